@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use super::backend::{Backend, BackendError, RecordChange, StoredRecord};
 use super::journal::image::{Image, read_beside};
 use super::layout::key;
-use super::staging::{scan_all, sound_body};
+use super::scan::Scan;
+use super::staging::sound_body;
 use super::view::View;
 use crate::entry::encode;
 
@@ -26,7 +27,8 @@ pub(crate) fn compare(journal: &Path, records: Option<&dyn Backend>) -> Result<V
     let mut expected: BTreeMap<_, _> = view.small().collect();
     expected.insert(key::STORE.to_vec(), encode(view.record()));
     for table in *b"abhims" {
-        for (key, value) in scan_all(records, vec![table]..vec![table + 1])? {
+        for record in Scan::new(records, vec![table]..vec![table + 1]) {
+            let (key, value) = record?;
             let is_same = match expected.remove(&key) {
                 Some(body) => sound_body(&key, &value).is_ok_and(|found| found == body),
                 None => false,

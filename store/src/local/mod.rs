@@ -1,7 +1,6 @@
 //! The engine on disk: a journal that is kept, and an index of sled that can be built again from it (ST-10).
 
 pub mod backend;
-pub(crate) mod committed;
 mod compare;
 pub(crate) mod dir;
 pub(crate) mod index;
@@ -11,6 +10,7 @@ pub(crate) mod misfit;
 pub(crate) mod reader;
 pub(crate) mod replay;
 pub(crate) mod rescue;
+mod scan;
 pub(crate) mod staging;
 pub(crate) mod view;
 pub(crate) mod writer;

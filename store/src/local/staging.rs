@@ -8,11 +8,9 @@ use super::layout::key;
 use super::layout::page::{Part, cut};
 use super::layout::record::{self, IdempotencyRecord, StoreRecord};
 use super::replay::{Added, Target};
+use super::scan::Scan;
 use crate::entry::encode;
 use crate::reader::found::Head;
-
-/// How many records are read at a time.
-const SCAN_MAX: usize = 256;
 
 /// Changes over the records of a backend.
 pub(crate) struct Staging<'a> {
@@ -59,25 +57,6 @@ impl<'a> Staging<'a> {
     }
 }
 
-/// Reads all records in a range of keys.
-pub(crate) fn scan_all(
-    backend: &dyn Backend,
-    range: Range<Vec<u8>>,
-) -> Result<Vec<StoredRecord>, BackendError> {
-    let (mut rest, mut all) = (range, Vec::new());
-    loop {
-        let found = backend.scan(&rest, SCAN_MAX)?;
-        let is_last = found.len() < SCAN_MAX;
-        if let Some((last, _)) = found.last() {
-            rest.start = [last.as_slice(), &[0]].concat();
-        }
-        all.extend(found);
-        if is_last {
-            return Ok(all);
-        }
-    }
-}
-
 /// Returns the body of a value, which must be sound.
 pub(crate) fn sound_body(key: &[u8], value: &[u8]) -> Result<Vec<u8>, BackendError> {
     let body = record::body_of(key, value).map(<[u8]>::to_vec);
@@ -94,7 +73,8 @@ impl Target for Staging<'_> {
 
     fn records(&self, range: Range<Vec<u8>>) -> Result<Vec<StoredRecord>, BackendError> {
         let mut merged = BTreeMap::new();
-        for (key, value) in scan_all(self.below, range.clone())? {
+        for record in Scan::new(self.below, range.clone()) {
+            let (key, value) = record?;
             let body = sound_body(&key, &value)?;
             merged.insert(key, Some(body));
         }
@@ -145,8 +125,10 @@ impl Target for Staging<'_> {
         self.pages.remove(&branch);
         for range in [key::idempotency_of(branch), key::pages_of(branch)] {
             let staged: Vec<_> = self.bodies.range(range.clone()).map(|(key, _)| key.clone()).collect();
-            let stored = scan_all(self.below, range)?.into_iter().map(|(key, _)| key);
-            for key in stored.chain(staged).collect::<Vec<_>>() {
+            for record in Scan::new(self.below, range) {
+                self.put(record?.0, None);
+            }
+            for key in staged {
                 self.put(key, None);
             }
         }

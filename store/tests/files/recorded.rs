@@ -134,7 +134,7 @@ impl Recorded {
             // It was still being made: making it again goes on from there.
             return Store::open_or_create(&dir).and_then(Store::close).map_err(|error| error.to_string());
         }
-        // Who reads sees the same as who writes, and changes nothing.
+        // ST-17: who reads sees the same as who writes, and changes nothing.
         let reader = StoreReader::open(&dir).map_err(|error| format!("to be read: {error}"))?;
         let before = heads(&reader)?;
         drop(reader);

@@ -21,6 +21,7 @@ mod fleet;
 mod full;
 mod game;
 mod grants;
+mod journal;
 mod killed;
 mod laws;
 #[cfg(unix)]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::base::Base;
 use super::layered::Layered;
 use super::writing::Writing;
-use super::{Backend, BackendError, Committed, RecordChange, StoredRecord};
+use super::{Backend, BackendError, RecordChange, StoredRecord};
 use crate::local::compare::compare;
 use crate::local::dir::lock::Locks;
 use crate::local::dir::places::Places;
@@ -82,9 +82,9 @@ impl Backend for DiskBackend {
         self.records.write(changes)
     }
 
-    fn commit(&self, commit: Committed, changes: Vec<RecordChange>) -> Result<(), BackendError> {
+    fn commit(&self, body: Vec<u8>, changes: Vec<RecordChange>) -> Result<(), BackendError> {
         match &self.writing {
-            Some(writing) => lock(writing).commit(commit, changes),
+            Some(writing) => lock(writing).commit(body, changes),
             None => self.records.write(&changes),
         }
     }

@@ -4,8 +4,6 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-pub use crate::local::committed::Committed;
-
 mod base;
 pub(crate) mod disk;
 mod layered;
@@ -90,11 +88,11 @@ pub trait Backend: Send + Sync {
     /// [`BackendError`] after which nothing more may be written.
     fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError>;
 
-    /// Makes a commit durable, and then what it changes to be seen.
+    /// Makes a commit durable, of which `body` says what it does, and then what it changes to be seen.
     ///
     /// # Errors
     /// [`BackendError`] after which nothing more may be written.
-    fn commit(&self, _commit: Committed, changes: Vec<RecordChange>) -> Result<(), BackendError> {
+    fn commit(&self, _body: Vec<u8>, changes: Vec<RecordChange>) -> Result<(), BackendError> {
         self.write(&changes)
     }
 

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use super::layered::Layered;
 use super::overlay::Overlay;
-use super::{BackendError, Committed, RecordChange};
+use super::{BackendError, RecordChange};
 use crate::local::journal::frame::{Frame, Kind};
 use crate::local::journal::image::Image;
 use crate::local::journal::segment::Appending;
@@ -56,24 +56,20 @@ impl Writing {
     }
 
     /// Makes a commit durable, and lets its changes be seen.
-    pub(super) fn commit(
-        &mut self,
-        commit: Committed,
-        changes: Vec<RecordChange>,
-    ) -> Result<(), BackendError> {
-        let done = self.try_commit(commit, changes);
+    pub(super) fn commit(&mut self, body: Vec<u8>, changes: Vec<RecordChange>) -> Result<(), BackendError> {
+        let done = self.try_commit(body, changes);
         self.has_failed |= done.is_err();
         done
     }
 
-    fn try_commit(&mut self, commit: Committed, changes: Vec<RecordChange>) -> Result<(), BackendError> {
+    fn try_commit(&mut self, body: Vec<u8>, changes: Vec<RecordChange>) -> Result<(), BackendError> {
         self.reap()?;
         self.is_closed = false;
-        let Some(frame) = self.journal.encode(self.index(), &commit.body) else {
-            return self.pack(Some((commit, changes)));
+        let Some(frame) = self.journal.encode(self.index(), &body) else {
+            return self.pack(Some((body, changes)));
         };
         if self.journal.has_room(frame.len()) {
-            self.journal.write(&frame, commit.body)?;
+            self.journal.write(&frame, body)?;
             self.records.show(changes);
             return Ok(());
         }
@@ -82,8 +78,8 @@ impl Writing {
         let layer = self.records.begin_packing();
         // The index is written to as soon as this is durable.
         self.is_clean = false;
-        let frame = self.journal.encode(self.index(), &commit.body).unwrap_or(frame);
-        self.journal.write(&frame, commit.body)?;
+        let frame = self.journal.encode(self.index(), &body).unwrap_or(frame);
+        self.journal.write(&frame, body)?;
         self.records.show(changes);
         self.pack_beside(bodies, layer)
     }
@@ -104,7 +100,7 @@ impl Writing {
     }
 
     /// Packs what a head holds before going on in the other one, and behind it a commit that no head can hold (ST-12).
-    fn pack(&mut self, large: Option<(Committed, Vec<RecordChange>)>) -> Result<(), BackendError> {
+    fn pack(&mut self, large: Option<(Vec<u8>, Vec<RecordChange>)>) -> Result<(), BackendError> {
         self.finish_packing()?;
         let bodies = self.journal.switch();
         let layer = self.records.begin_packing();
@@ -112,8 +108,8 @@ impl Writing {
         // It goes into the other head, of which nothing is needed any more.
         self.journal.note(Kind::Note, self.index())?;
         lock(&self.journal).append(&bodies)?;
-        if let Some((commit, changes)) = large {
-            lock(&self.journal).append(&[commit.body])?;
+        if let Some((body, changes)) = large {
+            lock(&self.journal).append(&[body])?;
             let end = lock(&self.journal).end;
             self.journal.end = end;
             self.journal.note(Kind::Note, self.index())?;

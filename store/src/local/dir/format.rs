@@ -147,6 +147,7 @@ fn has_format(dir: &Path) -> Result<bool, StoreError> {
     let found = String::from_utf8_lossy(&found);
     match &*found {
         FORMAT => Ok(true),
+        // ST-19: that of another build is carried over by a backup.
         other if other.starts_with("turnfold store ") => {
             let found = other.trim_end().to_owned();
             Err(StoreError::UnknownFormat { dir: dir.to_owned(), found })

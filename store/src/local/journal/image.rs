@@ -99,7 +99,7 @@ impl Image {
         if heads[1].salt != salt {
             return Err(damaged("its two heads belong to different journals"));
         }
-        let (segments, torn) = read_segments(journal, &salt, &heads)?;
+        let (segments, without_pack) = read_segments(journal, &salt, &heads)?;
         let packed = segments.last().map_or_else(|| Point::start(&salt), |last| last.end);
         let last = heads.iter().enumerate().max_by_key(|(_, head)| head.turn());
         let Some((current, Some(last))) = last.map(|(which, head)| (which, head.frames.last())) else {
@@ -111,7 +111,7 @@ impl Image {
             salt,
             heads,
             segments,
-            torn,
+            torn: without_pack,
             packed,
             tail: Vec::new(),
             end: packed,

@@ -2,9 +2,9 @@
 
 use super::found::{match_name_in, read_match};
 use super::records::Records;
-use super::scan::Scan;
 use crate::error::StoreError;
 use crate::local::layout::key;
+use crate::local::scan::Scan;
 use crate::names::{BranchName, MatchName};
 use crate::reader::found::FoundMatch;
 use crate::reader::line::Line;
@@ -52,7 +52,11 @@ impl FoundMatches<'_> {
             // One may have been renamed or deleted meanwhile; then there are as many as there should be.
             return self.records.require_all_matches().err().map(Err);
         };
-        let read = record.and_then(|(key, value)| read_match(match_name_in(&key)?, &key, &value));
+        let read = || {
+            let (key, value) = record?;
+            read_match(match_name_in(&key)?, &key, &value)
+        };
+        let read = read();
         if let (Ok(found), Some((_, next_id))) = (&read, self.expected) {
             self.found += u64::from(found.number() < next_id);
         }
@@ -82,7 +86,13 @@ impl Records {
             range.start = [key::of_match(after).as_slice(), &[0]].concat();
         }
         let expected = after.is_none().then_some((record.matches, record.next_id));
-        Ok(FoundMatches { records: self, scan: self.scan(range), expected, found: 0, is_ended: false })
+        Ok(FoundMatches {
+            records: self,
+            scan: Scan::new(self.backend.as_ref(), range),
+            expected,
+            found: 0,
+            is_ended: false,
+        })
     }
 
     fn is_gone(&self, name: &MatchName) -> bool {

@@ -10,4 +10,3 @@ pub(crate) mod open;
 mod packed;
 pub(crate) mod pages;
 pub(crate) mod records;
-pub(crate) mod scan;

@@ -4,12 +4,12 @@ use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::found::{COUNT_MAX, find_store_record};
-use super::scan::Scan;
 use crate::error::StoreError;
 use crate::granting::GrantBooks;
 use crate::local::backend::{Backend, StoredRecord};
 use crate::local::layout::record::StoreRecord;
 use crate::local::layout::{key, record};
+use crate::local::scan::Scan;
 use crate::reader::found::{FoundBranch, Head};
 use crate::snapshots::Snapshots;
 
@@ -85,8 +85,11 @@ impl Records {
     }
 
     /// Reads the records in a range of keys, a few at a time.
-    pub(crate) fn scan(&self, range: Range<Vec<u8>>) -> Scan<'_> {
-        Scan::new(self.backend.as_ref(), range)
+    pub(crate) fn scan(
+        &self,
+        range: Range<Vec<u8>>,
+    ) -> impl Iterator<Item = Result<StoredRecord, StoreError>> {
+        Scan::new(self.backend.as_ref(), range).map(|record| Ok(record?))
     }
 
     /// Returns every record in a range of keys.

@@ -27,7 +27,8 @@ use crate::local::journal::lenient::Remains;
 use crate::local::misfit::Misfit;
 use crate::local::reader::records::Records;
 use crate::local::replay::replay;
-use crate::local::staging::{Staging, scan_all};
+use crate::local::scan::Scan;
+use crate::local::staging::Staging;
 use crate::local::view::View;
 use crate::writer::store::Store;
 
@@ -169,7 +170,8 @@ fn indexed(places: &Places, scratch: &Path) -> Option<(Records, Vec<(u64, Misfit
         return None;
     }
     let memory = MemoryBackend::new();
-    for (key, value) in scan_all(&tree, vec![0]..vec![u8::MAX]).ok()? {
+    for record in Scan::new(&tree, vec![0]..vec![u8::MAX]) {
+        let (key, value) = record.ok()?;
         memory.tamper(&key, Some(value));
     }
     let records = Records::new(Box::new(memory.clone()), None);

@@ -178,7 +178,7 @@ struct Group {
 }
 
 impl Group {
-    /// Makes what is staged durable and answers everyone.
+    /// Makes what is staged durable, all or nothing of it (ST-2), and only then answers everyone (ST-1).
     fn commit(self, ledger: &mut Ledger) {
         let Self { staged, replies, .. } = self;
         let committed = ledger.commit(&staged);

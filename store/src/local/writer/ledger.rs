@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::chain::Linker;
 use crate::entry::{NewEntry, encode};
 use crate::error::StoreError;
-use crate::local::committed::Committed;
 use crate::local::journal::commit::Point;
 use crate::local::journal::op::{Op, VERSION};
 use crate::local::layout::record::StoreRecord;
@@ -120,7 +119,7 @@ impl Ledger {
         let mut staging = Staging::over(self.records.backend.as_ref(), self.record.clone());
         replay_strictly(&mut staging, before.after(&body), &body)?;
         let (changes, record) = staging.take_changes();
-        let done = self.records.backend.commit(Committed { body }, changes);
+        let done = self.records.backend.commit(body, changes);
         done.map_err(|error| unsettled(error.into()))?;
         self.next_id = record.next_id;
         self.record = record;

@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::vec;
 
-use crate::error::StoreError;
-use crate::local::backend::{Backend, StoredRecord};
+use super::backend::{Backend, BackendError, StoredRecord};
 
 /// How many records are read at a time.
 const SCAN_MAX: usize = 256;
@@ -22,7 +21,7 @@ impl<'a> Scan<'a> {
         Self { backend, rest: range, loaded: Vec::new().into_iter(), is_last: false }
     }
 
-    fn load(&mut self) -> Result<(), StoreError> {
+    fn load(&mut self) -> Result<(), BackendError> {
         let found = self.backend.scan(&self.rest, SCAN_MAX)?;
         match found.last().filter(|_| found.len() == SCAN_MAX) {
             Some((last, _)) => self.rest.start = [last.as_slice(), &[0]].concat(),
@@ -34,7 +33,7 @@ impl<'a> Scan<'a> {
 }
 
 impl Iterator for Scan<'_> {
-    type Item = Result<StoredRecord, StoreError>;
+    type Item = Result<StoredRecord, BackendError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {

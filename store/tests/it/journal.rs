@@ -1,0 +1,171 @@
+//! The journal as files: none may be missing, older, or another's.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use turnfold_store::{BranchName, Store, StoreError, StoreReader};
+
+use crate::disk::{copy_dir, dir};
+use crate::game::{commands, genesis, name, opaque};
+
+/// ST-13, ST-15: heads of yesterday are not taken for those of today, nor segments.
+#[test]
+fn an_older_journal_is_noticed_by_the_index_and_the_other_half() {
+    let (parent, dir) = dir();
+    let store = Store::open_or_create_with_heads_of(&dir, 2048).unwrap();
+    store.create_match(&name("m"), &genesis(), commands(5)).unwrap();
+    for head in 5..20 {
+        store.append(&name("m"), &BranchName::main(), head, vec![opaque(head)], None).unwrap();
+    }
+    store.close().unwrap();
+    let older = parent.path().join("older");
+    copy_dir(&dir.join("journal"), &older);
+    let store = Store::open_or_create_with_heads_of(&dir, 2048).unwrap();
+    for head in 20..40 {
+        store.append(&name("m"), &BranchName::main(), head, vec![opaque(head)], None).unwrap();
+    }
+    store.close().unwrap();
+    let check = |which: &dyn Fn(&str) -> bool| {
+        let copy = parent.path().join("copy");
+        copy_dir(&dir, &copy);
+        for name in fs::read_dir(&older).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap())
+        {
+            if which(&name) {
+                fs::copy(older.join(&name), copy.join("journal").join(&name)).unwrap();
+            }
+        }
+        let error = Store::open(&copy).unwrap_err();
+        assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+        fs::remove_dir_all(&copy).unwrap();
+    };
+    check(&|name| name.starts_with("head"));
+    check(&|name| name.ends_with("seg"));
+    check(&|_| true);
+}
+
+/// Makes a store whose journal has several segments in the form of small packs.
+fn packed(dir: &Path, label: u64) {
+    let store = Store::open_or_create_with_heads_of(dir, 2048).unwrap();
+    store.create_match(&name("m"), &genesis(), commands(3)).unwrap();
+    for head in 3..20 {
+        store.append(&name("m"), &BranchName::main(), head, vec![opaque(head + label)], None).unwrap();
+    }
+    store.close().unwrap();
+}
+
+/// ST-13: what another store has in its place is not taken for its own.
+#[test]
+fn files_of_another_journal_are_refused() {
+    let (parent, ours) = dir();
+    let theirs = parent.path().join("theirs");
+    packed(&ours, 0);
+    packed(&theirs, 100);
+    let files = fs::read_dir(ours.join("journal")).unwrap().map(|file| file.unwrap().file_name());
+    for file in files {
+        let copy = parent.path().join("copy");
+        copy_dir(&ours, &copy);
+        fs::copy(theirs.join("journal").join(&file), copy.join("journal").join(&file)).unwrap();
+        for error in [Store::open(&copy).unwrap_err(), StoreReader::open(&copy).unwrap_err()] {
+            assert!(matches!(error, StoreError::Corrupt { .. }), "{file:?}: {error}");
+        }
+        fs::remove_dir_all(&copy).unwrap();
+    }
+}
+
+/// ST-17: an index that is built again says what the one before said, and so does the journal without any.
+#[test]
+fn whatever_is_read_the_answers_are_the_same() {
+    let (_parent, dir) = dir();
+    packed(&dir, 0);
+    let told = |store: &StoreReader| {
+        let log = store.read(&name("m"), &BranchName::main(), None).unwrap();
+        (store.matches().unwrap(), store.branches(&name("m")).unwrap(), log.entries)
+    };
+    let with_index = told(&StoreReader::open(&dir).unwrap());
+    fs::remove_dir_all(dir.join("sled")).unwrap();
+    assert_eq!(told(&StoreReader::open(&dir).unwrap()), with_index, "of the journal");
+    let store = Store::open(&dir).unwrap();
+    assert_eq!(told(&store), with_index, "of an index built again");
+    assert_eq!(told(&StoreReader::open(&dir).unwrap()), with_index, "beside a writer");
+}
+
+/// ST-10: which files a store has.
+#[test]
+fn a_store_has_a_format_a_lock_a_journal_and_an_index() {
+    let (_parent, dir) = dir();
+    packed(&dir, 0);
+    let listed = |dir: &Path| {
+        let mut names: Vec<_> =
+            fs::read_dir(dir).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(listed(&dir), ["FORMAT", "LOCK", "journal", "sled"]);
+    assert_eq!(fs::read_to_string(dir.join("FORMAT")).unwrap(), "turnfold store 4\n");
+    assert_eq!(listed(&dir.join("journal")), ["00000000000000000001.seg", "head.a", "head.b"]);
+    assert_eq!(listed(&dir.join("sled")), ["1"]);
+}
+
+/// ST-5, ST-16: a reader beside a writer that packs all the time sees all that was acknowledged when it began, and whole
+/// appends only. `TURNFOLD_READINGS` says how many readings there are at least.
+#[test]
+fn a_reader_beside_a_writer_sees_what_was_acknowledged() {
+    let readings = std::env::var("TURNFOLD_READINGS").map_or(100, |count| count.parse().unwrap());
+    let (_parent, dir) = dir();
+    let store = Store::open_or_create_with_heads_of(&dir, 8192).unwrap();
+    store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
+    let (acknowledged, read) = (AtomicU64::new(0), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for head in (0..).step_by(3).take_while(|_| read.load(Ordering::SeqCst) < readings) {
+                let entries = (head + 1..=head + 3).map(opaque).collect();
+                store.append(&name("m"), &BranchName::main(), head, entries, None).unwrap();
+                acknowledged.store(head + 3, Ordering::SeqCst);
+                // The longer the log, the longer each reading: it shall not grow faster than it is read.
+                while head > 600 && read.load(Ordering::SeqCst) < readings.min(head / 30) {
+                    std::thread::yield_now();
+                }
+            }
+        });
+        while read.load(Ordering::SeqCst) < readings {
+            let before = acknowledged.load(Ordering::SeqCst);
+            let log = StoreReader::open(&dir).unwrap().read(&name("m"), &BranchName::main(), None).unwrap();
+            let after = acknowledged.load(Ordering::SeqCst);
+            assert!(
+                (before..=after + 3).contains(&log.head) && log.head.is_multiple_of(3),
+                "{} of {before}",
+                log.head
+            );
+            assert_eq!(log.entries.len() as u64, log.head);
+            read.fetch_add(1, Ordering::SeqCst);
+        }
+    });
+}
+
+/// ST-3, ST-11: closing writes a frame that says where the journal ends, so the last commit cannot be gone unnoticed.
+#[test]
+fn the_last_commit_of_a_closed_store_is_missed() {
+    let (_parent, dir) = dir();
+    let store = Store::open_or_create(&dir).unwrap();
+    store.create_match(&name("m"), &genesis(), commands(2)).unwrap();
+    store.append(&name("m"), &BranchName::main(), 2, vec![opaque(3)], None).unwrap();
+    store.close().unwrap();
+    // The frames of a head begin at multiples of 512; the last one that was written is the note of the end.
+    let written = |head: &str| {
+        let head = dir.join("journal").join(head);
+        let bytes = fs::read(&head).unwrap();
+        let is_written = |block: &usize| bytes[block * 512..][..512].iter().any(|byte| *byte != 0);
+        let blocks: Vec<_> = (1..bytes.len() / 512).filter(is_written).collect();
+        (head, blocks, bytes)
+    };
+    let heads = ["head.a", "head.b"].map(written);
+    let (head, blocks, mut bytes) = heads.into_iter().max_by_key(|(_, blocks, _)| blocks.len()).unwrap();
+    let last_commit = blocks[blocks.len() - 2];
+    bytes[last_commit * 512..][..512].fill(0);
+    fs::write(head, bytes).unwrap();
+    let error = Store::open(&dir).unwrap_err();
+    assert!(error.is_damage(), "{error}");
+    let salvaged = Store::salvage(&dir, &dir.with_extension("new"), &mut |_| ()).unwrap();
+    assert_ne!(salvaged.lost, []);
+}
