@@ -1,6 +1,6 @@
-//! The audit of a match: numbering, chain and encoding of every branch, and all that the store keeps beside them.
+//! The audit of a match: numbering, chain and encoding of every branch, and all other records of the match.
 //!
-//! The store knows no rules. Whoever does is handed the entries, and the states kept beside them, while they are read.
+//! The store knows no rules. A caller that does is handed the entries and the snapshots while they are read.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,12 +17,12 @@ use crate::reader::report::Damage;
 use crate::reader::store_reader::StoreReader;
 use crate::snapshots::{SNAPSHOT_INTERVAL, Snapshot, has_snapshot};
 
-/// A branch of which the store holds all that was written.
+/// A branch that the store holds whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SoundBranch {
     /// Its name.
     pub name: BranchName,
-    /// How many entries it has, those of its parents included.
+    /// How many entries it has, its parents' included.
     pub entries: u64,
     /// How many of them are its own.
     pub own_entries: u64,
@@ -118,7 +118,7 @@ impl StoreReader {
     }
 }
 
-/// Audits a match of which no branch is deleted or renamed meanwhile.
+/// Audits a match; no branch of it is deleted or renamed during the audit.
 pub(crate) fn audit(
     engine: &dyn EngineReader,
     match_name: &MatchName,

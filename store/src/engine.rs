@@ -1,6 +1,6 @@
 //! Engines: where matches lie. Everything above asks them in these words; they know no rules, and no one else knows tables.
 //!
-//! The traits are not public, so there are no engines but those of this crate.
+//! The traits are not public, so only this crate has engines.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -42,7 +42,7 @@ pub(crate) type Auditable = (BranchName, Result<Line, StoreError>);
 /// The entries that carry an idempotency key: the first and the last.
 pub(crate) type KeyedEntries = BTreeMap<IdempotencyKey, (Seq, Seq)>;
 
-/// What is found by an audit beside the entries: at which of them, and what is wrong.
+/// What an audit finds wrong in records other than entries: at which entry, and what.
 pub(crate) type Found = (Option<Seq>, String);
 
 /// An engine as far as it is read (FL-4).
@@ -53,7 +53,7 @@ pub(crate) trait EngineReader: Send + Sync {
     /// Finds a branch of a match, up to its acknowledged head.
     fn found_branch(&self, match_name: &MatchName, branch: &BranchName) -> Result<Line, StoreError>;
 
-    /// Returns `true` if other processes may write meanwhile.
+    /// Returns `true` if other processes may write at the same time.
     fn is_shared(&self) -> bool {
         false
     }
@@ -81,7 +81,7 @@ pub(crate) trait EngineReader: Send + Sync {
     fn match_names(&self) -> Result<Each<'_, MatchName>, StoreError>;
 
     /// Hands on entries of a branch, the first of them in or before those that are handed on first. Nothing is handed on
-    /// when that entry is not there. Errors say at which entry they are, but not of which branch.
+    /// when that entry is not there. Errors name the entry, but not the branch.
     fn pages(
         &self,
         own: Own,
@@ -115,7 +115,7 @@ pub(crate) trait EngineReader: Send + Sync {
     /// Returns `true` if a player's seat has a live grant or an invitation that was not spent.
     fn is_taken(&self, match_name: &MatchName, seat: Seat, now_ms: i64) -> Result<bool, StoreError>;
 
-    /// Returns the states kept beside the log, if any are.
+    /// Returns the snapshots of states, if there are any.
     fn snapshots(&self) -> Option<&Snapshots> {
         None
     }
@@ -136,7 +136,7 @@ pub(crate) trait EngineReader: Send + Sync {
     /// Returns the branches of a match for an audit, and what keeps some of them from being found.
     fn auditable(&self, of: &FoundMatch) -> Result<(Vec<Auditable>, Option<StoreError>), StoreError>;
 
-    /// Requires what is kept beside a branch's own entries to be what they say.
+    /// Requires the other records of a branch to say what its own entries say.
     fn audit_kept(&self, line: &Line, keys: KeyedEntries) -> Result<Vec<Found>, StoreError>;
 
     /// Audits everything stored.
@@ -164,7 +164,7 @@ pub(crate) struct Append {
     pub(crate) idempotency_key: Option<IdempotencyKey>,
 }
 
-/// A branch to be made: its name, and after which entry of which branch it begins.
+/// A branch to be made: its name, and the branch and entry after which it begins.
 #[derive(Clone, Debug)]
 pub(crate) struct NewBranch {
     pub(crate) match_name: MatchName,
@@ -175,7 +175,7 @@ pub(crate) struct NewBranch {
 
 /// An engine (FL-4). What returns is durable.
 pub(crate) trait Engine: Send + Sync {
-    /// Returns what reads beside it.
+    /// Returns what reads while it writes.
     fn reader(&self) -> Arc<dyn EngineReader>;
 
     /// Creates a match of an encoded Genesis with its first entries.
@@ -223,6 +223,6 @@ pub(crate) trait Engine: Send + Sync {
     /// Revokes a grant.
     fn revoke_grant(&self, match_name: &MatchName, id: GrantId, now_ms: i64) -> Result<Digest, StoreError>;
 
-    /// Closes it; nobody reads any more.
+    /// Closes it; no reader is left.
     fn close(self: Box<Self>) -> Result<(), StoreError>;
 }

@@ -173,10 +173,10 @@ impl MatchGrants {
     }
 }
 
-/// The grants of matches that are held in memory at once; beyond them those of each match are read again.
+/// The most grants held in memory; beyond it the grants of each match are read again.
 const HELD_MAX: usize = 100_000;
 
-/// The grants of matches, by the matches' numbers: those of a match are read once.
+/// The grants of matches, by the matches' numbers; each match's are read once.
 #[derive(Default)]
 pub(crate) struct GrantBooks {
     books: BTreeMap<u64, MatchGrants>,

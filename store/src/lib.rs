@@ -3,7 +3,7 @@
 //! A [`Store`] holds matches. A match begins with its [`Genesis`] and has branches; a branch is a line of [`Entry`]s,
 //! numbered from 1, each linked to all before it by a chain of digests. Entries come in atomic, durable batches
 //! ([`Store::append`]) and are checked against the chain whenever they are read ([`StoreReader::read`]).
-//! [`StoreReader::audit`] checks all that is stored of a match, and hands its entries to whoever knows their rules.
+//! [`StoreReader::audit`] checks all that is stored of a match, and hands its entries to a caller that knows their rules.
 //!
 //! ```
 //! use turnfold_core::{DicePolicy, Registry, Seat};
@@ -31,10 +31,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Beside its log a match has [`Grant`]s, by the hashes of the tokens that stand for them ([`Store::grant`],
+//! Besides its log a match has [`Grant`]s, by the hashes of the tokens that stand for them ([`Store::grant`],
 //! [`StoreReader::find_grant`]). They are no part of the log, and no backup has them.
 //!
-//! `FORMAT.md` beside this crate says which bytes lie where. Damage is a [`StoreError`] that names the match, branch
+//! `FORMAT.md` in this crate's folder says which bytes lie where. Damage is a [`StoreError`] that names the match, branch
 //! and entry; nothing here panics on what it reads. sled stays behind `local/index`.
 
 #![forbid(unsafe_code)] // ST-20

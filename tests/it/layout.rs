@@ -269,8 +269,10 @@ fn every_promise_of_the_store_stands_in_the_code_and_in_a_proof() {
             .map(|(_, number)| number)
             .collect::<BTreeSet<_>>()
     };
-    let promises: BTreeSet<_> = (1..=22).filter(|number| *number != 21).collect();
-    assert_eq!(ids_in(&["store/src"]), promises, "in the code");
+    let is_of_code = |number: &u32| *number != 21;
+    let promises: BTreeSet<u32> = (1..=22).collect();
+    let in_code: BTreeSet<_> = promises.iter().copied().filter(is_of_code).collect();
+    assert_eq!(ids_in(&["store/src"]), in_code, "in the code");
     assert_eq!(ids_in(&["store/tests", "tests/it"]), promises, "in the proofs");
 }
 

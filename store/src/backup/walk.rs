@@ -13,7 +13,7 @@ use crate::names::{BranchName, MatchName};
 use crate::reader::found::Head;
 use crate::reader::line::Line;
 
-/// Reads every match as it is at some moment meanwhile, the last part being the end.
+/// Reads every match as it is at some moment of the walk; the last part is the end.
 ///
 /// No branch is deleted or renamed before its match is done, and no match before all are.
 pub(crate) fn walk(engine: &dyn EngineReader, sink: Sink<'_>) -> Result<(), RescueError> {

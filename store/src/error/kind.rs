@@ -1,8 +1,8 @@
-//! What an error means to whoever asked.
+//! What an error means to its caller.
 
 use super::store::StoreError;
 
-/// What an error means to whoever asked.
+/// What an error means to its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// A negative answer to a proper request, such as a conflict.
@@ -20,7 +20,7 @@ impl StoreError {
         matches!(self, Self::Corrupt { .. })
     }
 
-    /// Sorts the error by what it means to whoever asked.
+    /// Sorts the error by what it means to its caller.
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match self {

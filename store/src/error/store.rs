@@ -279,7 +279,7 @@ pub enum StoreError {
     /// A branch is not as far as it was seen before: the database went back to an earlier state.
     #[error(
         "the database lost data: match `{match_name}`, branch `{branch}` was seen at entry {held} and ends at {found}{}; \
-         restore what is missing, or start anew to go on from what is there",
+         restore what is missing, or begin a new one to go on from what is there",
         if held == found { " in another way" } else { "" }
     )]
     Receded {

@@ -44,7 +44,7 @@ pub(crate) fn compare(journal: &Path, records: Option<&dyn Backend>) -> Result<V
     Ok(damage)
 }
 
-/// All records of a store in memory, beside the journal of which they are made.
+/// All records of a store in memory, to be compared with its journal.
 pub(crate) struct Beside {
     view: View,
     journal: PathBuf,

@@ -1,4 +1,4 @@
-//! The replay: from the operations of commits to records, for whoever needs them (ST-17).
+//! The replay: from the operations of commits to records (ST-17).
 
 use turnfold_core::Digest;
 
@@ -53,7 +53,7 @@ pub(crate) struct Added<'a, 'b> {
     pub(crate) entries: &'b [&'a [u8]],
 }
 
-/// What is told of each misfit; it says whether to go on.
+/// Called with each misfit; it says whether to go on.
 pub(crate) type OnMisfit<'a> = &'a mut dyn FnMut(Misfit) -> Result<(), BackendError>;
 
 /// Carries a commit out. What does not fit is left out, once `misfit` has allowed it.
@@ -265,7 +265,7 @@ fn rename_branch(
     Ok(())
 }
 
-/// Leaves out an id, so that who counts names meanwhile notices that one has moved.
+/// Leaves out an id, so that a reader who counts names notices that one has moved.
 fn use_up_an_id(target: &mut dyn Target) {
     target.store().next_id += 1;
 }

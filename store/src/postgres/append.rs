@@ -64,7 +64,7 @@ impl Fleet {
         Err(StoreError::Unavailable { reason, maybe: false })
     }
 
-    /// FL-20: returns `true` if the run at an entry is this very attempt, of which no answer came.
+    /// FL-20: returns `true` if the run at an entry is this very attempt, whose answer was lost.
     fn is_ours(
         &self,
         BranchId { of, branch }: BranchId,
@@ -93,7 +93,7 @@ impl Fleet {
             if let Some(keyed) = reader.find_key(&line, key)? {
                 return line.repeated(reader, keyed, &append.entries).map(Some);
             }
-            // The runs of a branch that was deleted meanwhile go after it, and the key with them (FL-15).
+            // The runs of a branch deleted since then go after it, and the key with them (FL-15).
             let again = reader.found_branch(&names.0, &names.1)?;
             if BranchId::of(&again) != BranchId::of(&line) {
                 return Ok(None);

@@ -239,7 +239,7 @@ fn delete(connection: &mut Connection, of: &Uuid, name: &MatchName) -> Result<bo
     connection.execute("DELETE FROM @access WHERE match = $1", &[of])?;
     match connection.execute("DELETE FROM @branch WHERE match = $1", &[of]) {
         // A branch was made just now.
-        Err(Fault::Referred) => Err(Fault::Again("a branch was made meanwhile".to_owned())),
+        Err(Fault::Referred) => Err(Fault::Again("a branch was made at the same time".to_owned())),
         done => done.map(|_| true),
     }
 }
@@ -295,7 +295,7 @@ const SWEEP_MATCH: &str = "DELETE FROM @run WHERE match = $1 AND (branch, first)
      (SELECT branch, first FROM @run WHERE match = $1 ORDER BY branch, first LIMIT 1000)";
 
 impl Fleet {
-    /// Removes the runs of what was deleted, in portions; what stays nobody sees (FL-15).
+    /// Removes the runs of what was deleted, in portions; no reader sees those that stay (FL-15).
     fn sweep(&self, sql: &'static str, bound: super::connect::Bound<'_>) {
         loop {
             match self.pool().once(|connection| connection.execute(sql, bound)) {

@@ -11,7 +11,7 @@ use crate::names::IdempotencyKey;
 use crate::reader::line::Line;
 use crate::reader::report::{Damage, MatchStats, StoreCheck, StoreStats};
 
-/// Requires the runs of a branch to follow each other, and their keys to be those of their entries.
+/// Requires the runs of a branch to follow each other, and their keys to be their entries' keys.
 pub(super) fn audit_kept(ask: &impl Ask, line: &Line, keys: &KeyedEntries) -> Result<Vec<Found>, StoreError> {
     const RUNS: &str = "SELECT first, last, key FROM @run WHERE match = $1 AND branch = $2 AND first > $3 \
                         AND first <= $4 ORDER BY first LIMIT 4096";
@@ -86,7 +86,7 @@ pub(super) fn check(
             _ => {}
         });
         match audited {
-            // It was deleted meanwhile.
+            // It was deleted after it was listed.
             Err(StoreError::NoSuchMatch { .. }) => continue,
             done => done?,
         }

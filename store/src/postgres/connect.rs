@@ -1,4 +1,4 @@
-//! Connections: made when first needed, shared by those who read (FL-13), and made anew when they are lost (FL-20).
+//! Connections: made when first needed, shared by readers (FL-13), and made again when they are lost (FL-20).
 
 use std::collections::BTreeMap;
 use std::fmt::Display;

@@ -129,7 +129,7 @@ impl<A: Ask> EngineReader for Reading<A> {
         let mut line = self.find(&names)?;
         let Some(held) = self.0.held() else { return Ok(line) };
         if let Some(before) = held.beyond(&line) {
-            // Somebody may have acknowledged it since we asked.
+            // Another process may have acknowledged it since we asked.
             line = self.find(&names)?;
             let goes_back =
                 line.head.seq < before.seq || line.head.seq == before.seq && line.head.link != before.link;

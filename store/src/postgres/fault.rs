@@ -1,4 +1,4 @@
-//! What an error of the driver or the server means for whoever asked (FL-20).
+//! What an error of the driver or the server means for the caller (FL-20).
 
 use std::error::Error as _;
 use std::io;
@@ -63,7 +63,7 @@ pub(super) fn text(error: &postgres::Error) -> String {
 }
 
 impl Fault {
-    /// Returns the error of whoever cannot try again.
+    /// Returns the error of a caller that cannot try again.
     pub(super) fn ended(self, maybe: bool) -> StoreError {
         match self {
             Self::Again(reason) => StoreError::Unavailable { reason, maybe: false },

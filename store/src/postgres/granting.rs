@@ -22,7 +22,7 @@ const UPDATE: &str = "UPDATE @access SET body = $3 WHERE hash = $1 AND body = $2
 
 type Judged<T> = Result<Result<T, StoreError>, Fault>;
 
-/// Judges and writes in one transaction, as if nobody else did anything meanwhile.
+/// Judges and writes in one transaction, as if no other process wrote.
 fn judged<T>(
     fleet: &Fleet,
     mut act: impl FnMut(&mut Connection, bool) -> Judged<T>,
@@ -30,8 +30,8 @@ fn judged<T>(
     fleet.pool().until_answered(|connection, maybe| {
         connection.run("BEGIN ISOLATION LEVEL SERIALIZABLE")?;
         let done = match act(connection, maybe) {
-            // Somebody made the same meanwhile; what is there now is judged.
-            Err(Fault::Taken) => return Err(Fault::Again("a grant was made meanwhile".to_owned())),
+            // Another process made the same; what is there now is judged.
+            Err(Fault::Taken) => return Err(Fault::Again("a grant was made at the same time".to_owned())),
             done => done?,
         };
         connection.run(if done.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
@@ -116,7 +116,7 @@ pub(super) fn revoke(
 fn update(connection: &mut Connection, hash: &Digest, change: impl FnOnce(&mut Grant)) -> Result<(), Fault> {
     let rows = connection.query("SELECT hash, body FROM @access WHERE hash = $1", &[&bytes(hash)])?;
     let Some(row) = rows.first() else {
-        return Err(Fault::Again("a grant was removed meanwhile".to_owned()));
+        return Err(Fault::Again("a grant was removed at the same time".to_owned()));
     };
     let before = get::<&[u8]>(row, 1)?;
     let mut grant: Grant = decode_strictly(before)
@@ -125,7 +125,7 @@ fn update(connection: &mut Connection, hash: &Digest, change: impl FnOnce(&mut G
     let after = encode(&grant);
     match connection.execute(UPDATE, &[&bytes(hash), &before, &after])? {
         1 => Ok(()),
-        _ => Err(Fault::Again("a grant was changed meanwhile".to_owned())),
+        _ => Err(Fault::Again("a grant was changed at the same time".to_owned())),
     }
 }
 

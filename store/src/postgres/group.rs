@@ -183,7 +183,7 @@ fn serve(address: &FleetAddress, connection: &mut Option<Connection>, mut group:
     match insert(address, connection, &group) {
         Ok(inserted) => {
             for Job { runs, reply, .. } in group {
-                // Whoever asked may have gone away.
+                // The caller may have gone away.
                 let _ = reply.send(Ok(inserted.contains(&runs.attempt)));
             }
         }

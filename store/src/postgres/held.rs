@@ -10,7 +10,7 @@ use crate::reader::found::Head;
 use crate::reader::line::Line;
 use crate::reader::named::BranchId;
 
-/// The most branches of which something is held; beyond it all are forgotten.
+/// The most branches that are remembered; beyond it all are forgotten.
 const HELD_MAX: usize = 1 << 16;
 
 /// A match's name and a branch's.

@@ -1,4 +1,4 @@
-//! The engine on PostgreSQL (FL-2, FL-5): the same store for many processes at once. `FLEET.md` beside this crate is its
+//! The engine on PostgreSQL (FL-2, FL-5): the same store for many processes at once. `FLEET.md` in this crate's folder is its
 //! contract.
 
 mod access;

@@ -39,7 +39,7 @@ impl Store {
         Fleet::open_or_create(address).map(Self::of)
     }
 
-    /// Removes from a store on PostgreSQL what deletions left behind; nobody sees it, but it takes room.
+    /// Removes from a store on PostgreSQL what deletions left behind: no reader sees it, but it takes room.
     ///
     /// # Errors
     /// As for [`open_fleet`](Store::open_fleet).
@@ -49,7 +49,7 @@ impl Store {
 
     /// Fills an empty schema of a database from a backup as [`restore`](Store::restore) fills a directory.
     ///
-    /// Nobody opens the store before it is whole. A restore that broke off can be begun again.
+    /// The store cannot be opened before it is whole. A restore that broke off can be begun again.
     ///
     /// # Errors
     /// As for [`restore`](Store::restore), and [`StoreError::Database`](crate::StoreError::Database) when the schema

@@ -20,7 +20,7 @@ use crate::reader::line::Line;
 
 /// Answers statements that only read.
 pub(super) trait Ask: Send + Sync {
-    /// Returns the rows of a statement, at most so many bytes of column `weighed` and a row.
+    /// Returns the rows of a statement; where column `weighed` is given, it stops once they hold [`BYTES_MAX`].
     fn rows(
         &self,
         sql: &'static str,

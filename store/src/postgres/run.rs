@@ -12,7 +12,7 @@ use crate::reader::found::{Head, MatchId};
 /// The most bytes of a run, unless it is of a single entry.
 const RUN_BYTES_MAX: usize = 8 << 20;
 
-/// Entries of one append that lie in one row, of which every byte is under the chain or compared with it (FL-9).
+/// Entries of one append that lie in one row; every byte of it is under the chain or compared with it (FL-9).
 pub(super) struct Run {
     pub(super) first: Seq,
     pub(super) last: Seq,

@@ -54,7 +54,7 @@ pub(super) fn require_or_create(connection: &mut Connection) -> Result<(), Fault
     require(connection)
 }
 
-/// Begins a restore: makes or empties the tables, which nobody else opens before it is done.
+/// Begins a restore: makes or empties the tables, which no other process opens before it is done.
 pub(super) fn begin_restore(connection: &mut Connection) -> Result<(), Fault> {
     match format(connection)? {
         None => create(connection, UNFINISHED),

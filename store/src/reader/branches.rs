@@ -25,7 +25,7 @@ impl StoreReader {
     /// Returns how a match begins.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], and those of reading.
+    /// [`StoreError::NoSuchMatch`], and any error of reading.
     pub fn genesis(&self, name: &MatchName) -> Result<Genesis, StoreError> {
         self.engine.found_match(name)?.genesis()
     }
@@ -51,7 +51,7 @@ impl StoreReader {
     /// Returns the number of a branch's last entry.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and those of reading.
+    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and any error of reading.
     pub fn head(&self, match_name: &MatchName, branch: &BranchName) -> Result<Seq, StoreError> {
         self.engine.found_branch(match_name, branch).map(|line| line.head.seq)
     }

@@ -21,10 +21,10 @@ impl StoreReader {
         self.engine.check(observe)
     }
 
-    /// Counts what is stored, one match after another, and returns so many of the largest matches.
+    /// Counts what is stored, one match after another, and returns the `top` largest matches.
     ///
     /// # Errors
-    /// Those of reading; entries are counted but their chain is not checked.
+    /// Any error of reading; entries are counted but their chain is not checked.
     pub fn stats(&self, top: usize, observe: &mut dyn FnMut(Totals)) -> Result<StoreStats, StoreError> {
         let (_matches, _branches) = (self.engine.hold_matches(), self.engine.hold_branches());
         self.engine.stats(top, observe)

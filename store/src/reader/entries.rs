@@ -122,7 +122,7 @@ impl Entries<'_> {
         Ok(())
     }
 
-    /// Says of what was deleted meanwhile that it is not there, rather than damaged.
+    /// Says that what was deleted while it was read is not there, rather than damaged.
     fn unless_deleted(&self, error: StoreError) -> StoreError {
         let (StoreError::Corrupt { .. }, Some(segment)) = (&error, self.segments.back()) else {
             return error;

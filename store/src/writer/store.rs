@@ -60,7 +60,7 @@ impl Store {
         open_or_create(dir, HEAD_BYTES, observe).map(Self::of)
     }
 
-    /// As [`open_or_create`](Store::open_or_create), but only so many bytes of a head of the journal are used; so that
+    /// As [`open_or_create`](Store::open_or_create), but only `bytes` of a head of the journal are used; so that
     /// tests see it full often.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl Store {
     /// Opens the store that a backend holds, making it first when the backend has nothing.
     ///
     /// # Errors
-    /// Those of the backend, and [`StoreError::Corrupt`].
+    /// Any error of the backend, and [`StoreError::Corrupt`].
     #[doc(hidden)]
     pub fn with_backend(backend: Box<dyn Backend>) -> Result<Self, StoreError> {
         open_backend(backend).map(Self::of)
@@ -103,7 +103,7 @@ impl Store {
         engine.close()
     }
 
-    /// Returns what reads beside the engine.
+    /// Returns what reads while the engine writes.
     pub(crate) fn engine(&self) -> &dyn EngineReader {
         self.reader.engine.as_ref()
     }

@@ -219,7 +219,7 @@ fn damage_to_the_index_is_not_to_be_seen() {
             let read = |branch| reader.read(&name("m"), branch, None).unwrap().entries.len();
             assert_eq!((read(&BranchName::main()), read(&branch("line"))), (338, 200), "{what}");
             drop(reader);
-            // What was damaged is built anew by whoever writes next.
+            // What was damaged is built again by the next writer.
             Store::open(&copy).unwrap().close().unwrap();
             is_sound(&Store::open(&copy).unwrap(), &what);
             fs::remove_dir_all(&copy).unwrap();

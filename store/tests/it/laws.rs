@@ -21,7 +21,7 @@ enum Act {
     DeleteBranch(MatchName, BranchName),
     /// With so much added to the head.
     Append(MatchName, BranchName, u64, Vec<NewEntry>, Option<IdempotencyKey>),
-    /// To the branch that was found, which may be made anew before.
+    /// To the branch that was found, which may be made again before.
     AppendToFound(MatchName, BranchName, u64),
 }
 

@@ -106,7 +106,7 @@ impl Opening {
     fn files(&self) -> Files {
         let mut found = Files::new();
         files_in(&self.store(), &mut found);
-        // One holds the number of the process meanwhile, the other can be built anew.
+        // One holds the number of the process while it is held, the other can be built again.
         let (lock, sled) = (self.store().join("LOCK"), self.store().join("sled"));
         found.retain(|path, _| *path != lock && !path.starts_with(&sled));
         found

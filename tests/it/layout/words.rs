@@ -31,7 +31,7 @@ const LEFT: [(&str, usize); 7] = [
     ("core/src", 1),
     ("tests/laws/src", 0),
     ("examples/nim/src", 0),
-    ("store/src", 156),
+    ("store/src", 0),
     ("cli/src", 0),
     ("cli/replay/src", 0),
     ("cli/serve/src", 0),

@@ -44,7 +44,7 @@ impl Base {
         })
     }
 
-    /// Lets the next opening build the index anew (ST-8).
+    /// Lets the next opening build a new index (ST-8).
     fn distrust(&self) {
         if let Err(error) = mark(&self.places.sled) {
             tracing::debug!(%error, "the index cannot be marked as damaged");
@@ -72,7 +72,7 @@ impl Base {
 
 /// Says that the index failed under an open handle.
 fn broken(reason: &str) -> BackendError {
-    let source = io::Error::other(format!("{reason}; it is built anew when the store is opened again"));
+    let source = io::Error::other(format!("{reason}; it is built again when the store is opened again"));
     BackendError::Io { action: "use the index".to_owned(), source }
 }
 

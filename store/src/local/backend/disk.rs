@@ -37,7 +37,7 @@ impl DiskBackend {
         Ok(Some(Self { records: Arc::new(records), writing: None, places: places.clone(), _locks: locks }))
     }
 
-    /// Opens the records of a store for writing, with so many bytes of a head to be used (ST-15).
+    /// Opens the records of a store for writing, with `head_bytes` of a head to be used (ST-15).
     pub(crate) fn open(
         places: &Places,
         image: &Image,

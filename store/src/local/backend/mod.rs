@@ -88,7 +88,7 @@ pub trait Backend: Send + Sync {
     /// [`BackendError`] after which nothing more may be written.
     fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError>;
 
-    /// Makes a commit durable, of which `body` says what it does, and then what it changes to be seen.
+    /// Makes the commit that `body` encodes durable, and then its changes visible.
     ///
     /// # Errors
     /// [`BackendError`] after which nothing more may be written.

@@ -129,7 +129,7 @@ impl Writing {
         Ok(())
     }
 
-    /// Notes a packing that has come to its end meanwhile.
+    /// Notes that a packing has come to its end.
     fn reap(&mut self) -> Result<(), BackendError> {
         if self.packing.as_ref().is_some_and(JoinHandle::is_finished) {
             self.finish_packing()

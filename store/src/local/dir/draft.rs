@@ -24,7 +24,7 @@ const MAKE_TRIES: u32 = 10;
 const REMOVE_TRIES: u32 = 100;
 const REMOVE_PAUSE: Duration = Duration::from_millis(10);
 
-/// What this process has made. Whoever holds the lock decides whether a draft is named or removed.
+/// What this process has made. The thread that holds the lock decides whether a draft is named or removed.
 struct Live {
     drafts: BTreeSet<PathBuf>,
     /// The directories in which leftovers have been looked for.
@@ -63,13 +63,13 @@ pub struct LockedDir {
 pub enum Readers {
     /// Its owner alone.
     Owner,
-    /// Whoever may read any new file.
+    /// Anyone who may read a new file.
     Anyone,
 }
 
 #[cfg(unix)]
 impl Readers {
-    /// The permissions of a new file, of which the operating system takes away what its default does not allow.
+    /// The permissions of a new file, less what the operating system's default does not allow.
     fn mode(self) -> u32 {
         match self {
             Self::Owner => 0o600,
@@ -118,7 +118,7 @@ impl DraftDir {
     /// Makes an empty directory in `parent`.
     ///
     /// # Errors
-    /// Those of making directories.
+    /// Any error of making directories.
     pub fn dir_in(parent: &Path) -> io::Result<Self> {
         make(parent, || {
             // Without the name of the draft, which means nothing to the user.
@@ -134,7 +134,7 @@ impl DraftFile {
     /// Makes an empty file in `dir`.
     ///
     /// # Errors
-    /// Those of making files.
+    /// Any error of making files.
     pub fn file_in(dir: &Path, readers: Readers) -> io::Result<Self> {
         make(dir, || {
             // Made here, because tempfile's own errors end with the name of the draft, which means nothing to the user.
@@ -161,7 +161,7 @@ impl DraftFile {
     /// Names the file; what has that name already stays unless it is to be replaced.
     ///
     /// # Errors
-    /// Those of renaming; the draft is removed then.
+    /// Any error of renaming; the draft is removed then.
     pub fn persist(mut self, name: &Path, replace: bool) -> io::Result<()> {
         let mut live = live();
         let Some(file) = self.made.take() else { return Ok(()) };
@@ -182,7 +182,7 @@ impl<T> Drop for Draft<T> {
 }
 
 /// Makes directories for a draft, or renames or removes something of it, while no signal can abandon it. Never returns
-/// once one has: what makes a directory with those above it, as sled does when it opens, would make the draft anew.
+/// once one has: what makes a directory with those above it, as sled does when it opens, would make the draft again.
 pub(crate) fn uninterrupted<R>(act: impl FnOnce() -> R) -> R {
     let live = live();
     let result = act();
@@ -190,7 +190,7 @@ pub(crate) fn uninterrupted<R>(act: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Removes all drafts of this process, which is about to end: whoever makes, names or drops a draft from now on waits
+/// Removes all drafts of this process, which is about to end: a thread that makes, names or drops a draft from now on waits
 /// for that.
 pub fn abandon_all() {
     let live = live();
@@ -211,7 +211,7 @@ fn builder() -> Builder<'static, 'static> {
     builder
 }
 
-/// Makes and locks a draft, then removes what others left beside it.
+/// Makes and locks a draft, then removes what others left next to it.
 fn make<T: Made>(parent: &Path, new: impl Fn() -> io::Result<T>) -> io::Result<Draft<T>> {
     let mut live = live();
     for _ in 0..MAKE_TRIES {

@@ -87,7 +87,7 @@ pub(crate) fn hold_or_create(dir: &Path) -> Result<Held, StoreError> {
     Ok(Held { lock, is_complete: has_format(dir)? })
 }
 
-/// Makes an empty journal in a directory that is to become a store; one that was begun is made anew.
+/// Makes an empty journal in a directory that is to become a store; one that was begun is made again.
 pub(crate) fn create_journal(dir: &Path) -> Result<(), StoreError> {
     require_nothing_committed(dir)?;
     let journal = dir.join(JOURNAL_DIR);
@@ -112,7 +112,7 @@ fn require_nothing_committed(dir: &Path) -> Result<(), StoreError> {
             commits += 1;
             Ok(())
         })?;
-        if commits > 0 || remains.tells_of_commits() {
+        if commits > 0 || remains.names_a_commit() {
             let reason = "it holds commits, but the file that says what it is is missing";
             return Err(StoreError::damaged(reason));
         }

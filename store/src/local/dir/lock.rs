@@ -17,19 +17,19 @@ use crate::local::journal::head;
 const LOCK_TRIES: u32 = 100;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-/// The operating system's lock on a directory's file `LOCK`, which names this process meanwhile.
+/// The operating system's lock on a directory's file `LOCK`, which names this process while it holds it.
 pub(crate) struct Lock {
     file: File,
 }
 
-/// The locks that whoever writes holds: on `LOCK`, and on a file of the journal that is never replaced.
+/// The locks that a writer holds: on `LOCK`, and on a file of the journal that is never replaced.
 pub(crate) struct Locks {
     _journal: File,
     lock: Lock,
 }
 
 impl Locks {
-    /// Takes the lock of a journal beside the one that is held already.
+    /// Takes the lock of a journal in addition to the one that is held already.
     pub(crate) fn take(dir: &Path, journal: &Path, lock: Lock) -> Result<Self, StoreError> {
         let file = open_head(dir, journal)?;
         match try_for_a_while(|| file.try_lock()) {

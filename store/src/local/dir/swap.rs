@@ -1,7 +1,7 @@
 //! Swapping the journal of a store for another that says the same, so that a crash leaves the old or the new (ST-18).
 //!
 //! The new store is made in `compact.new`. Renaming that to `compact.ready` decides: from then on the new journal
-//! counts, and whoever has the store's lock next finishes what is left to do.
+//! counts, and the next to hold the store's lock finishes what is left to do.
 
 use std::fs;
 use std::io;

@@ -50,7 +50,7 @@ impl Deref for OpenDb {
 impl Drop for OpenDb {
     fn drop(&mut self) {
         if let Err(error) = self.close() {
-            tracing::warn!(%error, "the index did not close cleanly; it can be built anew");
+            tracing::warn!(%error, "the index did not close cleanly; it can be built again");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Flushing sled without waiting for ever.
 //!
 //! sled 0.34.7 writes a buffer on another thread when the last who filled it is done. If that write fails, as on a full
-//! disk, it notes the error but does not wake whoever waits for a flush. A second flush finds the error noted, wakes
+//! disk, it notes the error but does not wake a thread that waits for a flush. A second flush finds the error noted, wakes
 //! all, and fails too; so a flush that takes long gets company.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

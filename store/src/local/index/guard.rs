@@ -32,7 +32,7 @@ pub(super) fn guarded<T>(action: &str, call: impl FnOnce() -> sled::Result<T>) -
     }
 }
 
-/// Tells damage from trouble (ST-7): sled reports a file that ends too early, or is not there, as an I/O error.
+/// Distinguishes damage from trouble (ST-7): sled reports a file that ends too early, or is not there, as an I/O error.
 fn sort_io(action: &str, source: io::Error) -> BackendError {
     let source = restored(source);
     match source.kind() {

@@ -21,7 +21,7 @@ const OPENING_FILE: &str = "opening";
 pub(crate) enum Opened {
     /// It is what the journal says.
     Sound(Tree),
-    /// It had to be built anew; the journal does not say so yet.
+    /// It had to be built again; the journal does not say so yet.
     Built(Tree),
 }
 
@@ -31,11 +31,11 @@ fn numbers(sled: &Path) -> Vec<u32> {
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Opens the index of which the journal says that nothing was written to it since it was synced (ST-15); `None` when the
+/// Opens the index that the journal names: nothing was written to it since it was synced (ST-15); `None` when the
 /// journal names none.
 ///
 /// # Errors
-/// [`BackendError::Damaged`] when it has to be built anew.
+/// [`BackendError::Damaged`] when it has to be built again.
 pub(crate) fn open_sound(sled: &Path, image: &Image) -> Result<Option<Tree>, BackendError> {
     // With the file there, an earlier process did not come to the end of opening it, or found it damaged.
     if image.index == 0 || sled.join(OPENING_FILE).exists() {
@@ -64,7 +64,7 @@ pub(crate) fn open_sound(sled: &Path, image: &Image) -> Result<Option<Tree>, Bac
     }
 }
 
-/// Opens the newest index, whatever the journal says; it must be a copy, or one that is built anew otherwise.
+/// Opens the newest index, whatever the journal says; it must be a copy, or one that is built again otherwise.
 pub(crate) fn open_newest(sled: &Path) -> Option<(Tree, StoreRecord)> {
     let number =
         numbers(sled).into_iter().filter(|number| folder(sled, *number).join("db").is_file()).max()?;
@@ -91,7 +91,7 @@ fn stored(tree: &Tree) -> Result<Option<StoreRecord>, BackendError> {
     record::read_body("the record about the store", body).map(Some)
 }
 
-/// Opens the index of a store that is held for writing, and builds it anew where it is not sound (ST-7).
+/// Opens the index of a store that is held for writing, and builds a new one where it is not sound (ST-7).
 pub(crate) fn open_or_build(
     sled: &Path,
     image: &Image,
@@ -100,12 +100,12 @@ pub(crate) fn open_or_build(
     match open_sound(sled, image) {
         Ok(Some(tree)) => return Ok(Opened::Sound(tree)),
         Ok(None) if image.end.number > 0 => {
-            tracing::info!("the index is built anew from the journal: the store was not closed");
+            tracing::info!("the index is built again from the journal: the store was not closed");
         }
         Ok(None) => {}
         Err(BackendError::Damaged(reason)) => {
             require_commits(sled, image)?;
-            tracing::warn!(reason, "the index is built anew from the journal");
+            tracing::warn!(reason, "the index is built again from the journal");
         }
         Err(error) => return Err(error),
     }
@@ -134,7 +134,7 @@ pub(crate) fn mark(sled: &Path) -> Result<(), BackendError> {
 fn unmark(sled: &Path) {
     match fs::remove_file(sled.join(OPENING_FILE)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            tracing::debug!(%error, "the index will be built anew");
+            tracing::debug!(%error, "the index will be built again");
         }
         _ => {}
     }

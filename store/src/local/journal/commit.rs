@@ -2,7 +2,7 @@
 
 use turnfold_core::Digest;
 
-/// Tells a journal from all others; part of every check, so that nothing a player writes can look like a frame.
+/// Differs from journal to journal; part of every check, so that nothing a player writes can look like a frame.
 pub(crate) type Salt = [u8; 16];
 
 /// A commit by its number, and the digest after it.
@@ -40,7 +40,7 @@ impl Checker {
         Self { fresh }
     }
 
-    /// Returns the check of parts, of which all but the last have lengths of their own.
+    /// Returns the check of parts; all but the last have lengths of their own.
     pub(crate) fn check<const BYTES: usize>(&self, parts: &[&[u8]]) -> [u8; BYTES] {
         let mut hasher = self.fresh.clone();
         for part in parts {

@@ -27,7 +27,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) kind: Kind,
-    /// Grows by one with every frame, so that those of an earlier use of the head are told apart.
+    /// Grows by one with every frame of a head, and from head to head, so that a frame of an earlier use is recognized.
     pub(crate) turn: u64,
     /// The index that was synced and not been written to since; 0 for none.
     pub(crate) index: u32,

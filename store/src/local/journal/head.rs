@@ -13,7 +13,7 @@ use crate::local::dir::regular::{open_regular, read_at_most};
 /// The names of the two files.
 pub(crate) const NAMES: [&str; 2] = ["head.a", "head.b"];
 
-/// The length of each, of which the first sector is its header.
+/// The length of each; its first sector is its header.
 pub(crate) const HEAD_BYTES: usize = 256 * 1024;
 
 /// Where the first frame is.
@@ -22,7 +22,7 @@ pub(crate) const FIRST_FRAME: usize = SECTOR_BYTES;
 /// What a head holds.
 pub(crate) struct Head {
     pub(crate) salt: Salt,
-    /// The sound frames from the first on, each of which continues the one before.
+    /// The sound frames from the first on, each continues the one before.
     pub(crate) frames: Vec<Frame>,
     /// Where what follows them begins; a note that the store was closed is overwritten.
     pub(crate) end: usize,

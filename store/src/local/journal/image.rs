@@ -10,7 +10,7 @@ use super::pack::{PREFIX_BYTES, Packing};
 use super::segment::{self, FoundPack, Segment};
 use crate::local::backend::BackendError;
 
-/// How often, and how long apart, a journal is read again that its writer changes meanwhile.
+/// How often, and how long apart, a journal is read again that its writer changes during the reading.
 const READ_TRIES: u32 = 1000;
 const READ_PAUSE: Duration = Duration::from_millis(1);
 
@@ -44,7 +44,7 @@ pub(crate) struct At(u64);
 const SEGMENT_SHIFT: u32 = 44;
 
 impl At {
-    /// Says that a commit is the one of so many that only the heads have.
+    /// Marks a place among the commits that only the heads have.
     const IN_HEADS: u64 = 1 << 63;
 
     pub(crate) fn in_segment(segment: usize, at: u64) -> Self {
@@ -249,7 +249,7 @@ pub(crate) fn damaged(reason: impl Into<String>) -> BackendError {
     BackendError::Damaged(format!("the journal: {}", reason.into()))
 }
 
-/// Returns the highest number of a commit of which heads tell.
+/// Returns the highest number of a commit that heads name.
 fn highest(heads: &[Head; 2]) -> u64 {
     let sound = heads.iter().flat_map(|head| head.frames.iter().chain(&head.strays));
     sound.map(Frame::last).max().unwrap_or(0)
@@ -263,7 +263,7 @@ fn may_be_torn(heads: &[Head; 2], segment: &Segment) -> bool {
     highest(heads) < last || frames.any(|frame| frame.kind == Kind::Commit && frame.last() == last)
 }
 
-/// Reads the ends of all segments, each of which must continue the one before; only the last may be torn (ST-12, ST-13).
+/// Reads the ends of all segments, each must continue the one before; only the last may be torn (ST-12, ST-13).
 fn read_segments(
     journal: &Path,
     salt: &Salt,

@@ -22,8 +22,8 @@ pub(crate) struct Remains {
     /// The commits in the heads, also those that a segment may have too.
     heads: BTreeMap<u64, Frame>,
     segments: Vec<(u64, PathBuf)>,
-    /// Up to which commit anything says that there were some.
-    told: u64,
+    /// The last commit that any file names.
+    named: u64,
     /// What is wrong with its files.
     pub(crate) notes: Vec<String>,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Remains {
 pub(crate) type EachSound<'a> = &'a mut dyn FnMut(Point, At, &[u8]) -> Result<(), BackendError>;
 
 impl Remains {
-    /// Finds what is left; `None` where nothing tells even whose journal it is.
+    /// Finds what is left; `None` where not even the journal's salt is left.
     pub(crate) fn find(journal: &Path) -> Option<Self> {
         let mut notes = Vec::new();
         let mut found = Vec::new();
@@ -50,7 +50,7 @@ impl Remains {
         let in_segments =
             segments.iter().map(|(_, path)| read_header(&read_at_most(path, HEADER_BYTES as u64).ok()?));
         let salt = salts.chain(in_segments).flatten().next()?;
-        let mut remains = Self { salt, heads: BTreeMap::new(), segments, told: 0, notes };
+        let mut remains = Self { salt, heads: BTreeMap::new(), segments, named: 0, notes };
         for (name, bytes) in found {
             if read_header(&bytes) != Some(salt) && !remains.notes.iter().any(|note| note.contains(name)) {
                 remains
@@ -64,7 +64,7 @@ impl Remains {
 
     fn add_head(&mut self, head: Head) {
         for frame in head.frames.into_iter().chain(head.strays) {
-            self.told = self.told.max(frame.last());
+            self.named = self.named.max(frame.last());
             if frame.kind != Kind::Commit {
                 continue;
             }
@@ -104,12 +104,12 @@ impl Remains {
         let packed = next.number - 1;
         let end = next.heads.keys().next_back().map_or(next.number, |last| last + 1);
         next.fill_up_to(end.max(next.number), each)?;
-        if self.told >= next.number {
-            next.notes.push(missing(next.number, self.told));
+        if self.named >= next.number {
+            next.notes.push(missing(next.number, self.named));
         }
-        if self.told + 1 < packed {
-            let told = self.told;
-            next.notes.push(format!("its heads know of {told} commits, its segments have {packed}"));
+        if self.named + 1 < packed {
+            let named = self.named;
+            next.notes.push(format!("its heads know of {named} commits, its segments have {packed}"));
         }
         self.notes.extend(next.notes);
         Ok(())
@@ -162,9 +162,9 @@ impl Remains {
         Ok(())
     }
 
-    /// Returns `true` if anything says that there were commits.
-    pub(crate) fn tells_of_commits(&self) -> bool {
-        self.told > 0 || !self.segments.is_empty()
+    /// Returns `true` if any file names a commit.
+    pub(crate) fn names_a_commit(&self) -> bool {
+        self.named > 0 || !self.segments.is_empty()
     }
 }
 
@@ -206,7 +206,7 @@ impl Next {
     }
 }
 
-/// A commit of which only the number is known.
+/// A commit whose number alone is known.
 fn point(number: u64) -> Point {
     Point { number, ..Point::start(&[0; 16]) }
 }

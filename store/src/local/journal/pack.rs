@@ -41,7 +41,7 @@ impl PackEnd {
         self.first.saturating_add(u64::from(self.count)).saturating_sub(1)
     }
 
-    /// Returns the bytes of the whole pack, as its footer tells them.
+    /// Returns the bytes of the whole pack, as its footer has them.
     pub(crate) fn bytes(&self) -> u64 {
         PREFIX_BYTES as u64 + u64::from(self.frame_bytes) + u64::from(self.length_bytes) + FOOTER_BYTES as u64
     }

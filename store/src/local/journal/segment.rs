@@ -10,7 +10,7 @@ use crate::local::backend::BackendError;
 use crate::local::dir::private::{self, sync_dir};
 use crate::local::dir::regular::open_regular;
 
-/// From so many bytes on a segment ends with its present pack.
+/// A segment of this many bytes ends with its present pack.
 const SEGMENT_BYTES: u64 = 16 * 1024 * 1024;
 
 /// A segment as far as its ends tell what it holds.
@@ -67,7 +67,7 @@ pub(crate) fn open(path: &Path) -> Result<(File, u64), BackendError> {
     })
 }
 
-/// Reads so many bytes at a place of a file, or fewer where it ends.
+/// Reads `count` bytes at a place of a file, or fewer where it ends.
 pub(crate) fn read_at(file: &File, at: u64, count: usize) -> io::Result<Vec<u8>> {
     // What a damaged length claims may not be there.
     let left = file.metadata()?.len().saturating_sub(at);

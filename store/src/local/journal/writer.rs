@@ -80,12 +80,12 @@ impl JournalWriter {
         })
     }
 
-    /// Returns `true` if the current head has room for a frame of so many bytes.
+    /// Returns `true` if the current head has room for a frame of that length.
     pub(crate) fn has_room(&self, bytes: usize) -> bool {
         self.at + bytes <= self.limit
     }
 
-    /// Goes over to the other head, whose commits the segments have; returns those of this one that they do not have.
+    /// Goes over to the other head, whose commits the segments have; returns this one's commits that they do not have.
     pub(crate) fn switch(&mut self) -> Vec<Vec<u8>> {
         self.current = 1 - self.current;
         self.at = FIRST_FRAME;

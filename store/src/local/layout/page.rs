@@ -72,7 +72,7 @@ impl Part {
     }
 }
 
-/// Cuts entries that follow a head into parts, none of which is more than a page.
+/// Cuts entries that follow a head into parts of at most a page.
 pub(crate) fn cut(before: Head, after: Head, entries: &[&[u8]]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let whole: usize = entries.iter().map(|entry| entry.len()).sum();

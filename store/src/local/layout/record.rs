@@ -15,7 +15,7 @@ const CHECK_BYTES: usize = 8;
 /// The record about the store as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoreRecord {
-    /// The salt of the journal of which it is made, and up to which commit.
+    /// The salt of the journal that it is made from, and up to which commit.
     pub(crate) journal: [u8; 16],
     pub(crate) commits: u64,
     pub(crate) digest: Digest,

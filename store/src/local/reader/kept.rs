@@ -1,4 +1,4 @@
-//! What is kept beside a branch's entries, held against them.
+//! The other records of a branch, compared with its entries.
 
 use super::records::Records;
 use crate::engine::{Found, KeyedEntries};

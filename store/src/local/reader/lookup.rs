@@ -77,7 +77,7 @@ impl Records {
         Ok(Line { of: of.clone(), branch, head })
     }
 
-    /// Returns a match and its branches, all of which can be read.
+    /// Returns a match and its branches, if all can be read.
     pub(crate) fn branches_of(&self, name: &MatchName) -> Result<(FoundMatch, Vec<FoundBranch>), StoreError> {
         let (of, stored) = self.stored_branches(name)?;
         let read =

@@ -16,7 +16,7 @@ use crate::snapshots::Snapshots;
 
 /// Opens the records of an existing store for reading only (ST-5, ST-16).
 ///
-/// The index is read where it may be used at once; otherwise, beside a writer for example, the journal is.
+/// The index is read where it may be used at once; otherwise, as when another process writes, the journal is.
 pub(crate) fn open(dir: &Path) -> Result<Records, StoreError> {
     let places = format::find_existing(dir)?;
     let read = |error: BackendError| locate(&places.journal, error).unopened();

@@ -1,4 +1,4 @@
-//! Records: what a backend holds, as those who read see it beside the committer.
+//! Records: what a backend holds, as readers see it while the committer writes.
 
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -16,15 +16,15 @@ use crate::snapshots::Snapshots;
 /// What a store holds. Readers and the committer share it.
 pub(crate) struct Records {
     pub(crate) backend: Box<dyn Backend>,
-    /// Beside a log on disk.
+    /// Of a store on disk.
     pub(crate) snapshots: Option<Snapshots>,
     /// Held for reading by who needs the matches to stay under their names, for writing while one is renamed or deleted.
     /// Taken before `branches`.
     matches: RwLock<()>,
     /// Held for reading by who needs the branches of matches to stay, for writing while one is renamed or deleted.
     branches: RwLock<()>,
-    /// The same for who writes meanwhile to where it may take long. Taken before `branches`, so that whoever waits to
-    /// rename or delete a branch keeps nobody else from reading.
+    /// The same for a walk whose output may be slow. Taken before `branches`, so that a thread that waits to rename or
+    /// delete a branch keeps no reader waiting.
     walks: RwLock<()>,
     /// Held for reading by who needs the grants of a match as they are at one time, for writing while one changes. Taken
     /// after `branches`.
@@ -48,7 +48,7 @@ impl Records {
         self.matches.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until nobody holds the matches.
+    /// Waits until no thread holds the matches.
     pub(crate) fn change_matches(&self) -> RwLockWriteGuard<'_, ()> {
         self.matches.write().unwrap_or_else(PoisonError::into_inner)
     }
@@ -63,7 +63,7 @@ impl Records {
         self.walks.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until nobody holds the branches.
+    /// Waits until no thread holds the branches.
     pub(crate) fn change_branches(&self) -> [RwLockWriteGuard<'_, ()>; 2] {
         [&self.walks, &self.branches].map(|held| held.write().unwrap_or_else(PoisonError::into_inner))
     }
@@ -73,7 +73,7 @@ impl Records {
         self.grants.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until nobody holds the grants.
+    /// Waits until no thread holds the grants.
     pub(crate) fn change_grants(&self) -> RwLockWriteGuard<'_, GrantBooks> {
         self.grants.write().unwrap_or_else(PoisonError::into_inner)
     }

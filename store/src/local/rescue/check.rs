@@ -12,7 +12,7 @@ use crate::local::reader::records::Records;
 use crate::names::MatchName;
 use crate::reader::report::{Damage, StoreCheck};
 
-/// Audits all records; nobody deletes anything meanwhile.
+/// Audits all records; nothing is deleted during the audit.
 pub(crate) fn check(records: &Records, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
     let StoreRecord { next_id, entries, .. } = records.store_record()?;
     let owners = Owners { next_id, ..Owners::default() };

@@ -31,7 +31,7 @@ impl Store {
     /// It needs room for both. After a crash the old or the new is there. `observe` receives the progress.
     ///
     /// # Errors
-    /// Those of opening; what reading says of damage, after which the store is as it was; those of writing.
+    /// Any error of opening; what reading says of damage, after which the store is as it was; any error of writing.
     pub fn compact(dir: &Path, observe: &mut dyn FnMut(Totals)) -> Result<Compacted, RescueError> {
         require_clock()?;
         let (locks, places) = format::hold_existing(dir)?;

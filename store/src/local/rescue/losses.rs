@@ -1,4 +1,4 @@
-//! What is missing where a journal is damaged, named as far as what is left tells.
+//! What is missing where a journal is damaged, named as far as what is left says.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -39,7 +39,7 @@ pub(crate) fn read_left(journal: &Path) -> Result<Option<Left>, BackendError> {
     Ok(Some(Left { view, misfits, notes: remains.notes }))
 }
 
-/// Says which match, branch and entry damage to a journal concerns, where what is left tells it (ST-3).
+/// Says which match, branch and entry damage to a journal concerns, where what is left says so (ST-3).
 pub(crate) fn locate(journal: &Path, error: BackendError) -> StoreError {
     let is_damage = matches!(error, BackendError::Damaged(_));
     let error = StoreError::from(error);

@@ -1,4 +1,4 @@
-//! New stores: made beside their place, and named only when they are whole.
+//! New stores: made next to their place, and named only when they are whole.
 
 use std::fs;
 use std::io;
@@ -29,7 +29,7 @@ impl NewStore {
         Ok(Self { dir: dir.to_owned(), draft })
     }
 
-    /// The directory in which the store is made; another beside it may be used too and is removed in the end.
+    /// The directory in which the store is made; another next to it may be used too and is removed in the end.
     pub(crate) fn draft(&self) -> PathBuf {
         self.draft.path().join("store")
     }

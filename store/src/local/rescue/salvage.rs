@@ -57,7 +57,7 @@ impl Store {
     /// own branch; a sound index fills gaps. Rules are not asked. `observe` receives the progress.
     ///
     /// # Errors
-    /// [`RescueError::NotEmpty`], [`RescueError::NothingReadable`], [`StoreError::Locked`], and those of reading and
+    /// [`RescueError::NotEmpty`], [`RescueError::NothingReadable`], [`StoreError::Locked`], and any error of reading and
     /// writing files.
     pub fn salvage(
         dir: &Path,
@@ -197,7 +197,7 @@ fn indexed(places: &Places, scratch: &Path) -> Option<(Records, Vec<(u64, Misfit
     Some((records, misfits))
 }
 
-/// Copies the folder of the indexes, of which only regular files are any.
+/// Copies the regular files in the folder of the indexes.
 fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
     draft::uninterrupted(|| fs::create_dir_all(to))?;
     for entry in fs::read_dir(from)? {

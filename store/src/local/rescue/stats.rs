@@ -16,7 +16,7 @@ use crate::reader::report::{MatchStats, StoreStats};
 use crate::writer::store::Store;
 
 impl Records {
-    /// Counts what is stored, one match after another, and returns so many of the largest matches.
+    /// Counts what is stored, one match after another, and returns the `top` largest matches.
     pub(crate) fn count(
         &self,
         top: usize,

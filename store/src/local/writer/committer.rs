@@ -72,7 +72,7 @@ impl Committer {
     }
 
     /// Writes what `stage` stages, and calls `then` with what it returned once that is durable. That is on the committer's
-    /// thread, so others wait meanwhile; if that thread dies, `then` is dropped.
+    /// thread, so others wait until it returns; if that thread dies, `then` is dropped.
     pub(crate) fn submit<T: Send + 'static>(
         &self,
         order: Order,

@@ -84,7 +84,7 @@ fn stage_match(ledger: &mut Ledger, staged: &mut Staged, name: MatchName) -> Res
     Ok(links)
 }
 
-/// Returns the links after those of a branch's own entries that snapshots follow, as far as they can be read: a snapshot
+/// Returns the links of a branch's own entries that have a snapshot, as far as they can be read: a snapshot
 /// that stays behind is only in the way.
 fn snapshot_links(records: &Records, line: &Line) -> Vec<Digest> {
     if !records.snapshots.as_ref().is_some_and(Snapshots::exist) {

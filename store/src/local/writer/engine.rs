@@ -1,4 +1,4 @@
-//! The engine on disk: the committer writes, the records are read beside it.
+//! The engine on disk: the committer writes, and other threads read the records.
 
 use std::sync::Arc;
 

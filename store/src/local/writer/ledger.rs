@@ -98,7 +98,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Takes the next ids, so many of them.
+    /// Takes the next `count` ids.
     pub(crate) fn take_ids(&mut self, count: u64) -> u64 {
         let first = self.next_id;
         self.next_id += count;

@@ -28,7 +28,7 @@ pub(crate) fn open(dir: &Path, observe: OnBuilding<'_>) -> Result<Local, StoreEr
     Local::start(Box::new(opened.map_err(StoreError::unopened)?), Some(Snapshots::of(dir)))
 }
 
-/// Opens a store, making it first when `dir` does not exist or is empty; of each head only so many bytes are used.
+/// Opens a store, making it first when `dir` does not exist or is empty; of each head only `head_bytes` are used.
 pub(crate) fn open_or_create(
     dir: &Path,
     head_bytes: usize,
@@ -69,7 +69,7 @@ pub(crate) fn in_memory() -> Local {
     open_backend(Box::new(MemoryBackend::new())).expect("an empty store in memory opens")
 }
 
-/// Opens the records of a store on which the locks are held, with so many bytes of a head to be used.
+/// Opens the records of a store on which the locks are held, with the given bytes of a head to be used.
 pub(crate) fn open_disk(
     places: &Places,
     locks: (Locks, usize),
