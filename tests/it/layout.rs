@@ -37,7 +37,7 @@ const CRATES: [(&str, &str); 6] = [
     ("cli", "turnfold"),
     ("tests", "turnfold-tests"),
 ];
-/// The files with unsafe code: one makes the store durable, the other records in a test what it writes.
+/// The files with unsafe code: a test stands in for functions of the C library.
 const UNSAFE: [&str; 1] = ["store/tests/files/calls.rs"];
 const SOURCE_LINES_MAX: usize = 400;
 /// Rules of specifications beside the rulesets, which rulesets carry out where they meet them.
@@ -245,6 +245,21 @@ fn no_crate_has_a_build_script_and_unsafe_code_stands_in_one_file() {
         }
     }
     assert_eq!(unsafe_files, UNSAFE.map(Into::into).into());
+}
+
+/// The tests build the example from what the workspace has fetched, so a machine that built the workspace can build it.
+#[test]
+fn the_example_needs_no_crate_that_the_workspace_does_not_have() {
+    let packages = |lock: &str| -> BTreeSet<(String, String)> {
+        let lock: toml::Table = read(&root().join(lock)).parse().unwrap();
+        let text = |package: &toml::Value, key: &str| package[key].as_str().unwrap().to_owned();
+        let packages = lock["package"].as_array().unwrap().iter();
+        packages.map(|package| (text(package, "name"), text(package, "version"))).collect()
+    };
+    let ours = packages("Cargo.lock");
+    let others: Vec<_> =
+        packages("examples/nim/Cargo.lock").difference(&ours).map(|(name, _)| name.clone()).collect();
+    assert_eq!(others, ["nim"], "copy Cargo.lock to examples/nim and let cargo remove what it does not need");
 }
 
 /// The lines of the engine on disk, which shall get fewer: ST-21 wants 6,000.
