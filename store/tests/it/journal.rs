@@ -123,7 +123,7 @@ fn a_reader_beside_a_writer_sees_what_was_acknowledged() {
                 store.append(&name("m"), &BranchName::main(), head, entries, None).unwrap();
                 acknowledged.store(head + 3, Ordering::SeqCst);
                 // The longer the log, the longer each reading: it shall not grow faster than it is read.
-                while head > 600 && read.load(Ordering::SeqCst) < readings.min(head / 30) {
+                while head > 600 && read.load(Ordering::SeqCst) < readings.min(head / 6) {
                     std::thread::yield_now();
                 }
             }
