@@ -1,8 +1,8 @@
 //! What the program prints to stdout, with color only on a terminal.
 //!
 //! This is the one place that keeps names, titles and other input from commanding a terminal: what is printed as text or
-//! JSON has its control characters escaped here. So color is not written into text: the [`Line`]s of a [`Report`] say
-//! what each piece means, and colors are chosen only on the way out.
+//! JSON has its control characters escaped here. So color is not written into text: [`Line`]s say what each piece means,
+//! and colors are chosen only on the way out.
 
 use std::io::{self, BufRead, BufWriter, IsTerminal, Write};
 
@@ -40,12 +40,6 @@ pub(crate) fn style_of(tone: Tone) -> Style {
         Tone::Removed => AnsiColor::Red.on_default(),
         Tone::Warning => AnsiColor::Yellow.on_default(),
     }
-}
-
-/// What a verb computes. It serializes as what the verb prints with `--format json`.
-pub(crate) trait Report: Serialize {
-    /// Returns it as text for people.
-    fn lines(&self) -> Vec<Line>;
 }
 
 /// Stands before the lines of a folded line after its first.
@@ -157,11 +151,6 @@ impl Output {
 
     pub(crate) fn format(&self) -> Format {
         self.format
-    }
-
-    /// Prints what a verb computed.
-    pub(crate) fn report(&mut self, report: &impl Report) -> io::Result<()> {
-        self.show(report, || report.lines())
     }
 
     /// Prints the answer of a verb that did what was asked: as JSON, or else its lines.

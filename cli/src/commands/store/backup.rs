@@ -11,7 +11,7 @@ use super::progress::{Progress, in_words};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, is_standard};
-use crate::output::{Line, Report, plain, strong};
+use crate::output::{Line, plain, strong};
 
 /// Write everything in the store to one file
 ///
@@ -43,13 +43,6 @@ struct BackedUp {
     bytes: u64,
 }
 
-impl Report for BackedUp {
-    fn lines(&self) -> Vec<Line> {
-        let size = plain(format_args!(": {}, {} bytes", in_words(self.totals), self.bytes));
-        vec![Line::from([plain("backed up to "), strong(&self.file), size])]
-    }
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if is_standard(&args.file) {
         if context.output.is_json() {
@@ -75,6 +68,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     drop(progress);
     let bytes =
         std::fs::metadata(&args.file).map_err(|error| Failure::file("read", &args.file, &error))?.len();
-    context.output.report(&BackedUp { file: args.file.display().to_string(), totals, bytes })?;
-    Ok(ExitStatus::Yes)
+    let written = BackedUp { file: args.file.display().to_string(), totals, bytes };
+    context.output.answer(&written, || {
+        let size = plain(format_args!(": {}, {bytes} bytes", in_words(totals)));
+        vec![Line::from([plain("backed up to "), strong(&written.file), size])]
+    })
 }

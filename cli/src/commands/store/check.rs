@@ -10,7 +10,7 @@ use super::heads::missing;
 use super::progress::{Progress, in_words};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Line, Report, added, counted, plain, removed, warning};
+use crate::output::{Line, added, counted, plain, removed, warning};
 
 /// What to do about a directory that is sound, but lacks something.
 const RESTORE: &str = "restore a backup that has what is missing";
@@ -40,19 +40,6 @@ struct Checked<'a> {
     findings: &'a [Damage],
 }
 
-impl Report for Checked<'_> {
-    fn lines(&self) -> Vec<Line> {
-        let damage = self.findings.iter().map(|Damage { match_name, branch, seq, reason }| {
-            let match_name = match_name.as_ref().map_or("the store", MatchName::as_str);
-            let branch = branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
-            let seq = seq.map(|seq| format!(":{seq}")).unwrap_or_default();
-            Line::from([removed("damaged"), plain(format_args!(" {match_name}{branch}{seq}: {reason}"))])
-        });
-        let sound = if self.ok { added("sound") } else { warning("sound") };
-        damage.chain([Line::from([sound, plain(format_args!(" {}", in_words(self.sound)))])]).collect()
-    }
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if args.sweep {
         let Some(address) = context.fleet() else {
@@ -70,7 +57,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         check.damage.extend(missing(path, &store)?);
     }
     let ok = check.damage.is_empty();
-    context.output.report(&Checked { ok, sound: check.sound, findings: &check.damage })?;
+    let checked = Checked { ok, sound: check.sound, findings: &check.damage };
+    context.output.show(&checked, || {
+        let sound = if ok { added("sound") } else { warning("sound") };
+        let sound = Line::from([sound, plain(format_args!(" {}", in_words(check.sound)))]);
+        check.damage.iter().map(line).chain([sound]).collect()
+    })?;
     if ok {
         return Ok(ExitStatus::Yes);
     }
@@ -80,4 +72,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let is_restorable = is_sound && context.fleet().is_none();
     let next_step = if is_restorable { RESTORE } else { context.damaged_store().next_step() };
     Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(next_step))
+}
+
+fn line(Damage { match_name, branch, seq, reason }: &Damage) -> Line {
+    let match_name = match_name.as_ref().map_or("the store", MatchName::as_str);
+    let branch = branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
+    let seq = seq.map(|seq| format!(":{seq}")).unwrap_or_default();
+    Line::from([removed("damaged"), plain(format_args!(" {match_name}{branch}{seq}: {reason}"))])
 }

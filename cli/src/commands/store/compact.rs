@@ -6,7 +6,6 @@ use turnfold_store::{Compacted, Store, Totals};
 use super::progress::{Progress, in_words};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Line, Report};
 
 /// Rewrite the store without what was deleted
 ///
@@ -24,19 +23,13 @@ struct CompactedStore {
     bytes_after: u64,
 }
 
-impl Report for CompactedStore {
-    fn lines(&self) -> Vec<Line> {
-        let Self { totals, bytes_before, bytes_after } = *self;
-        vec![format!("compacted {}: {bytes_before} → {bytes_after} bytes", in_words(totals)).into()]
-    }
-}
-
 pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let dir = context.store_dir()?;
     let progress = Progress::new("compacting");
     let compacted = Store::compact(dir, &mut progress.observer())?;
     drop(progress);
-    let Compacted { totals, bytes_before, bytes_after, .. } = compacted;
-    context.output.report(&CompactedStore { totals, bytes_before, bytes_after })?;
-    Ok(ExitStatus::Yes)
+    let Compacted { totals, bytes_before, bytes_after } = compacted;
+    context.output.answer(&CompactedStore { totals, bytes_before, bytes_after }, || {
+        vec![format!("compacted {}: {bytes_before} → {bytes_after} bytes", in_words(totals)).into()]
+    })
 }

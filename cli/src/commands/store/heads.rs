@@ -59,8 +59,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     })?;
     let count = counted(heads.len() as u64, "branch", "branches");
     let written = serde_json::json!({ "branches": heads.len() });
-    context.output.show(&written, || vec![format!("listed the ends of {count}").into()])?;
-    Ok(ExitStatus::Yes)
+    context.output.answer(&written, || vec![format!("listed the ends of {count}").into()])
 }
 
 fn heads(store: &StoreReader) -> Result<Vec<HeadLine>, Failure> {

@@ -15,7 +15,7 @@ use crate::address::read_fleet;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::is_standard;
-use crate::output::{Line, Report, plain, strong};
+use crate::output::{Line, plain, strong};
 use crate::signals;
 
 /// Make a store from a backup
@@ -49,13 +49,6 @@ struct Restored {
     totals: Totals,
 }
 
-impl Report for Restored {
-    fn lines(&self) -> Vec<Line> {
-        let totals = plain(format_args!(": {}", in_words(self.totals)));
-        vec![Line::from([plain("restored store "), strong(&self.store), totals])]
-    }
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     signals::remove_drafts();
     let progress = Progress::new("restoring");
@@ -69,8 +62,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         RescueError::NotABackup => not_a_backup(&args.file),
         error => error.into(),
     })?;
-    context.output.report(&Restored { store: args.to.to_string(), totals })?;
-    Ok(ExitStatus::Yes)
+    let restored = Restored { store: args.to.to_string(), totals };
+    context.output.answer(&restored, || {
+        let totals = plain(format_args!(": {}", in_words(totals)));
+        vec![Line::from([plain("restored store "), strong(&restored.store), totals])]
+    })
 }
 
 /// Names the file that is not a backup; the library reads it without knowing its name.

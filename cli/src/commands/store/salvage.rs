@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use turnfold_store::{FleetAddress, LostEntries, Store, Totals};
+use turnfold_store::{FleetAddress, LostEntries, Salvage, Store, Totals};
 
 use super::progress::{Progress, in_words};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Line, Report, plain, removed, strong};
+use crate::output::{Line, plain, removed, strong};
 use crate::signals;
 
 /// Save what is readable of a damaged store to a new one
@@ -37,18 +37,6 @@ struct Salvaged {
     lost: Vec<LostEntries>,
 }
 
-impl Report for Salvaged {
-    fn lines(&self) -> Vec<Line> {
-        let lost = self.lost.iter().map(|lost| {
-            Line::from([removed("lost"), plain(format_args!("{}: {}", place(lost), lost.reason))])
-        });
-        let saved = if self.lost.is_empty() { "saved everything" } else { "saved" };
-        let totals = plain(format_args!(": {}", in_words(self.saved)));
-        let saved = Line::from([plain(format_args!("{saved} in store ")), strong(&self.store), totals]);
-        lost.chain([saved]).collect()
-    }
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let is_fleet = |path: &Path| path.to_str().is_some_and(FleetAddress::is_meant);
     if context.fleet().is_some() || is_fleet(&args.dir) || is_fleet(&args.new_dir) {
@@ -58,11 +46,20 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     signals::remove_drafts();
     let progress = Progress::new("salvaging");
-    let salvage = Store::salvage(&args.dir, &args.new_dir, &mut progress.observer())?;
+    let Salvage { saved, lost } = Store::salvage(&args.dir, &args.new_dir, &mut progress.observer())?;
     drop(progress);
-    let answer = if salvage.lost.is_empty() { ExitStatus::Yes } else { ExitStatus::No };
-    let store = args.new_dir.display().to_string();
-    context.output.report(&Salvaged { store, saved: salvage.saved, lost: salvage.lost })?;
+    let salvaged = Salvaged { store: args.new_dir.display().to_string(), saved, lost };
+    let (answer, heading) = match *salvaged.lost {
+        [] => (ExitStatus::Yes, "saved everything in store "),
+        _ => (ExitStatus::No, "saved in store "),
+    };
+    context.output.show(&salvaged, || {
+        let lost = salvaged.lost.iter().map(|lost| {
+            Line::from([removed("lost"), plain(format_args!("{}: {}", place(lost), lost.reason))])
+        });
+        let totals = plain(format_args!(": {}", in_words(saved)));
+        lost.chain([Line::from([plain(heading), strong(&salvaged.store), totals])]).collect()
+    })?;
     Ok(answer)
 }
 

@@ -7,7 +7,7 @@ use turnfold_store::{MatchStats, Store, StoreStats, Totals};
 use super::progress::{Progress, in_words};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Line, Report, counted, plain, strong};
+use crate::output::{Line, counted, plain, strong};
 
 /// Show how much the store holds
 ///
@@ -37,7 +37,7 @@ struct Measured {
     largest: Vec<MatchStats>,
 }
 
-impl Report for Measured {
+impl Measured {
     fn lines(&self) -> Vec<Line> {
         let Self { totals, pages, entry_bytes, bytes_on_disk, journal_bytes, index_bytes, largest, .. } =
             self;
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         (journal_bytes, index_bytes) = (Some(journal), Some(index));
     }
     let StoreStats { totals, pages, entries_on_pages, tails, entry_bytes, largest } = stats;
-    context.output.report(&Measured {
+    let measured = Measured {
         totals,
         pages,
         entries_on_pages,
@@ -88,6 +88,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         journal_bytes,
         index_bytes,
         largest,
-    })?;
-    Ok(ExitStatus::Yes)
+    };
+    context.output.answer(&measured, || measured.lines())
 }
