@@ -1,5 +1,6 @@
 //! The one place that says what to do next: errors of the libraries become failures, each with its exit code and hint.
 
+use std::io;
 use std::path::Path;
 
 use turnfold_replay::history::revision::is_page;
@@ -91,6 +92,7 @@ fn hint(error: &ReplayError) -> Option<String> {
         E::RolledBack { .. } | E::AnotherHistory { .. } => "import a newer bundle, or use a new key".into(),
         E::Guessable { .. } => "leave out `--as`, and do not give that bundle away".into(),
         E::Changed(_) => "try again".into(),
+        E::Store(error) => return store_hint(error),
         other => return other.advice(),
     })
 }
@@ -100,15 +102,43 @@ impl From<StoreError> for Failure {
         if error.is_damage() {
             return Self::damage(error.to_string());
         }
-        let failure = Self::new(error.kind().into(), error.to_string());
-        match error {
-            StoreError::NoSuchMatch { .. } => failure.hint("`turnfold matches` lists those there are"),
-            StoreError::NoSuchBranch { match_name, .. } => {
-                failure.hint(format!("`turnfold branches {match_name}` lists those there are"))
-            }
-            _ => failure,
-        }
+        Self::new(error.kind().into(), error.to_string()).maybe_hint(store_hint(&error))
     }
+}
+
+/// Returns what to do about what the store says. What to do about damage depends on where the store is.
+fn store_hint(error: &StoreError) -> Option<String> {
+    use StoreError as E;
+    let hint = match error {
+        E::NoSuchMatch { .. } => "`turnfold matches` lists those there are",
+        E::NoSuchBranch { match_name, .. } => {
+            return Some(format!("`turnfold branches {match_name}` lists those there are"));
+        }
+        E::BranchInUse { child, .. } => return Some(format!("delete branch `{child}` first")),
+        E::Locked { .. } => "wait for it to end, then try again",
+        E::Missing { .. } => "create a match first, or name the right directory",
+        E::NotAStore { .. } => "use another directory",
+        E::Unreadable { .. } | E::Unwritable { .. } => "check its owner and permissions",
+        E::UnknownFormat { .. } => {
+            "back it up with the build that wrote it and restore the backup with this one"
+        }
+        E::Clock => "set it, then try again",
+        E::Conflict { .. } => "look at what is new and try again",
+        E::IdempotencyKeyReused { .. } => "choose a new key",
+        E::AlreadyExists { .. } | E::BranchExists { .. } => "choose another name",
+        E::NothingToAppend { .. } => "give at least one command",
+        E::Unopened { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+            "check its owner and permissions"
+        }
+        E::Unopened { .. } => "try again, and check the disk if that fails too",
+        E::Full { .. } => "free some space and try again",
+        E::Unsettled { .. } => "look at the log before you repeat it",
+        E::Unavailable { maybe: true, .. } => "repeat with the same key, or look before you repeat it",
+        E::Unavailable { maybe: false, .. } | E::Failed { .. } => "try again",
+        E::Receded { .. } => "restore what is missing, or begin a new one to go on from what is there",
+        _ => return None,
+    };
+    Some(hint.into())
 }
 
 impl From<InputError> for Failure {
@@ -128,8 +158,18 @@ impl From<RescueError> for Failure {
     fn from(error: RescueError) -> Self {
         match error {
             RescueError::Store(error) => error.into(),
-            RescueError::Write { source } if source.kind() == std::io::ErrorKind::BrokenPipe => source.into(),
-            error => Self::new(error.kind().into(), error.to_string()),
+            RescueError::Write { source } if source.kind() == io::ErrorKind::BrokenPipe => source.into(),
+            error => {
+                let hint = match error {
+                    RescueError::NotABackup => Some("name a file that `store backup` wrote"),
+                    RescueError::UnknownFormat { .. } => Some("use the build that wrote it"),
+                    RescueError::DamagedBackup { .. } => Some("use another backup"),
+                    RescueError::NotEmpty { .. } => Some("name a new directory"),
+                    RescueError::NothingReadable { .. } => Some("restore a backup"),
+                    _ => None,
+                };
+                Self::new(error.kind().into(), error.to_string()).maybe_hint(hint.map(Into::into))
+            }
         }
     }
 }

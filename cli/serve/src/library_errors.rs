@@ -1,7 +1,7 @@
 //! What the errors of the libraries are to clients: a kind, what happened and where, and what helps.
 
 use turnfold_replay::ReplayError;
-use turnfold_store::{BranchName, MatchName, RescueError, StoreError};
+use turnfold_store::{RescueError, StoreError};
 
 use crate::problem::{Code, Problem, Remedy};
 
@@ -17,53 +17,51 @@ impl From<StoreError> for Problem {
             E::TooLarge { .. } => Code::TooLarge,
             E::IdempotencyKeyReused { .. } => Code::KeyReused,
             E::InvitationSpent { .. } => Code::Spent,
-            E::Receded { .. } => Code::Corrupt,
-            E::Conflict { .. } | E::Io { .. } => Code::Store,
-            E::Corrupt { .. }
-            | E::Full { .. }
+            E::Receded { .. } | E::Corrupt { .. } => Code::Corrupt,
+            E::Full { .. } => Code::Full,
+            E::Conflict { .. }
+            | E::Io { .. }
             | E::Unsettled { .. }
             | E::Failed { .. }
             | E::Unavailable { .. }
-            | E::Database { .. } => return of_trouble(error),
+            | E::Database { .. } => Code::Store,
             _ => Code::Internal,
         };
-        Self::new(code, error.to_string())
+        let detail = match advice(&error) {
+            Some(advice) => format!("{error}; {advice}"),
+            None => error.to_string(),
+        };
+        match error {
+            E::Corrupt { .. } => Self::of_store(code, detail, Some(Remedy::Salvage)),
+            E::Full { .. } => Self::of_store(code, detail, Some(Remedy::FreeSpace)),
+            E::Failed { .. } => Self::of_store(code, detail, Some(Remedy::Restart)),
+            E::Unsettled { .. } | E::Unavailable { .. } | E::Database { .. } => {
+                Self::of_store(code, detail, None)
+            }
+            _ => Self::new(code, detail),
+        }
     }
 }
 
-/// Says what happened and where; what to do next depends on where the store is.
-fn of_trouble(error: StoreError) -> Problem {
+/// Returns what clients can do about what the store says.
+fn advice(error: &StoreError) -> Option<&'static str> {
     use StoreError as E;
-    let (code, detail, remedy) = match error {
-        E::Corrupt { match_name, branch, seq, reason } => {
-            let place = place(match_name.as_ref(), branch.as_ref(), seq);
-            (Code::Corrupt, format!("corrupt store: {place}{reason}"), Some(Remedy::Salvage))
-        }
-        E::Full { source } => {
-            let detail = format!("the store's disk is full ({source}); nothing of this request was recorded");
-            (Code::Full, detail, Some(Remedy::FreeSpace))
-        }
-        E::Failed { reason } => {
-            let detail = format!("the store stopped accepting writes: {reason}");
-            (Code::Store, detail, Some(Remedy::Restart))
-        }
-        error => (Code::Store, error.to_string(), None),
-    };
-    Problem::of_store(code, detail, remedy)
-}
-
-/// Writes where damage is, with a colon behind it, or nothing if that is unknown.
-fn place(match_name: Option<&MatchName>, branch: Option<&BranchName>, seq: Option<u64>) -> String {
-    let parts = [
-        match_name.map(|name| format!("match `{name}`")),
-        branch.map(|name| format!("branch `{name}`")),
-        seq.map(|seq| format!("entry {seq}")),
-    ];
-    let mut place = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    if !place.is_empty() {
-        place.push_str(": ");
-    }
-    place
+    Some(match error {
+        E::NoSuchGrant { .. } | E::InvitationSpent { .. } => "ask the host for a new one",
+        E::TooManyGrants { .. } => "revoke one first",
+        E::NotAPlayer { .. } => "name one of `p1` to `p8`",
+        E::NothingToAppend { .. } => "give at least one command",
+        E::AlreadyExists { .. } | E::BranchExists { .. } => "choose another name",
+        E::GrantExists { .. } => "make a new token",
+        E::BranchInUse { .. } => "delete that branch first",
+        E::IdempotencyKeyReused { .. } => "choose a new key",
+        E::Conflict { .. } => "look at what is new and try again",
+        E::Unsettled { .. } => "look at the log before you repeat it",
+        E::Unavailable { maybe: true, .. } => "repeat with the same key, or look before you repeat it",
+        E::Unavailable { maybe: false, .. } => "try again",
+        E::Receded { .. } => "restore what is missing, or begin a new one to go on from what is there",
+        _ => return None,
+    })
 }
 
 impl From<RescueError> for Problem {

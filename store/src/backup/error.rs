@@ -15,16 +15,16 @@ pub enum RescueError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// What was to be read is something else.
-    #[error("not a turnfold backup: unrecognized header; name a file that `store backup` wrote")]
+    #[error("not a turnfold backup: unrecognized header")]
     NotABackup,
     /// The backup was written by a build with another format.
-    #[error("the backup has the format `{}`, this build knows `turnfold backup 2`: use the build that wrote it", found.escape_debug())]
+    #[error("the backup has the format `{}`, this build knows `turnfold backup 2`", found.escape_debug())]
     UnknownFormat {
         /// The format it names.
         found: String,
     },
     /// The backup is not what was written.
-    #[error("the backup is damaged: {}{reason}; nothing was restored, use another backup", place(match_name.as_ref(), branch.as_ref(), *seq))]
+    #[error("the backup is damaged: {}{reason}; nothing was restored", place(match_name.as_ref(), branch.as_ref(), *seq))]
     DamagedBackup {
         /// The match up to which it is sound.
         match_name: Option<MatchName>,
@@ -36,13 +36,13 @@ pub enum RescueError {
         reason: String,
     },
     /// A new store was to be made where something is.
-    #[error("`{}` exists and is not empty: name a new directory", dir.display())]
+    #[error("`{}` exists and is not empty", dir.display())]
     NotEmpty {
         /// The directory.
         dir: PathBuf,
     },
     /// Nothing at all could be saved.
-    #[error("nothing could be read from `{}`: {reason}; restore a backup", dir.display())]
+    #[error("nothing could be read from `{}`: {reason}", dir.display())]
     NothingReadable {
         /// The directory.
         dir: PathBuf,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use turnfold_core::Seat;
 
-use super::text::{next_try, place};
+use super::text::place;
 use crate::grant::GrantId;
 use crate::local::dir::holder::Holder;
 use crate::names::{BranchName, MatchName};
@@ -23,13 +23,13 @@ pub enum StoreError {
         holder: Holder,
     },
     /// There is no store here.
-    #[error("no store at `{}`: create a match first, or name the right directory", dir.display())]
+    #[error("no store at `{}`", dir.display())]
     Missing {
         /// Where it was looked for.
         dir: PathBuf,
     },
     /// The directory is something else; nothing was written to it.
-    #[error("`{}` is not a turnfold store: {reason}; use another directory", dir.display())]
+    #[error("`{}` is not a turnfold store: {reason}", dir.display())]
     NotAStore {
         /// The directory.
         dir: PathBuf,
@@ -37,7 +37,7 @@ pub enum StoreError {
         reason: String,
     },
     /// The operating system does not let us read here.
-    #[error("cannot read store `{}`: {source}; check its owner and permissions", dir.display())]
+    #[error("cannot read store `{}`: {source}", dir.display())]
     Unreadable {
         /// The store's directory.
         dir: PathBuf,
@@ -45,7 +45,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// The operating system does not let us write here.
-    #[error("cannot write to store `{}`: {source}; check its owner and permissions", dir.display())]
+    #[error("cannot write to store `{}`: {source}", dir.display())]
     Unwritable {
         /// The store's directory.
         dir: PathBuf,
@@ -54,7 +54,7 @@ pub enum StoreError {
     },
     /// The store was written by a build with another format.
     #[error(
-        "store `{}` has the format `{}`, this build knows `turnfold store 4`: back it up with the build that wrote it and restore the backup with this one",
+        "store `{}` has the format `{}`, this build knows `turnfold store 4`",
         dir.display(), found.escape_debug()
     )]
     UnknownFormat {
@@ -64,7 +64,7 @@ pub enum StoreError {
         found: String,
     },
     /// The clock is one that sled cannot use.
-    #[error("the clock of this machine is before 1970: set it, then try again")]
+    #[error("the clock of this machine is before 1970")]
     Clock,
     /// Something stored is not what was written.
     #[error("corrupt store: {}{reason}", place(match_name.as_ref(), branch.as_ref(), *seq))]
@@ -79,9 +79,7 @@ pub enum StoreError {
         reason: String,
     },
     /// The branch is not where the caller believes; nothing was appended.
-    #[error(
-        "conflict in `{match_name}@{branch}`: expected head {expected}, found {head}; look at what is new and try again"
-    )]
+    #[error("conflict in `{match_name}@{branch}`: expected head {expected}, found {head}")]
     Conflict {
         /// The match.
         match_name: MatchName,
@@ -94,8 +92,7 @@ pub enum StoreError {
     },
     /// The key belongs to an append of something else; nothing was appended.
     #[error(
-        "the idempotency key was used for other commands, entries {first} to {last} of `{match_name}@{branch}`; \
-         choose a new key"
+        "the idempotency key was used for other commands, entries {first} to {last} of `{match_name}@{branch}`"
     )]
     IdempotencyKeyReused {
         /// The match.
@@ -134,13 +131,13 @@ pub enum StoreError {
         head: u64,
     },
     /// A match of this name exists.
-    #[error("match `{match_name}` already exists: choose another name")]
+    #[error("match `{match_name}` already exists")]
     AlreadyExists {
         /// The name.
         match_name: MatchName,
     },
     /// The match has a branch of this name.
-    #[error("match `{match_name}` already has a branch `{branch}`: choose another name")]
+    #[error("match `{match_name}` already has a branch `{branch}`")]
     BranchExists {
         /// The match.
         match_name: MatchName,
@@ -148,9 +145,7 @@ pub enum StoreError {
         branch: BranchName,
     },
     /// Other branches begin on this one.
-    #[error(
-        "branch `{branch}` of match `{match_name}` cannot be deleted: branch `{child}` begins on it; delete that first"
-    )]
+    #[error("branch `{branch}` of match `{match_name}` cannot be deleted: branch `{child}` begins on it")]
     BranchInUse {
         /// The match.
         match_name: MatchName,
@@ -168,7 +163,7 @@ pub enum StoreError {
         action: &'static str,
     },
     /// An append without entries.
-    #[error("nothing to append to `{match_name}@{branch}`: give at least one command")]
+    #[error("nothing to append to `{match_name}@{branch}`")]
     NothingToAppend {
         /// The match.
         match_name: MatchName,
@@ -186,26 +181,26 @@ pub enum StoreError {
         limit: usize,
     },
     /// There is no such grant, or none that counts.
-    #[error("no grant `{id}`, or it was revoked or has expired: ask the host for a new one")]
+    #[error("no grant `{id}`, or it was revoked or has expired")]
     NoSuchGrant {
         /// What it would be called.
         id: GrantId,
     },
     /// The invitation became the grant of another token.
-    #[error("the invitation `{id}` was accepted with another token: ask the host for a new one")]
+    #[error("the invitation `{id}` was accepted with another token")]
     InvitationSpent {
         /// What the invitation is called.
         id: GrantId,
     },
     /// A grant has this hash, or one of the same match this name.
-    #[error("a grant `{id}` already exists: make a new token")]
+    #[error("a grant `{id}` already exists")]
     GrantExists {
         /// What both would be called.
         id: GrantId,
     },
     /// The match, or the seat, has as many live grants as it may have.
     #[error(
-        "{}match `{match_name}` has {limit} live grants, as many as there may be: revoke one first",
+        "{}match `{match_name}` has {limit} live grants, as many as there may be",
         seat.map_or_else(String::new, |seat| format!("seat `{seat}` of "))
     )]
     TooManyGrants {
@@ -217,7 +212,7 @@ pub enum StoreError {
         limit: usize,
     },
     /// A grant of a player's seat for a seat that is none.
-    #[error("`{seat}` is no player's seat: name one of `p1` to `p8`")]
+    #[error("`{seat}` is no player's seat")]
     NotAPlayer {
         /// The seat.
         seat: Seat,
@@ -231,7 +226,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// The store cannot be opened, and is as it was.
-    #[error("cannot {action}: {source}; nothing was changed: {}", next_try(source))]
+    #[error("cannot {action}: {source}; nothing was changed")]
     Unopened {
         /// What was being done.
         action: String,
@@ -239,18 +234,13 @@ pub enum StoreError {
         source: io::Error,
     },
     /// The disk is full; what was acknowledged is safe.
-    #[error(
-        "the store's disk is full: free some space and try again; nothing of this call was kept ({source})"
-    )]
+    #[error("the store's disk is full ({source}); nothing of this call was recorded")]
     Full {
         /// What the operating system says.
         source: io::Error,
     },
     /// Writing or syncing failed half-way.
-    #[error(
-        "{reason}; whether this was recorded is unknown until the store is opened again: look at its log before you \
-         repeat it"
-    )]
+    #[error("{reason}; whether this was recorded is unknown until the store is opened again")]
     Unsettled {
         /// What failed.
         reason: String,
@@ -258,11 +248,7 @@ pub enum StoreError {
     /// The database server did not answer in time, or others were in the way for too long.
     #[error(
         "the database server does not answer: {reason}; {}",
-        if *maybe {
-            "it may have been recorded: repeat with the same key, or look before you repeat it"
-        } else {
-            "nothing was recorded: try again"
-        }
+        if *maybe { "it may have been recorded" } else { "nothing was recorded" }
     )]
     Unavailable {
         /// What failed last.
@@ -278,8 +264,7 @@ pub enum StoreError {
     },
     /// A branch is not as far as it was seen before: the database went back to an earlier state.
     #[error(
-        "the database lost data: match `{match_name}`, branch `{branch}` was seen at entry {held} and ends at {found}{}; \
-         restore what is missing, or begin a new one to go on from what is there",
+        "the database lost data: match `{match_name}`, branch `{branch}` was seen at entry {held} and ends at {found}{}",
         if held == found { " in another way" } else { "" }
     )]
     Receded {
@@ -293,7 +278,7 @@ pub enum StoreError {
         found: u64,
     },
     /// An earlier write failed, so this handle takes no more; what was acknowledged is safe.
-    #[error("the store stopped accepting writes: {reason}; open it again")]
+    #[error("the store stopped accepting writes: {reason}")]
     Failed {
         /// What failed first.
         reason: String,

@@ -1,7 +1,6 @@
-//! Parts of error messages: where damage is, what is missing, what to try next.
+//! Parts of error messages: where damage is.
 
 use std::fmt::Write as _;
-use std::io;
 
 use crate::names::{BranchName, MatchName};
 
@@ -21,11 +20,4 @@ pub(crate) fn place(match_name: Option<&MatchName>, branch: Option<&BranchName>,
         text.push_str(": ");
     }
     text
-}
-
-pub(super) fn next_try(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => "check its owner and permissions",
-        _ => "try again, and check the disk if that fails too",
-    }
 }

@@ -31,12 +31,7 @@ fn a_moved_head_is_a_conflict_that_says_where_it_is() {
         for expected in [0, 2, 4] {
             let error = append(store, expected, 9..=9, None).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Negative);
-            assert_eq!(
-                error.to_string(),
-                format!(
-                    "conflict in `m@main`: expected head {expected}, found 3; look at what is new and try again"
-                )
-            );
+            assert_eq!(error.to_string(), format!("conflict in `m@main`: expected head {expected}, found 3"));
         }
         assert_eq!(labels(store, "m", "main"), [1, 2, 3]);
     });
@@ -85,7 +80,7 @@ fn a_key_gives_the_first_result_again_at_any_head() {
                 assert_eq!(error.kind(), ErrorKind::Negative);
                 assert_eq!(
                     error.to_string(),
-                    "the idempotency key was used for other commands, entries 1 to 2 of `m@main`; choose a new key"
+                    "the idempotency key was used for other commands, entries 1 to 2 of `m@main`"
                 );
             }
         }

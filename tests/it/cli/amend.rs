@@ -447,10 +447,10 @@ $ turnfold amend duel:3 "p9: stand" --branch x
 stderr| error: the command was rejected; nothing was created
 exit 1
 $ turnfold amend duel:3 stand --branch taken
-stderr| error: match `duel` already has a branch `taken`: choose another name
+stderr| error: match `duel` already has a branch `taken`; choose another name
 exit 2
 $ turnfold amend duel:3 stand --branch main
-stderr| error: match `duel` already has a branch `main`: choose another name
+stderr| error: match `duel` already has a branch `main`; choose another name
 exit 2
 $ turnfold amend duel:0 stand --branch x
 stderr| error: `duel:0` is the setup; entries count from 1

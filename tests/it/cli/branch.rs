@@ -43,7 +43,7 @@ $ turnfold log duel
 2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a
 3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
 $ turnfold branch --delete duel@flank
-stderr| error: branch `flank` of match `duel` cannot be deleted: branch `deeper` begins on it; delete that first
+stderr| error: branch `flank` of match `duel` cannot be deleted: branch `deeper` begins on it; delete branch `deeper` first
 exit 2
 $ turnfold branch --delete duel@deeper
 deleted duel@deeper
@@ -76,7 +76,7 @@ $ turnfold branch duel Flank
 stderr| error: invalid value 'Flank' for '[NAME]': expected a branch name of 1 to 64 characters a-z, 0-9, `.`, `_` or `-`, beginning with a letter or digit, found `Flank`; see `--help`
 exit 2
 $ turnfold branch duel main
-stderr| error: match `duel` already has a branch `main`: choose another name
+stderr| error: match `duel` already has a branch `main`; choose another name
 exit 2
 $ turnfold branch nobody flank
 stderr| error: no match `nobody` in this store; `turnfold matches` lists those there are

@@ -32,7 +32,7 @@ $ turnfold --store elsewhere import duel.tfl
 imported match duel from `duel.tfl`: 3 entries #8bc3cdd5a21478a4
 its id, times and links are new, because a replay file does not record them
 $ turnfold --store elsewhere import duel.tfl
-stderr| error: match `duel` already exists: choose another name
+stderr| error: match `duel` already exists; choose another name
 exit 2
 $ turnfold --store elsewhere import duel.tfl --name again
 imported match again from `duel.tfl`: 3 entries #8bc3cdd5a21478a4
@@ -128,7 +128,7 @@ $ turnfold --store elsewhere import missing.tfl
 stderr| error: cannot read replay `missing.tfl`: No such file or directory (os error 2)
 exit 2
 $ turnfold --store elsewhere matches
-stderr| error: no store at `elsewhere`: create a match first, or name the right directory
+stderr| error: no store at `elsewhere`; create a match first, or name the right directory
 exit 3
 
 "#]],

@@ -429,7 +429,7 @@ $ turnfold impact missing.tfl
 stderr| error: cannot read `missing.tfl`: No such file or directory (os error 2); name replay files or a folder with `*.tfl` in it
 exit 2
 $ turnfold impact --matches
-stderr| error: no store at `.turnfold`: create a match first, or name the right directory
+stderr| error: no store at `.turnfold`; create a match first, or name the right directory
 exit 3
 $ turnfold --store none impact --matches
 stderr| error: the store holds no matches; nothing was folded

@@ -19,7 +19,7 @@ fn the_second_process_is_told_that_the_store_is_locked() {
          show duel",
         str![[r#"
 $ turnfold play duel confirm
-stderr| error: store `.turnfold` is locked by another process: wait for it to end, then try again
+stderr| error: store `.turnfold` is locked by another process; wait for it to end, then try again
 exit 3
 $ turnfold show duel
 turn 1, movement

@@ -18,7 +18,7 @@ $ turnfold new duel --rules initiative --setup fixtures/initiative/small-board.t
 created match duel (initiative version 1, recorded dice) #02f3c1e3d3b717c2
 a roll is due: 4 values in 1..=6 for initiative; record it with `turnfold play duel "roll …"`
 $ turnfold new duel --rules initiative --setup fixtures/initiative/small-board.toml
-stderr| error: match `duel` already exists: choose another name
+stderr| error: match `duel` already exists; choose another name
 exit 2
 $ turnfold matches
 duel  initiative  0 entries, 1 branch  [TIME]  First blood
@@ -108,7 +108,7 @@ $ turnfold new duel --rules initiative --setup fixtures/initiative/small-board.t
 stderr| error: `--seed` needs `--dice seeded`
 exit 2
 $ turnfold matches
-stderr| error: no store at `.turnfold`: create a match first, or name the right directory
+stderr| error: no store at `.turnfold`; create a match first, or name the right directory
 exit 3
 
 "#]],
@@ -142,13 +142,13 @@ $ turnfold --store foreign new duel --rules initiative --setup fixtures/initiati
 stderr| error: `foreign` is not a turnfold store: it has no file `FORMAT`, but `notes.txt`; use another directory
 exit 3
 $ turnfold --store future matches
-stderr| error: store `future` has the format `turnfold store 1`, this build knows `turnfold store 4`: back it up with the build that wrote it and restore the backup with this one
+stderr| error: store `future` has the format `turnfold store 1`, this build knows `turnfold store 4`; back it up with the build that wrote it and restore the backup with this one
 exit 3
 $ turnfold --store missing matches
-stderr| error: no store at `missing`: create a match first, or name the right directory
+stderr| error: no store at `missing`; create a match first, or name the right directory
 exit 3
 $ turnfold --store missing play duel cycle
-stderr| error: no store at `missing`: create a match first, or name the right directory
+stderr| error: no store at `missing`; create a match first, or name the right directory
 exit 3
 
 "#]],

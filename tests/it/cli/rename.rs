@@ -85,7 +85,7 @@ $ turnfold branch --rename duel ridge
 stderr| error: branch `main` of match `duel` cannot be renamed: every match has it
 exit 2
 $ turnfold branch --rename duel@deeper ridge
-stderr| error: match `duel` already has a branch `ridge`: choose another name
+stderr| error: match `duel` already has a branch `ridge`; choose another name
 exit 2
 $ turnfold branch --rename duel@ridge:2 other
 stderr| error: `--rename` takes a whole branch, written MATCH@NAME
@@ -125,10 +125,10 @@ fn a_name_that_cannot_be_is_refused() {
          rename duel",
         str![[r#"
 $ turnfold rename duel ford
-stderr| error: match `ford` already exists: choose another name
+stderr| error: match `ford` already exists; choose another name
 exit 2
 $ turnfold rename duel duel
-stderr| error: match `duel` already exists: choose another name
+stderr| error: match `duel` already exists; choose another name
 exit 2
 $ turnfold rename nobody other
 stderr| error: no match `nobody` in this store; `turnfold matches` lists those there are

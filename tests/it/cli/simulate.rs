@@ -158,7 +158,7 @@ exit 2
 $ turnfold simulate --rules cycletap --seed 1 --steps 1 --into x
 played 1 entry at random into match x #7fa17911f3fbdf8e
 $ turnfold simulate --rules cycletap --seed 1 --steps 1 --into x
-stderr| error: match `x` already exists: choose another name
+stderr| error: match `x` already exists; choose another name
 exit 2
 $ turnfold log x
 1 p1 tap -1,1 => origin_selected at=-1,1 #7fa17911f3fbdf8e

@@ -72,7 +72,7 @@ sound 2 matches, 4 branches, 5 entries
 $ turnfold --format json store check
 {"ok":true,"matches":2,"branches":4,"entries":5,"findings":[]}
 $ turnfold --store nowhere store check
-stderr| error: no store at `nowhere`: create a match first, or name the right directory
+stderr| error: no store at `nowhere`; create a match first, or name the right directory
 exit 3
 $ turnfold store
 stderr| Check, back up, restore, salvage, compact and measure a store
@@ -178,7 +178,7 @@ exit 2
 $ turnfold store restore all.tfb restored
 restored store restored: 2 matches, 4 branches, 5 entries
 $ turnfold store restore all.tfb restored
-stderr| error: `restored` exists and is not empty: name a new directory
+stderr| error: `restored` exists and is not empty; name a new directory
 exit 2
 $ turnfold --format json store restore small.tfb again
 {"store":"again","matches":2,"branches":4,"entries":5}
@@ -196,7 +196,7 @@ $ turnfold store restore fixtures/initiative/no-units.toml other
 stderr| error: `fixtures/initiative/no-units.toml` is not a turnfold backup: unrecognized header; name a file that `store backup` wrote
 exit 2
 $ turnfold --store nowhere store backup none.tfb
-stderr| error: no store at `nowhere`: create a match first, or name the right directory
+stderr| error: no store at `nowhere`; create a match first, or name the right directory
 exit 3
 
 "#]],
@@ -265,7 +265,7 @@ $ turnfold store restore longer.tfb restored
 stderr| error: the backup is damaged: something follows its end; nothing was restored, use another backup
 exit 3
 $ turnfold store restore older.tfb restored
-stderr| error: the backup has the format `turnfold backup 1`, this build knows `turnfold backup 2`: use the build that wrote it
+stderr| error: the backup has the format `turnfold backup 1`, this build knows `turnfold backup 2`; use the build that wrote it
 exit 3
 
 "#]],
@@ -286,10 +286,10 @@ fn salvage_lists_what_it_cannot_save() {
 $ turnfold store salvage .turnfold sound
 saved everything in store sound: 2 matches, 4 branches, 5 entries
 $ turnfold store salvage .turnfold sound
-stderr| error: `sound` exists and is not empty: name a new directory
+stderr| error: `sound` exists and is not empty; name a new directory
 exit 2
 $ turnfold store salvage nowhere other
-stderr| error: no store at `nowhere`: create a match first, or name the right directory
+stderr| error: no store at `nowhere`; create a match first, or name the right directory
 exit 3
 
 "#]],
@@ -341,7 +341,7 @@ compacted 2 matches, 4 branches, 5 entries: [N] → [N] bytes
 $ turnfold store check
 sound 2 matches, 4 branches, 5 entries
 $ turnfold --store nowhere store compact
-stderr| error: no store at `nowhere`: create a match first, or name the right directory
+stderr| error: no store at `nowhere`; create a match first, or name the right directory
 exit 3
 
 "#]],
@@ -387,7 +387,7 @@ $ turnfold store stats --top many
 stderr| error: invalid value 'many' for '--top <N>': invalid digit found in string; see `--help`
 exit 2
 $ turnfold --store nowhere store stats
-stderr| error: no store at `nowhere`: create a match first, or name the right directory
+stderr| error: no store at `nowhere`; create a match first, or name the right directory
 exit 3
 
 "#]],

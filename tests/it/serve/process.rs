@@ -222,7 +222,7 @@ fn check_full(answer: &Answer) {
     let detail = full["detail"].as_str().unwrap();
     assert!(
         detail.starts_with("the store's disk is full (")
-            && detail.contains("nothing of this request was recorded")
+            && detail.contains("nothing of this call was recorded")
     );
     assert!(detail.ends_with("; free some space and restart the service"), "{detail}");
 }

@@ -42,13 +42,12 @@ fn has_ended(id: u32) -> bool {
 impl fmt::Display for Holder {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ThisProcess => write!(out, "this very process: close its other handle first"),
-            Self::Process(id) => write!(out, "process {id}: wait for it to end, then try again"),
-            Self::After(id) => write!(
-                out,
-                "another process (not {id}, which `{LOCK_FILE}` names: it has ended): wait for it to end, then try again"
-            ),
-            Self::Unknown => write!(out, "another process: wait for it to end, then try again"),
+            Self::ThisProcess => out.write_str("another handle of this very process"),
+            Self::Process(id) => write!(out, "process {id}"),
+            Self::After(id) => {
+                write!(out, "another process (not {id}, which `{LOCK_FILE}` names: it has ended)")
+            }
+            Self::Unknown => out.write_str("another process"),
         }
     }
 }
