@@ -1,4 +1,8 @@
 //! One field of a value, found by its path while the value is serialized: nothing else becomes JSON.
+//!
+//! With `serde_json`'s `Value::pointer` instead, `bisect` over a log of 3000 entries of `initiative` ran 241 instead of 65
+//! million instructions, `shrink` of 300 entries 38 instead of 11, and `bisect --linear` over 3000 of `channel` 900
+//! instead of 299.
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
