@@ -256,13 +256,13 @@ fn a_damaged_backup_is_named_and_leaves_nothing() {
          store restore older.tfb restored",
         str![[r#"
 $ turnfold store restore flipped.tfb restored
-stderr| error: the backup is damaged: match `duel`, branch `flank`, entry 3: its bytes do not match their check; nothing was restored, use another backup
+stderr| error: the backup is damaged: match `duel`, branch `flank`, entry 3: its bytes do not match their check; nothing was restored; use another backup
 exit 3
 $ turnfold store restore cut.tfb restored
-stderr| error: the backup is damaged: match `duel`, branch `flank`, entry 3: it ends too early; nothing was restored, use another backup
+stderr| error: the backup is damaged: match `duel`, branch `flank`, entry 3: it ends too early; nothing was restored; use another backup
 exit 3
 $ turnfold store restore longer.tfb restored
-stderr| error: the backup is damaged: something follows its end; nothing was restored, use another backup
+stderr| error: the backup is damaged: something follows its end; nothing was restored; use another backup
 exit 3
 $ turnfold store restore older.tfb restored
 stderr| error: the backup has the format `turnfold backup 1`, this build knows `turnfold backup 2`; use the build that wrote it
