@@ -140,7 +140,7 @@ impl Args {
                 let before = self.entry.seq - 1;
                 store.create_branch_with(match_name, branch, from, before, entries.collect())?;
                 let line = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
-                keep_snapshots(&line, (before, amendment.head()), context, &store);
+                keep_snapshots(&line, before, amendment.head(), context, &store);
                 Ok(())
             }
             _ => Err(Failure::usage("`amend` needs `--branch` or `--output`")),

@@ -198,7 +198,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     };
     if !entries.is_empty() {
         let appended = store.append(&whole.match_name, &whole.branch, before, entries, args.key.as_ref())?;
-        keep_snapshots(whole, (before, appended.last), context, &store);
+        keep_snapshots(whole, before, appended.last, context, &store);
     }
     // What was acknowledged is durable: trouble with closing is a warning, and the outcomes are printed all the same.
     drop(store);

@@ -218,7 +218,7 @@ impl Planning<'_> {
                 continue;
             };
             let [last, head] = [found, at].map(|line| line.size().saturating_sub(1));
-            let same = self.last_shared((&stored, other), line, last.min(head))?;
+            let same = self.last_shared(line, &stored, other, last.min(head))?;
             let (match_name, branch) = (name.clone(), found.branch.clone());
             let (branch, change) = if same == last {
                 (branch, LineChange::UpToDate)
@@ -244,8 +244,9 @@ impl Planning<'_> {
     /// so few have to be compared.
     fn last_shared(
         &self,
-        (stored, other): (&StoredLines<'_>, usize),
         line: usize,
+        stored: &StoredLines<'_>,
+        other: usize,
         to: Seq,
     ) -> Result<Seq, ReplayError> {
         let is_same = |seq: Seq| -> Result<bool, ReplayError> {

@@ -171,7 +171,7 @@ impl Position {
 /// Keeps the snapshots due among the entries that follow entry `after`, up to a head, which were just appended.
 ///
 /// They spare readers folding the whole log. They are a cache: trouble with them is no error.
-pub fn keep_snapshots(line: &Revision, (after, head): (u64, u64), sources: &dyn Sources, store: &Store) {
+pub fn keep_snapshots(line: &Revision, after: u64, head: u64, sources: &dyn Sources, store: &Store) {
     let last = head - head % SNAPSHOT_INTERVAL;
     if last <= after || !store.has_snapshots() {
         return;

@@ -8,7 +8,7 @@ use turnfold_core::rules::desk::{Desk, State};
 use turnfold_core::{Digest, Rules, Seat};
 use turnfold_store::Seq;
 
-use super::letter::{Text, salutation};
+use super::letter::{LetterText, Text, salutation};
 use super::letter_part::{MailLogs, sentences};
 use super::post_folder::LetterName;
 use super::report::TurnOverview;
@@ -87,8 +87,8 @@ impl<'a> AnswerLetter<'a> {
         letters
     }
 
-    /// Writes its subject and text.
-    pub(super) fn write(&self, mail: &MailLogs<'_>, state: &State, attached: &str) -> (String, String) {
+    /// Writes what it says. `attached` is the name of the bundle.
+    pub(super) fn write(&self, mail: &MailLogs<'_>, state: &State, attached: &str) -> LetterText {
         let seat = self.name.seat;
         let view = Desk::view(state, seat);
         let turn = TurnOverview { seat, state, view: &view, attached };
@@ -96,7 +96,7 @@ impl<'a> AnswerLetter<'a> {
         text.line(&salutation(state, seat));
         let (subject, digest) = match &self.content {
             AnswerContent::Receipt(paper, seq) => {
-                let outcome = recorded(mail, (&yours(paper), seat, *seq), &mut text);
+                let outcome = recorded(mail, &yours(paper), seat, *seq, &mut text);
                 (subject_of(paper, outcome), Some(paper.digest()))
             }
             AnswerContent::NotTaken(papers) => match papers.as_slice() {
@@ -117,7 +117,7 @@ impl<'a> AnswerLetter<'a> {
             text.paragraph("The digest of the paper is");
             text.block([digest.to_string().as_str()]);
         }
-        (format!("[{}] {subject}", mail.of.name), text.into_string())
+        LetterText { subject: format!("[{}] {subject}", mail.of.name), text: text.into_string() }
     }
 }
 
@@ -153,7 +153,7 @@ fn list(papers: &[NotTaken<'_>], text: &mut Text) {
 }
 
 /// Writes the outcome of a paper that the desk recorded as this entry, and returns it in a word.
-fn recorded(mail: &MailLogs<'_>, (what, reader, seq): (&str, Seat, Seq), text: &mut Text) -> &'static str {
+fn recorded(mail: &MailLogs<'_>, what: &str, reader: Seat, seq: Seq, text: &mut Text) -> &'static str {
     let entry = mail.desk.entries().iter().find(|entry| entry.seq == seq);
     let happened = entry.map(|entry| sentences(entry, reader)).unwrap_or_default();
     let outcome = if let Some(reason) = entry.and_then(|entry| entry.ignored) {

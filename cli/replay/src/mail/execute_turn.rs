@@ -12,7 +12,7 @@ use super::game_turn::{GameTurn, OrderEnd, PlayedBetween};
 use super::host::{MailHost, PlayedStep, RunReport};
 use super::host_dice::{FairTurn, TableDice, TurnDice};
 use super::pairing::{TurnKey, branch_of};
-use super::turn_position::{self, TurnEntry};
+use super::turn_position::{self, TurnEntry, TurnFacts};
 use crate::error::ReplayError;
 use crate::history::position::{Position, Tail};
 use crate::history::record::Record;
@@ -70,7 +70,8 @@ fn execute(
     }
     let ends_round = execution.between()?;
     let TurnExecution { host, line, game, report, .. } = execution;
-    let commands = turn_position::next_position(host, plan, (&line, game), (&played, ends_round), at)?;
+    let facts = TurnFacts { played, ends_round };
+    let commands = turn_position::next_position(host, plan, &line, &game, &facts, at)?;
     report.effects.extend(host.decide(commands)?);
     Ok(())
 }
@@ -140,9 +141,8 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
             let mut own = self.game.roll_due()?;
             // (4)
             let terms = &self.host.of.terms;
-            let commands = (terms.default.as_slice(), terms.between.as_slice());
             let PlayedBetween { played, ends_round } =
-                self.game.between((&plan.living, &plan.gone), commands)?;
+                self.game.between(&plan.living, &plan.gone, &terms.default, &terms.between)?;
             own.extend(played);
             (self.append(&key, &own)?, ends_round)
         };

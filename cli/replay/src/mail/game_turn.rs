@@ -69,11 +69,6 @@ impl<'a> GameTurn<'a> {
         self.head
     }
 
-    /// Returns the seats among these that have a legal command.
-    pub fn with_something_legal<'s>(&'s self, seats: &'s [Seat]) -> impl Iterator<Item = Seat> + 's {
-        seats.iter().copied().filter(|seat| !self.state.legal(*seat).is_empty())
-    }
-
     /// Takes entries that the game has already, such as the entries of a completed step.
     ///
     /// # Errors
@@ -140,8 +135,10 @@ impl<'a> GameTurn<'a> {
     /// What is wrong with the dice.
     pub fn between(
         &mut self,
-        (living, gone): (&[Seat], &[Seat]),
-        (default, between): (&[String], &[String]),
+        living: &[Seat],
+        gone: &[Seat],
+        default: &[String],
+        between: &[String],
     ) -> Result<PlayedBetween, ReplayError> {
         let (mut defaults, mut betweens) = (0, 0);
         let played = self.step(|turn, session, played| {

@@ -32,6 +32,12 @@ pub struct Letter<'a> {
     pub attached: &'a [u8],
 }
 
+/// What a letter says.
+pub(super) struct LetterText {
+    pub(super) subject: String,
+    pub(super) text: String,
+}
+
 impl Letter<'_> {
     /// Writes it in the format of RFC 5322 and MIME, with CRLF.
     ///

@@ -12,7 +12,7 @@ use turnfold_store::{MatchName, StoreReader};
 use super::answer::AnswerLetter;
 use super::desk_history::DeskHistory;
 use super::desk_turn::AppliedEntry;
-use super::letter::{Letter, subject_line};
+use super::letter::{Letter, LetterText, subject_line};
 use super::letter_part::{LetterPart, MailLogs, signed_bundle, spectators_bundle};
 use super::post_folder::{Addresses, LetterName, Outbox};
 use super::report::Report;
@@ -65,8 +65,7 @@ impl MailRoom<'_> {
         for (name, report) in due {
             let Some(state) = states.get(&name.desk_size) else { continue };
             let attached = attachment(self.game, name.desk_size, name.seat);
-            let (subject, text) = report.write(&mail, state, &attached)?;
-            if self.send(&mail, name, state, (&subject, &text))? {
+            if self.send(&mail, name, state, &report.write(&mail, state, &attached)?)? {
                 written.push(name);
             }
         }
@@ -94,16 +93,16 @@ impl MailRoom<'_> {
             let name = letter.name;
             let Some(state) = states.get(&name.desk_size) else { continue };
             let attached = attachment(self.game, name.desk_size, name.seat);
-            let (subject, text) = letter.write(&mail, state, &attached);
+            let said = letter.write(&mail, state, &attached);
             // A paper that is not recorded may come again when the desk has another size.
-            let line = subject_line(&subject) + "\r\n";
+            let line = subject_line(&said.subject) + "\r\n";
             let is_answered = self
                 .outbox
                 .alike(name)
                 .map_err(ReplayError::Outbox)?
                 .iter()
                 .any(|letter| letter.contains(&line));
-            if !is_answered && self.send(&mail, name, state, (&subject, &text))? {
+            if !is_answered && self.send(&mail, name, state, &said)? {
                 written.push(name);
             }
         }
@@ -116,9 +115,9 @@ impl MailRoom<'_> {
         mail: &MailLogs<'_>,
         name: LetterName,
         state: &State,
-        (subject, text): (&str, &str),
+        LetterText { subject, text }: &LetterText,
     ) -> Result<bool, ReplayError> {
-        let attached = attached(mail, self.signers, (name.seat, name.desk_size))?;
+        let attached = attached(mail, self.signers, name.seat, name.desk_size)?;
         let letter = Letter {
             to: self.addresses.of(name.seat),
             subject,
@@ -140,15 +139,17 @@ pub fn seat_bundle(
     registry: &Registry,
     signers: &Signers,
     game: &MatchName,
-    (seat, desk_size): (Seat, u64),
+    seat: Seat,
+    desk_size: u64,
 ) -> Result<Vec<u8>, ReplayError> {
-    attached(&MailLogs::read(store, registry, game)?, signers, (seat, desk_size))
+    attached(&MailLogs::read(store, registry, game)?, signers, seat, desk_size)
 }
 
 fn attached(
     mail: &MailLogs<'_>,
     signers: &Signers,
-    (seat, desk_size): (Seat, u64),
+    seat: Seat,
+    desk_size: u64,
 ) -> Result<Vec<u8>, ReplayError> {
     let records = LetterPart::of(mail, desk_size)?.records(mail)?;
     signed_bundle(mail, signers, &SeatRecords::of(records, Viewer::of(seat), mail.registry)?)

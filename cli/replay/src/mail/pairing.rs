@@ -144,7 +144,7 @@ impl MailMatch {
             }
             found => found?,
         };
-        Self::of((name, genesis), (desk, &desk_genesis), registry)
+        Self::of(name, genesis, desk, &desk_genesis, registry)
     }
 
     /// Holds a game against its desk.
@@ -152,8 +152,10 @@ impl MailMatch {
     /// # Errors
     /// As for [`find`](Self::find).
     pub fn of(
-        (name, genesis): (&MatchName, Genesis),
-        (desk, desk_genesis): (DeskOf, &Genesis),
+        name: &MatchName,
+        genesis: Genesis,
+        desk: DeskOf,
+        desk_genesis: &Genesis,
         registry: &Registry,
     ) -> Result<Self, ReplayError> {
         let rules = rules_of(&genesis, &main_of(name), registry)?;

@@ -4,7 +4,7 @@ use turnfold_core::Rules;
 use turnfold_core::Seat;
 use turnfold_core::rules::desk::{Desk, OfferView, SeatView, State, View};
 
-use super::letter::{Text, salutation, seats, time};
+use super::letter::{LetterText, Text, salutation, seats, time};
 use super::letter_part::{KnownGame, LetterPart, MailLogs, ending, sentences};
 use crate::error::ReplayError;
 use crate::viewer::Viewer;
@@ -18,13 +18,13 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Writes its subject and text. `attached` is the name of the bundle.
+    /// Writes what it says. `attached` is the name of the bundle.
     pub(super) fn write(
         &self,
         mail: &MailLogs<'_>,
         state: &State,
         attached: &str,
-    ) -> Result<(String, String), ReplayError> {
+    ) -> Result<LetterText, ReplayError> {
         let view = Desk::view(state, self.seat);
         let part = LetterPart::of(mail, self.size)?;
         let earlier = self.since.map(|size| LetterPart::of(mail, size)).transpose()?;
@@ -40,7 +40,8 @@ impl Report {
         turn.table(&mut text);
         turn.offers(&mut text);
         turn.answer(&known, &mut text);
-        Ok((format!("[{}] {}", mail.of.name, turn.subject()), text.into_string()))
+        let subject = format!("[{}] {}", mail.of.name, turn.subject());
+        Ok(LetterText { subject, text: text.into_string() })
     }
 
     /// Lists what happened since the report before, at the desk and in the game.

@@ -44,13 +44,14 @@ fn link_at(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<Digest,
 pub(super) fn next_position(
     host: &MailHost<'_>,
     plan: &TurnPlan,
-    (line, game): (&LineName, GameTurn<'_>),
-    (played, ends_round): (&[Seat], bool),
+    line: &LineName,
+    game: &GameTurn<'_>,
+    facts: &TurnFacts,
     at: DeskTime,
 ) -> Result<Vec<Command>, ReplayError> {
     let branch = branch_of(line)?;
     let (seq, state) = (game.head(), game.state());
-    let seats = due_seats(host, plan, (played, ends_round), state)?;
+    let seats = due_seats(host, plan, facts, state)?;
     let seats: AskedSeats = names(&seats).parse().map_err(ReplayError::not_by_mail)?;
     let last = link_at(host, &branch, seq)?;
     let hash = if is_open(host, &branch, seq)? { Some(state.state_hash()) } else { None };
@@ -81,22 +82,20 @@ fn is_open(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<bool, R
 fn due_seats(
     host: &MailHost<'_>,
     plan: &TurnPlan,
-    (played, ends_round): (&[Seat], bool),
+    facts: &TurnFacts,
     game: &dyn AnyState,
 ) -> Result<Vec<Seat>, ReplayError> {
     let together = host.of.terms.together;
     let mut rounds: Vec<Round> = Vec::new();
     for turn in host.desk.turns() {
         let (Some(plan), Some(end)) = (&turn.plan, &turn.end) else { continue };
-        let (played, ends_round) = if together { facts(host, turn, plan)? } else { (Vec::new(), false) };
-        let from = round_before(host, &rounds, plan);
-        let turn_end = TurnEnd { from, is_takeback: plan.is_takeback, ends_round, played: &played };
-        let waiting = Round::waiting_after(turn_end, together, &plan.living);
+        let facts = if together { TurnFacts::of(host, turn, plan)? } else { TurnFacts::default() };
+        let before = round_before(host, &rounds, plan);
+        let waiting = Round::waiting_after(facts.end(plan, before), together, &plan.living);
         rounds.push(Round { seats: end.seats.clone(), waiting });
     }
-    let from = round_before(host, &rounds, plan);
-    let end = TurnEnd { from, is_takeback: plan.is_takeback, ends_round, played };
-    Ok(Round::after(end, together, &plan.living, game).seats)
+    let before = round_before(host, &rounds, plan);
+    Ok(Round::after(facts.end(plan, before), together, &plan.living, game).seats)
 }
 
 /// Returns the round of the position from which a turn continues.
@@ -104,20 +103,35 @@ fn round_before<'a>(host: &MailHost<'_>, rounds: &'a [Round], plan: &TurnPlan) -
     if plan.is_takeback { rounds.get(position_of(host, plan)?) } else { rounds.last() }
 }
 
-/// Returns the seats that played in a turn that ended, and whether it ended its round.
-fn facts(host: &MailHost<'_>, turn: &DeskTurn, plan: &TurnPlan) -> Result<(Vec<Seat>, bool), ReplayError> {
-    let Some(end) = &turn.end else { return Ok((Vec::new(), false)) };
-    let branch = branch_of(&end.line)?;
-    let of = |key: TurnKey| TurnEntry::find(host.store, &host.of.name, &branch, &key);
-    let mut played = turn.executed.clone();
-    for step in plan.steps.iter().filter(|step| step.order.is_none()) {
-        if of(plan.key_of(step))?.is_some() {
-            played.push(step.seat);
+/// What an executed turn did, as far as it decides which seats are asked next.
+#[derive(Default)]
+pub(super) struct TurnFacts {
+    /// The seats that played.
+    pub(super) played: Vec<Seat>,
+    /// Whether it ended its round.
+    pub(super) ends_round: bool,
+}
+
+impl TurnFacts {
+    /// Reads in the game what a turn did that has ended.
+    fn of(host: &MailHost<'_>, turn: &DeskTurn, plan: &TurnPlan) -> Result<Self, ReplayError> {
+        let Some(end) = &turn.end else { return Ok(Self::default()) };
+        let branch = branch_of(&end.line)?;
+        let of = |key: TurnKey| TurnEntry::find(host.store, &host.of.name, &branch, &key);
+        let mut played = turn.executed.clone();
+        for step in plan.steps.iter().filter(|step| step.order.is_none()) {
+            if of(plan.key_of(step))?.is_some() {
+                played.push(step.seat);
+            }
         }
+        let own = of(plan.host_key())?;
+        let ends_round = own.map_or(Ok(false), |step| step.ends_round(host.of.rules))?;
+        Ok(Self { played, ends_round })
     }
-    let own = of(plan.host_key())?;
-    let ends_round = own.map_or(Ok(false), |step| step.ends_round(host.of.rules))?;
-    Ok((played, ends_round))
+
+    fn end<'a>(&'a self, plan: &TurnPlan, from: Option<&'a Round>) -> TurnEnd<'a> {
+        TurnEnd { from, is_takeback: plan.is_takeback, ends_round: self.ends_round, played: &self.played }
+    }
 }
 
 /// The entries of one append to the game, found by their idempotency key (PM-2).

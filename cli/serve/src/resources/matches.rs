@@ -245,7 +245,8 @@ pub(crate) async fn create(
                 let now_ms = app.now_ms();
                 let Imported { rules, setup, dice, title, entries, passed, .. } =
                     Imported::of(&replay, now_ms)?;
-                let response = make(app, &access, &match_name, (rules, setup, dice, title), entries)?;
+                let game = NewGame { rules, setup, dice, title, entries };
+                let response = make(app, &access, &match_name, game)?;
                 passed.keep(&match_name, &app.world, &app.store);
                 Ok(response)
             })
@@ -259,7 +260,7 @@ pub(crate) async fn create(
         let dice = dice(app, &new)?;
         let setup = rules.read_setup(&new.setup).map_err(|error| unplayable(error.to_string()))?;
         let title = new.title.unwrap_or_default();
-        make(app, &access, &match_name, (rules, setup, dice, title), Vec::new())
+        make(app, &access, &match_name, NewGame { rules, setup, dice, title, entries: Vec::new() })
     })
     .await
 }
@@ -282,15 +283,16 @@ fn dice(app: &App, new: &NewMatch) -> ApiResult<DicePolicy> {
 }
 
 /// What a match is made of.
-type Game = (&'static dyn AnyRules, Vec<u8>, DicePolicy, String);
-
-fn make(
-    app: &Arc<App>,
-    access: &Access,
-    match_name: &MatchName,
-    (rules, setup, dice, title): Game,
+struct NewGame {
+    rules: &'static dyn AnyRules,
+    setup: Vec<u8>,
+    dice: DicePolicy,
+    title: String,
     entries: Vec<NewEntry>,
-) -> ApiResult<Response> {
+}
+
+fn make(app: &Arc<App>, access: &Access, match_name: &MatchName, new: NewGame) -> ApiResult<Response> {
+    let NewGame { rules, setup, dice, title, entries } = new;
     check_title(&title).map_err(Problem::bad)?;
     let now_ms = app.now_ms();
     let mut match_id = [0; 16];

@@ -106,7 +106,7 @@ async fn perform(app: &Arc<App>, game: MatchName, paper: SignedPaper, form: Form
     let of = game.clone();
     let (taken, told) = at_desk(app, &game, move |app, host| {
         let taken = host.take_paper(signed.clone(), &[])?;
-        let told = taken.seq.map(|seq| receipt(app, &of, &host.mail_match().desk_line(), (&taken, seq)));
+        let told = taken.seq.map(|seq| receipt(app, &of, &host.mail_match().desk_line(), &taken, seq));
         Ok((taken, told))
     })
     .await?;
@@ -127,14 +127,15 @@ fn receipt(
     app: &App,
     game: &MatchName,
     desk: &turnfold_replay::Revision,
-    (taken, seq): (&TakenPaper, u64),
+    taken: &TakenPaper,
+    seq: u64,
 ) -> ApiResult<PaperTaken> {
     let (Some(desks), Some(signed)) = (&app.desks, &taken.paper) else { return Err(Problem::internal()) };
     let (paper, signers) = (signed.paper(), &desks.mail.signers);
     let seat = paper.head().seat;
     let bundle = if taken.is_new {
         let bundle =
-            seat_bundle(&app.store, &app.registry, signers, game, (seat, seq + 1)).map_err(desk_problem)?;
+            seat_bundle(&app.store, &app.registry, signers, game, seat, seq + 1).map_err(desk_problem)?;
         Some(STANDARD.encode(bundle))
     } else {
         None

@@ -15,7 +15,7 @@ use crate::error::ReplayError;
 use crate::history::entry::stored;
 use crate::history::record::Record;
 use crate::history::revision::Revision;
-use crate::mail::{Execution, GameTurn, OrderEnd, Round, SeatStep, TurnEnd, TurnKey, TurnPlan, TurnRecord};
+use crate::mail::{Execution, GameTurn, OrderEnd, Round, SeatStep, TurnEnd, TurnKey, TurnRecord};
 use crate::session::is_roll;
 
 /// The authorship of one match.
@@ -86,7 +86,7 @@ impl<'a> Authorship<'a> {
             for step in &plan.steps {
                 let key = plan.key_of(step);
                 let has_played = if let Some(digest) = &step.order {
-                    self.order((step, digest), &key, &mut game, &mut entries)?
+                    self.order(step, digest, &key, &mut game, &mut entries)?
                 } else {
                     let default = entries.played(game.default(step.seat, default))?;
                     entries.take(&default, &key)?;
@@ -95,8 +95,8 @@ impl<'a> Authorship<'a> {
                 played.extend(has_played.then_some(step.seat));
             }
         }
-        let TurnPlan { living, gone, .. } = plan;
-        let between = entries.played(game.between((living, gone), (default, between)))?;
+        let (living, gone) = (plan.living.as_slice(), plan.gone.as_slice());
+        let between = entries.played(game.between(living, gone, default, between))?;
         entries.take(&between.played, &host)?;
         entries.end("")?;
         let Some(position) = &turn.end else { return Ok(()) };
@@ -115,7 +115,8 @@ impl<'a> Authorship<'a> {
     /// was carried out.
     fn order(
         &self,
-        (step, digest): (&SeatStep, &Digest),
+        step: &SeatStep,
+        digest: &Digest,
         key: &TurnKey,
         game: &mut GameTurn<'_>,
         entries: &mut WalkedEntries<'_>,

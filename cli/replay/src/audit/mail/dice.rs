@@ -209,7 +209,8 @@ impl FairDice {
     pub(super) fn finish(
         self,
         name: &str,
-        (desk, turns): (&DeskHistory, &[&DeskTurn]),
+        desk: &DeskHistory,
+        turns: &[&DeskTurn],
         unplayed: &BTreeSet<String>,
         rows: &mut MailRows,
     ) {

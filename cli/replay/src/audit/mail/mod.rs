@@ -121,7 +121,7 @@ impl AuditedPair<'_> {
         }
         check_seen(&desk, &at_desk, rows);
         let unplayed = unplayed(game, &turns);
-        dice.finish(game.name.as_str(), (&desk, &turns), &unplayed, rows);
+        dice.finish(game.name.as_str(), &desk, &turns, &unplayed, rows);
         rows.unplayed.extend(unplayed);
     }
 
