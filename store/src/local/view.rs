@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::backend::{Backend, BackendError, RecordChange, StoredRecord};
 use super::journal::commit::Point;
-use super::journal::image::{At, Image, damaged};
+use super::journal::image::{At, Image, damaged, read_beside};
 use super::journal::op::{self, EntryHead, Op};
 use super::journal::pack;
 use super::journal::segment::read_at;
@@ -33,6 +34,7 @@ pub(crate) struct View {
     pages: BTreeMap<u64, Vec<(Seq, At)>>,
     /// Where the commit is that is carried out.
     at: At,
+    journal: PathBuf,
     files: Vec<File>,
     /// The commits that only the heads have.
     in_heads: Vec<Vec<u8>>,
@@ -48,12 +50,14 @@ struct Window {
 
 impl View {
     /// An empty one, before any commit of a journal.
-    pub(crate) fn before(start: Point, salt: [u8; 16], files: Vec<File>) -> Self {
+    pub(crate) fn before(journal: &Path, salt: [u8; 16], files: Vec<File>) -> Self {
+        let start = Point::start(&salt);
         let store = StoreRecord { journal: salt, digest: start.digest, ..StoreRecord::EMPTY };
         let (bodies, heads, pages) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let at = At::in_heads(0);
         let (in_heads, window) = (Vec::new(), Mutex::new(None));
-        Self { store, bodies, heads, pages, at, files, in_heads, window }
+        let journal = journal.to_owned();
+        Self { store, bodies, heads, pages, at, journal, files, in_heads, window }
     }
 
     /// Reads the commits of a journal, up to one or all.
@@ -61,7 +65,7 @@ impl View {
         let files = image.segments.iter().map(|segment| segment.file.try_clone());
         let files =
             files.collect::<io::Result<_>>().map_err(|error| BackendError::io("read", &image.dir, error))?;
-        let mut view = Self::before(Point::start(&image.salt), image.salt, files);
+        let mut view = Self::before(&image.dir, image.salt, files);
         image.each_commit(0, proves, &mut |point, at, body| {
             if point.number > up_to {
                 return Ok(());
@@ -72,6 +76,15 @@ impl View {
             view.store.digest = image.end.digest;
         }
         Ok(view)
+    }
+
+    /// Reads all commits of a journal and proves their digests; says what is damaged.
+    pub(crate) fn proven(journal: &Path) -> Result<Result<Self, String>, BackendError> {
+        match read_beside(journal).and_then(|image| Self::read(&image, u64::MAX, true)) {
+            Ok(view) => Ok(Ok(view)),
+            Err(BackendError::Damaged(reason)) => Ok(Err(reason)),
+            Err(error) => Err(error),
+        }
     }
 
     /// Carries out one more commit.
@@ -320,5 +333,9 @@ impl Backend for View {
     fn write(&self, _changes: &[RecordChange]) -> Result<(), BackendError> {
         let source = io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "it was opened for reading only");
         Err(BackendError::Io { action: "write to the store".to_owned(), source })
+    }
+
+    fn compare(&self) -> Result<Vec<String>, BackendError> {
+        Ok(Self::proven(&self.journal)?.err().into_iter().collect())
     }
 }

@@ -91,7 +91,7 @@ impl Backend for DiskBackend {
 
     fn compare(&self) -> Result<Vec<String>, BackendError> {
         let _nobody_commits = self.writing.as_ref().map(lock);
-        compare(&self.places.journal, Some(self))
+        compare(&self.places.journal, self)
     }
 
     fn close(self: Box<Self>) -> Result<(), BackendError> {

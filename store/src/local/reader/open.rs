@@ -7,11 +7,11 @@ use super::records::Records;
 use crate::error::StoreError;
 use crate::local::backend::disk::DiskBackend;
 use crate::local::backend::{Backend, BackendError};
-use crate::local::compare::Beside;
 use crate::local::dir::format;
 use crate::local::dir::lock::Locks;
 use crate::local::journal::image::{Image, read_beside};
 use crate::local::rescue::losses::locate;
+use crate::local::view::View;
 use crate::snapshots::Snapshots;
 
 /// Opens the records of an existing store for reading only (ST-5, ST-16).
@@ -29,7 +29,7 @@ pub(crate) fn open(dir: &Path) -> Result<Records, StoreError> {
     };
     let backend: Box<dyn Backend> = match backend {
         Some(backend) => Box::new(backend),
-        None => Box::new(Beside::read(&image).map_err(read)?),
+        None => Box::new(View::read(&image, u64::MAX, false).map_err(read)?),
     };
     Ok(Records::new(backend, Some(Snapshots::of(dir))))
 }

@@ -7,7 +7,6 @@ use super::lost::LostEntries;
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::local::backend::BackendError;
-use crate::local::journal::commit::Point;
 use crate::local::journal::lenient::Remains;
 use crate::local::layout::key;
 use crate::local::layout::record::{self, BranchRecord};
@@ -28,7 +27,7 @@ pub(crate) struct Left {
 pub(crate) fn read_left(journal: &Path) -> Result<Option<Left>, BackendError> {
     let Some(mut remains) = Remains::find(journal) else { return Ok(None) };
     let salt = remains.salt;
-    let mut view = View::before(Point::start(&salt), salt, remains.files());
+    let mut view = View::before(journal, salt, remains.files());
     let mut misfits = Vec::new();
     remains.each_commit(&mut |point, at, body| {
         view.take((point, at), body, &mut |misfit| {
