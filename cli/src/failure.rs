@@ -23,6 +23,12 @@ pub(crate) enum ExitStatus {
     No,
 }
 
+impl From<bool> for ExitStatus {
+    fn from(is_yes: bool) -> Self {
+        if is_yes { Self::Yes } else { Self::No }
+    }
+}
+
 /// The kinds of failure; each has one exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

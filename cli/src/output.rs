@@ -159,8 +159,18 @@ impl Output {
         value: &(impl Serialize + ?Sized),
         lines: impl FnOnce() -> Vec<Line>,
     ) -> Result<ExitStatus, Failure> {
+        self.verdict(true, value, lines)
+    }
+
+    /// Prints the answer of a verb that found out whether something is so: as JSON, or else its lines.
+    pub(crate) fn verdict(
+        &mut self,
+        is_so: bool,
+        value: &(impl Serialize + ?Sized),
+        lines: impl FnOnce() -> Vec<Line>,
+    ) -> Result<ExitStatus, Failure> {
         self.show(value, lines)?;
-        Ok(ExitStatus::Yes)
+        Ok(is_so.into())
     }
 
     /// Prints the answer of a verb that made a file, such as a replay. The text itself is printed where no file took it.

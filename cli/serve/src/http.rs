@@ -186,7 +186,7 @@ pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     T::deserialize(member).map(Some)
 }
 
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     turnfold_replay::render::text::printable(&text.replace('\n', " ")).into_owned()
 }
 

@@ -81,11 +81,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let is_proven = |row: &AuditRow| matches!(row.result, RowResult::Pass | RowResult::NotApplicable);
     let is_missing = |row: &AuditRow| !is_proven(row) && args.require.contains(&row.row);
     let ok = !rows.iter().any(|row| row.result == RowResult::Fail || is_missing(row));
-    print(&rows, ok, context)?;
-    Ok(if ok { ExitStatus::Yes } else { ExitStatus::No })
+    print(&rows, ok, context)
 }
 
-fn print(rows: &[AuditRow], ok: bool, context: &mut Context) -> Result<(), Failure> {
+fn print(rows: &[AuditRow], ok: bool, context: &mut Context) -> Result<ExitStatus, Failure> {
     let names = |result| rows.iter().filter(move |row| row.result == result).map(|row| row.row.name());
     let [proven, failed, not_proven] = [RowResult::Pass, RowResult::Fail, RowResult::NotChecked]
         .map(|result| names(result).collect::<Vec<_>>());
@@ -96,13 +95,12 @@ fn print(rows: &[AuditRow], ok: bool, context: &mut Context) -> Result<(), Failu
         "failed": failed,
         "not_proven": not_proven,
     });
-    context.output.show(&audited, || {
+    context.output.verdict(ok, &audited, || {
         let parts = [("proven", &proven), ("failed", &failed), ("not proven", &not_proven)];
         let parts = parts.iter().filter(|(_, rows)| !rows.is_empty());
         let parts: Vec<_> = parts.map(|(what, rows)| format!("{what}: {}", rows.join(", "))).collect();
         rows.iter().flat_map(lines).chain([parts.join("; ").into()]).collect()
-    })?;
-    Ok(())
+    })
 }
 
 fn document(AuditRow { row, result, reason, at, keys }: &AuditRow) -> Value {

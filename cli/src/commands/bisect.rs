@@ -80,8 +80,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
                 "entry": flip.record,
                 "state": flip.state,
             });
-            context.output.show(&found, lines)?;
-            Ok(if is_found { ExitStatus::Yes } else { ExitStatus::No })
+            context.output.verdict(is_found, &found, lines)
         }
     }
 }

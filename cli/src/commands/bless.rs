@@ -111,7 +111,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let files = counted(left, "file", "files");
         return Err(Failure::negative(format!("{files} would change")).hint("`--accept` writes them"));
     }
-    Ok(if left == 0 { ExitStatus::Yes } else { ExitStatus::No })
+    Ok(ExitStatus::from(left == 0))
 }
 
 /// Returns what is said of a file.

@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             output.list(&files.collect::<Vec<_>>(), |_| report.lines(args.quiet).collect())?;
         }
     }
-    Ok(if report.is_good() { ExitStatus::Yes } else { ExitStatus::No })
+    Ok(ExitStatus::from(report.is_good()))
 }
 
 /// Checks the files, many at once, showing how far the work is.

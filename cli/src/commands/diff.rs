@@ -63,5 +63,5 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         Format::Json => output.json(&DiffDocument::of(&comparison, [&a, &b])?)?,
         _ => output.note(lines(&comparison))?,
     }
-    Ok(if comparison.stat.equal { ExitStatus::Yes } else { ExitStatus::No })
+    Ok(ExitStatus::from(comparison.stat.equal))
 }

@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let logs = counted(troubled, "log", "logs");
         return Err(Failure::trouble(format!("{logs} could not be read")));
     }
-    Ok(if summary.counts.same == summary.counts.logs { ExitStatus::Yes } else { ExitStatus::No })
+    Ok(ExitStatus::from(summary.counts.same == summary.counts.logs))
 }
 
 /// Folds replay files. Collecting keeps their order, whichever is done first.

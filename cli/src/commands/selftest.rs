@@ -28,12 +28,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let differs_at = first_unsynced(&line, usize::from(args.window))?;
     let (ok, entries, window) = (differs_at.is_none(), line.head(), args.window);
     let tested = json!({ "ok": ok, "entries": entries, "window": window, "differs_at": differs_at });
-    context.output.show(&tested, || {
+    context.output.verdict(ok, &tested, || {
         let (word, result) = match differs_at {
             Some(seq) => (removed("failed"), format!("the reloaded state differs after entry {seq}")),
             None => (added("ok"), format!("{}, window {window}", counted(entries, "entry", "entries"))),
         };
         vec![[word, plain(format_args!(" {}: {result}", args.source))].into()]
-    })?;
-    Ok(if ok { ExitStatus::Yes } else { ExitStatus::No })
+    })
 }

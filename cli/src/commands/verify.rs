@@ -132,7 +132,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if let Some(line) = compared {
         answers.extend([verify_line(&line, context)?, print_quoted(&line, &args.expect, context)?]);
     }
-    Ok(if answers.contains(&ExitStatus::No) { ExitStatus::No } else { ExitStatus::Yes })
+    Ok(ExitStatus::from(!answers.contains(&ExitStatus::No)))
 }
 
 /// Audits a match, or all of the store.
@@ -157,7 +157,7 @@ fn verify_matches(name: Option<&MatchName>, context: &mut Context) -> Result<Exi
         return Err(Failure::trouble(format!("the store is damaged: {findings}"))
             .hint(context.damaged_store().next_step()));
     }
-    Ok(if disagreeing > 0 { ExitStatus::No } else { ExitStatus::Yes })
+    Ok(ExitStatus::from(disagreeing == 0))
 }
 
 /// Audits a branch up to an entry.
@@ -192,7 +192,7 @@ fn verify_file(file: &FileName, context: &mut Context) -> Result<ExitStatus, Fai
         "mismatch": checked.difference,
         "dice": dice,
     });
-    context.output.show(&verified, || {
+    context.output.verdict(ok, &verified, || {
         if let Some(mismatch) = &checked.difference {
             return mismatch.lines();
         }
@@ -201,8 +201,7 @@ fn verify_file(file: &FileName, context: &mut Context) -> Result<ExitStatus, Fai
         let hashes = dim(format_args!("state {state:.16} log {log:.16}"));
         let ok = Line::from([added("ok"), plain(format_args!(" {name}: {entries} ")), hashes]);
         [ok].into_iter().chain(dice.map(|left| left_line(&name, left))).collect()
-    })?;
-    Ok(if ok { ExitStatus::Yes } else { ExitStatus::No })
+    })
 }
 
 /// Compares a history with the links that another player quotes, and prints where they part.
@@ -227,7 +226,7 @@ fn print_quoted(
         "ask_next": parting.and_then(Parting::ask_next),
         "misquoted": misquoted,
     });
-    context.output.show(&compared, || {
+    context.output.verdict(is_same, &compared, || {
         let (word, text) = match &found {
             QuotedFinding::Same(seq) => (added("same"), format!("as quoted, up to {}", entry(*seq))),
             QuotedFinding::Wrongly(seq) => {
@@ -238,8 +237,7 @@ fn print_quoted(
             QuotedFinding::Parts(parting) => (removed("differs"), explained(line, parting)),
         };
         vec![[word, plain(format_args!(" {line}: {text}"))].into()]
-    })?;
-    Ok(if is_same { ExitStatus::Yes } else { ExitStatus::No })
+    })
 }
 
 fn explained(line: &Revision, parting: &Parting) -> String {

@@ -56,8 +56,7 @@ impl BundledLine {
 
 impl BundledMatch {
     /// Returns how the lines begin on each other.
-    #[must_use]
-    pub fn ancestry(&self) -> Ancestry {
+    pub(crate) fn ancestry(&self) -> Ancestry {
         let mut ancestry = Ancestry::default();
         for (index, line) in self.lines.iter().enumerate() {
             ancestry.add(line.parent.filter(|parent| *parent < index), line.first);

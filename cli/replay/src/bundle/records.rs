@@ -75,10 +75,7 @@ impl<'a> StoreRecords<'a> {
     }
 
     /// Lists these lines of matches only, which need not be in order.
-    ///
-    /// # Errors
-    /// [`ReplayError::Store`] for a line or an entry that is not there, and for damage.
-    pub fn of_parts(store: &'a StoreReader, parts: &[MatchPart]) -> Result<Self, ReplayError> {
+    pub(crate) fn of_parts(store: &'a StoreReader, parts: &[MatchPart]) -> Result<Self, ReplayError> {
         let mut matches: Vec<_> =
             parts.iter().map(|part| part_of(store, part)).collect::<Result<_, ReplayError>>()?;
         matches.sort_by(|one, other| one.name.cmp(&other.name));

@@ -151,8 +151,7 @@ impl Side {
 
 impl Comparison {
     /// Returns the fields in which the games differ.
-    #[must_use]
-    pub fn game_differences(&self) -> Vec<Difference> {
+    pub(crate) fn game_differences(&self) -> Vec<Difference> {
         let [a, b] = &self.games;
         differences(&a.to_json(), &b.to_json())
     }
@@ -168,10 +167,7 @@ pub fn compare(a: &SeatHistory, b: &SeatHistory, context: usize) -> Result<Compa
 }
 
 /// Folds a history again, for the records of some entries.
-///
-/// # Errors
-/// What is wrong with the history.
-pub fn records_of(
+pub(crate) fn records_of(
     sight: &SeatHistory,
     seqs: impl Iterator<Item = u64>,
 ) -> Result<BTreeMap<u64, Record>, ReplayError> {

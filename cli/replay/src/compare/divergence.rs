@@ -130,8 +130,7 @@ pub struct Hashes {
 
 impl Divergence {
     /// Compares an entry with what the rules compute, which must be recorded whole and in canonical text.
-    #[must_use]
-    pub fn of_entry(recorded: &LogEntry, computed: &LogEntry) -> Option<Self> {
+    pub(crate) fn of_entry(recorded: &LogEntry, computed: &LogEntry) -> Option<Self> {
         if recorded.command != computed.command {
             let claim = |entry: &LogEntry| Claim::Command(entry.command.to_string());
             return Some(Self::new(
@@ -169,8 +168,7 @@ impl Divergence {
     }
 
     /// Compares an attempt with what would become of it.
-    #[must_use]
-    pub fn of_attempt(after: u64, recorded: &Attempt, computed: Outcome) -> Option<Self> {
+    pub(crate) fn of_attempt(after: u64, recorded: &Attempt, computed: Outcome) -> Option<Self> {
         let subject = Subject::of_attempt(after, recorded);
         let kind = if recorded.outcome.is_some() { DivergenceKind::Attempt } else { DivergenceKind::Missing };
         let is_other = recorded.outcome.as_ref() != Some(&computed);

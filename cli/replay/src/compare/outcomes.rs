@@ -12,14 +12,12 @@ use crate::render::text::{Line, added, dim, plain, removed};
 const CONTEXT: usize = 3;
 
 /// Compares two outcomes, one effect a line; equal effects far from any that differ are counted only.
-#[must_use]
-pub fn changed_lines(expected: &Outcome, actual: &Outcome) -> Vec<Line> {
+pub(crate) fn changed_lines(expected: &Outcome, actual: &Outcome) -> Vec<Line> {
     compared(&parts(expected), &parts(actual))
 }
 
 /// Compares two claims as [`changed_lines`] compares outcomes.
-#[must_use]
-pub fn changed_claims(expected: &Claim, actual: &Claim) -> Vec<Line> {
+pub(crate) fn changed_claims(expected: &Claim, actual: &Claim) -> Vec<Line> {
     compared(&expected.parts(), &actual.parts())
 }
 
@@ -56,8 +54,7 @@ fn slices<'a>(parts: &'a [Cow<'_, str>]) -> Vec<&'a str> {
 }
 
 /// Returns an outcome where there was none, one effect a line.
-#[must_use]
-pub fn added_lines(actual: &Outcome) -> Vec<Line> {
+pub(crate) fn added_lines(actual: &Outcome) -> Vec<Line> {
     parts(actual).iter().map(|effect| added(format_args!("+ {effect}")).into()).collect()
 }
 

@@ -208,8 +208,7 @@ impl History {
 
     /// Returns a history from the same setup with other entries and their rolls as they are: recorded, unless the
     /// seed gives the very same.
-    #[must_use]
-    pub fn with_commands<'c>(&self, commands: impl IntoIterator<Item = (Seat, &'c str)>) -> Self {
+    pub(crate) fn with_commands<'c>(&self, commands: impl IntoIterator<Item = (Seat, &'c str)>) -> Self {
         let entry = |(seq, (seat, command)): (u64, (Seat, &str))| LogEntry::new(seq, seat, command);
         let mut line = Self {
             name: self.name.clone(),

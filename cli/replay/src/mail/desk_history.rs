@@ -232,8 +232,7 @@ impl DeskHistory {
     }
 
     /// Returns the first record that was shown and could not be applied, because others are left out or it is forged.
-    #[must_use]
-    pub const fn first_unapplied(&self) -> Option<Seq> {
+    pub(crate) const fn first_unapplied(&self) -> Option<Seq> {
         self.first_unapplied
     }
 
@@ -251,8 +250,7 @@ impl DeskHistory {
     }
 
     /// Returns how many papers of a seat were recorded since the last position.
-    #[must_use]
-    pub fn papers_in_turn(&self, seat: Seat) -> usize {
+    pub(crate) fn papers_in_turn(&self, seat: Seat) -> usize {
         self.papers_in_turn.get(&seat).copied().unwrap_or_default()
     }
 
@@ -287,8 +285,7 @@ impl DeskHistory {
     }
 
     /// Returns `true` if the match is over after this number of records.
-    #[must_use]
-    pub fn is_over_at(&self, size: u64) -> bool {
+    pub(crate) fn is_over_at(&self, size: u64) -> bool {
         let is_end = |effect: &Effect| matches!(effect, Effect::Over { .. });
         self.entries.iter().any(|entry| entry.size() <= size && entry.effects.iter().any(is_end))
     }

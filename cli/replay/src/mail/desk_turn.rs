@@ -135,8 +135,7 @@ impl DeskTurn {
     }
 
     /// Returns `true` if it continues from an earlier position, to which all agreed to go back (PM-20).
-    #[must_use]
-    pub fn is_takeback(&self) -> bool {
+    pub(crate) fn is_takeback(&self) -> bool {
         self.plan.as_ref().is_some_and(|plan| plan.is_takeback)
     }
 

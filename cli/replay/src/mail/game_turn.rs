@@ -264,8 +264,7 @@ impl Round {
     }
 
     /// Returns the seats of the round that have not played in it when the next turn begins.
-    #[must_use]
-    pub fn waiting_after(end: TurnEnd<'_>, together: bool, living: &[Seat]) -> Vec<Seat> {
+    pub(crate) fn waiting_after(end: TurnEnd<'_>, together: bool, living: &[Seat]) -> Vec<Seat> {
         match end.from {
             _ if !together => Vec::new(),
             Some(from) if !end.begins_round() => {
@@ -289,10 +288,7 @@ fn common(living: &[Seat], seats: &[Seat]) -> Vec<Seat> {
 }
 
 /// Returns `true` if a part of an entry is concealed from a player, who could guess it from a hash of the state (PM-13).
-///
-/// # Errors
-/// [`ReplayError::Setup`] and [`ReplayError::Entry`].
-pub fn conceals_something(line: &History) -> Result<bool, ReplayError> {
+pub(crate) fn conceals_something(line: &History) -> Result<bool, ReplayError> {
     let log = line.logged();
     for seat in line.start()?.players() {
         let (mut state, mut conceals) = (line.start()?, false);

@@ -26,7 +26,7 @@ pub use desk_history::DeskHistory;
 pub use desk_turn::{
     AppliedEntry, DeskTurn, Execution, RecordedPaper, RolledEntry, SeatStep, TurnPlan, TurnRecord,
 };
-pub use game_turn::{GameTurn, OrderEnd, PlayedBetween, RollDice, Round, TurnEnd, conceals_something};
+pub use game_turn::{GameTurn, OrderEnd, PlayedBetween, RollDice, Round, TurnEnd};
 pub use host::{MailHost, PlayedStep, RunReport};
 pub use host_dice::TableDice;
 pub use letter::Letter;

@@ -162,10 +162,7 @@ impl Outbox {
     }
 
     /// Writes the bundle for spectators (PM-31) over an older one. Returns `true` if it differs.
-    ///
-    /// # Errors
-    /// Errors of the file system.
-    pub fn put_spectators(&self, bundle: &[u8]) -> io::Result<bool> {
+    pub(crate) fn put_spectators(&self, bundle: &[u8]) -> io::Result<bool> {
         match fs::read(self.folder.join(Self::SPECTATORS)) {
             Ok(found) if found == bundle => return Ok(false),
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

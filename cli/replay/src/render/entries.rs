@@ -15,8 +15,7 @@ pub fn record(record: &Record) -> Line {
 }
 
 /// Returns the line of an entry with what stands `before` it; a rejected command has nothing before it.
-#[must_use]
-pub fn record_after(before: &str, record: &Record) -> Line {
+pub(crate) fn record_after(before: &str, record: &Record) -> Line {
     if matches!(record.outcome, Outcome::Rejected(_)) {
         return rejection(record, None);
     }

@@ -25,8 +25,7 @@ pub enum Tone {
 
 /// Returns `true` if a character could rewrite, reorder or break what a terminal shows: controls, marks of writing
 /// direction, line separators, and characters that are none.
-#[must_use]
-pub fn is_unprintable(character: char) -> bool {
+pub(crate) fn is_unprintable(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
         || matches!(character, '\u{2066}'..='\u{2069}' | '\u{fdd0}'..='\u{fdef}')
@@ -65,8 +64,7 @@ pub fn time(at_ms: Option<i64>) -> String {
 }
 
 /// Escapes, in a JSON document, what JSON lets stand but a terminal should not see; it means the same.
-#[must_use]
-pub fn printable_json(json: &str) -> Cow<'_, str> {
+pub(crate) fn printable_json(json: &str) -> Cow<'_, str> {
     escaped(json, |escaped, character| {
         let mut units = [0; 2];
         for unit in character.encode_utf16(&mut units) {

@@ -104,8 +104,7 @@ impl Comparison {
 
 impl Survey {
     /// Returns `true` if the condition could be asked of a view.
-    #[must_use]
-    pub fn is_comparable(&self) -> bool {
+    pub(crate) fn is_comparable(&self) -> bool {
         self.is_comparable
     }
 }

@@ -44,8 +44,7 @@ enum There {
 
 impl Lost {
     /// Follows a path that leads nowhere in a view.
-    #[must_use]
-    pub fn in_view(path: &str, view: &Value) -> Self {
+    pub(crate) fn in_view(path: &str, view: &Value) -> Self {
         let ends = path.match_indices('/').map(|(at, _)| at);
         let prefixes = ends.filter_map(|end| path.get(..end));
         let found = prefixes.rev().find_map(|prefix| Some((prefix, view.pointer(prefix)?)));
@@ -65,8 +64,7 @@ impl Lost {
     }
 
     /// Returns `true` if the path leads at least as far as it does elsewhere.
-    #[must_use]
-    pub fn is_as_far_as(&self, other: &Self) -> bool {
+    pub(crate) fn is_as_far_as(&self, other: &Self) -> bool {
         self.found.len() >= other.found.len()
     }
 

@@ -145,10 +145,7 @@ impl KeyMemory {
     }
 
     /// Returns the last note of a log.
-    ///
-    /// # Errors
-    /// [`ReplayError::DamagedMemory`] and [`ReplayError::Input`].
-    pub fn note_of(&self, origin: &str) -> Result<Option<SignedNote>, ReplayError> {
+    pub(crate) fn note_of(&self, origin: &str) -> Result<Option<SignedNote>, ReplayError> {
         Ok(self.of_log(origin)?.map(|remembered| remembered.note))
     }
 

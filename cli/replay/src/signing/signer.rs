@@ -119,10 +119,7 @@ impl Signers {
     }
 
     /// Requires that a line goes on from all that has been signed of it, and signs nothing (TR-11).
-    ///
-    /// # Errors
-    /// [`ReplayError::RolledBack`] and [`ReplayError::AnotherHistory`].
-    pub fn require_unforked(&self, store: &StoreReader, line: &Revision) -> Result<(), ReplayError> {
+    pub(crate) fn require_unforked(&self, store: &StoreReader, line: &Revision) -> Result<(), ReplayError> {
         let known = self.known(&self.origin(store, line)?)?;
         Line::of(store, line)?.compare(known.iter().flat_map(KnownLog::all), None).map(|_| ())
     }

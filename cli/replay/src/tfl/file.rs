@@ -99,7 +99,7 @@ impl Replay {
     }
 
     /// Returns the entries with the numbers of their lines in the file.
-    pub fn numbered_entries(&self) -> impl Iterator<Item = (usize, &LogEntry)> {
+    pub(crate) fn numbered_entries(&self) -> impl Iterator<Item = (usize, &LogEntry)> {
         self.numbered_lines().filter_map(|(number, line)| match line {
             ReplayLine::Entry(entry) => Some((number, entry)),
             _ => None,
@@ -117,15 +117,13 @@ impl Replay {
     }
 
     /// Returns the replay up to a line of the file, without a closing line.
-    #[must_use]
-    pub fn until_line(&self, line: usize) -> Self {
+    pub(crate) fn until_line(&self, line: usize) -> Self {
         let lines = self.numbered_lines().take_while(|(number, _)| *number <= line);
         Self { lines: lines.map(|(_, line)| line.clone()).collect(), closing: None, ..self.clone() }
     }
 
     /// Returns where in the file an entry stands that cannot be folded, and why it cannot.
-    #[must_use]
-    pub fn locate(&self, error: &FoldError) -> TflError {
+    pub(crate) fn locate(&self, error: &FoldError) -> TflError {
         let entry = self.numbered_entries().find(|(_, entry)| entry.seq == error.seq());
         let (place, seat) = entry.map_or(((self.closing_line(), 1), ""), |(line, entry)| {
             ((line, format!("{} {} ", entry.seq, entry.seat).len() + 1), entry.seat.name())

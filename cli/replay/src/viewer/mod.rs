@@ -90,8 +90,7 @@ impl Viewer {
     }
 
     /// Returns every seat's commands that would be applied, for the host.
-    #[must_use]
-    pub fn legal_of_all(state: &dyn AnyState) -> Vec<(Seat, String)> {
+    pub(crate) fn legal_of_all(state: &dyn AnyState) -> Vec<(Seat, String)> {
         let seats = state.players().iter().copied().chain([Seat::Host]);
         seats.flat_map(|seat| Self(seat).legal(state)).collect()
     }
@@ -105,8 +104,7 @@ impl Viewer {
     }
 
     /// Writes the option `--as` of a command to type next, with a space before it; nothing where no viewer were asked for.
-    #[must_use]
-    pub fn as_option(asked: Option<Self>) -> String {
+    pub(crate) fn as_option(asked: Option<Self>) -> String {
         asked.map(|viewer| format!(" --as {viewer}")).unwrap_or_default()
     }
 
@@ -117,19 +115,17 @@ impl Viewer {
     }
 
     /// Returns the hash of the state after an entry.
-    #[must_use]
-    pub fn step_hash(self, step: &mut dyn Step) -> Option<Digest> {
+    pub(crate) fn step_hash(self, step: &mut dyn Step) -> Option<Digest> {
         self.see_all().then(|| step.state_hash())
     }
 
     /// Returns the view of the state after an entry, as JSON.
-    #[must_use]
-    pub fn step_view(self, step: &dyn Step) -> Json {
+    pub(crate) fn step_view(self, step: &dyn Step) -> Json {
         step.view(self.0)
     }
 
     /// Chooses the seats whose views this viewer may see.
-    pub fn may_look_as(self, seats: &[Seat]) -> impl Iterator<Item = Seat> {
+    pub(crate) fn may_look_as(self, seats: &[Seat]) -> impl Iterator<Item = Seat> {
         seats.iter().copied().filter(move |seat| self.see_all() || *seat == self.0)
     }
 

@@ -104,8 +104,7 @@ impl SeatHistory {
     }
 
     /// Returns how many entries this viewer knows of among the first `count` entries of the log.
-    #[must_use]
-    pub fn known_within(&self, count: usize) -> usize {
+    pub(crate) fn known_within(&self, count: usize) -> usize {
         self.known.partition_point(|known| *known <= count)
     }
 
@@ -116,8 +115,7 @@ impl SeatHistory {
     }
 
     /// Returns how many entries the viewer may know of.
-    #[must_use]
-    pub fn known_count(&self) -> usize {
+    pub(crate) fn known_count(&self) -> usize {
         self.known.len()
     }
 

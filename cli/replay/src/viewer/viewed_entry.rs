@@ -129,7 +129,7 @@ impl ViewedEntry<'_> {
 
     /// Returns `true` if its recorded outcome differs from what the rules compute. A player does not learn this, because
     /// outcomes and hashes cover what is concealed.
-    pub fn is_contradicted(&mut self) -> bool {
+    pub(crate) fn is_contradicted(&mut self) -> bool {
         let is_recorded = self.entry.outcome.is_some() || self.entry.hash.is_some();
         self.viewer.see_all()
             && is_recorded

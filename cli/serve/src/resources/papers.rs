@@ -21,7 +21,7 @@ use crate::desks::desk_problem;
 use crate::documents;
 use crate::folds::Reader;
 use crate::hosting::at_desk;
-use crate::http::{BYTES, Form, NoParameters, ValidQuery, body, has_type, json, name, text};
+use crate::http::{BYTES, Form, NoParameters, ValidQuery, body, has_type, json, name, one_line, text};
 use crate::limits::PAPER_BYTES_MAX;
 use crate::problem::{ApiResult, Code, Problem};
 
@@ -94,10 +94,6 @@ fn read(body: &[u8]) -> Result<SignedPaper, Malformed> {
         (None, _) => Err(Malformed("expected a paper, found none".into())),
         (Some(_), Some(_)) => Err(Malformed("expected one paper, found several".into())),
     }
-}
-
-fn one_line(text: &str) -> String {
-    turnfold_replay::render::text::printable(&text.replace('\n', " ")).into_owned()
 }
 
 async fn perform(app: &Arc<App>, game: MatchName, paper: SignedPaper, form: Form) -> ApiResult {

@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let is_all = taken
         .iter()
         .all(|(_, papers)| !papers.is_empty() && papers.iter().all(|paper| paper.outcome.is_recorded()));
-    Ok(if is_all { ExitStatus::Yes } else { ExitStatus::No })
+    Ok(ExitStatus::from(is_all))
 }
 
 /// Prints a paper with its outcome, or that a mail has none.

@@ -49,18 +49,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let Salvage { saved, lost } = Store::salvage(&args.dir, &args.new_dir, &mut progress.observer())?;
     drop(progress);
     let salvaged = Salvaged { store: args.new_dir.display().to_string(), saved, lost };
-    let (answer, heading) = match *salvaged.lost {
-        [] => (ExitStatus::Yes, "saved everything in store "),
-        _ => (ExitStatus::No, "saved in store "),
-    };
-    context.output.show(&salvaged, || {
+    let is_all = salvaged.lost.is_empty();
+    context.output.verdict(is_all, &salvaged, || {
         let lost = salvaged.lost.iter().map(|lost| {
             Line::from([removed("lost"), plain(format_args!("{}: {}", place(lost), lost.reason))])
         });
+        let heading = plain(if is_all { "saved everything in store " } else { "saved in store " });
         let totals = plain(format_args!(": {}", in_words(saved)));
-        lost.chain([Line::from([plain(heading), strong(&salvaged.store), totals])]).collect()
-    })?;
-    Ok(answer)
+        lost.chain([Line::from([heading, strong(&salvaged.store), totals])]).collect()
+    })
 }
 
 /// Writes where something is lost, as revisions are written; nothing when it concerns the store as a whole.

@@ -2,6 +2,7 @@
 
 mod authorship;
 mod dice;
+mod positions;
 mod rows;
 mod segments;
 

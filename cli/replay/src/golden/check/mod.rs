@@ -9,5 +9,5 @@ mod report;
 
 pub use files::{CheckLimits, CheckReport, FileCheck, check, check_files, replays};
 pub use mismatch::{DiceFinding, Mismatch, StateDifference};
-pub use replay::{AllDifferences, Checked, check_replay, check_replay_to_end};
+pub use replay::{AllDifferences, Checked, check_replay};
 pub use report::MismatchReport;

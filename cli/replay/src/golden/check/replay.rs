@@ -50,10 +50,7 @@ pub fn check_replay(replay: &Replay) -> Result<Checked, TflError> {
 
 /// Checks a replay, and compares on from the first difference to the end, or to an entry that cannot be folded: each
 /// line with what the rules make of it in the states that they come to, whatever the lines before say.
-///
-/// # Errors
-/// As for [`check_replay`].
-pub fn check_replay_to_end(replay: &Replay) -> Result<Checked, TflError> {
+pub(crate) fn check_replay_to_end(replay: &Replay) -> Result<Checked, TflError> {
     let rules = replay.header.rules;
     let mut checked = check_under(rules, replay)?;
     let mut all = AllDifferences::default();
