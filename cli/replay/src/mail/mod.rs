@@ -17,6 +17,7 @@ mod player_memory;
 mod post_folder;
 mod received_bundle;
 mod report;
+mod round;
 mod shown_turn;
 mod take;
 mod turn_position;
@@ -26,7 +27,7 @@ pub use desk_history::DeskHistory;
 pub use desk_turn::{
     AppliedEntry, DeskTurn, Execution, RecordedPaper, RolledEntry, SeatStep, TurnPlan, TurnRecord,
 };
-pub use game_turn::{GameTurn, OrderEnd, PlayedBetween, RollDice, Round, TurnEnd};
+pub use game_turn::{GameTurn, OrderEnd, PlayedBetween, RollDice};
 pub use host::{MailHost, PlayedStep, RunReport};
 pub use host_dice::TableDice;
 pub use letter::Letter;
@@ -35,5 +36,6 @@ pub use open::NewMailMatch;
 pub use pairing::{DeskOf, MailMatch, TurnKey, desk_naming};
 pub use paper_form::{FoundPaper, MailedPaper};
 pub use post_folder::{Addresses, LetterName, MailAddress, Outbox, PostFolder, addresses_in};
+pub use round::{Round, TurnEnd};
 pub use take::{PaperOutcome, TakenPaper};
 pub use write_paper::{PaperRequest, PaperWords, WrittenPaper, write_paper};

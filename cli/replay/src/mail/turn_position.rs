@@ -6,9 +6,10 @@ use turnfold_core::{AnyRules, AnyState, Digest, Seat};
 use turnfold_store::{BranchName, Entry, MatchName, Seq, Store};
 
 use super::desk_turn::{DeskTurn, TurnPlan, TurnRecord};
-use super::game_turn::{GameTurn, Round, TurnEnd, conceals_something};
+use super::game_turn::{GameTurn, conceals_something};
 use super::host::MailHost;
 use super::pairing::{TurnKey, branch_of};
+use super::round::{Round, TurnEnd};
 use crate::error::ReplayError;
 use crate::history::History;
 use crate::history::entry::{CommandForm, LogEntry};

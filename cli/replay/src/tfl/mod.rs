@@ -8,6 +8,7 @@ mod file;
 mod fold;
 mod header;
 mod lines;
+mod marks;
 mod read;
 mod setup;
 mod write;

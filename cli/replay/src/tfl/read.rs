@@ -7,9 +7,10 @@ use turnfold_core::{Digest, Outcome, Registry, Seat};
 
 use super::canonical::HeaderMark;
 use super::error::TflError;
-use super::file::{ARROW, Closing, FENCE, FIRST_LINE, Replay, ReplayLine};
+use super::file::{Closing, FENCE, FIRST_LINE, Replay, ReplayLine};
 use super::header::{self, Header, Versions};
 use super::lines::{SourceLine, SourceLines, quoted};
+use super::marks::Marks;
 use crate::error::limits::HEADER_BYTES_MAX;
 use crate::history::entry::{Attempt, LogEntry, ShortHash};
 use crate::history::revision::is_page;
@@ -278,71 +279,6 @@ fn hex<'a, const N: usize>(line: &SourceLine<'a>, start: usize, end: usize) -> R
             Err(line.error(start, found))
         }
     }
-}
-
-/// Where a line's outcome and hash begin, at the space before their sign; not within double quotes.
-#[derive(Default)]
-struct Marks {
-    arrow: Option<usize>,
-    hash: Option<usize>,
-}
-
-impl Marks {
-    /// Finds the marks after `from`, and requires single spaces and closed quotes on the way.
-    fn find(line: &SourceLine<'_>, from: usize) -> Result<Self, TflError> {
-        // The space before the command may be the one before a mark, when the command is missing.
-        let from = from.saturating_sub(1);
-        let rest = line.slice(from, line.text.len());
-        let mut marks = Self::default();
-        let mut quote = None;
-        let mut escaped = false;
-        for (place, byte) in rest.bytes().enumerate() {
-            match (byte, quote) {
-                (b'"', None) => quote = Some(place),
-                (b'"', Some(_)) if !escaped => quote = None,
-                (b' ', None) => {
-                    let here = rest.get(place..).unwrap_or_default();
-                    if here.starts_with("  ") {
-                        return Err(line.error(from + place + 1, "expected one space, found more".into()));
-                    } else if marks.arrow.is_none() && marks.hash.is_none() && is_arrow(here) {
-                        marks.arrow = Some(from + place);
-                    } else if marks.hash.is_none() && here.starts_with(" #") {
-                        marks.hash = Some(from + place);
-                    }
-                }
-                _ => {}
-            }
-            escaped = byte == b'\\' && !escaped;
-        }
-        match quote {
-            Some(place) => {
-                let message = "expected a closing `\"`, found the end of the line";
-                Err(line.error(from + place, message.into()))
-            }
-            None => Ok(marks),
-        }
-    }
-
-    /// Returns the text between arrow and hash, and where it begins.
-    fn outcome_text<'a>(&self, line: &SourceLine<'a>, arrow: usize) -> Result<(usize, &'a str), TflError> {
-        let (start, end) = (arrow + ARROW.len(), self.hash.unwrap_or(line.text.len()));
-        match line.slice(start, end).strip_prefix(' ').filter(|outcome| !outcome.is_empty()) {
-            Some(outcome) => Ok((start + 1, outcome)),
-            None => Err(line.expected(start, "an outcome after `=>`", line.slice(start, line.text.len()))),
-        }
-    }
-
-    /// Reads the outcome between arrow and hash.
-    fn outcome(&self, line: &SourceLine<'_>, arrow: usize) -> Result<Outcome, TflError> {
-        let (at, text) = self.outcome_text(line, arrow)?;
-        let what = "effects, `applied`, `ignored CODE` or `rejected CODE`";
-        text.parse().map_err(|_| line.expected(at, what, text))
-    }
-}
-
-/// Returns `true` if text begins with ` => ` or is all of it that a line can end with.
-fn is_arrow(text: &str) -> bool {
-    text.strip_prefix(ARROW).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
 #[cfg(test)]

@@ -1,0 +1,76 @@
+//! The marks in a line of a replay file: the arrow before an outcome and the sign before a hash.
+
+use turnfold_core::Outcome;
+
+use super::error::TflError;
+use super::file::ARROW;
+use super::lines::SourceLine;
+
+/// Where a line's outcome and hash begin, at the space before their sign; not within double quotes.
+#[derive(Default)]
+pub(super) struct Marks {
+    pub(super) arrow: Option<usize>,
+    pub(super) hash: Option<usize>,
+}
+
+impl Marks {
+    /// Finds the marks after `from`, and requires single spaces and closed quotes on the way.
+    pub(super) fn find(line: &SourceLine<'_>, from: usize) -> Result<Self, TflError> {
+        // The space before the command may be the one before a mark, when the command is missing.
+        let from = from.saturating_sub(1);
+        let rest = line.slice(from, line.text.len());
+        let mut marks = Self::default();
+        let mut quote = None;
+        let mut escaped = false;
+        for (place, byte) in rest.bytes().enumerate() {
+            match (byte, quote) {
+                (b'"', None) => quote = Some(place),
+                (b'"', Some(_)) if !escaped => quote = None,
+                (b' ', None) => {
+                    let here = rest.get(place..).unwrap_or_default();
+                    if here.starts_with("  ") {
+                        return Err(line.error(from + place + 1, "expected one space, found more".into()));
+                    } else if marks.arrow.is_none() && marks.hash.is_none() && is_arrow(here) {
+                        marks.arrow = Some(from + place);
+                    } else if marks.hash.is_none() && here.starts_with(" #") {
+                        marks.hash = Some(from + place);
+                    }
+                }
+                _ => {}
+            }
+            escaped = byte == b'\\' && !escaped;
+        }
+        match quote {
+            Some(place) => {
+                let message = "expected a closing `\"`, found the end of the line";
+                Err(line.error(from + place, message.into()))
+            }
+            None => Ok(marks),
+        }
+    }
+
+    /// Returns the text between arrow and hash, and where it begins.
+    pub(super) fn outcome_text<'a>(
+        &self,
+        line: &SourceLine<'a>,
+        arrow: usize,
+    ) -> Result<(usize, &'a str), TflError> {
+        let (start, end) = (arrow + ARROW.len(), self.hash.unwrap_or(line.text.len()));
+        match line.slice(start, end).strip_prefix(' ').filter(|outcome| !outcome.is_empty()) {
+            Some(outcome) => Ok((start + 1, outcome)),
+            None => Err(line.expected(start, "an outcome after `=>`", line.slice(start, line.text.len()))),
+        }
+    }
+
+    /// Reads the outcome between arrow and hash.
+    pub(super) fn outcome(&self, line: &SourceLine<'_>, arrow: usize) -> Result<Outcome, TflError> {
+        let (at, text) = self.outcome_text(line, arrow)?;
+        let what = "effects, `applied`, `ignored CODE` or `rejected CODE`";
+        text.parse().map_err(|_| line.expected(at, what, text))
+    }
+}
+
+/// Returns `true` if text begins with ` => ` or is all of it that a line can end with.
+fn is_arrow(text: &str) -> bool {
+    text.strip_prefix(ARROW).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
