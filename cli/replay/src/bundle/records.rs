@@ -22,8 +22,7 @@ pub enum BundledRecord<'a> {
 
 impl BundledRecord<'_> {
     /// Returns the hash of its leaf.
-    #[must_use]
-    pub fn leaf(&self) -> TreeHash {
+    pub(crate) fn leaf(&self) -> TreeHash {
         match self {
             Self::Shown(record) => TreeHash::of_record(record),
             Self::LeftOut(leaf) => *leaf,

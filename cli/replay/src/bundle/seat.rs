@@ -36,10 +36,7 @@ impl<'a> SeatRecords<'a> {
 
     /// Finds what is to be left out for all these seats together, by what each may know of the matches as they are
     /// `now`, where they go on from these records.
-    ///
-    /// # Errors
-    /// As for [`of`](Self::of).
-    pub fn of_all(
+    pub(crate) fn of_all(
         records: StoreRecords<'a>,
         now: &StoreRecords<'_>,
         viewer: &[Viewer],

@@ -38,7 +38,7 @@ pub enum Scheme {
 
 impl Scheme {
     /// Returns the names and values of all colors, values as `#rrggbb`.
-    pub fn colors(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+    pub(crate) fn colors(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let (light, dark) = COLORS.split_once("@media").unwrap_or((COLORS, ""));
         let lines = match self {
             Self::Light => light,

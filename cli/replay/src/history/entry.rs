@@ -37,8 +37,7 @@ pub(crate) fn stored<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Lo
 
 impl LogEntry {
     /// Returns an entry without further knowledge.
-    #[must_use]
-    pub fn new(seq: u64, seat: Seat, command: impl Into<CommandForm>) -> Self {
+    pub(crate) fn new(seq: u64, seat: Seat, command: impl Into<CommandForm>) -> Self {
         let command = command.into();
         Self { seq, seat, command, outcome: None, hash: None, recorded_at_ms: None, key: None }
     }

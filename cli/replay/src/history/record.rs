@@ -88,8 +88,7 @@ impl Record {
     }
 
     /// Returns the record of a command that was not accepted in a state.
-    #[must_use]
-    pub fn rejected(
+    pub(crate) fn rejected(
         seat: Option<Seat>,
         command: &str,
         rejected: Rejected,

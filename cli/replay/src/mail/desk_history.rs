@@ -61,13 +61,7 @@ impl DeskHistory {
     }
 
     /// Begins with the terms of play and the record of the desk's Genesis.
-    ///
-    /// # Errors
-    /// What is wrong with the terms.
-    ///
-    /// # Panics
-    /// Never: `main` is the name of a line.
-    pub fn start(terms: &Setup, genesis: &[u8]) -> Result<Self, SetupError> {
+    pub(crate) fn start(terms: &Setup, genesis: &[u8]) -> Result<Self, SetupError> {
         let mut tree = Tree::default();
         tree.push(TreeHash::of_record(genesis));
         let (start, main) = (Desk::start(terms)?, "main".parse().expect("`main` is the name of a line"));
@@ -255,8 +249,7 @@ impl DeskHistory {
     }
 
     /// Returns what there is to carry out while the turn is ready.
-    #[must_use]
-    pub fn plan(&self) -> Option<&TurnPlan> {
+    pub(crate) fn plan(&self) -> Option<&TurnPlan> {
         self.current.plan.as_ref().filter(|_| self.state.is_ready())
     }
 

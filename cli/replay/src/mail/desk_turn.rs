@@ -185,11 +185,7 @@ pub struct SeatStep {
 
 impl TurnPlan {
     /// Reads the plan from a desk whose turn has just become ready, and the orders that were applied in it.
-    ///
-    /// # Panics
-    /// Never: `main` is the name of a line.
-    #[must_use]
-    pub fn of(desk: &State, orders: &BTreeMap<Digest, SignedPaper>) -> Self {
+    pub(crate) fn of(desk: &State, orders: &BTreeMap<Digest, SignedPaper>) -> Self {
         let due: BTreeMap<Seat, Digest> = desk.orders_due().into_iter().collect();
         let (defaulted, gone) = (desk.defaulted(), desk.gone());
         let players = Desk::players(desk);

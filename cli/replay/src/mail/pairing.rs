@@ -28,10 +28,7 @@ pub struct DeskOf {
 
 impl DeskOf {
     /// Returns the desk of the game of this name and match id (PM-1).
-    ///
-    /// # Errors
-    /// [`Malformed`] when the name has more than 59 characters.
-    pub fn game(name: &MatchName, match_id: &[u8; 16]) -> Result<Self, Malformed> {
+    pub(crate) fn game(name: &MatchName, match_id: &[u8; 16]) -> Result<Self, Malformed> {
         let desk = Self::name_of(name)?;
         let hash = blake3::derive_key("turnfold v1 desk", match_id);
         let [match_id, _] = hash.as_chunks::<16>().0 else { unreachable!("32 bytes are twice 16") };
@@ -148,10 +145,7 @@ impl MailMatch {
     }
 
     /// Holds a game against its desk.
-    ///
-    /// # Errors
-    /// As for [`find`](Self::find).
-    pub fn of(
+    pub(crate) fn of(
         name: &MatchName,
         genesis: Genesis,
         desk: DeskOf,

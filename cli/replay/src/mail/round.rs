@@ -28,8 +28,7 @@ pub struct TurnEnd<'a> {
 impl Round {
     /// Returns the seats that are asked next, given the state of the game. A gone seat is never asked, and no seat is
     /// asked while no living seat has a legal command.
-    #[must_use]
-    pub fn after(end: TurnEnd<'_>, together: bool, living: &[Seat], game: &dyn AnyState) -> Self {
+    pub(crate) fn after(end: TurnEnd<'_>, together: bool, living: &[Seat], game: &dyn AnyState) -> Self {
         let legal: Vec<Seat> = living.iter().copied().filter(|seat| !game.legal(*seat).is_empty()).collect();
         let waiting = Self::waiting_after(end, together, living);
         let again = end.from.filter(|_| end.is_takeback && !end.begins_round());

@@ -97,8 +97,7 @@ impl WhoseTurn {
     }
 
     /// Returns whose turn it is in a state.
-    #[must_use]
-    pub fn in_state(state: &dyn AnyState) -> Self {
+    pub(crate) fn in_state(state: &dyn AnyState) -> Self {
         if state.over() {
             return Self::Over;
         }

@@ -69,8 +69,7 @@ impl Lost {
     }
 
     /// Returns the path that may have been meant.
-    #[must_use]
-    pub fn meant(&self) -> Option<&str> {
+    pub(crate) fn meant(&self) -> Option<&str> {
         self.meant.as_deref()
     }
 }

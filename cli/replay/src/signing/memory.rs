@@ -54,10 +54,7 @@ impl KnownLog {
 
 impl KeyMemory {
     /// Takes the memory next to a key file, creates it where there is none, and waits for its holder.
-    ///
-    /// # Errors
-    /// [`ReplayError::Key`].
-    pub fn of(key: &KeyFile) -> Result<Self, ReplayError> {
+    pub(crate) fn of(key: &KeyFile) -> Result<Self, ReplayError> {
         // A link to a key has no memory of its own, or there would be two.
         let real = key.real_path()?;
         let mut folder = real.into_os_string();

@@ -262,8 +262,7 @@ impl SeatHistory {
     }
 
     /// Removes what no replay file has: the times of the entries and their keys.
-    #[must_use]
-    pub fn without_times(mut self) -> Self {
+    pub(crate) fn without_times(mut self) -> Self {
         for entry in &mut self.line.entries {
             (entry.recorded_at_ms, entry.key) = (None, None);
         }

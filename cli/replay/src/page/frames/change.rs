@@ -28,8 +28,7 @@ enum Content {
 
 impl PictureChange {
     /// Returns what to change in a picture to make another of it; `None` where they are not made of the same blocks.
-    #[must_use]
-    pub fn between(old: &FramePicture, new: &FramePicture) -> Option<Vec<Self>> {
+    pub(crate) fn between(old: &FramePicture, new: &FramePicture) -> Option<Vec<Self>> {
         let (old, new) = (old.blocks(), new.blocks());
         if old.len() != new.len() {
             return None;
