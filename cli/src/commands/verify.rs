@@ -104,9 +104,8 @@ fn print(match_name: Option<&MatchName>, found: &Verification, context: &mut Con
             Line::from([added("ok"), place, dim(format_args!("state {state_hash:.16} link {link:.16}"))])
         });
         let findings = findings.iter().map(|finding| {
-            let branch = finding.branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
-            let seq = finding.seq.map(|seq| format!(":{seq}")).unwrap_or_default();
-            let message = plain(format_args!(" {name}{branch}{seq}: {}", finding.message));
+            let place = place(name, finding.branch.as_ref(), finding.seq);
+            let message = plain(format_args!(" {place}: {}", finding.message));
             Line::from([removed(finding.kind), message])
         });
         branches.chain(findings).chain(left.map(|left| left_line(name, left))).collect()
@@ -271,4 +270,11 @@ fn explained(line: &Revision, parting: &Parting) -> String {
 /// Names an entry, or the setup before the first.
 fn entry(seq: u64) -> String {
     if seq == 0 { "the setup".into() } else { format!("entry {seq}") }
+}
+
+/// Writes where something was found, as revisions are written.
+pub(super) fn place(name: &str, branch: Option<&BranchName>, seq: Option<u64>) -> String {
+    let branch = branch.map(|branch| format!("@{branch}")).unwrap_or_default();
+    let seq = seq.map(|seq| format!(":{seq}")).unwrap_or_default();
+    format!("{name}{branch}{seq}")
 }

@@ -8,6 +8,7 @@ use turnfold_store::{Damage, MatchName, Store, Totals};
 
 use super::heads::missing;
 use super::progress::{Progress, in_words};
+use crate::commands::verify::place;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, added, counted, plain, removed, warning};
@@ -76,7 +77,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 
 fn line(Damage { match_name, branch, seq, reason }: &Damage) -> Line {
     let match_name = match_name.as_ref().map_or("the store", MatchName::as_str);
-    let branch = branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
-    let seq = seq.map(|seq| format!(":{seq}")).unwrap_or_default();
-    Line::from([removed("damaged"), plain(format_args!(" {match_name}{branch}{seq}: {reason}"))])
+    let place = place(match_name, branch.as_ref(), *seq);
+    Line::from([removed("damaged"), plain(format_args!(" {place}: {reason}"))])
 }

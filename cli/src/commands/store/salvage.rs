@@ -6,6 +6,7 @@ use serde::Serialize;
 use turnfold_store::{FleetAddress, LostEntries, Salvage, Store, Totals};
 
 use super::progress::{Progress, in_words};
+use crate::commands::verify;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, plain, removed, strong};
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 /// Writes where something is lost, as revisions are written; nothing when it concerns the store as a whole.
 fn place(lost: &LostEntries) -> String {
     let Some(match_name) = &lost.match_name else { return String::new() };
-    let branch = lost.branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
+    let place = verify::place(match_name.as_str(), lost.branch.as_ref(), None);
     let entries = match (lost.from, lost.to) {
         (Some(from), Some(to)) if from == to => format!(" entry {from}"),
         (Some(from), Some(to)) => format!(" entries {from} to {to}"),
@@ -71,5 +72,5 @@ fn place(lost: &LostEntries) -> String {
         (None, Some(to)) => format!(" entries up to {to}"),
         (None, None) => String::new(),
     };
-    format!(" {match_name}{branch}{entries}")
+    format!(" {place}{entries}")
 }
