@@ -314,7 +314,7 @@ fn without_chance(text: &str) -> String {
 fn the_readme_sets_up_with_two_commands() {
     let readme = Document::read("README.md");
     let commands: Vec<_> = readme.blocks("sh")[0].lines().filter(|line| !line.is_empty()).collect();
-    assert_eq!(commands, ["cargo run --release -- tour", "cargo test --workspace"]);
+    assert_eq!(commands, ["cargo run -- tour", "cargo test --workspace"]);
     let ci = fs::read_to_string(workspace().join(".ci/run")).unwrap();
     assert!(ci.contains("cargo test --workspace"), "CI runs the README's test command");
 }
