@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 /// Returns every place at which `needle` begins in `bytes`.
 fn places(bytes: &[u8], needle: &[u8]) -> Vec<usize> {

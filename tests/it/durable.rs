@@ -3,9 +3,9 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use crate::sandbox::{Sandbox, binary};
 #[cfg(unix)]
 use crate::terminal::is_ignored;
+use turnfold_tests::sandbox::{Sandbox, binary};
 
 const SEED: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 

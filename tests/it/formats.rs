@@ -12,7 +12,7 @@ use turnfold_core::{Digest, Seat};
 use turnfold_replay::error::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX, REPLAY_ENTRIES_MAX};
 use turnfold_store::{GrantKind, NewGrant, Store};
 
-use crate::sandbox::{Sandbox, workspace};
+use turnfold_tests::sandbox::{Sandbox, workspace};
 
 /// Returns the cells of each row of the tables under a header row that begins with a word.
 fn rows(page: &str, first: &str) -> Vec<Vec<String>> {

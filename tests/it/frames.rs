@@ -4,27 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use turnfold_core::Registry;
-use turnfold_replay::{FrameDocument, FrameLimits, FramePicture, History, SeatHistory, tfl};
+use turnfold_replay::{FrameDocument, FrameLimits, FramePicture, SeatHistory};
 
-use crate::goldens::goldens;
-use crate::sandbox::Sandbox;
+use turnfold_tests::goldens::{goldens, sight, viewers};
+use turnfold_tests::sandbox::Sandbox;
 
 const ALL: FrameLimits = FrameLimits { frames_max: usize::MAX, bytes_max: usize::MAX };
-
-/// A replay file, looked at by a seat.
-pub(crate) fn sight(path: &Path, text: &str, viewer: &str) -> SeatHistory {
-    let replay = tfl::read_also_seen(&path.display().to_string(), text.as_bytes(), &Registry::standard());
-    let line = History::of_replay(path, &replay.unwrap()).unwrap();
-    SeatHistory::of(viewer.parse().unwrap(), line).unwrap()
-}
-
-/// The viewers of a match: the host, its players, and a seat that has no part in it.
-pub(crate) fn viewers(path: &Path, text: &str) -> Vec<String> {
-    let players = sight(path, text, "host").start().unwrap().players();
-    let players = players.iter().map(ToString::to_string);
-    players.chain(["host".into(), "p8".into()]).collect()
-}
 
 fn document(sight: &SeatHistory) -> Value {
     serde_json::to_value(FrameDocument::of(sight, 0, ALL).unwrap()).unwrap()

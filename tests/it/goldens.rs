@@ -1,25 +1,11 @@
 //! The golden logs in `replays/`: they check, they are blessed, and no change to them goes unnoticed.
 
 use std::fs;
-use std::path::PathBuf;
 
 use turnfold_core::registry::RULESETS;
 
-use crate::sandbox::{Sandbox, workspace};
-
-fn replays_of(ruleset: &str) -> Vec<PathBuf> {
-    let folder = workspace().join("replays").join(ruleset);
-    let files = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "tfl"));
-    files.sort();
-    files
-}
-
-/// Lists the golden logs of every ruleset.
-pub(crate) fn goldens() -> Vec<PathBuf> {
-    RULESETS.iter().flat_map(|rules| replays_of(rules.name())).collect()
-}
+use turnfold_tests::goldens::{goldens, replays_of};
+use turnfold_tests::sandbox::Sandbox;
 
 #[test]
 fn every_golden_log_checks_and_is_blessed() {
@@ -52,31 +38,39 @@ fn other(character: char) -> char {
 
 #[test]
 fn any_change_to_an_outcome_or_hash_fails_and_names_the_entry() {
-    let sandbox = Sandbox::new();
-    for rules in RULESETS {
-        for file in replays_of(rules.name()) {
-            let text = fs::read_to_string(&file).unwrap();
-            let lines = text.lines().enumerate().filter(|(_, line)| line.contains(" => "));
-            let every = lines.clone().count().div_ceil(CHANGES_A_FILE);
-            for (number, line) in lines.step_by(every) {
-                let (_, outcome) = line.split_once(" => ").unwrap();
-                let start = line.len() - outcome.len();
-                // The first word of the outcome, and the last digit of the hash or code.
-                for at in [start, line.len() - 1] {
-                    let mut changed: Vec<String> = text.lines().map(ToString::to_string).collect();
-                    let old = line[at..].chars().next().unwrap();
-                    changed[number].replace_range(at..at + old.len_utf8(), &other(old).to_string());
-                    sandbox.write("changed.tfl", changed.join("\n") + "\n");
-                    let output = sandbox.run("check changed.tfl");
-                    let stdout = String::from_utf8(output.stdout).unwrap();
-                    assert_eq!(output.status.code(), Some(1), "{}:{number}\n{stdout}", file.display());
-                    assert!(stdout.contains(&format!("changed.tfl:{}", number + 1)), "{stdout}");
-                    if !line.starts_with('!') {
-                        let seq = line.split(' ').next().unwrap();
-                        assert!(stdout.contains(&format!("entry {seq}")), "{stdout}");
-                    }
-                }
+    for file in goldens() {
+        let sandbox = Sandbox::new();
+        fs::create_dir(sandbox.path("changed")).unwrap();
+        let text = fs::read_to_string(&file).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let outcomes = (0..lines.len()).filter(|number| lines[*number].contains(" => "));
+        let every = outcomes.clone().count().div_ceil(CHANGES_A_FILE);
+        let mut expected = Vec::new();
+        for number in outcomes.step_by(every) {
+            let line = lines[number];
+            let (_, outcome) = line.split_once(" => ").unwrap();
+            // The first word of the outcome, and the last digit of the hash or code.
+            for at in [line.len() - outcome.len(), line.len() - 1] {
+                let mut changed: Vec<String> = lines.iter().map(ToString::to_string).collect();
+                let old = line[at..].chars().next().unwrap();
+                changed[number].replace_range(at..at + old.len_utf8(), &other(old).to_string());
+                let name = format!("changed/{number}-{at}.tfl");
+                sandbox.write(&name, changed.join("\n") + "\n");
+                let place = format!("{name}:{}: ", number + 1);
+                let entry = line.split(' ').next().filter(|_| !line.starts_with('!'));
+                expected.push(entry.map_or(place.clone(), |seq| format!("{place}entry {seq} ")));
             }
         }
+        let output = sandbox.run("check changed");
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}\n{stdout}", file.display());
+        for finding in &expected {
+            assert!(
+                stdout.lines().any(|line| line.starts_with(finding)),
+                "{}: {finding}\n{stdout}",
+                file.display()
+            );
+        }
+        assert!(stdout.contains(&format!("\n0 passed, {} failed (", expected.len())), "{stdout}");
     }
 }

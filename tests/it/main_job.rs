@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::sandbox::{Sandbox, workspace};
+use turnfold_tests::sandbox::{Sandbox, workspace};
 
 const GOLDEN: &str = "replays/initiative/lance-against-star.tfl";
 

@@ -16,8 +16,8 @@ use turnfold_core::rules::lifecycle::Lifecycle;
 use turnfold_core::{CommandSource, DicePolicy, Logged, Registry, Seat};
 use turnfold_replay::tfl;
 
-use crate::sandbox::{Sandbox, workspace};
 use altered::{Alteration, Altered};
+use turnfold_tests::sandbox::{Sandbox, workspace};
 
 mod altered;
 

@@ -21,7 +21,7 @@ use serde_json::Value;
 use turnfold_core::registry::{self, RULESETS};
 use turnfold_core::{AnyRules, AnyState, Board, CommandSource, DicePolicy, Logged, Seat, Verdict};
 
-use crate::sandbox::{Sandbox, workspace};
+use turnfold_tests::sandbox::{Sandbox, workspace};
 
 /// What a table says.
 #[derive(Default)]

@@ -7,7 +7,7 @@ use turnfold_core::picture::Picture;
 use turnfold_replay::drawing::{Highlights, svg};
 use turnfold_replay::{History, SeatHistory, Viewer, tfl};
 
-use crate::goldens::goldens;
+use turnfold_tests::goldens::goldens;
 
 /// Where a text stands, at an estimate: letters are three fifths as wide as they are high.
 struct TextBox {

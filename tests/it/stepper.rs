@@ -5,8 +5,8 @@ use std::process::ExitStatus;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::sandbox::Sandbox;
 use crate::terminal::{Running, is_ignored};
+use turnfold_tests::sandbox::Sandbox;
 
 /// A stepper that runs, and what its terminal shows.
 struct Stepping {

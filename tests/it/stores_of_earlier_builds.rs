@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::sandbox::{Sandbox, binary, copy_folder, words, workspace};
+use turnfold_tests::sandbox::{Sandbox, binary, copy_folder, words, workspace};
 
 /// Returns what is kept: a folder for each format, with a store and replay files in it.
 fn kept() -> Vec<PathBuf> {

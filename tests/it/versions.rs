@@ -1,31 +1,11 @@
 //! Logs of a version this build does not have are refused by name and version, never folded wrongly.
 
 use snapbox::str;
-use turnfold_core::{DicePolicy, registry};
-use turnfold_store::{Genesis, Store};
 
 use crate::cli::check;
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::{Sandbox, store_match};
 #[cfg(unix)]
-use crate::serve::running::Running;
-
-/// Stores a match as some other build would have.
-pub(crate) fn store_match(sandbox: &Sandbox, ruleset: &str, ruleset_version: u32) {
-    let setup = sandbox.read("fixtures/initiative/no-units.toml");
-    let genesis = Genesis {
-        format: Genesis::FORMAT,
-        ruleset: ruleset.into(),
-        ruleset_version,
-        setup: registry::find("initiative").unwrap().read_setup(&setup).unwrap(),
-        dice: DicePolicy::Recorded,
-        match_id: [7; 16],
-        title: String::new(),
-        created_at_ms: 0,
-    };
-    let store = Store::open_or_create(&sandbox.path(".turnfold")).unwrap();
-    store.create_match(&"old".parse().unwrap(), &genesis, Vec::new()).unwrap();
-    store.close().unwrap();
-}
+use turnfold_tests::service::Running;
 
 #[test]
 fn a_stored_match_of_another_version_is_refused() {

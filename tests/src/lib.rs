@@ -1,17 +1,30 @@
-//! What the tests in `it/` and the fuzzers in `fuzz/` share: the fixtures, and what is fuzzed.
+//! What the tests in `it/` and `system/` and the fuzzers in `fuzz/` share: a folder to run the binary in, a service, a
+//! match by mail, documents, fixtures, and what is fuzzed.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
-#![expect(clippy::missing_panics_doc, reason = "a test fails by panicking")]
+#![expect(missing_docs, reason = "names that say it all, for tests alone")]
+#![expect(clippy::missing_panics_doc, clippy::must_use_candidate, reason = "for tests alone")]
 
 use std::path::Path;
 
 use turnfold_laws::Fixture;
 
+pub mod document;
 pub mod fuzz;
+pub mod goldens;
+pub mod mailbox;
+pub mod players;
+pub mod sandbox;
+pub mod service;
 
 /// Reads the fixtures of a ruleset, in the order of their names.
-#[must_use]
 pub fn fixtures(ruleset: &str) -> Vec<Fixture> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures").join(ruleset);
     Fixture::read_all(&folder).unwrap_or_default()
+}
+
+/// Reads the text of a fixture.
+pub fn fixture(ruleset: &str, name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures").join(ruleset);
+    std::fs::read_to_string(folder.join(name).with_extension("toml")).unwrap()
 }

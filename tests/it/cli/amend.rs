@@ -7,7 +7,7 @@ use snapbox::str;
 use turnfold_core::registry::RULESETS;
 
 use super::{check, duel};
-use crate::sandbox::{Sandbox, workspace};
+use turnfold_tests::sandbox::{Sandbox, workspace};
 
 const SEED: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 

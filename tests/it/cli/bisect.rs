@@ -4,7 +4,7 @@ use serde_json::Value;
 use snapbox::str;
 
 use super::{check, duel};
-use crate::sandbox::{Sandbox, workspace};
+use turnfold_tests::sandbox::{Sandbox, workspace};
 
 #[test]
 fn the_first_entry_that_makes_a_condition_true_is_found() {

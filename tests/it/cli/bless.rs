@@ -5,7 +5,7 @@ use turnfold_core::Registry;
 use turnfold_replay::tfl;
 
 use super::check;
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 const SCRIPT: &str = "turnfold replay 2
 +++

@@ -3,8 +3,8 @@
 use turnfold_core::Registry;
 use turnfold_replay::tfl;
 
-use crate::sandbox::Sandbox;
 use crate::terminal::{self, Running};
+use turnfold_tests::sandbox::Sandbox;
 
 /// A golden log of three entries, of which the first and the last are not what the rules say.
 fn golden() -> (Sandbox, String, String) {

@@ -5,7 +5,7 @@ use std::fs;
 use snapbox::{assert_data_eq, str};
 
 use super::{check, duel};
-use crate::sandbox::{Sandbox, copy_folder, workspace};
+use turnfold_tests::sandbox::{Sandbox, copy_folder, workspace};
 
 #[test]
 fn a_failure_shows_entry_outcomes_and_state() {

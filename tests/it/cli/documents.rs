@@ -11,9 +11,9 @@ use serde_json::Value;
 use turnfold_core::Seat;
 
 use self::contract::Contract;
-use crate::mail::mailbox::{Mailbox, open_line};
-use crate::sandbox::{Sandbox, workspace};
-use crate::serve::running::Running;
+use turnfold_tests::mailbox::{Mailbox, open_line};
+use turnfold_tests::sandbox::{Sandbox, workspace};
+use turnfold_tests::service::Running;
 
 /// What only a broken build, or damage of other kinds than one, could show.
 const UNSEEN: &[&str] =

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::{check, duel};
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 #[test]
 fn an_exported_match_imports_with_the_same_hashes() {

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::check;
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 /// Two players of a game with secrets; it is p2 who plans, and p1's plan is hidden.
 fn planning() -> Sandbox {

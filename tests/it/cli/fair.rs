@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::check;
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 /// The head of the specification's host.
 const HEAD: &str = "aae1ec56c7f26e2bcf89200629efdf3c799c36af0ce36f9cfddfd5d1ad6b5158";

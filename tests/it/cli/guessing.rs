@@ -5,7 +5,7 @@ use std::fs;
 use turnfold_core::registry::find;
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 const TAPS_MAX: usize = 4;
 

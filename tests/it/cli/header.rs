@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::check;
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 /// A blessed log of seeded dice, and copies of it in which something of the header is changed.
 fn altered() -> Sandbox {

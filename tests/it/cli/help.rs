@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::check;
-use crate::sandbox::{Sandbox, workspace};
+use turnfold_tests::sandbox::{Sandbox, workspace};
 
 #[test]
 fn help_and_errors_of_usage_have_their_exit_codes() {
@@ -292,7 +292,7 @@ fn completed(sandbox: &Sandbox, line: &str, words: &[&str]) -> Vec<String> {
         "cat > asked.bash <<'END'\nturnfold() {{ '{}' \"$@\"; }}\nsource ./complete.bash\n\
          COMP_WORDBREAKS=$' \\t\\n\"\\'@><=;|&(:'\nCOMP_LINE='{line}'\nCOMP_POINT={}\nCOMP_WORDS=({})\nCOMP_CWORD={}\n\
          _turnfold turnfold '{current}' ''\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\nEND\nbash asked.bash",
-        crate::sandbox::binary().display(),
+        turnfold_tests::sandbox::binary().display(),
         line.len(),
         quoted.join(" "),
         words.len() - 1,
@@ -309,7 +309,7 @@ fn bash_completes_rulesets_seats_matches_and_branches() {
     let sandbox = super::duel();
     sandbox.ok("branch duel:1 flank");
     sandbox.ok("new dusk --rules initiative");
-    let before = crate::sandbox::without_links(&sandbox.ok("log duel"));
+    let before = turnfold_tests::sandbox::without_links(&sandbox.ok("log duel"));
     assert_eq!(completed(&sandbox, "turnfold pl", &["turnfold", "pl"]), ["play"]);
     assert_eq!(completed(&sandbox, "turnfold rules in", &["turnfold", "rules", "in"]), ["initiative"]);
     assert_eq!(
@@ -341,7 +341,7 @@ fn bash_completes_rulesets_seats_matches_and_branches() {
         assert_eq!(offered.contains(&"dust.tfl".into()), is_offered, "{verb}: {offered:?}");
         assert!(offered.contains(&"dusk".into()), "{verb}: {offered:?}");
     }
-    assert_eq!(crate::sandbox::without_links(&sandbox.ok("log duel")), before);
+    assert_eq!(turnfold_tests::sandbox::without_links(&sandbox.ok("log duel")), before);
 }
 
 #[test]

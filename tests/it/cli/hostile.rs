@@ -11,9 +11,9 @@ use snapbox::str;
 use turnfold_core::registry::RULESETS;
 
 use super::check;
-use crate::sandbox::{Sandbox, binary};
 use turnfold_laws::{numbers, replaced};
 use turnfold_tests::fixtures;
+use turnfold_tests::sandbox::{Sandbox, binary};
 
 /// The memory that every hostile run has to make do with, in KiB; far less than what it is given to read.
 const MEMORY_KIB: u32 = 600_000;

@@ -8,7 +8,7 @@ use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 use turnfold_store::{Genesis, NewEntry, Store};
 
 use super::{check, duel};
-use crate::sandbox::{Sandbox, workspace};
+use turnfold_tests::sandbox::{Sandbox, workspace};
 
 /// A version that no ruleset has.
 const OTHER_VERSION: u32 = 99;

@@ -3,8 +3,8 @@
 use std::fs;
 
 use super::{check, duel};
-use crate::sandbox::Sandbox;
 use snapbox::str;
+use turnfold_tests::sandbox::Sandbox;
 
 /// The first 16 digits of the link after each entry of a history.
 fn links(sandbox: &Sandbox, line: &str) -> Vec<String> {

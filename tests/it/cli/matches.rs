@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::check;
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 #[test]
 fn a_long_list_is_read_page_by_page() {

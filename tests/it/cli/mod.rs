@@ -3,7 +3,7 @@
 use snapbox::assert_data_eq;
 use snapbox::data::Data;
 
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 mod amend;
 mod bisect;

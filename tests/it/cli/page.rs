@@ -7,9 +7,9 @@ use snapbox::str;
 use turnfold_replay::Page;
 
 use super::{check, duel};
-use crate::frames::sight;
-use crate::goldens::goldens;
-use crate::sandbox::Sandbox;
+use turnfold_tests::goldens::goldens;
+use turnfold_tests::goldens::sight;
+use turnfold_tests::sandbox::Sandbox;
 
 const OPENING: &str = "<script type=\"application/json\" id=\"turnfold\">";
 

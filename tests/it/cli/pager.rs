@@ -1,8 +1,8 @@
 //! The pager on a terminal.
 
 use super::duel;
-use crate::sandbox::{Sandbox, words};
 use crate::terminal::{self, Running, is_ignored};
+use turnfold_tests::sandbox::{Sandbox, words};
 
 /// Shows that it has been started and that it has read to the end.
 const PAGER: &str = "echo '[paged]'; cat; echo '[end]'";
@@ -110,7 +110,7 @@ fn while_the_pager_waits_for_the_person_the_store_is_free() {
     sandbox.ok("play long --script script");
     assert!(sandbox.ok("log long").len() > 300_000, "more than pipes and buffers hold");
     // It plays before it reads anything.
-    let play = format!("'{}' play long tick > /dev/null", crate::sandbox::binary().display());
+    let play = format!("'{}' play long tick > /dev/null", turnfold_tests::sandbox::binary().display());
     sandbox.write("pager", format!("sleep 1; {play} && echo '[played]'; cat > /dev/null"));
     let Some((text, code)) = shown(&sandbox, "log long", &[("PAGER", "sh pager")]) else { return };
     assert_eq!((text.as_str(), code), ("[played]\n", Some(0)));

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::check;
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 const SEED: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::{check, duel};
-use crate::sandbox::{Sandbox, workspace};
+use turnfold_tests::sandbox::{Sandbox, workspace};
 
 #[test]
 fn commands_are_appended_and_their_outcomes_printed() {

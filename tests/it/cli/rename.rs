@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::{check, duel};
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 /// The store of [`duel`] with a branch on a branch.
 fn branched() -> Sandbox {
@@ -215,7 +215,7 @@ fn on_a_terminal_a_match_is_deleted_when_the_answer_is_yes() {
         eprintln!("SKIPPED: `script`, which makes a terminal, is missing");
         return;
     }
-    let binary = crate::sandbox::binary().display();
+    let binary = turnfold_tests::sandbox::binary().display();
     let answer = |answers: &str| {
         let line = format!("printf '{answers}' | script -qec \"'{binary}' delete duel\" /dev/null");
         let output = sandbox.shell(&line);

@@ -11,8 +11,8 @@ use turnfold_core::{
 };
 
 use super::{check, duel};
-use crate::goldens::goldens;
-use crate::sandbox::{Sandbox, workspace};
+use turnfold_tests::goldens::goldens;
+use turnfold_tests::sandbox::{Sandbox, workspace};
 
 /// Reasons that all rulesets share, and whether only games with dice have them.
 const SHARED: [(&str, bool); 6] = [

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::check;
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 #[test]
 fn a_script_is_played_in_memory() {

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::{check, duel};
-use crate::sandbox::workspace;
+use turnfold_tests::sandbox::workspace;
 
 #[test]
 fn states_survive_being_stored() {

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::{check, duel};
-use crate::sandbox::{Sandbox, workspace};
+use turnfold_tests::sandbox::{Sandbox, workspace};
 
 #[test]
 fn the_board_is_drawn_with_characters() {

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::{check, duel};
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 /// A sandbox with a random log of 2,000 commands of this ruleset.
 fn random_log(ruleset: &str) -> Sandbox {

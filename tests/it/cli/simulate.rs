@@ -7,7 +7,7 @@ use snapbox::{IntoData, str};
 use turnfold_core::registry::RULESETS;
 
 use super::check;
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 #[test]
 fn random_play_becomes_a_file_a_match_or_a_document() {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 /// A match of 9,000 entries, long enough for two snapshots.
 fn long_match() -> Sandbox {

@@ -5,7 +5,7 @@ use std::fs::File;
 use snapbox::str;
 
 use super::{check, duel};
-use crate::sandbox::{Sandbox, words};
+use turnfold_tests::sandbox::{Sandbox, words};
 
 /// The verbs that read a history, `@` being its name.
 const VERBS: [&str; 9] = [

@@ -9,7 +9,7 @@ use snapbox::data::Data;
 use snapbox::str;
 
 use super::{check, duel};
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 /// A store with branches, of which one has begun on another, and a second match.
 fn store() -> Sandbox {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 #[test]
 fn the_tour_shows_every_verb_it_promises() {

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use snapbox::str;
 
 use super::{check, duel};
-use crate::sandbox::{Sandbox, binary};
+use turnfold_tests::sandbox::{Sandbox, binary};
 
 /// Runs a line with little memory, and not for long.
 fn bounded(sandbox: &Sandbox, line: &str) -> Output {

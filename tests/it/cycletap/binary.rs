@@ -8,7 +8,7 @@ use turnfold_core::Seat;
 use super::random::{Chooser, armies};
 use super::{start, told};
 use crate::cli::check;
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 /// A sandbox whose store holds the match `ford`: p1 has planned, p2 builds a path and has an attack and a defence.
 fn ford() -> Sandbox {

@@ -6,8 +6,8 @@ use std::{env, fs};
 
 use super::scene::Scene;
 use super::scenes;
-use crate::goldens::goldens;
-use crate::sandbox::workspace;
+use turnfold_tests::goldens::goldens;
+use turnfold_tests::sandbox::workspace;
 
 #[test]
 fn every_scene_comes_out_as_it_says() {

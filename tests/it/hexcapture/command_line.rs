@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use crate::cli::check;
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 fn sandbox(dice: &str) -> Sandbox {
     let sandbox = Sandbox::new();

@@ -173,7 +173,8 @@ fn lc_2_the_golden_log_of_frequency_has_20_and_10_turns() {
 
 /// Returns a golden log's setup, and whose turns start in it.
 fn golden_turns(name: &str) -> (String, Vec<String>) {
-    let path = crate::sandbox::workspace().join("replays/lifecycle").join(name).with_extension("tfl");
+    let path =
+        turnfold_tests::sandbox::workspace().join("replays/lifecycle").join(name).with_extension("tfl");
     let text = std::fs::read_to_string(path).unwrap();
     let mut parts = text.split("+++\n");
     let header: toml::Table = parts.nth(1).unwrap().parse().unwrap();

@@ -2,7 +2,7 @@
 
 use turnfold_core::Seat::{P1, P2};
 
-use super::mailbox::Mailbox;
+use turnfold_tests::mailbox::Mailbox;
 
 const ALTERNATING: &str =
     "hosted = []\ndefault = [\"stand\", \"confirm\", \"cycle\"]\nbetween = [\"next-turn\"]\n";

@@ -6,8 +6,9 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::mailbox::Mailbox;
-use super::reports::{is_letter, opened};
+use super::reports::is_letter;
+use turnfold_tests::mailbox::Mailbox;
+use turnfold_tests::mailbox::opened;
 
 const TERMS: &str =
     "hosted = []\ntogether = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\nspectators = 1\n";
@@ -17,7 +18,7 @@ fn begun() -> Mailbox {
     let mailbox = Mailbox::new(TERMS);
     mailbox.sandbox.ok("key new ann.key --name ann.example");
     mailbox.sandbox.ok("key new ben.key --name ben.example");
-    mailbox.sandbox.ok(&super::mailbox::open_line("cycletap", "ford.toml", ""));
+    mailbox.sandbox.ok(&turnfold_tests::mailbox::open_line("cycletap", "ford.toml", ""));
     mailbox.sandbox.write(".turnfold/addresses", "p1 = ann@example.org\np2 = ben@example.org\n");
     for (seat, key) in [("p1", "ann.key"), ("p2", "ben.key")] {
         mailbox.save_bundle(&format!("00000001-{seat}.eml"), "invitation.bundle");

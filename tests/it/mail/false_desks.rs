@@ -10,8 +10,8 @@ use turnfold_core::trust::{Checkpoint, KeyKind, PrivateKey, SignatureLine, Signe
 use turnfold_core::{Digest, Seat};
 use turnfold_store::Entry;
 
-use super::mailbox::Mailbox;
-use super::players::key;
+use turnfold_tests::mailbox::Mailbox;
+use turnfold_tests::players::key;
 
 const ALTERNATING: &str =
     "hosted = []\npatience = 0\ndefault = [\"stand\", \"confirm\", \"cycle\"]\nbetween = [\"next-turn\"]\n";

@@ -20,11 +20,11 @@ use turnfold_replay::{History, Revision};
 use turnfold_store::BranchName;
 
 use super::mailer_changes::mailers;
-use super::players::key;
 use super::post::Post;
-use super::reports::opened;
 use super::writing::Player;
-use crate::sandbox::workspace;
+use turnfold_tests::mailbox::opened;
+use turnfold_tests::players::key;
+use turnfold_tests::sandbox::workspace;
 
 /// Noon of the first day, in Unix seconds.
 const FIRST_NOON: u64 = 1_796_126_400;

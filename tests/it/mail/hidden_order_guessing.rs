@@ -16,7 +16,8 @@ fn guesses() -> u128 {
 /// The rest of the paper is known: match, seat, number, turn, link, the history that was seen; the order is one of two.
 #[test]
 fn pm_5_the_nonce_hides_an_order_behind_its_digest_tag_and_leaf() {
-    let setup = std::fs::read_to_string(crate::sandbox::workspace().join("fixtures/cycletap/ford.toml"));
+    let setup =
+        std::fs::read_to_string(turnfold_tests::sandbox::workspace().join("fixtures/cycletap/ford.toml"));
     let terms = "together = true\nsealed = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]";
     let mut post = Post::begun("cycletap", &setup.unwrap(), terms);
     post.run(super::post::day(1), &[]);

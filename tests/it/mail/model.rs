@@ -18,7 +18,7 @@ use turnfold_replay::signing::{KeyFile, Signers};
 
 use self::cases::Tally;
 use self::driver::correspond;
-use super::players::key;
+use turnfold_tests::players::key;
 
 /// How many are played where nobody says.
 const FEW: u64 = 200;

@@ -20,8 +20,8 @@ use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, MatchName, NewEntry, Store};
 
 use super::council::Council;
-use super::players::{DeskView, Players, Unlike, key};
 use super::siege::Siege;
+use turnfold_tests::players::{DeskView, Players, Unlike, key};
 
 pub(super) const GAME_ID: [u8; 16] = [0x5f; 16];
 
@@ -37,7 +37,7 @@ pub(super) struct Post {
 }
 
 pub(super) fn fixture(path: &str) -> String {
-    std::fs::read_to_string(crate::sandbox::workspace().join("fixtures").join(path)).unwrap()
+    std::fs::read_to_string(turnfold_tests::sandbox::workspace().join("fixtures").join(path)).unwrap()
 }
 
 pub(super) fn time(text: &str) -> DeskTime {

@@ -6,9 +6,9 @@ use turnfold_core::Seat::{P1, P2};
 use turnfold_core::paper::PaperContent;
 use turnfold_core::rules::desk::Desk;
 
-use super::mailbox::Mailbox;
-use super::players::Unlike;
-use crate::serve::running::Running;
+use turnfold_tests::mailbox::Mailbox;
+use turnfold_tests::players::Unlike;
+use turnfold_tests::service::Running;
 
 const TERMS: &str = "hosted = []\ndefault = [\"stand\", \"confirm\", \"cycle\"]\nbetween = [\"next-turn\"]\n";
 

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use turnfold_core::Seat;
 use turnfold_core::paper::{PaperContent, SignedPaper};
 use turnfold_replay::mail::{PaperOutcome, TakenPaper};
 
 use super::post::{Post, fixture, time};
+use turnfold_tests::mailbox::opened;
 
 const TERMS: &str = "together = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n";
 
@@ -33,17 +32,6 @@ pub(super) fn letters(post: &Post) -> BTreeMap<String, String> {
         (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap())
     };
     listed.map(read).collect()
-}
-
-/// The text of a letter, and the bundle that goes with it.
-pub(crate) fn opened(letter: &str) -> (String, String) {
-    let (_, body) = letter.split_once("\r\n\r\n").unwrap();
-    let (_, body) = body.split_once("\r\n\r\n").unwrap();
-    let (text, rest) = body.split_once("--turnfold-").unwrap();
-    let (_, attached) = rest.split_once("\r\n\r\n").unwrap();
-    let (attached, _) = attached.split_once("--turnfold-").unwrap();
-    let attached = STANDARD.decode(attached.replace("\r\n", "")).unwrap();
-    (text.replace("\r\n", "\n"), String::from_utf8(attached).unwrap())
 }
 
 pub(super) fn is_letter(name: &str) -> bool {

@@ -4,8 +4,8 @@ use turnfold_core::Seat::{self, P1, P2};
 use turnfold_core::dice::fair::Contribution;
 use turnfold_core::paper::{Order, PaperContent, SeatKey};
 
-use super::players::{Unlike, key};
 use super::post::{Post, day};
+use turnfold_tests::players::{Unlike, key};
 
 const TERMS: &str = "fair\ndefault = [\"stay\"]\nbetween = [\"next\"]";
 

@@ -5,8 +5,8 @@ use turnfold_core::Seat::{self, P1, P2};
 use turnfold_core::paper::{MatchId, Nonce, Paper, PaperContent, PaperHead, SeatKey, SeenRoot, SignedPaper};
 use turnfold_core::trust::TreeHash;
 
-use super::players::{Unlike, key};
 use super::post::{Post, day};
+use turnfold_tests::players::{Unlike, key};
 
 /// A match in which p1 and p2 order at once, whose first turn is open.
 fn begun(terms: &str) -> Post {

@@ -3,8 +3,8 @@
 use turnfold_core::Seat::{self, P1, P2};
 use turnfold_core::paper::PaperContent;
 
-use super::players::Unlike;
 use super::post::{Post, day, fixture, time};
+use turnfold_tests::players::Unlike;
 
 /// A match in which p1 and p2 order at once, whose first turn is open.
 fn begun(terms: &str) -> Post {

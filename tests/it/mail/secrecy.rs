@@ -8,7 +8,8 @@ use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 use turnfold_store::Entry;
 
 use super::post::{Post, time};
-use super::reports::{ford, is_letter, letters, opened};
+use super::reports::{ford, is_letter, letters};
+use turnfold_tests::mailbox::opened;
 
 /// Returns plays of p1 that the game accepts, all of one length, that differ.
 fn plays(post: &Post) -> Vec<Vec<String>> {

@@ -5,8 +5,8 @@ use std::fs;
 use turnfold_core::Seat;
 
 use super::post::{Post, day, fixture};
-use super::reports::opened;
 use super::writing::{Player, plays, send};
+use turnfold_tests::mailbox::opened;
 
 #[test]
 fn pm_20_and_30_a_takeback_is_told_and_played_on_from_the_letter() {

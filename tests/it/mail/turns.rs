@@ -155,7 +155,8 @@ fn siege_with(values: Vec<i32>) -> GameTurn<'static> {
 #[test]
 fn pm_14_planning_in_secret_asks_whoever_has_something_legal() {
     let setup =
-        std::fs::read_to_string(crate::sandbox::workspace().join("fixtures/cycletap/ford.toml")).unwrap();
+        std::fs::read_to_string(turnfold_tests::sandbox::workspace().join("fixtures/cycletap/ford.toml"))
+            .unwrap();
     let mut turn = GameTurn::new(start("cycletap", &setup), 0, Box::new(|_| Ok(Vec::new())));
     let (default, between) = (commands(&["switch"]), commands(&["resolve"]));
     let both = [Seat::P1, Seat::P2];

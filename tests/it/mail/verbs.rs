@@ -7,9 +7,9 @@ use turnfold_core::Seat;
 use turnfold_core::paper::{PaperContent, SeenRoot};
 use turnfold_core::trust::TreeHash;
 
-use super::mailbox::{Mailbox, open_line};
-use super::players::Unlike;
-use crate::sandbox::Sandbox;
+use turnfold_tests::mailbox::{Mailbox, open_line};
+use turnfold_tests::players::Unlike;
+use turnfold_tests::sandbox::Sandbox;
 
 const P1: Seat = Seat::P1;
 const P2: Seat = Seat::P2;

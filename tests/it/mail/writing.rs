@@ -9,9 +9,10 @@ use turnfold_replay::ReplayError;
 use turnfold_replay::mail::{PaperRequest, PaperWords, WrittenPaper, write_paper};
 use turnfold_replay::signing::KeyFile;
 
-use super::players::key;
 use super::post::{Post, day, fixture};
-use super::reports::{letters, opened};
+use super::reports::letters;
+use turnfold_tests::mailbox::opened;
+use turnfold_tests::players::key;
 
 /// A player with a key of its own and the bundle that it was sent last.
 pub(super) struct Player {

@@ -6,7 +6,7 @@ use super::go::ask;
 use super::tampered_bundles::Edited;
 use super::vectors::seed;
 use super::world::{audit, duel, expect, failing, key, row, with_key};
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 /// A bundle of `duel`, signed, as a file and taken apart.
 fn bundled() -> (Sandbox, Edited) {

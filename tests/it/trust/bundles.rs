@@ -8,7 +8,7 @@ use turnfold_replay::bundle::BundleFile;
 
 use super::tampered_bundles::Edited;
 use super::world::{audit, duel, failing, with_key};
-use crate::sandbox::{Sandbox, without_links};
+use turnfold_tests::sandbox::{Sandbox, without_links};
 
 /// Requires a file to be refused by its form, and every later row not to be checked.
 fn refused(sandbox: &Sandbox, what: &str, bytes: &[u8]) {

@@ -7,7 +7,7 @@ use turnfold_core::trust::{Checkpoint, SignedNote};
 use turnfold_replay::bundle::{BundleFile, LineRecords as _};
 
 use super::world::{audit, duel, expect, failing};
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 /// The checkpoints of a bundle: branch and size.
 fn checkpoints(sandbox: &Sandbox, bundle: &str) -> Vec<(String, u64)> {

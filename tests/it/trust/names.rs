@@ -7,7 +7,7 @@ use turnfold_core::trust::{KeyKind, PrivateKey};
 
 use super::from_base64;
 use super::world::{duel, expect, failing, files};
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 /// Writes a key of the seed of `ann.key` under another name.
 fn same_seed(sandbox: &Sandbox, file: &str, name: &str) -> PrivateKey {

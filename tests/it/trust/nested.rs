@@ -12,7 +12,7 @@ use turnfold_store::{Entry, Genesis, Linker};
 use super::tampered_bundles::Edited;
 use super::to_base64;
 use super::world::duel;
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 /// A bundle of `duel` with `count` branches, each begun on the last: half of them with an entry of their own.
 fn nested(sandbox: &Sandbox, count: usize) -> String {
@@ -55,6 +55,7 @@ fn timed(sandbox: &Sandbox, line: &str) -> Duration {
 /// Sixteen times as many branches take at most some sixteen times as long: if time grew with the square of their number,
 /// it would be 256 times.
 #[test]
+#[ignore = "takes most of a minute; `--include-ignored` runs it, as CI does"]
 fn nested_branches_are_read_in_time_linear_in_their_number() {
     let mut times = Vec::new();
     for count in [250, 4000] {

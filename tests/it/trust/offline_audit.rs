@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 use super::world::duel;
-use crate::sandbox::{Sandbox, binary, words};
+use turnfold_tests::sandbox::{Sandbox, binary, words};
 
 /// What a line is to be run under, each where it is there and may be used.
 const ELSEWHERE: [(&str, &[&str]); 3] = [

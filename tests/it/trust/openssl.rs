@@ -6,7 +6,7 @@ use turnfold_core::trust::VerifierKey;
 
 use super::from_base64;
 use super::world::{duel, key};
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 /// What stands before the bytes of an Ed25519 key in DER: public (RFC 8410, section 4) and private (section 7).
 const PUBLIC: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];

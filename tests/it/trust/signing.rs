@@ -8,7 +8,7 @@ use turnfold_core::trust::{ConsistencyRequest, InclusionProof, SignedNote, Verif
 use super::go::ask;
 use super::vectors::{KEY_FILE, VKEY};
 use super::world::{duel, failing, files, key, with_key};
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 #[test]
 fn tr_9_a_key_file_is_private_and_never_overwritten() {
@@ -320,7 +320,7 @@ fn a_branch_that_the_usual_key_has_signed_is_deleted_by_force_only() {
     let sandbox = duel();
     sandbox.ok("sign duel@flank --key ann.key");
     let with_key = |line: &str| {
-        let words = crate::sandbox::words(line);
+        let words = turnfold_tests::sandbox::words(line);
         let mut command = sandbox.command(words.iter().map(String::as_str));
         command.env("TURNFOLD_KEY", "ann.key").output().unwrap()
     };

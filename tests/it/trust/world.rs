@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 use turnfold_core::trust::PrivateKey;
 
-use crate::sandbox::Sandbox;
+use turnfold_tests::sandbox::Sandbox;
 
 /// A sandbox with the match `duel`, whose branch `flank` has entries of its own and `edge` has none, and the key
 /// `ann.key` with its policy.

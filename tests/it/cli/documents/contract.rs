@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Map, Value};
 
-use crate::sandbox::workspace;
+use turnfold_tests::sandbox::workspace;
 
 /// A table: the fields of one document.
 pub(super) type Table = Vec<Field>;

@@ -20,7 +20,7 @@ use super::cases::{Tally, terms, toml};
 use super::relay::{Move, Relay};
 use super::rules::RelayRules;
 use super::turns::{Id, Kind, Model, Paper, Phase, Status};
-use crate::mail::players::key;
+use turnfold_tests::players::key;
 
 const GAME_ID: [u8; 16] = [0x77; 16];
 

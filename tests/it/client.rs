@@ -1,0 +1,461 @@
+//! The terminal as client of the service (SV-40).
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::process::Output;
+use std::thread;
+use std::time::Duration;
+
+use snapbox::{assert_data_eq, str};
+use ureq::http::Request;
+
+use turnfold_tests::sandbox::{Sandbox, words};
+use turnfold_tests::service::Running;
+
+/// A sandbox whose store holds `ford`, a game with secrets, of which every roll is known.
+fn ford() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let seed = "ab".repeat(32);
+    sandbox.ok(&format!(
+        "new ford --rules cycletap --setup fixtures/cycletap/ford.toml --dice seeded --seed {seed}"
+    ));
+    sandbox
+}
+
+/// Puts a seat's token, the host's and the admin's into files.
+fn write_tokens(sandbox: &Sandbox, service: &Running) {
+    for seat in ["p1", "p2"] {
+        let grant = service.grant("ford", &format!(r#"{{"kind":"seat","seat":"{seat}"}}"#));
+        sandbox.write(&format!("{seat}.token"), grant["token"].as_str().unwrap());
+    }
+    let grant = service.grant("ford", r#"{"kind":"host"}"#);
+    sandbox.write("host.token", format!("{}\n", grant["token"].as_str().unwrap()));
+    sandbox.write("admin.token", service.admin());
+}
+
+/// Runs a line with a token on a service.
+fn run(sandbox: &Sandbox, origin: &str, token: &str, line: &str) -> Output {
+    sandbox.run(&format!("--store {origin} --token {token}.token {line}"))
+}
+
+/// Runs one line on a service with a token, which begins it, and tells what a terminal would show.
+fn transcript(sandbox: &Sandbox, service: &Running, lines: &str) -> String {
+    let mut transcript = String::new();
+    for line in lines.lines().map(str::trim) {
+        let (token, line) = line.split_once(' ').unwrap();
+        let shown = sandbox.transcript(&format!("--store {} --token {token}.token {line}", service.origin()));
+        transcript += &shown.replace(service.origin(), "SERVICE");
+    }
+    transcript
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Blanks out the number that a member of JSON lines has.
+fn without_times(text: &str) -> String {
+    let mut parts = text.split("\"recorded_at_ms\":");
+    let first = parts.next().unwrap().to_string();
+    parts.fold(first, |text, part| text + part.trim_start_matches(|digit: char| digit.is_ascii_digit()))
+}
+
+#[test]
+fn sv_40_a_seats_session_on_a_service_prints_what_it_prints_on_a_store() {
+    let session = "
+        p1 show ford
+        p1 legal ford
+        p1 ask ford suggest 0,0
+        p1 play ford
+        p1 play ford \"tap 0,1\"
+        p1 play ford \"p1: tap 0,0\" --key k
+        p1 play ford \"tap 0,0\" --key k
+        p2 play ford back
+        p2 --format json play ford back
+        p2 play ford \"p1: switch\"
+        p2 show ford
+        p2 log ford
+        p1 log ford
+        p1 --format json play ford switch
+        p2 --format json play ford
+        p2 play ford \"tap 1,-2\" --no-auto-roll
+        p2 play ford \"tap 1,-3\" --no-auto-roll
+        p2 play ford switch
+        host play ford resolve
+        p1 play ford
+        p2 log ford
+        p2 log ford:4..
+        p1 --format json log ford
+        p1 show ford:2
+        p2 show ford:99
+        p2 --format json show ford
+        p2 --format svg show ford:1
+        p1 --format json legal ford
+        p1 --format json ask ford suggest 0,0
+        p1 ask ford nonsense
+        p1 legal ford@nowhere";
+    let (on_store, on_service) = (ford(), ford());
+    let service = Running::start(&on_service);
+    write_tokens(&on_service, &service);
+    for line in session.trim().lines().map(str::trim) {
+        let (seat, line) = line.split_once(' ').unwrap();
+        let expected = on_store.run(&format!("{line} --as {seat}"));
+        let found = run(&on_service, service.origin(), seat, line);
+        let (expected_text, found_text) = (text(&expected.stdout), text(&found.stdout));
+        if seat == "host" {
+            assert!(found.status.success(), "{line}: {}", text(&found.stderr));
+            continue;
+        }
+        assert_eq!(without_times(&found_text), without_times(&expected_text), "{seat} {line}");
+        assert_eq!(found.status.code(), expected.status.code(), "{seat} {line}: {}", text(&found.stderr));
+        assert_eq!(found.stderr.is_empty(), expected.stderr.is_empty(), "{seat} {line}");
+        // With one's own seat named it is the same.
+        if !line.contains("play") {
+            let named = run(&on_service, service.origin(), seat, &format!("{line} --as {seat}"));
+            assert_eq!(text(&named.stdout), found_text, "{seat} {line}");
+        }
+    }
+}
+
+#[test]
+fn sv_40_what_cannot_be_done_has_its_exit_code_and_one_line() {
+    let sandbox = ford();
+    let service = Running::start(&sandbox);
+    write_tokens(&sandbox, &service);
+    sandbox.write("revoked.token", format!("tf_s_{}", "A".repeat(43)));
+    sandbox.write("junk.token", "junk");
+    let transcript = transcript(
+        &sandbox,
+        &service,
+        "p1 play ford \"tap 0,1\" \"tap 0,0\"
+         p1 play ford \"tap 99,99\"
+         p1 play ford nonsense
+         p1 play ford \"p2: back\"
+         p1 play ford back --as p2
+         p1 play ford --as p2
+         p1 show ford --as p2
+         p1 play ford back --expect 7
+         host play ford \"p1: tap 0,1\"
+         host play ford --as p1 \"tap 0,1\"
+         host play ford:7 resolve
+         host play ford:7 resolve --expect 8
+         host play ford --dice system
+         host show nowhere
+         host show ford --changed
+         host log ford -n 1
+         host log ford:99
+         p1 log ford:1
+         host matches --long
+         host play ford resolve --key \"two words\"
+         host diff ford:0 ford
+         host --format json new other --rules cycletap
+         revoked show ford
+         junk show ford
+         missing show ford",
+    );
+    assert_data_eq!(
+        transcript,
+        str![[r#"
+$ turnfold --store SERVICE --token p1.token play ford "tap 0,1" "tap 0,0"
+stderr| error: a call with several commands of a seat needs the store itself, and `--store` names a service
+exit 2
+$ turnfold --store SERVICE --token p1.token play ford "tap 99,99"
+1 p1 tap 99,99 => ignored no_friendly_unit
+$ turnfold --store SERVICE --token p1.token play ford nonsense
+! p1 nonsense => rejected malformed (expected `tap Q,R`, `back`, `switch` or `resolve`, found `nonsense`)
+stderr| error: the command was rejected; nothing was recorded; `turnfold rules cycletap malformed` explains it
+exit 2
+$ turnfold --store SERVICE --token p1.token play ford "p2: back"
+stderr| error: `p2: back` is a command of p2, not of p1
+exit 2
+$ turnfold --store SERVICE --token p1.token play ford back --as p2
+stderr| error: `p2: back` is a command of p2, not of p1
+exit 2
+$ turnfold --store SERVICE --token p1.token play ford --as p2
+stderr| error: only the host can view the match as another seat
+exit 2
+$ turnfold --store SERVICE --token p1.token show ford --as p2
+stderr| error: only the host can view the match as another seat
+exit 2
+$ turnfold --store SERVICE --token p1.token play ford back --expect 7
+stderr| error: only the host can use `expect`; a seat uses `If-Match`
+exit 2
+$ turnfold --store SERVICE --token host.token play ford "p1: tap 0,1"
+stderr| error: seat p1 is taken; only its player can issue its commands
+exit 2
+$ turnfold --store SERVICE --token host.token play ford --as p1 "tap 0,1"
+stderr| error: `--as p1` without that seat's token needs the store itself, and `--store` names a service
+exit 2
+$ turnfold --store SERVICE --token host.token play ford:7 resolve
+stderr| error: expected `ford` at entry 7, but its last entry is 1; look at `turnfold log ford` and try again, or branch off with `turnfold branch`
+exit 1
+$ turnfold --store SERVICE --token host.token play ford:7 resolve --expect 8
+stderr| error: `--expect` and `ford:7` name two entries as the last
+exit 2
+$ turnfold --store SERVICE --token host.token play ford --dice system
+stderr| error: `--dice` needs the store itself, and `--store` names a service
+exit 2
+$ turnfold --store SERVICE --token host.token show nowhere
+stderr| error: no match `nowhere` in this store
+exit 2
+$ turnfold --store SERVICE --token host.token show ford --changed
+stderr| error: `--changed` needs the store itself, and `--store` names a service
+exit 2
+$ turnfold --store SERVICE --token host.token log ford -n 1
+stderr| error: `--last` needs the store itself, and `--store` names a service
+exit 2
+$ turnfold --store SERVICE --token host.token log ford:99
+stderr| error: `ford@main` has no entry 99: its head is 1
+exit 2
+$ turnfold --store SERVICE --token p1.token log ford:1
+stderr| error: a log as a seat knew it at an entry needs the store itself, and `--store` names a service
+exit 2
+$ turnfold --store SERVICE --token host.token matches --long
+stderr| error: `--long` needs the store itself, and `--store` names a service
+exit 2
+$ turnfold --store SERVICE --token host.token play ford resolve --key "two words"
+stderr| error: invalid value 'two words' for '--key <KEY>': expected a key of 1 to 128 printable ASCII characters without spaces, found `two words`; see `--help`
+exit 2
+$ turnfold --store SERVICE --token host.token diff ford:0 ford
+stderr| error: this needs the store itself, and `SERVICE` is a service
+exit 2
+$ turnfold --store SERVICE --token host.token --format json new other --rules cycletap
+stderr| {"error":{"kind":"usage","message":"this needs the store itself, and `SERVICE` is a service","hint":null,"exit_code":2}}
+exit 2
+$ turnfold --store SERVICE --token revoked.token show ford
+stderr| error: expected a valid token that has not expired or been revoked
+exit 2
+$ turnfold --store SERVICE --token junk.token show ford
+stderr| error: `junk.token` holds no token
+exit 2
+$ turnfold --store SERVICE --token missing.token show ford
+stderr| error: cannot read token file `missing.token`: No such file or directory (os error 2)
+exit 2
+
+"#]]
+    );
+}
+
+#[test]
+fn sv_40_every_other_verb_needs_the_store_itself() {
+    let sandbox = ford();
+    sandbox.ok("export ford -o ford.tfl");
+    let service = Running::start(&sandbox);
+    write_tokens(&sandbox, &service);
+    for line in [
+        "new other --rules cycletap",
+        "replay ford",
+        "rename ford other",
+        "delete ford --force",
+        "branch ford flank",
+        "amend ford:1 back --branch flank",
+        "diff ford:0 ford",
+        "export ford",
+        "import ford.tfl --name other",
+        "bisect ford --run true",
+        "blame ford /turn",
+        "shrink ford --when \"/turn == 9\"",
+        "impact --matches",
+        "verify",
+        "store check",
+        "store stats",
+        "store compact",
+        "serve --listen 127.0.0.1:0",
+    ] {
+        let output = run(&sandbox, service.origin(), "admin", line);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{line}: {stderr}");
+        assert!(stderr.contains("needs the store itself"), "{line}: {stderr}");
+    }
+    // Files are read here, and what needs no store is done as ever.
+    assert!(run(&sandbox, service.origin(), "missing", "show ford.tfl").status.success());
+    assert!(run(&sandbox, service.origin(), "missing", "check ford.tfl").status.success());
+}
+
+#[test]
+fn sv_40_tokens_go_nowhere_unencrypted_and_are_never_shown() {
+    let sandbox = ford();
+    let service = Running::start(&sandbox);
+    write_tokens(&sandbox, &service);
+    let secret = service.admin().to_string();
+    for (line, said) in [
+        ("--store http://play.example --token admin.token show ford", "by `https` only"),
+        ("--store http://127.0.0.1.example --token admin.token show ford", "by `https` only"),
+        ("--store ftp://play.example --token admin.token show ford", "expected an origin"),
+        ("--token admin.token show ford", "`--token` is for a service"),
+        (&format!("--store {} show ford", service.origin()), "requires a token"),
+        (&format!("--store {} --token {secret} show ford", service.origin()), "not the token itself"),
+        (&format!("join {}/m/ford#t={secret} -o x", service.origin()), "is not an invitation"),
+        (&format!("join {}/m/ford#i={secret} -o x", service.origin()), "expected the link"),
+        (&format!("join http://play.example/m/ford#i={secret} -o x"), "by `https` only"),
+    ] {
+        let output = sandbox.run(line);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{line}: {stderr}");
+        assert!(stderr.contains(said) && stderr.lines().count() == 1, "{line}: {stderr}");
+        assert!(!stderr.contains(&secret), "{stderr}");
+    }
+    let traced = run(&sandbox, service.origin(), "admin", "-vvv show ford");
+    assert!(traced.status.success() && !text(&traced.stderr).contains(&secret));
+    // Where TLS is expected and none is spoken, nothing is tried again.
+    let tls = service.origin().replace("http:", "https:");
+    let output = run(&sandbox, &tls, "admin", "play ford resolve");
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+}
+
+#[test]
+fn sv_40_lists_are_read_page_after_page() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new long --rules hexcapture --setup fixtures/hexcapture/generated-world.toml");
+    sandbox.write("script", "tick\n".repeat(2_500));
+    sandbox.ok("play long --script script");
+    sandbox.ok("branch long:10 flank");
+    for name in ["ant", "bee"] {
+        sandbox.ok(&format!("new {name} --rules cycletap"));
+    }
+    let lines = [
+        "log long",
+        "--format json log long",
+        "log long:900..2100",
+        "log long:1000",
+        "log long:..1001",
+        "log long:2400..",
+        "log long@flank --as p1",
+        "branches long",
+        "--format json branches long",
+    ];
+    let on_store = lines.map(|line| sandbox.ok(line));
+    let service = Running::start(&sandbox);
+    sandbox.write("admin.token", service.admin());
+    for (line, expected) in lines.iter().zip(on_store) {
+        assert_eq!(text(&run(&sandbox, service.origin(), "admin", line).stdout), expected, "{line}");
+    }
+    let names = |line: &str| {
+        let listed = text(&run(&sandbox, service.origin(), "admin", line).stdout);
+        let names: Vec<_> = listed.lines().map(|line| line.split(' ').next().unwrap().to_string()).collect();
+        names.join(" ")
+    };
+    assert_eq!(names("matches"), "ant bee long");
+    assert_eq!(names("matches --limit 2"), "ant bee");
+    assert_eq!(names("matches --after ant"), "bee long");
+    assert_eq!(names("matches --limit 0"), "");
+    let request = Request::get(format!("{}/v1/matches?limit=2", service.origin()))
+        .header("authorization", format!("Bearer {}", service.admin()))
+        .header("accept", "text/plain");
+    let page = service.run(request.body(String::new()).unwrap());
+    assert_eq!(page.headers["link"], "</v1/matches?after=bee&limit=2>; rel=\"next\"");
+    let json = text(&run(&sandbox, service.origin(), "admin", "--format json matches --limit 1").stdout);
+    assert!(json.starts_with("{\"match\":\"ant\",") && json.lines().count() == 1, "{json}");
+}
+
+/// Passes connections on to a service, but keeps the answers of the first ones and hangs up. Returns where it is.
+fn losing_answers(service: &Running, lost: usize) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+    let address = service.origin().strip_prefix("http://").unwrap().to_string();
+    thread::spawn(move || {
+        for (index, client) in listener.incoming().enumerate() {
+            let (mut client, mut server) = (client.unwrap(), TcpStream::connect(&address).unwrap());
+            let (mut requests, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            thread::spawn(move || std::io::copy(&mut requests, &mut to));
+            if index < lost {
+                assert!(server.read(&mut [0; 1]).unwrap() > 0, "the service answered");
+                let _ = client.shutdown(Shutdown::Both);
+            } else {
+                let mut answer = vec![0; 1 << 16];
+                while let Ok(count @ 1..) = server.read(&mut answer) {
+                    client.write_all(&answer[..count]).unwrap();
+                }
+            }
+        }
+    });
+    origin
+}
+
+#[test]
+fn sv_40_a_command_whose_answer_is_lost_is_recorded_once() {
+    let sandbox = ford();
+    let service = Running::start(&sandbox);
+    write_tokens(&sandbox, &service);
+    let through = losing_answers(&service, 2);
+    let played = run(&sandbox, &through, "p1", "play ford \"tap 0,1\"");
+    assert!(played.status.success(), "{}", text(&played.stderr));
+    let log = run(&sandbox, service.origin(), "p1", "log ford");
+    assert_eq!(text(&log.stdout), text(&played.stdout));
+    assert_eq!(text(&log.stdout).lines().count(), 1, "it is recorded once");
+}
+
+#[test]
+fn sv_40_a_command_waits_for_a_service_that_is_started_again() {
+    let sandbox = ford();
+    let service = Running::start(&sandbox);
+    write_tokens(&sandbox, &service);
+    let origin = service.origin().to_string();
+    drop(service);
+    let words = words(&format!("--store {origin} --token p1.token play ford \"tap 0,1\""));
+    let mut playing = sandbox.command(words.iter().map(String::as_str));
+    let playing = thread::spawn(move || playing.output().unwrap());
+    thread::sleep(Duration::from_millis(600));
+    let address = origin.strip_prefix("http://").unwrap();
+    let service = Running::start_by(sandbox.command(["serve", "--listen", address]));
+    let played = playing.join().unwrap();
+    assert!(played.status.success(), "{}", text(&played.stderr));
+    let log = run(&sandbox, service.origin(), "p1", "log ford");
+    assert_eq!(text(&log.stdout), text(&played.stdout));
+    // What only reads is not repeated.
+    drop(service);
+    let output = run(&sandbox, &origin, "p1", "show ford");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stderr).contains("no answer from"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn sv_25_sv_40_an_invitation_is_spent_once_and_a_lost_answer_locks_nobody_out() {
+    let sandbox = ford();
+    let as_p1 = sandbox.ok("show ford --as p1");
+    let service = Running::start(&sandbox);
+    let invite = |seat: &str| {
+        let grant = service.grant("ford", &format!(r#"{{"kind":"invitation","seat":"{seat}"}}"#));
+        grant["link"].as_str().unwrap().to_string()
+    };
+    let link = invite("p1");
+    let join = format!("join {link} -o p1.token");
+    let joined = sandbox.ok(&join);
+    assert_data_eq!(
+        joined.replace(service.origin(), "SERVICE"),
+        str![[r#"
+you are p1 of ford; `turnfold --store SERVICE --token p1.token show ford` shows it
+
+"#]]
+    );
+    let token = sandbox.read("p1.token");
+    assert!(token.starts_with("tf_s_") && token.len() == 49, "a line");
+    assert!(!joined.contains(token.trim_end()));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(sandbox.path("p1.token")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    let shown = run(&sandbox, service.origin(), "p1", "show ford");
+    assert_eq!(text(&shown.stdout), as_p1);
+    // The same file again is the same seat; another is too late and is not left behind.
+    assert_eq!(sandbox.ok(&join), joined);
+    assert_eq!(sandbox.read("p1.token"), token);
+    let late = sandbox.run(&format!("join {link} -o late.token"));
+    assert_eq!(late.status.code(), Some(2), "{}", text(&late.stderr));
+    assert!(!sandbox.path("late.token").exists());
+    // A seat's token is not used for another seat, and no other file is overwritten.
+    let other = invite("p2");
+    let twice = sandbox.run(&format!("join {other} -o p1.token"));
+    assert_eq!(twice.status.code(), Some(1), "{}", text(&twice.stderr));
+    assert_eq!(sandbox.read("p1.token"), token);
+    sandbox.write("notes", "mine");
+    assert_eq!(sandbox.run(&format!("join {other} -o notes")).status.code(), Some(2));
+    assert_eq!(sandbox.read("notes"), "mine");
+    // The first answer is lost on the way.
+    let through = losing_answers(&service, 1);
+    let joined = sandbox.ok(&format!("join {} -o p2.token", other.replace(service.origin(), &through)));
+    assert!(joined.starts_with("you are p2 of ford; "), "{joined}");
+    assert!(run(&sandbox, service.origin(), "p2", "show ford").status.success());
+}

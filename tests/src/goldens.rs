@@ -1,0 +1,39 @@
+//! The golden logs in `replays/`, and what a viewer sees of one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use turnfold_core::Registry;
+use turnfold_core::registry::RULESETS;
+use turnfold_replay::{History, SeatHistory, tfl};
+
+use crate::sandbox::workspace;
+
+/// Lists the golden logs of a ruleset, in the order of their names.
+pub fn replays_of(ruleset: &str) -> Vec<PathBuf> {
+    let folder = workspace().join("replays").join(ruleset);
+    let files = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "tfl"));
+    files.sort();
+    files
+}
+
+/// Lists the golden logs of every ruleset.
+pub fn goldens() -> Vec<PathBuf> {
+    RULESETS.iter().flat_map(|rules| replays_of(rules.name())).collect()
+}
+
+/// A replay file, looked at by a seat.
+pub fn sight(path: &Path, text: &str, viewer: &str) -> SeatHistory {
+    let replay = tfl::read_also_seen(&path.display().to_string(), text.as_bytes(), &Registry::standard());
+    let line = History::of_replay(path, &replay.unwrap()).unwrap();
+    SeatHistory::of(viewer.parse().unwrap(), line).unwrap()
+}
+
+/// The viewers of a match: the host, its players, and a seat that has no part in it.
+pub fn viewers(path: &Path, text: &str) -> Vec<String> {
+    let players = sight(path, text, "host").start().unwrap().players();
+    let players = players.iter().map(ToString::to_string);
+    players.chain(["host".into(), "p8".into()]).collect()
+}

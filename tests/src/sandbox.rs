@@ -1,0 +1,211 @@
+//! A sealed place to run the real binary in: its own folder, its own environment.
+
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
+
+use tempfile::TempDir;
+use turnfold_core::DicePolicy;
+use turnfold_core::registry::{self, RULESETS};
+use turnfold_store::{Genesis, Store};
+
+/// The folder that holds the workspace.
+pub fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the workspace").to_path_buf()
+}
+
+/// The binary under test.
+pub fn binary() -> &'static Path {
+    static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
+        env::var_os("CARGO_BIN_EXE_turnfold-under-test")
+            .expect("cargo says where the binary under test is")
+            .into()
+    });
+    &BINARY
+}
+
+/// A temporary folder with the workspace's fixtures in it.
+pub struct Sandbox {
+    dir: TempDir,
+}
+
+impl Sandbox {
+    pub fn new() -> Self {
+        let dir = TempDir::new().unwrap();
+        // All but the stores, which few tests need.
+        for ruleset in RULESETS {
+            let folder = Path::new("fixtures").join(ruleset.name());
+            copy_folder(&workspace().join(&folder), &dir.path().join(folder));
+        }
+        Self { dir }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Flips a bit before each place in the heads of a store's journal where something stands; returns how many there are.
+    pub fn harm_journal(&self, store: &str, needle: &[u8]) -> usize {
+        let mut count = 0;
+        for head in ["head.a", "head.b"] {
+            let file = self.path(store).join("journal").join(head);
+            let mut bytes = fs::read(&file).unwrap();
+            let places = bytes.windows(needle.len()).enumerate().filter(|(_, found)| *found == needle);
+            for place in places.map(|(place, _)| place).collect::<Vec<_>>() {
+                bytes[place - 1] ^= 1;
+                count += 1;
+            }
+            fs::write(file, bytes).unwrap();
+        }
+        count
+    }
+
+    /// Makes a command that knows nothing of the machine but this folder.
+    pub fn command<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Command {
+        let mut command = Command::new(binary());
+        command.args(args).current_dir(self.dir.path()).env_clear().stdin(Stdio::null());
+        command
+    }
+
+    /// Runs `turnfold` on the words of a line; words with spaces stand in double quotes.
+    pub fn run(&self, line: &str) -> Output {
+        let words = words(line);
+        self.command(words.iter().map(String::as_str)).output().unwrap()
+    }
+
+    /// Runs a line in a shell that knows `turnfold` and what the machine has.
+    pub fn shell(&self, line: &str) -> Output {
+        let script = format!("turnfold() {{ '{}' \"$@\"; }}\n{line}", binary().display());
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).current_dir(self.dir.path()).env_clear().stdin(Stdio::null());
+        shell.env("PATH", env::var_os("PATH").unwrap_or_default()).output().unwrap()
+    }
+
+    /// Runs `turnfold` and requires it to succeed; gives its stdout.
+    pub fn ok(&self, line: &str) -> String {
+        let output = self.run(line);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "turnfold {line}: {:?}\n{stderr}", output.status);
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Runs one command a line and tells what a terminal would show, stderr and exit codes marked.
+    pub fn transcript(&self, lines: &str) -> String {
+        let mut transcript = String::new();
+        for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let output = self.run(line);
+            writeln!(transcript, "$ turnfold {line}").unwrap();
+            transcript.push_str(&String::from_utf8(output.stdout).unwrap());
+            for line in String::from_utf8(output.stderr).unwrap().lines() {
+                writeln!(transcript, "stderr| {line}").unwrap();
+            }
+            match output.status.code() {
+                Some(0) => {}
+                Some(code) => writeln!(transcript, "exit {code}").unwrap(),
+                None => writeln!(transcript, "killed").unwrap(),
+            }
+        }
+        without_times(&without_rulesets(&without_links(&transcript)))
+    }
+}
+
+/// Blanks out the list of rulesets where a message tells which there are, so that a new game changes no snapshot.
+fn without_rulesets(text: &str) -> String {
+    let names: Vec<_> = RULESETS.iter().map(|rules| format!("`{}`", rules.name())).collect();
+    let names = names.join(", ");
+    text.replace(&format!("known: {names}"), "known: [RULESETS]")
+        .replace(&format!("({names})"), "([RULESETS])")
+}
+
+/// Blanks out times as they are written for people.
+fn without_times(text: &str) -> String {
+    let is_time = |text: &str| {
+        text.chars().zip("0000-00-00 00:00:00Z".chars()).all(|(found, pattern)| match pattern {
+            '0' => found.is_ascii_digit(),
+            other => found == other,
+        })
+    };
+    let mut blanked = String::new();
+    let mut rest = text;
+    while let Some(place) = rest.find('Z') {
+        let (before, after) = rest.split_at(place + 1);
+        let time = before.len().checked_sub(20).and_then(|from| before.split_at_checked(from));
+        match time.filter(|(_, time)| is_time(time)) {
+            Some((before, _)) => blanked.extend([before, "[TIME]"]),
+            None => blanked.push_str(before),
+        }
+        rest = after;
+    }
+    blanked + rest
+}
+
+/// Blanks out the links of the hash chain: they cover match ids and times, which differ from run to run.
+pub fn without_links(text: &str) -> String {
+    let mut blanked = String::new();
+    for part in text.split_inclusive("link ").flat_map(|part| part.split_inclusive("\"link\":\"")) {
+        let follows = blanked.ends_with("link ") || blanked.ends_with("\"link\":\"");
+        let rest = part.trim_start_matches(|digit: char| digit.is_ascii_hexdigit());
+        if follows && part.len() - rest.len() >= 16 {
+            blanked.push_str("[LINK]");
+            blanked.push_str(rest);
+        } else {
+            blanked.push_str(part);
+        }
+    }
+    blanked
+}
+
+/// Splits a line into words at spaces outside double quotes.
+pub fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (place, part) in line.split('"').enumerate() {
+        if place % 2 == 1 {
+            words.push(part.to_string());
+        } else {
+            words.extend(part.split_whitespace().map(ToString::to_string));
+        }
+    }
+    words
+}
+
+pub fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// Stores the match `old` as some other build would have, in the usual store.
+pub fn store_match(sandbox: &Sandbox, ruleset: &str, ruleset_version: u32) {
+    let setup = sandbox.read("fixtures/initiative/no-units.toml");
+    let genesis = Genesis {
+        format: Genesis::FORMAT,
+        ruleset: ruleset.into(),
+        ruleset_version,
+        setup: registry::find("initiative").unwrap().read_setup(&setup).unwrap(),
+        dice: DicePolicy::Recorded,
+        match_id: [7; 16],
+        title: String::new(),
+        created_at_ms: 0,
+    };
+    let store = Store::open_or_create(&sandbox.path(".turnfold")).unwrap();
+    store.create_match(&"old".parse().unwrap(), &genesis, Vec::new()).unwrap();
+    store.close().unwrap();
+}

@@ -1,0 +1,134 @@
+//! A service that runs for a test: the real binary on a store of a sandbox.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::thread;
+
+use serde_json::Value;
+use ureq::Agent;
+use ureq::http::Request;
+
+use crate::sandbox::Sandbox;
+
+/// `turnfold serve`, killed when it is dropped.
+pub struct Running {
+    child: Child,
+    origin: String,
+    admin: String,
+    agent: Agent,
+}
+
+/// What the service answered.
+pub struct Reply {
+    pub status: u16,
+    pub headers: ureq::http::HeaderMap,
+    pub body: String,
+}
+
+impl Running {
+    /// Serves the usual store of a sandbox on any port.
+    pub fn start(sandbox: &Sandbox) -> Self {
+        Self::start_by(sandbox.command(["serve", "--listen", "127.0.0.1:0"]))
+    }
+
+    /// Runs a command line of `serve`, which keeps its admin token in no file.
+    pub fn start_by(mut serve: Command) -> Self {
+        let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        let admin = loop {
+            let mut line = String::new();
+            assert!(stderr.read_line(&mut line).unwrap() > 0, "no admin token was told: {said}");
+            if let Some(token) = line.strip_prefix("admin token: ") {
+                break token.trim_end().to_string();
+            }
+            said += &line;
+        };
+        Self::announced(child, stderr, admin)
+    }
+
+    /// Runs a command line of `serve` whose admin token is kept in a file.
+    pub fn start_with(mut serve: Command, admin: &str) -> Self {
+        let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        Self::announced(child, stderr, admin.into())
+    }
+
+    fn announced(mut child: Child, mut stderr: BufReader<ChildStderr>, admin: String) -> Self {
+        // What it says later must not fill the pipe.
+        thread::spawn(move || stderr.read_to_end(&mut Vec::new()));
+        let mut origin = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut origin).unwrap();
+        let origin = origin.trim_end().to_string();
+        assert!(origin.starts_with("http://127.0.0.1:"), "{origin}");
+        let config = Agent::config_builder().http_status_as_error(false).proxy(None).build();
+        Self { child, origin, admin, agent: config.into() }
+    }
+
+    /// Where it is: `http://127.0.0.1:PORT`.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// The number of its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Kills it, as a power cut would.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Waits until it has ended by itself, and returns how.
+    pub fn wait(&mut self) -> ExitStatus {
+        self.child.wait().unwrap()
+    }
+
+    /// The admin's token.
+    pub fn admin(&self) -> &str {
+        &self.admin
+    }
+
+    /// Sends a request with a token, and with a JSON body unless it is empty.
+    pub fn send(&self, method: &str, path: &str, token: &str, body: &str) -> Reply {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.origin))
+            .header("authorization", format!("Bearer {token}"))
+            .header("content-type", "application/json");
+        self.run(request.body(body.to_string()).unwrap())
+    }
+
+    /// Sends any request.
+    pub fn run(&self, request: Request<String>) -> Reply {
+        let request = self.agent.configure_request(request).allow_non_standard_methods(true).build();
+        let mut answer = self.agent.run(request).unwrap();
+        let body = answer.body_mut().with_config().limit(1 << 30).read_to_string().unwrap();
+        Reply { status: answer.status().as_u16(), headers: answer.headers().clone(), body }
+    }
+
+    /// Makes a grant of a match and returns its token: `{"kind":"seat","seat":"p1"}`.
+    pub fn grant(&self, match_name: &str, grant: &str) -> Value {
+        let made = self.send("POST", &format!("/v1/matches/{match_name}/grants"), &self.admin, grant);
+        assert_eq!(made.status, 201, "{}", made.body);
+        made.json()
+    }
+}
+
+impl Reply {
+    /// The body, which is JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+}
+
+/// Without a word: what was answered must be on disk.
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that has ended already cannot be killed.
+        let _ = self.child.kill();
+        self.child.wait().unwrap();
+    }
+}

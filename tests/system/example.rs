@@ -1,0 +1,136 @@
+//! A game of one's own, in a crate of its own, has the whole command line: `examples/nim`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+use turnfold_tests::sandbox::{binary, words, workspace};
+
+/// The program of `examples/nim` and a folder to run it in.
+struct Nim {
+    program: PathBuf,
+    dir: TempDir,
+}
+
+/// Runs cargo in the example, beside the binary under test and with its profile, so that what both need is compiled
+/// once.
+fn cargo(verb: &str) -> String {
+    let manifest: toml::Table = fs::read_to_string(workspace().join("Cargo.toml")).unwrap().parse().unwrap();
+    let mut profiles = manifest["profile"].clone();
+    // Other features than the tests' make it compile the core again, which does little here.
+    profiles["dev"]["package"]["turnfold-core"]["opt-level"] = 0.into();
+    let dev = toml::Table::from_iter([("profile".to_owned(), profiles)]);
+    let dir = TempDir::new().unwrap();
+    let profile = dir.path().join("profile.toml");
+    fs::write(&profile, toml::to_string(&dev).unwrap()).unwrap();
+    let ran = Command::new(env!("CARGO"))
+        .args([verb, "--quiet", "--offline", "--locked", "--target-dir"])
+        .arg(target())
+        .arg("--config")
+        .arg(&profile)
+        .current_dir(workspace().join("examples/nim"))
+        .output()
+        .unwrap();
+    let (stdout, stderr) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(ran.status.success(), "{stdout}{stderr}");
+    stdout.into_owned()
+}
+
+fn target() -> &'static Path {
+    binary().ancestors().nth(2).unwrap()
+}
+
+/// Builds the program and returns where it lies.
+pub(crate) fn program() -> PathBuf {
+    cargo("build");
+    target().join("debug").join(format!("nim{}", std::env::consts::EXE_SUFFIX))
+}
+
+impl Nim {
+    fn build() -> Self {
+        Self { program: program(), dir: TempDir::new().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn run(&self, line: &str) -> Output {
+        let mut command = Command::new(&self.program);
+        command.args(words(line)).current_dir(self.dir.path()).stdin(Stdio::null());
+        command.env_remove("TURNFOLD_STORE").output().unwrap()
+    }
+
+    /// Runs a verb and requires this exit code; returns what it printed.
+    fn expect(&self, code: i32, line: &str) -> String {
+        let output = self.run(line);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "nim {line}\n{stderr}");
+        String::from_utf8(output.stdout).unwrap() + &stderr
+    }
+
+    fn ok(&self, line: &str) -> String {
+        self.expect(0, line)
+    }
+}
+
+fn replace(path: &Path, old: &str, new: &str) {
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.contains(old), "{text}");
+    fs::write(path, text.replace(old, new)).unwrap();
+}
+
+#[test]
+fn a_game_in_a_crate_of_its_own_has_every_verb() {
+    let nim = Nim::build();
+    fs::write(nim.path("heaps.toml"), "heaps = [1, 2, 3]\n").unwrap();
+    nim.ok("new table --rules nim --setup heaps.toml");
+    let played = nim.ok(r#"play table "take 3 3" "take 4 2" "take 1 2" "take 1 1" "take 1 2""#);
+    assert!(played.contains("taken count=3 heap=3"), "{played}");
+    assert!(played.contains("ignored bad_count"), "{played}");
+    assert!(played.contains("match_over winner="), "{played}");
+    assert!(nim.expect(1, r#"play table "take 1 1""#).contains("the match is over"));
+
+    // From the first move on play takes another way.
+    nim.ok("branch table:1 other");
+    assert!(nim.expect(1, r#"play table@other "p1: take 1 1""#).contains("the other player is to take"));
+    nim.ok(r#"play table@other "take 2 2""#);
+    assert!(nim.ok("show table@other").contains("3: 0"));
+    assert_eq!(nim.ok("legal table@other"), "p1: take 1 1\n");
+}
+
+#[test]
+fn logs_of_a_game_of_ones_own_are_checked_searched_and_shrunk() {
+    let nim = Nim::build();
+    nim.ok("simulate --rules nim --seed 7 --steps 20 -o game.tfl");
+    assert!(nim.ok("check game.tfl").contains("game.tfl"));
+    let found = nim.ok(r#"bisect game.tfl --when "/heaps/0 == 0""#);
+    assert!(found.contains("taken"), "{found}");
+    nim.ok(r#"shrink game.tfl --when "/heaps/0 == 0" -o least.tfl"#);
+    nim.ok("check least.tfl");
+    nim.ok("import game.tfl --name table");
+    nim.ok("export table -o again.tfl");
+    nim.ok("check again.tfl");
+    assert!(nim.ok("verify").contains("ok table@main"));
+    replace(&nim.path("again.tfl"), "taken count=", "taken count=1");
+    nim.expect(1, "check again.tfl");
+}
+
+#[test]
+fn the_rulesets_of_turnfold_are_there_too_and_no_others() {
+    let nim = Nim::build();
+    let unknown = nim.expect(2, "new table --rules chess --setup heaps.toml");
+    assert!(
+        unknown
+            .contains("known: `channel`, `cycletap`, `desk`, `hexcapture`, `initiative`, `lifecycle`, `nim`")
+    );
+    nim.ok("simulate --rules initiative --seed 1 --steps 3");
+}
+
+#[test]
+fn a_game_in_a_crate_of_its_own_is_held_to_the_laws_and_its_golden_logs_by_its_own_tests() {
+    let told = cargo("test");
+    assert!(told.contains("test result: ok. 2 passed"), "{told}");
+}

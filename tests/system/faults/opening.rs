@@ -1,0 +1,344 @@
+//! Opening a store while calls fail, while the process is killed, and where nothing can be written: after a failed open
+//! every file has the bytes that it had, and after a crash every entry is there.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use super::{PLAY, Rig, can_trace};
+use turnfold_tests::sandbox::{binary, words};
+
+/// Every verb that only reads, in so far as its reading of the store differs.
+const READING: [&str; 14] = [
+    "log duel",
+    "show duel",
+    "legal duel",
+    "matches",
+    "branches duel",
+    "verify",
+    "blame duel /turn",
+    "diff duel:1 duel:2",
+    "impact --matches",
+    "bisect duel --when \"/turn > 1\"",
+    "export duel -o made.tfl",
+    "store check",
+    "store stats",
+    "store backup made",
+];
+
+/// The calls that could change something.
+const CHANGING: &str = "trace=?open,openat,?creat,write,pwrite64,writev,?pwritev,ftruncate,?truncate,?fallocate,\
+    ?rename,renameat,renameat2,?unlink,unlinkat,?rmdir,?mkdir,mkdirat,?chmod,fchmod,fchmodat,?link,linkat,\
+    ?symlink,symlinkat,utimensat,copy_file_range,sendfile";
+
+/// The calls that read, and how they fail.
+const READS: [(&str, &[&str]); 6] = [
+    ("openat", &["error=EIO"]),
+    ("read", &["error=EIO", "retval=0"]),
+    ("pread64", &["error=EIO", "retval=0"]),
+    ("lseek", &["error=EIO"]),
+    ("statx", &["error=EIO"]),
+    ("getdents64", &["error=EIO"]),
+];
+
+/// The calls that write, and how they fail.
+const WRITES: [(&str, &[&str]); 7] = [
+    ("write", &["error=EIO", "error=ENOSPC"]),
+    ("pwrite64", &["error=EIO", "error=ENOSPC"]),
+    ("fsync", &["error=EIO"]),
+    ("fdatasync", &["error=EIO"]),
+    ("rename", &["error=EIO"]),
+    ("unlink", &["error=EIO"]),
+    ("ftruncate", &["error=EIO"]),
+];
+
+type Files = BTreeMap<PathBuf, Vec<u8>>;
+
+/// Whether each call is tried, rather than a few of each.
+fn is_all() -> bool {
+    std::env::var_os("TURNFOLD_FAULTS").is_some()
+}
+
+fn files_in(dir: &Path, found: &mut Files) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files_in(&path, found);
+        } else {
+            found.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+}
+
+/// Writes something behind the end of the journal, as a commit that was not finished leaves it.
+fn tear(store: &Path) {
+    let path = store.join("journal/head.b");
+    let mut head = fs::read(&path).unwrap();
+    let end = head.iter().rposition(|byte| *byte != 0).unwrap() + 1;
+    let at = end.next_multiple_of(512);
+    let sound = head[at - 512..at].to_vec();
+    head[at + 7..at + 519].copy_from_slice(&sound);
+    fs::write(path, head).unwrap();
+}
+
+/// A rig whose store was not closed in the midst of a commit, and what its files and verbs say.
+struct Opening {
+    rig: Rig,
+    /// The files that opening makes, by their paths in the store.
+    made: Vec<PathBuf>,
+    runs: u32,
+    outcomes: BTreeMap<String, u32>,
+}
+
+impl Opening {
+    fn new() -> Self {
+        let rig = Rig::new();
+        tear(&rig.sandbox.path("base/.turnfold"));
+        let made = ["sled/opening", "LOCK"].map(PathBuf::from).to_vec();
+        Self { rig, made, runs: 0, outcomes: BTreeMap::new() }
+    }
+
+    fn store(&self) -> PathBuf {
+        self.rig.sandbox.path("work/.turnfold")
+    }
+
+    fn files(&self) -> Files {
+        let mut found = Files::new();
+        files_in(&self.store(), &mut found);
+        // One holds the number of the process while it is held, the other can be built again.
+        let (lock, sled) = (self.store().join("LOCK"), self.store().join("sled"));
+        found.retain(|path, _| *path != lock && !path.starts_with(&sled));
+        found
+    }
+
+    /// Runs a line with calls on the store's own files as strace is told; all paths are absolute, as strace wants them.
+    fn run(&self, line: &str, call: &str, inject: Option<&str>) -> (Output, String) {
+        self.rig.reset();
+        let store = fs::canonicalize(self.store()).unwrap();
+        let mut files = Files::new();
+        files_in(&store, &mut files);
+        let folders = ["", "journal", "sled", "sled/1"].map(|folder| store.join(folder));
+        let mut options = vec!["-y".to_owned(), "-e".to_owned(), format!("trace={call}")];
+        let made = self.made.iter().map(|path| store.join(path));
+        for path in files.into_keys().chain(folders).chain(made) {
+            let path = path.to_str().unwrap().trim_end_matches('/').to_owned();
+            options.extend(["-P".to_owned(), path]);
+        }
+        if let Some(inject) = inject {
+            let faulty = call.split(',').next().unwrap();
+            options.extend(["-e".to_owned(), format!("inject={faulty}:{inject}")]);
+        }
+        self.rig.strace(&format!("--store {} {line}", store.display()), &options)
+    }
+
+    /// Counts the calls of the first thread before its commit, and all of them.
+    fn count(&self, line: &str, call: &str) -> (u32, u32) {
+        let (output, trace) = self.run(line, &format!("{call},pwrite64"), None);
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        let thread = trace.split(' ').next().unwrap();
+        let calls: Vec<_> = trace.lines().filter(|line| line.starts_with(thread)).collect();
+        let count = |calls: &[&str]| {
+            let is_meant = |line: &&&str| line.contains(&format!(" {call}("));
+            u32::try_from(calls.iter().filter(is_meant).count()).unwrap()
+        };
+        // The heads are written again first.
+        let is_write = |line: &&str| line.contains(" pwrite64(") && line.contains("/journal/head.");
+        let opened = calls.iter().enumerate().filter(|(_, line)| is_write(line)).nth(1);
+        let opened = opened.map_or(calls.len(), |(place, _)| place + 1);
+        (count(&calls[..opened]), count(&calls))
+    }
+
+    /// Lets each of a verb's calls fail in a way, or a few of them.
+    fn fail_each(&mut self, line: &str, call: &str, fault: &str) {
+        let (opening, all) = self.count(line, call);
+        let last = if line == PLAY { opening } else { all };
+        let step = if is_all() { 1 } else { last.div_ceil(2).max(1) };
+        for number in (1..=last).step_by(usize::try_from(step).unwrap()) {
+            let what = format!("{line} with {call} {number} of {last} {fault}");
+            self.rig.reset();
+            let before = self.files();
+            let (output, trace) = self.run(line, call, Some(&format!("{fault}:when={number}")));
+            if trace.contains("(INJECTED)") {
+                self.runs += 1;
+                self.check(line, &output, &before, &what);
+            }
+        }
+    }
+
+    fn check(&mut self, line: &str, output: &Output, before: &Files, what: &str) {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let what = format!("{what}: {:?}\n{stderr}", output.status);
+        let code = output.status.code().unwrap_or_else(|| panic!("{what}"));
+        assert!(matches!(code, 0..=3) && stderr.lines().count() <= 1, "{what}");
+        assert!(!stderr.contains("internal error") && !stderr.contains("panicked"), "{what}");
+        *self
+            .outcomes
+            .entry(format!("{} {code}", if line == PLAY { line } else { "reading" }))
+            .or_default() += 1;
+        let next_steps =
+            ["nothing was changed", "salvage DIR NEWDIR", "free some space", "use another directory"];
+        if code > 1 {
+            assert!(next_steps.iter().any(|step| stderr.contains(step)), "no next step: {what}");
+        }
+        if code != 0 || line != PLAY {
+            let after = self.files();
+            for (path, bytes) in before {
+                assert!(after.get(path) == Some(bytes), "{} has changed: {what}", path.display());
+            }
+            let new = after.keys().find(|path| !before.contains_key(*path));
+            assert_eq!(new, None, "{what}");
+        }
+        let added = self.require_whole(&what);
+        assert_eq!(added, usize::from(line == PLAY && code == 0), "{what}");
+    }
+
+    /// Requires all entries to be there; returns how many more there are.
+    fn require_whole(&self, what: &str) -> usize {
+        let verified = self.rig.run("verify");
+        assert!(verified.status.success(), "{what}\n{}", String::from_utf8_lossy(&verified.stderr));
+        let log = String::from_utf8(self.rig.run("log duel").stdout).unwrap();
+        log.strip_prefix(&self.rig.log).unwrap_or_else(|| panic!("{what}\n{log}")).lines().count()
+    }
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "how much it tried is worth knowing")]
+fn whichever_read_of_opening_fails_no_byte_changes() {
+    if !can_trace() {
+        return;
+    }
+    let mut opening = Opening::new();
+    let few = if is_all() { 4 } else { 2 };
+    for line in [PLAY, "log duel", "show duel", "verify"].into_iter().take(few) {
+        for (call, faults) in READS {
+            for fault in faults {
+                opening.fail_each(line, call, fault);
+            }
+        }
+    }
+    eprintln!("{} calls failed, exit codes: {:?}", opening.runs, opening.outcomes);
+    assert!(
+        opening.runs > 15 && opening.outcomes.contains_key("play duel cycle 3"),
+        "{:?}",
+        opening.outcomes
+    );
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "how much it tried is worth knowing")]
+fn whichever_write_of_opening_fails_no_byte_changes() {
+    if !can_trace() {
+        return;
+    }
+    let mut opening = Opening::new();
+    for (call, faults) in WRITES {
+        for fault in faults {
+            opening.fail_each(PLAY, call, fault);
+        }
+    }
+    eprintln!("{} calls failed, exit codes: {:?}", opening.runs, opening.outcomes);
+    assert!(opening.runs > 5, "{:?}", opening.outcomes);
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "how much it tried is worth knowing")]
+fn killed_at_any_step_of_opening_a_store_opens_with_all_its_entries() {
+    if !can_trace() {
+        return;
+    }
+    let opening = Opening::new();
+    let mut runs = 0;
+    for (call, _) in WRITES.iter().chain(&[READS[0], READS[2]]) {
+        let last = opening.count(PLAY, call).1;
+        let step = if is_all() { 1 } else { last.div_ceil(2).max(1) };
+        for number in (1..=last).step_by(usize::try_from(step).unwrap()) {
+            let what = format!("killed at {call} {number} of {last}");
+            let (output, _) = opening.run(PLAY, call, Some(&format!("signal=KILL:when={number}")));
+            runs += u32::from(!output.status.success());
+            let added = opening.require_whole(&what);
+            assert!(added <= 1, "{what}");
+            let played = opening.rig.run(PLAY);
+            assert!(played.status.success(), "{what}\n{}", String::from_utf8_lossy(&played.stderr));
+            assert_eq!(opening.require_whole(&what), added + 1, "{what}");
+        }
+    }
+    eprintln!("{runs} processes were killed");
+    assert!(runs > 10, "only {runs} were killed");
+}
+
+#[test]
+fn no_verb_that_reads_makes_a_call_that_could_change_the_journal() {
+    if !can_trace() {
+        return;
+    }
+    let opening = Opening::new();
+    for line in READING {
+        opening.rig.reset();
+        let before = opening.files();
+        let options = ["-y", "-e", CHANGING].map(str::to_owned);
+        let (output, trace) = opening.rig.strace(line, &options);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{line}: {stderr}");
+        let is_ours = |call: &&str| call.contains(".turnfold/journal") || call.contains(".turnfold/FORMAT");
+        let reads =
+            |call: &str| call.contains("O_RDONLY") && !call.contains("O_CREAT") && !call.contains("O_TRUNC");
+        let changing = trace.lines().filter(is_ours).find(|call| !reads(call));
+        assert_eq!(changing, None, "{line}");
+        assert!(trace.contains(".turnfold/journal/head.a"), "{line}: the trace shows nothing");
+        assert!(opening.files() == before, "{line}");
+    }
+}
+
+/// Runs a script in a place where it can mount; returns `None` where that is not possible.
+fn mounted(rig: &Rig, script: &str) -> Option<Output> {
+    let unshare = |script: &str| {
+        let mut command = Command::new("unshare");
+        command
+            .args(["--user", "--map-root-user", "--mount", "sh", "-c", script])
+            .current_dir(rig.sandbox.path("work"));
+        command.env("TURNFOLD", binary()).output()
+    };
+    let can_mount = unshare("mkdir ../mounted && mount -t tmpfs none ../mounted");
+    can_mount.is_ok_and(|output| output.status.success()).then(|| unshare(script).unwrap())
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that does not run says so")]
+fn verbs_that_read_do_so_on_read_only_and_on_full_disks_and_play_changes_nothing_there() {
+    let opening = Opening::new();
+    opening.rig.reset();
+    let before = opening.files();
+    for prepare in [
+        "mount --bind .turnfold .turnfold && mount -o remount,bind,ro .turnfold",
+        "mount -t tmpfs -o size=4m none ../mounted && cp -r .turnfold/. ../mounted && \
+         mount --bind ../mounted .turnfold && \
+         { cat /dev/zero > .turnfold/ballast 2>/dev/null; true; }",
+    ] {
+        let reading = READING.map(|line| {
+            let words: Vec<_> = words(line).iter().map(|word| format!("'{word}'")).collect();
+            format!(
+                "rm -f made* && \"$TURNFOLD\" {} >../told 2>&1; [ $? -le 1 ] || {{ echo {line:?}; cat ../told; exit 9; }}",
+                words.join(" ")
+            )
+        });
+        // A commit needs no room that is not there already, so only a disk that may not be written to refuses it.
+        let refuses = if prepare.contains("size=") { "true" } else { "exit 8" };
+        let play = format!(
+            "{{ \"$TURNFOLD\" {PLAY} && {refuses}; true; }} && \
+             for file in FORMAT journal/head.a; do cmp .turnfold/$file ../base/.turnfold/$file || exit 7; done"
+        );
+        let script = format!("{prepare} && {} && {play}", reading.join(" && "));
+        let Some(output) = mounted(&opening.rig, &script) else {
+            eprintln!("SKIPPED: no file system can be mounted here");
+            return;
+        };
+        let (told, errors) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{prepare}: {:?}\n{told}{errors}", output.status);
+        let errors: Vec<_> = errors.lines().filter(|line| line.starts_with("error: ")).collect();
+        assert_eq!(errors.len(), usize::from(!prepare.contains("size=")), "{errors:?}");
+        assert!(opening.files() == before, "{prepare}");
+        fs::remove_dir(opening.rig.sandbox.path("mounted")).unwrap();
+    }
+}

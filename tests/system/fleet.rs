@@ -1,0 +1,163 @@
+//! The verbs on a store in a database.
+
+#[path = "../../store/tests/it/postgres.rs"]
+#[expect(dead_code, reason = "the tests of the store use all of it")]
+pub(crate) mod postgres;
+
+use std::process::Output;
+
+use self::postgres::{Server, shared};
+use turnfold_tests::sandbox::Sandbox;
+
+/// Returns the URL of a schema that no other test has.
+pub(crate) fn url(server: &Server, schema: &str) -> String {
+    let host = server.dir.display().to_string().replace('/', "%2F");
+    format!("postgres://tests:hidden@{host}/postgres?schema={schema}")
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).unwrap()
+}
+
+/// Runs lines on a store and returns what they print, with what differs from store to store left out.
+fn told(sandbox: &Sandbox, store: &str, lines: &[&str]) -> String {
+    lines.iter().map(|line| sandbox.ok(&format!("--store {store} {line}"))).collect()
+}
+
+const LINES: [&str; 17] = [
+    "new duel --rules initiative --setup fixtures/initiative/small-board.toml --dice recorded",
+    "play duel \"roll 6 6 1 1\" cycle --key first",
+    "play duel \"roll 6 6 1 1\" cycle --key first",
+    "branch duel:1 line",
+    "play duel@line cycle",
+    "branch duel@line twig",
+    "show duel",
+    "legal duel --as p1",
+    "log duel",
+    "diff duel@line duel@twig",
+    "matches",
+    "branches duel",
+    "rename duel maya",
+    "verify",
+    "export maya@line",
+    "branch --delete maya@twig",
+    "store check",
+];
+
+#[test]
+fn every_verb_answers_from_a_database_as_it_does_from_a_directory() {
+    let Some(server) = shared() else { return };
+    let (sandbox, url) = (Sandbox::new(), url(server, "verbs"));
+    let disk = told(&sandbox, "disk", &LINES[..6]);
+    let fleet = told(&sandbox, &url, &LINES[..6]);
+    // A match has an id of chance; it is moved, so that both have the same.
+    assert_eq!(fleet.lines().count(), disk.lines().count());
+    sandbox.ok("--store disk store backup disk.tfb");
+    let restored = self::url(server, "moved");
+    let said = sandbox.ok(&format!("store restore disk.tfb {restored}"));
+    assert!(said.starts_with("restored store postgres://tests@/") && !said.contains("hidden"), "{said}");
+    sandbox.ok(&format!("--store {restored} store backup fleet.tfb"));
+    assert_eq!(
+        std::fs::read(sandbox.path("fleet.tfb")).unwrap(),
+        std::fs::read(sandbox.path("disk.tfb")).unwrap()
+    );
+    sandbox.ok("store restore fleet.tfb back");
+    for line in &LINES[6..] {
+        let [disk, fleet, back] =
+            ["disk", &restored, "back"].map(|store| sandbox.ok(&format!("--store {store} {line}")));
+        assert_eq!(fleet, disk, "{line}");
+        assert_eq!(back, disk, "{line}");
+    }
+    let stats = sandbox.ok(&format!("--store {restored} --format json store stats"));
+    assert!(stats.contains("\"bytes_on_disk\":null"), "{stats}");
+}
+
+#[test]
+fn what_a_database_does_itself_is_refused_by_name_with_code_2() {
+    let Some(server) = shared() else { return };
+    let (sandbox, url) = (Sandbox::new(), url(server, "refused"));
+    for (line, reason) in [
+        (format!("--store {url} store compact"), "the database server does that"),
+        (format!("--store {url} store salvage a b"), "the database server does that"),
+        (format!("store salvage {url} b"), "the database server does that"),
+        (format!("--store {url} serve --listen 127.0.0.1:0"), "add `--admin-token FILE`"),
+        ("--store disk store check --sweep".to_owned(), "`--sweep` is for a store in a database"),
+        (format!("--store {url}&sslmode=prefer matches"), "it is `verify-full` or `disable`"),
+    ] {
+        let output = sandbox.run(&line);
+        assert_eq!(output.status.code(), Some(2), "{line}: {}", stderr(&output));
+        assert!(stderr(&output).contains(reason), "{line}: {}", stderr(&output));
+        assert!(!stderr(&output).contains("hidden"), "{}", stderr(&output));
+    }
+    let output = sandbox.run(&format!("--store {url} matches"));
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("there is no store in its schema"), "{}", stderr(&output));
+    let output = sandbox.run("--store postgres://u:hidden@%2Fnowhere/d matches");
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("hidden"), "{}", stderr(&output));
+}
+
+/// Damage in a database is not for `store salvage`.
+#[test]
+fn what_to_do_about_damage_is_said_for_a_database() {
+    let Some(server) = shared() else { return };
+    let (sandbox, url) = (Sandbox::new(), url(server, "damaged"));
+    sandbox.ok(&format!("--store {url} new duel --rules initiative"));
+    server.sql("UPDATE damaged.match SET genesis = genesis || '\\x00'");
+    for line in ["show duel", "verify", "store check", "--format json log duel"] {
+        let output = sandbox.run(&format!("--store {url} {line}"));
+        assert_eq!(output.status.code(), Some(3), "{line}: {}", stderr(&output));
+        let said = stderr(&output);
+        assert!(said.contains("restore it from the database's archive or a backup"), "{line}: {said}");
+        assert!(!said.contains("salvage"), "{line}: {said}");
+    }
+}
+
+#[test]
+fn many_processes_play_one_match_at_once() {
+    let Some(server) = shared() else { return };
+    let (sandbox, url) = (Sandbox::new(), url(server, "at_once"));
+    sandbox.ok(&format!(
+        "--store {url} new duel --rules initiative --setup fixtures/initiative/small-board.toml --dice recorded"
+    ));
+    sandbox.ok(&format!("--store {url} play duel \"roll 6 6 1 1\""));
+    let codes: Vec<_> = std::thread::scope(|scope| {
+        let (sandbox, url) = (&sandbox, &url);
+        let play = move |number| {
+            let output = sandbox.run(&format!("--store {url} play duel cycle --expect 1 --key k{number}"));
+            output.status.code()
+        };
+        let threads: Vec<_> = (0..6).map(|number| scope.spawn(move || play(number))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(codes.iter().filter(|code| **code == Some(0)).count(), 1, "{codes:?}");
+    assert!(codes.iter().all(|code| [Some(0), Some(1)].contains(code)), "{codes:?}");
+    assert_eq!(sandbox.ok(&format!("--store {url} log duel")).lines().count(), 2);
+}
+
+/// FL-24: what stands for the watermark of a store on disk.
+#[test]
+fn heads_that_were_written_down_show_what_a_store_has_lost() {
+    let sandbox = Sandbox::new();
+    let stores = [Some("disk".to_owned()), shared().map(|server| url(server, "heads"))];
+    for (number, store) in stores.into_iter().flatten().enumerate() {
+        told(&sandbox, &store, &LINES[..6]);
+        let file = format!("heads{number}.jsonl");
+        sandbox.ok(&format!("--store {store} store heads -o {file}"));
+        sandbox.ok(&format!("--store {store} store check --against {file}"));
+        sandbox.ok(&format!("--store {store} branch --delete duel@twig"));
+        sandbox.ok(&format!("--store {store} play duel cycle"));
+        let output = sandbox.run(&format!("--store {store} store check --against {file}"));
+        assert_eq!(output.status.code(), Some(3));
+        assert!(
+            stderr(&output).contains("restore") && !stderr(&output).contains("salvage"),
+            "{}",
+            stderr(&output)
+        );
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.contains("duel@twig:2: match `duel` has no branch `twig`"), "{said}");
+        assert!(!said.contains("duel@main") && !said.contains("duel@line"), "{said}");
+    }
+    let output = sandbox.run("--store disk store check --against fixtures/initiative/small-board.toml");
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+}

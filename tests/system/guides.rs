@@ -1,0 +1,115 @@
+//! The guides whose console blocks need a service, a database or a program of one's own.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use turnfold_tests::document::{Document, commands, run_blocks};
+use turnfold_tests::sandbox::{Sandbox, without_links, workspace};
+
+/// The service that the documents talk to.
+const SERVICE: &str = "127.0.0.1:8017";
+/// The database that the documents talk to.
+const DATABASE: &str = "postgres://turnfold@db.example/games";
+
+#[test]
+fn the_guide_to_your_own_game_shows_what_its_commands_print() {
+    let document = Document::read("docs/guide/your-own-game.md");
+    let program = crate::example::program();
+    run_blocks(
+        &document,
+        "console nim",
+        &Sandbox::new(),
+        &format!("nim() {{ '{}' \"$@\"; }}\n", program.display()),
+    );
+    let code: String = ["main.rs", "tests.rs"]
+        .map(|name| fs::read_to_string(workspace().join("examples/nim/src").join(name)).unwrap())
+        .concat();
+    let blocks = document.blocks("rust");
+    assert!(!blocks.is_empty(), "the guide shows code");
+    for block in blocks {
+        assert!(code.contains(block), "examples/nim has this code: {block}");
+    }
+}
+
+/// Runs the `service` blocks in one shell beside the service that their first line starts.
+#[test]
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn the_guide_to_serving_plays_over_a_network() {
+    if !Command::new("curl").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: there is no curl");
+        return;
+    }
+    let document = Document::read("docs/guide/serve.md");
+    let word = "console service";
+    let blocks = document.blocks(word);
+    let (start, printed) = blocks[0].split_once('\n').unwrap();
+    assert_eq!(printed, format!("http://{SERVICE}\n"));
+    let sandbox = Sandbox::new();
+    let arguments = start.strip_prefix("$ turnfold ").unwrap().trim_end();
+    let mut service = sandbox.command(arguments.split(' ').chain(["--listen", "127.0.0.1:0"]));
+    let mut service = service.stdout(Stdio::piped()).spawn().unwrap();
+    let mut address = String::new();
+    BufReader::new(service.stdout.take().unwrap()).read_line(&mut address).unwrap();
+    let address = address.trim_end().strip_prefix("http://").unwrap();
+    let found = in_one_shell(&sandbox, &blocks[1..], |line| line.replace(SERVICE, address));
+    service.kill().unwrap();
+    service.wait().unwrap();
+    let found = found.iter().map(|text| without_chance(&text.replace(address, SERVICE)));
+    let found: Vec<String> = std::iter::once(blocks[0].to_owned()).chain(found).collect();
+    document.require(word, &found, str::to_owned);
+}
+
+/// Runs the `postgres` blocks on a database of the tests' own.
+#[cfg(unix)]
+#[test]
+fn the_guide_to_operating_moves_a_store_into_a_database() {
+    let Some(server) = crate::fleet::postgres::shared() else { return };
+    let url = crate::fleet::url(server, "guide");
+    let document = Document::read("docs/guide/operate.md");
+    let word = "console postgres";
+    let found = in_one_shell(&Sandbox::new(), &document.blocks(word), |line| line.replace(DATABASE, &url));
+    let shown = |text: &String| {
+        let lines = text.lines().map(|line| match line.split_once("postgres://tests@") {
+            Some((before, rest)) => {
+                let after = rest.split_once("schema=guide").map_or("", |(_, after)| after);
+                format!("{before}{DATABASE}{after}\n")
+            }
+            None => format!("{line}\n"),
+        });
+        lines.collect()
+    };
+    document.require(word, &found.iter().map(shown).collect::<Vec<_>>(), without_links);
+}
+
+/// Runs the commands of all blocks in one shell, so that variables stay; returns what each block shows.
+fn in_one_shell(sandbox: &Sandbox, blocks: &[&str], replaced: impl Fn(&str) -> String) -> Vec<String> {
+    const END: &str = "-- end of a block --\n";
+    let mut script = String::from("exec 2>&1\n");
+    for block in blocks {
+        for line in commands(block) {
+            let shown = line.replace('\'', r"'\''");
+            writeln!(script, "printf '%s\\n' '$ {shown}'\n{}", replaced(line)).unwrap();
+        }
+        writeln!(script, "printf '%s' '{END}'").unwrap();
+    }
+    let output = sandbox.shell(&script);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let found: Vec<String> = text.split(END).map(str::to_owned).collect();
+    assert_eq!(found.len(), blocks.len() + 1, "{text}");
+    found[..blocks.len()].to_vec()
+}
+
+/// Blanks out tokens, their ids and the ids of requests.
+fn without_chance(text: &str) -> String {
+    let mut text = text.to_owned();
+    for (before, length) in [("tf_i_", 43), ("\"id\":\"", 16)] {
+        let mut parts = text.split(before);
+        let first = parts.next().unwrap().to_owned();
+        text = parts.fold(first, |text, part| text + before + "…" + &part[length..]);
+    }
+    let mut parts = text.split("\"request\":\"");
+    let first = parts.next().unwrap().to_owned();
+    parts.fold(first, |text, part| text + "\"request\":\"…" + &part[part.find('"').unwrap()..])
+}

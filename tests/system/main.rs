@@ -1,0 +1,21 @@
+//! Tests that take minutes or need more than Rust: a browser, PostgreSQL, strace, Python, another build of the library,
+//! processes that are killed. `.ci/run` runs them, and `cargo test -p turnfold-store -p turnfold-tests --test system`.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![expect(clippy::needless_raw_string_hashes, reason = "snapshots are written that way by their tool")]
+
+#[cfg(unix)] // kills
+mod crash;
+mod example;
+#[cfg(target_os = "linux")] // strace
+mod faults;
+#[cfg(unix)]
+mod fleet;
+#[cfg(unix)] // a database
+mod guides;
+#[cfg(unix)] // a browser
+mod page;
+mod platforms;
+mod rescue;
+mod serve;
+mod unfinished_files;

@@ -1,0 +1,75 @@
+//! The page of `export --html` in a real browser (VW-29): Chromium, driven over `WebDriver`.
+//!
+//! Where `chromium` or `chromedriver` is missing, each test says that it is SKIPPED; so do those that need what `npm ci`
+//! installs in `page/`.
+
+mod accessible;
+mod browser;
+mod dice;
+mod downloads;
+mod games;
+mod goldens;
+mod hostile;
+mod large;
+mod live;
+mod live_looks;
+mod looks;
+mod menu;
+mod recorder;
+mod script;
+mod steps;
+mod tools;
+mod webdriver;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use turnfold_replay::{Page, page::PAGE_BYTES_MAX};
+
+use turnfold_tests::goldens::sight;
+use turnfold_tests::sandbox::workspace;
+
+/// A golden log of each ruleset with much to see.
+const SHOWN: [&str; 5] = [
+    "channel/a-game-for-four.tfl",
+    "cycletap/deploys.tfl",
+    "hexcapture/release-at-the-rim.tfl",
+    "initiative/one-against-many.tfl",
+    "lifecycle/frozen-from-the-start.tfl",
+];
+
+/// Makes the page of a golden log as a seat sees it.
+fn page_of(golden: &str, viewer: &str) -> String {
+    let path = workspace().join("replays").join(golden);
+    let text = fs::read_to_string(&path).unwrap();
+    Page::of(sight(Path::new("golden.tfl"), &text, viewer), None, PAGE_BYTES_MAX).unwrap().html
+}
+
+/// The parts of a page before its document, the document, and those after it.
+fn parts(html: &str) -> (&str, Value, &str) {
+    let (before, rest) = html.split_once("id=\"turnfold\">").unwrap();
+    let (json, after) = rest.split_once("</script>").unwrap();
+    (before, serde_json::from_str(json).unwrap(), after)
+}
+
+/// Puts another document into a page.
+fn with_document((before, _, after): (&str, Value, &str), document: &Value) -> String {
+    let json = document.to_string().replace('<', "\\u003c");
+    format!("{before}id=\"turnfold\">{json}</script>{after}")
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn skipped(what: &str, why: &str) {
+    eprintln!("SKIPPED: {what}: {why}");
+}
+
+/// Finds a file that `npm ci` installs; without it, says that what needs it is skipped.
+fn installed(what: &str, file: &str) -> Option<PathBuf> {
+    let path = workspace().join("tests/system/page/node_modules").join(file);
+    if !path.exists() {
+        skipped(what, "`npm ci` in tests/system/page installs what it needs");
+        return None;
+    }
+    Some(path)
+}

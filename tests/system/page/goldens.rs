@@ -1,0 +1,106 @@
+//! Every golden log stepped through in the browser, and each picture compared with that of `show --format svg`.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use turnfold_core::registry::RULESETS;
+use turnfold_replay::drawing::{Highlights, svg};
+use turnfold_replay::{Page, page::PAGE_BYTES_MAX, page::frames::changed_spots};
+
+use super::browser::Browser;
+use turnfold_tests::goldens::goldens;
+use turnfold_tests::goldens::sight;
+
+const FACTS: &str = include_str!("facts.js");
+
+/// Steps from the setup to the end, and returns the facts of each position.
+const STEP: &str = "
+    const press = (key) => document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+    const picture = () => TELL(document.querySelector('.picture'));
+    press('Home');
+    const found = [picture()];
+    for (let count = Number(document.querySelector('[type=range]').max); count > 0; count--) {
+      press('ArrowRight');
+      found.push(picture());
+    }
+    return found;";
+
+/// What `show --format svg` draws at each position, with what changed marked as `--changed` does.
+fn drawings(path: &Path, text: &str) -> Vec<String> {
+    let sight = sight(path, text, "host");
+    let mut before = sight.picture(sight.start().unwrap().as_ref());
+    let mut drawings = vec![svg::document(&before, &Highlights::default())];
+    sight
+        .fold(&mut |seen| {
+            let picture = seen.picture();
+            let changed = changed_spots(&before, &picture);
+            drawings.push(svg::document(&picture, &Highlights { changed, ..Highlights::default() }));
+            before = picture;
+        })
+        .unwrap();
+    drawings
+}
+
+/// Makes of a picture's facts one number.
+const DIGEST: &str = "((picture) => digest(facts(picture)))";
+
+/// What a function of the page `drawn` tells of each drawing, log by log.
+fn expected(browser: &Browser, drawn: &str, tell: &str) -> Value {
+    browser.open(drawn);
+    browser.run(&format!(
+        "{FACTS}\nconst of = ({{ content }}) => [...content.querySelectorAll('svg.picture')].map((one) => {tell}(one));\n\
+         return [...document.querySelectorAll('template')].map(of);"
+    ))
+}
+
+/// What a function tells of each position of the page that is shown.
+fn found(browser: &Browser, tell: &str) -> Value {
+    browser.run(&format!("{FACTS}\n{}", STEP.replace("TELL", tell)))
+}
+
+#[test]
+fn vw_16_every_golden_log_is_in_the_browser_what_show_draws_at_every_position() {
+    let Some(browser) = Browser::start("golden logs in a browser") else { return };
+    for rules in RULESETS {
+        let is_of_rules = |path: &PathBuf| path.parent().unwrap().ends_with(rules.name());
+        let paths: Vec<_> = goldens().into_iter().filter(is_of_rules).collect();
+        let texts: Vec<_> = paths.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+        // In templates, which are not laid out.
+        let mut drawn = String::new();
+        for (path, text) in paths.iter().zip(&texts) {
+            writeln!(drawn, "<template>{}</template>", drawings(path, text).concat()).unwrap();
+        }
+        let drawn = browser.file("drawn.html", &drawn);
+        let expected = expected(&browser, &drawn, DIGEST);
+        for (index, (path, text)) in paths.iter().zip(&texts).enumerate() {
+            let page = Page::of(sight(path, text, "host"), None, PAGE_BYTES_MAX).unwrap();
+            browser.show(&page.html, "");
+            if found(&browser, DIGEST) != expected[index] {
+                let found = found(&browser, "facts");
+                let expected = self::expected(&browser, &drawn, "facts");
+                compare(&path.display().to_string(), &found, &expected[index]);
+                panic!("{}: facts that are the same have digests that are not", path.display());
+            }
+            browser.check_quiet();
+        }
+    }
+}
+
+fn compare(place: &str, found: &Value, expected: &Value) {
+    let (found, expected) = (found.as_array().unwrap(), expected.as_array().unwrap());
+    assert_eq!(found.len(), expected.len(), "{place}: positions");
+    for (position, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let (found, expected) = (found.as_array().unwrap(), expected.as_array().unwrap());
+        assert!(expected.len() > 2, "{place}: {expected:?}");
+        let differing: Vec<_> =
+            found.iter().zip(expected).filter(|(found, expected)| found != expected).take(5).collect();
+        assert!(
+            differing.is_empty() && found.len() == expected.len(),
+            "{place}, position {position}: {} parts, of the drawing {}; first that differ, page and drawing: {differing:#?}",
+            found.len(),
+            expected.len()
+        );
+    }
+}

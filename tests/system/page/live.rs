@@ -1,0 +1,194 @@
+//! The pages of a service: people who play one match, each in a browser of their own (VW-13 to VW-23, VW-30).
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::accessible::{FIND, FIND_CONTRAST};
+use super::browser::Browser;
+use super::installed;
+use super::looks::media;
+use super::recorder::Recorder;
+use turnfold_tests::sandbox::{Sandbox, workspace};
+use turnfold_tests::service::Running;
+
+/// Whether the stream of a page is open.
+pub(super) const LIVE: &str = "return !!document.querySelector('.connection.live')";
+
+/// The buttons of a page for what is legal at the entry that it shows.
+pub(super) const OFFERED: &str = ".legal:not([aria-busy]) button";
+
+/// Makes a match whose dice are recorded and returns the token of its host.
+pub(super) fn create(service: &Running, name: &str, ruleset: &str, setup: &str) -> String {
+    create_with(service, name, ruleset, setup, "recorded")
+}
+
+/// Makes a match and returns the token of its host.
+pub(super) fn create_with(service: &Running, name: &str, ruleset: &str, setup: &str, dice: &str) -> String {
+    let body =
+        json!({ "name": name, "ruleset": ruleset, "setup": setup, "dice": dice, "title": "Round <1>" });
+    let made = service.send("POST", "/v1/matches", service.admin(), &body.to_string());
+    assert_eq!(made.status, 201, "{}", made.body);
+    made.json()["token"].as_str().unwrap().to_owned()
+}
+
+/// Has somebody accept an invitation in a browser that finds the service at an origin.
+pub(super) fn join(browser: &Browser, service: &Running, name: &str, seat: &str, origin: &str) {
+    let grant = service.grant(name, &json!({ "kind": "invitation", "seat": seat }).to_string());
+    browser.open(&grant["link"].as_str().unwrap().replace(service.origin(), origin));
+    browser.wait_until("return !!document.querySelector('main button.primary')");
+    assert_eq!(browser.run("return location.hash"), "", "the invitation is out of the address");
+    browser.click("main button.primary");
+    browser.wait_until(LIVE);
+}
+
+/// Gives a command by the field.
+pub(super) fn give(browser: &Browser, command: &str) {
+    browser.run("document.querySelector('#command').value = ''");
+    browser.type_into("#command", command);
+    browser.click(".giving .primary");
+}
+
+/// Waits until a page offers commands, and gives the first of them.
+pub(super) fn give_first(browser: &Browser) {
+    wait_for_offer(browser);
+    browser.click(OFFERED);
+}
+
+/// Waits until a page offers commands for the entry that it shows.
+pub(super) fn wait_for_offer(browser: &Browser) {
+    browser.wait_until(&format!("return !!document.querySelector('{OFFERED}')"));
+}
+
+/// Waits until a page shows an entry with this number as the last.
+pub(super) fn wait_for_entry(browser: &Browser, number: usize) {
+    browser
+        .wait_until(&format!("return document.querySelector('.status strong')?.textContent === '{number}'"));
+}
+
+/// Returns what the console was told but for requests that failed or were refused, which belong to these tests.
+pub(super) fn complaints(browser: &Browser) -> Vec<String> {
+    let of_requests = ["Failed to load resource", "net::ERR_"];
+    let all = browser.console().into_iter();
+    all.filter(|line| !of_requests.iter().any(|expected| line.contains(expected))).collect()
+}
+
+/// Returns the entries of a match, as its host reads them.
+pub(super) fn entries(service: &Running, name: &str, host: &str) -> Vec<Value> {
+    let read = service.send("GET", &format!("/v1/matches/{name}/branches/main/entries"), host, "");
+    read.json()["items"].as_array().unwrap().clone()
+}
+
+#[test]
+fn vw_30_two_people_play_in_two_browsers_through_the_death_of_the_service() {
+    let Some(first) = Browser::start_online("two people in two browsers") else { return };
+    let Some(second) = Browser::start_online("two people in two browsers") else { return };
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let host = create(&service, "maya", "channel", "players = 2\nseed = 7");
+    // The service is found where it was before, whatever port it has.
+    let found = Recorder::before(service.origin());
+    join(&first, &service, "maya", "p1", found.origin());
+    join(&second, &service, "maya", "p2", found.origin());
+    assert_eq!(first.text("h1"), "Round <1>");
+    for (number, player) in (1..=4).zip([&first, &second].into_iter().cycle()) {
+        give_first(player);
+        for browser in [&first, &second] {
+            wait_for_entry(browser, number);
+        }
+    }
+    // VW-18: what is refused is said, and the command stays in the field.
+    give(&second, "take 1 1");
+    second.wait_until("return document.querySelector('.answer').textContent.includes('another player')");
+    assert_eq!(second.run("return document.querySelector('#command').value"), "take 1 1");
+    // A service that dies under a command: it is sent again with its key until there is an answer.
+    wait_for_offer(&first);
+    drop(service);
+    first.wait_until("return document.querySelector('.connection').textContent.includes('Trying again')");
+    first.click(OFFERED);
+    first.wait_until("return document.querySelector('.answer').textContent.includes('Sending it again')");
+    let service = Running::start(&sandbox);
+    found.reach(service.origin());
+    for browser in [&first, &second] {
+        wait_for_entry(browser, 5);
+    }
+    for browser in [&first, &second] {
+        browser.wait_until(LIVE);
+    }
+    assert_eq!(entries(&service, "maya", &host).len(), 5, "nothing is lost, nothing is there twice");
+    // VW-19: whoever looks at an earlier entry stays there, and is told that there is news.
+    first.click("[aria-label=First]");
+    give_first(&second);
+    wait_for_entry(&second, 6);
+    first.wait_until("return document.querySelector('.fresh').textContent === '1 new'");
+    assert_eq!(first.text(".status strong"), "0");
+    first.click(".fresh");
+    wait_for_entry(&first, 6);
+    for browser in [&first, &second] {
+        assert_eq!(complaints(browser), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn vw_32_axe_finds_no_violation_in_the_pages_of_a_service() {
+    let Some(axe) = installed("axe-core on the pages of a service", "axe-core/axe.min.js") else { return };
+    let Some(browser) = Browser::start_online("axe-core on the pages of a service") else { return };
+    let axe = fs::read_to_string(axe).unwrap();
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let host = create(&service, "hexes", "hexcapture", &fixture());
+    let check = |what: &str| {
+        media(&browser, "", "light");
+        browser.run(&axe);
+        assert_eq!(browser.run_until_done(FIND), json!([]), "{what}");
+        media(&browser, "", "dark");
+        assert_eq!(browser.run_until_done(FIND_CONTRAST), json!([]), "{what}, dark");
+    };
+    let grant = service.grant("hexes", r#"{"kind":"invitation","seat":"p1"}"#);
+    browser.open(grant["link"].as_str().unwrap());
+    browser.wait_until("return !!document.querySelector('main button.primary')");
+    check("an invitation");
+    browser.open(&format!("{}/m/hexes#t={host}", service.origin()));
+    browser.run("localStorage.clear()");
+    browser.open(&format!("{}/m/hexes#t={host}", service.origin()));
+    browser.wait_until(LIVE);
+    check("a match, as host");
+    for fold in 0..3 {
+        browser.run(&format!("document.querySelectorAll('.matchtools details')[{fold}].open = true"));
+        browser.wait_until(
+            "return document.querySelectorAll('details[open] :is(.grants li, .branches li, .files)').length > 0",
+        );
+        check(&format!("its tools, {fold}"));
+    }
+    browser.command(
+        "Emulation.setDeviceMetricsOverride",
+        &json!({ "width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": true }),
+    );
+    check("a phone");
+    assert_eq!(browser.run("return document.documentElement.scrollWidth"), 320, "no sideways scrolling");
+    browser.open(&format!("{}/", service.origin()));
+    browser.wait_until("return document.querySelectorAll('.matches a').length === 1");
+    check("the home page");
+    browser.run(&format!("sessionStorage.setItem('turnfold-admin', '{}')", service.admin()));
+    browser.open(&format!("{}/", service.origin()));
+    browser.run("document.querySelector('.fold').open = true");
+    browser.wait_until("return !!document.querySelector('#setup')");
+    check("a new match");
+    assert_eq!(complaints(&browser), Vec::<String>::new());
+}
+
+fn fixture() -> String {
+    fs::read_to_string(workspace().join("fixtures/hexcapture/small-world.toml")).unwrap()
+}
+
+/// The most bytes of what only the service serves (VW-23).
+const LIVE_BYTES_MAX: usize = 48 << 10;
+
+#[test]
+fn vw_23_the_scripts_of_the_service_are_small() {
+    let folder = workspace().join("cli/serve/src/page");
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let scripts = files.filter(|path| path.extension().is_some_and(|extension| extension == "js"));
+    let bytes: u64 = scripts.map(|path| fs::metadata(path).unwrap().len()).sum();
+    assert!(bytes <= LIVE_BYTES_MAX as u64, "{bytes} bytes");
+}

@@ -1,0 +1,54 @@
+//! The menu at a hex for which several commands are legal (VW-18).
+
+use super::browser::Browser;
+use super::games::Golden;
+use super::live::{complaints, create, give, join, wait_for_entry};
+use turnfold_tests::sandbox::Sandbox;
+use turnfold_tests::service::Running;
+
+/// Offers one more command at a hex than the service does: in the five games one hex has one command.
+const ONE_MORE: &str = "
+    const ask = window.fetch;
+    window.fetch = async (path, options) => {
+      const response = await ask(path, options);
+      if (!String(path).endsWith('/legal')) return response;
+      const told = await response.json();
+      window.hex = told.items.find(({ command }) => command.startsWith('tap ')).command.slice(4);
+      told.items.push({ seat: 'p1', command: `look ${window.hex}` });
+      return Response.json(told);
+    };";
+
+#[test]
+fn vw_18_several_commands_at_a_hex_are_a_menu_beside_it() {
+    let Some(browser) = Browser::start_online("the menu at a hex") else { return };
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let Golden { ruleset, setup, .. } = Golden::read("cycletap/nobody-is-left.tfl");
+    create(&service, "menu", &ruleset, &setup);
+    join(&browser, &service, "menu", "p1", service.origin());
+    browser.run(ONE_MORE);
+    give(&browser, "tap 0,1");
+    wait_for_entry(&browser, 1);
+    browser.wait_until("return !!window.hex && !!document.querySelector('.legal:not([aria-busy])')");
+    let hex = browser.run("return window.hex").as_str().unwrap().to_owned();
+    let at = format!(".picture [data-at=\"{hex}\"]");
+    browser.click(&at);
+    browser.wait_until("return !!document.querySelector('.menu:popover-open') && document.activeElement.textContent.startsWith('tap')");
+    assert_eq!(browser.text(".menu"), format!("tap {hex}look {hex}"));
+    let is_beside = browser.run(&format!(
+        "const [menu, hex] = ['.menu', {at:?}].map((one) => document.querySelector(one).getBoundingClientRect());\n\
+         return Math.abs(menu.left - hex.left) < 2 && (Math.abs(menu.top - hex.bottom) < 2 || Math.abs(menu.bottom - hex.top) < 2);"
+    ));
+    assert_eq!(is_beside, true);
+    // Escape closes it, and the board has the focus again.
+    browser.press('\u{e00c}');
+    browser.wait_until(&format!(
+        "return !document.querySelector('.menu') && document.activeElement.dataset.at === {hex:?}"
+    ));
+    browser.click(&at);
+    browser.wait_until("return document.activeElement.closest('.menu') !== null");
+    browser.press('\u{e007}');
+    wait_for_entry(&browser, 2);
+    assert!(browser.text(".status").contains(&format!("tap {hex}")), "{}", browser.text(".status"));
+    assert_eq!(complaints(&browser), Vec::<String>::new());
+}

@@ -1,0 +1,53 @@
+//! The script and style of the page: their size (VW-23), and their types (VW-3).
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::installed;
+use turnfold_tests::sandbox::workspace;
+
+/// The most bytes that `viewer.js` and `viewer.css` have together.
+const BYTES_MAX: usize = 48 << 10;
+
+#[test]
+fn vw_23_the_script_and_style_of_the_page_are_small() {
+    let folder = workspace().join("cli/replay/src/page");
+    let sizes = ["viewer.js", "viewer.css"].map(|name| fs::read(folder.join(name)).unwrap().len());
+    assert!(sizes.iter().sum::<usize>() <= BYTES_MAX, "{sizes:?}, at most {BYTES_MAX} together");
+}
+
+/// Checks a script with all that it imports.
+fn check_types(tsc: &Path, script: &Path) {
+    let checked = Command::new(tsc)
+        .args(["--allowJs", "--checkJs", "--strict", "--noEmit", "--target", "esnext", "--module", "esnext"])
+        .args(["--lib", "esnext,dom,dom.iterable", "--types", ""])
+        .arg(script)
+        .output()
+        .unwrap();
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
+}
+
+#[test]
+fn vw_3_the_types_of_the_script_are_right() {
+    let Some(tsc) = installed("the types of viewer.js", ".bin/tsc") else { return };
+    check_types(&tsc, &workspace().join("cli/replay/src/page/viewer.js"));
+}
+
+/// The scripts of the service lie beside `viewer.js` where they are served, and so they do here.
+#[test]
+fn vw_3_the_types_of_the_scripts_of_the_service_are_right() {
+    let Some(tsc) = installed("the types of live.js", ".bin/tsc") else { return };
+    let served = TempDir::new().unwrap();
+    for folder in ["cli/replay/src/page", "cli/serve/src/page"] {
+        for file in fs::read_dir(workspace().join(folder)).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "js" || extension == "ts") {
+                fs::copy(&path, served.path().join(path.file_name().unwrap())).unwrap();
+            }
+        }
+    }
+    check_types(&tsc, &served.path().join("live.js"));
+}

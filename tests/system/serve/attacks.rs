@@ -1,0 +1,207 @@
+//! Attacks: what a seat could try and take back (SV-10), and what a follower could miss (SV-18).
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::http::{Call, Event, Events, create, grant, import, main_of};
+use turnfold_tests::fixture;
+use turnfold_tests::sandbox::{Sandbox, workspace};
+use turnfold_tests::service::Running;
+
+/// A match of seeded dice whose roll is due, and p1's token.
+fn due(service: &Running, seed: &str) -> (String, String) {
+    let setup = fixture("initiative", "small-board");
+    let body = json!({"name": "due", "ruleset": "initiative", "setup": setup, "dice": "seeded", "seed": seed.repeat(64)});
+    let made = Call::post("/v1/matches", service.admin(), &body).to(service).is(201).json();
+    let host = made["token"].as_str().unwrap().to_owned();
+    (host, grant(service, "due", &json!({"kind": "seat", "seat": "p1"})))
+}
+
+/// SV-10: with several commands, or with a roll before a command that is then rejected, a seat could see dice and take
+/// them back.
+#[test]
+fn sv_10_a_seat_cannot_try_dice_by_commands_that_are_rejected() {
+    let tried = ["3", "9"].map(|seed| {
+        let sandbox = Sandbox::new();
+        let service = Running::start(&sandbox);
+        let (host, p1) = due(&service, seed);
+        let entries = main_of("due", "entries");
+        let mut told = String::new();
+        for commands in [
+            json!({"commands": ["p1: move 0,0", "p1: move 0,0"]}),
+            json!({"commands": ["p1: move 0,0"]}),
+            json!({"commands": ["p1: select nothing"]}),
+            json!({"commands": ["jump"]}),
+            json!({"commands": ["host: next-turn"]}),
+            json!({"commands": ["roll 1 2 3 4"]}),
+            json!({"commands": ["roll 1 2 3 4"], "roll": false}),
+            json!({"commands": [""]}),
+        ] {
+            for accept in ["application/json", "text/plain"] {
+                let call = Call::post(&entries, &p1, &commands).with("accept", accept);
+                let answer = call.with("x-request-id", "same").to(&service);
+                assert!([403, 409, 422].contains(&answer.status), "{commands}: {answer:?}");
+                assert!(!answer.body.contains("rolled"), "{commands}: {answer:?}");
+                writeln!(told, "{commands} {} {}", answer.status, answer.body).unwrap();
+            }
+        }
+        // Nothing was rolled, nothing recorded.
+        let match_json = Call::get("/v1/matches/due", &host).to(&service).is(200).json();
+        assert_eq!(match_json["head"], 0, "{match_json}");
+        told
+    });
+    assert_eq!(tried[0], tried[1], "whatever the seed, the same answers");
+    assert!(tried[0].contains("at most 1 command"), "{}", tried[0]);
+}
+
+/// SV-10: the roll that is due is made by whoever asks for it, once, and recorded before it is told.
+#[test]
+fn sv_10_a_due_roll_is_recorded_before_it_is_told() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let (host, p1) = due(&service, "3");
+    let entries = main_of("due", "entries");
+    let without =
+        Call::post(&entries, &p1, &json!({"commands": [], "roll": false})).to(&service).is(200).json();
+    assert_eq!((&without["head"], &without["entries"]), (&json!(0), &json!([])));
+    let rolled = Call::post(&entries, &p1, &json!({"commands": []})).to(&service).is(201).json();
+    let made = rolled["entries"].as_array().unwrap();
+    assert!(!made.is_empty() && made[0]["effects"][0]["effect"] == "rolled", "{rolled}");
+    let again = Call::post(&entries, &p1, &json!({"commands": []})).to(&service).is(200).json();
+    assert_eq!((&again["head"], &again["entries"]), (&rolled["head"], &json!([])));
+    let told = Call::get(&entries, &host).to(&service).is(200).json();
+    assert_eq!(told["items"].as_array().unwrap().len(), made.len());
+}
+
+/// SV-11: the host commands for itself, and for seats that nobody has.
+#[test]
+fn sv_11_the_host_commands_only_for_seats_that_nobody_has() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let host = create(&service, "ford", "cycletap", &fixture("cycletap", "ford"));
+    let entries = main_of("ford", "entries");
+    let tap = json!({"commands": ["p1: tap 0,1"]});
+    Call::post(&entries, &host, &tap).to(&service).is(201);
+    let invited = service.grant("ford", r#"{"kind":"invitation","seat":"p1"}"#);
+    Call::post(&entries, &host, &tap).to(&service).problem(403, "forbidden");
+    Call::post(&entries, &host, &json!({"commands": ["tap 0,0"]})).to(&service).problem(403, "forbidden");
+    let id = invited["id"].as_str().unwrap();
+    Call::new("DELETE", &format!("/v1/matches/ford/grants/{id}"), &host).to(&service).is(204);
+    Call::post(&entries, &host, &json!({"commands": ["p1: tap 0,0"]})).to(&service).is(201);
+}
+
+/// SV-12: the seat is asked for before the key, and both before what the host expects of the head.
+#[test]
+fn sv_12_the_seat_answers_before_the_key_and_the_precondition() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let host = create(&service, "ford", "cycletap", &fixture("cycletap", "ford"));
+    let entries = main_of("ford", "entries");
+    let post = |commands: &Value, expect: &str| {
+        let call = Call::post(&format!("{entries}{expect}"), &host, &json!({"commands": commands}));
+        call.with("idempotency-key", "once").to(&service)
+    };
+    let taps = json!(["p1: tap 0,1"]);
+    post(&taps, "").is(201);
+    assert_eq!(post(&taps, "?expect=9").is(200).header("idempotency-replayed"), Some("true"));
+    service.grant("ford", r#"{"kind":"invitation","seat":"p1"}"#);
+    // The same key for the same commands, for others, and a head that it is not.
+    for commands in [&taps, &json!(["p1: tap 0,0"]), &json!(["end", "p1: tap 0,0"])] {
+        post(commands, "?expect=9").problem(403, "forbidden");
+    }
+    // A command of `p1` that names no seat.
+    let unnamed = json!({"commands": ["tap 0,0"]});
+    Call::post(&format!("{entries}?expect=9"), &host, &unnamed).to(&service).problem(403, "forbidden");
+    // Of a seat that nobody has, the key answers first, then the head, then the rules.
+    post(&json!(["p2: tap 9,9"]), "?expect=9").problem(422, "key_reused");
+    let of_p2 = json!({"commands": ["p2: tap 9,9"]});
+    Call::post(&format!("{entries}?expect=9"), &host, &of_p2).to(&service).problem(412, "moved");
+    Call::post(&entries, &host, &of_p2).to(&service).problem(409, "rejected");
+}
+
+/// What a follower knows, by number.
+#[derive(Default)]
+pub(super) struct Known(pub(super) BTreeMap<u64, Value>);
+
+impl Known {
+    /// Applies an event; each record is told once in each of its forms.
+    pub(super) fn apply(&mut self, event: &Event) {
+        assert_eq!((event.kind.as_str(), event.id), ("entries", event.data["head"].as_u64()));
+        let records = event.data["entries"].as_array().unwrap();
+        assert!(!records.is_empty(), "an event told nothing");
+        for record in records {
+            let seq = record["seq"].as_u64().unwrap();
+            let before = self.0.insert(seq, record.clone());
+            assert_ne!(before.as_ref(), Some(record), "told twice");
+        }
+    }
+
+    /// Returns what is known, in the order of its numbers.
+    pub(super) fn entries(&self) -> Vec<Value> {
+        self.0.values().cloned().collect()
+    }
+}
+
+/// Plays the commands of a golden log on a branch, one a request, while every viewer follows.
+fn follow(service: &Running, golden: &str) {
+    let text = fs::read_to_string(workspace().join(format!("replays/{golden}.tfl"))).unwrap();
+    let name = golden.replace('/', "-");
+    let host = import(service, &name, &text);
+    let lines: Vec<_> =
+        Call::get(&main_of(&name, "entries?limit=1000"), &host).to(service).is(200).json()["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|record| {
+                format!("{}: {}", record["seat"].as_str().unwrap(), record["command"].as_str().unwrap())
+            })
+            .collect();
+    let live = format!("/v1/matches/{name}/branches");
+    Call::post(&live, &host, &json!({"name": "live", "from": "main:0"})).to(service).is(201);
+    let viewers = ["host", "p1", "p2", "p8"];
+    let mut streams = viewers.map(|viewer| {
+        let call = Call::get(&format!("{live}/live/events?as={viewer}"), &host);
+        (viewer, Events::open(service, &call), Known::default())
+    });
+    for line in &lines {
+        let body = json!({"commands": [line], "roll": false});
+        Call::post(&format!("{live}/live/entries"), &host, &body).to(service).is(201);
+    }
+    for (viewer, events, known) in &mut streams {
+        let path = format!("{live}/live/entries?limit=1000&as={viewer}");
+        let told = Call::get(&path, &host).to(service).is(200).json();
+        let told = told["items"].as_array().unwrap();
+        while known.entries() != *told {
+            let event = events.next().unwrap_or_else(|| panic!("{golden}: the stream of {viewer} ended"));
+            known.apply(&event);
+        }
+        let tag = Call::get(&format!("{live}/live/view?as={viewer}"), &host).to(service).is(200);
+        if let Some(last) = told.last() {
+            assert_eq!(known.0.keys().next_back(), last["seq"].as_u64().as_ref());
+        }
+        assert!(tag.header("etag").is_some());
+    }
+}
+
+/// SV-18: an entry once concealed comes late, behind later ones, and effects of a known one come to light later; who
+/// applies events by number ends with what the log tells.
+#[test]
+fn sv_18_whoever_follows_ends_with_what_the_log_tells_each_form_told_once() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    for golden in [
+        "cycletap/while-the-other-plans",
+        "cycletap/a-defense-taken-back",
+        "cycletap/mutual-attacks",
+        "cycletap/two-on-one-hex",
+        "channel/look-ahead",
+        "channel/yin-yang",
+        "initiative/seeded-dice",
+        "lifecycle/statuses",
+    ] {
+        follow(&service, golden);
+    }
+}

@@ -1,0 +1,222 @@
+//! Nothing is lost: not by `kill -9`, not by connections that break off (SV-37, SV-14 to SV-16, SV-25).
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::http::{Call, create, main_of};
+use super::{Random, times};
+use turnfold_tests::fixture;
+use turnfold_tests::sandbox::Sandbox;
+use turnfold_tests::service::Running;
+
+const CLIENTS: usize = 32;
+const MATCHES: usize = 4;
+
+/// What was answered for each key of a match: the head, and the records.
+type Answered = BTreeMap<String, (u64, Value)>;
+
+/// Appends under one key after another until the end; what is not answered is asked again.
+fn client(
+    place: usize,
+    origin: &str,
+    hosts: &[String],
+    is_over: &AtomicBool,
+    answered: &Mutex<Vec<Answered>>,
+) {
+    let of_match = place % MATCHES;
+    let path = main_of(&format!("m{of_match}"), "entries");
+    let mut seen = 0;
+    let mut count = 0;
+    while !is_over.load(Ordering::Relaxed) {
+        let key = format!("c{place}-{count}");
+        count += 1;
+        let call = Call::post(&path, &hosts[of_match], &json!({"commands": ["tick 1"]}));
+        let call = call.with("idempotency-key", &key);
+        let answer = loop {
+            match call.send(origin) {
+                Ok(answer) if answer.status == 503 => {}
+                Ok(answer) => break answer,
+                Err(_) => {}
+            }
+            thread::sleep(Duration::from_millis(5));
+        };
+        assert!([200, 201].contains(&answer.status), "{answer:?}");
+        let is_again = answer.header("idempotency-replayed").is_some();
+        assert_eq!(answer.status == 200, is_again, "{answer:?}");
+        let told = answer.json();
+        let head = told["head"].as_u64().unwrap();
+        if !is_again {
+            assert!(head > seen, "the head went back from {seen} to {head}");
+            seen = head;
+        }
+        // The same again is answered with the same records, once it was answered at all.
+        if count % 3 == 0
+            && let Ok(again) = call.send(origin)
+            && again.status != 503
+        {
+            assert_eq!((again.status, again.json()), (200, told.clone()), "{key}");
+            assert_eq!(again.header("etag"), answer.header("etag"));
+        }
+        let records = told["entries"].clone();
+        answered.lock().unwrap()[of_match].insert(format!("host/{key}"), (head, records));
+    }
+}
+
+/// SV-37, SV-16: each 201 is in the log with its number, each keyed retry is answered once, heads never go back. The
+/// long form kills 200 times.
+#[test]
+fn sv_37_what_was_answered_with_201_survives_kill_9() {
+    let sandbox = Sandbox::new();
+    let mut service = Running::start(&sandbox);
+    let origin = service.origin().to_owned();
+    let address = origin.trim_start_matches("http://").to_owned();
+    let setup = fixture("hexcapture", "small-world");
+    let hosts: Vec<_> =
+        (0..MATCHES).map(|place| create(&service, &format!("m{place}"), "hexcapture", &setup)).collect();
+    let (is_over, answered) = (AtomicBool::new(false), Mutex::new(vec![Answered::new(); MATCHES]));
+    thread::scope(|scope| {
+        for place in 0..CLIENTS {
+            let (origin, hosts, is_over, answered) = (&origin, &hosts, &is_over, &answered);
+            scope.spawn(move || client(place, origin, hosts, is_over, answered));
+        }
+        let mut random = Random(0x5eed);
+        let service = &mut service;
+        for _ in 0..times(5, 200) {
+            thread::sleep(Duration::from_millis(100 + random.below(400) as u64));
+            service.kill();
+            *service = Running::start_by(sandbox.command(["serve", "--listen", &address]));
+        }
+        thread::sleep(Duration::from_millis(200));
+        is_over.store(true, Ordering::Relaxed);
+    });
+    let answered = answered.into_inner().unwrap();
+    for (place, answered) in answered.iter().enumerate() {
+        assert!(answered.len() > 10, "{}", answered.len());
+        let (mut after, mut log) = (json!(0), Vec::new());
+        while !after.is_null() {
+            let path = main_of(&format!("m{place}"), &format!("entries?limit=1000&after={after}"));
+            let told = Call::get(&path, &hosts[place]).to(&service).is(200).json();
+            log.extend(told["items"].as_array().unwrap().clone());
+            after = told["next"].clone();
+        }
+        let mut keys: Vec<_> = log.iter().map(|record| record["key"].as_str().unwrap()).collect();
+        let head = log.len() as u64;
+        for (key, (seq, records)) in answered {
+            let record = &log[usize::try_from(*seq).unwrap() - 1];
+            assert_eq!((record["key"].as_str(), record["seq"].as_u64()), (Some(key.as_str()), Some(*seq)));
+            assert_eq!(record["state_hash"], records[0]["state_hash"]);
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len() as u64, head, "a key was recorded twice");
+    }
+    drop(service);
+    sandbox.ok("verify");
+}
+
+/// Sends the first bytes of a request and goes away.
+fn drop_after(origin: &str, bytes: &[u8], pause_us: u64) {
+    let mut stream = TcpStream::connect(origin.trim_start_matches("http://")).unwrap();
+    stream.write_all(bytes).unwrap();
+    thread::sleep(Duration::from_micros(pause_us));
+}
+
+/// Requires a branch to take the next command of whoever has seen where it stands, and to record it there. What was sent
+/// before by somebody who has gone may still be recorded meanwhile, so 412 may be answered, but not again and again.
+fn require_accepting(service: &Running, match_name: &str, host: &str) -> u64 {
+    let entries = main_of(match_name, "entries");
+    let call = Call::post(&entries, host, &json!({"commands": ["tick 1"]}));
+    let accepted = (0..5).find_map(|_| {
+        let view = Call::get(&main_of(match_name, "view"), host).to(service).is(200);
+        let answer = call.clone().with("if-match", view.header("etag").unwrap()).to(service);
+        assert!([201, 412].contains(&answer.status), "{answer:?}");
+        Some(answer).filter(|answer| answer.status == 201)
+    });
+    let next = accepted.expect("the branch accepts nothing any more").json();
+    let head = next["head"].as_u64().unwrap();
+    let told = Call::get(&format!("{entries}?limit=1&after={}", head - 1), host).to(service).is(200).json();
+    assert_eq!(told["items"][0]["state_hash"], next["entries"][0]["state_hash"]);
+    head
+}
+
+/// SV-37: requests that break off at any byte. The long form sends 10,000.
+#[test]
+fn sv_37_after_requests_that_broke_off_every_branch_still_accepts() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let setup = fixture("hexcapture", "small-world");
+    let hosts = ["a", "b"].map(|name| (name, create(&service, name, "hexcapture", &setup)));
+    let mut random = Random(0xd20b);
+    for count in 0..times(500, 10_000) {
+        let (name, host) = &hosts[count % 2];
+        let path = main_of(name, "entries");
+        let call = match count % 3 {
+            0 => Call::get(&main_of(name, "view"), host),
+            _ => Call::post(&path, host, &json!({"commands": ["tick 1", "tick 1"]})),
+        };
+        let bytes = call.bytes();
+        let length = random.below(bytes.len() + 1);
+        drop_after(service.origin(), &bytes[..length], random.below(2) as u64 * 500);
+    }
+    for (name, host) in &hosts {
+        require_accepting(&service, name, host);
+    }
+}
+
+/// SV-15: a client that goes away while its command is being recorded. A handler that was dropped then would leave the
+/// state in memory one entry behind the store, and every later command would meet a conflict.
+#[test]
+fn sv_15_a_client_that_goes_away_during_an_append_changes_nothing() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let host = create(&service, "a", "hexcapture", &fixture("hexcapture", "small-world"));
+    let call = Call::post(&main_of("a", "entries"), &host, &json!({"commands": ["tick 1"]}));
+    let mut head = 0;
+    for count in 0..40 {
+        drop_after(service.origin(), &call.bytes(), count * 150);
+        let next = require_accepting(&service, "a", &host);
+        assert!(next > head);
+        head = next;
+    }
+    assert!(head > 40, "no command that was sent whole was recorded: {head}");
+}
+
+/// SV-25: the answer to an invitation is lost on the way.
+#[test]
+fn sv_37_an_invitation_whose_answer_is_lost_is_answered_again() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    create(&service, "ford", "cycletap", &fixture("cycletap", "ford"));
+    for count in 0..10 {
+        let invitation = service.grant("ford", r#"{"kind":"invitation","seat":"p1"}"#);
+        let invitation = invitation["token"].as_str().unwrap();
+        let token = |letter: char| format!("tf_s_{count}{}A", letter.to_string().repeat(41));
+        let join = |token: &str| Call::post("/v1/join", invitation, &json!({"token": token}));
+        let mut stream = TcpStream::connect(service.origin().trim_start_matches("http://")).unwrap();
+        stream.write_all(&join(&token('b')).bytes()).unwrap();
+        if count % 2 == 0 {
+            let _ = stream.read(&mut [0; 16]);
+        }
+        drop(stream);
+        let joined = join(&token('b')).to(&service);
+        // It was spent, or is spent now.
+        assert!([200, 201].contains(&joined.status), "{joined:?}");
+        let joined = joined.json();
+        assert_eq!((&joined["seat"], &joined["match"]), (&json!("p1"), &json!("ford")));
+        assert_eq!(join(&token('b')).to(&service).is(200).json(), joined);
+        join(&token('c')).to(&service).problem(410, "spent");
+        Call::post("/v1/join", invitation, &json!({})).to(&service).problem(410, "spent");
+        Call::get("/v1/matches/ford", &token('b')).to(&service).is(200);
+        Call::get("/v1/matches/ford", &token('c')).to(&service).problem(401, "no_token");
+        let id = joined["id"].as_str().unwrap();
+        let path = format!("/v1/matches/ford/grants/{id}");
+        Call::new("DELETE", &path, service.admin()).to(&service).is(204);
+    }
+}

@@ -1,0 +1,169 @@
+//! What the service holds in memory: all of it is counted, and goes (SV-27).
+//!
+//! The short form of the soak takes half a minute; `TURNFOLD_SERVE_LONG=1` makes it ten.
+
+#![expect(clippy::disallowed_methods, reason = "decides when to stop waiting")]
+
+use std::net::TcpListener;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::http::{Call, Events, create, grant, main_of};
+use super::readers::resident_kib;
+use super::{Random, times};
+use turnfold_tests::fixture;
+use turnfold_tests::sandbox::Sandbox;
+use turnfold_tests::service::Running;
+
+/// A service that tells its metrics.
+struct Measured {
+    service: Running,
+    metrics: String,
+}
+
+impl Measured {
+    /// Starts one that may hold so many MiB.
+    fn start(sandbox: &Sandbox, cache: &str) -> Self {
+        let metrics = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+        let line = ["serve", "--listen", "127.0.0.1:0", "--cache", cache, "--metrics", &metrics];
+        Self { service: Running::start_by(sandbox.command(line)), metrics }
+    }
+
+    /// Returns what it counts as held, in KiB.
+    fn counted_kib(&self) -> u64 {
+        let told = Call::get("/metrics", "").send(&self.metrics).unwrap().is(200).body;
+        let line = told.lines().find_map(|line| line.strip_prefix("turnfold_table_bytes "));
+        line.unwrap().parse::<u64>().unwrap() / 1024
+    }
+}
+
+/// SV-27: what was told to those who follow is counted, and goes with the last of them. The long form has 60 matches.
+#[test]
+fn sv_27_what_followers_were_told_is_counted_and_goes_with_the_last_of_them() {
+    let sandbox = Sandbox::new();
+    let measured = Measured::start(&sandbox, "16");
+    let service = &measured.service;
+    let names: Vec<_> = (0..times(12, 60)).map(|place| format!("m{place}")).collect();
+    let play = |name: &String| {
+        let host = create(service, name, "hexcapture", &fixture("hexcapture", "small-world"));
+        for count in [1000, 100] {
+            let ticks = json!({"commands": vec!["tick 1"; count]});
+            Call::post(&main_of(name, "entries"), &host, &ticks).to(service).is(201);
+        }
+        host
+    };
+    let hosts: Vec<_> = names.iter().map(play).collect();
+    let before = resident_kib(service);
+    let mut counted_most = 0;
+    for (name, host) in names.iter().zip(&hosts) {
+        let told = (101..109).map(|after| {
+            let mut events =
+                Events::open(service, &Call::get(&main_of(name, &format!("events?after={after}")), host));
+            assert_eq!(events.next().unwrap().id, Some(1100));
+            events
+        });
+        let told: Vec<_> = told.collect();
+        counted_most = counted_most.max(measured.counted_kib());
+        drop(told);
+    }
+    assert!((2_000..40_000).contains(&counted_most), "{counted_most} KiB are counted");
+    // A stream that was closed ends once the service hears of that.
+    let until = Instant::now() + Duration::from_secs(20);
+    while measured.counted_kib() > 1_000 && Instant::now() < until {
+        thread::sleep(Duration::from_millis(100));
+    }
+    assert!(measured.counted_kib() <= 1_000, "{} KiB stay", measured.counted_kib());
+    let grown = resident_kib(service).saturating_sub(before);
+    assert!(grown <= 40 << 10, "{grown} KiB are resident that were not");
+}
+
+/// SV-27: an open branch counts about what it takes.
+#[test]
+fn sv_27_an_open_branch_counts_about_what_it_takes() {
+    let sandbox = Sandbox::new();
+    let branches = 250;
+    let names = ["a", "b", "c", "d"];
+    {
+        let service = Running::start(&sandbox);
+        for name in names {
+            let host = create(&service, name, "hexcapture", &fixture("hexcapture", "small-world"));
+            for place in 0..branches {
+                let body = json!({"name": format!("b{place}"), "from": "main:0"});
+                Call::post(&format!("/v1/matches/{name}/branches"), &host, &body).to(&service).is(201);
+            }
+        }
+    }
+    let measured = Measured::start(&sandbox, "256");
+    let service = &measured.service;
+    let look = |name: &str| {
+        for place in 0..branches {
+            let path = format!("/v1/matches/{name}/branches/b{place}/view");
+            Call::get(&path, service.admin()).to(service).is(200);
+        }
+        (resident_kib(service), measured.counted_kib())
+    };
+    // What the first ones take is also what the service itself takes.
+    let (resident, counted) = look("a");
+    let (resident_then, counted_then) = ["b", "c", "d"].map(look)[2];
+    let (taken, counted) = (resident_then.saturating_sub(resident), counted_then - counted);
+    assert!(taken <= counted * 2 && counted <= taken * 3, "{taken} KiB are taken, {counted} KiB counted");
+}
+
+/// Plays, looks, follows and comes again, as a player's page does.
+fn visit(service: &Running, random: &mut Random, name: &str, [host, seat]: &[String; 2]) {
+    let entries = main_of(name, "entries");
+    let ticks = json!({"commands": vec!["tick 1"; 1 + random.below(20)]});
+    let head = Call::post(&entries, host, &ticks).to(service).is(201).json()["head"].as_u64().unwrap();
+    let at = random.below(usize::try_from(head).unwrap());
+    for rest in ["view".to_owned(), format!("view?at={at}"), format!("entries?after={at}"), "frames".into()] {
+        Call::get(&main_of(name, &rest), seat).to(service).is(200);
+    }
+    for token in [host, seat] {
+        let after = head.saturating_sub(1 + random.below(1500) as u64);
+        let call = Call::get(&main_of(name, &format!("events?after={after}")), token);
+        assert!(Events::open(service, &call).next().is_some());
+    }
+}
+
+/// SV-27: after ten minutes (in the short form 20 seconds) of play, reading and streams, the service takes at most a fifth
+/// more than at the beginning, when everything had been in use once.
+#[test]
+fn sv_27_a_soak_ends_within_a_fifth_of_where_it_began() {
+    let sandbox = Sandbox::new();
+    let measured = Measured::start(&sandbox, "16");
+    let service = &measured.service;
+    let new_match = |place: usize| {
+        let name = format!("m{place}");
+        let host = create(service, &name, "hexcapture", &fixture("hexcapture", "small-world"));
+        Call::post(&main_of(&name, "entries"), &host, &json!({"commands": vec!["tick 1"; 1000]}))
+            .to(service)
+            .is(201);
+        let seat = grant(service, &name, &json!({"kind": "seat", "seat": "p1"}));
+        (name, [host, seat])
+    };
+    let matches: Vec<_> = (0..times(8, 60)).map(new_match).collect();
+    let rounds = |time: Duration| {
+        let until = Instant::now() + time;
+        thread::scope(|scope| {
+            for thread in 0..4_u64 {
+                let matches = &matches;
+                scope.spawn(move || {
+                    let mut random = Random(0x5eed + thread);
+                    while Instant::now() < until {
+                        let (name, tokens) = &matches[random.below(matches.len())];
+                        visit(service, &mut random, name, tokens);
+                        // A seat has so many requests a second.
+                        thread::sleep(Duration::from_millis(50));
+                    }
+                });
+            }
+        });
+        thread::sleep(Duration::from_secs(2));
+        resident_kib(service)
+    };
+    let began = rounds(Duration::from_secs(times(10, 60) as u64));
+    let ended = rounds(Duration::from_secs(times(20, 600) as u64));
+    assert!(ended <= began + began / 5, "it began with {began} KiB and ended with {ended} KiB");
+}

@@ -1,0 +1,52 @@
+//! The service, as the real binary runs it, and the terminal as its client.
+//!
+//! The proofs of `SV-35` to `SV-38` have a short form here; `TURNFOLD_SERVE_LONG=1` runs the long one.
+
+mod attacks;
+mod cache_eviction;
+
+mod crowd;
+#[cfg(unix)] // links
+mod described;
+mod durability;
+mod end_of_match;
+#[cfg(unix)]
+mod fleet;
+#[cfg(unix)]
+mod fuzzer;
+#[cfg(unix)] // limits of a shell
+mod hardening;
+mod http;
+mod malformed_requests;
+#[cfg(target_os = "linux")] // the memory of a process
+mod memory;
+mod papers;
+mod problems;
+#[cfg(unix)] // signals
+mod process;
+mod proxies;
+mod readers;
+mod response_headers;
+mod secrets;
+#[cfg(unix)] // signals
+mod streams;
+mod verbs_and_service_agree;
+
+use std::env;
+
+/// Returns the short or the long form of a number of repetitions.
+fn times(short: usize, long: usize) -> usize {
+    if env::var_os("TURNFOLD_SERVE_LONG").is_some() { long } else { short }
+}
+
+/// Numbers that look random and are the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 20).unwrap() % most.max(1)
+    }
+}

@@ -1,0 +1,234 @@
+//! Many who read one history, cut off and resumed, and one who never reads (SV-38, SV-17, SV-19).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::Barrier;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::attacks::Known;
+use super::http::{Call, Events, create, grant, import, main_of};
+use super::{Random, times};
+use turnfold_tests::fixture;
+use turnfold_tests::sandbox::{Sandbox, workspace};
+use turnfold_tests::service::Running;
+
+/// The readers that share a token of spectators.
+const SPECTATORS_OF_TOKEN: usize = 100;
+
+/// Reads from the start to the end, cut off and resumed at random, and returns what it knows.
+fn reader(service: &Running, path: &str, token: &str, viewer: &str, place: u64, head: &Value) -> Known {
+    let mut random = Random(0x9e37_79b9 + place * 7919);
+    let mut known = Known::default();
+    let mut after = 0;
+    while json!(after) != *head {
+        let call = Call::get(&format!("{path}?as={viewer}&after=0"), token);
+        let call = if after > 0 { call.with("last-event-id", &after.to_string()) } else { call };
+        let mut events = Events::open(service, &call);
+        for _ in 0..=random.below(6) {
+            let event = events.next().expect("the stream ended");
+            known.apply(&event);
+            after = event.id.unwrap();
+            if json!(after) == *head {
+                break;
+            }
+        }
+    }
+    known
+}
+
+/// A record without the time at which it was recorded.
+fn without_time(record: &Value) -> Value {
+    let mut record = record.clone();
+    record["recorded_at_ms"] = Value::Null;
+    record
+}
+
+/// Plays the entries of `main` again on another branch, each by whoever may.
+fn play_again(service: &Running, name: &str, host: &str, records: &[Value]) {
+    let seats = ["p1", "p2"].map(|seat| (seat, grant(service, name, &json!({"kind": "seat", "seat": seat}))));
+    for record in records {
+        let own = seats.iter().find(|(seat, _)| record["seat"] == *seat).map_or(host, |(_, token)| token);
+        let body = json!({"commands": [record["command"]], "roll": false});
+        let path = format!("/v1/matches/{name}/branches/live/entries");
+        Call::post(&path, own, &body).to(service).is(201);
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn check_readers(service: &Running, golden: &str, readers: usize) {
+    let text = fs::read_to_string(workspace().join(format!("replays/{golden}.tfl"))).unwrap();
+    let name = golden.replace('/', "-");
+    let host = import(service, &name, &text);
+    let told = |viewer: &str| {
+        let path = main_of(&name, &format!("entries?limit=1000&as={viewer}"));
+        let told = Call::get(&path, &host).to(service).is(200).json();
+        told["items"].as_array().unwrap().iter().map(without_time).collect::<Vec<_>>()
+    };
+    // A token has only so many streams and requests, however many readers there are.
+    let spectators: Vec<_> = (0..readers.div_ceil(SPECTATORS_OF_TOKEN))
+        .map(|_| grant(service, &name, &json!({"kind": "spectator"})))
+        .collect();
+    let told_spectators = told("p8");
+    let of_seat = |seat: &'static str| {
+        (seat, grant(service, &name, &json!({"kind": "seat", "seat": seat})), told(seat))
+    };
+    let seats = ["p1", "p2", "p1", "p2", "p1", "p2"].map(of_seat);
+    let branches = format!("/v1/matches/{name}/branches");
+    Call::post(&branches, &host, &json!({"name": "live", "from": "main:0"})).to(service).is(201);
+    let path = format!("{branches}/live/events");
+    thread::scope(|scope| {
+        for place in 0..readers {
+            let spectator = ("p8", &spectators[place / SPECTATORS_OF_TOKEN], &told_spectators);
+            let of_seat = seats.get(place).map(|(viewer, token, told)| (*viewer, token, told));
+            let ((viewer, token, told), path) = (of_seat.unwrap_or(spectator), &path);
+            scope.spawn(move || {
+                let known = reader(service, path, token, viewer, place as u64, &json!(told.len()));
+                let known: Vec<_> = known.entries().iter().map(without_time).collect();
+                assert_eq!(known, *told, "reader {place} of {golden} as {viewer}");
+            });
+        }
+        play_again(service, &name, &host, &told("host"));
+    });
+}
+
+/// SV-38: each ends with the records of one who reads from the start, each told once in each of its forms. The long form
+/// has 1,000 readers.
+#[test]
+fn sv_38_readers_cut_off_and_resumed_end_with_the_same_records() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    for golden in ["cycletap/a-defense-taken-back", "initiative/seeded-dice"] {
+        check_readers(&service, golden, times(25, 1000));
+    }
+}
+
+/// SV-38, SV-31: those who come again at one moment, as after a restart, are all served, wherever they were: more than
+/// may wait for a fold. The long form has 1,000 of them.
+#[test]
+fn sv_38_readers_who_all_come_again_at_one_moment_are_all_served() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let text = fs::read_to_string(workspace().join("replays/cycletap/a-defense-taken-back.tfl")).unwrap();
+    let host = import(&service, "a", &text);
+    let readers = times(100, 1000);
+    let tokens: Vec<_> = (0..readers.div_ceil(SPECTATORS_OF_TOKEN))
+        .map(|_| grant(&service, "a", &json!({"kind": "spectator"})))
+        .collect();
+    let told = Call::get(&main_of("a", "entries?limit=1000&as=p8"), &host).to(&service).is(200).json();
+    let told = told["items"].as_array().unwrap();
+    let head = told.len() as u64;
+    let at_once = Barrier::new(readers);
+    thread::scope(|scope| {
+        for place in 0..readers {
+            let (service, at_once, token) = (&service, &at_once, &tokens[place / SPECTATORS_OF_TOKEN]);
+            scope.spawn(move || {
+                let seen = place as u64 % head;
+                let call = Call::get(&main_of("a", "events"), token).with("last-event-id", &seen.to_string());
+                at_once.wait();
+                let event = Events::open(service, &call).next().unwrap();
+                assert_eq!(event.id, Some(head), "{seen}");
+                assert_eq!(event.data["entries"].as_array().unwrap().last(), told.last(), "{seen}");
+            });
+        }
+    });
+}
+
+/// SV-19: who comes again is told what it did not know when it was cut off, also what came to light of old entries while
+/// a later one was concealed; what others were told meanwhile changes nothing.
+#[test]
+fn sv_19_who_comes_again_is_told_what_came_to_light_meanwhile() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    for golden in ["cycletap/while-the-other-plans", "cycletap/mutual-attacks", "channel/look-ahead"] {
+        let text = fs::read_to_string(workspace().join(format!("replays/{golden}.tfl"))).unwrap();
+        let name = golden.replace('/', "-");
+        let host = import(&service, &name, &text);
+        let path = main_of(&name, "entries?limit=1000");
+        let records = Call::get(&path, &host).to(&service).is(200).json()["items"].clone();
+        let branches = format!("/v1/matches/{name}/branches");
+        Call::post(&branches, &host, &json!({"name": "live", "from": "main:0"})).to(&service).is(201);
+        let viewers = ["p1", "p2", "p8"];
+        let follow = |viewer: &str, after: u64| {
+            let call = Call::get(&format!("{branches}/live/events?as={viewer}&after={after}"), &host);
+            Events::open(&service, &call)
+        };
+        let entries = format!("{branches}/live/entries");
+        // What each viewer knew at each head of the log that it was told of.
+        let mut known = viewers.map(|_| BTreeMap::from([(0, BTreeMap::new())]));
+        for record in records.as_array().unwrap() {
+            let (seat, command) = (record["seat"].as_str().unwrap(), record["command"].as_str().unwrap());
+            let body = json!({"commands": [format!("{seat}: {command}")], "roll": false});
+            Call::post(&entries, &host, &body).to(&service).is(201);
+            for (viewer, known) in viewers.iter().zip(&mut known) {
+                let told = Call::get(&format!("{entries}?limit=1000&as={viewer}"), &host).to(&service);
+                let told = told.is(200).json()["items"].as_array().unwrap().clone();
+                let told: BTreeMap<_, _> =
+                    told.into_iter().map(|record| (record["seq"].as_u64().unwrap(), record)).collect();
+                // Somebody follows all the way.
+                let (&after, before) = known.last_key_value().unwrap();
+                if told != *before && told.len() as u64 > after {
+                    assert_eq!(follow(viewer, after).next().unwrap().id, Some(told.len() as u64));
+                }
+                known.entry(told.len() as u64).or_insert(told);
+            }
+        }
+        for (viewer, known) in viewers.iter().zip(known) {
+            let (&head, last) = known.last_key_value().unwrap();
+            for (after, mut known) in known.clone() {
+                if after == head {
+                    continue;
+                }
+                let event = follow(viewer, after).next().unwrap();
+                assert_eq!(event.id, Some(head));
+                for record in event.data["entries"].as_array().unwrap() {
+                    known.insert(record["seq"].as_u64().unwrap(), record.clone());
+                }
+                assert_eq!(known, *last, "{golden} as {viewer} after {after}");
+            }
+        }
+    }
+}
+
+/// The resident memory of a service, in KiB.
+#[cfg(target_os = "linux")]
+pub(super) fn resident_kib(service: &Running) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", service.pid())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+/// Plays a game with or without somebody who watches and never reads, and returns the memory it took.
+#[cfg(target_os = "linux")]
+fn played_before_one_who_never_reads(is_watched: bool) -> u64 {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let host = create(&service, "a", "hexcapture", &fixture("hexcapture", "small-world"));
+    let watches = Call::get(&main_of("a", "events"), &host);
+    let stream = is_watched.then(|| watches.open(service.origin()).unwrap());
+    let commands = json!({"commands": vec!["tick 1"; 50]});
+    for count in 1..=times(200, 4_000) {
+        let answer = Call::post(&main_of("a", "entries"), &host, &commands).to(&service).is(201).json();
+        assert_eq!(answer["head"], 50 * count);
+    }
+    let resident = resident_kib(&service);
+    drop(stream);
+    resident
+}
+
+/// SV-38, SV-17: nothing is queued for it, and nobody waits for it.
+#[test]
+#[cfg(target_os = "linux")]
+fn sv_38_one_who_never_reads_costs_no_memory_and_stalls_nobody() {
+    let (alone, watched) = thread::scope(|scope| {
+        let alone = scope.spawn(|| played_before_one_who_never_reads(false));
+        (alone.join().unwrap(), played_before_one_who_never_reads(true))
+    });
+    // Two processes differ by some MiB whatever they do; the long form plays enough for a queue to be seen.
+    assert!(
+        watched.saturating_sub(alone) <= 16 << 10,
+        "{alone} KiB alone, {watched} KiB with one who never reads"
+    );
+}

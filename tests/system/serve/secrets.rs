@@ -1,0 +1,300 @@
+//! What a seat may not know reaches it by no answer: whatever the secret, the same bytes (SV-36, SV-13, SV-21).
+//!
+//! `head`, `seq` and `next` are as the viewer counts, so they are the same, too; the service told the host's numbers
+//! would fail here.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::http::{Answer, Call, Events, create, grant, main_of};
+use turnfold_tests::fixture;
+use turnfold_tests::sandbox::Sandbox;
+use turnfold_tests::service::Running;
+
+/// A game with a secret, and somebody who may not know it.
+struct Case {
+    /// A seat, or the spectators' `p8`.
+    viewer: &'static str,
+    ruleset: &'static str,
+    /// The setup, in which SECRET stands for the secret; none for the ford.
+    setup: &'static str,
+    /// What the host plays before the secret, the secret, and what follows it.
+    before: &'static [&'static str],
+    secrets: &'static [&'static [&'static str]],
+    after: &'static [&'static str],
+    /// Commands of the viewer's own that are accepted, one after the other.
+    own: [&'static str; 2],
+    question: &'static str,
+}
+
+const PLANS_OF_P1: &[&[&str]] = &[
+    &[],
+    &["p1: tap 0,1", "p1: tap 0,0"],
+    &["p1: back", "p1: tap 3,3", "p1: tap 0,1", "p1: tap 0,0", "p1: tap 0,0", "p1: back"],
+];
+
+const PLANS_OF_P2: &[&[&str]] = &[
+    &[],
+    &["p2: tap 0,-2", "p2: tap -1,-1", "p2: tap -1,-1", "p2: tap -2,0"],
+    &["p2: tap 0,-1", "p2: tap 0,0", "p2: tap 0,0", "p2: tap 0,-1", "p2: tap 0,-1"],
+];
+
+const CASES: &[Case] = &[
+    Case {
+        viewer: "p2",
+        ruleset: "cycletap",
+        setup: "",
+        before: &[],
+        secrets: PLANS_OF_P1,
+        after: &["p1: switch"],
+        own: ["tap 0,-2", "tap -1,-1"],
+        question: "suggest 0,0",
+    },
+    Case {
+        viewer: "p1",
+        ruleset: "cycletap",
+        setup: "",
+        before: &["p1: tap 0,1", "p1: tap 0,0", "p1: switch"],
+        secrets: PLANS_OF_P2,
+        after: &[],
+        own: ["tap 0,1", "tap 0,0"],
+        question: "suggest 0,0",
+    },
+    Case {
+        viewer: "p8",
+        ruleset: "cycletap",
+        setup: "",
+        before: &["p1: tap 0,1", "p1: switch"],
+        secrets: PLANS_OF_P2,
+        after: &[],
+        own: ["tap 0,1", "tap 0,0"],
+        question: "suggest 0,0",
+    },
+    // CH-18: of the plenitude a player knows what it has seen; here that is purple.
+    Case {
+        viewer: "p1",
+        ruleset: "channel",
+        setup: "players = 2\nplenitude = { purple = 2, SECRET }\n\
+            [[boards]]\ntokens = \"b1b2b3b4b5\"\nknown = [\"purple\", \"blue\", \"red\"]\n\
+            [[boards]]\ntokens = \"b1b2b3b4b5\"\nknown = [\"green\"]\n\
+            [[energies]]\nid = 1\ncolor = \"red\"\nat = \"bag\"\n",
+        before: &["p1: meditate purple", "p2: meditate red"],
+        secrets: &[
+            &["darkblue = 4, blue = 2, green = 3, yellow = 1, orange = 1, red = 3"],
+            &["darkblue = 1, blue = 2, green = 4, yellow = 2, orange = 2, red = 3"],
+            &["darkblue = 3, blue = 2, green = 2, yellow = 4, orange = 4, red = 3"],
+        ],
+        after: &[],
+        own: ["meditate blue", "meditate red"],
+        question: "possible 1",
+    },
+];
+
+/// All that a viewer is told of one secret, each answer with what it asked.
+struct Told<'a> {
+    service: &'a Running,
+    case: &'a Case,
+    host: String,
+    /// The viewer's token, and how often it was used: a seat's may not be used too often.
+    token: (String, usize),
+    answers: Vec<(String, String)>,
+}
+
+impl Told<'_> {
+    fn send(&mut self, what: &str, call: impl FnOnce(&str) -> Call) -> Answer {
+        if self.token.1.is_multiple_of(150) {
+            let kind = match self.case.viewer {
+                "p8" => json!({"kind": "spectator"}),
+                seat => json!({"kind": "seat", "seat": seat}),
+            };
+            self.token.0 = grant(self.service, "secret", &kind);
+        }
+        self.token.1 += 1;
+        // With the same id for each request, problems are the same bytes, too.
+        let answer = call(&self.token.0).with("x-request-id", "same").to(self.service);
+        assert!(answer.status != 429 && answer.status < 500, "{what}: {answer:?}");
+        let mut told = format!("{}\n", answer.status);
+        for (name, value) in answer.headers.iter().filter(|(name, _)| name != "date") {
+            told.extend([name.as_str(), ": ", value, "\n"]);
+        }
+        self.answers.push((what.to_owned(), told + &without_times(&answer.body)));
+        answer
+    }
+
+    fn get(&mut self, path: &str, headers: &[(&str, &str)]) -> Answer {
+        self.send(&format!("GET {path} {headers:?}"), |token| {
+            headers.iter().fold(Call::get(path, token), |call, (name, value)| call.with(name, value))
+        })
+    }
+
+    fn post(&mut self, path: &str, body: &Value, headers: &[(&str, &str)]) -> Answer {
+        self.send(&format!("POST {path} {body} {headers:?}"), |token| {
+            headers.iter().fold(Call::post(path, token, body), |call, (name, value)| call.with(name, value))
+        })
+    }
+
+    /// Everything that can be looked at, at every entry and beyond the last.
+    fn look(&mut self) {
+        let ask = format!("ask?q={}", self.case.question);
+        for at in ["", "0", "1", "2", "3", "7", "99"] {
+            for rest in ["view", "legal", "picture.svg", "frames", "replay.html", "replay.tfl", &ask] {
+                let joint = if rest.contains('?') { '&' } else { '?' };
+                let at = if at.is_empty() { String::new() } else { format!("{joint}at={at}") };
+                let path = main_of("secret", &format!("{rest}{at}"));
+                let tag = self.get(&path, &[]).header("etag").map(ToOwned::to_owned);
+                if ["view", "legal", &ask].contains(&rest) {
+                    self.get(&path, &[("accept", "text/plain")]);
+                }
+                if let Some(tag) = tag {
+                    self.get(&path, &[("if-none-match", &tag)]);
+                }
+            }
+        }
+        for rest in
+            ["entries", "entries?limit=2", "entries?after=1&limit=1", "entries?after=99", "diff?with=main:1"]
+        {
+            self.get(&main_of("secret", rest), &[]);
+            self.get(&main_of("secret", rest), &[("accept", "text/plain")]);
+        }
+        let paths =
+            ["", "/secret", "/secret/branches", "/secret/grants", "/other", "/secret/branches/no/view"];
+        for path in paths {
+            self.get(&format!("/v1/matches{path}"), &[]);
+        }
+        self.get(&main_of("secret", "events?after=99"), &[("accept", "text/event-stream")]);
+        self.get(&main_of("secret", "events"), &[("last-event-id", "99")]);
+    }
+
+    /// Everything that the viewer can send.
+    fn act(&mut self) {
+        let path = main_of("secret", "entries");
+        let [first, second] = self.case.own;
+        let one = json!({"commands": [first]});
+        let refused = [
+            json!({"commands": [first, second]}),
+            json!({"commands": [format!("p3: {first}")]}),
+            json!({"commands": ["host: resolve"]}),
+            json!({"commands": ["no such command"]}),
+            json!({"commands": ["tap 99,99"]}),
+            json!({"commands": ["refused"], "roll": false}),
+            json!({"commands": []}),
+            json!({"commands": [], "roll": true, "more": 1}),
+        ];
+        for body in &refused {
+            self.post(&path, body, &[]);
+            self.post(&path, body, &[("idempotency-key", "secret"), ("accept", "text/plain")]);
+        }
+        for expect in ["0", "1", "99"] {
+            self.post(&format!("{path}?expect={expect}"), &one, &[]);
+        }
+        self.post(&path, &one, &[("if-match", "\"00000000000000000000000000000000\"")]);
+        self.post("/v1/join", &json!({}), &[]);
+        self.post("/v1/matches/secret/branches", &json!({"name": "mine", "from": "main:1"}), &[]);
+        self.post("/v1/matches/secret/grants", &json!({"kind": "host"}), &[]);
+        // The tag that it was told before the secret holds as long as it sees nothing new.
+        let tag = self.get(&main_of("secret", "view"), &[]).header("etag").unwrap().to_owned();
+        let key = ("idempotency-key", "secret");
+        self.post(&path, &one, &[("if-match", &tag), key]);
+        self.look_briefly();
+        self.post(&path, &one, &[("if-match", &tag), key]);
+        self.post(&path, &one, &[("if-match", &tag)]);
+        self.post(&path, &json!({"commands": [second]}), &[key]);
+        self.post(&path, &json!({"commands": [second]}), &[("accept", "text/plain"), ("if-match", "*")]);
+        self.look_briefly();
+    }
+
+    fn look_briefly(&mut self) {
+        for rest in ["view", "legal", "entries", "frames"] {
+            self.get(&main_of("secret", rest), &[]);
+        }
+    }
+
+    /// What a stream that goes on after each head tells.
+    fn follow(&mut self) {
+        let entries = self.get(&main_of("secret", "entries"), &[]).json();
+        let head = entries["items"].as_array().unwrap().len();
+        for after in 0..head {
+            let call = Call::get(&main_of("secret", &format!("events?after={after}")), &self.token.0);
+            let event = Events::open(self.service, &call).next().unwrap();
+            let told = without_times(&format!("{} {:?} {}", event.kind, event.id, event.data));
+            self.answers.push((format!("events after {after}"), told));
+        }
+    }
+
+    fn play(&self, commands: &[&str]) {
+        if !commands.is_empty() {
+            let call = Call::post(&main_of("secret", "entries"), &self.host, &json!({"commands": commands}));
+            call.with("idempotency-key", "secret").to(self.service).is(201);
+        }
+    }
+}
+
+/// Blanks out when entries were recorded.
+fn without_times(text: &str) -> String {
+    let mut parts = text.split("\"recorded_at_ms\":");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        text + "\"recorded_at_ms\":" + part.trim_start_matches(|c: char| c.is_ascii_digit())
+    })
+}
+
+fn told(case: &Case, secret: &[&str]) -> Vec<(String, String)> {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let setup = match case.setup {
+        "" => fixture("cycletap", "ford"),
+        setup => setup.replace("SECRET", secret[0]),
+    };
+    let host = create(&service, "secret", case.ruleset, &setup);
+    let mut told = Told { service: &service, case, host, token: (String::new(), 0), answers: Vec::new() };
+    let others: Vec<_> = case.before.iter().chain(case.after).collect();
+    assert!(!others.is_empty());
+    for commands in case.before {
+        // Each with a key of its own, that the host alone may know.
+        let call = Call::post(&main_of("secret", "entries"), &told.host, &json!({"commands": [commands]}));
+        call.to(&service).is(201);
+    }
+    if case.setup.is_empty() {
+        told.play(secret);
+    }
+    for command in case.after {
+        let call = Call::post(&main_of("secret", "entries"), &told.host, &json!({"commands": [command]}));
+        call.to(&service).is(201);
+    }
+    told.look();
+    told.act();
+    told.follow();
+    told.answers
+}
+
+/// SV-36. Each secret is played on a service of its own; the viewer asks for everything and sends everything.
+#[test]
+fn sv_36_whatever_the_secret_every_answer_has_the_same_bytes() {
+    let mut statuses = BTreeSet::new();
+    for case in CASES {
+        let told: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                case.secrets.iter().map(|secret| scope.spawn(|| told(case, secret))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let (first, others) = told.split_first().unwrap();
+        for other in others {
+            assert_eq!(first.len(), other.len());
+            for ((what, one), (_, two)) in first.iter().zip(other) {
+                assert_eq!(one, two, "{} of {}: {what}", case.viewer, case.ruleset);
+            }
+        }
+        assert!(first.iter().filter(|(_, told)| told.starts_with("200")).count() > 20);
+        statuses.extend(first.iter().map(|(_, told)| told.split('\n').next().unwrap().to_owned()));
+        for (what, told) in first {
+            let hashes =
+                told.split('"').any(|part| part.len() == 64 && part.bytes().all(|b| b.is_ascii_hexdigit()));
+            assert!(!hashes, "{what} tells a hash: {told}");
+        }
+    }
+    // Not for want of anything to say: every status that they can reach is among the answers.
+    for status in ["200", "201", "304", "400", "403", "404", "409", "412", "422"] {
+        assert!(statuses.contains(status), "{status} is not among {statuses:?}");
+    }
+}

@@ -1,0 +1,213 @@
+//! Streams: how they begin and end, and who may follow how far (SV-17 to SV-20, SV-24, SV-28).
+
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::http::{Call, Event, Events, create, grant, main_of};
+use turnfold_tests::fixture;
+use turnfold_tests::sandbox::Sandbox;
+use turnfold_tests::service::Running;
+
+fn world(service: &Running) -> String {
+    create(service, "a", "hexcapture", &fixture("hexcapture", "small-world"))
+}
+
+fn tick(service: &Running, token: &str, branch: &str) -> u64 {
+    let path = format!("/v1/matches/a/branches/{branch}/entries");
+    let told = Call::post(&path, token, &json!({"commands": ["host: tick 1"]})).to(service).is(201).json();
+    told["head"].as_u64().unwrap()
+}
+
+fn follow(service: &Running, token: &str, rest: &str) -> Events {
+    Events::open(service, &Call::get(&main_of("a", &format!("events{rest}")), token))
+}
+
+/// SV-18: its id is the head, its tag that of the view at that head.
+#[test]
+fn sv_18_an_event_tells_head_tag_and_entries() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let host = world(&service);
+    let mut events = follow(&service, &host, "");
+    assert_eq!(tick(&service, &host, "main"), 1);
+    let event = events.next().unwrap();
+    let view = Call::get(&main_of("a", "view"), &host).to(&service).is(200);
+    let told = Call::get(&main_of("a", "entries"), &host).to(&service).is(200).json();
+    assert_eq!((event.kind.as_str(), event.id), ("entries", Some(1)));
+    assert_eq!(event.data["tag"].as_str(), view.header("etag"));
+    assert_eq!((&event.data["head"], &event.data["entries"]), (&json!(1), &told["items"]));
+}
+
+/// SV-19: after a head, by header or by query; a head beyond the last is refused; more than 1,000 records are not told.
+#[test]
+fn sv_19_a_stream_goes_on_after_the_last_event() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let host = world(&service);
+    for _ in 0..3 {
+        tick(&service, &host, "main");
+    }
+    let seqs = |event: Event| -> Vec<u64> {
+        let entries = event.data["entries"].as_array().unwrap();
+        entries.iter().map(|record| record["seq"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(seqs(follow(&service, &host, "?after=1").next().unwrap()), [2, 3]);
+    let call = Call::get(&main_of("a", "events?after=0"), &host);
+    let resumed = call.clone().with("last-event-id", "2");
+    assert_eq!(seqs(Events::open(&service, &resumed).next().unwrap()), [3]);
+    assert_eq!(
+        seqs(Events::open(&service, &call.clone().with("last-event-id", "")).next().unwrap()),
+        [1, 2, 3]
+    );
+    call.clone().with("last-event-id", "4").to(&service).problem(400, "bad_request");
+    call.clone().with("last-event-id", "x").to(&service).problem(400, "bad_request");
+    call.with("accept", "application/json").to(&service).problem(406, "accept");
+    let many = json!({"commands": vec!["tick 1"; 1000]});
+    Call::post(&main_of("a", "entries"), &host, &many).to(&service).is(201);
+    let event = follow(&service, &host, "?after=2").next().unwrap();
+    assert_eq!((event.id, &event.data["entries"]), (Some(1003), &json!(null)));
+}
+
+/// SV-20: a grant that is revoked, or has expired, follows no longer, also while much happens.
+#[test]
+fn sv_20_streams_end_with_their_grants() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let host = world(&service);
+    let revoked = service.grant("a", r#"{"kind":"spectator"}"#);
+    let expiring = grant(&service, "a", &json!({"kind": "spectator", "expires": "1s"}));
+    let mut other = follow(&service, &host, "");
+    let mut expired = follow(&service, &expiring, "");
+    // It expires with nothing told.
+    assert_eq!(expired.next(), None);
+    Call::get("/v1/matches/a", &expiring).to(&service).problem(401, "no_token");
+    let token = revoked["token"].as_str().unwrap();
+    let mut events = follow(&service, token, "");
+    let mut unread = follow(&service, token, "");
+    tick(&service, &host, "main");
+    assert_eq!(events.next().unwrap().id, Some(1));
+    let id = revoked["id"].as_str().unwrap();
+    Call::new("DELETE", &format!("/v1/matches/a/grants/{id}"), &host).to(&service).is(204);
+    for _ in 0..20 {
+        tick(&service, &host, "main");
+    }
+    assert_eq!(events.next(), None);
+    // What it was sent before may still be on its way, and nothing that came later.
+    while let Some(event) = unread.next() {
+        assert_eq!(event.id, Some(1));
+    }
+    // Others go on.
+    let mut last = None;
+    while last != Some(21) {
+        last = other.next().unwrap().id;
+    }
+}
+
+/// SV-20: `gone` when the branch is deleted, `bye` when the service ends, with exit code 0 (SV-28).
+#[test]
+fn sv_20_streams_say_gone_and_bye() {
+    let sandbox = Sandbox::new();
+    let mut service = Running::start(&sandbox);
+    let host = world(&service);
+    let branches = "/v1/matches/a/branches";
+    Call::post(branches, &host, &json!({"name": "side", "from": "main"})).to(&service).is(201);
+    let mut gone = Events::open(&service, &Call::get(&format!("{branches}/side/events"), &host));
+    let mut bye = follow(&service, &host, "");
+    tick(&service, &host, "side");
+    Call::new("DELETE", &format!("{branches}/side"), &host).to(&service).is(204);
+    let kinds = |events: &mut Events| -> Vec<String> {
+        std::iter::from_fn(|| events.next()).map(|event| event.kind).collect()
+    };
+    let told = kinds(&mut gone);
+    assert_eq!(told.last().map(String::as_str), Some("gone"), "{told:?}");
+    // Another of its name is another branch.
+    Call::post(branches, &host, &json!({"name": "side", "from": "main"})).to(&service).is(201);
+    assert_eq!(tick(&service, &host, "side"), 1);
+    tick(&service, &host, "main");
+    terminate(&service);
+    assert_eq!(kinds(&mut bye), ["entries", "bye"]);
+    assert_eq!(service.wait().code(), Some(0));
+}
+
+/// Sends SIGTERM.
+pub(super) fn terminate(service: &Running) {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(service.pid()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+}
+
+/// SV-24: a spectator with a delay is shown the match as it was, by no answer more.
+#[test]
+fn sv_24_a_delayed_spectator_is_shown_what_is_old_enough() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let host = world(&service);
+    let late = grant(&service, "a", &json!({"kind": "spectator", "delay": "1h"}));
+    let get = |rest: &str| {
+        Call::get(&format!("/v1/matches/a{rest}"), &late).with("x-request-id", "same").to(&service)
+    };
+    let rests = [
+        "",
+        "/branches",
+        "/branches/main/view",
+        "/branches/main/entries",
+        "/branches/main/legal",
+        "/branches/main/view?at=1",
+        "/branches/side/view",
+        "/branches/main/entries?after=1",
+        "/branches/main/frames",
+        "/branches/main/events?after=1",
+        "/branches/main/replay.tfl",
+    ];
+    let told = || {
+        rests.map(|rest| {
+            let answer = get(rest);
+            (answer.status, answer.body)
+        })
+    };
+    let before = told();
+    for _ in 0..3 {
+        tick(&service, &host, "main");
+    }
+    let branch = json!({"name": "side", "from": "main:2"});
+    Call::post("/v1/matches/a/branches", &host, &branch).to(&service).is(201);
+    assert_eq!(told(), before);
+    get("/branches/side/view").problem(404, "not_found");
+    get("/branches/main/view?at=1").problem(400, "bad_request");
+    // Short enough a delay passes.
+    let soon = grant(&service, "a", &json!({"kind": "spectator", "delay": "1s"}));
+    let mut events = follow(&service, &soon, "?after=0");
+    let mut last = events.next().unwrap().id;
+    while last != Some(3) {
+        last = events.next().unwrap().id;
+    }
+    thread::sleep(Duration::from_millis(1));
+    Call::get("/v1/matches/a/branches/side/view", &soon).to(&service).is(200);
+}
+
+/// SV-31: so many streams of one token, and the places are free again when they end.
+#[test]
+fn sv_31_a_token_has_so_many_streams() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    world(&service);
+    let seat = grant(&service, "a", &json!({"kind": "spectator"}));
+    let player = grant(&service, "a", &json!({"kind": "host"}));
+    let streams: Vec<_> = (0..8).map(|_| follow(&service, &player, "")).collect();
+    let one_more = Call::get(&main_of("a", "events"), &player);
+    let refused = one_more.to(&service).problem(429, "slow_down");
+    assert!(refused.header("retry-after").is_some());
+    drop(follow(&service, &seat, ""));
+    drop(streams);
+    while one_more
+        .open(service.origin())
+        .map(|mut reader| super::http::Answer::read_head(&mut reader))
+        .unwrap()
+        .unwrap()
+        .status
+        != 200
+    {
+        thread::sleep(Duration::from_millis(10));
+    }
+}

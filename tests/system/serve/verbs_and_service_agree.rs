@@ -1,0 +1,180 @@
+//! What the service answers is what the verbs print, byte for byte (SV-35).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use turnfold_replay::drawing::{Highlights, svg};
+use turnfold_replay::render::{self, LegalCommand, json_line};
+use turnfold_replay::{LoggedRecord, Viewer};
+
+use super::http::{Call, grant, import, main_of};
+use super::times;
+use turnfold_tests::goldens::goldens;
+use turnfold_tests::goldens::{sight, viewers};
+use turnfold_tests::sandbox::Sandbox;
+use turnfold_tests::service::Running;
+
+/// Blanks out when entries were recorded, which an import decides.
+fn without_times(text: &str) -> String {
+    let mut parts = text.split("\"recorded_at_ms\":");
+    let first = parts.next().unwrap_or_default().to_owned();
+    let is_time = |letter: char| letter.is_ascii_digit() || "nul".contains(letter);
+    parts.fold(first, |text, part| text + "\"recorded_at_ms\":" + part.trim_start_matches(is_time))
+}
+
+/// A golden log as one viewer sees it over HTTP.
+struct Seen<'a> {
+    service: &'a Running,
+    path: &'a Path,
+    text: &'a str,
+    match_name: &'a str,
+    token: &'a str,
+    viewer: &'a str,
+}
+
+impl Seen<'_> {
+    fn get(&self, rest: &str, accept: &str) -> String {
+        let mut path = main_of(self.match_name, rest);
+        if self.viewer != "host" {
+            path.extend([if rest.contains('?') { "&as=" } else { "?as=" }, self.viewer]);
+        }
+        Call::get(&path, self.token).with("accept", accept).to(self.service).is(200).body
+    }
+
+    #[track_caller]
+    fn check(&self, rest: &str, accept: &str, expected: &str) {
+        let found = self.get(rest, accept);
+        let (found, expected) = (without_times(&found), without_times(expected));
+        assert_eq!(found, expected, "{} as {}: {rest} {accept}", self.path.display(), self.viewer);
+    }
+
+    fn check_position(&self, at: u64) {
+        let viewer: Viewer = self.viewer.parse().unwrap();
+        let sight = sight(self.path, self.text, self.viewer).up_to(at).unwrap();
+        let state = sight.state().unwrap();
+        let picture = viewer.picture(state.as_ref());
+        let none = Highlights::default();
+        let view = json_line(&viewer.view_json(state.as_ref())).unwrap() + "\n";
+        self.check(&format!("view?at={at}"), "application/json", &view);
+        let drawn = render::text(render::picture(&picture, &none));
+        self.check(&format!("view?at={at}"), "text/plain", &drawn);
+        self.check(&format!("picture.svg?at={at}"), "image/svg+xml", &svg::document(&picture, &none));
+        let asked = (self.viewer != "host").then_some(viewer);
+        let legal = render::legal_commands(asked, viewer, state.as_ref());
+        let lines = render::text(legal.iter().map(LegalCommand::line));
+        self.check(&format!("legal?at={at}"), "text/plain", &lines);
+        let items: Vec<_> = legal.iter().map(|command| json_line(command).unwrap()).collect();
+        let items = format!("{{\"items\":[{}],\"next\":null}}\n", items.join(","));
+        self.check(&format!("legal?at={at}"), "application/json", &items);
+    }
+
+    /// The list of entries, read in parts.
+    fn check_entries(&self, limit: usize) {
+        let mut records: Vec<LoggedRecord> = Vec::new();
+        let sight = sight(self.path, self.text, self.viewer);
+        sight.fold(&mut |seen| records.push(seen.logged_record())).unwrap();
+        let mut after = 0;
+        loop {
+            let items = &records[after..records.len().min(after + limit)];
+            let next = (records.len() > after + limit).then_some(after + limit);
+            let rest = format!("entries?after={after}&limit={limit}");
+            let lines = render::text(items.iter().map(|record| render::logged(record, false)));
+            self.check(&rest, "text/plain", &lines);
+            let items: Vec<_> = items.iter().map(|record| json_line(record).unwrap()).collect();
+            let next_json = next.map_or("null".to_owned(), |next| next.to_string());
+            let items = format!("{{\"items\":[{}],\"next\":{next_json}}}\n", items.join(","));
+            self.check(&rest, "application/json", &items);
+            let Some(next) = next else { break };
+            after = next;
+        }
+    }
+}
+
+fn check_golden(service: &Running, path: &Path, place: usize) {
+    let text = fs::read_to_string(path).unwrap();
+    let match_name = format!("golden-{place}");
+    let token = import(service, &match_name, &text);
+    for (index, viewer) in viewers(path, &text).iter().enumerate() {
+        let seen = Seen { service, path, text: &text, match_name: &match_name, token: &token, viewer };
+        let head = sight(path, &text, viewer).head();
+        let one = [(place + index) as u64 * 7 % (head + 1)];
+        let all: Vec<u64> = (0..=head).collect();
+        for at in if times(0, 1) == 1 { all.as_slice() } else { one.as_slice() } {
+            seen.check_position(*at);
+        }
+        seen.check_entries(if index == 0 { 7 } else { 1000 });
+    }
+}
+
+/// SV-35. The long form takes every entry of every golden log, the short one an entry of each for each viewer.
+#[test]
+fn sv_35_every_golden_log_is_answered_as_the_verbs_print_it() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let goldens: Vec<(usize, PathBuf)> = goldens().into_iter().enumerate().collect();
+    assert!(goldens.len() > 50);
+    thread::scope(|scope| {
+        for part in goldens.chunks(goldens.len().div_ceil(4)) {
+            let service = &service;
+            scope.spawn(move || {
+                for (place, path) in part {
+                    check_golden(service, path, *place);
+                }
+            });
+        }
+    });
+}
+
+/// SV-35, SV-21: not only the library that both ask, but the real verbs; and not only a host's `as`, but the seats' own
+/// tokens, at the head and before.
+#[test]
+fn sv_35_seats_and_spectators_are_answered_what_the_real_verbs_print() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    for golden in ["cycletap/while-the-other-plans", "channel/a-game-for-two", "initiative/seeded-dice"] {
+        let text =
+            fs::read_to_string(turnfold_tests::sandbox::workspace().join(format!("replays/{golden}.tfl")))
+                .unwrap();
+        let name = golden.split('/').next_back().unwrap();
+        let host = import(&service, name, &text);
+        sandbox.write("golden.tfl", &text);
+        let seats = ["p1", "p2"]
+            .map(|seat| (seat, grant(&service, name, &serde_json::json!({"kind": "seat", "seat": seat}))));
+        let spectator = ("p8", grant(&service, name, &serde_json::json!({"kind": "spectator"})));
+        for (viewer, token) in seats.iter().chain([&spectator, &("host", host)]) {
+            let get = |rest: &str, accept: &str| {
+                Call::get(&main_of(name, rest), token).with("accept", accept).to(&service).is(200).body
+            };
+            for (at, suffix) in [("", ""), ("?at=2", ":2")] {
+                let ok = |line: &str| {
+                    sandbox.ok(&line.replace("FILE", &format!("golden.tfl{suffix} --as {viewer}")))
+                };
+                assert_eq!(
+                    get(&format!("view{at}"), "application/json"),
+                    ok("--format json show FILE"),
+                    "{golden}"
+                );
+                assert_eq!(get(&format!("view{at}"), "text/plain"), ok("show FILE"), "{golden} {viewer}{at}");
+                assert_eq!(
+                    get(&format!("picture.svg{at}"), "image/*"),
+                    ok("show --format svg FILE"),
+                    "{golden}"
+                );
+                if *viewer != "host" {
+                    assert_eq!(
+                        get(&format!("legal{at}"), "text/plain"),
+                        ok("legal FILE"),
+                        "{golden} {viewer}{at}"
+                    );
+                }
+            }
+            let log = sandbox.ok(&format!("log golden.tfl --as {viewer}"));
+            assert_eq!(get("entries?limit=1000", "text/plain"), log, "{golden} {viewer}");
+            let log = sandbox.ok(&format!("--format json log golden.tfl --as {viewer}"));
+            let items = format!("{{\"items\":[{}],\"next\":null}}\n", log.trim_end().replace('\n', ","));
+            let found = get("entries?limit=1000", "application/json");
+            assert_eq!(without_times(&found), without_times(&items), "{golden} {viewer}");
+        }
+    }
+}
