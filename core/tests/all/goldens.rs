@@ -123,7 +123,11 @@ fn any_line_of_a_golden_log_that_is_changed_is_found() {
     let text = fs::read_to_string(repository("replays/initiative/moves.tfl")).unwrap();
     let asserted = |line: &&str| line.contains(" => ") || line.starts_with("= ");
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| asserted(line)) {
-        let changed = if line.contains(" => ") { line.replace(" => ", " => x") } else { line.replace("state ", "state x") };
+        let changed = if line.contains(" => ") {
+            line.replace(" => ", " => x")
+        } else {
+            line.replace("state ", "state x")
+        };
         let text = text.replace(&format!("\n{line}\n"), &format!("\n{changed}\n"));
         let wrong = Golden::read(rules, &text).differences();
         assert!(wrong.len() == 1 && wrong[0].starts_with(&format!("{number}: ")), "{changed}: {wrong:?}");

@@ -59,7 +59,11 @@ impl<'a> Play<'a> {
             Branch::GoesOn => {}
         }
         // A line without an outcome expects an empty one, such as of an empty list.
-        match line.text.strip_suffix(" =>").map_or_else(|| line.text.split_once(" => "), |asked| Some((asked, ""))) {
+        match line
+            .text
+            .strip_suffix(" =>")
+            .map_or_else(|| line.text.split_once(" => "), |asked| Some((asked, "")))
+        {
             Some((asked, expected)) => self.asked(asked, expected).map(|()| true),
             None => self.said(&line.text),
         }
@@ -109,13 +113,18 @@ impl<'a> Play<'a> {
         if let Some(seats) = word.strip_suffix(':') {
             let state = &self.begun()?.state;
             return for_each(seats, rest, |seat, command| {
-                compare(&format!("{seat} {command}"), expected, &outcome_of(&mut *state.fork(), seat, command))
+                compare(
+                    &format!("{seat} {command}"),
+                    expected,
+                    &outcome_of(&mut *state.fork(), seat, command),
+                )
             });
         }
         let found = match word {
             "refused" => self.read_setup(rest).err().unwrap_or_else(|| "accepted".into()),
             "written" => {
-                let written = self.rules.write_setup(&self.read_setup("")?).map_err(|error| error.to_string())?;
+                let written =
+                    self.rules.write_setup(&self.read_setup("")?).map_err(|error| error.to_string())?;
                 let lines = written.lines().map(str::trim).filter(|line| !line.is_empty());
                 lines.collect::<Vec<_>>().join(" \\n ")
             }
@@ -124,7 +133,9 @@ impl<'a> Play<'a> {
                 let (first, more) = rest.split_once(' ').unwrap_or((rest, ""));
                 let (seats, question) = if seats_of(first).is_ok() { (first, more) } else { ("p1", rest) };
                 let state = &self.begun()?.state;
-                return for_each_seat(seats, |seat| compare(asked, expected, &answer(&**state, word, seat, question)?));
+                return for_each_seat(seats, |seat| {
+                    compare(asked, expected, &answer(&**state, word, seat, question)?)
+                });
             }
             _ => {
                 let seat = word.parse().map_err(|_| format!("unknown word `{word}`"))?;
@@ -139,14 +150,20 @@ impl<'a> Play<'a> {
         let state = &mut self.begun()?.state;
         for_each(seats, commands, |seat, command| {
             let found = outcome_of(&mut **state, seat, command);
-            if is_refused(&found) { Err(format!("{seat} {command}\n  expected effects\n  found    {found}")) } else { Ok(()) }
+            if is_refused(&found) {
+                Err(format!("{seat} {command}\n  expected effects\n  found    {found}"))
+            } else {
+                Ok(())
+            }
         })
     }
 
     /// Reads texts in quotes as commands of every seat.
     fn malformed(&mut self, texts: &str) -> Result<(), String> {
-        let texts: Vec<String> =
-            serde_json::Deserializer::from_str(texts).into_iter().collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+        let texts: Vec<String> = serde_json::Deserializer::from_str(texts)
+            .into_iter()
+            .collect::<Result<_, _>>()
+            .map_err(|error| error.to_string())?;
         let state = &self.begun()?.state;
         for text in &texts {
             for seat in Seat::ALL {
@@ -204,7 +221,9 @@ fn answer(state: &dyn AnyState, word: &str, seat: Seat, question: &str) -> Resul
         },
         "by" => state.default_seat(question).map_or("none", Seat::name).into(),
         "why" => state.judge(seat, question).map_or_else(|rejected| rejected.message, |_| "accepted".into()),
-        "json" => state.query(seat, question).map_or_else(|error| error.to_string(), |answer| answer.json.to_string()),
+        "json" => state
+            .query(seat, question)
+            .map_or_else(|error| error.to_string(), |answer| answer.json.to_string()),
         _ => state.query(seat, question).map_or_else(|error| error.to_string(), |answer| answer.text),
     })
 }

@@ -20,14 +20,14 @@ pub(super) fn has_rows(line: &str) -> bool {
 fn repeated(text: &str) -> String {
     let Some((before, rest)) = text.split_once('<') else { return text.into() };
     let (inside, after) = rest.split_once('>').unwrap_or_else(|| panic!("`<` without `>` in {text}"));
-    let (count, repeated_text) = inside.split_once(" * ").unwrap_or_else(|| panic!("no number in <{inside}>"));
+    let (count, repeated_text) =
+        inside.split_once(" * ").unwrap_or_else(|| panic!("no number in <{inside}>"));
     let numbered = |(number, hex): (usize, turnfold_core::Hex)| {
         let hex = format!("[{}, {}]", hex.q, hex.r);
         repeated_text.replace("%hex", &hex).replace('%', &number.to_string())
     };
     let board = Board::new(20);
-    let texts: Vec<String> =
-        (1..).zip(board.hexes()).take(count.parse().unwrap()).map(numbered).collect();
+    let texts: Vec<String> = (1..).zip(board.hexes()).take(count.parse().unwrap()).map(numbered).collect();
     format!("{before}{}{}", texts.join(", "), repeated(after))
 }
 
