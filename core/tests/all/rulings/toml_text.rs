@@ -39,7 +39,8 @@ fn tables(line: &str, columns: &BTreeMap<String, Vec<String>>) -> String {
         let words: Vec<&str> = row.split(' ').collect();
         assert!(words.len() <= keys.len(), "`{row}` has more values than columns");
         let values = keys.iter().zip(words).filter(|(_, word)| *word != "-");
-        let lines: String = values.map(|(key, word)| format!("{key} = {}\n", value(word))).collect();
+        let lines: String =
+            values.flat_map(|(key, word)| [key, " = ", &value(word), "\n"].map(String::from)).collect();
         format!("[[{name}]]\n{lines}")
     };
     rows.split("; ").map(table).collect()
