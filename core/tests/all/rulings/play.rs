@@ -167,7 +167,11 @@ impl<'a> Play<'a> {
         let state = &self.begun()?.state;
         for text in &texts {
             for seat in Seat::ALL {
-                let found = state.judge(seat, text).map_or_else(|error| error.code, |_| "accepted");
+                let found = match state.judge(seat, text) {
+                    Err(rejected) if !rejected.message.is_empty() => rejected.code,
+                    Err(_) => "rejected without a message",
+                    Ok(_) => "accepted",
+                };
                 compare(&format!("{seat} {text:?}"), "malformed", found)?;
             }
         }
@@ -213,7 +217,11 @@ fn is_so(expected: &str, found: &str) -> bool {
 
 fn answer(state: &dyn AnyState, word: &str, seat: Seat, question: &str) -> Result<String, String> {
     Ok(match word {
-        "view" => seen(state, seat, question)?,
+        "view" => {
+            let seen: Result<Vec<String>, String> =
+                question.split(", ").map(|path| seen(state, seat, path)).collect();
+            seen?.join(" | ")
+        }
         "legal" => match question.strip_prefix("but ") {
             Some(verb) => legal_but(state, seat, Some(verb)),
             None if question.is_empty() => legal_but(state, seat, None),
