@@ -1,21 +1,26 @@
-//! The ruling of `desk`, rule by rule, through the public API: scenes of signed papers, which are its golden logs too.
+//! The ruling of `desk`: scenes of signed papers, which are its golden logs too, and what no scene can say.
+
+use std::fs;
 
 use turnfold_core::Seat;
 
 mod api;
 mod goldens;
-mod papers;
 mod scene;
-mod scenes;
 mod secrecy;
 mod setups;
-mod turns;
 
 use scene::Scene;
 
-/// Every scene: a golden log has its name.
+use crate::sandbox::workspace;
+
+/// Every scene of `tests/rulings/desk/`; a golden log has its name.
 fn scenes() -> Vec<Scene> {
-    [papers::scenes(), turns::scenes(), scenes::scenes()].concat()
+    let folder = fs::read_dir(workspace().join("tests/rulings/desk")).unwrap();
+    let mut paths: Vec<_> = folder.map(|file| file.unwrap().path()).collect();
+    paths.sort();
+    let scenes = |path| Scene::read_all(fs::read_to_string(path).unwrap().leak());
+    paths.into_iter().flat_map(scenes).collect()
 }
 
 fn seat(word: &str) -> Seat {

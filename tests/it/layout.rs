@@ -309,7 +309,8 @@ fn no_source_file_is_too_long() {
 fn every_rule_stands_in_the_code_and_in_a_proof() {
     // This file names rules only as examples.
     let tests = files(&root().join("tests"), ".rs").into_iter().filter(|path| !path.ends_with("layout.rs"));
-    let tests: String = tests.map(|path| read(&path)).collect();
+    let rulings = files(&root().join("tests/rulings"), ".txt");
+    let tests: String = tests.chain(rulings).map(|path| read(&path)).collect();
     for (name, folder) in rulesets() {
         let replays = files(&root().join("replays").join(&name), ".tfl");
         let proofs = replays.iter().fold(tests.clone(), |proofs, path| proofs + &read(path));

@@ -1,24 +1,15 @@
-//! The ruling of `lifecycle`, rule by rule, through the public API.
+//! Proofs of `lifecycle` that no script can write.
 
 use turnfold_core::AnyState;
 
 use crate::script::{self, told};
 
-mod actions;
 mod limits;
+mod picture;
 mod properties;
-mod race;
-mod rejections;
-mod setups;
-mod upkeep;
-mod views;
 
 fn start(toml: &str) -> Box<dyn AnyState> {
     script::start("lifecycle", toml)
-}
-
-fn check(toml: &str, script: &str) {
-    script::check("lifecycle", toml, script);
 }
 
 /// Writes a setup of units, each given as `ID TEAM HP SPEED` and, on the lines below it, further TOML.

@@ -1,8 +1,7 @@
-//! Scripts that prove rulings: what is done or asked and what must come of it, parted by ` => `.
+//! Matches for tests that fold them themselves; what a script can say stands in `tests/rulings/`.
 
 use std::path::PathBuf;
 
-use serde_json::Value;
 use turnfold_core::any::AnyState;
 use turnfold_core::{CommandSource, DicePolicy, FoldError, Logged, Seat, Verdict, registry};
 
@@ -16,59 +15,6 @@ pub(crate) fn start(ruleset: &str, toml: &str) -> Box<dyn AnyState> {
 pub(crate) fn fixture(ruleset: &str, name: &str) -> String {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../fixtures").join(ruleset);
     std::fs::read_to_string(folder.join(name).with_extension("toml")).unwrap()
-}
-
-/// Runs a script from a setup; every line must come out as it says.
-///
-/// - `SEAT COMMAND => OUTCOME`: the effects, `ignored REASON`, `ignored REASON "MESSAGE"` or `rejected CODE`
-/// - `view KEY => JSON`: a member of the view
-/// - `units KEY => JSON | JSON`: a member of each unit of the view
-/// - `ask QUESTION => TEXT` and `json QUESTION => JSON`: the two forms of an answer
-/// - `legal SEAT => COMMANDS`: parted by `; `, moves to hexes left out
-pub(crate) fn check(ruleset: &str, toml: &str, script: &str) {
-    let mut state = start(ruleset, toml);
-    let mut seq = 0;
-    let mut wrong = Vec::new();
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        // A line without an outcome expects none, such as an empty answer.
-        let line = line.strip_suffix(" =>").map_or_else(|| line.to_owned(), |line| format!("{line} => "));
-        let (asked, expected) = line.split_once(" => ").unwrap();
-        let (first, rest) = asked.split_once(' ').unwrap();
-        let found = match first {
-            "view" => member(&*state, rest).to_string(),
-            "units" => of_units(&*state, rest),
-            "ask" => state.query(Seat::P1, rest).map_or_else(|error| error.to_string(), |answer| answer.text),
-            "json" => state
-                .query(Seat::P1, rest)
-                .map_or_else(|error| error.to_string(), |answer| answer.json.to_string()),
-            "legal" => legal(&*state, rest.parse().unwrap()),
-            seat => {
-                seq += 1;
-                told(&mut *state, seq, seat.parse().unwrap(), rest)
-            }
-        };
-        if found != expected {
-            wrong.push(format!("{asked}\n  expected {expected}\n  found    {found}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-fn member(state: &dyn AnyState, key: &str) -> Value {
-    let mut view: Value = serde_json::from_str(&state.view(Seat::P1)).unwrap();
-    view.get_mut(key).unwrap_or_else(|| panic!("the view has no `{key}`")).take()
-}
-
-fn of_units(state: &dyn AnyState, key: &str) -> String {
-    let units = member(state, "units");
-    let values: Vec<String> = units.as_array().unwrap().iter().map(|unit| unit[key].to_string()).collect();
-    values.join(" | ")
-}
-
-fn legal(state: &dyn AnyState, seat: Seat) -> String {
-    let mut commands = state.legal(seat);
-    commands.retain(|command| !command.starts_with("move "));
-    commands.join("; ")
 }
 
 /// Folds a command and tells what became of it; ignored and rejected ones must change nothing.

@@ -3,7 +3,8 @@
 use turnfold_core::dice::DiceStream;
 use turnfold_core::{AnyState, Seat};
 
-use super::{fixture, play, start, told, view};
+use super::{play, start, told, view};
+use crate::script::fixture;
 
 const STEPS_MAX: usize = 220;
 
@@ -49,7 +50,7 @@ fn deals() -> Vec<String> {
     let seeded = [(1, false, 1), (2, false, 2), (3, true, 3), (4, true, 4), (2, true, 5)];
     let seeded = seeded
         .map(|(players, yinyang, seed)| format!("players = {players}\nyinyang = {yinyang}\nseed = {seed}"));
-    seeded.into_iter().chain([fixture("small-table"), fixture("full-earth")]).collect()
+    seeded.into_iter().chain([fixture("channel", "small-table"), fixture("channel", "full-earth")]).collect()
 }
 
 fn on_boards(view: &serde_json::Value) -> Vec<u64> {

@@ -62,6 +62,21 @@ fn digest(kind: &str, number: &str) -> Digest {
 }
 
 impl Scene {
+    /// Reads the scenes of a file: `== NAME: TITLE`, keys of the setup between two lines `+++`, and the script.
+    pub(super) fn read_all(text: &'static str) -> Vec<Self> {
+        let read = |scene: &'static str| {
+            let (head, rest) = scene.split_once('\n').unwrap();
+            let (name, title) = head.split_once(": ").unwrap();
+            let setup = rest.strip_prefix("+++\n").and_then(|rest| rest.split_once("+++\n"));
+            let (setup, script) = setup.unwrap_or(("", rest));
+            assert!(script.contains(" => "), "{name} asserts nothing");
+            Self { name, title, setup, script }
+        };
+        let scenes: Vec<Self> = text.split("\n== ").skip(1).map(read).collect();
+        assert!(!scenes.is_empty(), "there is no scene");
+        scenes
+    }
+
     fn is_fair(&self) -> bool {
         self.setup.contains("fair = true")
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use turnfold_core::dice::DiceStream;
 use turnfold_core::{AnyState, Seat};
 
-use super::{start, told};
+use crate::script::{start, told};
 
 const BOARDS: u64 = 60;
 
@@ -92,7 +92,7 @@ fn in_11_reach_and_the_legal_moves_are_what_a_plain_search_finds() {
     let mut compared = 0;
     for board in 0..BOARDS {
         let field = Field::draw(&mut stream);
-        let mut state = start(&field.toml());
+        let mut state = start("initiative", &field.toml());
         for (number, machine) in field.machines.iter().enumerate() {
             let expected = field.reach(machine);
             // Whoever's turn it is: here a roll is due.

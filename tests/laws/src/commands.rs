@@ -109,7 +109,7 @@ pub(super) fn check(report: &mut Report, moment: &Moment<'_>) {
     let spoiled = commands.iter().flat_map(|command| spoil(command));
     let long = if moment.step.is_multiple_of(16) { overlong(&commands) } else { Vec::new() };
     for text in NEVER_COMMANDS.map(String::from).into_iter().chain(spoiled).chain(long) {
-        report.doing(format!("{seat} {text:?}"));
+        report.doing(format_args!("{seat} {text:?}"));
         let judged = scratch.judge(seat, &text);
         let rejected = judged.as_ref().is_err_and(|rejected| rejected.code == "malformed");
         report.expect(Law::Malformed, rejected, || format!("judge answers {}", described(&judged)));
@@ -127,7 +127,7 @@ pub(super) fn check(report: &mut Report, moment: &Moment<'_>) {
     }
     let rolls = moment.state.roll_command(vec![6; 2000]);
     for text in commands.iter().flat_map(|command| with_extremes(command)).chain(rolls) {
-        report.doing(format!("{seat} `{text}`"));
+        report.doing(format_args!("{seat} `{text}`"));
         check_harmless(report, moment.state, seat, &text);
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn check(report: &mut Report, moment: &Moment<'_>, round_tripped: &mu
         let (start, stride) = if outside { ((moment.step + number) % 8, 8) } else { (0, 1) };
         let some_legal = legal.iter().step_by(legal.len() / 8 + 1).map(String::as_str);
         for command in moment.tried.iter().copied().skip(start).step_by(stride).chain(some_legal) {
-            report.doing(format!("{seat} `{command}`"));
+            report.doing(format_args!("{seat} `{command}`"));
             trial.check(report, seat, command, &legal);
         }
     }

@@ -140,7 +140,7 @@ pub(super) fn play(
         }
         let seq = u64::try_from(entries.len()).unwrap() + 1;
         let Some((seat, command)) = choose(&*state, &mut choices, &dice) else { break };
-        report.doing(format!("{seat} `{command}`"));
+        report.doing(format_args!("{seat} `{command}`"));
         let mut entry = None;
         let folded = state
             .fold(&[logged(seq, seat, &command)], &dice, &mut |step| entry = Some(PlayedEntry::of(step)));

@@ -28,14 +28,14 @@ impl<'a> PlayedLaws<'a> {
 
     /// Requires a command, malformed or not, to do nothing unless it is applied.
     pub fn check_harmless(&mut self, state: &dyn AnyState, seat: Seat, text: &str) {
-        self.report.doing(format!("{seat} {text:?}"));
+        self.report.doing(format_args!("{seat} {text:?}"));
         self.report.guard(|report| commands::check_harmless(report, state, seat, text));
     }
 
     /// Requires the result of an entry just folded to be in order.
     pub fn check_entry(&mut self, after: &dyn AnyState, before: &[u8], entry: &PlayedEntry) {
         let (rules, report) = (self.rules, &mut self.report);
-        report.doing(format!("{} `{}`", entry.seat, entry.command));
+        report.doing(format_args!("{} `{}`", entry.seat, entry.command));
         report.expect(
             Law::TextRoundTrip,
             rules.canonical(&entry.command).as_ref() == Ok(&entry.command),
@@ -71,7 +71,7 @@ impl<'a> PlayedLaws<'a> {
             format!("folded again from bytes, it gives {folded:?} and {:.16}", again.state_hash())
         });
         for viewer in Seat::ALL {
-            report.doing(format!("the view of {viewer}"));
+            report.doing(format_args!("the view of {viewer}"));
             secrecy::check_view(report, rules.name(), &state.view(viewer));
         }
     }

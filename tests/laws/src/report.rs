@@ -1,7 +1,7 @@
 //! The laws by name, and the sentences that say where one was broken.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Display};
+use std::fmt::{self, Display, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How often one law is reported for one setup; a broken game breaks it at every step.
@@ -137,7 +137,9 @@ impl Report {
 
     /// Says what is being tried, such as a seat and a command.
     pub(crate) fn doing(&mut self, what: impl Display) {
-        self.doing = shortened(&what.to_string());
+        self.doing.clear();
+        // What is too long ends in an error, so that the rest of it is not even written.
+        let _ = write!(Shortened(&mut self.doing), "{what}");
     }
 
     /// Notes that a law is broken here.
@@ -176,9 +178,27 @@ impl Report {
     }
 }
 
-fn shortened(text: &str) -> String {
-    if text.chars().count() <= 400 {
-        return text.to_owned();
+/// How many bytes of a text are reported, or a few less.
+const LENGTH_MAX: usize = 400;
+
+/// Takes the beginning of a text.
+struct Shortened<'a>(&'a mut String);
+
+impl fmt::Write for Shortened<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = LENGTH_MAX.saturating_sub(self.0.len());
+        if text.len() <= room {
+            self.0.push_str(text);
+            return Ok(());
+        }
+        self.0.push_str(&text[..text.floor_char_boundary(room)]);
+        self.0.push('…');
+        Err(fmt::Error)
     }
-    format!("{}…", text.chars().take(400).collect::<String>())
+}
+
+fn shortened(text: &str) -> String {
+    let mut short = String::new();
+    let _ = Shortened(&mut short).write_str(text);
+    short
 }

@@ -49,12 +49,12 @@ fn check_none_due(report: &mut Report, state: &dyn AnyState) {
 
 fn check_values(report: &mut Report, state: &dyn AnyState, due: &DueRoll) {
     let count = usize::try_from(due.count).unwrap();
-    report.doing(format!("a roll of {due}"));
+    report.doing(format_args!("a roll of {due}"));
     report.expect(Law::Rolls, count > 0 && due.low <= due.high, || "no values answer it".into());
     report.expect(Law::Rolls, !state.legal(Seat::Host).is_empty(), || "no roll is legal".into());
     for value in [due.low, due.high] {
         let Some(roll) = state.roll_command(vec![value; count]) else { continue };
-        report.doing(format!("host `{roll}`"));
+        report.doing(format_args!("host `{roll}`"));
         let judged = state.judge(Seat::Host, &roll);
         report.expect(Law::Rolls, judged == Ok(Verdict::Applied(())), || {
             format!("expected `applied`, found {}", described(&judged))
@@ -96,7 +96,7 @@ fn check_padding(report: &mut Report, moment: &Moment<'_>) {
         };
         tried[kind] += 1;
         if tried[kind] <= PADDING_MAX {
-            report.doing(format!("{seat} `{command}`"));
+            report.doing(format_args!("{seat} `{command}`"));
             let folded = padded.fold(&[logged(1, seat, command)], &played.dice, &mut |_| {});
             report.expect(Law::DiceCountRolls, padded.rolls() == state.rolls(), || {
                 format!("{folded:?} makes it {} rolls after {}", padded.rolls(), state.rolls())
@@ -104,7 +104,7 @@ fn check_padding(report: &mut Report, moment: &Moment<'_>) {
         }
     }
     if let Some(next_roll) = next_roll {
-        report.doing(format!("the roll after {} ignored commands", tried[0].min(PADDING_MAX)));
+        report.doing(format_args!("the roll after {} ignored commands", tried[0].min(PADDING_MAX)));
         let entries: Vec<_> = rest[..=next_roll].iter().map(PlayedEntry::logged).collect();
         let folded = padded.fold(&entries, &played.dice, &mut |_| {});
         report.expect(Law::DiceCountRolls, folded.is_ok(), || format!("it is refused: {folded:?}"));
@@ -118,7 +118,7 @@ fn check_seeded(report: &mut Report, moment: &Moment<'_>, due: &DueRoll) {
     let other = |value: i32| if value == due.low { due.high } else { due.low };
     let turned: Vec<i32> = values.iter().copied().map(other).collect();
     let Some(roll) = moment.state.roll_command(turned.clone()).filter(|_| turned != values) else { return };
-    report.doing(format!("host `{roll}`"));
+    report.doing(format_args!("host `{roll}`"));
     let mut fork = moment.state.fork();
     let folded = fork.fold(&[logged(seq, Seat::Host, &roll)], &moment.played.dice, &mut |_| {});
     let refused = matches!(folded, Err(FoldError::WrongRoll { .. }));
@@ -129,7 +129,7 @@ fn check_seeded(report: &mut Report, moment: &Moment<'_>, due: &DueRoll) {
 }
 
 fn expect_rejected(report: &mut Report, state: &dyn AnyState, seat: Seat, command: &str, code: &str) {
-    report.doing(format!("{seat} `{command}`"));
+    report.doing(format_args!("{seat} `{command}`"));
     let mut fork = state.fork();
     let judged = fork.judge(seat, command);
     let rejected = judged.as_ref().is_err_and(|rejected| rejected.code == code);

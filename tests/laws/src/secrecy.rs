@@ -20,7 +20,7 @@ const TWICE_EVERY: usize = 8;
 pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let state = moment.state;
     for viewer in Seat::ALL {
-        report.doing(format!("the view of {viewer}"));
+        report.doing(format_args!("the view of {viewer}"));
         check_view(report, rules.name(), &state.view(viewer));
     }
     if moment.step.is_multiple_of(TWICE_EVERY) {
@@ -44,7 +44,7 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
         let sight =
             |state| Sight { judged: judged(state, viewer, moment), ..Sight::of(state, viewer, &questions) };
         let (before, after) = (sight(state), sight(&*after));
-        report.doing(format!("{viewer} while {} does `{}`", entry.seat, entry.command));
+        report.doing(format_args!("{viewer} while {} does `{}`", entry.seat, entry.command));
         if let Some(difference) = before.difference(&after) {
             report.broke(Law::Secrecy, difference);
         }
@@ -104,7 +104,7 @@ fn check_seats_file(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
     let log: Vec<_> = played.entries[..step].iter().map(PlayedEntry::logged).collect();
     let questions = questions(state);
     for viewer in state.players().iter().copied().chain([Seat::P8]) {
-        report.doing(format!("what {viewer} may know of the match"));
+        report.doing(format_args!("what {viewer} may know of the match"));
         let mut known = Vec::new();
         let Ok(mut whole) = rules.start(&played.setup) else { return };
         let mut count = 0;

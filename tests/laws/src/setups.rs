@@ -34,7 +34,7 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, toml: &str) {
     }
     let mutations = mutations(toml);
     for mutation in mutations.iter().step_by(mutations.len() / MUTATIONS_MAX + 1) {
-        report.doing(format!("setup with {}", mutation.0));
+        report.doing(format_args!("setup with {}", mutation.0));
         report.guard(|report| {
             if let Ok(setup) = rules.read_setup(&mutation.1) {
                 check_accepted(report, rules, &setup);

@@ -70,7 +70,7 @@ fn compare(
     let (Some(one), Some(other)) = (one, other) else { return };
     for (seq, (one, other)) in (1..).zip(one.iter().zip(other)) {
         if let Some(what) = one.beyond(other) {
-            report.doing(format!("entry {seq}"));
+            report.doing(format_args!("entry {seq}"));
             report.broke(law, say(what));
         }
     }
