@@ -90,13 +90,18 @@ fn reading(
         tracing::warn!("durable=no: the database may lose what it acknowledged");
     }
     let pool = Pool::new(address.clone());
-    pool.once(prepare).map_err(|fault| match fault.ended(false) {
+    pool.once(prepare).map_err(|fault| unconnected(address, fault))?;
+    Ok(Arc::new(Reading(Newest { pool, held: Held::default() })))
+}
+
+/// Returns why a store cannot be used from the beginning.
+pub(super) fn unconnected(address: &FleetAddress, fault: super::fault::Fault) -> StoreError {
+    match fault.ended(false) {
         StoreError::Unavailable { reason, .. } => {
             StoreError::Database { reason: format!("cannot connect to `{address}`: {reason}") }
         }
         other => other,
-    })?;
-    Ok(Arc::new(Reading(Newest { pool, held: Held::default() })))
+    }
 }
 
 impl<A: Ask> Reading<A> {

@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use super::address::FleetAddress;
-use super::connect::{Connection, Pool};
+use super::connect::Connection;
+use super::engine::unconnected;
 use super::fault::Fault;
 use super::read::get;
-use super::schema::{FORMAT, FORMER, TABLES, format, require, require_format};
+use super::schema::{FORMAT, FORMER, TABLES, format, require};
 use crate::error::StoreError;
 
 /// The format of a store in a database before and after a migration; both are the same if there was nothing to do.
@@ -68,31 +69,33 @@ SELECT format('GRANT %s ON %s TO %s', a.privilege_type, name, \
     CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END) \
     FROM old, aclexplode(old.relacl) a";
 
-/// Migrates a store. Who repeats it after a failure does no harm.
+/// Migrates a store. It does no harm to repeat it after a failure.
 pub(super) fn migrate(address: &FleetAddress) -> Result<Migration, StoreError> {
-    let migrated = Pool::new(address.clone()).once(|connection| {
-        let Some(from) = format(connection)?.filter(|from| *from != FORMAT) else {
-            require(connection)?;
-            return Ok(Migration { from: FORMAT, to: FORMAT });
-        };
-        if from != FORMER {
-            require_format(from)?;
+    let mut connection = Connection::open(address).map_err(|fault| unconnected(address, fault))?;
+    let refused = |reason| StoreError::Database { reason };
+    migrate_once(&mut connection).map_err(|fault| match fault {
+        Fault::Taken => refused(
+            "two keys of a branch have one hash: back up with the build that made the store, and restore with this one"
+                .to_owned(),
+        ),
+        Fault::Again(reason) | Fault::Gone(reason) => {
+            refused(format!("the migration broke off, run it again: {reason}"))
         }
-        connection.run(BEGIN)?;
-        let migrated =
-            connection.execute("UPDATE @meta SET format = $1 WHERE format = $2", &[&FORMAT, &FORMER])?;
-        if migrated == 1 {
-            rebuild(connection)?;
-        }
-        connection.run("COMMIT")?;
-        Ok(Migration { from, to: FORMAT })
-    });
-    migrated.map_err(|fault| match fault.ended(false) {
-        StoreError::Unavailable { reason, .. } => {
-            StoreError::Database { reason: format!("the migration broke off, run it again: {reason}") }
-        }
-        other => other,
+        fault => fault.ended(false),
     })
+}
+
+fn migrate_once(connection: &mut Connection) -> Result<Migration, Fault> {
+    if format(connection)? != Some(FORMER) {
+        require(connection)?;
+        return Ok(Migration { from: FORMAT, to: FORMAT });
+    }
+    connection.run(BEGIN)?;
+    if connection.execute("UPDATE @meta SET format = $1 WHERE format = $2", &[&FORMAT, &FORMER])? == 1 {
+        rebuild(connection)?;
+    }
+    connection.run("COMMIT")?;
+    Ok(Migration { from: FORMER, to: FORMAT })
 }
 
 /// Makes the tables of this build out of those of format 1, where an older build left such after a restore broke off.

@@ -106,7 +106,7 @@ pub(super) fn format(connection: &mut Connection) -> Result<Option<i32>, Fault> 
     format.map_err(|_| refused("the table `meta` of its schema is of another program: name another schema"))
 }
 
-pub(super) fn require_format(format: i32) -> Result<(), Fault> {
+fn require_format(format: i32) -> Result<(), Fault> {
     match format {
         FORMAT => Ok(()),
         UNFINISHED => {

@@ -15,7 +15,7 @@ use clap::Subcommand;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 
-/// Check, back up, restore, salvage, compact, migrate and measure a store
+/// Check, back up, restore, salvage, compact and measure a store
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store check")]
 pub(crate) struct Args {
