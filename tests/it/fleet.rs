@@ -115,7 +115,7 @@ fn a_store_of_another_format_is_refused_and_one_of_this_needs_no_migration() {
     let fields: Vec<_> = document.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(
         (fields, &document["from"], &document["to"]),
-        (vec!["from", "store", "to"], &2.into(), &2.into())
+        (vec!["store", "from", "to"], &2.into(), &2.into())
     );
     for (format, reason) in [
         (1, "stop all services of older builds, then run `turnfold store migrate` with its URL"),

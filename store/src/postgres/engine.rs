@@ -6,10 +6,12 @@ use std::sync::Arc;
 use turnfold_core::{Digest, Seat};
 
 use super::address::FleetAddress;
-use super::connect::Pool;
+use super::connect::{Connection, Pool};
+use super::fault::Fault;
 use super::group::Writers;
 use super::held::{Held, Names};
 use super::keys::Slot;
+use super::migrate::Migration;
 use super::read::{
     Ask, LINE, LINES, Newest, Reading, column, digest, get, line_in, match_in, name, number, take_run, uuid,
 };
@@ -63,6 +65,22 @@ impl Fleet {
         self.pool().until_answered(|connection, _| schema::end_restore(connection))
     }
 
+    /// Takes the store at an address to the format of this build (FL-10). It does no harm to repeat it after a failure.
+    pub(crate) fn migrate(address: &FleetAddress) -> Result<Migration, StoreError> {
+        let mut connection = Connection::open(address).map_err(|fault| unconnected(address, fault))?;
+        let refused = |reason| StoreError::Database { reason };
+        schema::migrate(&mut connection).map_err(|fault| match fault {
+            Fault::Taken => refused(
+                "two keys of a branch have one hash: back up with the build that made the store, and restore with this one"
+                    .to_owned(),
+            ),
+            Fault::Again(reason) | Fault::Gone(reason) => {
+                refused(format!("the migration broke off, run it again: {reason}"))
+            }
+            fault => fault.ended(false),
+        })
+    }
+
     fn of(reading: Arc<Reading<Newest>>, run_entries_max: usize) -> Self {
         let writers = Writers::new(reading.0.pool.address().clone());
         Self { reading, writers, run_entries_max }
@@ -84,7 +102,7 @@ pub(crate) fn open_reader(address: &FleetAddress) -> Result<Arc<dyn EngineReader
 
 fn reading(
     address: &FleetAddress,
-    prepare: impl FnOnce(&mut super::connect::Connection) -> Result<(), super::fault::Fault>,
+    prepare: impl FnOnce(&mut Connection) -> Result<(), Fault>,
 ) -> Result<Arc<Reading<Newest>>, StoreError> {
     if address.may_lose {
         tracing::warn!("durable=no: the database may lose what it acknowledged");
@@ -95,7 +113,7 @@ fn reading(
 }
 
 /// Returns why a store cannot be used from the beginning.
-pub(super) fn unconnected(address: &FleetAddress, fault: super::fault::Fault) -> StoreError {
+pub(super) fn unconnected(address: &FleetAddress, fault: Fault) -> StoreError {
     match fault.ended(false) {
         StoreError::Unavailable { reason, .. } => {
             StoreError::Database { reason: format!("cannot connect to `{address}`: {reason}") }

@@ -2,13 +2,9 @@
 
 use serde::Serialize;
 
-use super::address::FleetAddress;
 use super::connect::Connection;
-use super::engine::unconnected;
 use super::fault::Fault;
 use super::read::get;
-use super::schema::{FORMAT, FORMER, TABLES, format, require};
-use crate::error::StoreError;
 
 /// The format of a store in a database before and after a migration; both are the same if there was nothing to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -24,8 +20,8 @@ pub struct Migration {
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; \
                      SET LOCAL idle_in_transaction_session_timeout = 0";
 
-/// Locks out who writes or reads, as each of these waits for those who do; in the order in which a match is made. The
-/// names of tables and indexes become free.
+/// Locks out readers and writers, after those that are at it, in the order in which the creation of a match locks. The names
+/// of tables and indexes become free.
 const ASIDE: &str = "\
 ALTER TABLE @branch RENAME TO branch_1; ALTER TABLE @run RENAME TO run_1; DROP INDEX IF EXISTS @run_key; \
 ALTER INDEX IF EXISTS @branch_pkey RENAME TO branch_1_pkey; ALTER INDEX IF EXISTS @run_pkey RENAME TO run_1_pkey; \
@@ -69,51 +65,32 @@ SELECT format('GRANT %s ON %s TO %s', a.privilege_type, name, \
     CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END) \
     FROM old, aclexplode(old.relacl) a";
 
-/// Migrates a store. It does no harm to repeat it after a failure.
-pub(super) fn migrate(address: &FleetAddress) -> Result<Migration, StoreError> {
-    let mut connection = Connection::open(address).map_err(|fault| unconnected(address, fault))?;
-    let refused = |reason| StoreError::Database { reason };
-    migrate_once(&mut connection).map_err(|fault| match fault {
-        Fault::Taken => refused(
-            "two keys of a branch have one hash: back up with the build that made the store, and restore with this one"
-                .to_owned(),
-        ),
-        Fault::Again(reason) | Fault::Gone(reason) => {
-            refused(format!("the migration broke off, run it again: {reason}"))
-        }
-        fault => fault.ended(false),
-    })
-}
-
-fn migrate_once(connection: &mut Connection) -> Result<Migration, Fault> {
-    if format(connection)? != Some(FORMER) {
-        require(connection)?;
-        return Ok(Migration { from: FORMAT, to: FORMAT });
-    }
+/// Changes the format of the store and makes new tables of the old ones. If another process did that first, it does nothing.
+pub(super) fn migrate(connection: &mut Connection, formats: Migration, tables: &str) -> Result<(), Fault> {
     connection.run(BEGIN)?;
-    if connection.execute("UPDATE @meta SET format = $1 WHERE format = $2", &[&FORMAT, &FORMER])? == 1 {
-        rebuild(connection)?;
+    let claim = "UPDATE @meta SET format = $1 WHERE format = $2";
+    if connection.execute(claim, &[&formats.to, &formats.from])? == 1 {
+        rebuild(connection, tables)?;
     }
-    connection.run("COMMIT")?;
-    Ok(Migration { from: FORMER, to: FORMAT })
+    connection.run("COMMIT")
 }
 
-/// Makes the tables of this build out of those of format 1, where an older build left such after a restore broke off.
-pub(super) fn require_tables(connection: &mut Connection) -> Result<(), Fault> {
+/// Makes the tables of this build if an older build made the tables for a restore that broke off.
+pub(super) fn require_tables(connection: &mut Connection, tables: &str) -> Result<(), Fault> {
     const IS_FORMER: &str = "SELECT FROM pg_attribute WHERE attrelid = to_regclass('@run') AND attname = 'match' \
                              AND NOT attisdropped";
     if connection.query(IS_FORMER, &[])?.is_empty() {
         return Ok(());
     }
     connection.run(BEGIN)?;
-    rebuild(connection)?;
+    rebuild(connection, tables)?;
     connection.run("COMMIT")
 }
 
 /// Makes new tables of the old ones within a transaction.
-fn rebuild(connection: &mut Connection) -> Result<(), Fault> {
+fn rebuild(connection: &mut Connection, tables: &str) -> Result<(), Fault> {
     connection.run(ASIDE)?;
-    connection.run(TABLES)?;
+    connection.run(tables)?;
     let rights = connection.query(RIGHTS, &[])?;
     connection.run(COPY)?;
     for row in rights {

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use super::address::FleetAddress;
 use super::engine::{Fleet, open_reader};
-use super::migrate::{Migration, migrate};
+use super::migrate::Migration;
 use crate::backup::error::RescueError;
 use crate::backup::frame::FrameReader;
 use crate::backup::part::Totals;
@@ -54,7 +54,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`] when there is no store, or one of a format that is neither, or when it broke off.
     pub fn migrate_fleet(address: &FleetAddress) -> Result<Migration, StoreError> {
-        migrate(address)
+        Fleet::migrate(address)
     }
 
     /// Fills an empty schema of a database from a backup as [`restore`](Store::restore) fills a directory.

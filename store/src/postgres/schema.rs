@@ -2,15 +2,15 @@
 
 use super::connect::{Connection, pause};
 use super::fault::Fault;
-use super::migrate;
+use super::migrate::{self, Migration};
 use crate::error::StoreError;
 use uuid::Uuid;
 
 /// The format of the tables that this build reads and writes.
-pub(super) const FORMAT: i32 = 2;
+const FORMAT: i32 = 2;
 
 /// The format before it, which `store migrate` turns into it.
-pub(super) const FORMER: i32 = 1;
+const FORMER: i32 = 1;
 
 /// The format of tables that a restore is filling, or was when it broke off.
 const UNFINISHED: i32 = 0;
@@ -21,7 +21,7 @@ const CREATE_TRIES_MAX: u32 = 50;
 /// FL-30: plain tables and nothing that another server of PostgreSQL's language might lack. FL-31: both keys of `run` begin
 /// with the branch, whose number is random, so that runs can be spread by it without another statement. What has a fixed
 /// width comes first, so that nothing is padded. A build for format 1 gives each `main` the number 0, which is refused.
-pub(super) const TABLES: &str = r#"
+const TABLES: &str = r#"
 CREATE TABLE IF NOT EXISTS @meta (one boolean PRIMARY KEY CHECK (one), format int NOT NULL, store uuid NOT NULL);
 CREATE TABLE IF NOT EXISTS @match (name text COLLATE "C" PRIMARY KEY, id uuid NOT NULL UNIQUE, genesis bytea NOT NULL);
 CREATE TABLE IF NOT EXISTS @branch (no bigint PRIMARY KEY CHECK (no > 0), match uuid NOT NULL,
@@ -60,13 +60,23 @@ pub(super) fn require_or_create(connection: &mut Connection) -> Result<(), Fault
     require(connection)
 }
 
+/// Takes a store to the format of this build (FL-10).
+pub(super) fn migrate(connection: &mut Connection) -> Result<Migration, Fault> {
+    if format(connection)? != Some(FORMER) {
+        require(connection)?;
+        return Ok(Migration { from: FORMAT, to: FORMAT });
+    }
+    let formats = Migration { from: FORMER, to: FORMAT };
+    migrate::migrate(connection, formats, TABLES).map(|()| formats)
+}
+
 /// Begins a restore: makes or empties the tables, which no other process opens before it is done.
 pub(super) fn begin_restore(connection: &mut Connection) -> Result<(), Fault> {
     match format(connection)? {
         None => create(connection, UNFINISHED),
         Some(UNFINISHED) => {
             connection.run("TRUNCATE @access, @run, @branch, @match")?;
-            migrate::require_tables(connection)
+            migrate::require_tables(connection, TABLES)
         }
         Some(FORMAT) => {
             const CLAIM: &str =
@@ -96,7 +106,7 @@ fn create(connection: &mut Connection, format: i32) -> Result<(), Fault> {
 }
 
 /// Reads the format, if there are tables.
-pub(super) fn format(connection: &mut Connection) -> Result<Option<i32>, Fault> {
+fn format(connection: &mut Connection) -> Result<Option<i32>, Fault> {
     let there = connection.query("SELECT to_regclass('@meta') IS NOT NULL", &[])?;
     if !there.iter().any(|row| row.get::<_, bool>(0)) {
         return Ok(None);
