@@ -64,6 +64,8 @@ mod postgres;
 
 #[cfg(feature = "postgres")]
 pub use self::postgres::address::{FleetAddress, NotAFleetAddress};
+#[cfg(feature = "postgres")]
+pub use self::postgres::migrate::Migration;
 pub use ancestry::Ancestry;
 pub use audit::{Audited, BegunFork, MatchAudit, SoundBranch};
 pub use backup::error::RescueError;

@@ -81,6 +81,7 @@ fn what_a_database_does_itself_is_refused_by_name_with_code_2() {
         (format!("--store {url} store salvage a b"), "the database server does that"),
         (format!("store salvage {url} b"), "the database server does that"),
         (format!("--store {url} serve --listen 127.0.0.1:0"), "add `--admin-token FILE`"),
+        ("store migrate disk".to_owned(), "a store in a directory needs no migration"),
         ("--store disk store check --sweep".to_owned(), "`--sweep` is for a store in a database"),
         (format!("--store {url}&sslmode=prefer matches"), "it is `verify-full` or `disable`"),
     ] {
@@ -95,6 +96,36 @@ fn what_a_database_does_itself_is_refused_by_name_with_code_2() {
     let output = sandbox.run("--store postgres://u:hidden@%2Fnowhere/d matches");
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert!(!stderr(&output).contains("hidden"), "{}", stderr(&output));
+}
+
+/// FL-10: what it does to a store of format 1 is tested with the store.
+#[test]
+fn a_store_of_another_format_is_refused_and_one_of_this_needs_no_migration() {
+    let Some(server) = shared() else { return };
+    let (sandbox, url) = (Sandbox::new(), url(server, "formats"));
+    let migrate = |options: &str| sandbox.run(&format!("{options} store migrate {url}"));
+    let output = migrate("");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("there is no store in its schema"), "{}", stderr(&output));
+    sandbox.ok(&format!("--store {url} new duel --rules initiative"));
+    let said = sandbox.ok(&format!("store migrate {url}"));
+    assert!(said.starts_with("nothing to do in store postgres://tests@/"), "{said}");
+    assert!(said.ends_with("schema=formats: its format is 2\n") && !said.contains("hidden"), "{said}");
+    let document: serde_json::Value = serde_json::from_slice(&migrate("--format json").stdout).unwrap();
+    let fields: Vec<_> = document.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(
+        (fields, &document["from"], &document["to"]),
+        (vec!["store", "from", "to"], &2.into(), &2.into())
+    );
+    for (format, reason) in [
+        (1, "stop all services of older builds, then run `turnfold store migrate` with its URL"),
+        (9, "its tables have the format 9, this build knows 2"),
+    ] {
+        server.sql(&format!("UPDATE formats.meta SET format = {format}"));
+        let output = sandbox.run(&format!("--store {url} matches"));
+        assert_eq!(output.status.code(), Some(3));
+        assert!(stderr(&output).contains(reason), "{}", stderr(&output));
+    }
 }
 
 /// Damage in a database is not for `store salvage`.

@@ -4,8 +4,9 @@ use uuid::Uuid;
 
 use super::engine::Fleet;
 use super::held::Names;
-use super::read::{Ask as _, column, get, uuid};
-use super::run::{Runs, end_of, pack};
+use super::keys::Slot;
+use super::read::{Ask as _, column, get};
+use super::run::{Runs, end_of, first_slot, pack};
 use super::schema::new_id;
 use crate::engine::{Append, EngineReader as _};
 use crate::entry::Seq;
@@ -17,6 +18,14 @@ use crate::reader::named::BranchId;
 /// How often the same is sent again while the branch looks as if it could be inserted (FL-12).
 const ROUNDS_MAX: u32 = 10;
 
+/// What became of an append that was not inserted.
+enum Settled {
+    /// Its entries were there already.
+    Repeated(Appended),
+    /// It may be tried again, its key in this slot.
+    Again(Option<i64>),
+}
+
 impl Fleet {
     /// Appends entries, or finds out why they cannot be.
     pub(super) fn append_runs(&self, append: &Append) -> Result<Appended, StoreError> {
@@ -25,6 +34,7 @@ impl Fleet {
         // The entries of a keyed append are one run as often as they can be, whatever is restored.
         let run_max = if append.idempotency_key.is_some() { usize::MAX } else { self.run_entries_max };
         let run_max = run_max.min(4096);
+        let mut slot = append.idempotency_key.as_ref().map(first_slot);
         for _ in 0..ROUNDS_MAX {
             let is_asked = |id: &BranchId| append.expected_id.is_none_or(|asked| asked == *id);
             let hint = self.held().hint(&names);
@@ -45,7 +55,7 @@ impl Fleet {
                 return Err(self.held().lose(&line, head));
             }
             if let Some(head) = head_expected {
-                let runs = pack(head, &append.entries, append.idempotency_key.as_ref(), run_max);
+                let runs = pack(head, &append.entries, append.idempotency_key.as_ref().zip(slot), run_max);
                 let end = end_of(&runs, head);
                 let BranchId { of, branch } = id;
                 let done = Appended { first: head.seq + 1, last: end.seq, repeated: false };
@@ -56,8 +66,9 @@ impl Fleet {
                     return Ok(done);
                 }
             }
-            if let Some(found) = self.settle(append, &names, head_expected.map(|head| (id, head)))? {
-                return Ok(found);
+            match self.settle(append, &names, head_expected.map(|head| (id, head)))? {
+                Settled::Repeated(found) => return Ok(found),
+                Settled::Again(free) => slot = free,
             }
         }
         let reason = format!("`{}@{}` was in use by too many", names.0, names.1);
@@ -67,36 +78,40 @@ impl Fleet {
     /// FL-20: returns `true` if the run at an entry is this very attempt, whose answer was lost.
     fn is_ours(
         &self,
-        BranchId { of, branch }: BranchId,
+        BranchId { branch, .. }: BranchId,
         first: Seq,
         attempt: Uuid,
     ) -> Result<bool, StoreError> {
-        const AT: &str = "SELECT attempt FROM @run WHERE match = $1 AND branch = $2 AND first = $3";
-        let rows = self.reading.0.rows(AT, &[&uuid(of), &branch.cast_signed(), &column(first)], None)?;
+        const AT: &str = "SELECT attempt FROM @run WHERE branch = $1 AND first = $2";
+        let rows = self.reading.0.rows(AT, &[&branch.cast_signed(), &column(first)], None)?;
         rows.first().map_or(Ok(false), |row| Ok(get::<Uuid>(row, 0)? == attempt))
     }
 
-    /// FL-12: finds out why an append was not inserted at a head; nothing, if it may be tried again.
+    /// FL-12: finds out why an append was not inserted at a head.
     fn settle(
         &self,
         append: &Append,
         names: &Names,
         tried: Option<(BranchId, Head)>,
-    ) -> Result<Option<Appended>, StoreError> {
+    ) -> Result<Settled, StoreError> {
         let reader = self.reading.as_ref();
         let line = reader.found_branch(&names.0, &names.1)?;
         if append.expected_id.is_some_and(|asked| asked != BranchId::of(&line)) {
             let (match_name, branch) = names.clone();
             return Err(StoreError::NoSuchBranch { match_name, branch });
         }
+        let mut free = None;
         if let Some(key) = &append.idempotency_key {
-            if let Some(keyed) = reader.find_key(&line, key)? {
-                return line.repeated(reader, keyed, &append.entries).map(Some);
-            }
+            free = match reader.find_slot(&line, key)? {
+                Slot::Taken(keyed) => {
+                    return line.repeated(reader, keyed, &append.entries).map(Settled::Repeated);
+                }
+                Slot::Free(slot) => Some(slot),
+            };
             // The runs of a branch deleted since then go after it, and the key with them (FL-15).
             let again = reader.found_branch(&names.0, &names.1)?;
             if BranchId::of(&again) != BranchId::of(&line) {
-                return Ok(None);
+                return Ok(Settled::Again(append.idempotency_key.as_ref().map(first_slot)));
             }
         }
         if line.head.seq != append.expected_head {
@@ -108,7 +123,7 @@ impl Fleet {
             Some((id, head)) if id == BranchId::of(&line) && head.link != line.head.link => {
                 Err(self.held().lose(&line, head))
             }
-            _ => Ok(None),
+            _ => Ok(Settled::Again(free)),
         }
     }
 }

@@ -7,9 +7,9 @@ use super::connect::Connection;
 use super::engine::Fleet;
 use super::fault::Fault;
 use super::insert::statement;
-use super::read::{Ask as _, column, uuid};
+use super::read::{Ask as _, column, get, uuid};
 use super::run::{Runs, end_of, pack};
-use super::schema::new_id;
+use super::schema::{branch_number, new_id};
 use crate::chain;
 use crate::engine::{Append, Engine, EngineReader, NewBranch};
 use crate::entry::NewEntry;
@@ -41,7 +41,8 @@ impl Engine for Fleet {
         let runs = pack(head, &entries, None, self.run_entries_max);
         let end = end_of(&runs, head);
         let names = (match_name.clone(), main.clone());
-        let runs = Runs { names: names.clone(), of, branch: 0, attempt, all: runs };
+        let branch = branch_number(attempt);
+        let runs = Runs { names: names.clone(), of, branch, attempt, all: runs };
         let is_made = self.pool().until_answered(|connection, maybe| {
             connection.run("BEGIN")?;
             if connection.execute(MATCH, &[&match_name.as_str(), &attempt, &genesis])? == 0 {
@@ -55,7 +56,7 @@ impl Engine for Fleet {
         if !is_made {
             return Err(StoreError::AlreadyExists { match_name: match_name.clone() });
         }
-        self.held().note(names, BranchId { of, branch: 0 }, end);
+        self.held().note(names, BranchId { of, branch }, end);
         Ok(())
     }
 
@@ -72,8 +73,7 @@ impl Engine for Fleet {
         parent.require(at)?;
         let head = Head { seq: at, link: parent.link_at(reader, at)? };
         let attempt = new_id()?;
-        // FL-8: 63 bits of chance, and not 0, which is `main`: never used again.
-        let no = (attempt.as_u64_pair().0 >> 1).max(1);
+        let no = branch_number(attempt);
         let runs = pack(head, &entries, None, self.run_entries_max);
         let end = end_of(&runs, head);
         let (of, names) = (parent.of.id, (match_name.clone(), name.clone()));
@@ -104,13 +104,13 @@ impl Engine for Fleet {
     }
 
     fn delete_branch(&self, match_name: &MatchName, name: &BranchName) -> Result<(), StoreError> {
-        const DELETE: &str = "DELETE FROM @branch WHERE match = $1 AND no = $2 AND name = $3";
+        const DELETE: &str = "DELETE FROM @branch WHERE no = $1 AND name = $2";
         let line = self.reading.found_branch(match_name, name)?;
-        let (of, no) = (uuid(line.of.id), line.branch.id.cast_signed());
+        let no = line.branch.id.cast_signed();
         let gone = || StoreError::NoSuchBranch { match_name: match_name.clone(), branch: name.clone() };
         loop {
             let deleted = self.pool().until_answered(|connection, maybe| {
-                match connection.execute(DELETE, &[&of, &no, &name.as_str()]) {
+                match connection.execute(DELETE, &[&no, &name.as_str()]) {
                     Ok(count) => Ok(Some(count > 0 || maybe)),
                     Err(Fault::Referred) => Ok(None),
                     Err(fault) => Err(fault),
@@ -120,9 +120,8 @@ impl Engine for Fleet {
                 Some(true) => break,
                 Some(false) => return Err(gone()),
                 None => {
-                    let children =
-                        "SELECT name FROM @branch WHERE match = $1 AND parent = $2 ORDER BY name LIMIT 1";
-                    let children = self.reading.0.rows(children, &[&of, &no], None)?;
+                    let children = "SELECT name FROM @branch WHERE parent = $1 ORDER BY name LIMIT 1";
+                    let children = self.reading.0.rows(children, &[&no], None)?;
                     let Some(row) = children.first() else { continue };
                     let child = super::read::name(row, 0)?;
                     return Err(StoreError::BranchInUse {
@@ -133,7 +132,7 @@ impl Engine for Fleet {
                 }
             }
         }
-        self.sweep(SWEEP_BRANCH, &[&of, &no]);
+        self.sweep(&[no]);
         Ok(())
     }
 
@@ -143,21 +142,18 @@ impl Engine for Fleet {
         name: &BranchName,
         new: &BranchName,
     ) -> Result<(), StoreError> {
-        const RENAME: &str =
-            "UPDATE @branch SET name = $4 WHERE match = $1 AND no = $2 AND name = $3 AND $3 <> $4";
-        const NOW: &str = "SELECT FROM @branch WHERE match = $1 AND no = $2 AND name = $3";
+        const RENAME: &str = "UPDATE @branch SET name = $3 WHERE no = $1 AND name = $2 AND $2 <> $3";
+        const NOW: &str = "SELECT FROM @branch WHERE no = $1 AND name = $2";
         let line = self.reading.found_branch(match_name, name)?;
-        let (of, no) = (uuid(line.of.id), line.branch.id.cast_signed());
+        let no = line.branch.id.cast_signed();
         let taken = || StoreError::BranchExists { match_name: match_name.clone(), branch: new.clone() };
         if name == new {
             return Err(taken());
         }
         self.pool().until_answered(|connection, maybe| {
-            match connection.execute(RENAME, &[&of, &no, &name.as_str(), &new.as_str()]) {
+            match connection.execute(RENAME, &[&no, &name.as_str(), &new.as_str()]) {
                 Ok(1) => Ok(Ok(())),
-                Ok(_) if maybe && !connection.query(NOW, &[&of, &no, &new.as_str()])?.is_empty() => {
-                    Ok(Ok(()))
-                }
+                Ok(_) if maybe && !connection.query(NOW, &[&no, &new.as_str()])?.is_empty() => Ok(Ok(())),
                 Ok(_) => {
                     Ok(Err(StoreError::NoSuchBranch { match_name: match_name.clone(), branch: name.clone() }))
                 }
@@ -170,10 +166,11 @@ impl Engine for Fleet {
     fn delete_matches(&self, names: &[MatchName]) -> Result<(), StoreError> {
         let ids = |name| Ok(uuid(self.reading.found_match(name)?.id));
         let ids = names.iter().map(ids).collect::<Result<Vec<_>, StoreError>>()?;
+        let mut deleted = Vec::new();
         let gone = self.pool().until_answered(|connection, maybe| {
             connection.run("BEGIN")?;
             for (of, name) in ids.iter().zip(names) {
-                if !delete(connection, of, name)? {
+                if !delete(connection, (of, name), &mut deleted)? {
                     connection.run("ROLLBACK")?;
                     return Ok((!maybe).then(|| name.clone()));
                 }
@@ -183,9 +180,7 @@ impl Engine for Fleet {
         if let Some(match_name) = gone {
             return Err(StoreError::NoSuchMatch { match_name });
         }
-        for of in &ids {
-            self.sweep(SWEEP_MATCH, &[of]);
-        }
+        self.sweep(&deleted);
         Ok(())
     }
 
@@ -230,17 +225,28 @@ impl Engine for Fleet {
     }
 }
 
-/// Deletes a match but for its runs, within a transaction; returns `false` if it is not there under this name.
-fn delete(connection: &mut Connection, of: &Uuid, name: &MatchName) -> Result<bool, Fault> {
+/// Deletes a match but for its runs, within a transaction, and notes the numbers of its branches; returns `false` if it is
+/// not there under this name.
+fn delete(
+    connection: &mut Connection,
+    (of, name): (&Uuid, &MatchName),
+    branches: &mut Vec<i64>,
+) -> Result<bool, Fault> {
     const MATCH: &str = "DELETE FROM @match WHERE id = $1 AND name = $2";
     if connection.execute(MATCH, &[of, &name.as_str()])? == 0 {
         return Ok(false);
     }
     connection.execute("DELETE FROM @access WHERE match = $1", &[of])?;
-    match connection.execute("DELETE FROM @branch WHERE match = $1", &[of]) {
+    match connection.query("DELETE FROM @branch WHERE match = $1 RETURNING no", &[of]) {
         // A branch was made just now.
         Err(Fault::Referred) => Err(Fault::Again("a branch was made at the same time".to_owned())),
-        done => done.map(|_| true),
+        Err(fault) => Err(fault),
+        Ok(rows) => {
+            for row in &rows {
+                branches.push(get(row, 0)?);
+            }
+            Ok(true)
+        }
     }
 }
 
@@ -269,14 +275,14 @@ fn begin(
     (parent, head): (Option<u64>, Head),
 ) -> Result<(), Fault> {
     const BRANCH: &str =
-        "INSERT INTO @branch (match, no, name, parent, at, before) VALUES ($1, $2, $3, $4, $5, $6)";
+        "INSERT INTO @branch (no, match, parent, at, name, before) VALUES ($1, $2, $3, $4, $5, $6)";
     let parent = parent.map(u64::cast_signed);
     let bound: [&(dyn postgres::types::ToSql + Sync); 6] = [
-        &uuid(runs.of),
         &runs.branch.cast_signed(),
-        &name.as_str(),
+        &uuid(runs.of),
         &parent,
         &column(head.seq),
+        &name.as_str(),
         &head.link.as_bytes().as_slice(),
     ];
     connection.execute(BRANCH, &bound)?;
@@ -288,17 +294,13 @@ fn begin(
     Ok(())
 }
 
-const SWEEP_BRANCH: &str = "DELETE FROM @run WHERE match = $1 AND branch = $2 AND first IN \
-     (SELECT first FROM @run WHERE match = $1 AND branch = $2 ORDER BY first LIMIT 1000)";
-
-const SWEEP_MATCH: &str = "DELETE FROM @run WHERE match = $1 AND (branch, first) IN \
-     (SELECT branch, first FROM @run WHERE match = $1 ORDER BY branch, first LIMIT 1000)";
-
 impl Fleet {
-    /// Removes the runs of what was deleted, in portions; no reader sees those that stay (FL-15).
-    fn sweep(&self, sql: &'static str, bound: super::connect::Bound<'_>) {
+    /// Removes the runs of deleted branches, in portions; no reader sees those that stay (FL-15).
+    fn sweep(&self, branches: &[i64]) {
+        const SWEEP: &str = "DELETE FROM @run WHERE (branch, first) IN (SELECT r.branch, r.first FROM @run r \
+             WHERE r.branch = ANY($1) AND NOT EXISTS (SELECT FROM @branch b WHERE b.no = r.branch) LIMIT 1000)";
         loop {
-            match self.pool().once(|connection| connection.execute(sql, bound)) {
+            match self.pool().once(|connection| connection.execute(SWEEP, &[&branches])) {
                 Ok(0) => return,
                 Ok(_) => {}
                 Err(fault) => {
@@ -311,8 +313,8 @@ impl Fleet {
 
     /// Removes the runs and grants of what was deleted.
     pub(crate) fn sweep_strays(&self) -> Result<(), StoreError> {
-        const RUNS: &str = "DELETE FROM @run WHERE (match, branch, first) IN (SELECT r.match, r.branch, r.first \
-             FROM @run r WHERE NOT EXISTS (SELECT FROM @branch b WHERE b.match = r.match AND b.no = r.branch) LIMIT 1000)";
+        const RUNS: &str = "DELETE FROM @run WHERE (branch, first) IN (SELECT r.branch, r.first FROM @run r \
+             WHERE NOT EXISTS (SELECT FROM @branch b WHERE b.no = r.branch) LIMIT 1000)";
         const GRANTS: &str =
             "DELETE FROM @access a WHERE NOT EXISTS (SELECT FROM @match m WHERE m.id = a.match)";
         while self.pool().until_answered(|connection, _| connection.execute(RUNS, &[]))? > 0 {}

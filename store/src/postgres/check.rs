@@ -1,41 +1,35 @@
 //! The audit of all tables that asks no rules, and how much they hold (FL-22).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 
-use super::read::{Ask, get, name, number, uuid};
+use super::read::{Ask, get, name, number};
+use super::run::{first_slot, next_slot};
 use crate::audit::{Audited, audit};
 use crate::backup::part::Totals;
 use crate::engine::{EngineReader, Found, KeyedEntries};
 use crate::error::StoreError;
-use crate::names::IdempotencyKey;
 use crate::reader::line::Line;
 use crate::reader::report::{Damage, MatchStats, StoreCheck, StoreStats};
 
 /// Requires the runs of a branch to follow each other, and their keys to be their entries' keys.
 pub(super) fn audit_kept(ask: &impl Ask, line: &Line, keys: &KeyedEntries) -> Result<Vec<Found>, StoreError> {
-    const RUNS: &str = "SELECT first, last, key FROM @run WHERE match = $1 AND branch = $2 AND first > $3 \
-                        AND first <= $4 ORDER BY first LIMIT 4096";
-    let (mut damage, mut keyed) = (Vec::new(), BTreeMap::new());
+    const RUNS: &str = "SELECT first, last, key FROM @run WHERE branch = $1 AND first > $2 AND first <= $3 \
+                        ORDER BY first LIMIT 4096";
+    let (mut damage, mut slots) = (Vec::new(), BTreeMap::new());
     let (mut next, head) = (line.branch.forked_at() + 1, line.head.seq);
     let mut after = 0;
     loop {
-        let bound: [&(dyn postgres::types::ToSql + Sync); 4] = [
-            &uuid(line.of.id),
-            &line.branch.id.cast_signed(),
-            &super::read::column(after),
-            &super::read::column(head),
-        ];
+        let bound: [&(dyn postgres::types::ToSql + Sync); 3] =
+            [&line.branch.id.cast_signed(), &super::read::column(after), &super::read::column(head)];
         let rows = ask.rows(RUNS, &bound, None)?;
         for row in &rows {
             let (first, last) = (number(row, 0)?, number(row, 1)?);
             if first != next {
                 damage.push((Some(next.min(first)), "its runs leave a gap or overlap".to_owned()));
             }
-            if let Some(key) = get::<Option<&str>>(row, 2)? {
-                match key.parse::<IdempotencyKey>() {
-                    Ok(key) => drop(keyed.insert(key, first)),
-                    Err(error) => damage.push((Some(first), format!("an idempotency key: {error}"))),
-                }
+            if let Some(slot) = get::<Option<i64>>(row, 2)? {
+                slots.insert(slot, first);
             }
             (next, after) = (last + 1, first);
         }
@@ -43,22 +37,19 @@ pub(super) fn audit_kept(ask: &impl Ask, line: &Line, keys: &KeyedEntries) -> Re
             break;
         }
     }
+    let mut without_key: BTreeSet<_> = slots.values().copied().collect();
     for (key, (first, _)) in keys {
-        match keyed.remove(key) {
-            Some(found) if found == *first => {}
-            Some(_) => {
-                let reason =
-                    format!("the idempotency key `{key}` stands for other entries than those that carry it");
-                damage.push((Some(*first), reason));
-            }
-            None => damage.push((Some(*first), format!("the idempotency key `{key}` is missing"))),
+        let meant = iter::successors(Some(first_slot(key)), |slot| Some(next_slot(*slot)));
+        let mut taken = meant.map_while(|slot| slots.get(&slot));
+        if taken.any(|found| found == first) {
+            without_key.remove(first);
+        } else {
+            damage.push((Some(*first), format!("the idempotency key `{key}` is missing")));
         }
     }
-    for (key, first) in keyed {
-        damage.push((
-            Some(first),
-            format!("the idempotency key `{key}` is of a run whose entries do not carry it"),
-        ));
+    for first in without_key {
+        let reason = "its run has an idempotency key that its entries do not carry";
+        damage.push((Some(first), reason.to_owned()));
     }
     Ok(damage)
 }
@@ -70,7 +61,7 @@ pub(super) fn check(
     observe: &mut dyn FnMut(Totals),
 ) -> Result<StoreCheck, StoreError> {
     const STRAY: &str = "SELECT count(*) FROM @run r \
-        WHERE NOT EXISTS (SELECT FROM @branch b WHERE b.match = r.match AND b.no = r.branch)";
+        WHERE NOT EXISTS (SELECT FROM @branch b WHERE b.no = r.branch)";
     const NOWHERE: &str =
         "SELECT count(*) FROM @branch b WHERE NOT EXISTS (SELECT FROM @match m WHERE m.id = b.match)";
     let (mut sound, mut damage) = (Totals::default(), Vec::<Damage>::new());
@@ -112,13 +103,13 @@ pub(super) fn stats(
     top: usize,
     observe: &mut dyn FnMut(Totals),
 ) -> Result<StoreStats, StoreError> {
-    const COUNT: &str = "SELECT count(DISTINCT (b.match, b.no)), count(r.first), \
+    const COUNT: &str = "SELECT count(DISTINCT b.no), count(r.first), \
         coalesce(sum(r.last - r.first + 1), 0)::bigint, coalesce(sum(octet_length(r.records)), 0)::bigint, \
         (SELECT count(*) FROM @match) FROM @branch b \
-        LEFT JOIN @run r ON r.match = b.match AND r.branch = b.no";
+        LEFT JOIN @run r ON r.branch = b.no";
     const LARGEST: &str = "SELECT m.name, (SELECT count(*) FROM @branch c WHERE c.match = m.id), \
         coalesce(sum(r.last - r.first + 1), 0)::bigint AS entries, coalesce(sum(octet_length(r.records)), 0)::bigint \
-        FROM @match m JOIN @branch b ON b.match = m.id LEFT JOIN @run r ON r.match = b.match AND r.branch = b.no \
+        FROM @match m JOIN @branch b ON b.match = m.id LEFT JOIN @run r ON r.branch = b.no \
         GROUP BY m.id, m.name ORDER BY entries DESC, m.name LIMIT $1";
     let mut stats = StoreStats::default();
     if let Some(row) = ask.rows(COUNT, &[], None)?.first() {

@@ -96,12 +96,17 @@ impl Connection {
 
     /// Runs statements that return nothing.
     pub(super) fn run(&mut self, sql: &str) -> Result<(), Fault> {
-        Ok(self.client.batch_execute(&in_schema(sql, &self.schema))?)
+        self.run_as_is(&in_schema(sql, &self.schema))
+    }
+
+    /// Runs statements that name their tables themselves.
+    pub(super) fn run_as_is(&mut self, sql: &str) -> Result<(), Fault> {
+        Ok(self.client.batch_execute(sql)?)
     }
 
     /// Makes the schema, if there is none.
     pub(super) fn make_schema(&mut self) -> Result<(), Fault> {
-        Ok(self.client.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS \"{}\"", self.schema))?)
+        self.run_as_is(&format!("CREATE SCHEMA IF NOT EXISTS \"{}\"", self.schema))
     }
 
     /// Hands on the rows of a statement one after another, as long as `take` wants more.

@@ -6,9 +6,12 @@ use std::sync::Arc;
 use turnfold_core::{Digest, Seat};
 
 use super::address::FleetAddress;
-use super::connect::Pool;
+use super::connect::{Connection, Pool};
+use super::fault::Fault;
 use super::group::Writers;
 use super::held::{Held, Names};
+use super::keys::Slot;
+use super::migrate::Migration;
 use super::read::{
     Ask, LINE, LINES, Newest, Reading, column, digest, get, line_in, match_in, name, number, take_run, uuid,
 };
@@ -62,6 +65,22 @@ impl Fleet {
         self.pool().until_answered(|connection, _| schema::end_restore(connection))
     }
 
+    /// Takes the store at an address to the format of this build (FL-10). It does no harm to repeat it after a failure.
+    pub(crate) fn migrate(address: &FleetAddress) -> Result<Migration, StoreError> {
+        let mut connection = Connection::open(address).map_err(|fault| unconnected(address, fault))?;
+        let refused = |reason| StoreError::Database { reason };
+        schema::migrate(&mut connection).map_err(|fault| match fault {
+            Fault::Taken => refused(
+                "two keys of a branch have one hash: back up with the build that made the store, and restore with this one"
+                    .to_owned(),
+            ),
+            Fault::Again(reason) | Fault::Gone(reason) => {
+                refused(format!("the migration broke off, run it again: {reason}"))
+            }
+            fault => fault.ended(false),
+        })
+    }
+
     fn of(reading: Arc<Reading<Newest>>, run_entries_max: usize) -> Self {
         let writers = Writers::new(reading.0.pool.address().clone());
         Self { reading, writers, run_entries_max }
@@ -83,19 +102,24 @@ pub(crate) fn open_reader(address: &FleetAddress) -> Result<Arc<dyn EngineReader
 
 fn reading(
     address: &FleetAddress,
-    prepare: impl FnOnce(&mut super::connect::Connection) -> Result<(), super::fault::Fault>,
+    prepare: impl FnOnce(&mut Connection) -> Result<(), Fault>,
 ) -> Result<Arc<Reading<Newest>>, StoreError> {
     if address.may_lose {
         tracing::warn!("durable=no: the database may lose what it acknowledged");
     }
     let pool = Pool::new(address.clone());
-    pool.once(prepare).map_err(|fault| match fault.ended(false) {
+    pool.once(prepare).map_err(|fault| unconnected(address, fault))?;
+    Ok(Arc::new(Reading(Newest { pool, held: Held::default() })))
+}
+
+/// Returns why a store cannot be used from the beginning.
+pub(super) fn unconnected(address: &FleetAddress, fault: Fault) -> StoreError {
+    match fault.ended(false) {
         StoreError::Unavailable { reason, .. } => {
             StoreError::Database { reason: format!("cannot connect to `{address}`: {reason}") }
         }
         other => other,
-    })?;
-    Ok(Arc::new(Reading(Newest { pool, held: Held::default() })))
+    }
 }
 
 impl<A: Ask> Reading<A> {
@@ -188,8 +212,8 @@ impl<A: Ask> EngineReader for Reading<A> {
 
     fn matches_after(&self, after: Option<&MatchName>) -> Result<Each<'_, MatchInfo>, StoreError> {
         const MATCHES: &str = "SELECT m.name, m.genesis, (SELECT count(*) FROM @branch c WHERE c.match = m.id), \
-             coalesce(h.last, b.at) FROM @match m JOIN @branch b ON b.match = m.id AND b.no = 0 \
-             LEFT JOIN LATERAL (SELECT r.last FROM @run r WHERE r.match = m.id AND r.branch = 0 \
+             coalesce(h.last, b.at) FROM @match m JOIN @branch b ON b.match = m.id AND b.name = 'main' \
+             LEFT JOIN LATERAL (SELECT r.last FROM @run r WHERE r.branch = b.no \
              ORDER BY r.first DESC LIMIT 1) h ON true WHERE m.name > $1 ORDER BY m.name LIMIT 256";
         let read = |row: &postgres::Row| {
             let match_name: MatchName = name(row, 0)?;
@@ -233,11 +257,11 @@ impl<A: Ask> EngineReader for Reading<A> {
         from: Seq,
         take: &mut dyn FnMut(&Packed<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        const RUNS: &str = "SELECT first, last, before, link, records FROM @run WHERE match = $1 AND branch = $2 \
-             AND first <= $4 AND first >= coalesce((SELECT max(o.first) FROM @run o WHERE o.match = $1 \
-             AND o.branch = $2 AND o.first <= $3), $3) ORDER BY first LIMIT 256";
-        let bound: [&(dyn postgres::types::ToSql + Sync); 4] =
-            [&uuid(own.of), &own.branch.cast_signed(), &column(from), &column(own.last)];
+        const RUNS: &str = "SELECT first, last, before, link, records FROM @run WHERE branch = $1 AND first <= $3 \
+             AND first >= coalesce((SELECT max(o.first) FROM @run o WHERE o.branch = $1 AND o.first <= $2), $2) \
+             ORDER BY first LIMIT 256";
+        let bound: [&(dyn postgres::types::ToSql + Sync); 3] =
+            [&own.branch.cast_signed(), &column(from), &column(own.last)];
         for row in self.0.rows(RUNS, &bound, Some(4))? {
             // The last run before an entry that is missing ends before it.
             if number(&row, 1)? >= from {
@@ -248,12 +272,12 @@ impl<A: Ask> EngineReader for Reading<A> {
     }
 
     fn anchor(&self, own: Own, before: Digest, wanted: Seq) -> Result<(Seq, Digest), StoreError> {
-        const ANCHOR: &str = "SELECT first, before FROM @run WHERE match = $1 AND branch = $2 AND first <= $3 \
+        const ANCHOR: &str = "SELECT first, before FROM @run WHERE branch = $1 AND first <= $2 \
                               ORDER BY first DESC LIMIT 1";
         if wanted <= own.first {
             return Ok((own.first, before));
         }
-        let rows = self.0.rows(ANCHOR, &[&uuid(own.of), &own.branch.cast_signed(), &column(wanted)], None)?;
+        let rows = self.0.rows(ANCHOR, &[&own.branch.cast_signed(), &column(wanted)], None)?;
         rows.first().map_or(Ok((own.first, before)), |row| Ok((number(row, 0)?, digest(row, 1)?)))
     }
 
@@ -262,18 +286,9 @@ impl<A: Ask> EngineReader for Reading<A> {
         line: &Line,
         idempotency_key: &IdempotencyKey,
     ) -> Result<Option<RangeInclusive<Seq>>, StoreError> {
-        const KEYED: &str =
-            "SELECT first, last, attempt FROM @run WHERE match = $1 AND branch = $2 AND key = $3";
-        const REST: &str =
-            "SELECT last FROM @run WHERE match = $1 AND branch = $2 AND first = $3 AND attempt = $4";
-        let (of, branch) = (uuid(line.of.id), line.branch.id.cast_signed());
-        let rows = self.0.rows(KEYED, &[&of, &branch, &idempotency_key.as_str()], None)?;
-        let Some(row) = rows.first() else { return Ok(None) };
-        let (first, mut last, attempt) = (number(row, 0)?, number(row, 1)?, get::<uuid::Uuid>(row, 2)?);
-        loop {
-            let rest = self.0.rows(REST, &[&of, &branch, &column(last + 1), &attempt], None)?;
-            let Some(row) = rest.first() else { return Ok(Some(first..=last)) };
-            last = number(row, 0)?;
+        match self.find_slot(line, idempotency_key)? {
+            Slot::Taken(keyed) => Ok(Some(keyed)),
+            Slot::Free(_) => Ok(None),
         }
     }
 

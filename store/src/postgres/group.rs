@@ -13,7 +13,6 @@ use super::address::FleetAddress;
 use super::connect::{Connection, PATIENCE, Patience};
 use super::fault::Fault;
 use super::insert::statement;
-use super::read::uuid;
 use super::run::Runs;
 use crate::error::StoreError;
 
@@ -81,8 +80,7 @@ impl Writers {
 
     /// Returns the way to the writer of a branch.
     fn sender(&self, runs: &Runs) -> Result<SyncSender<Job>, StoreError> {
-        let spread = uuid(runs.of).as_u64_pair().0 ^ runs.branch;
-        let index = usize::try_from(spread % self.threads.len().max(1) as u64).unwrap_or_default();
+        let index = usize::try_from(runs.branch % self.threads.len().max(1) as u64).unwrap_or_default();
         let slot = self
             .threads
             .get(index)
@@ -150,7 +148,7 @@ fn gather(waiting: &mut VecDeque<Job>) -> Vec<Job> {
     while let Some(job) = waiting.pop_front() {
         let is_alone = job.runs.all.len() > 1;
         let is_full = group.len() >= GROUP_MAX || bytes >= GROUP_BYTES || is_alone && !group.is_empty();
-        if is_full || !branches.insert((job.runs.of, job.runs.branch)) {
+        if is_full || !branches.insert(job.runs.branch) {
             left.push_back(job);
             continue;
         }

@@ -7,37 +7,36 @@ use uuid::Uuid;
 
 use super::connect::Connection;
 use super::fault::Fault;
-use super::read::{column, get, uuid};
+use super::read::{column, get};
 use super::run::{Run, Runs};
-use crate::names::IdempotencyKey;
 
 macro_rules! insert {
     ($rows:literal) => {
         concat!(
-            "INSERT INTO @run (match, branch, first, last, attempt, key, before, link, records) \
-             SELECT n.match, n.branch, n.first, n.last, n.attempt, n.key, n.before, n.link, n.records FROM ",
+            "INSERT INTO @run (branch, first, last, key, attempt, before, link, records) \
+             SELECT n.branch, n.first, n.last, n.key, n.attempt, n.before, n.link, n.records FROM ",
             $rows,
-            " AS n(match, branch, first, last, attempt, key, before, link, records, match_name, branch_name) \
-             JOIN @match m ON m.id = n.match AND m.name = n.match_name \
-             JOIN @branch b ON b.match = n.match AND b.no = n.branch AND b.name = n.branch_name \
-             LEFT JOIN LATERAL (SELECT p.last, p.link FROM @run p WHERE p.match = n.match AND p.branch = n.branch \
+            " AS n(branch, first, last, key, attempt, before, link, records, match_name, branch_name) \
+             JOIN @branch b ON b.no = n.branch AND b.name = n.branch_name \
+             JOIN @match m ON m.id = b.match AND m.name = n.match_name \
+             LEFT JOIN LATERAL (SELECT p.last, p.link FROM @run p WHERE p.branch = n.branch \
              ORDER BY p.first DESC LIMIT 1) h ON true \
              WHERE coalesce(h.last, b.at) = n.first - 1 AND coalesce(h.link, b.before) = n.before \
-             ORDER BY n.match, n.branch ON CONFLICT DO NOTHING RETURNING attempt"
+             ORDER BY n.branch ON CONFLICT DO NOTHING RETURNING attempt"
         )
     };
 }
 
 /// FL-11: inserts runs, each where its branch ends under the name by which it was asked for. What comes back is durable.
 const INSERT: &str = insert!(
-    "unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::uuid[], $6::text[], $7::bytea[], \
-     $8::bytea[], $9::bytea[], $10::text[], $11::text[])"
+    "unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::uuid[], $6::bytea[], $7::bytea[], \
+     $8::bytea[], $9::text[], $10::text[])"
 );
 
 /// The same for a run by itself, which costs the server a quarter less without arrays.
 const INSERT_ONE: &str = insert!(
-    "(SELECT $1::uuid, $2::bigint, $3::bigint, $4::bigint, $5::uuid, $6::text, $7::bytea, $8::bytea, $9::bytea, \
-     $10::text, $11::text)"
+    "(SELECT $1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::uuid, $6::bytea, $7::bytea, $8::bytea, $9::text, \
+     $10::text)"
 );
 
 /// Inserts runs and returns the attempts of those that were.
@@ -57,12 +56,11 @@ fn insert_one(connection: &mut Connection, (runs, run): &(&Runs, &Run)) -> Resul
     connection.query(
         INSERT_ONE,
         &[
-            &uuid(runs.of),
             &runs.branch.cast_signed(),
             &column(run.first),
             &column(run.last),
+            &run.slot,
             &runs.attempt,
-            &run.key.as_ref().map(IdempotencyKey::as_str),
             &run.before.as_bytes().as_slice(),
             &run.link.as_bytes().as_slice(),
             &run.records.as_slice(),
@@ -74,11 +72,10 @@ fn insert_one(connection: &mut Connection, (runs, run): &(&Runs, &Run)) -> Resul
 
 fn insert_all(connection: &mut Connection, rows: &[(&Runs, &Run)]) -> Result<Vec<Row>, Fault> {
     let each = |read: &dyn Fn(&Run) -> i64| rows.iter().map(|(_, run)| read(run)).collect::<Vec<_>>();
-    let of: Vec<_> = rows.iter().map(|(runs, _)| uuid(runs.of)).collect();
     let branches: Vec<_> = rows.iter().map(|(runs, _)| runs.branch.cast_signed()).collect();
     let (firsts, lasts) = (each(&|run| column(run.first)), each(&|run| column(run.last)));
     let attempts: Vec<_> = rows.iter().map(|(runs, _)| runs.attempt).collect();
-    let keys: Vec<_> = rows.iter().map(|(_, run)| run.key.as_ref().map(IdempotencyKey::as_str)).collect();
+    let slots: Vec<_> = rows.iter().map(|(_, run)| run.slot).collect();
     let before: Vec<_> = rows.iter().map(|(_, run)| run.before.as_bytes().as_slice()).collect();
     let links: Vec<_> = rows.iter().map(|(_, run)| run.link.as_bytes().as_slice()).collect();
     let records: Vec<_> = rows.iter().map(|(_, run)| run.records.as_slice()).collect();
@@ -87,12 +84,11 @@ fn insert_all(connection: &mut Connection, rows: &[(&Runs, &Run)]) -> Result<Vec
     connection.query(
         INSERT,
         &[
-            &of,
             &branches,
             &firsts,
             &lasts,
+            &slots,
             &attempts,
-            &keys,
             &before,
             &links,
             &records,

@@ -13,6 +13,8 @@ mod granting;
 mod group;
 mod held;
 mod insert;
+mod keys;
+pub(crate) mod migrate;
 mod notice;
 mod open;
 mod read;

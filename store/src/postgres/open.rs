@@ -4,6 +4,7 @@ use std::io::Read;
 
 use super::address::FleetAddress;
 use super::engine::{Fleet, open_reader};
+use super::migrate::Migration;
 use crate::backup::error::RescueError;
 use crate::backup::frame::FrameReader;
 use crate::backup::part::Totals;
@@ -45,6 +46,15 @@ impl Store {
     /// As for [`open_fleet`](Store::open_fleet).
     pub fn sweep_fleet(address: &FleetAddress) -> Result<(), StoreError> {
         Fleet::open(address)?.sweep_strays()
+    }
+
+    /// Takes a store on PostgreSQL from format 1, which older builds use, to the format of this build: all of it or nothing.
+    /// Others wait until it is done; older builds are refused afterwards.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] when there is no store, or one of a format that is neither, or when it broke off.
+    pub fn migrate_fleet(address: &FleetAddress) -> Result<Migration, StoreError> {
+        Fleet::migrate(address)
     }
 
     /// Fills an empty schema of a database from a backup as [`restore`](Store::restore) fills a directory.

@@ -166,7 +166,7 @@ macro_rules! lines {
              p.name, b.at, b.before, h.last, h.link FROM @match m LEFT JOIN @branch b ON b.match = m.id ",
             $with,
             " LEFT JOIN @branch p ON p.match = b.match AND p.no = b.parent LEFT JOIN LATERAL (SELECT r.last, r.link \
-             FROM @run r WHERE r.match = b.match AND r.branch = b.no ORDER BY r.first DESC LIMIT 1) h ON true \
+             FROM @run r WHERE r.branch = b.no ORDER BY r.first DESC LIMIT 1) h ON true \
              WHERE m.name = $1 ",
             $rest
         )

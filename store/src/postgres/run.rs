@@ -1,5 +1,6 @@
 //! Runs (FL-7): the entries of one append in a row.
 
+use sha2::{Digest as _, Sha256};
 use turnfold_core::Digest;
 use uuid::Uuid;
 
@@ -16,8 +17,8 @@ const RUN_BYTES_MAX: usize = 8 << 20;
 pub(super) struct Run {
     pub(super) first: Seq,
     pub(super) last: Seq,
-    /// Only the first run of an append has its key.
-    pub(super) key: Option<IdempotencyKey>,
+    /// Only the first run of an append has the slot of its key.
+    pub(super) slot: Option<i64>,
     pub(super) before: Digest,
     pub(super) link: Digest,
     pub(super) records: Vec<u8>,
@@ -36,16 +37,17 @@ pub(super) struct Runs {
 pub(super) fn pack(
     head: Head,
     entries: &[NewEntry],
-    idempotency_key: Option<&IdempotencyKey>,
+    key: Option<(&IdempotencyKey, i64)>,
     run_entries_max: usize,
 ) -> Vec<Run> {
     let linker = Linker::new();
+    let (idempotency_key, slot) = key.unzip();
     let (mut runs, mut end, mut begin, mut bytes) = (Vec::new(), head, head, 0);
     let mut records: Vec<Vec<u8>> = Vec::new();
     let mut close = |records: &mut Vec<Vec<u8>>, begin: Head, end: Head| {
-        let key = idempotency_key.filter(|_| runs.is_empty()).cloned();
+        let slot = slot.filter(|_| runs.is_empty());
         let (first, last, before, link) = (begin.seq + 1, end.seq, begin.link, end.link);
-        runs.push(Run { first, last, key, before, link, records: encode(records) });
+        runs.push(Run { first, last, slot, before, link, records: encode(records) });
         records.clear();
     };
     for entry in entries {
@@ -63,6 +65,18 @@ pub(super) fn pack(
         close(&mut records, begin, end);
     }
     runs
+}
+
+/// Returns the slot for which an idempotency key is meant (FL-6): the first 8 bytes of its hash. Where another key of the
+/// branch has it, the next one is tried. A slot is never given up, so a key is always found before a free one.
+pub(super) fn first_slot(key: &IdempotencyKey) -> i64 {
+    let hash = Sha256::digest(key.as_str());
+    hash.iter().take(8).fold(0_u64, |slot, byte| slot << 8 | u64::from(*byte)).cast_signed()
+}
+
+/// Returns the slot after one.
+pub(super) fn next_slot(slot: i64) -> i64 {
+    slot.wrapping_add(1)
 }
 
 /// Returns the head after runs.

@@ -2,11 +2,15 @@
 
 use super::connect::{Connection, pause};
 use super::fault::Fault;
+use super::migrate::{self, Migration};
 use crate::error::StoreError;
 use uuid::Uuid;
 
 /// The format of the tables that this build reads and writes.
-const FORMAT: i32 = 1;
+const FORMAT: i32 = 2;
+
+/// The format before it, which `store migrate` turns into it.
+const FORMER: i32 = 1;
 
 /// The format of tables that a restore is filling, or was when it broke off.
 const UNFINISHED: i32 = 0;
@@ -14,18 +18,20 @@ const UNFINISHED: i32 = 0;
 /// How often tables are made while others make them too.
 const CREATE_TRIES_MAX: u32 = 50;
 
-/// FL-30: plain tables and nothing that another server of PostgreSQL's language might lack. FL-31: every key of `run` begins
-/// with the match, so that runs can be spread by it without another statement.
+/// FL-30: plain tables and nothing that another server of PostgreSQL's language might lack. FL-31: both keys of `run` begin
+/// with the branch, whose number is random, so that runs can be spread by it without another statement. What has a fixed
+/// width comes first, so that nothing is padded. A build for format 1 gives each `main` the number 0, which is refused.
 const TABLES: &str = r#"
 CREATE TABLE IF NOT EXISTS @meta (one boolean PRIMARY KEY CHECK (one), format int NOT NULL, store uuid NOT NULL);
 CREATE TABLE IF NOT EXISTS @match (name text COLLATE "C" PRIMARY KEY, id uuid NOT NULL UNIQUE, genesis bytea NOT NULL);
-CREATE TABLE IF NOT EXISTS @branch (match uuid, no bigint, name text COLLATE "C" NOT NULL, parent bigint,
-    at bigint NOT NULL, before bytea NOT NULL, PRIMARY KEY (match, no), UNIQUE (match, name),
-    FOREIGN KEY (match, parent) REFERENCES @branch (match, no));
-CREATE TABLE IF NOT EXISTS @run (match uuid, branch bigint, first bigint, last bigint NOT NULL CHECK (last >= first),
-    attempt uuid NOT NULL, key text COLLATE "C", before bytea NOT NULL, link bytea NOT NULL, records bytea NOT NULL,
-    PRIMARY KEY (match, branch, first));
-CREATE UNIQUE INDEX IF NOT EXISTS run_key ON @run (match, branch, key) WHERE key IS NOT NULL;
+CREATE TABLE IF NOT EXISTS @branch (no bigint PRIMARY KEY CHECK (no > 0), match uuid NOT NULL,
+    parent bigint REFERENCES @branch, at bigint NOT NULL, name text COLLATE "C" NOT NULL, before bytea NOT NULL,
+    UNIQUE (match, name));
+CREATE INDEX IF NOT EXISTS branch_parent ON @branch (parent) WHERE parent IS NOT NULL;
+CREATE TABLE IF NOT EXISTS @run (branch bigint, first bigint, last bigint NOT NULL CHECK (last >= first), key bigint,
+    attempt uuid NOT NULL, before bytea NOT NULL, link bytea NOT NULL, records bytea NOT NULL,
+    PRIMARY KEY (branch, first));
+CREATE UNIQUE INDEX IF NOT EXISTS run_key ON @run (branch, key) WHERE key IS NOT NULL;
 CREATE TABLE IF NOT EXISTS @access (hash bytea PRIMARY KEY, match uuid, body bytea NOT NULL);
 CREATE INDEX IF NOT EXISTS access_match ON @access (match);
 "#;
@@ -54,16 +60,28 @@ pub(super) fn require_or_create(connection: &mut Connection) -> Result<(), Fault
     require(connection)
 }
 
+/// Takes a store to the format of this build (FL-10).
+pub(super) fn migrate(connection: &mut Connection) -> Result<Migration, Fault> {
+    if format(connection)? != Some(FORMER) {
+        require(connection)?;
+        return Ok(Migration { from: FORMAT, to: FORMAT });
+    }
+    let formats = Migration { from: FORMER, to: FORMAT };
+    migrate::migrate(connection, formats, TABLES).map(|()| formats)
+}
+
 /// Begins a restore: makes or empties the tables, which no other process opens before it is done.
 pub(super) fn begin_restore(connection: &mut Connection) -> Result<(), Fault> {
     match format(connection)? {
         None => create(connection, UNFINISHED),
-        Some(UNFINISHED) => connection.run("TRUNCATE @access, @run, @branch, @match"),
+        Some(UNFINISHED) => {
+            connection.run("TRUNCATE @access, @run, @branch, @match")?;
+            migrate::require_tables(connection, TABLES)
+        }
         Some(FORMAT) => {
-            let claimed = connection.execute(
-                "UPDATE @meta SET format = 0 WHERE format = 1 AND NOT EXISTS (SELECT FROM @match)",
-                &[],
-            )?;
+            const CLAIM: &str =
+                "UPDATE @meta SET format = $2 WHERE format = $1 AND NOT EXISTS (SELECT FROM @match)";
+            let claimed = connection.execute(CLAIM, &[&FORMAT, &UNFINISHED])?;
             if claimed == 1 {
                 Ok(())
             } else {
@@ -104,6 +122,10 @@ fn require_format(format: i32) -> Result<(), Fault> {
         UNFINISHED => {
             Err(refused("a restore into its schema is under way or broke off: restore again, or wait for it"))
         }
+        FORMER => Err(refused(&format!(
+            "its tables have the format {FORMER}, this build reads {FORMAT}: stop all services of older builds, then run \
+             `turnfold store migrate` with its URL"
+        ))),
         other => Err(refused(&format!(
             "its tables have the format {other}, this build knows {FORMAT}: use the build that made them"
         ))),
@@ -112,6 +134,12 @@ fn require_format(format: i32) -> Result<(), Fault> {
 
 fn refused(reason: &str) -> Fault {
     Fault::Store(StoreError::Database { reason: reason.to_owned() })
+}
+
+/// Returns the number of the branch that is made with an id that nothing has had before (FL-8): 63 bits of chance, and
+/// not 0. It is never used again. `main` is made with the id of its match.
+pub(super) fn branch_number(id: Uuid) -> u64 {
+    (id.as_u64_pair().0 >> 1).max(1)
 }
 
 /// Makes an id that nothing has had before.

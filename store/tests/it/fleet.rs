@@ -2,12 +2,13 @@
 
 mod failures;
 pub(crate) mod many;
+mod migration;
 mod pooler;
 mod standby;
 mod tls;
 mod wires;
 
-use turnfold_store::{BranchName, FleetAddress, Store, StoreError, StoreReader};
+use turnfold_store::{Appended, BranchName, FleetAddress, Store, StoreError, StoreReader};
 
 use crate::game::{branch, genesis, labels, name, opaque};
 use crate::postgres::{Server, shared};
@@ -23,12 +24,18 @@ fn with_match(server: &Server) -> (FleetAddress, Store) {
 
 /// Runs statements on a schema; `@` stands before the names of its tables.
 fn sql(server: &Server, address: &FleetAddress, statements: &str) {
+    connect(server).batch_execute(&in_schema(address, statements)).unwrap();
+}
+
+/// Puts the schema of an address in the place of each `@`.
+fn in_schema(address: &FleetAddress, statements: &str) -> String {
     let schema = address.to_string();
-    let schema = schema.rsplit_once('=').unwrap().1;
+    statements.replace('@', &format!("{}.", schema.rsplit_once('=').unwrap().1))
+}
+
+fn connect(server: &Server) -> postgres::Client {
     let mut config = postgres::Config::new();
-    let mut client =
-        config.user("tests").dbname("postgres").host_path(&server.dir).connect(postgres::NoTls).unwrap();
-    client.batch_execute(&statements.replace('@', &format!("{schema}."))).unwrap();
+    config.user("tests").dbname("postgres").host_path(&server.dir).connect(postgres::NoTls).unwrap()
 }
 
 fn backup(store: &StoreReader) -> Vec<u8> {
@@ -93,9 +100,9 @@ fn fl_10_a_schema_without_a_store_and_one_of_another_format_are_refused_by_name(
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert!(many.iter().all(Result::is_ok), "{many:?}");
-    sql(server, &address, "UPDATE @meta SET format = 2");
+    sql(server, &address, "UPDATE @meta SET format = 3");
     let error = Store::open_or_create_fleet(&address).unwrap_err().to_string();
-    assert!(error.contains("its tables have the format 2, this build knows 1"), "{error}");
+    assert!(error.contains("its tables have the format 3, this build knows 2"), "{error}");
 }
 
 /// What one process acknowledged, all see (FL-17).
@@ -121,6 +128,36 @@ fn fl_8_who_saw_a_branch_that_was_deleted_and_made_again_does_not_write_to_the_o
     here.append(&name("n"), &branch("other"), 2, vec![opaque(9)], None).unwrap();
     assert_eq!(labels(&there, "n", "other"), [7, 8, 9]);
     assert_eq!(there.check(&mut unobserved()).unwrap().damage, []);
+}
+
+/// FL-6: the index has 8 bytes of a key's hash.
+#[test]
+fn fl_12_keys_of_one_hash_stay_two_keys() {
+    let Some(server) = shared() else { return };
+    let (address, store) = with_match(server);
+    let (m, main) = (name("m"), BranchName::main());
+    let [taken, key, other] = ["taken", "key", "other"].map(|key| key.parse().unwrap());
+    let append = |store: &Store, seq, key| store.append(&m, &main, seq, vec![opaque(seq)], Some(key));
+    append(&store, 0, &taken).unwrap();
+    // As if `taken` and `key` had one hash.
+    sql(
+        server,
+        &address,
+        "UPDATE @run SET key = ('x' || left(encode(sha256('key'), 'hex'), 16))::bit(64)::bigint",
+    );
+    let there = Store::open_fleet(&address).unwrap();
+    for (store, repeated) in [(&store, false), (&store, true), (&there, true)] {
+        assert_eq!(append(store, 1, &key).unwrap(), Appended { first: 2, last: 2, repeated });
+    }
+    let found = |key| there.find_idempotency_key(&m, &main, key).unwrap();
+    assert_eq!((found(&key), found(&other)), (Some(2..=2), None));
+    let reused = store.append(&m, &main, 2, vec![opaque(7)], Some(&key)).unwrap_err();
+    assert!(matches!(reused, StoreError::IdempotencyKeyReused { first: 2, last: 2, .. }), "{reused}");
+    append(&there, 2, &other).unwrap();
+    assert_eq!(labels(&there, "m", "main"), [0, 1, 2]);
+    // Only the one whose slot was changed is found to be wrong.
+    let damage = there.check(&mut unobserved()).unwrap().damage;
+    assert!(!damage.is_empty() && damage.iter().all(|found| found.seq == Some(1)), "{damage:?}");
 }
 
 #[test]
@@ -160,7 +197,7 @@ fn fl_30_nothing_is_asked_of_a_server_that_not_all_of_them_have() {
 }
 
 #[test]
-fn fl_31_the_same_statements_serve_a_database_that_spreads_runs_by_match() {
+fn fl_31_the_same_statements_serve_a_database_that_spreads_runs_by_branch() {
     let Some(server) = shared() else { return };
     let address = server.address();
     let store = Store::open_or_create_fleet(&address).unwrap();
@@ -170,7 +207,7 @@ fn fl_31_the_same_statements_serve_a_database_that_spreads_runs_by_match() {
         server,
         &address,
         "ALTER TABLE @run RENAME TO whole; \
-         CREATE TABLE @run (LIKE @whole INCLUDING ALL) PARTITION BY HASH (match); \
+         CREATE TABLE @run (LIKE @whole INCLUDING ALL) PARTITION BY HASH (branch); \
          CREATE TABLE @run0 PARTITION OF @run FOR VALUES WITH (MODULUS 2, REMAINDER 0); \
          CREATE TABLE @run1 PARTITION OF @run FOR VALUES WITH (MODULUS 2, REMAINDER 1); \
          INSERT INTO @run SELECT * FROM @whole; DROP TABLE @whole",

@@ -85,6 +85,7 @@ stderr|   backup   Write everything in the store to one file
 stderr|   restore  Make a store from a backup
 stderr|   salvage  Save what is readable of a damaged store to a new one
 stderr|   compact  Rewrite the store without what was deleted
+stderr|   migrate  Convert a store in a database to the format of this build
 stderr|   stats    Show how much the store holds
 stderr|   heads    List the last entry of every branch and the link after it
 stderr|   help     Print this message or the help of the given subcommand(s)
@@ -404,7 +405,7 @@ exit 3
 #[test]
 fn every_verb_shows_an_example() {
     let sandbox = Sandbox::new();
-    for verb in ["check", "backup", "restore", "salvage", "compact", "stats"] {
+    for verb in ["check", "backup", "restore", "salvage", "compact", "migrate", "stats"] {
         let help = sandbox.ok(&format!("store {verb} --help"));
         assert!(help.contains(&format!("Example: turnfold store {verb}")), "{help}");
     }
@@ -423,6 +424,7 @@ Commands:
   restore  Make a store from a backup
   salvage  Save what is readable of a damaged store to a new one
   compact  Rewrite the store without what was deleted
+  migrate  Convert a store in a database to the format of this build
   stats    Show how much the store holds
   heads    List the last entry of every branch and the link after it
   help     Print this message or the help of the given subcommand(s)

@@ -4,6 +4,7 @@ mod backup;
 mod check;
 mod compact;
 mod heads;
+mod migrate;
 mod progress;
 mod restore;
 mod salvage;
@@ -29,6 +30,7 @@ enum StoreCommand {
     Restore(restore::Args),
     Salvage(salvage::Args),
     Compact(compact::Args),
+    Migrate(migrate::Args),
     Stats(stats::Args),
     Heads(heads::Args),
 }
@@ -40,6 +42,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         StoreCommand::Restore(args) => restore::run(args, context),
         StoreCommand::Salvage(args) => salvage::run(args, context),
         StoreCommand::Compact(args) => compact::run(args, context),
+        StoreCommand::Migrate(args) => migrate::run(args, context),
         StoreCommand::Stats(args) => stats::run(args, context),
         StoreCommand::Heads(args) => heads::run(args, context),
     }

@@ -23,7 +23,7 @@ fn fl_9_every_kind_of_damage_to_a_run_is_named_and_never_served() {
         ("UPDATE @run SET link = before WHERE first = 2", 2, "does not lead"),
         ("UPDATE @run SET before = link WHERE first = 2", 2, "does not lead"),
         ("DELETE FROM @run WHERE first = 2", 2, "missing"),
-        ("UPDATE @run SET key = 'other' WHERE first = 2", 2, "idempotency key"),
+        ("UPDATE @run SET key = key + 1 WHERE first = 2", 2, "idempotency key"),
         ("UPDATE @run SET key = NULL WHERE first = 2", 2, "idempotency key"),
     ] {
         let (address, store) = with_match(server);
@@ -55,7 +55,7 @@ fn fl_15_runs_of_no_branch_are_counted_until_they_are_swept() {
     sql(
         server,
         &address,
-        "INSERT INTO @run SELECT match, 7, first, last, attempt, key, before, link, records FROM @run",
+        "INSERT INTO @run SELECT 7, first, last, key, attempt, before, link, records FROM @run",
     );
     let found = store.check(&mut unobserved()).unwrap().damage;
     assert_eq!(found.len(), 1);

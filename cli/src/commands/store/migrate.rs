@@ -1,0 +1,48 @@
+//! `turnfold store migrate`: a store of an older build, for this one.
+
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use serde::Serialize;
+use turnfold_store::{Migration, Store};
+
+use crate::address::StoreAddress;
+use crate::context::Context;
+use crate::failure::{ExitStatus, Failure};
+use crate::output::{Line, plain, strong};
+
+/// Convert a store in a database to the format of this build
+///
+/// Stop all processes of older builds first; they fail afterwards. Converts everything in one transaction: if the command
+/// fails or is killed, nothing has changed, and it can run again. The account must own the tables. The database needs room
+/// for a second copy of all entries.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold store migrate postgres://turnfold@db.example/games")]
+pub(crate) struct Args {
+    /// The URL of the database
+    #[arg(value_name = "URL", value_parser = OsStringValueParser::new().try_map(StoreAddress::read))]
+    store: StoreAddress,
+}
+
+/// A store that has the format of this build.
+#[derive(Serialize)]
+struct MigratedStore {
+    store: String,
+    #[serde(flatten)]
+    migration: Migration,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let StoreAddress::Fleet(address) = &args.store else {
+        return Err(Failure::usage("`store migrate` expects the URL of a database")
+            .hint("a store in a directory needs no migration"));
+    };
+    let migrated = MigratedStore { store: address.to_string(), migration: Store::migrate_fleet(address)? };
+    let Migration { from, to } = migrated.migration;
+    context.output.answer(&migrated, || {
+        let (done, how) = if from == to {
+            ("nothing to do in store ", format!(": its format is {to}"))
+        } else {
+            ("migrated store ", format!(" from format {from} to {to}"))
+        };
+        vec![Line::from([plain(done), strong(&migrated.store), plain(how)])]
+    })
+}

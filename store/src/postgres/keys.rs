@@ -1,0 +1,60 @@
+//! Idempotency keys (FL-6): the index has a number in the place of each, the entries have the key itself.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use super::read::{Ask, Reading, column, get, number};
+use super::run::{first_slot, next_slot};
+use crate::entry::{COMMAND_BYTES_MAX, Entry, Seq};
+use crate::error::StoreError;
+use crate::names::IdempotencyKey;
+use crate::reader::line::Line;
+
+/// More bytes than a run has up to the end of its first entry.
+const FIRST_BYTES_MAX: i32 = 66_000;
+
+const _: () = assert!(COMMAND_BYTES_MAX + 400 < FIRST_BYTES_MAX as usize, "a command, a key and numbers");
+
+/// What a branch has of a key.
+pub(super) enum Slot {
+    /// The entries that the key stands for.
+    Taken(RangeInclusive<Seq>),
+    /// No entries, but a slot for it, which no other key has yet.
+    Free(i64),
+}
+
+impl<A: Ask> Reading<A> {
+    /// Finds the entries of a key, or the slot that it may take. A run counts only if its first entry carries the key: two
+    /// keys with one hash are two keys.
+    pub(super) fn find_slot(&self, line: &Line, key: &IdempotencyKey) -> Result<Slot, StoreError> {
+        const KEYED: &str = "SELECT first, last, attempt, substr(records, 1, $3) FROM @run \
+                             WHERE branch = $1 AND key = $2";
+        const REST: &str = "SELECT last FROM @run WHERE branch = $1 AND first = $2 AND attempt = $3";
+        let branch = line.branch.id.cast_signed();
+        let mut slot = first_slot(key);
+        loop {
+            let rows = self.0.rows(KEYED, &[&branch, &slot, &FIRST_BYTES_MAX], None)?;
+            let Some(row) = rows.first() else { return Ok(Slot::Free(slot)) };
+            let (first, mut last, attempt) = (number(row, 0)?, number(row, 1)?, get::<uuid::Uuid>(row, 2)?);
+            let carried = first_key(get(row, 3)?).map_err(|error| line.within(error.at(first)))?;
+            if carried.as_ref() != Some(key) {
+                slot = next_slot(slot);
+                continue;
+            }
+            loop {
+                let rest = self.0.rows(REST, &[&branch, &column(last + 1), &attempt], None)?;
+                let Some(row) = rest.first() else { return Ok(Slot::Taken(first..=last)) };
+                last = number(row, 0)?;
+            }
+        }
+    }
+}
+
+/// Reads the key that the first entry of a run carries, from the bytes that the run begins with: how many entries, then each
+/// with its length.
+fn first_key(records: &[u8]) -> Result<Option<IdempotencyKey>, StoreError> {
+    let damaged = |error: &dyn Display| StoreError::damaged(format!("its run: {error}"));
+    let ((_, first), _) =
+        postcard::take_from_bytes::<(u64, &[u8])>(records).map_err(|error| damaged(&error))?;
+    Ok(Entry::decode(first).map_err(|error| damaged(&error))?.idempotency_key)
+}
