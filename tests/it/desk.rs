@@ -12,7 +12,7 @@ mod setups;
 
 use scene::Scene;
 
-use crate::sandbox::workspace;
+use turnfold_tests::sandbox::workspace;
 
 /// Every scene of `tests/rulings/desk/`; a golden log has its name.
 fn scenes() -> Vec<Scene> {

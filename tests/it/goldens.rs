@@ -56,9 +56,9 @@ fn any_change_to_an_outcome_or_hash_fails_and_names_the_entry() {
                 changed[number].replace_range(at..at + old.len_utf8(), &other(old).to_string());
                 let name = format!("changed/{number}-{at}.tfl");
                 sandbox.write(&name, changed.join("\n") + "\n");
-                let place = format!("{name}:{}: ", number + 1);
+                let place = format!("{name}:{}:", number + 1);
                 let entry = line.split(' ').next().filter(|_| !line.starts_with('!'));
-                expected.push(entry.map_or(place.clone(), |seq| format!("{place}entry {seq} ")));
+                expected.push(entry.map_or(place.clone(), |seq| format!("{place} entry {seq} ")));
             }
         }
         let output = sandbox.run("check changed");

@@ -304,7 +304,7 @@ fn ct_19_ch_18_whatever_the_secret_every_verb_with_as_prints_the_same_bytes() {
                 compared(case).iter().map(|secret| scope.spawn(|| case.told(secret))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
         });
-        assert!(told.len() >= 5);
+        assert!(case.secrets.len() >= 5);
         let (first, others) = told.split_first().unwrap();
         for (other, secret) in others.iter().zip(&compared(case)[1..]) {
             for ((line, one), (_, two)) in first.iter().zip(other) {

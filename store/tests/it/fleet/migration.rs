@@ -93,6 +93,7 @@ fn require_same(store: &Store, before: &[u8]) {
 const MIGRATED: Migration = Migration { from: 1, to: 2 };
 
 #[test]
+#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_10_a_store_of_format_1_is_refused_by_name_until_it_is_migrated_and_keeps_all_it_had() {
     let Some(server) = shared() else { return };
     let (address, before) = former(server);
@@ -174,6 +175,7 @@ fn url(server: &Server, address: &FleetAddress) -> String {
 }
 
 #[test]
+#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_10_a_migration_that_is_broken_off_leaves_format_1_whole() {
     let Some(server) = shared() else { return };
     let (address, before) = former(server);
@@ -194,6 +196,7 @@ fn fl_10_a_migration_that_is_broken_off_leaves_format_1_whole() {
 }
 
 #[test]
+#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_10_what_is_appended_until_a_migration_has_its_locks_is_migrated_too() {
     let Some(server) = shared() else { return };
     let (address, before) = former(server);
@@ -210,6 +213,7 @@ fn fl_10_what_is_appended_until_a_migration_has_its_locks_is_migrated_too() {
 }
 
 #[test]
+#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_23_a_restore_begins_again_where_one_of_an_older_build_broke_off() {
     let Some(server) = shared() else { return };
     let (address, before) = former(server);
