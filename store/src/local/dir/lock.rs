@@ -107,7 +107,7 @@ impl Lock {
 }
 
 /// Tries to take a lock, which others may hold for a moment.
-fn try_for_a_while(take: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
+pub(crate) fn try_for_a_while(take: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
     for _ in 1..LOCK_TRIES {
         match take() {
             Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),

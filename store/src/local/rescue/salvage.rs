@@ -18,6 +18,7 @@ use crate::error::StoreError;
 use crate::local::backend::memory::MemoryBackend;
 use crate::local::backend::{Backend, BackendError};
 use crate::local::dir::holder::holder;
+use crate::local::dir::lock::try_for_a_while;
 use crate::local::dir::places::{LOCK_FILE, Places};
 use crate::local::dir::regular::open_regular;
 use crate::local::dir::{draft, format, private, swap};
@@ -100,10 +101,10 @@ impl Salvage {
     }
 }
 
-/// Keeps writers out, as far as there is a file for that.
+/// Keeps writers out, as far as there is a file for that (ST-22: a lock that goes soon is waited for).
 fn hold(dir: &Path) -> Result<Option<File>, StoreError> {
     let Ok(mut file) = open_regular(&dir.join(LOCK_FILE)) else { return Ok(None) };
-    match file.try_lock_shared() {
+    match try_for_a_while(|| file.try_lock_shared()) {
         Err(TryLockError::WouldBlock) => {
             Err(StoreError::Locked { dir: dir.to_owned(), holder: holder(&mut file) })
         }

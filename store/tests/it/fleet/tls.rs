@@ -9,7 +9,7 @@ use crate::postgres::Server;
 
 /// An authority, and the certificate of `localhost` that it signed.
 fn file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/it/serve/tls").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/system/serve/tls").join(name)
 }
 
 #[test]
