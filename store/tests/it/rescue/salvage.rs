@@ -145,6 +145,22 @@ fn a_journal_file_that_is_missing_short_or_empty_is_never_everything() {
     }
 }
 
+/// ST-22: a writer that is about to be closed makes nobody `Locked`.
+#[test]
+fn salvage_waits_for_a_lock_that_is_about_to_go() {
+    let parent = tempfile::tempdir().unwrap();
+    let at = |name: &str| parent.path().join(name);
+    let held = Store::open_or_create(&at("store")).unwrap();
+    held.create_match(&name("m"), &genesis(), commands(4)).unwrap();
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| salvage(&at("store"), &at("new")));
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        held.close().unwrap();
+        waits.join().unwrap().unwrap();
+    });
+    assert_eq!(branches(&Store::open(&at("new")).unwrap()).len(), 1);
+}
+
 fn was_deleted((match_name, branch): &(String, String)) -> bool {
     ["gone", "side"].contains(&&**branch) || ["draft", "doomed"].contains(&&**match_name)
 }
