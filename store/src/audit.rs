@@ -8,6 +8,7 @@ use std::path::Path;
 use turnfold_core::Digest;
 
 use crate::ancestry::Ancestry;
+use crate::backup::walk::sort_parents_first;
 use crate::engine::EngineReader;
 use crate::entry::{Entry, Genesis, Seq};
 use crate::error::StoreError;
@@ -180,8 +181,7 @@ impl Audit<'_> {
 
     /// Puts parents first, and finds where each branch begins.
     fn with_forks(&mut self, mut lines: Vec<Line>) -> Vec<AuditedLine> {
-        // A branch is made after the one it begins on.
-        lines.sort_by_key(|line| line.branch.id);
+        sort_parents_first(&mut lines);
         let (mut ancestry, mut indexes) = (Ancestry::default(), BTreeMap::new());
         let mut found = Vec::new();
         for line in lines {

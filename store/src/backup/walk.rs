@@ -34,9 +34,7 @@ fn walk_match(engine: &dyn EngineReader, name: &MatchName, sink: Sink<'_>) -> Re
     let (of, mut lines) = engine.branches(name)?;
     // What cannot be read here could not be restored either.
     of.genesis()?;
-    let depths = depths(&lines);
-    // Parents come first, and two engines that hold the same write the same.
-    lines.sort_by_cached_key(|line| (depths.get(&line.branch.id), line.branch.name.clone()));
+    sort_parents_first(&mut lines);
     let (name, branches) = (name.clone(), lines.len() as u64);
     sink(&Part::Match(MatchPart { name, branches, genesis: &of.genesis }))?;
     let (mut ancestry, mut indexes) = (Ancestry::default(), BTreeMap::new());
@@ -51,18 +49,30 @@ fn walk_match(engine: &dyn EngineReader, name: &MatchName, sink: Sink<'_>) -> Re
     Ok(())
 }
 
-/// Returns how many branches lie below each.
+/// Sorts branches so that parents come first, and two engines that hold the same list the same.
+pub(crate) fn sort_parents_first(lines: &mut [Line]) {
+    let depths = depths(lines);
+    let depth = |line: &Line| depths.get(&line.branch.id).copied().unwrap_or(usize::MAX);
+    lines.sort_by_cached_key(|line| (depth(line), line.branch.name.clone()));
+}
+
+/// Returns how many branches lie below each. Their numbers say nothing of that: those in a database are random. Branches
+/// that begin on each other in a circle have no depth; of them nothing can be read.
 fn depths(lines: &[Line]) -> BTreeMap<u64, usize> {
-    let mut by_id: Vec<_> = lines.iter().collect();
-    // A branch is made after the one it begins on.
-    by_id.sort_by_key(|line| line.branch.id);
+    let mut children = BTreeMap::<Option<u64>, Vec<u64>>::new();
+    for line in lines {
+        let parent = line.branch.parent.as_ref().map(|parent| parent.id);
+        children.entry(parent).or_default().push(line.branch.id);
+    }
     let mut depths = BTreeMap::new();
-    for line in by_id {
-        let below = line.branch.parent.as_ref().map_or(0, |parent| {
-            // Of branches that begin on each other in a circle nothing can be read.
-            depths.get(&parent.id).map_or(lines.len(), |depth| depth + 1)
-        });
-        depths.insert(line.branch.id, below);
+    let mut level = children.remove(&None).unwrap_or_default();
+    for depth in 0.. {
+        if level.is_empty() {
+            break;
+        }
+        let next = level.iter().filter_map(|id| children.remove(&Some(*id))).flatten().collect();
+        depths.extend(level.into_iter().map(|id| (id, depth)));
+        level = next;
     }
     depths
 }
