@@ -2,7 +2,7 @@
 //!
 //! A block begins with ` ```console` and, where it needs more than `turnfold`, a word: `service` for a running service,
 //! `postgres` for a database, `nim` for the program of `examples/nim`. All plain blocks of a document share one sandbox;
-//! so do those of each word. `SNAPSHOTS=overwrite` writes the output that was found into the document.
+//! so do all blocks of each word. `SNAPSHOTS=overwrite` writes the output that was found into the document.
 
 use std::fmt::Write;
 use std::fs;

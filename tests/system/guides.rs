@@ -33,7 +33,7 @@ fn the_guide_to_your_own_game_shows_what_its_commands_print() {
     }
 }
 
-/// Runs the `service` blocks in one shell beside the service that their first line starts.
+/// Runs the `service` blocks in one shell, next to the service that their first line starts.
 #[test]
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn the_guide_to_serving_plays_over_a_network() {

@@ -82,7 +82,7 @@ fn every_ruleset_has_a_folder_and_every_folder_is_one_of_a_ruleset() {
     assert_eq!(names, registered);
 }
 
-/// A file of which every line marked with `✗` must fail, and no other.
+/// A file in which each line marked with `✗` must fail, and no other line.
 const FAILING: &str = "\
 columns units id owner at
 +++ two

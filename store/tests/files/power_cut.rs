@@ -32,7 +32,6 @@ fn check_loses_nothing(session: Session, open: Open, few: usize) {
 }
 
 #[test]
-#[ignore = "cuts the power for most of a minute: `--include-ignored`"]
 fn a_store_whose_making_was_cut_short_anywhere_can_be_made_again() {
     let recorded = record(Session::plan(0, Commands::Small, 1, 1, 1), open);
     let made = recorded.events.iter().position(|event| matches!(event, Event::Told(_))).unwrap();
@@ -49,32 +48,27 @@ fn a_store_whose_making_was_cut_short_anywhere_can_be_made_again() {
 }
 
 #[test]
-#[ignore = "cuts the power for most of a minute: `--include-ignored`"]
 fn small_commands_survive_any_power_cut() {
     check_loses_nothing(Session::plan(1, Commands::Small, 4, 3, 40), open, 100);
 }
 
 #[test]
-#[ignore = "cuts the power for most of a minute: `--include-ignored`"]
 fn small_commands_survive_any_power_cut_while_heads_are_packed() {
     check_loses_nothing(Session::plan(9, Commands::Small, 3, 3, 40), open_packing_often, 100);
 }
 
 #[test]
-#[ignore = "cuts the power for most of a minute: `--include-ignored`"]
 fn large_commands_survive_any_power_cut() {
     check_loses_nothing(Session::plan(2, Commands::Large, 2, 2, 8), open, 30);
 }
 
 #[test]
-#[ignore = "cuts the power for most of a minute: `--include-ignored`"]
 fn large_commands_survive_any_power_cut_while_heads_are_packed() {
     check_loses_nothing(Session::plan(8, Commands::Large, 2, 2, 12), open_packing_often, 30);
 }
 
 /// Each opening finds the heads otherwise filled, and writes its notes and the first commits where the last one ended.
 #[test]
-#[ignore = "cuts the power for most of a minute: `--include-ignored`"]
 fn commands_survive_any_power_cut_of_many_openings() {
     check_loses_nothing(Session::plan(4, Commands::Small, 2, 12, 5), open_packing_often, 60);
     check_loses_nothing(Session::plan(5, Commands::Small, 2, 12, 5).ending_full(), open_packing_often, 60);
@@ -83,7 +77,6 @@ fn commands_survive_any_power_cut_of_many_openings() {
 
 /// ST-18: the old journal or the new one is there, whatever else is left of the other.
 #[test]
-#[ignore = "cuts the power for most of a minute: `--include-ignored`"]
 fn a_compaction_survives_any_power_cut() {
     let compact = |dir: &Path| {
         Store::compact(dir, &mut |_| ()).unwrap();
@@ -122,7 +115,6 @@ fn check_after_each_write(recorded: &Recorded, names: &[&str], loss: Loss) -> us
 
 /// ST-12: a pack that was not synced counts only if all of it is there.
 #[test]
-#[ignore = "cuts the power for most of a minute: `--include-ignored`"]
 fn a_pack_of_which_only_both_ends_were_written_does_not_count() {
     let recorded = record(Session::plan(9, Commands::Small, 1, 2, 30), open_packing_often);
     let packs = check_after_each_write(&recorded, &[".seg"], Loss::Insides);
@@ -131,7 +123,6 @@ fn a_pack_of_which_only_both_ends_were_written_does_not_count() {
 
 /// ST-12: what a head holds is written over only when a segment has it, also by notes and where an opening begins.
 #[test]
-#[ignore = "cuts the power for most of a minute: `--include-ignored`"]
 fn a_kill_after_any_write_to_a_head_loses_nothing_that_waits_in_it() {
     let open_tiny: Open = |dir| Store::open_or_create_with_heads_of(dir, 3 * 512).unwrap();
     for (session, open, least) in [
@@ -147,7 +138,6 @@ fn a_kill_after_any_write_to_a_head_loses_nothing_that_waits_in_it() {
 
 /// ST-11: every acknowledgement follows one write and one sync of a head; packing goes on beside it.
 #[test]
-#[ignore = "cuts the power for most of a minute: `--include-ignored`"]
 fn every_acknowledgement_follows_one_write_and_one_sync_of_a_head() {
     for open in [open as Open, open_packing_often] {
         let recorded = record(Session::plan(6, Commands::Small, 1, 1, 60), open);
@@ -180,7 +170,6 @@ fn every_acknowledgement_follows_one_write_and_one_sync_of_a_head() {
 }
 
 #[test]
-#[ignore = "cuts the power for most of a minute: `--include-ignored`"]
 fn without_the_syncs_of_heads_or_segments_a_power_cut_loses_data() {
     let recorded = record(Session::plan(3, Commands::Small, 3, 3, 40), open_packing_often);
     for trust in [Trust::NotTheHeads, Trust::NotTheSegments] {

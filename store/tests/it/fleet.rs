@@ -45,7 +45,6 @@ fn backup(store: &StoreReader) -> Vec<u8> {
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_2_a_backup_goes_from_disk_to_a_database_and_back_byte_for_byte() {
     let Some(server) = shared() else { return };
     let disk = Store::in_memory();
@@ -72,7 +71,6 @@ fn fl_2_a_backup_goes_from_disk_to_a_database_and_back_byte_for_byte() {
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_23_nobody_opens_what_a_restore_left_behind_and_the_next_one_empties_it() {
     let Some(server) = shared() else { return };
     let disk = Store::in_memory();
@@ -92,7 +90,6 @@ fn fl_23_nobody_opens_what_a_restore_left_behind_and_the_next_one_empties_it() {
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_10_a_schema_without_a_store_and_one_of_another_format_are_refused_by_name() {
     let Some(server) = shared() else { return };
     let address = server.address();
@@ -110,7 +107,6 @@ fn fl_10_a_schema_without_a_store_and_one_of_another_format_are_refused_by_name(
 
 /// What one process acknowledged, all see (FL-17).
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_8_who_saw_a_branch_that_was_deleted_and_made_again_does_not_write_to_the_old_one() {
     let Some(server) = shared() else { return };
     let (address, here) = with_match(server);
@@ -136,7 +132,6 @@ fn fl_8_who_saw_a_branch_that_was_deleted_and_made_again_does_not_write_to_the_o
 
 /// FL-6: the index has 8 bytes of a key's hash.
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_12_keys_of_one_hash_stay_two_keys() {
     let Some(server) = shared() else { return };
     let (address, store) = with_match(server);
@@ -166,7 +161,6 @@ fn fl_12_keys_of_one_hash_stay_two_keys() {
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn a_backup_holds_one_moment_of_every_match_while_others_write_and_delete() {
     let Some(server) = shared() else { return };
     let (address, store) = with_match(server);
@@ -190,7 +184,6 @@ fn a_backup_holds_one_moment_of_every_match_while_others_write_and_delete() {
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_30_nothing_is_asked_of_a_server_that_not_all_of_them_have() {
     const WORDS: [&str; 8] =
         ["pg_advisory", "LISTEN ", "NOTIFY", "SEQUENCE", "TRIGGER", "FOR UPDATE", "LOCK TABLE", "TEMP"];
@@ -204,7 +197,6 @@ fn fl_30_nothing_is_asked_of_a_server_that_not_all_of_them_have() {
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_31_the_same_statements_serve_a_database_that_spreads_runs_by_branch() {
     let Some(server) = shared() else { return };
     let address = server.address();

@@ -64,7 +64,6 @@ pub(crate) fn check(dir: &Path, acknowledged: &BTreeMap<String, u64>) {
 }
 
 #[test]
-#[ignore = "kills processes for a quarter of a minute: `--include-ignored`"]
 fn kill_9_under_eight_writers_loses_nothing_acknowledged() {
     let rounds = std::env::var("TURNFOLD_KILLS").map_or(ROUNDS, |count| count.parse().unwrap());
     let mut chance = Chance::new(9);

@@ -1,4 +1,4 @@
-//! CH-1 and CH-18: what a seed deals, and the order of the bag, which nobody sees.
+//! CH-1 and CH-18: what a seed deals, and the order of the bag, which no player sees.
 
 use std::collections::BTreeSet;
 

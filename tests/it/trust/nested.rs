@@ -55,7 +55,6 @@ fn timed(sandbox: &Sandbox, line: &str) -> Duration {
 /// Sixteen times as many branches take at most some sixteen times as long: if time grew with the square of their number,
 /// it would be 256 times.
 #[test]
-#[ignore = "takes most of a minute; `--include-ignored` runs it, as CI does"]
 fn nested_branches_are_read_in_time_linear_in_their_number() {
     let mut times = Vec::new();
     for count in [250, 4000] {

@@ -13,7 +13,6 @@ use crate::rescue::unobserved;
 
 /// FL-22: `verify` and `store check` are the same code for every engine.
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_9_every_kind_of_damage_to_a_run_is_named_and_never_served() {
     let Some(server) = shared() else { return };
     let (m, main) = (name("m"), BranchName::main());
@@ -49,7 +48,6 @@ fn fl_9_every_kind_of_damage_to_a_run_is_named_and_never_served() {
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_15_runs_of_no_branch_are_counted_until_they_are_swept() {
     let Some(server) = shared() else { return };
     let (address, store) = with_match(server);
@@ -68,7 +66,6 @@ fn fl_15_runs_of_no_branch_are_counted_until_they_are_swept() {
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_20_a_database_that_went_back_is_lost_and_refuses_writes_until_it_is_opened_again() {
     let Some(server) = shared() else { return };
     let (m, main) = (name("m"), BranchName::main());
@@ -100,7 +97,6 @@ fn fl_20_a_database_that_went_back_is_lost_and_refuses_writes_until_it_is_opened
 
 /// An append's caller waits so long, and no longer (FL-21).
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 #[expect(clippy::disallowed_methods, reason = "it says whether time was up")]
 fn fl_20_when_time_is_up_it_may_have_been_recorded_and_the_key_tells_afterwards() {
     // Others use the shared one.
@@ -124,7 +120,6 @@ fn fl_20_when_time_is_up_it_may_have_been_recorded_and_the_key_tells_afterwards(
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_16_a_server_that_may_lose_what_it_acknowledged_is_refused_unless_that_is_accepted() {
     let Some(server) = shared() else { return };
     sql(server, &server.address(), "CREATE DATABASE careless");
@@ -143,7 +138,6 @@ fn fl_16_a_server_that_may_lose_what_it_acknowledged_is_refused_unless_that_is_a
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_10_tables_of_another_program_are_left_as_they_are() {
     let Some(server) = shared() else { return };
     let host = server.dir.display().to_string().replace('/', "%2F");
@@ -167,7 +161,6 @@ fn fl_10_tables_of_another_program_are_left_as_they_are() {
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn a_server_that_is_not_there_is_named_without_the_password() {
     let url = "postgres://u:hidden@%2Fnowhere%2Fat%2Fall/d?schema=s";
     let error = Store::open_fleet(&FleetAddress::read(url, None).unwrap()).unwrap_err().to_string();
@@ -176,7 +169,6 @@ fn a_server_that_is_not_there_is_named_without_the_password() {
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 #[expect(clippy::print_stderr, reason = "the figures of the long form")]
 fn fl_28_a_server_killed_under_load_loses_nothing_and_doubles_nothing() {
     let full = std::env::var_os("TURNFOLD_FLEET_FULL").is_some();

@@ -112,7 +112,6 @@ fn write_one(
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 #[expect(clippy::print_stderr, reason = "the figures of the long form")]
 fn fl_27_what_many_processes_were_told_is_there_once_and_nothing_else() {
     let Some(server) = shared() else { return };

@@ -12,7 +12,7 @@ use crate::rescue::{fill, unobserved};
 /// The keys that a sample has.
 const KEYS: &str = "('k'), ('l'), ('long'), ('late')";
 
-/// The tables as builds for format 1 made them, with what was in those of format 2: each `main` has the number 0, and a run
+/// The tables as builds for format 1 made them, with the rows of the tables of format 2: each `main` has the number 0, and a run
 /// has its key.
 const FORMER: &str = r#"
 CREATE TABLE @kept_branch AS SELECT *, CASE name WHEN 'main' THEN 0 ELSE no END AS former FROM @branch;
@@ -54,7 +54,7 @@ fn former(server: &Server) -> (FleetAddress, Vec<u8>) {
     let address = server.address();
     let store = Store::open_or_create_fleet(&address).unwrap();
     fill(&store);
-    // FL-7: an append of several runs, of which the first alone has the key.
+    // FL-7: an append of several runs, where only the first has the key.
     let long = branch("long");
     store.create_branch(&name("m"), &long, &branch("line"), 60).unwrap();
     store
@@ -93,7 +93,6 @@ fn require_same(store: &Store, before: &[u8]) {
 const MIGRATED: Migration = Migration { from: 1, to: 2 };
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_10_a_store_of_format_1_is_refused_by_name_until_it_is_migrated_and_keeps_all_it_had() {
     let Some(server) = shared() else { return };
     let (address, before) = former(server);
@@ -175,7 +174,6 @@ fn url(server: &Server, address: &FleetAddress) -> String {
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_10_a_migration_that_is_broken_off_leaves_format_1_whole() {
     let Some(server) = shared() else { return };
     let (address, before) = former(server);
@@ -196,7 +194,6 @@ fn fl_10_a_migration_that_is_broken_off_leaves_format_1_whole() {
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_10_what_is_appended_until_a_migration_has_its_locks_is_migrated_too() {
     let Some(server) = shared() else { return };
     let (address, before) = former(server);
@@ -213,7 +210,6 @@ fn fl_10_what_is_appended_until_a_migration_has_its_locks_is_migrated_too() {
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_23_a_restore_begins_again_where_one_of_an_older_build_broke_off() {
     let Some(server) = shared() else { return };
     let (address, before) = former(server);

@@ -64,7 +64,6 @@ impl Drop for Pooler {
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_30_a_store_is_used_through_pgbouncer_in_session_mode() {
     // Its log is read, so it is no other test's.
     let Some(server) = Server::start("") else { return };

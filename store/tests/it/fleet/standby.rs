@@ -12,7 +12,6 @@ fn of_both(first: &Server, second: &Server) -> FleetAddress {
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_28_a_synchronous_standby_loses_nothing_and_what_another_lacks_is_named_lost() {
     for is_synchronous in [true, false] {
         let Some(primary) = Server::start("") else { return };

@@ -13,7 +13,6 @@ fn file(name: &str) -> PathBuf {
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 fn fl_1_a_server_is_used_by_tls_when_its_certificate_is_of_its_name_and_authority() {
     let (certificate, key) = (file("localhost.pem"), file("localhost.key"));
     let Some((_server, port)) = Server::start_with_tls(&certificate, &key) else { return };

@@ -102,7 +102,6 @@ fn at(dir: &Path, schema: &str) -> FleetAddress {
 }
 
 #[test]
-#[ignore = "needs PostgreSQL and takes minutes: `--include-ignored`"]
 #[expect(clippy::print_stderr, reason = "the figures of the long form")]
 #[expect(clippy::disallowed_methods, reason = "it says whether time ran out")]
 fn fl_28_cut_wires_lose_nothing_and_double_nothing() {

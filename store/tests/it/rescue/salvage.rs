@@ -145,7 +145,7 @@ fn a_journal_file_that_is_missing_short_or_empty_is_never_everything() {
     }
 }
 
-/// ST-22: a writer that is about to be closed makes nobody `Locked`.
+/// ST-22: salvage waits for a writer that is about to be closed.
 #[test]
 fn salvage_waits_for_a_lock_that_is_about_to_go() {
     let parent = tempfile::tempdir().unwrap();
