@@ -88,7 +88,8 @@ impl App {
                 (hash, grant.filter(|grant| TokenKind::from(grant.kind) == kind).ok_or_else(no_token)?)
             }
             _ => {
-                self.limits.guess(bearer.client())?;
+                self.limits.guesses.require_few(bearer.client())?;
+                self.limits.guesses.count(bearer.client());
                 return Err(no_token());
             }
         };
@@ -110,11 +111,14 @@ impl App {
         if let Some(grant) = self.grants.find(&hash) {
             return Ok(Some(grant).filter(|grant| grant.is_live(self.now_ms())));
         }
-        // A token that has counted before is no guess.
+        // Guesses do not keep out a token that was valid before.
         if !self.grants.has_known(&hash) {
-            self.limits.guess(bearer.client())?;
+            self.limits.guesses.require_few(bearer.client())?;
         }
         let grant = self.block(move |app| Ok(app.grants.read(&app.store, &hash)?)).await?;
+        if grant.is_none() {
+            self.limits.guesses.count(bearer.client());
+        }
         Ok(grant.filter(|grant| grant.is_live(self.now_ms())))
     }
 

@@ -24,6 +24,7 @@ mod desks;
 mod documents;
 mod folds;
 mod follow;
+mod guesses;
 mod head_state;
 mod hosting;
 mod http;

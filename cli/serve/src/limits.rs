@@ -1,7 +1,6 @@
 //! How much is taken at once (SV-31).
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,8 +10,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use turnfold_core::Digest;
 use turnfold_store::GrantKind;
 
-use crate::client_address::ClientAddress;
 use crate::folds::Folds;
+use crate::guesses::Guesses;
 use crate::problem::{ApiResult, Code, Problem};
 
 /// The longest body, and the longest replay file as one.
@@ -51,9 +50,6 @@ const SEAT_RATE: u32 = 50;
 const SPECTATOR_RATE: u32 = 500;
 const BURST: u32 = 4;
 
-/// Requests a second from one address with tokens that have not counted yet; for a moment there may be more.
-const GUESS_RATE: u32 = 50;
-
 /// How many files are kept for the store where it is a directory, and where it is in a database.
 const FILES_OF_DIRECTORY: usize = 32;
 const FILES_OF_DATABASE: usize = 128;
@@ -82,7 +78,7 @@ const COUNTED_MAX: usize = 16_384;
 pub(crate) struct Limits {
     seats: DefaultKeyedRateLimiter<String>,
     spectators: DefaultKeyedRateLimiter<String>,
-    guesses: DefaultKeyedRateLimiter<IpAddr>,
+    pub(crate) guesses: Guesses,
     requests: Arc<Semaphore>,
     pub(crate) folds: Folds,
     streams: Arc<Mutex<StreamCounts>>,
@@ -94,7 +90,7 @@ impl Default for Limits {
         Self {
             seats: RateLimiter::keyed(quota(SEAT_RATE)),
             spectators: RateLimiter::keyed(quota(SPECTATOR_RATE)),
-            guesses: RateLimiter::keyed(quota(GUESS_RATE)),
+            guesses: Guesses::default(),
             requests: Arc::new(Semaphore::new(REQUESTS_MAX)),
             folds: Folds::new(cores),
             streams: Arc::default(),
@@ -122,18 +118,6 @@ impl Limits {
         let admitted = counted.check_key(&id.to_owned());
         admitted.map_err(|_| {
             Problem::new(Code::SlowDown, "too many requests with this token; try again in a second")
-        })
-    }
-
-    /// Counts a token that has not counted yet, by the address that it came from.
-    pub(crate) fn guess(&self, client: ClientAddress) -> ApiResult<()> {
-        let Some(address) = client.0 else { return Ok(()) };
-        if self.guesses.len() > COUNTED_MAX {
-            self.guesses.retain_recent();
-        }
-        let admitted = self.guesses.check_key(&address);
-        admitted.map_err(|_| {
-            Problem::new(Code::SlowDown, "too many unknown tokens from this address; try again in a second")
         })
     }
 

@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::http::{Answer, Call, main_of};
+use super::http::{Answer, Call, create, grant, main_of};
 use super::problems::ford;
+use turnfold_tests::fixture;
 use turnfold_tests::sandbox::{Sandbox, binary};
 use turnfold_tests::service::Running;
 
@@ -176,6 +177,32 @@ fn sv_31_guesses_of_tokens_are_slowed_by_address() {
     Call::get("/v1/matches", "").to(&service).is(401);
     thread::sleep(Duration::from_secs(1));
     Call::get("/v1/matches/ford", &host).to(&service).is(200);
+}
+
+/// SV-31: a valid token is no guess, however many are used for the first time at once.
+#[test]
+fn sv_31_valid_tokens_do_not_count_as_guesses() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let setup = fixture("cycletap", "ford");
+    thread::scope(|scope| {
+        for maker in 0..8 {
+            let (service, setup) = (&service, &setup);
+            scope.spawn(move || {
+                for number in 0..30 {
+                    let name = format!("ford-{maker}-{number}");
+                    // The first use of the host's token, of the invitation and of the seat's token.
+                    let host = create(service, &name, "cycletap", setup);
+                    let invitation = grant(service, &name, &json!({"kind": "invitation", "seat": "p1"}));
+                    let joined = Call::post("/v1/join", &invitation, &json!({})).to(service).is(201).json();
+                    let seat = joined["token"].as_str().unwrap();
+                    for token in [&host, seat] {
+                        Call::get(&main_of(&name, "view"), token).to(service).is(200);
+                    }
+                }
+            });
+        }
+    });
 }
 
 /// SV-31: behind a proxy, the address is the one that the proxy adds to the end of `X-Forwarded-For`.

@@ -49,8 +49,9 @@ pub(crate) async fn join(
     _: ValidQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
-    app.limits.guess(bearer.client())?;
-    let invitation = bearer.invitation()?;
+    let client = bearer.client();
+    app.limits.guesses.require_few(client)?;
+    let invitation = bearer.invitation().inspect_err(|_| app.limits.guesses.count(client))?;
     require_accepted(&headers, JSON)?;
     let join = json_body::<Join>(request).await?;
     app.block(move |app| {
@@ -69,6 +70,7 @@ pub(crate) async fn join(
             Ok(JoinedSeat::Now(grant)) => (StatusCode::CREATED, grant),
             Ok(JoinedSeat::Again(grant)) => (StatusCode::OK, grant),
             Err(StoreError::NoSuchGrant { .. }) => {
+                app.limits.guesses.count(client);
                 return Err(Problem::new(
                     Code::NoToken,
                     "expected a valid invitation that has not expired or been revoked",
