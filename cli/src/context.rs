@@ -7,25 +7,24 @@ use std::time::UNIX_EPOCH;
 
 use turnfold_core::{Digest, Registry};
 use turnfold_replay::{
-    Replay, ReplayError, Revision, SourceName, Sources, error::limits::REPLAY, history::revision::input_name,
-    page::replay_bytes, tfl,
+    Replay, ReplayError, Sources, error::limits::REPLAY, history::revision::input_name, page::replay_bytes,
+    tfl,
 };
-use turnfold_store::{FleetAddress, Store, StoreReader};
+use turnfold_store::{Store, StoreReader};
 
-use crate::address::SafeOrigin;
-use crate::address::StoreAddress;
+use crate::address::{FleetAddress, StoreAddress};
 use crate::failure::{DamagedStore, Failure};
 use crate::files;
 use crate::output::Output;
-use crate::remote::client::Client;
+#[cfg(feature = "serve")]
+use crate::remote::origin::SafeOrigin;
 use crate::stderr::progress;
-use turnfold_serve::TokenKind;
 
 /// The store to work on, where to print, the grammar of the command line and the rulesets.
 pub(crate) struct Context {
-    store: StoreAddress,
+    pub(crate) store: StoreAddress,
     /// The file with the token for a service.
-    token: Option<PathBuf>,
+    pub(crate) token: Option<PathBuf>,
     /// Standard output.
     pub(crate) output: Output,
     /// The whole command line, for completions and manual pages.
@@ -42,7 +41,11 @@ impl Context {
         grammar: clap::Command,
         registry: Registry,
     ) -> Result<Self, Failure> {
-        if token.is_some() && !matches!(store, StoreAddress::Service(_)) {
+        #[cfg(feature = "serve")]
+        let is_service = matches!(store, StoreAddress::Service(_));
+        #[cfg(not(feature = "serve"))]
+        let is_service = false;
+        if token.is_some() && !is_service {
             return Err(Failure::usage("`--token` is for a service").hint("name it with `--store URL`"));
         }
         Ok(Self { store, token, output, grammar, registry })
@@ -52,7 +55,9 @@ impl Context {
     pub(crate) fn store_dir(&self) -> Result<&Path, Failure> {
         match &self.store {
             StoreAddress::Dir(dir) => Ok(dir),
+            #[cfg(feature = "postgres")]
             StoreAddress::Fleet(_) => Err(Failure::usage("the database server does that")),
+            #[cfg(feature = "serve")]
             StoreAddress::Service(origin) => Err(unserved(origin).into()),
         }
     }
@@ -60,8 +65,9 @@ impl Context {
     /// Returns the database that holds the store, if one does.
     pub(crate) fn fleet(&self) -> Option<&FleetAddress> {
         match &self.store {
+            #[cfg(feature = "postgres")]
             StoreAddress::Fleet(address) => Some(address),
-            StoreAddress::Dir(_) | StoreAddress::Service(_) => None,
+            _ => None,
         }
     }
 
@@ -74,7 +80,9 @@ impl Context {
     pub(crate) fn open_store(&self) -> Result<Store, Failure> {
         Ok(match &self.store {
             StoreAddress::Dir(dir) => Store::open_observed(dir, &mut building())?,
+            #[cfg(feature = "postgres")]
             StoreAddress::Fleet(address) => Store::open_fleet(address)?,
+            #[cfg(feature = "serve")]
             StoreAddress::Service(origin) => return Err(unserved(origin).into()),
         })
     }
@@ -83,41 +91,11 @@ impl Context {
     pub(crate) fn open_or_create_store(&self) -> Result<Store, Failure> {
         Ok(match &self.store {
             StoreAddress::Dir(dir) => Store::open_or_create_observed(dir, &mut building())?,
+            #[cfg(feature = "postgres")]
             StoreAddress::Fleet(address) => Store::open_or_create_fleet(address)?,
+            #[cfg(feature = "serve")]
             StoreAddress::Service(origin) => return Err(unserved(origin).into()),
         })
-    }
-
-    /// Returns the service that has the store, if one does, for a verb that it has a request for.
-    pub(crate) fn service(&self) -> Result<Option<Client>, Failure> {
-        match &self.store {
-            StoreAddress::Dir(_) | StoreAddress::Fleet(_) => Ok(None),
-            StoreAddress::Service(origin) => Ok(Some(self.client(origin)?)),
-        }
-    }
-
-    /// Returns the service that has a history and where in it to look; a replay file is read here.
-    pub(crate) fn service_with<'a>(
-        &self,
-        source: &'a SourceName,
-    ) -> Result<Option<(Client, &'a Revision)>, Failure> {
-        let SourceName::Revision(revision) = source else { return Ok(None) };
-        Ok(self.service()?.map(|client| (client, revision)))
-    }
-
-    fn client(&self, origin: &SafeOrigin) -> Result<Client, Failure> {
-        let Some(path) = &self.token else {
-            return Err(Failure::usage(format!("`{origin}` requires a token"))
-                .hint("add `--token FILE`; `turnfold join` makes one of an invitation"));
-        };
-        match files::read_token(path)? {
-            Some((_, TokenKind::Invitation)) => {
-                Err(Failure::usage(format!("`{}` holds an invitation", files::shown(path)))
-                    .hint("`turnfold join` makes a token of it"))
-            }
-            Some((token, kind)) => Client::new(origin.clone(), token, kind),
-            None => Err(Failure::usage(format!("`{}` holds no token", files::shown(path)))),
-        }
     }
 }
 
@@ -131,6 +109,7 @@ fn building() -> impl FnMut(u64, u64) {
 }
 
 /// Says that a service has no request for what was asked.
+#[cfg(feature = "serve")]
 fn unserved(origin: &SafeOrigin) -> ReplayError {
     ReplayError::Service(origin.to_string())
 }
@@ -143,7 +122,9 @@ impl Sources for Context {
     fn read_store(&self) -> Result<StoreReader, ReplayError> {
         Ok(match &self.store {
             StoreAddress::Dir(dir) => StoreReader::open(dir)?,
+            #[cfg(feature = "postgres")]
             StoreAddress::Fleet(address) => StoreReader::open_fleet(address)?,
+            #[cfg(feature = "serve")]
             StoreAddress::Service(origin) => return Err(unserved(origin)),
         })
     }

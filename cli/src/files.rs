@@ -14,11 +14,14 @@ use turnfold_replay::{
     page::replay_bytes,
     session::script::parse,
 };
+#[cfg(feature = "serve")]
 use turnfold_serve::{AccessToken, TokenKind};
 use turnfold_store::draft::{DraftDir, DraftFile, Readers};
 
 use crate::failure::Failure;
-use crate::limits::{SCRIPT, TOKEN};
+use crate::limits::SCRIPT;
+#[cfg(feature = "serve")]
+use crate::limits::TOKEN;
 use crate::output::printable;
 use crate::signals;
 
@@ -195,6 +198,7 @@ pub(crate) fn place_in_script(line: &ScriptLine, script: Option<&PathBuf>) -> Op
 }
 
 /// Reads the token of a file; `None` if something else stands in it. No message shows what is in the file.
+#[cfg(feature = "serve")]
 pub(crate) fn read_token(path: &Path) -> Result<Option<(AccessToken, TokenKind)>, Failure> {
     require_no_token(path)?;
     let bytes = input::read_file(path, &TOKEN).map_err(|error| Failure::usage(error.to_string()))?;
@@ -202,6 +206,7 @@ pub(crate) fn read_token(path: &Path) -> Result<Option<(AccessToken, TokenKind)>
 }
 
 /// Refuses a token in place of the name of a file, without repeating it.
+#[cfg(feature = "serve")]
 pub(crate) fn require_no_token(path: &Path) -> Result<(), Failure> {
     if path.to_str().and_then(AccessToken::parse).is_some() {
         return Err(Failure::usage("expected a file in which the token stands, not the token itself")

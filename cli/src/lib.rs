@@ -14,6 +14,11 @@
 //! check, bless, search, shrink) is the library [`turnfold_replay`], which a game's own tests may ask:
 //! [`turnfold_replay::check()`] is all that a test of golden logs needs.
 
+#![cfg_attr(
+    not(all(feature = "postgres", feature = "serve", feature = "stepper")),
+    allow(dead_code, reason = "what only a part that was left out calls")
+)]
+
 mod address;
 mod advice;
 mod clock;
@@ -28,11 +33,13 @@ mod limits;
 mod output;
 mod pager;
 mod random;
+#[cfg(feature = "serve")]
 mod remote;
 mod render;
 mod rulebook;
 mod signals;
 mod stderr;
+#[cfg(feature = "stepper")]
 mod stepper;
 mod verdict;
 
@@ -46,7 +53,6 @@ use tracing_subscriber::EnvFilter;
 
 pub use turnfold_core::Registry;
 pub use turnfold_core::any::erase;
-use turnfold_store::FleetAddress;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind};
@@ -132,7 +138,7 @@ fn in_one_line(error: &clap::Error) -> Failure {
     let mut text = error.render().to_string();
     // The address of a database may hold a password.
     if let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue)
-        && FleetAddress::is_meant(value)
+        && address::is_database(value)
     {
         text = text.replace(value, "postgres://…");
     }

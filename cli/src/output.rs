@@ -138,6 +138,11 @@ impl Output {
         self.format == Format::Text && io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 
+    /// Returns `true` if there is a terminal to fill (VW-4).
+    pub(crate) fn is_fillable(&self) -> bool {
+        self.is_attended() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    }
+
     /// Refuses `--format json` where there is no JSON.
     pub(crate) fn refuse_json(&self, failure: Failure) -> Result<(), Failure> {
         if self.is_json() { Err(failure) } else { Ok(()) }

@@ -16,6 +16,7 @@ mod initiative;
 mod lifecycle;
 
 mod cli;
+#[cfg(feature = "serve")]
 mod client;
 mod damage;
 mod durable;
@@ -33,7 +34,7 @@ mod pictures;
 mod readme;
 mod registry;
 mod simulation;
-#[cfg(unix)] // pseudo-terminals
+#[cfg(all(unix, feature = "stepper"))] // pseudo-terminals
 mod stepper;
 mod stores_of_earlier_builds;
 #[cfg(unix)] // pseudo-terminals

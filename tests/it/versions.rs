@@ -5,6 +5,7 @@ use snapbox::str;
 use crate::cli::check;
 use turnfold_tests::sandbox::{Sandbox, store_match};
 #[cfg(unix)]
+#[cfg(feature = "serve")]
 use turnfold_tests::service::Running;
 
 #[test]
@@ -36,7 +37,7 @@ exit 1
 }
 
 /// SV-7: a service says of such a match what the verbs say, and to its client with the same exit code; it still lists it.
-#[cfg(unix)]
+#[cfg(all(unix, feature = "serve"))]
 #[test]
 fn sv_7_a_service_refuses_matches_of_other_rules_by_name() {
     let versions = [

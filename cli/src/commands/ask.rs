@@ -5,6 +5,7 @@ use turnfold_replay::{SourceName, Viewer, render, viewer::seat_history::seek};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+#[cfg(feature = "serve")]
 use crate::remote::look;
 
 /// Ask the ruleset a question
@@ -74,6 +75,7 @@ fn read_word(word: &str) -> Result<String, &'static str> {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Question(question) = &args.question;
+    #[cfg(feature = "serve")]
     if let Some((client, revision)) = context.service_with(&args.source)? {
         let mut query = look::seen_at(revision.seq, args.viewer);
         query.push(("q", question.clone()));

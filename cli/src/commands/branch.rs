@@ -10,6 +10,7 @@ use super::play::require_not_by_mail;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, plain, strong};
+#[cfg(feature = "serve")]
 use crate::remote::{client::ServiceRequest, look::print_reply};
 
 /// Begin a new history from any point, rename or delete one
@@ -104,6 +105,7 @@ pub(crate) struct ListArgs {
 }
 
 pub(crate) fn list(args: &ListArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+    #[cfg(feature = "serve")]
     if let Some(client) = context.service()? {
         let path = format!("/v1/matches/{}/branches", args.match_name);
         let asked = ServiceRequest { path, query: Vec::new(), format: context.output.format() };

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use turnfold_serve::{AccessToken, TokenKind};
 use turnfold_store::MatchName;
 
-use crate::address::SafeOrigin;
 use crate::commands::serve::outside;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -16,6 +15,7 @@ use crate::files;
 use crate::output::Format;
 use crate::remote::client::{Client, Sent, ServiceRequest};
 use crate::remote::look::document;
+use crate::remote::origin::SafeOrigin;
 
 /// Take a seat in a served match, by an invitation link
 ///

@@ -12,6 +12,7 @@ use turnfold_replay::{
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::limits::PATTERN_BYTES_MAX;
+#[cfg(feature = "serve")]
 use crate::remote::look::{self, require_unused};
 
 /// Print the entries of a revision with their outcomes
@@ -98,6 +99,7 @@ fn links(
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    #[cfg(feature = "serve")]
     if let Some((client, line)) = context.service_with(&args.range.source)? {
         require_unused(&[
             ("`--seat`", !args.seats.is_empty()),

@@ -33,6 +33,7 @@ pub(crate) mod diff;
 pub(crate) mod export;
 pub(crate) mod impact;
 pub(crate) mod import;
+#[cfg(feature = "serve")]
 pub(crate) mod join;
 pub(crate) mod key;
 pub(crate) mod log;
@@ -40,6 +41,8 @@ pub(crate) mod mail;
 pub(crate) mod man;
 pub(crate) mod matches;
 pub(crate) mod new;
+#[cfg(not(all(feature = "postgres", feature = "serve")))]
+mod not_built;
 pub(crate) mod perft;
 pub(crate) mod play;
 pub(crate) mod prove;
@@ -48,6 +51,7 @@ pub(crate) mod replay;
 pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod selftest;
+#[cfg(feature = "serve")]
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod shrink;
@@ -57,6 +61,8 @@ pub(crate) mod store;
 pub(crate) mod tour;
 pub(crate) mod verify;
 
+#[cfg(not(feature = "serve"))]
+use self::not_built::{self as join, self as serve};
 use crate::completion;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

@@ -16,6 +16,7 @@ use turnfold_store::{IdempotencyKey, Store, StoreReader};
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+#[cfg(feature = "serve")]
 use crate::remote::{append, client::Client, look::require_unused};
 use crate::{files, random};
 
@@ -162,6 +163,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let lines = lines_of(&args.commands, args.script.as_ref(), args.viewer)?;
+    #[cfg(feature = "serve")]
     if let Some(client) = context.service()? {
         return play_on_service(args, &lines, &client, context);
     }
@@ -210,6 +212,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Yes)
 }
 
+#[cfg(feature = "serve")]
 fn play_on_service(
     args: &Args,
     lines: &[ScriptLine],

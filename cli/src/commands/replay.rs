@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{counted, dim, plain};
 use crate::render;
+#[cfg(feature = "stepper")]
 use crate::stepper;
 
 /// Fold a revision or file again from the start, showing each entry
@@ -44,18 +45,27 @@ impl Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let sight = SeatHistory::load(args.viewer, &args.source, context)?;
-    if args.step && stepper::is_possible(&context.output) {
-        let sight = if let Some(to) = args.to { sight.up_to(to)? } else { sight };
-        if let Some(revision) = stepper::run(sight, context)? {
-            context.output.line(revision)?;
-        }
-        return Ok(ExitStatus::Yes);
+    if args.step && context.output.is_fillable() {
+        #[cfg(not(feature = "stepper"))]
+        return Err(Failure::usage(crate::address::left_out("stepper")));
+        #[cfg(feature = "stepper")]
+        return step(args.to, sight, context);
     }
     if sight.viewer().see_all() {
         of_all(args, sight.into_line(), context)
     } else {
         of_seat(args, sight, context)
     }
+}
+
+/// Steps through a history up to an entry, and prints the revision chosen on leaving.
+#[cfg(feature = "stepper")]
+fn step(to: Option<u64>, sight: SeatHistory, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let sight = if let Some(to) = to { sight.up_to(to)? } else { sight };
+    if let Some(revision) = stepper::run(sight, context)? {
+        context.output.line(revision)?;
+    }
+    Ok(ExitStatus::Yes)
 }
 
 /// Replays what a seat may know, as that seat sees it.

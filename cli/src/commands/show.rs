@@ -8,6 +8,7 @@ use turnfold_replay::{SeatHistory, SourceName, Viewer, render::legal_commands, v
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::Format;
+#[cfg(feature = "serve")]
 use crate::remote::look;
 use crate::render;
 
@@ -39,6 +40,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let refused = "`--changed` and `--reach` mark a picture; use `--format text` or `svg`";
         context.output.refuse_json(Failure::usage(refused))?;
     }
+    #[cfg(feature = "serve")]
     if let Some((client, revision)) = context.service_with(&args.source)? {
         look::require_unused(&[("`--changed`", args.changed), ("`--reach`", args.reach)])?;
         let resource = if context.output.format() == Format::Svg { "picture.svg" } else { "view" };
@@ -83,6 +85,7 @@ pub(crate) struct LegalArgs {
 }
 
 pub(crate) fn legal(args: &LegalArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+    #[cfg(feature = "serve")]
     if let Some((client, revision)) = context.service_with(&args.source)? {
         let query = look::seen_at(revision.seq, args.viewer);
         return look::print(&client, revision, "legal", query, &mut context.output);

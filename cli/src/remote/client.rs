@@ -14,11 +14,11 @@ use ureq::http::{HeaderMap, Response, StatusCode, header};
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Body, Error};
 
-use crate::address::SafeOrigin;
 use crate::clock::Stopwatch;
 use crate::failure::Failure;
 use crate::limits::AUTHORITIES;
 use crate::output::{Format, printable};
+use crate::remote::origin::SafeOrigin;
 use crate::remote::problem::{ApiError, NotAnswered};
 
 /// How long to wait for a connection, and for a whole answer.

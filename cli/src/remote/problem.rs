@@ -3,8 +3,8 @@
 use serde_json::Value;
 use ureq::http::StatusCode;
 
-use crate::address::SafeOrigin;
 use crate::failure::Failure;
+use crate::remote::origin::SafeOrigin;
 
 /// A request without the answer that was asked for.
 pub(crate) enum NotAnswered {

@@ -15,17 +15,10 @@ use turnfold_replay::SeatHistory;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::Output;
 use crate::signals;
 
 use app::App;
 use screen::{Heard, Screen};
-
-/// Returns `true` if there is a terminal to fill (VW-4).
-pub(crate) fn is_possible(output: &Output) -> bool {
-    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    output.is_attended() && !is_dumb
-}
 
 /// Steps through a history; returns the revision chosen on leaving.
 pub(crate) fn run(sight: SeatHistory, context: &Context) -> Result<Option<String>, Failure> {

@@ -86,12 +86,6 @@ impl FleetAddress {
         let Own { schema, may_lose, readers, writers, .. } = own;
         Ok(Self { config, schema, tls, may_lose, readers, writers, shown })
     }
-
-    /// Returns `true` if a text is the URL of a database rather than of anything else.
-    #[must_use]
-    pub fn is_meant(text: &str) -> bool {
-        ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme))
-    }
 }
 
 impl fmt::Display for FleetAddress {

@@ -5,6 +5,8 @@ use snapbox::str;
 use super::check;
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
+/// The help lists the verbs of a whole build.
+#[cfg(feature = "serve")]
 #[test]
 fn help_and_errors_of_usage_have_their_exit_codes() {
     check(
@@ -372,10 +374,36 @@ fn help_prints_every_guide_that_it_lists() {
 }
 
 /// Guides have names of their own, so the help of a verb stays what it was.
+/// A build without a part refuses its verbs and URLs in one line that names the feature.
+#[cfg(not(all(feature = "postgres", feature = "serve", feature = "stepper")))]
+#[test]
+fn a_part_that_was_left_out_is_named() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new duel --rules initiative");
+    let url = "postgres://ann@localhost/games";
+    let lines = [
+        (cfg!(feature = "serve"), "serve", "serve --listen 127.0.0.1:0".to_owned()),
+        (cfg!(feature = "serve"), "serve", "join https://a.example/m/duel#i=x -o p1.token".to_owned()),
+        (cfg!(feature = "serve"), "serve", "--store https://a.example show duel".to_owned()),
+        (cfg!(feature = "postgres"), "postgres", format!("--store {url} show duel")),
+        (cfg!(feature = "postgres"), "postgres", format!("store migrate {url}")),
+        (cfg!(feature = "postgres"), "postgres", format!("store restore matches.tfb {url}")),
+    ];
+    for (_, feature, line) in lines.iter().filter(|(is_built, ..)| !is_built) {
+        let output = sandbox.run(line);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), stderr.lines().count()), (Some(2), 1), "{line}: {stderr}");
+        let named = format!("this build was made without its feature `{feature}`");
+        assert!(stderr.contains(&named), "{line}: {stderr}");
+    }
+    // Without a terminal nothing is stepped through, and the boards are drawn.
+    sandbox.ok("replay duel --step");
+}
+
 #[test]
 fn help_of_a_verb_is_no_guide() {
     let sandbox = Sandbox::new();
-    for verb in ["play", "audit", "serve", "log", "store check"] {
+    for verb in ["play", "audit", "log", "store check"] {
         assert_eq!(sandbox.ok(&format!("help {verb}")), sandbox.ok(&format!("{verb} --help")));
     }
     assert_eq!(sandbox.ok("store help check"), sandbox.ok("store check --help"));

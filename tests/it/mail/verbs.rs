@@ -307,6 +307,7 @@ fn pm_21_the_host_ends_a_match_with_a_reason() {
     assert!(view.contains("draw"), "{view}");
 }
 
+#[cfg(feature = "postgres")]
 #[test]
 fn pm_29_a_store_in_a_database_needs_a_folder_for_letters() {
     let mailbox = begun();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use turnfold_replay::Sources;
-use turnfold_store::{Damage, MatchName, Store, Totals};
+use turnfold_store::{Damage, MatchName, Totals};
 
 use super::heads::missing;
 use super::progress::{Progress, in_words};
@@ -47,7 +47,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             return Err(Failure::usage("`--sweep` is for a store in a database")
                 .hint("in a directory a deletion leaves nothing behind"));
         };
-        Store::sweep_fleet(address)?;
+        #[cfg(feature = "postgres")]
+        turnfold_store::Store::sweep_fleet(address)?;
+        #[cfg(not(feature = "postgres"))]
+        match *address {}
     }
     let store = context.read_store()?;
     let progress = Progress::new("checking");

@@ -4,6 +4,7 @@ mod backup;
 mod check;
 mod compact;
 mod heads;
+#[cfg(feature = "postgres")]
 mod migrate;
 mod progress;
 mod restore;
@@ -12,6 +13,8 @@ mod stats;
 
 use clap::Subcommand;
 
+#[cfg(not(feature = "postgres"))]
+use super::not_built as migrate;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 
@@ -42,7 +45,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         StoreCommand::Restore(args) => restore::run(args, context),
         StoreCommand::Salvage(args) => salvage::run(args, context),
         StoreCommand::Compact(args) => compact::run(args, context),
+        #[cfg(feature = "postgres")]
         StoreCommand::Migrate(args) => migrate::run(args, context),
+        #[cfg(not(feature = "postgres"))]
+        StoreCommand::Migrate(args) => migrate::needs_database(args),
         StoreCommand::Stats(args) => stats::run(args, context),
         StoreCommand::Heads(args) => heads::run(args, context),
     }

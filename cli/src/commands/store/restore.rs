@@ -8,10 +8,14 @@ use std::path::{Path, PathBuf};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde::Serialize;
 use turnfold_replay::error::input;
-use turnfold_store::{FleetAddress, RescueError, Store, Totals};
+use turnfold_store::{RescueError, Store, Totals};
 
 use super::progress::{Progress, in_words};
-use crate::address::read_fleet;
+use crate::address::is_database;
+#[cfg(not(feature = "postgres"))]
+use crate::address::left_out;
+#[cfg(feature = "postgres")]
+use crate::address::{FleetAddress, read_fleet};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::is_standard;
@@ -38,6 +42,7 @@ pub(crate) struct Args {
 #[derive(Clone, Debug)]
 enum RestoreTarget {
     Dir(PathBuf),
+    #[cfg(feature = "postgres")]
     Fleet(Box<FleetAddress>),
 }
 
@@ -79,15 +84,17 @@ fn not_a_backup(file: &Path) -> Failure {
 impl RestoreTarget {
     fn read(value: OsString) -> Result<Self, String> {
         match value.to_str() {
-            Some(text) if FleetAddress::is_meant(text) => {
-                read_fleet(text).map(|address| Self::Fleet(Box::new(address)))
-            }
+            #[cfg(feature = "postgres")]
+            Some(text) if is_database(text) => read_fleet(text).map(|address| Self::Fleet(Box::new(address))),
+            #[cfg(not(feature = "postgres"))]
+            Some(text) if is_database(text) => Err(left_out("postgres")),
             _ => Ok(Self::Dir(value.into())),
         }
     }
 
     fn fill(&self, reader: impl Read, progress: &Progress) -> Result<Totals, RescueError> {
         match self {
+            #[cfg(feature = "postgres")]
             Self::Fleet(address) => Store::restore_fleet(reader, address, &mut progress.observer()),
             Self::Dir(dir) => Store::restore(reader, dir, &mut progress.observer()),
         }
@@ -97,6 +104,7 @@ impl RestoreTarget {
 impl fmt::Display for RestoreTarget {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            #[cfg(feature = "postgres")]
             Self::Fleet(address) => address.fmt(out),
             Self::Dir(dir) => dir.display().fmt(out),
         }

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use turnfold_store::{FleetAddress, LostEntries, Salvage, Store, Totals};
+use turnfold_store::{LostEntries, Salvage, Store, Totals};
 
 use super::progress::{Progress, in_words};
+use crate::address::is_database;
 use crate::commands::verify;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -39,7 +40,7 @@ struct Salvaged {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let is_fleet = |path: &Path| path.to_str().is_some_and(FleetAddress::is_meant);
+    let is_fleet = |path: &Path| path.to_str().is_some_and(is_database);
     if context.fleet().is_some() || is_fleet(&args.dir) || is_fleet(&args.new_dir) {
         return Err(
             Failure::usage("the database server does that").hint("its archive or a backup has what is lost")
