@@ -26,9 +26,7 @@ impl From<ReplayError> for Failure {
             E::Input(error) => FailureKind::of_input(error),
             E::Entry { .. }
             | E::ConcealedEntry { .. }
-            | E::UntrueHeader { .. }
-            | E::UntrueEntry { .. }
-            | E::UntrueClosing { .. }
+            | E::Untrue { .. }
             | E::NotReloadable { .. }
             | E::DiceExhausted(_)
             | E::Passes(_)
@@ -76,11 +74,7 @@ fn hint(error: &ReplayError) -> Option<String> {
         }
         E::ConcealedEntry { .. } => "the host can see which".into(),
         E::TooLong { .. } => "name an earlier entry, as in `MATCH:SEQ`".into(),
-        E::UntrueHeader { file } | E::UntrueEntry { file, .. } | E::UntrueClosing { file }
-            if file != "<stdin>" =>
-        {
-            format!("`turnfold check {file}` explains it")
-        }
+        E::Untrue { file, .. } if file != "<stdin>" => format!("`turnfold check {file}` explains it"),
         E::Concealed(_) => "leave out `--as`".into(),
         E::OtherSeat(_) => "leave out `--as` or the command".into(),
         E::Passes(_) => "add `--when` or `--still` to look for something else".into(),

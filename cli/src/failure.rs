@@ -120,12 +120,7 @@ impl Failure {
 
     /// What the library says, with what did not happen because of it.
     pub(crate) fn undone(error: ReplayError, undone: &str) -> Self {
-        let is_untrue = matches!(
-            error,
-            ReplayError::UntrueHeader { .. }
-                | ReplayError::UntrueEntry { .. }
-                | ReplayError::UntrueClosing { .. }
-        );
+        let is_untrue = matches!(error, ReplayError::Untrue { .. });
         let failure = Self::from(error);
         if !is_untrue {
             return failure;

@@ -90,14 +90,6 @@ fn every_ruleset_has_the_same_rooms_and_is_registered() {
     assert_eq!(folders, registered, "folders and registry, in the order of their names");
 }
 
-#[test]
-fn every_ruleset_has_fixtures_and_replays() {
-    for name in rulesets().into_keys() {
-        files(&root().join("fixtures").join(&name), ".toml");
-        files(&root().join("replays").join(&name), ".tfl");
-    }
-}
-
 /// SV-3 among them: the service on the library and the store, and the command line on all.
 #[test]
 fn crates_depend_one_way() {

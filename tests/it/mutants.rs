@@ -3,6 +3,7 @@
 //! For each ruleset a build with one rule altered blesses a golden log: its commands are folded under the altered rules,
 //! and the outcomes and hashes that come of it are written down. The real program then checks that log.
 
+use std::cell::Cell;
 use std::fs;
 
 use serde_json::Value;
@@ -13,8 +14,10 @@ use turnfold_core::rules::cycletap::{self, Cycletap};
 use turnfold_core::rules::hexcapture::Hexcapture;
 use turnfold_core::rules::initiative::{self, Initiative};
 use turnfold_core::rules::lifecycle::Lifecycle;
-use turnfold_core::{CommandSource, DicePolicy, Logged, Registry, Seat};
-use turnfold_replay::tfl;
+use turnfold_core::{Registry, Seat};
+use turnfold_replay::golden::bless::bless;
+use turnfold_replay::golden::check::check_replay;
+use turnfold_replay::{DivergenceKind, ReplayLine, tfl};
 
 use altered::{Alteration, Altered};
 use turnfold_tests::sandbox::{Sandbox, workspace};
@@ -131,42 +134,59 @@ fn add(number: &mut Value, delta: i64) {
     *number = (number.as_i64().unwrap() + delta).into();
 }
 
-/// Returns the golden log as a build with these rules would have blessed it, up to the first entry it would not accept.
-fn blessed_by(rules: &dyn AnyRules, golden: &str) -> String {
-    let (header, lines) =
-        golden.split_once("\n+++\n").and_then(|(_, rest)| rest.split_once("+++\n")).unwrap();
-    let header_table: toml::Table = header.parse().unwrap();
-    let dice = header_table
-        .get("seed")
-        .map_or(DicePolicy::Recorded, |seed| DicePolicy::Seeded(seed.as_str().unwrap().parse().unwrap()));
-    let setup = rules.read_setup(&toml::to_string(&header_table["setup"]).unwrap()).unwrap();
-    let mut state = rules.start(&setup).unwrap();
-    let mut blessed = format!("turnfold replay 2\n+++\n{header}+++\n");
-    let canonical = tfl::read("golden", golden.as_bytes(), &Registry::standard()).unwrap().header;
-    let (mut count, mut log) = (0, blake3::Hasher::new());
-    log.update(canonical.canonical().as_bytes());
-    for line in lines.lines().filter(|line| !line.starts_with(['=', '!'])) {
-        let mut entry = String::new();
-        if line.starts_with(|digit: char| digit.is_ascii_digit()) {
-            let mut words = line.split(" => ").next().unwrap().splitn(3, ' ').skip(1);
-            let (seat, command) = (words.next().unwrap().parse().unwrap(), words.next().unwrap());
-            let logged = Logged { seq: count + 1, seat, command: CommandSource::Text(command) };
-            let folded = state.fold(&[logged], &dice, &mut |step| {
-                let (seq, outcome, hash) = (step.seq(), step.outcome().to_string(), step.state_hash());
-                entry = format!("{seq} {seat} {command} => {outcome} #{hash:.16}\n");
-            });
-            if folded.is_err() {
-                break;
-            }
-            count += 1;
-            log.update(entry.as_bytes());
-        } else {
-            entry = format!("{line}\n");
-        }
-        blessed += &entry;
+thread_local! {
+    /// How often a match was started, and how many commands were carried out since.
+    static STARTS: Cell<u32> = const { Cell::new(0) };
+    static CARRIED_OUT: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Counts entries outside the state, and ignores the fourth.
+struct Forgets;
+
+impl Alteration for Forgets {
+    type Base = Initiative;
+
+    fn begin() {
+        CARRIED_OUT.set(0);
     }
-    let (state, mark) = (state.state_hash(), canonical.mark());
-    blessed + &format!("= {count} state {state} log {} header {mark}\n", log.finalize())
+
+    fn overrule(_: &Value, _: Seat, _: &str) -> Option<initiative::Reason> {
+        (CARRIED_OUT.get() == 3).then_some(initiative::Reason::OutOfReach)
+    }
+
+    fn settle(_: &Value, _: &mut Value) {
+        CARRIED_OUT.set(CARRIED_OUT.get() + 1);
+    }
+}
+
+/// Ignores commands in the first fold only, those on which the game agrees too: what begins first is read, not folded.
+struct IgnoresAtFirst<const WHAT: char>;
+
+impl<const WHAT: char> Alteration for IgnoresAtFirst<WHAT> {
+    type Base = Initiative;
+
+    fn begin() {
+        STARTS.set(STARTS.get() + 1);
+    }
+
+    fn overrule(_: &Value, _: Seat, command: &str) -> Option<initiative::Reason> {
+        let is_meant = command.starts_with("click ") && command.ends_with(WHAT);
+        (is_meant && STARTS.get() == 2).then_some(initiative::Reason::SameHex)
+    }
+}
+
+/// Returns the golden log as a build with these rules would have blessed it, without attempts and up to the first entry
+/// that it would not accept.
+fn blessed_by(rules: &'static dyn AnyRules, golden: &str) -> String {
+    let registry = Registry::standard().with(rules);
+    let mut replay = tfl::read("golden", golden.as_bytes(), &registry).unwrap();
+    replay.lines.retain(|line| !matches!(line, ReplayLine::Attempt(_)));
+    loop {
+        match bless(&replay) {
+            Ok(blessed) => return blessed.to_string(),
+            Err(_) => drop(replay.lines.pop().unwrap()),
+        }
+    }
 }
 
 /// What `check` must say of the first entry in which the altered build's log differs.
@@ -184,7 +204,7 @@ struct Finding {
     field: &'static str,
 }
 
-fn check(rules: &dyn AnyRules, expected: &Finding) {
+fn check(rules: &'static dyn AnyRules, expected: &Finding) {
     let sandbox = Sandbox::new();
     let golden = fs::read_to_string(workspace().join("replays").join(expected.golden)).unwrap();
     let altered = blessed_by(rules, &golden);
@@ -318,4 +338,58 @@ fn an_altered_count_of_channel_is_found_by_its_hash_alone() {
             field: "/players/0/yinyang_halves 0 → 2",
         },
     );
+}
+
+/// One unit each; the fifth entry is ignored.
+const DUEL: &str = "+++
+ruleset = \"initiative\"
+version = 1
+dice = \"recorded\"
+[setup]
+radius = 3
+units = [{ id = \"a1\", owner = \"p1\", at = [0, 3] }, { id = \"b1\", owner = \"p2\", at = [0, -3] }]
++++
+1 host roll 6 6 1 1
+2 p2 click 0,-3
+3 p2 move 0,-2
+4 p1 click 0,3
+5 p1 click 2,2
+";
+
+/// Checks a log blessed by these rules under others; returns kind and entry of the difference, and how it is reported.
+fn check_under(
+    blessed: &'static dyn AnyRules,
+    rules: &'static dyn AnyRules,
+) -> Option<(DivergenceKind, Option<u64>, String)> {
+    let text = blessed_by(blessed, &format!("turnfold replay 2\n{DUEL}"));
+    let registry = Registry::standard().with(rules);
+    let replay = tfl::read("x.tfl", text.as_bytes(), &registry).unwrap();
+    STARTS.set(0);
+    let mismatch = check_replay(&replay).unwrap().difference?;
+    let lines: Vec<String> = mismatch.lines().iter().map(ToString::to_string).collect();
+    Some((mismatch.kind(), mismatch.divergence.subject.seq(), lines.join("\n")))
+}
+
+/// Whatever comes of a file must come of it again, also from a state stored half-way.
+#[test]
+fn rules_that_do_not_fold_alike_every_time_are_found() {
+    let rules = turnfold_core::registry::find("initiative").unwrap();
+    assert_eq!(check_under(rules, rules), None);
+    for (rules, seq) in [
+        (erase::<Altered<IgnoresAtFirst<'3'>>>(), 2),
+        // The state is the same: only the reason is another.
+        (erase::<Altered<IgnoresAtFirst<'2'>>>(), 5),
+    ] {
+        let (kind, found, _) =
+            check_under(turnfold_core::registry::find("initiative").unwrap(), rules).unwrap();
+        assert_eq!((kind, found), (DivergenceKind::NotDeterministic, Some(seq)));
+    }
+    let forgets = erase::<Altered<Forgets>>();
+    let (kind, _, report) = check_under(forgets, forgets).unwrap();
+    assert_eq!(kind, DivergenceKind::NotStorable);
+    assert!(
+        report.contains("the state does not survive storage, a fold resumed from it differs"),
+        "{report}"
+    );
+    assert!(report.ends_with("to reproduce: turnfold selftest x.tfl"), "{report}");
 }

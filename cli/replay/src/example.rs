@@ -28,9 +28,6 @@ at = [0, -3]
 +++
 "#;
 
-/// The number of the first line after the header.
-pub(crate) const FIRST: usize = 18;
-
 /// Reads a replay of the match with these lines.
 pub(crate) fn replay(body: &str) -> Replay {
     read("x.tfl", text(body).as_bytes(), &Registry::standard()).unwrap()

@@ -85,10 +85,8 @@ pub use error::input::InputError;
 pub use error::limits::Limits;
 pub use golden::amend::{Amending, Amendment, ChangedRoll};
 pub use golden::bless::{Change, RulesChange};
-pub use golden::check::{
-    AllDifferences, CheckLimits, CheckReport, Checked, FileCheck, Mismatch, MismatchReport, check,
-};
-pub use golden::verify::{Finding, FindingKind, LeftToCheck, Verification, VerifiedBranch};
+pub use golden::check::{AllDifferences, CheckLimits, CheckReport, Checked, FileCheck, Mismatch, check};
+pub use golden::verify::{Finding, FindingKind, Verification, VerifiedBranch};
 pub use history::entry::{Attempt, CommandForm, LogEntry, ShortHash};
 pub use history::import::Imported;
 pub use history::links::QuotedLink;

@@ -84,13 +84,7 @@ impl From<ReplayError> for Problem {
             E::NoEntry { .. } | E::Concealed(_) => Code::BadRequest,
             E::UnknownRuleset { .. } | E::OtherVersion { .. } => Code::NoRules,
             E::OtherSeat(_) => Code::Forbidden,
-            E::File(_)
-            | E::Input(_)
-            | E::BadSetup(_)
-            | E::BadEntry(_)
-            | E::UntrueEntry { .. }
-            | E::UntrueHeader { .. }
-            | E::UntrueClosing { .. } => Code::Setup,
+            E::File(_) | E::Input(_) | E::BadSetup(_) | E::BadEntry(_) | E::Untrue { .. } => Code::Setup,
             E::TooLong { .. } | E::Page(_) => Code::TooLarge,
             E::Setup { .. } | E::Entry { .. } | E::ConcealedEntry { .. } => Code::Corrupt,
             _ => Code::Internal,

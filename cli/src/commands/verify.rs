@@ -4,10 +4,10 @@ use std::str::FromStr;
 
 use serde_json::json;
 use turnfold_replay::{
-    Closing, FileName, FindingKind, History, LeftToCheck, QuotedLink, Revision, SourceName, Sources,
-    Verification, VerifiedBranch,
+    Closing, FileName, FindingKind, History, QuotedLink, Revision, SourceName, Sources, Verification,
+    VerifiedBranch,
     golden::check::check_replay,
-    golden::verify::verify,
+    golden::verify::{left_to_check, verify},
     history::links::{Parting, QuotedFinding, compare},
 };
 use turnfold_store::{BranchName, MatchName, StoreError};
@@ -86,8 +86,8 @@ impl Args {
 }
 
 /// Returns the line about what another check is left with.
-fn left_line(name: &str, left: LeftToCheck) -> Line {
-    [dim("dice"), plain(format_args!(" {name}: {}", left.text()))].into()
+fn left_line(name: &str, left: &str) -> Line {
+    [dim("dice"), plain(format_args!(" {name}: {left}"))].into()
 }
 
 /// Prints what was found in a match, or in the store as a whole.
@@ -164,7 +164,7 @@ fn verify_line(revision: &Revision, context: &mut Context) -> Result<ExitStatus,
     let store = context.read_store()?;
     let log = store.read(&revision.match_name, &revision.branch, revision.seq)?;
     let entries = log.entries.len() as u64;
-    let left = LeftToCheck::of(&log.genesis.dice);
+    let left = left_to_check(&log.genesis.dice);
     let state = History::of_log(revision, log, &context.registry)?.state()?;
     let link = store.links(&revision.match_name, &revision.branch, entries..=entries)?.first().copied();
     let link = link.ok_or_else(|| Failure::internal("an entry without a link"))?;
@@ -181,7 +181,7 @@ fn verify_file(file: &FileName, context: &mut Context) -> Result<ExitStatus, Fai
     let checked = check_replay(&replay)?;
     let ok = checked.difference.is_none();
     let closing = replay.closing.filter(|_| ok);
-    let (name, dice) = (file.to_string(), LeftToCheck::of(&replay.header.dice));
+    let (name, dice) = (file.to_string(), left_to_check(&replay.header.dice));
     let verified = json!({
         "file": name,
         "ok": ok,

@@ -135,22 +135,12 @@ impl<'a> Raw<'a> {
     /// Returns how many rows a second so many clients insert.
     fn rate(&self, clients: usize, seconds: u64) -> Rate {
         let output = Command::new(&self.pgbench)
-            .args([
-                "-n",
-                "-M",
-                "prepared",
-                "-U",
-                "tests",
-                "-c",
-                &clients.to_string(),
-                "-T",
-                &seconds.to_string(),
-                "-f",
-            ])
+            .args(["-n", "-M", "prepared", "-U", "tests", "postgres"])
+            .args(["-c", &clients.to_string(), "-T", &seconds.to_string()])
+            .arg("-f")
             .arg(&self.script)
             .arg("-h")
             .arg(&self.server.dir)
-            .arg("postgres")
             .output()
             .expect("pgbench starts");
         let told = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -46,16 +46,13 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    fn choose<T>(self, quick: T, full: T) -> T {
+    /// Chooses how much is done of something that one section measures.
+    pub(crate) fn choose<T>(self, quick: T, full: T) -> T {
         if self.quick { quick } else { full }
     }
 
     pub(crate) fn rounds(self) -> usize {
         self.choose(2, 5)
-    }
-
-    pub(crate) fn growth_rounds(self) -> usize {
-        self.choose(1, 2)
     }
 
     pub(crate) fn disk_rounds(self) -> usize {
@@ -69,28 +66,6 @@ impl Scale {
 
     pub(crate) fn fold_entries(self) -> u64 {
         self.choose(1_000, 10_000)
-    }
-
-    pub(crate) fn replay_entries(self) -> [u64; 3] {
-        self.choose([100, 1_000, 10_000], [3_000, 30_000, 300_000])
-    }
-
-    pub(crate) fn searched_entries(self) -> u64 {
-        self.choose(5_000, 30_000)
-    }
-
-    /// The moves that another engine makes.
-    pub(crate) fn other_moves(self) -> u32 {
-        self.choose(1_000, 10_000)
-    }
-
-    pub(crate) fn many_files_entries(self) -> u64 {
-        self.choose(100, 3_000)
-    }
-
-    /// Appends one at a time, in batches, and of each of several clients.
-    pub(crate) fn appends(self) -> [usize; 3] {
-        self.choose([50, 20, 20], [300, 100, 100])
     }
 
     pub(crate) fn long_match(self) -> u64 {
@@ -109,19 +84,6 @@ impl Scale {
     /// The appends of each of the threads that the service is compared with.
     pub(crate) fn service_appends(self) -> u32 {
         self.choose(200, 1_000)
-    }
-
-    pub(crate) fn service_streams(self) -> usize {
-        self.choose(500, 10_000)
-    }
-
-    pub(crate) fn service_matches(self) -> u64 {
-        self.choose(500, 10_000)
-    }
-
-    /// Stores by their matches and the entries of each.
-    pub(crate) fn store_sizes(self) -> [(u64, usize); 2] {
-        self.choose([(500, 100), (500, 500)], [(10_000, 100), (10_000, 500)])
     }
 }
 
@@ -193,8 +155,7 @@ cargo bench -p turnfold-bench --bench table > BENCHMARKS.md
 on a machine that does nothing else; it takes some minutes (`-- --quick` takes one, on a tenth of the work, and \
 `-- fold` one section; `-- --npm` also fetches boardgame.io with `npm`, to run it in comparison). Absolute numbers belong to this machine and this run; compared programs ran in turns. Work of \
 one thread shows the processor time of its fastest round; work that waits for a disk shows its median. Every \
-measurement checks what its work came to: state hashes, counts of entries, answers. The benches in `tests/bench/rules/` are \
-for a closer look.
+measurement checks what its work came to: state hashes, counts of entries, answers.
 ";
 
 fn print(text: impl Display) {

@@ -69,7 +69,7 @@ pub(crate) fn table(dir: &Path, scale: Scale, may_fetch: bool) -> Table {
     let took = fastest_of(Clock::Thread, scale.rounds(), || play(&ours, times));
     let entries = count(ours.entries.len()) * times;
     let rate = Rate::of(entries, took);
-    let moves = scale.other_moves();
+    let moves = scale.choose(1_000, 10_000);
     let package = format!("{PACKAGE}, a trivial game of its own");
     let other = match boardgame_io(dir, moves, scale.rounds(), may_fetch) {
         Ok(took) => {

@@ -1,32 +1,13 @@
 //! Embedded databases of others, each as it comes but for one thing: a commit is on disk when it returns.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use fjall::{KeyspaceCreateOptions, PersistMode};
 use redb::{ReadableDatabase, ReadableTable, TableDefinition};
 use turnfold_store::NewEntry;
 
 use crate::report::count;
-use crate::rivals::{CLIENTS, Log, body, bytes_in};
-
-/// The next number of each client's line.
-struct Heads([AtomicU64; CLIENTS]);
-
-impl Heads {
-    fn new() -> Self {
-        Self([(); CLIENTS].map(|()| AtomicU64::new(0)))
-    }
-
-    /// Returns the key and the value of each entry.
-    fn records(&self, client: usize, entries: &[NewEntry]) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> {
-        let head = self.0.get(client).expect("no other client");
-        entries.iter().map(move |entry| {
-            let seq = head.fetch_add(1, Ordering::Relaxed);
-            ([(client as u64).to_be_bytes(), seq.to_be_bytes()].concat(), body(seq, entry))
-        })
-    }
-}
+use crate::rivals::{Heads, Log, bytes_in};
 
 /// A B-tree that is copied on write, with one transaction for each append.
 pub(crate) struct Redb {
@@ -41,7 +22,7 @@ impl Redb {
     pub(crate) fn new(dir: &Path) -> Self {
         std::fs::create_dir(dir).expect("a new folder");
         let db = redb::Database::create(dir.join("db")).expect("a new database");
-        Self { db, dir: dir.to_owned(), heads: Heads::new() }
+        Self { db, dir: dir.to_owned(), heads: Heads::default() }
     }
 }
 
@@ -83,7 +64,7 @@ impl Fjall {
     pub(crate) fn new(dir: &Path) -> Self {
         let db = fjall::Database::builder(dir).open().expect("a new database");
         let entries = db.keyspace("entry", KeyspaceCreateOptions::default).expect("a new keyspace");
-        Self { db, entries, dir: dir.to_owned(), heads: Heads::new() }
+        Self { db, entries, dir: dir.to_owned(), heads: Heads::default() }
     }
 }
 

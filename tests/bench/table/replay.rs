@@ -45,7 +45,7 @@ pub(crate) fn table(dir: &Path, scale: Scale) -> Table {
     let start = fastest_of(Clock::Wall, 20, || drop(turnfold.ok(&["--version"])));
     let mut rows = Vec::new();
     for (ruleset, name) in [("hexcapture", "generated-world"), ("initiative", "small-board")] {
-        let sizes = scale.replay_entries().map(|entries| {
+        let sizes = scale.choose([100, 1_000, 10_000], [3_000, 30_000, 300_000]).map(|entries| {
             let file = format!("{ruleset}-{entries}.tfl");
             (write_replay(&turnfold, ruleset, name, &file, entries), file)
         });
@@ -79,7 +79,7 @@ pub(crate) fn table(dir: &Path, scale: Scale) -> Table {
 
 fn many_files(turnfold: &Turnfold<'_>, scale: Scale) -> Vec<String> {
     const FILES: u32 = 200;
-    let each = write_replay(turnfold, "hexcapture", "generated-world", "one.tfl", scale.many_files_entries());
+    let each = write_replay(turnfold, "hexcapture", "generated-world", "one.tfl", scale.choose(100, 3_000));
     fs::create_dir(turnfold.dir.join("many")).expect("a new folder");
     for number in 0..FILES {
         let copy = turnfold.dir.join("many").join(format!("{number:03}.tfl"));

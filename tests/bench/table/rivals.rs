@@ -34,10 +34,33 @@ pub(crate) fn body(seq: u64, entry: &NewEntry) -> Vec<u8> {
     [&numbers, entry.seat.name().as_bytes(), &entry.command].concat()
 }
 
+/// The last number of each client's line.
+#[derive(Default)]
+pub(crate) struct Heads([AtomicU64; CLIENTS]);
+
+impl Heads {
+    fn of(&self, client: usize) -> &AtomicU64 {
+        self.0.get(client).expect("no other client")
+    }
+
+    /// Returns the key and the value of each entry that follows.
+    pub(crate) fn records(
+        &self,
+        client: usize,
+        entries: &[NewEntry],
+    ) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> {
+        let head = self.of(client);
+        entries.iter().map(move |entry| {
+            let seq = head.fetch_add(1, Ordering::Relaxed);
+            ([(client as u64).to_be_bytes(), seq.to_be_bytes()].concat(), body(seq, entry))
+        })
+    }
+}
+
 pub(crate) struct Turnfold {
     store: Store,
     dir: PathBuf,
-    heads: [AtomicU64; CLIENTS],
+    heads: Heads,
 }
 
 impl Turnfold {
@@ -46,13 +69,13 @@ impl Turnfold {
         for client in 0..CLIENTS as u64 {
             store.create_match(&match_name(client), &play.genesis(client), Vec::new()).expect("a new match");
         }
-        Self { store, dir: dir.to_owned(), heads: [(); CLIENTS].map(|()| AtomicU64::new(0)) }
+        Self { store, dir: dir.to_owned(), heads: Heads::default() }
     }
 }
 
 impl Log for Turnfold {
     fn append(&self, client: usize, entries: &[NewEntry]) {
-        let head = self.heads.get(client).expect("no other client");
+        let head = self.heads.of(client);
         let (name, expected) = (match_name(client as u64), head.load(Ordering::Relaxed));
         let appended = self.store.append(&name, &BranchName::main(), expected, entries.to_vec(), None);
         head.store(appended.expect("appended").last, Ordering::Relaxed);
@@ -76,25 +99,20 @@ impl Log for Turnfold {
 pub(crate) struct Sled {
     db: sled::Db,
     dir: PathBuf,
-    heads: [AtomicU64; CLIENTS],
+    heads: Heads,
 }
 
 impl Sled {
     pub(crate) fn new(dir: &Path) -> Self {
         let db = sled::Config::new().path(dir).open().expect("a new database");
-        Self { db, dir: dir.to_owned(), heads: [(); CLIENTS].map(|()| AtomicU64::new(0)) }
+        Self { db, dir: dir.to_owned(), heads: Heads::default() }
     }
 }
 
 impl Log for Sled {
     fn append(&self, client: usize, entries: &[NewEntry]) {
-        let head = self.heads.get(client).expect("no other client");
         let mut batch = sled::Batch::default();
-        for entry in entries {
-            let seq = head.fetch_add(1, Ordering::Relaxed);
-            let key = [(client as u64).to_be_bytes(), seq.to_be_bytes()].concat();
-            batch.insert(key, body(seq, entry));
-        }
+        self.heads.records(client, entries).for_each(|(key, value)| batch.insert(key, value));
         self.db.apply_batch(batch).expect("written");
         self.db.flush().expect("flushed");
     }

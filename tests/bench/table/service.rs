@@ -259,7 +259,7 @@ fn memory(dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>) {
     let service = Service::start(&dir.join("memory"));
     let host = service.create(0);
     let empty = service.memory_kib("VmRSS:");
-    let streams = open_streams(&service, &host, scale.service_streams());
+    let streams = open_streams(&service, &host, scale.choose(500, 10_000));
     let open = service.memory_kib("VmRSS:");
     rows.push(row![
         format!("{} streams of one branch", streams.len()),
@@ -270,7 +270,7 @@ fn memory(dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>) {
     ]);
     drop(streams);
     let before = service.memory_kib("VmRSS:");
-    let matches = scale.service_matches();
+    let matches = scale.choose(500, 10_000);
     for number in 1..=matches {
         let token = service.create(number);
         service.ask("GET", &format!("/v1/matches/{}/branches/main/view", match_name(number)), &token, "");

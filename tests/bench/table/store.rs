@@ -43,7 +43,7 @@ impl Workload {
 pub(crate) fn appends(dir: &Path, scale: Scale) -> Table {
     let play = Play::simulate("cycletap", &fixture("cycletap", "ford"), 1, 1_000);
     let entries = play.new_entries();
-    let [few, many, shared] = scale.appends();
+    let [few, many, shared] = scale.choose([50, 20, 20], [300, 100, 100]);
     let workloads = [
         Workload { name: "one at a time", clients: 1, appends: few, batch: 1 },
         Workload { name: "batches of 100", clients: 1, appends: many, batch: 100 },
@@ -152,7 +152,7 @@ pub(crate) fn scans(dir: &Path, scale: Scale) -> Table {
 pub(crate) fn sizes(dir: &Path, scale: Scale) -> Table {
     let play = Play::simulate("cycletap", &fixture("cycletap", "ford"), 1, 500);
     let mut rows = Vec::new();
-    for (matches, per_match) in scale.store_sizes() {
+    for (matches, per_match) in scale.choose([(500, 100), (500, 500)], [(10_000, 100), (10_000, 500)]) {
         let name = format!("size-{matches}-{per_match}");
         let dir = dir.join(name);
         let wrote = time(|| write_many_matches(&dir, &play, matches, per_match));

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proptest::prelude::*;
 use serde_json::Value;
 use turnfold_core::any::AnyState;
-use turnfold_core::{Direction, Hex, Seat, Verdict};
+use turnfold_core::{Direction, Hex, Seat};
 
 use super::random::{Chooser, armies, hex};
 use super::{play, setup, start, told};
@@ -89,26 +88,6 @@ fn ct_1_ct_18_pools_places_and_orders_stay_sound_along_random_play() {
     );
 }
 
-#[test]
-fn legal_lists_all_that_applies_on_and_around_small_boards() {
-    for (radius, units_each) in [(1, 1), (2, 2), (3, 4)] {
-        let mut state = start(&armies(radius, units_each));
-        let mut chooser = Chooser::new(radius);
-        for _ in 0..100 {
-            for seat in Seat::ALL {
-                let applied =
-                    |command: &String| matches!(state.judge(seat, command), Ok(Verdict::Applied(())));
-                let taps = (-4..=4).flat_map(|q| (-4..=4).map(move |r| format!("tap {q},{r}")));
-                let all = taps.chain(["back", "switch", "resolve"].map(String::from));
-                let expected: BTreeSet<String> = all.filter(applied).collect();
-                assert_eq!(state.legal(seat).into_iter().collect::<BTreeSet<_>>(), expected, "{seat}");
-            }
-            let Some((seat, command)) = chooser.choose(&*state, 12) else { break };
-            told(&mut *state, seat, &command);
-        }
-    }
-}
-
 /// A few units with different strengths, so that no advance is decided by numbers.
 fn ranks() -> String {
     let p1 = "p1 captain 0,1 1; p1 captain -1,1 2; p1 infantry 1,0 3; p1 cavalry -2,2 4; p1 officer 1,1 5";
@@ -179,32 +158,6 @@ fn ct_13_ct_17_the_order_of_orders_decides_nothing_but_advances() {
     }
     let expected = ["advanced", "blocked", "deployed", "eliminated", "hex_won", "moved"];
     assert!(expected.iter().all(|effect| seen.contains(*effect)), "only {seen:?} happened");
-}
-
-fn any_command() -> impl Strategy<Value = String> {
-    let near = (-4..=4, -4..=4).prop_map(|(q, r)| format!("tap {q},{r}"));
-    let far = (any::<i32>(), any::<i32>()).prop_map(|(q, r)| format!("tap {q},{r}"));
-    let end = || prop::sample::select(&[i32::MIN, i32::MAX, 0]);
-    let end = (end(), end());
-    let end = end.prop_map(|(q, r)| format!("tap {q},{r}"));
-    let word = prop::sample::select(&["back", "switch", "resolve"]).prop_map(String::from);
-    prop_oneof![40 => near, 1 => far, 1 => end, 4 => word]
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn ct_3_to_ct_18_random_commands_never_panic_and_say_what_they_do(commands in prop::collection::vec(any_command(), 1..80)) {
-        let mut state = start(&armies(3, 4));
-        for command in commands {
-            let seat = state.default_seat(&command).unwrap();
-            // `told` requires that nothing changes unless the command is applied.
-            let outcome = told(&mut *state, seat, &command);
-            prop_assert!(!outcome.is_empty());
-            check_pools(&view(&*state, Seat::Host));
-        }
-    }
 }
 
 #[test]

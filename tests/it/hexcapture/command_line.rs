@@ -5,44 +5,20 @@ use snapbox::str;
 use crate::cli::check;
 use turnfold_tests::sandbox::Sandbox;
 
-fn sandbox(dice: &str) -> Sandbox {
+fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write(
         "hexes.toml",
         "radius = 2\ncells = [{ at = [1, 0], color = 0 }, { at = [0, 1], color = 2 }]\n",
     );
-    sandbox.ok(&format!("new turtle --rules hexcapture --setup hexes.toml {dice}"));
+    sandbox.ok("new turtle --rules hexcapture --setup hexes.toml");
     sandbox
-}
-
-#[test]
-fn in_a_seeded_match_the_roll_is_appended_with_the_tick_that_caused_it() {
-    let seed = "5eed".repeat(16);
-    check(
-        &sandbox(&format!("--dice seeded --seed {seed}")),
-        "play turtle \"move s\" act \"tick 12\" eat
-         log turtle -n 3",
-        str![[r#"
-$ turnfold play turtle "move s" act "tick 12" eat
-1 p1 move s => cursor at=0,1; turtle at=0,0 facing=3 #91b6d008ee889099
-2 p1 act => action held=true #c1d096a34a9c38eb
-3 host tick 12 => charge_started at=0,1; roll_due purpose=capture chance=50; ticked ticks=7 #35dc880af8e6413b
-4 host roll 9 => captured field=world at=0,1 color=2 #6aba8f398de08b2c
-5 p1 eat => roll_due purpose=eat chance=none #520b4ac9c1a87dca
-6 host roll 6 => eaten color=2 stored=-1,2 #e07da0908000d5f2
-$ turnfold log turtle -n 3
-4 host roll 9 => captured field=world at=0,1 color=2 #6aba8f398de08b2c
-5 p1 eat => roll_due purpose=eat chance=none #520b4ac9c1a87dca
-6 host roll 6 => eaten color=2 stored=-1,2 #e07da0908000d5f2
-
-"#]],
-    );
 }
 
 #[test]
 fn in_a_recorded_match_the_roll_is_waited_for() {
     check(
-        &sandbox(""),
+        &sandbox(),
         "play turtle \"move s\" act \"tick 12\"
          show turtle
          legal turtle
@@ -115,7 +91,7 @@ p1: toggle
 #[test]
 fn the_inventory_is_drawn_in_its_turn_and_the_carried_hex_has_an_outline() {
     check(
-        &sandbox(""),
+        &sandbox(),
         "play turtle \"move s\" act \"tick 12\" \"roll 0\" eat \"roll 9\" toggle \"move n\" release act tick
          show turtle",
         str![[r#"

@@ -13,12 +13,15 @@ use turnfold_core::{Answer, DueRoll, Malformed, Rules, Seat, SetupError};
 pub(super) trait Alteration: Send + Sync + 'static {
     type Base: Rules;
 
+    /// Is called when a match starts.
+    fn begin() {}
+
     /// Takes a command for another.
     fn read(command: &<Self::Base as Rules>::Command) -> <Self::Base as Rules>::Command {
         command.clone()
     }
 
-    /// Ignores what the rules would carry out, knowing the host's view before it.
+    /// Ignores what the rules would accept, knowing the host's view before it.
     fn overrule(view: &Value, seat: Seat, command: &str) -> Option<<Self::Base as Rules>::Reason> {
         let _ = (view, seat, command);
         None
@@ -95,6 +98,7 @@ impl<A: Alteration> Rules for Altered<A> {
     type View = <Base<A> as Rules>::View;
 
     fn start(setup: &Self::Setup) -> Result<Self::State, SetupError> {
+        A::begin();
         Base::<A>::start(setup)
     }
 
@@ -111,8 +115,8 @@ impl<A: Alteration> Rules for Altered<A> {
         let view = serde_json::to_value(Base::<A>::view(state, Seat::Host)).unwrap();
         let overruled = A::overrule(&view, seat, &command.to_string());
         Ok(match (verdict, overruled) {
-            (Verdict::Applied(_), Some(reason)) => Verdict::Ignored(reason),
-            (verdict, _) => verdict,
+            (_, Some(reason)) => Verdict::Ignored(reason),
+            (verdict, None) => verdict,
         })
     }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::{Value, json};
 use similar::udiff::UnifiedHunkHeader;
-use similar::{Change, ChangeTag, DiffOp, TextDiff};
+use similar::{Change, ChangeTag, TextDiff};
 use turnfold_core::{Digest, Outcome, Seat};
 
 use crate::compare::difference::{Difference, differences};
@@ -185,13 +185,16 @@ fn compare_folded(a: Folded, b: Folded, context: usize) -> Comparison {
     let (commands_a, commands_b) = (commands(&a), commands(&b));
     let diff = TextDiff::from_slices(&commands_a, &commands_b);
     let alignment = Alignment { a: &a, b: &b, diff: &diff };
-    let outcomes = alignment.outcomes();
-    let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
-    let (only_in_a, only_in_b) = (count(ChangeTag::Delete), count(ChangeTag::Insert));
+    let pairs = alignment.pairs();
+    let both = pairs.iter().filter_map(|pair| Option::zip(pair.0, pair.1));
+    let outcomes: Vec<_> = both.map(|(a, b)| (a.divergence(b), b.seq)).collect();
+    let only_in_a = pairs.iter().filter(|(_, b)| b.is_none()).count();
+    let only_in_b = pairs.iter().filter(|(a, _)| a.is_none()).count();
     let parts = only_in_a + only_in_b > 0;
     let commands = if parts { alignment.unified(context) } else { String::new() };
     let parts_at = if parts { alignment.parts_at() } else { None };
-    let pairs = alignment.pairs();
+    let seq = |side: Option<&Played>| side.map(|played| played.seq);
+    let pairs = pairs.iter().map(|(a, b)| (seq(*a), seq(*b))).collect();
     let same_game = a.game == b.game;
     let game_diff = if same_game { String::new() } else { unified_text(&a, &b, context) };
     let state = differences(&a.view, &b.view);
@@ -227,17 +230,10 @@ fn unified_text(a: &Folded, b: &Folded, context: usize) -> String {
 impl Played {
     fn divergence(&self, other: &Self) -> Divergence {
         let (seat, command) = self.given.split_once(' ').unwrap_or_default();
-        Divergence {
-            subject: Subject::Entry {
-                seq: self.seq,
-                seat: seat.parse().unwrap_or(Seat::Host),
-                command: command.into(),
-            },
-            kind: DivergenceKind::Outcome,
-            recorded: Some(Claim::Outcome(self.outcome.clone())),
-            computed: Claim::Outcome(other.outcome.clone()),
-            hashes: None,
-        }
+        let seat = seat.parse().unwrap_or(Seat::Host);
+        let [old, new] = [self, other].map(|played| Claim::Outcome(played.outcome.clone()));
+        let subject = Subject::Entry { seq: self.seq, seat, command: command.into() };
+        Divergence::new(subject, DivergenceKind::Outcome, Some(old), new)
     }
 }
 
@@ -257,22 +253,8 @@ impl Alignment<'_> {
         seqs.min()
     }
 
-    /// Returns the commands that both have with two outcomes.
-    fn outcomes(&self) -> Vec<(Divergence, u64)> {
-        let equal = self.diff.ops().iter().filter_map(|op| match *op {
-            DiffOp::Equal { old_index, new_index, len } => Some((old_index, new_index, len)),
-            _ => None,
-        });
-        let pairs = equal.flat_map(|(old, new, len)| {
-            let a = self.a.played.iter().skip(old).take(len);
-            a.zip(self.b.played.iter().skip(new))
-        });
-        let differ = pairs.filter(|(a, b)| a.outcome != b.outcome);
-        differ.map(|(a, b)| (a.divergence(b), b.seq)).collect()
-    }
-
-    /// Returns the numbers of entries that only one side has, and of entries with the same command and two outcomes.
-    fn pairs(&self) -> Vec<(Option<u64>, Option<u64>)> {
+    /// Returns the entries that only one side has, and those with the same command and two outcomes.
+    fn pairs(&self) -> Vec<(Option<&Played>, Option<&Played>)> {
         let sides = |change: Change<&str>| {
             (self.a.played_at(change.old_index()), self.b.played_at(change.new_index()))
         };
@@ -280,9 +262,7 @@ impl Alignment<'_> {
             (Some(a), Some(b)) => a.outcome == b.outcome,
             _ => false,
         };
-        let differ = self.diff.iter_all_changes().map(sides).filter(|sides| !is_same(sides));
-        let seq = |side: Option<&Played>| side.map(|played| played.seq);
-        differ.map(|(a, b)| (seq(a), seq(b))).collect()
+        self.diff.iter_all_changes().map(sides).filter(|sides| !is_same(sides)).collect()
     }
 
     /// Writes the commands as a unified diff, each with its number in its own history.

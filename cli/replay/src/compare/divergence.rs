@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::Serialize;
-use turnfold_core::{Digest, Outcome, Rejected, Seat};
+use turnfold_core::{Digest, FoldError, Outcome, Rejected, Seat};
 
 use crate::history::entry::{Attempt, LogEntry, ShortHash};
 use crate::tfl::{Closing, HeaderMark};
@@ -129,24 +129,29 @@ pub struct Hashes {
 }
 
 impl Divergence {
+    /// Something that differs in one thing.
+    pub(crate) fn new(
+        subject: impl Into<Subject>,
+        kind: DivergenceKind,
+        recorded: Option<Claim>,
+        computed: Claim,
+    ) -> Self {
+        Self { subject: subject.into(), kind, recorded, computed, hashes: None }
+    }
+
     /// Compares an entry with what the rules compute, which must be recorded whole and in canonical text.
     pub(crate) fn of_entry(recorded: &LogEntry, computed: &LogEntry) -> Option<Self> {
         if recorded.command != computed.command {
-            let claim = |entry: &LogEntry| Claim::Command(entry.command.to_string());
-            return Some(Self::new(
-                recorded,
-                DivergenceKind::NotCanonical,
-                Some(claim(recorded)),
-                claim(computed),
-            ));
+            let [old, new] = [recorded, computed].map(|entry| Claim::Command(entry.command.to_string()));
+            return Some(Self::new(recorded, DivergenceKind::NotCanonical, Some(old), new));
         }
-        let is_missing = recorded.outcome.is_none();
-        if is_missing && let Some(outcome) = &computed.outcome {
-            return Some(Self::new(recorded, DivergenceKind::Missing, None, Claim::Outcome(outcome.clone())));
+        let missing = |computed| Self::new(recorded, DivergenceKind::Missing, None, computed);
+        if let (None, Some(outcome)) = (&recorded.outcome, &computed.outcome) {
+            return Some(missing(Claim::Outcome(outcome.clone())));
         }
         Self::contradiction(recorded, computed).or_else(|| {
             let hash = computed.hash.filter(|_| recorded.hash.is_none())?;
-            Some(Self::new(recorded, DivergenceKind::Missing, None, Claim::Hash(hash)))
+            Some(missing(Claim::Hash(hash)))
         })
     }
 
@@ -167,23 +172,28 @@ impl Divergence {
         }
     }
 
+    /// Returns what an entry that the rules do not accept differs in; `None` where it cannot be read at all.
+    pub(crate) fn of_refusal(recorded: &LogEntry, error: &FoldError) -> Option<Self> {
+        let (kind, claim, computed) = match error {
+            FoldError::Rejected { code, message, .. } => {
+                let outcome = recorded.outcome.clone().map(Claim::Outcome);
+                (DivergenceKind::Rejected, outcome, Rejected { code, message: message.clone() }.into())
+            }
+            FoldError::WrongRoll { expected, found, .. } => {
+                (DivergenceKind::WrongRoll, Some(Claim::Roll(found.clone())), Claim::Roll(expected.clone()))
+            }
+            _ => return None,
+        };
+        Some(Self::new(recorded, kind, claim, computed))
+    }
+
     /// Compares an attempt with what would become of it.
     pub(crate) fn of_attempt(after: u64, recorded: &Attempt, computed: Outcome) -> Option<Self> {
         let subject = Subject::of_attempt(after, recorded);
         let kind = if recorded.outcome.is_some() { DivergenceKind::Attempt } else { DivergenceKind::Missing };
         let is_other = recorded.outcome.as_ref() != Some(&computed);
         let recorded = recorded.outcome.clone().map(Claim::Outcome);
-        is_other.then_some(Self { subject, kind, recorded, computed: Claim::Outcome(computed), hashes: None })
-    }
-
-    /// An entry whose two accounts differ in one thing.
-    pub(crate) fn new(
-        entry: &LogEntry,
-        kind: DivergenceKind,
-        recorded: Option<Claim>,
-        computed: Claim,
-    ) -> Self {
-        Self { subject: Subject::of_entry(entry), kind, recorded, computed, hashes: None }
+        is_other.then(|| Self::new(subject, kind, recorded, Claim::Outcome(computed)))
     }
 
     /// Returns what is recorded, or the name of what should be.
@@ -212,10 +222,6 @@ impl Divergence {
 }
 
 impl Subject {
-    pub(crate) fn of_entry(entry: &LogEntry) -> Self {
-        Self::Entry { seq: entry.seq, seat: entry.seat, command: entry.command.to_string() }
-    }
-
     pub(crate) fn of_attempt(after: u64, attempt: &Attempt) -> Self {
         Self::Attempt { after, seat: attempt.seat, command: attempt.command.clone() }
     }
@@ -233,6 +239,12 @@ impl Subject {
             Self::Entry { seat, command, .. } | Self::Attempt { seat, command, .. } => Some((*seat, command)),
             Self::Header { .. } | Self::End { .. } => None,
         }
+    }
+}
+
+impl From<&LogEntry> for Subject {
+    fn from(entry: &LogEntry) -> Self {
+        Self::Entry { seq: entry.seq, seat: entry.seat, command: entry.command.to_string() }
     }
 }
 
@@ -265,17 +277,10 @@ impl Claim {
 
     /// Returns what is compared line by line: each effect of an outcome, and anything else whole.
     pub(crate) fn parts(&self) -> Vec<Cow<'_, str>> {
-        match self {
-            Self::Outcome(outcome) => parts(outcome),
-            other => vec![Cow::Owned(other.to_string())],
-        }
+        let outcome = if let Self::Outcome(outcome) = self { Some(outcome) } else { None };
+        let effects: Vec<_> = outcome.into_iter().flat_map(Outcome::effects).map(Cow::Borrowed).collect();
+        if effects.is_empty() { vec![Cow::Owned(self.to_string())] } else { effects }
     }
-}
-
-/// Returns each effect of an outcome, or the outcome itself where it has none.
-pub(crate) fn parts(outcome: &Outcome) -> Vec<Cow<'_, str>> {
-    let effects: Vec<_> = outcome.effects().map(Cow::Borrowed).collect();
-    if effects.is_empty() { vec![Cow::Owned(outcome.to_string())] } else { effects }
 }
 
 impl fmt::Display for Claim {

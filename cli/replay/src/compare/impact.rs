@@ -2,7 +2,7 @@
 
 mod cause;
 
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, FoldError, Outcome, Registry, Rejected, Seat};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Outcome, Registry, Seat};
 use turnfold_store::Log;
 
 use crate::compare::difference::{Difference, differences, view_of};
@@ -78,7 +78,7 @@ impl RecordedLog {
     /// Returns the number of entries.
     #[must_use]
     pub fn entries(&self) -> u64 {
-        self.lines.iter().filter(|line| matches!(line, ReplayLine::Entry(_))).count() as u64
+        self.lines.iter().filter_map(ReplayLine::entry).count() as u64
     }
 
     /// Folds the log and returns where the rules first depart from what it records.
@@ -123,18 +123,11 @@ impl RecordedLog {
             return self.depart(index, divergence).map(Some);
         }
         let computed = state.state_hash_as(self.version);
-        let other_end = self.closing.filter(|recorded| *recorded != computed).map(|recorded| Divergence {
-            subject: Subject::End { after: seq },
-            kind: DivergenceKind::ClosingState,
-            recorded: Some(Claim::Digest(recorded)),
-            computed: Claim::Digest(computed),
-            hashes: None,
-        });
-        Ok(other_end.map(|divergence| FirstDifference {
-            group: cause::group(&divergence, None),
-            divergence,
-            field: None,
-        }))
+        let Some(recorded) = self.closing.filter(|recorded| *recorded != computed) else { return Ok(None) };
+        let (recorded, computed) = (Some(Claim::Digest(recorded)), Claim::Digest(computed));
+        let subject = Subject::End { after: seq };
+        let divergence = Divergence::new(subject, DivergenceKind::ClosingState, recorded, computed);
+        Ok(Some(FirstDifference { group: cause::group(&divergence, None), divergence, field: None }))
     }
 
     fn start(&self) -> Result<Box<dyn AnyState>, ReplayError> {
@@ -146,28 +139,19 @@ impl RecordedLog {
     fn fold(&self, entry: &LogEntry, state: &mut dyn AnyState) -> Result<Option<Divergence>, ReplayError> {
         let mut outcome = None;
         let folded = state.fold(&[entry.logged()], &self.dice, &mut |step| outcome = Some(step.outcome()));
-        let (kind, recorded, computed) = match folded {
-            Ok(()) if entry.outcome.is_none() || entry.outcome == outcome => return Ok(None),
+        let found = match folded {
+            Ok(()) if entry.outcome.is_none() || entry.outcome == outcome => None,
             Ok(()) => {
                 let computed = LogEntry { outcome, hash: None, ..entry.clone() };
-                let found = Divergence::contradiction(entry, &computed);
-                return Ok(found.map(|found| Divergence { subject: self.subject(entry), ..found }));
+                Divergence::contradiction(entry, &computed)
             }
-            Err(FoldError::Rejected { code, message, .. }) => {
-                let recorded = entry.outcome.clone().map(Claim::Outcome);
-                (DivergenceKind::Rejected, recorded, Rejected { code, message }.into())
-            }
-            Err(FoldError::WrongRoll { expected, found, .. }) => {
-                (DivergenceKind::WrongRoll, Some(Claim::Roll(found)), Claim::Roll(expected))
-            }
-            Err(error) => return Err(unreadable(&self.name, error.into())),
+            Err(error) => match Divergence::of_refusal(entry, &error) {
+                Some(found) => Some(found),
+                None => return Err(unreadable(&self.name, error.into())),
+            },
         };
-        let subject = self.subject(entry);
-        Ok(Some(Divergence { subject, kind, recorded, computed, hashes: None }))
-    }
-
-    fn subject(&self, entry: &LogEntry) -> Subject {
-        Subject::Entry { seq: entry.seq, seat: entry.seat, command: self.command(entry) }
+        let subject = || Subject::Entry { seq: entry.seq, seat: entry.seat, command: self.command(entry) };
+        Ok(found.map(|found| Divergence { subject: subject(), ..found }))
     }
 
     /// Returns the text of a command.
@@ -183,14 +167,11 @@ impl RecordedLog {
     fn depart(&self, index: usize, divergence: Divergence) -> Result<FirstDifference, ReplayError> {
         let (before, rest) = self.lines.split_at(index);
         let mut state = self.start()?;
-        let entries = before
-            .iter()
-            .filter_map(|line| if let ReplayLine::Entry(entry) = line { Some(entry) } else { None });
         state
-            .fold(&logged(entries), &self.dice, &mut |_| {})
+            .fold(&logged(before.iter().filter_map(ReplayLine::entry)), &self.dice, &mut |_| {})
             .map_err(|error| unreadable(&self.name, error.into()))?;
         let view = view_of(state.as_ref(), Seat::Host);
-        if let Some(ReplayLine::Entry(entry)) = rest.first() {
+        if let Some(entry) = rest.first().and_then(ReplayLine::entry) {
             // Where it is rejected, nothing is changed.
             let _ = self.fold(entry, state.as_mut());
         }

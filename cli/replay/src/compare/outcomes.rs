@@ -1,36 +1,24 @@
 //! Two outcomes compared, effect by effect.
 
-use std::borrow::Cow;
-
 use similar::{ChangeTag, TextDiff};
-use turnfold_core::Outcome;
 
-use crate::compare::divergence::{Claim, parts};
-use crate::render::text::{Line, added, dim, plain, removed};
+use crate::compare::divergence::Claim;
+use crate::render::text::{Line, added, counted, dim, plain, removed};
 
 /// How many equal effects are shown before and after those that differ.
 const CONTEXT: usize = 3;
 
-/// Compares two outcomes, one effect a line; equal effects far from any that differ are counted only.
-pub(crate) fn changed_lines(expected: &Outcome, actual: &Outcome) -> Vec<Line> {
-    compared(&parts(expected), &parts(actual))
-}
-
-/// Compares two claims as [`changed_lines`] compares outcomes.
+/// Compares two claims, one effect a line; equal effects far from any that differ are counted only.
 pub(crate) fn changed_claims(expected: &Claim, actual: &Claim) -> Vec<Line> {
-    compared(&expected.parts(), &actual.parts())
-}
-
-fn compared(expected: &[Cow<'_, str>], actual: &[Cow<'_, str>]) -> Vec<Line> {
-    let (expected, actual) = (slices(expected), slices(actual));
+    let (expected, actual) = (expected.parts(), actual.parts());
+    let expected: Vec<&str> = expected.iter().map(AsRef::as_ref).collect();
+    let actual: Vec<&str> = actual.iter().map(AsRef::as_ref).collect();
     let diff = TextDiff::from_slices(&expected, &actual);
     let mut lines = Vec::new();
     let mut shown = 0;
     let unchanged = |count: usize| {
-        (count > 0).then(|| {
-            let effects = if count == 1 { "effect" } else { "effects" };
-            Line::from(dim(format_args!("  … {count} equal {effects}")))
-        })
+        let counted = counted(count as u64, "equal effect", "equal effects");
+        (count > 0).then(|| Line::from(dim(format_args!("  … {counted}"))))
     };
     for group in diff.grouped_ops(CONTEXT) {
         let start = group.first().map_or(shown, |op| op.old_range().start);
@@ -49,13 +37,9 @@ fn compared(expected: &[Cow<'_, str>], actual: &[Cow<'_, str>]) -> Vec<Line> {
     lines
 }
 
-fn slices<'a>(parts: &'a [Cow<'_, str>]) -> Vec<&'a str> {
-    parts.iter().map(AsRef::as_ref).collect()
-}
-
-/// Returns an outcome where there was none, one effect a line.
-pub(crate) fn added_lines(actual: &Outcome) -> Vec<Line> {
-    parts(actual).iter().map(|effect| added(format_args!("+ {effect}")).into()).collect()
+/// Returns a claim where there was none, one effect a line.
+pub(crate) fn added_claim(actual: &Claim) -> Vec<Line> {
+    actual.parts().iter().map(|effect| added(format_args!("+ {effect}")).into()).collect()
 }
 
 #[cfg(test)]
@@ -63,15 +47,10 @@ mod tests {
     use super::*;
 
     fn check(expected: &str, actual: &str, lines: &[&str]) {
-        let (expected, actual) = (expected.parse().unwrap(), actual.parse().unwrap());
-        let shown: Vec<_> = changed_lines(&expected, &actual).iter().map(ToString::to_string).collect();
+        let claim = |text: &str| Claim::Outcome(text.parse().unwrap());
+        let shown: Vec<_> =
+            changed_claims(&claim(expected), &claim(actual)).iter().map(ToString::to_string).collect();
         assert_eq!(shown, lines);
-    }
-
-    #[test]
-    fn effects_are_compared_one_by_one() {
-        check("a; b; c", "a; x; c", &["  a", "- b", "+ x", "  c"]);
-        check("ignored b", "a; c", &["- ignored b", "+ a", "+ c"]);
     }
 
     #[test]

@@ -126,27 +126,15 @@ pub enum ReplayError {
         /// The history.
         line: SourceName,
     },
-    /// An entry of a replay file that its rules compute otherwise.
-    #[error("{file}:{line}: entry {seq} does not do what the file says")]
-    UntrueEntry {
+    /// A replay file that records something else than its rules compute.
+    #[error("{file}{}: {what}", line.map(|line| format!(":{line}")).unwrap_or_default())]
+    Untrue {
         /// The file.
         file: String,
-        /// The line in it.
-        line: usize,
-        /// The entry.
-        seq: u64,
-    },
-    /// A header that is not the one that the closing line names.
-    #[error("{file}: the header is not the one that was blessed")]
-    UntrueHeader {
-        /// The file.
-        file: String,
-    },
-    /// A closing line that is not that of its entries.
-    #[error("{file}: the closing line is not that of its entries")]
-    UntrueClosing {
-        /// The file.
-        file: String,
+        /// The line in it, where one is wrong by itself.
+        line: Option<usize>,
+        /// What is wrong.
+        what: String,
     },
     /// A view that requires a viewer from whom nothing is concealed.
     #[error(transparent)]

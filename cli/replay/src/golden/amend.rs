@@ -74,7 +74,7 @@ pub fn amend(
     progress: &mut dyn FnMut(),
 ) -> Result<Result<Amendment, Box<Record>>, ReplayError> {
     let dice = original.header.dice;
-    let is_target = |line: &ReplayLine| matches!(line, ReplayLine::Entry(entry) if entry.seq == seq);
+    let is_target = |line: &ReplayLine| line.entry().is_some_and(|entry| entry.seq == seq);
     let place = original.lines.iter().position(is_target).unwrap_or(original.lines.len());
     let (prefix, rest) = original.lines.split_at(place);
     let mut state = original.start()?;
@@ -129,10 +129,8 @@ fn fold(
     lines: &[ReplayLine],
     observe: &mut dyn FnMut(&mut dyn Step),
 ) -> Result<(), ReplayError> {
-    let entries =
-        lines.iter().filter_map(|line| if let ReplayLine::Entry(entry) = line { Some(entry) } else { None });
     state
-        .fold(&logged(entries), &original.header.dice, observe)
+        .fold(&logged(lines.iter().filter_map(ReplayLine::entry)), &original.header.dice, observe)
         .map_err(|error| ReplayError::from(original.locate(&error)))
 }
 
@@ -222,9 +220,9 @@ impl Amendment {
         let outcome = Outcome::from(&self.session.state.judge(attempt.seat, &attempt.command));
         if !matches!(outcome, Outcome::Rejected(_)) {
             let subject = Subject::of_attempt(self.head(), attempt);
-            let (kind, recorded) = (DivergenceKind::Attempt, attempt.outcome.clone().map(Claim::Outcome));
-            let computed = Claim::Outcome(outcome);
-            self.conflicts.push(Divergence { subject, kind, recorded, computed, hashes: None });
+            let (recorded, computed) = (attempt.outcome.clone().map(Claim::Outcome), Claim::Outcome(outcome));
+            let kind = DivergenceKind::Attempt;
+            self.conflicts.push(Divergence::new(subject, kind, recorded, computed));
             return;
         }
         self.replay.lines.push(ReplayLine::Attempt(Attempt { outcome: None, ..attempt.clone() }));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use turnfold_core::{AnyState, DicePolicy, Digest, Registry};
 use turnfold_store::{
     Audited, BegunFork, BranchName, Damage, Entry, Genesis, MatchName, Seq, SoundBranch, StoreError,
@@ -21,36 +21,15 @@ pub struct Verification {
     pub findings: Vec<Finding>,
     /// What is left to another check.
     #[serde(rename = "dice")]
-    pub left: Option<LeftToCheck>,
+    pub left: Option<&'static str>,
 }
 
-/// What an audit of a match alone does not check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LeftToCheck {
-    /// Of fair dice only count and range are checked: their values follow from what stands in the desk (FD-11).
-    FairDice,
-}
-
-impl LeftToCheck {
-    /// Returns what is left when rolls come from there.
-    #[must_use]
-    pub fn of(dice: &DicePolicy) -> Option<Self> {
-        matches!(dice, DicePolicy::Fair(_)).then_some(Self::FairDice)
-    }
-
-    /// Returns who checks it, for people.
-    #[must_use]
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::FairDice => "values are checked by audit, with the desk",
-        }
-    }
-}
-
-impl Serialize for LeftToCheck {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.text())
-    }
+/// Returns what an audit of a match alone leaves to another check when rolls come from there, for people.
+///
+/// Of fair dice only count and range are checked: their values follow from what stands in the desk (FD-11).
+#[must_use]
+pub fn left_to_check(dice: &DicePolicy) -> Option<&'static str> {
+    matches!(dice, DicePolicy::Fair(_)).then_some("values are checked by audit, with the desk")
 }
 
 /// A branch in which all is well.
@@ -205,7 +184,7 @@ impl<'a> Judge<'a> {
     fn begin(&mut self, genesis: &Genesis) {
         let Genesis { format, ruleset, ruleset_version, setup, .. } = genesis;
         self.dice = genesis.dice;
-        self.verification.left = LeftToCheck::of(&self.dice);
+        self.verification.left = left_to_check(&self.dice);
         if *format != Genesis::FORMAT {
             let message = format!("the match has format {format}, this build knows {}", Genesis::FORMAT);
             return self.find(None, FindingKind::UnknownRules, message);

@@ -143,7 +143,7 @@ pub struct Attempt {
 
 /// The first eight bytes of a state hash, which replay files show as 16 hex digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShortHash([u8; 8]);
+pub struct ShortHash(u64);
 
 impl ShortHash {
     /// The number of its hex digits.
@@ -152,15 +152,13 @@ impl ShortHash {
 
 impl From<Digest> for ShortHash {
     fn from(hash: Digest) -> Self {
-        let mut bytes = [0; 8];
-        bytes.iter_mut().zip(hash.as_bytes()).for_each(|(byte, all)| *byte = *all);
-        Self(bytes)
+        Self(u64::from_be_bytes(hash.as_bytes().first_chunk().copied().unwrap_or_default()))
     }
 }
 
 impl fmt::Display for ShortHash {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:016x}", u64::from_be_bytes(self.0))
+        write!(out, "{:016x}", self.0)
     }
 }
 
@@ -170,22 +168,18 @@ impl Serialize for ShortHash {
     }
 }
 
-/// Text that is not 16 lowercase hex digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected {} lowercase hex digits", ShortHash::DIGITS)]
-pub struct NotAShortHash;
-
 impl FromStr for ShortHash {
-    type Err = NotAShortHash;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, NotAShortHash> {
-        let digit = |byte: u8| match byte {
-            b'0'..=b'9' => Some(byte - b'0'),
-            b'a'..=b'f' => Some(byte - b'a' + 10),
-            _ => None,
-        };
-        let hash = text.bytes().try_fold(0_u64, |hash, byte| Some(hash << 4 | u64::from(digit(byte)?)));
-        let hash = hash.filter(|_| text.len() == Self::DIGITS).ok_or(NotAShortHash)?;
-        Ok(Self(hash.to_be_bytes()))
+    fn from_str(text: &str) -> Result<Self, String> {
+        let digits = hex_digits(text, Self::DIGITS)?;
+        u64::from_str_radix(digits, 16).map(Self).map_err(|error| error.to_string())
     }
+}
+
+/// Requires a text to be this number of lowercase hex digits.
+pub(crate) fn hex_digits(text: &str, count: usize) -> Result<&str, String> {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let is_hex = text.len() == count && text.bytes().all(is_digit);
+    if is_hex { Ok(text) } else { Err(format!("expected {count} lowercase hex digits")) }
 }

@@ -9,7 +9,7 @@ use crate::history::entry::{LogEntry, logged};
 use crate::history::revision::{Revision, SourceName};
 use crate::history::{History, broken_entry, broken_setup, rules_of};
 use crate::viewer::Viewer;
-use crate::viewer::viewed_entry::{ViewedEntry, fold_as_viewer};
+use crate::viewer::viewed_entry::ViewedEntry;
 
 /// A state of a history, and the entries between it and the revision or the end of the file.
 pub struct Position {
@@ -140,10 +140,7 @@ impl Position {
     /// # Errors
     /// [`ReplayError::Entry`].
     pub fn fold(&mut self, observe: &mut dyn FnMut(&mut ViewedEntry<'_>)) -> Result<(), ReplayError> {
-        let Self { name, dice, state, entries, .. } = self;
-        let before = entries.first().map_or(0, |entry| entry.seq.saturating_sub(1));
-        let folded = fold_as_viewer(Viewer::HOST, state.as_mut(), before, entries, dice, observe);
-        folded.map_err(|cause| broken_entry(name, cause))
+        self.fold_shown(Viewer::HOST, observe)
     }
 
     /// Folds the entries that follow. They are wholly shown to a viewer, who counts them as the log does, and sees each

@@ -10,7 +10,6 @@ use crate::render::text::{Line, counted, dim, plain, strong};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListedBranch {
     /// Its name.
-    #[serde(serialize_with = "as_text")]
     pub branch: BranchName,
     /// The number of its last entry.
     pub entries: u64,
@@ -23,17 +22,13 @@ pub struct ListedBranch {
 
 #[derive(Serialize)]
 struct Fork<'a> {
-    branch: &'a str,
+    branch: &'a BranchName,
     seq: u64,
-}
-
-fn as_text<S: Serializer>(name: &BranchName, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(name.as_str())
 }
 
 #[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
 fn as_fork<S: Serializer>(from: &Option<(BranchName, u64)>, serializer: S) -> Result<S::Ok, S::Error> {
-    from.as_ref().map(|(branch, seq)| Fork { branch: branch.as_str(), seq: *seq }).serialize(serializer)
+    from.as_ref().map(|(branch, seq)| Fork { branch, seq: *seq }).serialize(serializer)
 }
 
 impl From<BranchInfo> for ListedBranch {

@@ -13,7 +13,7 @@ use crate::render::text::{Line, counted, dim, plain, strong, time};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListedMatch {
     /// Its name.
-    #[serde(rename = "match", serialize_with = "as_text")]
+    #[serde(rename = "match")]
     pub match_name: MatchName,
     /// Its ruleset.
     pub ruleset: String,
@@ -49,10 +49,6 @@ pub enum WhoseTurn {
 struct TurnMembers<'a> {
     over: Option<bool>,
     turn: Option<&'a [Seat]>,
-}
-
-fn as_text<S: Serializer>(name: &MatchName, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(name.as_str())
 }
 
 impl ListedMatch {

@@ -91,25 +91,6 @@ mod tests {
     }
 
     #[test]
-    fn every_field_of_every_view_is_what_the_whole_document_holds() {
-        for line in random_play(3, 40) {
-            let mut entries = 0;
-            let folded = line.fold(&mut |step| {
-                entries += 1;
-                if entries % 8 == 0 {
-                    for seat in [turnfold_core::Seat::Host, turnfold_core::Seat::P1] {
-                        let view = document(&step.view(seat));
-                        for path in paths(&view).into_iter().chain(["/nowhere".into(), "/ruleset/0".into()]) {
-                            assert_eq!(step.view_at(seat, &path), view.pointer(&path).cloned(), "{path}");
-                        }
-                    }
-                }
-            });
-            folded.unwrap();
-        }
-    }
-
-    #[test]
     fn blame_is_what_comparing_whole_documents_finds_on_every_ruleset_for_every_eyes() {
         let mut changes = 0;
         for viewer in ["host", "p1", "p2"].map(|seat| seat.parse::<Viewer>().unwrap()) {

@@ -1,6 +1,6 @@
 //! A replay file in memory.
 
-use turnfold_core::{AnyRules, AnyState, Digest, FoldError};
+use turnfold_core::{AnyState, Digest, FoldError};
 
 use super::canonical::HeaderMark;
 use super::error::TflError;
@@ -42,6 +42,13 @@ pub enum ReplayLine {
     Attempt(Attempt),
 }
 
+impl ReplayLine {
+    /// Returns the entry that stands on it.
+    pub(crate) fn entry(&self) -> Option<&LogEntry> {
+        if let Self::Entry(entry) = self { Some(entry) } else { None }
+    }
+}
+
 /// The last line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Closing {
@@ -73,11 +80,8 @@ impl Replay {
     /// # Errors
     /// [`TflError`] at the place in the file of what the ruleset refuses.
     pub fn setup(&self) -> Result<Vec<u8>, TflError> {
-        self.setup_under(self.header.rules)
-    }
-
-    pub(crate) fn setup_under(&self, rules: &dyn AnyRules) -> Result<Vec<u8>, TflError> {
-        rules.read_setup_of(&self.header.text).map_err(|error| self.header.locate(&self.file, &error))
+        let setup = self.header.rules.read_setup_of(&self.header.text);
+        setup.map_err(|error| self.header.locate(&self.file, &error))
     }
 
     /// Starts the match.
@@ -85,12 +89,8 @@ impl Replay {
     /// # Errors
     /// [`TflError`] at the place in the file of what the ruleset refuses.
     pub fn start(&self) -> Result<Box<dyn AnyState>, TflError> {
-        self.start_under(self.header.rules)
-    }
-
-    pub(crate) fn start_under(&self, rules: &dyn AnyRules) -> Result<Box<dyn AnyState>, TflError> {
-        let setup = self.setup_under(rules)?;
-        rules.start(&setup).map_err(|error| self.header.locate(&self.file, &error))
+        let state = self.header.rules.start(&self.setup()?);
+        state.map_err(|error| self.header.locate(&self.file, &error))
     }
 
     /// Returns the entries in order.
@@ -100,10 +100,7 @@ impl Replay {
 
     /// Returns the entries with the numbers of their lines in the file.
     pub(crate) fn numbered_entries(&self) -> impl Iterator<Item = (usize, &LogEntry)> {
-        self.numbered_lines().filter_map(|(number, line)| match line {
-            ReplayLine::Entry(entry) => Some((number, entry)),
-            _ => None,
-        })
+        self.numbered_lines().filter_map(|(number, line)| Some((number, line.entry()?)))
     }
 
     /// Returns the lines after the header with their numbers in the file.

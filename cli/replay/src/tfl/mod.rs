@@ -13,7 +13,7 @@ mod read;
 mod setup;
 mod write;
 
-pub use canonical::{HeaderMark, NotAHeaderMark};
+pub use canonical::HeaderMark;
 pub use error::TflError;
 pub use file::{Closing, Replay, ReplayLine};
 pub(crate) use fold::Witness;

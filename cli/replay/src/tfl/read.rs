@@ -238,7 +238,7 @@ fn closing(line: &SourceLine<'_>, count: u64) -> Result<Closing, TflError> {
     let at = exactly(at, "header")?;
     let (word, next) = line.word(at);
     let digits = hex::<{ HeaderMark::DIGITS }>(line, at, at + word.len())?;
-    let header = digits.parse().map_err(|error| line.error(at, format!("{error}")))?;
+    let header = digits.parse().map_err(|error| line.error(at, error))?;
     let at = next;
     if at <= line.text.len() {
         return Err(line.expected(at - 1, "the end of the line", line.slice(at - 1, line.text.len())));
@@ -255,7 +255,7 @@ fn read_seat(line: &SourceLine<'_>, at: usize) -> Result<(Seat, usize), TflError
 /// Reads the digits of a state hash up to the end of the line.
 fn short_hash(line: &SourceLine<'_>, start: usize) -> Result<ShortHash, TflError> {
     let digits = hex::<{ ShortHash::DIGITS }>(line, start, line.text.len())?;
-    digits.parse().map_err(|error| line.error(start, format!("{error}")))
+    digits.parse().map_err(|error| line.error(start, error))
 }
 
 /// Returns `true` if a word is the name of a rejection.

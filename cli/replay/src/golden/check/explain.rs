@@ -9,12 +9,8 @@ use crate::history::entry::{CommandForm, LogEntry, ShortHash, logged};
 use crate::tfl::{Replay, TflError};
 
 /// Adds to a mismatch what the file and the rules can tell about it.
-pub(super) fn explain(
-    rules: &dyn AnyRules,
-    replay: &Replay,
-    mismatch: &mut Mismatch,
-) -> Result<(), TflError> {
-    name_rules(rules, mismatch);
+pub(super) fn explain(replay: &Replay, mismatch: &mut Mismatch) -> Result<(), TflError> {
+    name_rules(replay.header.rules, mismatch);
     let kind = mismatch.kind();
     let shown =
         matches!(kind, DivergenceKind::Outcome | DivergenceKind::StateHash | DivergenceKind::WrongRoll);
@@ -24,7 +20,7 @@ pub(super) fn explain(
     }
     let (before, rest): (Vec<_>, Vec<_>) = replay.entries().partition(|entry| entry.seq < seq);
     let Some(&said) = rest.first() else { return Ok(()) };
-    let mut state = replay.start_under(rules)?;
+    let mut state = replay.start()?;
     state.fold(&logged(before), &replay.header.dice, &mut |_| {}).map_err(|error| replay.locate(&error))?;
     let scene = Scene { dice: &replay.header.dice, before: state.as_ref(), said };
     let (dice, difference) = match kind {

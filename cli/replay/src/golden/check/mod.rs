@@ -10,4 +10,3 @@ mod report;
 pub use files::{CheckLimits, CheckReport, FileCheck, check, check_files, replays};
 pub use mismatch::{DiceFinding, Mismatch, StateDifference};
 pub use replay::{AllDifferences, Checked, check_replay};
-pub use report::MismatchReport;

@@ -1,6 +1,6 @@
 //! Checking: folding a replay again and comparing what it says, up to the first difference or to the end.
 
-use turnfold_core::{AnyRules, Digest, FoldError, Outcome, Rejected, Step};
+use turnfold_core::{Digest, FoldError, Outcome, Step};
 
 use super::again::Again;
 use super::explain::{explain, name_rules};
@@ -45,51 +45,41 @@ pub struct AllDifferences {
 /// # Errors
 /// [`TflError`] with the line and column.
 pub fn check_replay(replay: &Replay) -> Result<Checked, TflError> {
-    check_under(replay.header.rules, replay)
+    let entries: Vec<_> = replay.numbered_entries().collect();
+    let count = entries.len() as u64;
+    if let Some(difference) = of_header(replay) {
+        return Ok(Checked { entries: count, difference: Some(Box::new(difference)), all: None });
+    }
+    let setup = replay.setup()?;
+    let auditing = || Auditor::audit(&setup, replay, &entries, None);
+    let audit = auditing()?;
+    let folded = entries.get(..audit.seen).unwrap_or_default();
+    let again = Again { replay, setup: &setup, entries: folded };
+    let mut difference = audit.hash.and_then(|hash| again.disagreement(hash)).or_else(|| {
+        audit.difference.map(|first| confirm(first, auditing().ok().and_then(|second| second.difference)))
+    });
+    if let Some(mismatch) = &mut difference {
+        explain(replay, mismatch)?;
+    }
+    Ok(Checked { entries: count, difference, all: None })
 }
 
 /// Checks a replay, and compares on from the first difference to the end, or to an entry that cannot be folded: each
 /// line with what the rules make of it in the states that they come to, whatever the lines before say.
 pub(crate) fn check_replay_to_end(replay: &Replay) -> Result<Checked, TflError> {
-    let rules = replay.header.rules;
-    let mut checked = check_under(rules, replay)?;
+    let mut checked = check_replay(replay)?;
     let mut all = AllDifferences::default();
     if let Some(difference) = &checked.difference
         && difference.kind() != DivergenceKind::Header
     {
         let entries: Vec<_> = replay.numbered_entries().collect();
-        let audit = audit(rules, &replay.setup()?, replay, &entries, Some(all))?;
-        all = audit.all.unwrap_or_default();
-        all.later.iter_mut().for_each(|mismatch| name_rules(rules, mismatch));
+        all = Auditor::audit(&replay.setup()?, replay, &entries, Some(all))?.all.unwrap_or_default();
+        all.later.iter_mut().for_each(|mismatch| name_rules(replay.header.rules, mismatch));
     }
     // What is found in the header or by folding a second time is found by no single audit.
     all.count = all.count.max(u64::from(checked.difference.is_some()));
     checked.all = Some(all);
     Ok(checked)
-}
-
-/// Checks a replay under a ruleset; tests use others than the registry's.
-pub(super) fn check_under(rules: &dyn AnyRules, replay: &Replay) -> Result<Checked, TflError> {
-    let entries: Vec<_> = replay.numbered_entries().collect();
-    let count = u64::try_from(entries.len()).expect("lines in memory can be counted");
-    if let Some(difference) = of_header(replay) {
-        return Ok(Checked { entries: count, difference: Some(Box::new(difference)), all: None });
-    }
-    let setup = replay.setup_under(rules)?;
-    let auditing = || audit(rules, &setup, replay, &entries, None);
-    let audit = auditing()?;
-    let folded = entries.get(..audit.folded).unwrap_or_default();
-    let again = Again { rules, setup: &setup, dice: &replay.header.dice, entries: folded };
-    let mut difference = match again.disagreement(audit.hash) {
-        Some(disagreement) => Some(disagreement.mismatch(replay)),
-        None => {
-            audit.difference.map(|first| confirm(first, auditing().ok().and_then(|second| second.difference)))
-        }
-    };
-    if let Some(mismatch) = &mut difference {
-        explain(rules, replay, mismatch)?;
-    }
-    Ok(Checked { entries: count, difference, all: None })
 }
 
 /// Compares the header with the one that was blessed. From another one the rules make something else, so nothing that
@@ -101,13 +91,9 @@ fn of_header(replay: &Replay) -> Option<Mismatch> {
     }
     let path = replay.header.differing(blessed);
     let line = replay.header.line_of(path);
-    let divergence = Divergence {
-        subject: Subject::Header { path: path.map(String::from) },
-        kind: DivergenceKind::Header,
-        recorded: Some(Claim::Header(blessed)),
-        computed: Claim::Header(header),
-        hashes: None,
-    };
+    let subject = Subject::Header { path: path.map(String::from) };
+    let (recorded, computed) = (Some(Claim::Header(blessed)), Claim::Header(header));
+    let divergence = Divergence::new(subject, DivergenceKind::Header, recorded, computed);
     Some(Mismatch::new(&replay.file, line, divergence))
 }
 
@@ -119,48 +105,9 @@ fn confirm(first: Box<Mismatch>, second: Option<Box<Mismatch>>) -> Box<Mismatch>
     let run =
         |mismatch: &Mismatch| Claim::Run(format!("{} ({})", mismatch.divergence.computed, mismatch.title()));
     let computed = second.map_or_else(|| Claim::Run("no difference".into()), |second| run(&second));
-    let (kind, recorded) = (DivergenceKind::NotDeterministic, Some(run(&first)));
-    let subject = first.divergence.subject.clone();
-    Box::new(Mismatch {
-        divergence: Divergence { subject, kind, recorded, computed, hashes: None },
-        ..*first
-    })
-}
-
-/// What came of comparing once.
-struct Audit {
-    /// The number of entries folded.
-    folded: usize,
-    /// The state hash after them.
-    hash: ShortHash,
-    difference: Option<Box<Mismatch>>,
-    all: Option<AllDifferences>,
-}
-
-fn audit(
-    rules: &dyn AnyRules,
-    setup: &[u8],
-    replay: &Replay,
-    entries: &[(usize, &LogEntry)],
-    all: Option<AllDifferences>,
-) -> Result<Audit, TflError> {
-    let mut state = rules.start(setup).map_err(|error| replay.header.locate(&replay.file, &error))?;
-    let mut auditor = Auditor {
-        replay,
-        entries,
-        seen: 0,
-        log: LogHasher::new(&replay.header),
-        difference: None,
-        all,
-        hash: None,
-    };
-    if let Err(error) = replay.fold(state.as_mut(), &mut auditor) {
-        auditor.stopped(&error)?;
-    } else if !auditor.is_done() {
-        auditor.closing(state.state_hash());
-    }
-    let hash = auditor.hash.unwrap_or_else(|| state.state_hash().into());
-    Ok(Audit { folded: auditor.seen, hash, difference: auditor.difference, all: auditor.all })
+    let (subject, recorded) = (first.divergence.subject.clone(), Some(run(&first)));
+    let divergence = Divergence::new(subject, DivergenceKind::NotDeterministic, recorded, computed);
+    Box::new(Mismatch { divergence, ..*first })
 }
 
 /// Compares until something differs, or to the end.
@@ -173,7 +120,7 @@ struct Auditor<'a> {
     difference: Option<Box<Mismatch>>,
     /// Gathers all differences, where they are asked for.
     all: Option<AllDifferences>,
-    /// The state hash after the entry that differs, beyond which the fold may have gone.
+    /// The state hash after the entry that differs, beyond which the fold may have gone; at last after all.
     hash: Option<ShortHash>,
 }
 
@@ -219,7 +166,27 @@ impl AllDifferences {
     }
 }
 
-impl Auditor<'_> {
+impl<'a> Auditor<'a> {
+    /// Compares once.
+    fn audit(
+        setup: &[u8],
+        replay: &'a Replay,
+        entries: &'a [(usize, &'a LogEntry)],
+        all: Option<AllDifferences>,
+    ) -> Result<Self, TflError> {
+        let header = &replay.header;
+        let mut state = header.rules.start(setup).map_err(|error| header.locate(&replay.file, &error))?;
+        let log = LogHasher::new(header);
+        let mut auditor = Self { replay, entries, seen: 0, log, difference: None, all, hash: None };
+        if let Err(error) = replay.fold(state.as_mut(), &mut auditor) {
+            auditor.stopped(&error)?;
+        } else if !auditor.is_done() {
+            auditor.closing(state.state_hash());
+        }
+        auditor.hash.get_or_insert_with(|| state.state_hash().into());
+        Ok(auditor)
+    }
+
     fn found(&mut self, line: usize, divergence: Divergence) {
         let mismatch = Mismatch::new(&self.replay.file, line, divergence);
         if let Some(all) = &mut self.all {
@@ -234,7 +201,7 @@ impl Auditor<'_> {
 
     /// Returns the number of entries folded.
     fn count(&self) -> u64 {
-        u64::try_from(self.seen).expect("lines in memory can be counted")
+        self.seen as u64
     }
 
     /// Records an entry that the fold stopped at, unless something differed before.
@@ -244,20 +211,15 @@ impl Auditor<'_> {
         }
         let entry = self.entries.iter().find(|(_, entry)| entry.seq == error.seq());
         let Some(&(line, said)) = entry else { return Err(self.replay.locate(error)) };
-        let outcome = said.outcome.clone().map(Claim::Outcome);
-        let (kind, recorded, computed) = match error {
-            FoldError::Rejected { code, message, .. } => {
-                let rejected = Rejected { code, message: message.clone() };
-                (DivergenceKind::Rejected, outcome, rejected.into())
+        let divergence = match Divergence::of_refusal(said, error) {
+            Some(divergence) => divergence,
+            None if self.difference.is_none() => return Err(self.replay.locate(error)),
+            None => {
+                let outcome = said.outcome.clone().map(Claim::Outcome);
+                Divergence::new(said, DivergenceKind::Rejected, outcome, Claim::Run(error.to_string()))
             }
-            FoldError::WrongRoll { expected, found, .. } => {
-                let (found, expected) = (Claim::Roll(found.clone()), Claim::Roll(expected.clone()));
-                (DivergenceKind::WrongRoll, Some(found), expected)
-            }
-            _ if self.difference.is_none() => return Err(self.replay.locate(error)),
-            _ => (DivergenceKind::Rejected, outcome, Claim::Run(error.to_string())),
         };
-        self.found(line, Divergence::new(said, kind, recorded, computed));
+        self.found(line, divergence);
         Ok(())
     }
 
@@ -268,8 +230,7 @@ impl Auditor<'_> {
         let Some(said) = self.replay.closing else {
             let header = self.replay.header.mark();
             let computed = Claim::Closing(Closing { count, state, log, header });
-            let kind = DivergenceKind::Missing;
-            return self.found(line, Divergence { subject, kind, recorded: None, computed, hashes: None });
+            return self.found(line, Divergence::new(subject, DivergenceKind::Missing, None, computed));
         };
         for (kind, recorded, computed) in [
             (DivergenceKind::ClosingCount, Claim::Count(said.count), Claim::Count(count)),
@@ -277,8 +238,7 @@ impl Auditor<'_> {
             (DivergenceKind::ClosingLog, Claim::Digest(said.log), Claim::Digest(log)),
         ] {
             if recorded != computed {
-                let (subject, recorded) = (subject.clone(), Some(recorded));
-                self.found(line, Divergence { subject, kind, recorded, computed, hashes: None });
+                self.found(line, Divergence::new(subject.clone(), kind, Some(recorded), computed));
             }
         }
     }

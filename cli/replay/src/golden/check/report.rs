@@ -14,8 +14,8 @@ use crate::history::revision::{is_page, shell_path};
 use crate::render::text::{Line, added, dim, printable, removed, strong};
 
 /// A mismatch as a JSON document.
-#[derive(Clone, Debug, Serialize)]
-pub struct MismatchReport<'a> {
+#[derive(Serialize)]
+struct MismatchJson<'a> {
     file: &'a str,
     line: usize,
     /// The entry; null for an attempt and the closing line.
@@ -32,58 +32,43 @@ pub struct MismatchReport<'a> {
     actual: &'a Claim,
     state_hash: Option<&'a Hashes>,
     /// What the fields are before and after.
-    state_sides: Option<StateSides>,
+    state_sides: Option<&'static str>,
     /// The fields that differ; null where no states can be compared.
     state: Option<&'a [Difference]>,
     /// The command that reproduces it, or that fills in what is missing.
     next: String,
 }
 
-/// Which states the old and new values of a mismatch belong to.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum StateSides {
-    Equal,
-    BeforeAndAfter,
-    ExpectedAndActual,
-}
-
-/// Serializes as [`report`](Mismatch::report).
 impl Serialize for Mismatch {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.report().serialize(serializer)
+        let Self { file, line, divergence, until, rules, dice, state } = self;
+        let (seat, command) = divergence.subject.command().unzip();
+        let json = MismatchJson {
+            file,
+            line: *line,
+            seq: divergence.subject.seq(),
+            until: *until,
+            seat,
+            command,
+            kind: divergence.kind,
+            rules,
+            dice: *dice,
+            expected: divergence.expected(),
+            actual: &divergence.computed,
+            state_hash: divergence.hashes.as_ref(),
+            state_sides: state.as_ref().map(|state| match state {
+                StateDifference::Equal => "equal",
+                StateDifference::OfEntry(_) => "before_and_after",
+                StateDifference::FromExpected(_) => "expected_and_actual",
+            }),
+            state: state.as_ref().map(StateDifference::fields),
+            next: self.next_command(),
+        };
+        json.serialize(serializer)
     }
 }
 
 impl Mismatch {
-    /// Returns the mismatch as a document for programs.
-    #[must_use]
-    pub fn report(&self) -> MismatchReport<'_> {
-        let divergence = &self.divergence;
-        let (seat, command) = divergence.subject.command().unzip();
-        MismatchReport {
-            file: &self.file,
-            line: self.line,
-            seq: divergence.subject.seq(),
-            until: self.until,
-            seat,
-            command,
-            kind: divergence.kind,
-            rules: &self.rules,
-            dice: self.dice,
-            expected: divergence.expected(),
-            actual: &divergence.computed,
-            state_hash: divergence.hashes.as_ref(),
-            state_sides: self.state.as_ref().map(|state| match state {
-                StateDifference::Equal => StateSides::Equal,
-                StateDifference::OfEntry(_) => StateSides::BeforeAndAfter,
-                StateDifference::FromExpected(_) => StateSides::ExpectedAndActual,
-            }),
-            state: self.state.as_ref().map(StateDifference::fields),
-            next: self.next_command(),
-        }
-    }
-
     /// Returns the mismatch in one line: file, line, entry, in what it differs, and the rules that the outcomes name.
     #[must_use]
     pub fn headline(&self) -> String {

@@ -1,6 +1,6 @@
 //! The smallest log that still fails the check in the same way.
 
-use super::goal::SameAnswer;
+use super::goal::{Goal, answer_to};
 use super::kept::Given;
 use super::search::{Least, Progress};
 use super::shrinker::Shrinker;
@@ -61,8 +61,9 @@ fn before_line(
     let is_attempt = matches!(line, ReplayLine::Attempt(_));
     let count = cut.entries().count() - usize::from(!is_attempt);
     let state = source.until(count).state()?;
-    let goal = SameAnswer::new(given, is_attempt, state.as_ref());
-    let Some(shrinker) = Shrinker::new(&source, count, goal, progress)? else {
+    let answer = answer_to(&given, is_attempt, state.as_ref());
+    let mut goal: Goal<'_, ReplayError> = Goal::Answered { given, is_attempt, answer };
+    let Some(shrinker) = Shrinker::new(&source, count, &mut goal, progress)? else {
         return Err(ReplayError::NotRepeatable);
     };
     let (log, tries) = shrinker.shrink()?;

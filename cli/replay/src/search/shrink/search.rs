@@ -1,12 +1,13 @@
 //! The smallest log that shows something.
 
-use turnfold_core::{AnyState, Seat};
+use turnfold_core::Seat;
 
-use super::goal::{Goal, Log, StillBad, When};
+use super::goal::Goal;
 use super::shrinker::Shrinker;
 use crate::error::ReplayError;
 use crate::history::History;
 use crate::search::bisect::Question;
+use crate::search::condition::Survey;
 use crate::tfl::Replay;
 
 /// Is called with the number of entries left and that of tries.
@@ -45,32 +46,24 @@ pub fn shrink<E: From<ReplayError>>(
     seat: Seat,
     progress: &mut Progress<'_>,
 ) -> Result<Shrinking, E> {
-    match question {
-        Question::Holds(condition) => {
-            let mut when = When::new(condition, seat);
-            let shrinking = shrink_while(line, &mut when, progress)?;
-            if !matches!(shrinking, Shrinking::Least(_)) {
-                when.check(line.start()?.as_ref())?;
-            }
-            Ok(shrinking)
-        }
-        Question::Judged(judge) => shrink_while(line, &mut StillBad { source: line, judge }, progress),
-    }
-}
-
-fn shrink_while<G: Goal>(
-    line: &History,
-    goal: &mut G,
-    progress: &mut Progress<'_>,
-) -> Result<Shrinking, G::Error> {
-    let Some(mut shrinker) = Shrinker::new(line, line.entries.len(), goal, progress)? else {
-        return Ok(Shrinking::Never);
+    let mut goal = match question {
+        Question::Holds(condition) => Goal::Holds { condition, seat, survey: Survey::default() },
+        Question::Judged(judge) => Goal::Judged { source: line, judge },
     };
-    if shrinker.needs_no_entry()? {
-        return Ok(Shrinking::InSetup);
+    let mut shrinking = Shrinking::Never;
+    if let Some(mut shrinker) = Shrinker::new(line, line.entries.len(), &mut goal, progress)? {
+        if !shrinker.needs_no_entry()? {
+            let (log, tries) = shrinker.shrink()?;
+            return Ok(Shrinking::Least(Box::new(Least::of(line, &log, tries)?)));
+        }
+        shrinking = Shrinking::InSetup;
     }
-    let (log, tries) = shrinker.shrink()?;
-    Ok(Shrinking::Least(Box::new(Least::of(line, &log, tries)?)))
+    // Before a condition is said not to be there, it must make sense in some view.
+    goal.seen_in(line.start()?.as_ref());
+    if let Goal::Holds { condition, survey, .. } = goal {
+        condition.check(&survey).map_err(ReplayError::from)?;
+    }
+    Ok(shrinking)
 }
 
 impl Least {
@@ -85,17 +78,5 @@ impl Least {
             before: source.entries.len() as u64,
             tries,
         })
-    }
-}
-
-impl<G: Goal> Goal for &mut G {
-    type Error = G::Error;
-
-    fn shows(&mut self, log: &mut Log<'_>, state: &dyn AnyState) -> Result<bool, G::Error> {
-        (**self).shows(log, state)
-    }
-
-    fn seen_in(&mut self, state: &dyn AnyState) -> bool {
-        (**self).seen_in(state)
     }
 }

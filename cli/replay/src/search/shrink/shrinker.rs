@@ -6,6 +6,7 @@ use super::goal::Goal;
 use super::kept::{Candidate, KeptLog};
 use super::parts::Starts;
 use super::{arguments, parts};
+use crate::error::ReplayError;
 use crate::history::History;
 
 /// The entries of a log that is short enough to look at the state after every one of them, each time.
@@ -15,9 +16,9 @@ const SHORT_MAX: usize = 128;
 const PAIRED_MAX: usize = 32;
 
 /// A log that shows something, being shrunk.
-pub(super) struct Shrinker<'a, G> {
+pub(super) struct Shrinker<'a, 'g, E> {
     source: &'a History,
-    goal: G,
+    goal: &'a mut Goal<'g, E>,
     log: KeptLog,
     /// The digests of the logs that were tried, for none needs to be tried twice.
     tried: BTreeSet<[u8; 32]>,
@@ -26,16 +27,16 @@ pub(super) struct Shrinker<'a, G> {
     progress: &'a mut dyn FnMut(usize, u64),
 }
 
-impl<'a, G: Goal> Shrinker<'a, G> {
+impl<'a, 'g, E: From<ReplayError>> Shrinker<'a, 'g, E> {
     /// Takes the first `count` entries of a history.
     ///
     /// `None` when they do not show what is looked for.
     pub(super) fn new(
         source: &'a History,
         count: usize,
-        goal: G,
+        goal: &'a mut Goal<'g, E>,
         progress: &'a mut dyn FnMut(usize, u64),
-    ) -> Result<Option<Self>, G::Error> {
+    ) -> Result<Option<Self>, E> {
         let mut log = KeptLog::new(source.start()?.as_ref());
         let mut numbers = Vec::new();
         source.until(count).fold(&mut |step| numbers.extend(log.number(step.seat(), step.command())))?;
@@ -45,12 +46,12 @@ impl<'a, G: Goal> Shrinker<'a, G> {
     }
 
     /// Returns `true` if the setup alone shows it.
-    pub(super) fn needs_no_entry(&mut self) -> Result<bool, G::Error> {
-        self.goal.shows(&mut std::iter::empty(), self.source.start()?.as_ref())
+    pub(super) fn needs_no_entry(&mut self) -> Result<bool, E> {
+        self.goal.shows(std::iter::empty(), self.source.start()?.as_ref())
     }
 
     /// Shrinks until nothing more can be done; returns the log and the number of tries.
-    pub(super) fn shrink(mut self) -> Result<(History, u64), G::Error> {
+    pub(super) fn shrink(mut self) -> Result<(History, u64), E> {
         loop {
             let before = self.log.entries().to_vec();
             for starts in [parts::rounds, parts::turns, parts::entries] {
@@ -70,7 +71,7 @@ impl<'a, G: Goal> Shrinker<'a, G> {
     }
 
     /// Tries to leave out runs of parts: halves, quarters and so on down to single ones, until all are needed.
-    fn leave_out(&mut self, find_starts: Starts) -> Result<(), G::Error> {
+    fn leave_out(&mut self, find_starts: Starts) -> Result<(), E> {
         let mut starts = find_starts(&self.log.seats());
         let mut size = starts.len().div_ceil(2);
         while size > 0 {
@@ -95,7 +96,7 @@ impl<'a, G: Goal> Shrinker<'a, G> {
     }
 
     /// Tries to leave out every two entries of a short log, since many commands undo another: a second `toggle` a first.
-    fn leave_out_pairs(&mut self) -> Result<(), G::Error> {
+    fn leave_out_pairs(&mut self) -> Result<(), E> {
         let mut kept = 0;
         while kept < self.log.entries().len() && self.log.entries().len() <= PAIRED_MAX {
             let mut second = kept + 1;
@@ -114,7 +115,7 @@ impl<'a, G: Goal> Shrinker<'a, G> {
     }
 
     /// Tries simpler arguments for every entry.
-    fn make_simpler(&mut self) -> Result<(), G::Error> {
+    fn make_simpler(&mut self) -> Result<(), E> {
         let mut index = 0;
         while index < self.log.entries().len() {
             if !self.make_simpler_at(index)? {
@@ -124,7 +125,7 @@ impl<'a, G: Goal> Shrinker<'a, G> {
         Ok(())
     }
 
-    fn make_simpler_at(&mut self, index: usize) -> Result<bool, G::Error> {
+    fn make_simpler_at(&mut self, index: usize) -> Result<bool, E> {
         let Some(given) = self.log.given(index).cloned() else { return Ok(false) };
         for command in arguments::simpler(self.source.rules, &given.command) {
             let between = self.log.number(given.seat, command).into_iter().collect();
@@ -141,7 +142,7 @@ impl<'a, G: Goal> Shrinker<'a, G> {
     ///
     /// With `everywhere`, it may show it after any entry, and the log ends there; else only after the last, because a
     /// look at every state of a long log is expensive.
-    fn attempt(&mut self, candidate: &Candidate, everywhere: bool) -> Result<bool, G::Error> {
+    fn attempt(&mut self, candidate: &Candidate, everywhere: bool) -> Result<bool, E> {
         let Self { goal, log, tried, .. } = self;
         let numbers = log.numbers_of(candidate);
         if !tried.insert(digest(&numbers, everywhere)) {
@@ -155,7 +156,7 @@ impl<'a, G: Goal> Shrinker<'a, G> {
         if !folded.shown && dropped && !tried.insert(digest(&folded.entries, everywhere)) {
             return Ok(false);
         }
-        if folded.shown || goal.shows(&mut log.commands(&folded.entries), log.state())? {
+        if folded.shown || goal.shows(log.commands(&folded.entries), log.state())? {
             log.take(candidate, folded, everywhere);
             return Ok(true);
         }

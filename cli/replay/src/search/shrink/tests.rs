@@ -11,22 +11,17 @@ use super::{Shrinking, arguments, shrink};
 use crate::error::ReplayError;
 use crate::example::random_play;
 use crate::history::History;
-use crate::search::bisect::{Judgment, Question};
+use crate::search::bisect::Question;
 use crate::search::condition::{Condition, Survey};
-use crate::tfl::Replay;
 
 /// The same search without kept states.
 struct Plain<'a> {
     line: &'a History,
-    goal: Goal<'a>,
+    condition: &'a Condition,
+    seat: Seat,
     log: Vec<Given>,
     tried: BTreeSet<(Vec<Given>, bool)>,
     tries: u64,
-}
-
-enum Goal<'a> {
-    When(&'a Condition, Seat),
-    Judged(&'a dyn Fn(&Replay) -> bool),
 }
 
 impl Plain<'_> {
@@ -37,7 +32,7 @@ impl Plain<'_> {
         });
         folded.unwrap();
         let start = self.line.start().unwrap();
-        if !self.attempt(0, &whole, true) || self.shows(&[], start.as_ref()) {
+        if !self.attempt(0, &whole, true) || self.shows(start.as_ref()) {
             return None;
         }
         loop {
@@ -117,50 +112,35 @@ impl Plain<'_> {
                 continue;
             }
             log.push(given.clone());
-            ended = index >= kept && everywhere && self.seen_in(state.as_ref());
+            ended = index >= kept && everywhere && self.shows(state.as_ref());
         }
         if !ended && log.len() < whole.len() && !self.tried.insert((log.clone(), everywhere)) {
             return false;
         }
-        let shows = ended || self.shows(&log, state.as_ref());
+        let shows = ended || self.shows(state.as_ref());
         if shows {
             self.log = log;
         }
         shows
     }
 
-    fn seen_in(&self, state: &dyn AnyState) -> bool {
-        let Goal::When(condition, seat) = self.goal else { return false };
-        condition.ask(&|path| state.view_at(seat, path), &mut Survey::default())
-    }
-
-    fn shows(&self, log: &[Given], state: &dyn AnyState) -> bool {
-        let Goal::Judged(judge) = self.goal else { return self.seen_in(state) };
-        let commands = log.iter().map(|given| (given.seat, given.command.as_str()));
-        judge(&self.line.with_commands(commands).to_replay().unwrap())
+    fn shows(&self, state: &dyn AnyState) -> bool {
+        self.condition.ask(&|path| state.view_at(self.seat, path), &mut Survey::default())
     }
 }
 
 /// Requires both searches to come to the same log after as many tries; returns its length.
-fn check(line: &History, goal: Goal<'_>, what: &str) -> Option<usize> {
-    let found = match goal {
-        Goal::When(condition, seat) => {
-            shrink::<ReplayError>(line, Question::Holds(condition), seat, &mut |_, _| {})
-        }
-        Goal::Judged(judge) => {
-            let judge = &mut |replay: &Replay| Ok(Judgment::from(judge(replay)));
-            shrink::<ReplayError>(line, Question::Judged(judge), Seat::Host, &mut |_, _| {})
-        }
-    };
+fn check(line: &History, condition: &Condition, seat: Seat) -> Option<usize> {
+    let found = shrink::<ReplayError>(line, Question::Holds(condition), seat, &mut |_, _| {});
     let Shrinking::Least(least) = found.unwrap() else {
-        panic!("{what} can be shown in {}", line.name);
+        panic!("{condition} can be shown in {}", line.name);
     };
-    let plain = Plain { line, goal, log: Vec::new(), tried: BTreeSet::new(), tries: 0 };
+    let plain = Plain { line, condition, seat, log: Vec::new(), tried: BTreeSet::new(), tries: 0 };
     let (log, tries) = plain.shrink()?;
     let commands = log.iter().map(|given| (given.seat, given.command.as_str()));
     let expected = line.with_commands(commands).to_replay().unwrap();
-    assert_eq!(least.replay.to_string(), expected.to_string(), "{what} in {}", line.name);
-    assert_eq!(least.tries, tries, "{what} in {}", line.name);
+    assert_eq!(least.replay.to_string(), expected.to_string(), "{condition} in {}", line.name);
+    assert_eq!(least.tries, tries, "{condition} in {}", line.name);
     Some(log.len())
 }
 
@@ -185,28 +165,8 @@ fn a_condition_shrinks_logs_of_every_ruleset_as_the_plain_search_does() {
     let mut lengths = Vec::new();
     for (line, seat) in lines.zip([Seat::Host, Seat::P1].into_iter().cycle()) {
         for condition in conditions(&line, seat, 1 + usize::from(seeds > 1)) {
-            let goal = Goal::When(&condition, seat);
-            lengths.extend(check(&line, goal, &condition.to_string()));
+            lengths.extend(check(&line, &condition, seat));
         }
     }
     assert!(lengths.len() > 6 && lengths.iter().any(|length| *length > 5), "{lengths:?}");
-}
-
-#[test]
-fn a_judge_shrinks_logs_of_every_ruleset_as_the_plain_search_does() {
-    let mut lengths = Vec::new();
-    for line in random_play(2, 40) {
-        let whole = line.to_replay().unwrap();
-        let last = whole.entries().last().and_then(|entry| entry.outcome.as_ref()).unwrap().to_string();
-        let word = last.split(' ').next().unwrap();
-        let judge = |replay: &Replay| replay.entries().filter(|entry| is_outcome(entry, word)).count() >= 2;
-        if judge(&whole) {
-            lengths.extend(check(&line, Goal::Judged(&judge), word));
-        }
-    }
-    assert!(lengths.len() > 3, "{lengths:?}");
-}
-
-fn is_outcome(entry: &crate::history::entry::LogEntry, word: &str) -> bool {
-    entry.outcome.as_ref().is_some_and(|outcome| outcome.to_string().starts_with(word))
 }

@@ -6,14 +6,14 @@ mod kept;
 mod shown_entry;
 #[cfg(test)]
 mod tests;
-mod wanted;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 use std::ops::Range;
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
-use turnfold_core::{AnyRules, AnyState};
+use turnfold_core::{AnyRules, AnyState, Step};
 
 use crate::compare::difference::{Difference, differences};
 use crate::drawing::Spot;
@@ -26,7 +26,6 @@ use crate::viewer::{Concealed, Viewer};
 
 use kept::KeptStates;
 pub use shown_entry::{Hit, SearchDirection, ShownEntry};
-use wanted::{Changing, Holding, Wanted, With};
 
 /// How many entries are shown at a time.
 const BLOCK: usize = 256;
@@ -178,7 +177,9 @@ impl Stepper {
         };
         for (part, wrapped) in parts.into_iter().zip([false, true]) {
             let found = if self.viewer().see_all() {
-                self.find(part, direction, &mut With(&text))?
+                self.find(part, direction, &mut |place| {
+                    matches!(place, Place::Entry(seq, step) if ShownEntry::of(seq, step).contains(&text))
+                })?
             } else {
                 let mut entries = self.told.values().flatten().filter(|entry| part.contains(&entry.seq));
                 let found = match direction {
@@ -200,11 +201,13 @@ impl Stepper {
     /// [`ReplayError::Condition`] for a condition that makes no sense in any view from here on, and what is wrong with
     /// the history.
     pub fn first_true(&mut self, condition: &Condition) -> Result<Option<u64>, ReplayError> {
-        let viewer = self.viewer();
-        let mut wanted = Holding { condition, viewer, held: false, survey: Survey::default() };
-        let found = self.find(self.at() + 1..self.head() + 1, SearchDirection::Forward, &mut wanted)?;
+        let (viewer, mut survey, mut held) = (self.viewer(), Survey::default(), false);
+        let found = self.find(self.at() + 1..self.head() + 1, SearchDirection::Forward, &mut |place| {
+            let holds = condition.ask(&|path| place.field(viewer, path), &mut survey);
+            !mem::replace(&mut held, holds) && holds
+        })?;
         if found.is_none() {
-            condition.check(&wanted.survey)?;
+            condition.check(&survey)?;
         }
         Ok(found)
     }
@@ -218,15 +221,20 @@ impl Stepper {
             SearchDirection::Forward => self.at() + 1..self.head() + 1,
             SearchDirection::Back => 1..self.at(),
         };
-        self.find(range, direction, &mut Changing { path, viewer: self.viewer(), value: None })
+        let (viewer, mut value) = (self.viewer(), None);
+        self.find(range, direction, &mut |place| {
+            let new = place.field(viewer, path);
+            mem::replace(&mut value, new.clone()) != new
+        })
     }
 
-    /// Finds the first entry of a range that is wanted, or the last.
+    /// Finds the first entry of a range that is wanted, or the last. It may look at one part after another, each with the
+    /// state before it.
     fn find(
         &mut self,
         range: Range<u64>,
         direction: SearchDirection,
-        wanted: &mut dyn Wanted,
+        is_wanted: &mut dyn FnMut(Place<'_>) -> bool,
     ) -> Result<Option<u64>, ReplayError> {
         let count = |seq: u64| usize::try_from(seq.saturating_sub(1)).unwrap_or(usize::MAX);
         let (mut from, mut to) = (count(range.start), count(range.end));
@@ -236,10 +244,12 @@ impl Stepper {
                 SearchDirection::Back => ((to - 1) - (to - 1) % self.kept.stride).max(from)..to,
             };
             let mut state = self.state_after(part.start)?;
-            wanted.begin(state.as_ref());
+            is_wanted(Place::Before(state.as_ref()));
             let (mut first, mut last) = (None, None);
             self.sight.pass(state.as_mut(), part.start, part.end, &mut |seq, step| {
-                if (first.is_none() || direction == SearchDirection::Back) && wanted.is(seq, step) {
+                if (first.is_none() || direction == SearchDirection::Back)
+                    && is_wanted(Place::Entry(seq, step))
+                {
                     first = first.or(Some(seq));
                     last = Some(seq);
                 }
@@ -311,6 +321,24 @@ impl Stepper {
             self.kept.keep(at, state.as_ref());
         }
         Ok(state)
+    }
+}
+
+/// What is looked at along a history.
+enum Place<'a> {
+    /// The state before a part of it.
+    Before(&'a dyn AnyState),
+    /// An entry, with its number as the viewer counts.
+    Entry(u64, &'a dyn Step),
+}
+
+impl Place<'_> {
+    /// Returns what a path leads to in the view there.
+    fn field(&self, viewer: Viewer, path: &str) -> Option<Value> {
+        match self {
+            Self::Before(state) => viewer.field(*state, path),
+            Self::Entry(_, step) => step.view_at(viewer.seat(), path),
+        }
     }
 }
 
