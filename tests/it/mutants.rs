@@ -239,7 +239,7 @@ fn a_log_blessed_by_the_same_rules_passes() {
 }
 
 #[test]
-fn an_altered_pool_of_cycletap_is_found() {
+fn altered_rules_of_every_game_are_found_where_they_first_differ() {
     check(
         erase::<Altered<KeepsASlot>>(),
         &Finding {
@@ -253,10 +253,6 @@ fn an_altered_pool_of_cycletap_is_found() {
             field: "/pools/p1/available 1 → 0",
         },
     );
-}
-
-#[test]
-fn an_altered_cooldown_of_hexcapture_is_found() {
     check(
         erase::<Altered<CoolsDownLonger>>(),
         &Finding {
@@ -270,10 +266,6 @@ fn an_altered_cooldown_of_hexcapture_is_found() {
             field: "/cooldown 0 → 12",
         },
     );
-}
-
-#[test]
-fn an_altered_move_of_initiative_is_found() {
     check(
         erase::<Altered<LeavesTheCursor>>(),
         &Finding {
@@ -287,10 +279,6 @@ fn an_altered_move_of_initiative_is_found() {
             field: "/cursor [0,2] → [1,1]",
         },
     );
-}
-
-#[test]
-fn altered_rules_of_a_seeded_roll_are_told_from_altered_dice() {
     check(
         erase::<Altered<SwapsTheDice>>(),
         &Finding {
@@ -304,10 +292,6 @@ fn altered_rules_of_a_seeded_roll_are_told_from_altered_dice() {
             field: r#"/initiative null → {"rolls":{"p1":8,"p2":6},"loser":"p2","winner":"p1"}"#,
         },
     );
-}
-
-#[test]
-fn altered_damage_of_lifecycle_is_found() {
     check(
         erase::<Altered<WoundsDeeper>>(),
         &Finding {
@@ -321,10 +305,6 @@ fn altered_damage_of_lifecycle_is_found() {
             field: "/units/0/hp 20 → 17",
         },
     );
-}
-
-#[test]
-fn an_altered_count_of_channel_is_found_by_its_hash_alone() {
     check(
         erase::<Altered<CountsHalvesTwice>>(),
         &Finding {
@@ -392,4 +372,16 @@ fn rules_that_do_not_fold_alike_every_time_are_found() {
         "{report}"
     );
     assert!(report.ends_with("to reproduce: turnfold selftest x.tfl"), "{report}");
+}
+
+#[test]
+fn a_command_that_is_not_written_canonically_differs_before_its_outcome_does() {
+    let golden =
+        fs::read_to_string(workspace().join("replays/hexcapture/capture-at-each-distance.tfl")).unwrap();
+    let text = golden.replacen(" move n => ", " move 0 => x", 1);
+    let replay = tfl::read("x.tfl", text.as_bytes(), &Registry::standard()).unwrap();
+    let mismatch = check_replay(&replay).unwrap().difference.unwrap();
+    let found = (mismatch.kind(), mismatch.divergence.expected(), mismatch.divergence.computed.to_string());
+    assert_eq!(found, (DivergenceKind::NotCanonical, "move 0".into(), "move n".into()));
+    assert!(mismatch.title().ends_with("command differs from its canonical form"));
 }
