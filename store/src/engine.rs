@@ -14,15 +14,27 @@ use crate::entry::{NewEntry, Seq};
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
 use crate::names::{BranchName, IdempotencyKey, MatchName};
-use crate::reader::appended::Appended;
 use crate::reader::found::{FoundBranch, FoundMatch};
+use crate::reader::line::{BranchId, NamedBranch};
 use crate::reader::line::{Line, Own};
-use crate::reader::named::{BranchId, NamedBranch};
+use crate::reader::report::Appended;
 use crate::reader::report::{MatchInfo, StoreCheck, StoreStats};
 use crate::snapshots::Snapshots;
 
 /// Results, one after another, that end with the first error.
 pub(crate) type Each<'a, T> = Box<dyn Iterator<Item = Result<T, StoreError>> + 'a>;
+
+/// Returns what `next` returns up to the first error.
+pub(crate) fn until_error<T, E>(
+    mut next: impl FnMut() -> Option<Result<T, E>>,
+) -> impl Iterator<Item = Result<T, E>> {
+    let mut is_ended = false;
+    std::iter::from_fn(move || {
+        let next = if is_ended { None } else { next() };
+        is_ended = !matches!(next, Some(Ok(_)));
+        next
+    })
+}
 
 /// Consecutive entries of one branch, as they lie together.
 pub(crate) struct Packed<'a> {

@@ -56,6 +56,8 @@ mod reader;
 mod writer;
 
 mod backup;
+#[doc(hidden)]
+pub mod draft;
 mod snapshots;
 
 mod local;
@@ -77,18 +79,16 @@ pub use grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant, NotAGrantId};
 #[doc(hidden)]
 pub use local::backend;
 #[doc(hidden)]
-pub use local::dir::draft;
+pub use local::dir::files::open_regular;
 pub use local::dir::holder::Holder;
-#[doc(hidden)]
-pub use local::dir::regular::open_regular;
 pub use local::rescue::{Compacted, LostEntries, Salvage};
 pub use names::{BranchName, GrantLabel, IdempotencyKey, MatchName, NotAName};
-pub use reader::appended::Appended;
 pub use reader::branches::BranchInfo;
 pub use reader::entries::Entries;
+pub use reader::line::{BranchHead, BranchId, NamedBranch};
 pub use reader::log::Log;
 pub use reader::matches::Matches;
-pub use reader::named::{BranchHead, BranchId, NamedBranch};
+pub use reader::report::Appended;
 pub use reader::report::{Damage, MatchInfo, MatchStats, StoreCheck, StoreStats};
 pub use reader::store_reader::StoreReader;
 pub use snapshots::{SNAPSHOT_INTERVAL, Snapshot};

@@ -13,8 +13,7 @@ use turnfold_core::Digest;
 use turnfold_core::decode::decode_strictly;
 
 use crate::entry::{Seq, encode};
-use crate::local::dir::private;
-use crate::local::dir::regular::read_at_most;
+use crate::local::dir::files::{self, read_at_most};
 use crate::local::layout::record;
 
 /// Snapshots follow entries whose number is a multiple of this.
@@ -104,10 +103,10 @@ impl Snapshots {
     pub(crate) fn write(&self, link: &Digest, snapshot: &Snapshot, build: &Digest) -> io::Result<()> {
         let Snapshot { seq, rolls, state } = snapshot;
         let file = SnapshotFile { version: VERSION, build: *build, seq: *seq, rolls: *rolls, state };
-        private::create_dir(&self.dir)?;
+        files::create_dir(&self.dir)?;
         let path = self.path(link);
         let draft = path.with_extension("new");
-        let mut draft_file = private::options().write(true).create(true).truncate(true).open(&draft)?;
+        let mut draft_file = files::options().write(true).create(true).truncate(true).open(&draft)?;
         draft_file.write_all(&record::with_check(link.as_bytes(), encode(&file)))?;
         fs::rename(&draft, &path)
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::backend::{Backend, BackendError};
 use super::layout::key;
-use super::scan::Scan;
+use super::scan::scan;
 use super::staging::sound_body;
 use super::view::View;
 use crate::entry::encode;
@@ -22,7 +22,7 @@ pub(crate) fn compare(journal: &Path, records: &dyn Backend) -> Result<Vec<Strin
     let mut expected: BTreeMap<_, _> = view.small().collect();
     expected.insert(key::STORE.to_vec(), encode(view.record()));
     for table in *b"abhims" {
-        for record in Scan::new(records, vec![table]..vec![table + 1]) {
+        for record in scan(records, vec![table]..vec![table + 1]) {
             let (key, value) = record?;
             let is_same = match expected.remove(&key) {
                 Some(body) => sound_body(&key, &value).is_ok_and(|found| found == body),

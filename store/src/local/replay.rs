@@ -18,7 +18,7 @@ use crate::reader::found::{Head, Parent};
 
 /// Where the records go that a replay makes, and where it finds those that there are.
 pub(crate) trait Target {
-    /// Returns the body of a record of a match, branch or grant.
+    /// Returns the body of a record of a match, branch, head or grant.
     fn body(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError>;
 
     /// Returns such records in a range of keys.
@@ -27,19 +27,13 @@ pub(crate) trait Target {
     /// Writes such a record, or removes it.
     fn put(&mut self, key: Vec<u8>, body: Option<Vec<u8>>);
 
-    /// Returns the head of a branch.
-    fn head(&self, branch: u64) -> Result<Option<Head>, BackendError>;
-
-    /// Begins a branch.
-    fn begin(&mut self, branch: u64, head: Head);
-
     /// Adds entries to a branch.
-    fn append(&mut self, branch: u64, added: &Added<'_, '_>) -> Result<(), BackendError>;
+    fn append(&mut self, branch: u64, added: &Added<'_, '_>);
 
     /// Writes which entries an idempotency key stands for.
     fn put_key(&mut self, branch: u64, key: &str, entries: IdempotencyRecord);
 
-    /// Removes everything that belongs to a branch.
+    /// Removes the entries and the idempotency keys of a branch.
     fn forget(&mut self, branch: u64) -> Result<(), BackendError>;
 
     /// The record about the store as a whole.
@@ -142,6 +136,15 @@ fn branches_of(target: &dyn Target, of: u64) -> Result<Vec<(Vec<u8>, BranchRecor
     target.records(key::branches_of(of))?.into_iter().map(read).collect()
 }
 
+fn head_of(target: &dyn Target, branch: u64) -> Result<Option<Head>, BackendError> {
+    let body = target.body(&key::of_head(branch))?;
+    body.map(|body| record::read_body("a head", &body)).transpose()
+}
+
+fn put_head(target: &mut dyn Target, branch: u64, head: Head) {
+    target.put(key::of_head(branch), Some(encode(&head)));
+}
+
 /// Finds the match that an operation is about, and the branch if it is about one.
 fn the_match(target: &dyn Target, name: &MatchName, branch: Option<&BranchName>) -> Result<Match, Stop> {
     find_match(target, name)?.ok_or_else(|| Stop::named(name, branch))
@@ -161,7 +164,7 @@ fn create_match(target: &mut dyn Target, id: u64, name: &MatchName, genesis: &[u
     target.put(key, Some(encode(&MatchRecord { id, branches: 1, genesis })));
     let main = BranchRecord { id: id + 1, parent: None };
     target.put(key::of_branch(id, &BranchName::main()), Some(encode(&main)));
-    target.begin(main.id, Head { seq: 0, link: chain::genesis_link(genesis) });
+    put_head(target, main.id, Head { seq: 0, link: chain::genesis_link(genesis) });
     let store = target.store();
     store.matches += 1;
     store.next_id = store.next_id.max(id + 2);
@@ -177,13 +180,13 @@ fn create_branch(
     let of = the_match(target, match_name, Some(name))?;
     let found = find_branch(target, of.id, &parent)?.ok_or_else(|| Stop::named(match_name, Some(name)))?;
     // Behind a gap of the parent nothing is proven.
-    let has_entry = target.head(found.id)?.is_some_and(|head| head.seq >= at);
+    let has_entry = head_of(target, found.id)?.is_some_and(|head| head.seq >= at);
     if !has_entry || find_branch(target, of.id, name)?.is_some() {
         return Err(Stop::named(match_name, Some(name)));
     }
     let parent = Some(Parent { name: parent.into(), id: found.id, at, link });
     target.put(key::of_branch(of.id, name), Some(encode(&BranchRecord { id, parent })));
-    target.begin(id, Head { seq: at, link });
+    put_head(target, id, Head { seq: at, link });
     put_match(target, &of, of.key.clone(), of.branches + 1);
     let store = target.store();
     store.next_id = store.next_id.max(id + 1);
@@ -194,13 +197,14 @@ fn append(target: &mut dyn Target, branch: u64, link: Digest, entries: &[&[u8]])
     let first = entries.first().and_then(|entry| EntryHead::read(entry));
     let Some(EntryHead { seq: first, .. }) = first else { return Err(Stop::Misfit(Misfit::Unreadable)) };
     let last = first.saturating_add(entries.len() as u64 - 1);
-    let before = target.head(branch)?;
+    let before = head_of(target, branch)?;
     let Some(before) = before.filter(|before| before.seq + 1 == first) else {
         let expected = before.map(|before| before.seq + 1);
         return Err(Stop::Misfit(Misfit::Entries { branch, expected, first, last }));
     };
     let after = Head { seq: last, link };
-    target.append(branch, &Added { before, after, entries })?;
+    put_head(target, branch, after);
+    target.append(branch, &Added { before, after, entries });
     let mut keyed: Option<(&str, IdempotencyRecord)> = None;
     for entry in entries {
         let Some(EntryHead { seq, idempotency_key, .. }) = EntryHead::read(entry) else {
@@ -297,8 +301,9 @@ fn delete_branch(target: &mut dyn Target, match_name: &MatchName, name: &BranchN
 
 fn remove_branch(target: &mut dyn Target, key: Vec<u8>, branch: &BranchRecord) -> Result<(), BackendError> {
     let forked_at = branch.parent.as_ref().map_or(0, |parent| parent.at);
-    let own = target.head(branch.id)?.map_or(0, |head| head.seq.saturating_sub(forked_at));
+    let own = head_of(target, branch.id)?.map_or(0, |head| head.seq.saturating_sub(forked_at));
     target.put(key, None);
+    target.put(key::of_head(branch.id), None);
     target.forget(branch.id)?;
     let store = target.store();
     store.entries = store.entries.saturating_sub(own);

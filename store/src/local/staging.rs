@@ -8,16 +8,14 @@ use super::layout::key;
 use super::layout::page::{Part, cut};
 use super::layout::record::{self, IdempotencyRecord, StoreRecord};
 use super::replay::{Added, Target};
-use super::scan::Scan;
+use super::scan::scan;
 use crate::entry::encode;
-use crate::reader::found::Head;
 
 /// Changes over the records of a backend.
 pub(crate) struct Staging<'a> {
     below: &'a dyn Backend,
     /// Bodies of records; none where one is removed.
     bodies: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
-    heads: BTreeMap<u64, Option<Head>>,
     pages: BTreeMap<u64, Vec<Part>>,
     store: StoreRecord,
     bytes: usize,
@@ -25,8 +23,7 @@ pub(crate) struct Staging<'a> {
 
 impl<'a> Staging<'a> {
     pub(crate) fn over(below: &'a dyn Backend, store: StoreRecord) -> Self {
-        let (bodies, heads, pages) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { below, bodies, heads, pages, store, bytes: 0 }
+        Self { below, bodies: BTreeMap::new(), pages: BTreeMap::new(), store, bytes: 0 }
     }
 
     /// Returns about how many bytes of changes there are.
@@ -40,13 +37,6 @@ impl<'a> Staging<'a> {
         for (key, body) in std::mem::take(&mut self.bodies) {
             let value = body.map(|body| record::with_check(&key, body));
             changes.push(RecordChange { key, value });
-        }
-        for (branch, head) in std::mem::take(&mut self.heads) {
-            let key = key::of_head(branch);
-            changes.push(match head {
-                Some(head) => record::put(key, &head),
-                None => RecordChange { key, value: None },
-            });
         }
         for (branch, parts) in std::mem::take(&mut self.pages) {
             changes.extend(parts.iter().map(|part| part.put(branch)));
@@ -73,7 +63,7 @@ impl Target for Staging<'_> {
 
     fn records(&self, range: Range<Vec<u8>>) -> Result<Vec<StoredRecord>, BackendError> {
         let mut merged = BTreeMap::new();
-        for record in Scan::new(self.below, range.clone()) {
+        for record in scan(self.below, range.clone()) {
             let (key, value) = record?;
             let body = sound_body(&key, &value)?;
             merged.insert(key, Some(body));
@@ -87,22 +77,8 @@ impl Target for Staging<'_> {
         self.bodies.insert(key, body);
     }
 
-    fn head(&self, branch: u64) -> Result<Option<Head>, BackendError> {
-        if let Some(head) = self.heads.get(&branch) {
-            return Ok(*head);
-        }
-        let key = key::of_head(branch);
-        let Some(value) = self.below.get(&key)? else { return Ok(None) };
-        record::read_body("a head", &sound_body(&key, &value)?).map(Some)
-    }
-
-    fn begin(&mut self, branch: u64, head: Head) {
-        self.heads.insert(branch, Some(head));
-    }
-
-    fn append(&mut self, branch: u64, added: &Added<'_, '_>) -> Result<(), BackendError> {
+    fn append(&mut self, branch: u64, added: &Added<'_, '_>) {
         let Added { before, after, entries } = added;
-        self.heads.insert(branch, Some(*after));
         let parts = self.pages.entry(branch).or_default();
         for part in cut(*before, *after, entries) {
             self.bytes += part.records.iter().map(Vec::len).sum::<usize>() + 64;
@@ -112,7 +88,6 @@ impl Target for Staging<'_> {
             };
             parts.extend(rest);
         }
-        Ok(())
     }
 
     fn put_key(&mut self, branch: u64, key: &str, entries: IdempotencyRecord) {
@@ -121,11 +96,10 @@ impl Target for Staging<'_> {
     }
 
     fn forget(&mut self, branch: u64) -> Result<(), BackendError> {
-        self.heads.insert(branch, None);
         self.pages.remove(&branch);
         for range in [key::idempotency_of(branch), key::pages_of(branch)] {
             let staged: Vec<_> = self.bodies.range(range.clone()).map(|(key, _)| key.clone()).collect();
-            for record in Scan::new(self.below, range) {
+            for record in scan(self.below, range) {
                 self.put(record?.0, None);
             }
             for key in staged {

@@ -7,19 +7,18 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::backend::{Backend, BackendError, RecordChange, StoredRecord};
-use super::journal::commit::Point;
+use super::backend::{Backend, BackendError, StoredRecord};
+use super::dir::files::read_at;
+use super::journal::commit::{Point, Salt};
 use super::journal::image::{At, Image, damaged, read_beside};
 use super::journal::op::{self, EntryHead, Op};
 use super::journal::pack;
-use super::journal::segment::read_at;
 use super::layout::key;
 use super::layout::page::{Page, VERSION};
 use super::layout::record::{self, IdempotencyRecord, StoreRecord};
 use super::misfit::Misfit;
 use super::replay::{Added, OnMisfit, Target, replay};
 use crate::entry::{Seq, encode};
-use crate::reader::found::Head;
 
 /// How much of a segment is read at a time.
 const WINDOW_BYTES: usize = 256 * 1024;
@@ -27,9 +26,8 @@ const WINDOW_BYTES: usize = 256 * 1024;
 /// The records of a store in memory.
 pub(crate) struct View {
     store: StoreRecord,
-    /// The bodies of the records of matches, branches and grants.
+    /// The bodies of the records of matches, branches, heads and grants.
     bodies: BTreeMap<Vec<u8>, Vec<u8>>,
-    heads: BTreeMap<u64, Head>,
     /// Where the entries of each branch are, by the first of each commit.
     pages: BTreeMap<u64, Vec<(Seq, At)>>,
     /// Where the commit is that is carried out.
@@ -50,14 +48,17 @@ struct Window {
 
 impl View {
     /// An empty one, before any commit of a journal.
-    pub(crate) fn before(journal: &Path, salt: [u8; 16], files: Vec<File>) -> Self {
-        let start = Point::start(&salt);
-        let store = StoreRecord { journal: salt, digest: start.digest, ..StoreRecord::EMPTY };
-        let (bodies, heads, pages) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let at = At::in_heads(0);
-        let (in_heads, window) = (Vec::new(), Mutex::new(None));
-        let journal = journal.to_owned();
-        Self { store, bodies, heads, pages, at, journal, files, in_heads, window }
+    pub(crate) fn before(journal: &Path, salt: Salt, files: Vec<File>) -> Self {
+        Self {
+            store: StoreRecord::before(&salt),
+            bodies: BTreeMap::new(),
+            pages: BTreeMap::new(),
+            at: At::in_heads(0),
+            journal: journal.to_owned(),
+            files,
+            in_heads: Vec::new(),
+            window: Mutex::new(None),
+        }
     }
 
     /// Reads the commits of a journal, up to one or all.
@@ -106,8 +107,7 @@ impl View {
 
     /// Returns the bytes of the small tables, for a comparison.
     pub(crate) fn small(&self) -> impl Iterator<Item = StoredRecord> {
-        let heads = self.heads.iter().map(|(branch, head)| (key::of_head(*branch), encode(head)));
-        self.bodies.iter().map(|(key, body)| (key.clone(), body.clone())).chain(heads)
+        self.bodies.iter().map(|(key, body)| (key.clone(), body.clone()))
     }
 
     pub(crate) fn record(&self) -> &StoreRecord {
@@ -166,9 +166,7 @@ impl View {
 
     fn page(&self, branch: u64, place: (Seq, At)) -> Result<StoredRecord, BackendError> {
         let body = self.entries(branch, place, |page| encode(page))?;
-        let key = key::of_page(branch, place.0);
-        let value = record::with_check(&key, body);
-        Ok((key, value))
+        Ok(with_check(key::of_page(branch, place.0), body))
     }
 
     /// Finds the idempotency keys of a branch.
@@ -188,71 +186,41 @@ impl View {
         Ok(keys)
     }
 
-    /// Adds the first records of a table that lie in a range.
-    fn scan_table(
+    /// Returns the records of the table `k` or `p` that lie in a range, at most `limit`; both are made of the entries.
+    fn scan_entries(
         &self,
         table: u8,
         range: &Range<Vec<u8>>,
         limit: usize,
-        found: &mut Vec<StoredRecord>,
-    ) -> Result<(), BackendError> {
-        let whole = vec![table]..vec![table + 1];
-        let range = range.start.clone().max(whole.start)..range.end.clone().min(whole.end);
-        if range.start >= range.end {
-            return Ok(());
-        }
-        let put = |key: Vec<u8>, body: Vec<u8>| {
-            let value = record::with_check(&key, body);
-            (key, value)
-        };
-        let id = |key: &[u8]| {
-            let mut id = [0; 8];
-            for (to, from) in id.iter_mut().zip(key.iter().skip(1)) {
-                *to = *from;
+    ) -> Result<Vec<StoredRecord>, BackendError> {
+        let mut found = Vec::new();
+        // The id in a key that may be cut short.
+        let first = key::id_of(&[&range.start[..], &[0; 8]].concat()).unwrap_or(0);
+        for (branch, places) in self.pages.range(first..) {
+            let start =
+                if table == b'k' { key::idempotency_of(*branch) } else { key::pages_of(*branch) }.start;
+            if found.len() >= limit || start >= range.end {
+                break;
             }
-            u64::from_be_bytes(id)
-        };
-        let left = limit.saturating_sub(found.len());
-        let (from, to) = (id(&range.start), if range.end.len() > 1 { id(&range.end) } else { u64::MAX });
-        match table {
-            b'h' => {
-                let heads =
-                    self.heads.range(from..=to).map(|(branch, head)| (key::of_head(*branch), encode(head)));
-                let heads = heads.filter(|(key, _)| range.contains(key)).take(left);
-                found.extend(heads.map(|(key, body)| put(key, body)));
+            if table == b'k' {
+                let keys = self.keys(*branch)?.into_iter().filter(|(key, _)| range.contains(key));
+                found.extend(keys.map(|(key, entries)| with_check(key, encode(&entries))));
+                continue;
             }
-            b'k' => {
-                for branch in self.pages.range(from..=to).map(|(branch, _)| *branch) {
-                    let keys = self.keys(branch)?.into_iter().filter(|(key, _)| range.contains(key));
-                    let left = limit.saturating_sub(found.len());
-                    found.extend(keys.take(left).map(|(key, entries)| put(key, encode(&entries))));
-                }
-            }
-            b'p' => {
-                for (branch, places) in self.pages.range(from..=to) {
-                    let start =
-                        places.partition_point(|(first, _)| key::of_page(*branch, *first) < range.start);
-                    for place in places.iter().skip(start) {
-                        if found.len() >= limit || key::of_page(*branch, place.0) >= range.end {
-                            break;
-                        }
-                        found.push(self.page(*branch, *place)?);
-                    }
-                }
-            }
-            b's' => {
-                let all = [(key::STORE.to_vec(), encode(&self.store))].into_iter();
-                found.extend(
-                    all.filter(|(key, _)| range.contains(key)).take(left).map(|(key, body)| put(key, body)),
-                );
-            }
-            _ => {
-                let bodies = self.bodies.range(range).take(left);
-                found.extend(bodies.map(|(key, body)| put(key.clone(), body.clone())));
+            let in_range = |(first, _): &&(Seq, At)| range.contains(&key::of_page(*branch, *first));
+            let start = places.partition_point(|(first, _)| key::of_page(*branch, *first) < range.start);
+            for place in places.iter().skip(start).take(limit - found.len()).take_while(in_range) {
+                found.push(self.page(*branch, *place)?);
             }
         }
-        Ok(())
+        found.truncate(limit);
+        Ok(found)
     }
+}
+
+fn with_check(key: Vec<u8>, body: Vec<u8>) -> StoredRecord {
+    let value = record::with_check(&key, body);
+    (key, value)
 }
 
 impl Target for View {
@@ -271,19 +239,8 @@ impl Target for View {
         };
     }
 
-    fn head(&self, branch: u64) -> Result<Option<Head>, BackendError> {
-        Ok(self.heads.get(&branch).copied())
-    }
-
-    fn begin(&mut self, branch: u64, head: Head) {
-        self.heads.insert(branch, head);
-        self.pages.insert(branch, Vec::new());
-    }
-
-    fn append(&mut self, branch: u64, added: &Added<'_, '_>) -> Result<(), BackendError> {
-        self.heads.insert(branch, added.after);
+    fn append(&mut self, branch: u64, added: &Added<'_, '_>) {
         self.pages.entry(branch).or_default().push((added.before.seq + 1, self.at));
-        Ok(())
     }
 
     fn put_key(&mut self, _branch: u64, _key: &str, _entries: IdempotencyRecord) {
@@ -291,7 +248,6 @@ impl Target for View {
     }
 
     fn forget(&mut self, branch: u64) -> Result<(), BackendError> {
-        self.heads.remove(&branch);
         self.pages.remove(&branch);
         Ok(())
     }
@@ -310,8 +266,20 @@ impl Backend for View {
     fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
         let mut found = Vec::new();
         for table in *b"abhikmps" {
-            if found.len() < limit {
-                self.scan_table(table, range, limit, &mut found)?;
+            let (start, end) = (range.start.clone().max(vec![table]), range.end.clone().min(vec![table + 1]));
+            let left = limit - found.len();
+            if start >= end || left == 0 {
+                continue;
+            }
+            let range = start..end;
+            match table {
+                b'k' | b'p' => found.extend(self.scan_entries(table, &range, left)?),
+                b's' if !range.contains(&key::STORE.to_vec()) => {}
+                b's' => found.push(with_check(key::STORE.to_vec(), encode(&self.store))),
+                _ => {
+                    let bodies = self.bodies.range(range).take(left);
+                    found.extend(bodies.map(|(key, body)| with_check(key.clone(), body.clone())));
+                }
             }
         }
         Ok(found)
@@ -328,11 +296,6 @@ impl Backend for View {
             return last.map(|place| self.page(branch, *place)).transpose();
         }
         Ok(self.scan(range, usize::MAX)?.pop())
-    }
-
-    fn write(&self, _changes: &[RecordChange]) -> Result<(), BackendError> {
-        let source = io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "it was opened for reading only");
-        Err(BackendError::Io { action: "write to the store".to_owned(), source })
     }
 
     fn compare(&self) -> Result<Vec<String>, BackendError> {

@@ -11,9 +11,9 @@ use super::schema::new_id;
 use crate::engine::{Append, EngineReader as _};
 use crate::entry::Seq;
 use crate::error::StoreError;
-use crate::reader::appended::Appended;
 use crate::reader::found::Head;
-use crate::reader::named::BranchId;
+use crate::reader::line::BranchId;
+use crate::reader::report::Appended;
 
 /// How often the same is sent again while the branch looks as if it could be inserted (FL-12).
 const ROUNDS_MAX: u32 = 10;

@@ -16,9 +16,9 @@ use crate::entry::NewEntry;
 use crate::error::StoreError;
 use crate::grant::{GrantId, JoinedSeat, NewGrant};
 use crate::names::{BranchName, MatchName};
-use crate::reader::appended::Appended;
 use crate::reader::found::{Head, MatchId};
-use crate::reader::named::BranchId;
+use crate::reader::line::BranchId;
+use crate::reader::report::Appended;
 use std::sync::Arc;
 
 impl Engine for Fleet {

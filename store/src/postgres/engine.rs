@@ -15,17 +15,17 @@ use super::migrate::Migration;
 use super::read::{
     Ask, LINE, LINES, Newest, Reading, column, digest, get, line_in, match_in, name, number, take_run, uuid,
 };
-use super::{check, notice, schema};
+use super::{check, read, schema};
 use crate::backup::error::RescueError;
 use crate::backup::part::Totals;
-use crate::engine::{Auditable, Each, EngineReader, Found, KeyedEntries, Packed, Walk};
+use crate::engine::{Auditable, Each, EngineReader, Found, KeyedEntries, Packed, Walk, until_error};
 use crate::entry::{Genesis, Seq};
 use crate::error::StoreError;
 use crate::grant::Grant;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::found::{FoundBranch, FoundMatch, Parent};
+use crate::reader::line::{BranchId, NamedBranch};
 use crate::reader::line::{Line, Own};
-use crate::reader::named::{BranchId, NamedBranch};
 use crate::reader::report::{MatchInfo, StoreCheck, StoreStats};
 
 /// The most entries of a run: what is more is several (FL-7).
@@ -170,7 +170,7 @@ impl<A: Ask> EngineReader for Reading<A> {
     }
 
     fn heads(&self, branches: &[NamedBranch]) -> Result<Vec<Option<Seq>>, StoreError> {
-        notice::heads(&self.0, branches)
+        read::heads(&self.0, branches)
     }
 
     fn branches(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Line>), StoreError> {
@@ -224,21 +224,17 @@ impl<A: Ask> EngineReader for Reading<A> {
             Ok(MatchInfo { name: match_name, genesis, head: number(row, 3)?, branches: number(row, 2)? })
         };
         let mut last = after.map_or_else(String::new, ToString::to_string);
-        let (mut portion, mut is_ended) = (Vec::new().into_iter(), false);
-        Ok(Box::new(std::iter::from_fn(move || {
-            if portion.len() == 0 && !is_ended {
+        let (mut portion, mut is_last) = (Vec::new().into_iter(), false);
+        Ok(Box::new(until_error(move || {
+            if portion.len() == 0 && !is_last {
                 let rows = self.0.rows(MATCHES, &[&last.as_str()], None);
                 let read = rows.and_then(|rows| rows.iter().map(read).collect::<Result<Vec<MatchInfo>, _>>());
-                portion = match read {
-                    Ok(infos) => {
-                        is_ended = infos.len() < PORTION;
-                        infos.into_iter()
-                    }
-                    Err(error) => {
-                        is_ended = true;
-                        return Some(Err(error));
-                    }
+                let infos = match read {
+                    Ok(infos) => infos,
+                    Err(error) => return Some(Err(error)),
                 };
+                is_last = infos.len() < PORTION;
+                portion = infos.into_iter();
             }
             portion.next().map(|info| {
                 last = info.name.to_string();

@@ -7,8 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
 use crate::reader::found::Head;
+use crate::reader::line::BranchId;
 use crate::reader::line::Line;
-use crate::reader::named::BranchId;
 
 /// The most branches that are remembered; beyond it all are forgotten.
 const HELD_MAX: usize = 1 << 16;

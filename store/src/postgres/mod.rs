@@ -15,7 +15,6 @@ mod held;
 mod insert;
 mod keys;
 pub(crate) mod migrate;
-mod notice;
 mod open;
 mod read;
 mod run;

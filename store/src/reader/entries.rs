@@ -8,10 +8,11 @@ use std::vec;
 use turnfold_core::Digest;
 
 use super::line::Line;
+use super::report::Appended;
 use super::segment::Segment;
 use crate::chain::Linker;
 use crate::engine::{EngineReader, Packed};
-use crate::entry::{Entry, Seq};
+use crate::entry::{Entry, NewEntry, Seq};
 use crate::error::StoreError;
 use crate::names::MatchName;
 
@@ -206,5 +207,29 @@ impl Line {
         let mut entries = self.entries(engine, at..=at)?;
         entries.try_for_each(|entry| entry.map(|_| ()))?;
         Ok(entries.link())
+    }
+
+    /// Returns the result of an earlier append with the same idempotency key, if it appended the same.
+    pub(crate) fn repeated(
+        &self,
+        engine: &dyn EngineReader,
+        keyed: RangeInclusive<Seq>,
+        entries: &[NewEntry],
+    ) -> Result<Appended, StoreError> {
+        let (first, last) = (*keyed.start(), *keyed.end());
+        let mut stored = self.entries(engine, keyed)?;
+        let mut asked = entries.iter();
+        let same = loop {
+            match (stored.next().transpose()?, asked.next()) {
+                (Some(stored), Some(asked))
+                    if (stored.seat, &stored.command) == (asked.seat, &asked.command) => {}
+                (stored, asked) => break stored.is_none() && asked.is_none(),
+            }
+        };
+        if same {
+            return Ok(Appended { first, last, repeated: true });
+        }
+        let (match_name, branch) = self.names();
+        Err(StoreError::IdempotencyKeyReused { match_name, branch, first, last })
     }
 }

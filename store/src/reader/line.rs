@@ -1,4 +1,4 @@
-//! A line of entries: a branch of a match, up to its head.
+//! A line of entries: a branch of a match, up to its head; and branches by what they are, whatever their names (FL-8).
 
 use std::ops::RangeInclusive;
 
@@ -50,4 +50,37 @@ impl Line {
         let (match_name, branch) = self.names();
         Err(StoreError::NoSuchSeq { match_name, branch, seq, head: self.head.seq })
     }
+}
+
+/// A branch, whatever its name is: no other has it, however often branches are deleted and made again under that name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BranchId {
+    pub(crate) of: MatchId,
+    pub(crate) branch: u64,
+}
+
+impl BranchId {
+    pub(crate) fn of(line: &Line) -> Self {
+        Self { of: line.of.id, branch: line.branch.id }
+    }
+}
+
+/// A branch and its last entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BranchHead {
+    /// Which branch it is.
+    pub id: BranchId,
+    /// The number of its last entry.
+    pub seq: Seq,
+}
+
+/// A branch, and the names under which it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedBranch {
+    /// The name of its match.
+    pub match_name: MatchName,
+    /// Its own.
+    pub branch: BranchName,
+    /// Which branch it is.
+    pub id: BranchId,
 }

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use turnfold_core::Digest;
 
 use super::entries::Entries;
-use super::named::{BranchHead, BranchId, NamedBranch};
+use super::line::{BranchHead, BranchId, NamedBranch};
 use super::store_reader::StoreReader;
 use crate::entry::Seq;
 use crate::error::StoreError;

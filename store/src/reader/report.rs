@@ -1,4 +1,4 @@
-//! What is said of a store and of the matches in it.
+//! What is said of a store, of the matches in it, and of an append.
 
 use serde::Serialize;
 
@@ -72,4 +72,15 @@ pub struct MatchStats {
     pub entries: u64,
     /// The bytes of its pages and tails.
     pub entry_bytes: u64,
+}
+
+/// Where appended entries are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// The number of the first.
+    pub first: Seq,
+    /// The number of the last, which was the branch's head when they were appended.
+    pub last: Seq,
+    /// Whether an earlier append with the same idempotency key did it, and this one nothing.
+    pub repeated: bool,
 }

@@ -1,9 +1,18 @@
-//! The store as it is read.
+//! The store as it is read: opening, its audit, its grants.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
+use turnfold_core::{Digest, Seat};
+
+use super::report::{StoreCheck, StoreStats};
+use crate::backup::part::Totals;
 use crate::engine::EngineReader;
+use crate::error::StoreError;
+use crate::grant::Grant;
+use crate::local::reader::open::open;
+use crate::names::MatchName;
 
 /// A store of matches, as far as it is read: there is nothing by which it could be changed.
 ///
@@ -12,6 +21,65 @@ use crate::engine::EngineReader;
 #[derive(Clone)]
 pub struct StoreReader {
     pub(crate) engine: Arc<dyn EngineReader>,
+}
+
+impl StoreReader {
+    /// Opens an existing store for reading only.
+    ///
+    /// # Errors
+    /// As for [`Store::open`](crate::Store::open).
+    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        Ok(Self { engine: Arc::new(open(dir).map_err(StoreError::unopened)?) })
+    }
+
+    /// Audits everything stored, but asks no rules: every record, the numbering and chain of every branch, the index
+    /// of idempotency keys, every grant, how many matches, branches and entries there are, and that no record belongs to
+    /// nothing.
+    ///
+    /// On disk every commit of the journal is read too, and what is kept of them is compared. `observe` receives the
+    /// progress.
+    ///
+    /// # Errors
+    /// Trouble with reading that is not damage; damage is listed.
+    pub fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
+        // Were something deleted meanwhile, its records would seem to be missing or to belong to nothing.
+        let (_matches, _branches) = (self.engine.hold_matches(), self.engine.hold_branches());
+        self.engine.check(observe)
+    }
+
+    /// Counts what is stored, one match after another, and returns the `top` largest matches.
+    ///
+    /// # Errors
+    /// Any error of reading; entries are counted but their chain is not checked.
+    pub fn stats(&self, top: usize, observe: &mut dyn FnMut(Totals)) -> Result<StoreStats, StoreError> {
+        let (_matches, _branches) = (self.engine.hold_matches(), self.engine.hold_branches());
+        self.engine.stats(top, observe)
+    }
+
+    /// Finds the grant of a token by the token's hash, whether or not it still counts.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when it cannot be read.
+    pub fn find_grant(&self, hash: &Digest) -> Result<Option<Grant>, StoreError> {
+        self.engine.find_grant(hash)
+    }
+
+    /// Lists the grants of a match by their hashes, also those that count no more.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchMatch`], and [`StoreError::Corrupt`] when one cannot be read.
+    pub fn grants_of(&self, match_name: &MatchName) -> Result<Vec<(Digest, Grant)>, StoreError> {
+        self.engine.grants_of(match_name)
+    }
+
+    /// Returns `true` if a player's seat has a live grant or an invitation that was not spent, so that a player has it
+    /// or may yet.
+    ///
+    /// # Errors
+    /// As for [`grants_of`](StoreReader::grants_of).
+    pub fn is_taken(&self, match_name: &MatchName, seat: Seat, now_ms: i64) -> Result<bool, StoreError> {
+        self.engine.is_taken(match_name, seat, now_ms)
+    }
 }
 
 impl fmt::Debug for StoreReader {

@@ -7,8 +7,8 @@ use crate::engine::Append;
 use crate::entry::{NewEntry, Seq};
 use crate::error::StoreError;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
-use crate::reader::appended::Appended;
-use crate::reader::named::BranchHead;
+use crate::reader::line::BranchHead;
+use crate::reader::report::Appended;
 
 impl Store {
     /// Appends entries to a branch, all or none; when it returns they are durable.

@@ -1,9 +1,6 @@
 //! Writing to a store, whichever engine it has.
 
 pub(crate) mod append;
-mod create;
-mod delete;
 mod grants;
-mod rename;
-mod snapshot;
+mod matches;
 pub(crate) mod store;

@@ -4,12 +4,16 @@ use std::fmt;
 use std::ops::Deref;
 use std::path::Path;
 
+use turnfold_core::Digest;
+
 use crate::engine::{Engine, EngineReader};
 use crate::error::StoreError;
 use crate::local::backend::Backend;
 use crate::local::journal::head::HEAD_BYTES;
 use crate::local::writer::open::{in_memory, open, open_backend, open_or_create};
+use crate::names::{BranchName, MatchName};
 use crate::reader::store_reader::StoreReader;
+use crate::snapshots::{Snapshot, has_snapshot};
 
 /// A store of matches: an append-only log for every branch of each.
 ///
@@ -91,6 +95,29 @@ impl Store {
     pub(crate) fn of(engine: impl Engine + 'static) -> Self {
         let reader = StoreReader { engine: engine.reader() };
         Self { engine: Box::new(engine), reader }
+    }
+
+    /// Keeps the state after an entry, if it can and the entry is one that has a snapshot.
+    ///
+    /// # Errors
+    /// Every error of [`entries`](crate::StoreReader::entries). Trouble with the snapshot is no error.
+    pub fn keep_snapshot(
+        &self,
+        match_name: &MatchName,
+        branch: &BranchName,
+        snapshot: &Snapshot,
+        build: &Digest,
+    ) -> Result<(), StoreError> {
+        let seq = snapshot.seq;
+        let Some(snapshots) = self.engine().snapshots().filter(|_| has_snapshot(seq)) else {
+            return Ok(());
+        };
+        let mut entries = self.entries(match_name, branch, seq..=seq)?;
+        entries.try_for_each(|entry| entry.map(|_| ()))?;
+        if let Err(error) = snapshots.write(&entries.link(), snapshot, build) {
+            tracing::debug!(%error, seq, "a snapshot could not be kept");
+        }
+        Ok(())
     }
 
     /// Closes the store, so that its journal says that nothing is missing at its end.

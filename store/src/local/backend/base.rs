@@ -1,12 +1,11 @@
 //! What lies below the commits that only the heads have: an index, or where that turns out to be damaged a view.
 
 use std::io;
-use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Backend, BackendError, RecordChange, StoredRecord};
-use crate::local::dir::places::Places;
+use super::{Backend, BackendError, RecordChange};
+use crate::local::dir::files::Places;
 use crate::local::index::open::mark;
 use crate::local::index::tree::Tree;
 use crate::local::journal::image::read_beside;
@@ -51,7 +50,11 @@ impl Base {
         }
     }
 
-    fn read<T>(&self, ask: impl Fn(&dyn Backend) -> Result<T, BackendError>) -> Result<T, BackendError> {
+    /// Asks the index, or what answers in its place.
+    pub(super) fn read<T>(
+        &self,
+        ask: impl Fn(&dyn Backend) -> Result<T, BackendError>,
+    ) -> Result<T, BackendError> {
         if let Some(view) = self.view.get() {
             return ask(view);
         }
@@ -74,22 +77,4 @@ impl Base {
 fn broken(reason: &str) -> BackendError {
     let source = io::Error::other(format!("{reason}; it is built again when the store is opened again"));
     BackendError::Io { action: "use the index".to_owned(), source }
-}
-
-impl Backend for Base {
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
-        self.read(|below| below.get(key))
-    }
-
-    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
-        self.read(|below| below.scan(range, limit))
-    }
-
-    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
-        self.read(|below| below.last(range))
-    }
-
-    fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError> {
-        self.absorb(changes.to_vec())
-    }
 }

@@ -8,10 +8,9 @@ use super::layered::Layered;
 use super::writing::Writing;
 use super::{Backend, BackendError, RecordChange, StoredRecord};
 use crate::local::compare::compare;
+use crate::local::dir::files::Places;
 use crate::local::dir::lock::Locks;
-use crate::local::dir::places::Places;
-use crate::local::index::building::OnBuilding;
-use crate::local::index::open::{Opened, keep_only, open_or_build, open_sound};
+use crate::local::index::open::{OnBuilding, Opened, keep_only, open_or_build, open_sound};
 use crate::local::journal::image::Image;
 use crate::local::journal::writer::JournalWriter;
 
@@ -78,14 +77,10 @@ impl Backend for DiskBackend {
         self.records.last(range)
     }
 
-    fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError> {
-        self.records.write(changes)
-    }
-
     fn commit(&self, body: Vec<u8>, changes: Vec<RecordChange>) -> Result<(), BackendError> {
         match &self.writing {
             Some(writing) => lock(writing).commit(body, changes),
-            None => self.records.write(&changes),
+            None => self.write(&changes),
         }
     }
 

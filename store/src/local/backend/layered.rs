@@ -1,10 +1,10 @@
 //! What is read of a store on disk: its index, and over it the commits that only the heads of the journal have.
 
 use std::ops::Range;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::base::Base;
-use super::overlay::Overlay;
+use super::layers::Layers;
 use super::{Backend, BackendError, RecordChange, StoredRecord};
 use crate::local::journal::frame::Frame;
 use crate::local::layout::key;
@@ -18,22 +18,6 @@ pub(super) struct Layered {
     layers: RwLock<Layers>,
 }
 
-/// The commits that no segment has, or that are on their way there.
-#[derive(Clone, Default)]
-struct Layers {
-    current: Arc<Overlay>,
-    packing: Option<Arc<Overlay>>,
-}
-
-impl Layers {
-    fn get(&self, key: &[u8], base: &Base) -> Result<Option<Vec<u8>>, BackendError> {
-        self.current.get(key, || match &self.packing {
-            Some(packing) => packing.get(key, || base.get(key)),
-            None => base.get(key),
-        })
-    }
-}
-
 impl Layered {
     pub(super) fn over(base: Base) -> Self {
         Self { base, layers: RwLock::default() }
@@ -44,32 +28,38 @@ impl Layered {
         self.base.tree.number
     }
 
+    fn layers(&self) -> RwLockReadGuard<'_, Layers> {
+        self.layers.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self) -> RwLockWriteGuard<'_, Layers> {
+        self.layers.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Lets the changes of a commit be seen, all at one moment.
     pub(super) fn show(&self, changes: Vec<RecordChange>) {
-        self.change_layers(|layers| layers.current.add(changes));
-    }
-
-    fn layers(&self) -> Layers {
-        self.layers.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn change_layers(&self, change: impl FnOnce(&mut Layers)) {
-        change(&mut self.layers.write().unwrap_or_else(PoisonError::into_inner));
+        self.change().show(changes);
     }
 
     /// Sets the commits so far apart, on their way into a segment; what comes lies over them.
-    pub(super) fn begin_packing(&self) -> Arc<Overlay> {
-        let layer = self.layers().current;
-        self.change_layers(|layers| {
-            *layers = Layers { current: Arc::default(), packing: Some(Arc::clone(&layer)) };
-        });
-        layer
+    pub(super) fn begin_packing(&self) {
+        self.change().begin_packing();
     }
 
-    /// Takes in commits that the segments have now, and forgets their layer.
-    pub(super) fn absorb(&self, layer: &Overlay) -> Result<(), BackendError> {
-        self.base.absorb(layer.to_changes())?;
-        self.change_layers(|layers| layers.packing = None);
+    /// Lets a commit be seen that went into a segment behind those that were set apart.
+    pub(super) fn show_packed(&self, changes: Vec<RecordChange>) {
+        self.change().show_packing(changes);
+    }
+
+    /// Takes in the commits that were set apart, which the segments have now.
+    pub(super) fn absorb(&self) -> Result<(), BackendError> {
+        let packed = self.layers().packing();
+        let change = |(key, value): (&Vec<u8>, &Option<Vec<u8>>)| RecordChange {
+            key: key.clone(),
+            value: value.clone(),
+        };
+        self.base.absorb(packed.iter().map(change).collect())?;
+        self.change().end_packing();
         Ok(())
     }
 
@@ -92,32 +82,20 @@ impl Layered {
 
 impl Backend for Layered {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
-        self.layers().get(key, &self.base)
+        self.base.read(|below| self.layers().get(key, below))
     }
 
     fn get_all(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, BackendError> {
-        // Meanwhile no commit comes to be seen.
-        let layers = self.layers.read().unwrap_or_else(PoisonError::into_inner);
-        keys.iter().map(|key| layers.get(key, &self.base)).collect()
+        // No commit comes to be seen between the first and the last.
+        let layers = self.layers();
+        self.base.read(|below| keys.iter().map(|key| layers.get(key, below)).collect())
     }
 
     fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
-        let Layers { current, packing } = self.layers();
-        current.scan(range, limit, |range, limit| match &packing {
-            Some(packing) => packing.scan(range, limit, |range, limit| self.base.scan(range, limit)),
-            None => self.base.scan(range, limit),
-        })
+        self.base.read(|below| self.layers().scan(range, limit, below))
     }
 
     fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
-        let Layers { current, packing } = self.layers();
-        current.last(range, |range| match &packing {
-            Some(packing) => packing.last(range, |range| self.base.last(range)),
-            None => self.base.last(range),
-        })
-    }
-
-    fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError> {
-        self.base.write(changes)
+        self.base.read(|below| self.layers().last(range, below))
     }
 }

@@ -7,8 +7,8 @@ use std::path::Path;
 mod base;
 pub(crate) mod disk;
 mod layered;
+mod layers;
 pub mod memory;
-pub(crate) mod overlay;
 mod writing;
 
 /// A record's key and value.
@@ -85,8 +85,11 @@ pub trait Backend: Send + Sync {
     /// Makes changes all together or not at all, and durable as far as there is something to be durable on.
     ///
     /// # Errors
-    /// [`BackendError`] after which nothing more may be written.
-    fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError>;
+    /// [`BackendError`] after which nothing more may be written; always, where records are only read.
+    fn write(&self, _changes: &[RecordChange]) -> Result<(), BackendError> {
+        let source = io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "it was opened for reading only");
+        Err(BackendError::Io { action: "write to the store".to_owned(), source })
+    }
 
     /// Makes the commit that `body` encodes durable, and then its changes visible.
     ///

@@ -5,7 +5,6 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use super::layered::Layered;
-use super::overlay::Overlay;
 use super::{BackendError, RecordChange};
 use crate::local::journal::frame::{Frame, Kind};
 use crate::local::journal::image::Image;
@@ -42,7 +41,8 @@ impl Writing {
         if !others.is_empty() {
             // A pack that did not come to its end. Until it did, the journal named no index.
             lock(&journal).append(&others)?;
-            records.absorb(&records.begin_packing())?;
+            records.begin_packing();
+            records.absorb()?;
         }
         records.replay(in_head(true))?;
         let is_new = is_built || !others.is_empty();
@@ -75,21 +75,21 @@ impl Writing {
         }
         self.finish_packing()?;
         let bodies = self.journal.switch();
-        let layer = self.records.begin_packing();
+        self.records.begin_packing();
         // The index is written to as soon as this is durable.
         self.is_clean = false;
         let frame = self.journal.encode(self.index(), &body).unwrap_or(frame);
         self.journal.write(&frame, body)?;
         self.records.show(changes);
-        self.pack_beside(bodies, layer)
+        self.pack_beside(bodies)
     }
 
     /// Packs what a full head holds, while commits go on in the other one (ST-11, ST-12).
-    fn pack_beside(&mut self, bodies: Vec<Vec<u8>>, layer: Arc<Overlay>) -> Result<(), BackendError> {
+    fn pack_beside(&mut self, bodies: Vec<Vec<u8>>) -> Result<(), BackendError> {
         let (segments, records) = (Arc::clone(&self.journal.segments), Arc::clone(&self.records));
         let pack = move || {
             segments.lock().unwrap_or_else(PoisonError::into_inner).append(&bodies)?;
-            records.absorb(&layer)
+            records.absorb()
         };
         let thread = std::thread::Builder::new().name("turnfold packer".to_owned());
         let thread = thread.spawn(pack);
@@ -103,7 +103,7 @@ impl Writing {
     fn pack(&mut self, large: Option<(Vec<u8>, Vec<RecordChange>)>) -> Result<(), BackendError> {
         self.finish_packing()?;
         let bodies = self.journal.switch();
-        let layer = self.records.begin_packing();
+        self.records.begin_packing();
         self.is_clean = false;
         // It goes into the other head, of which nothing is needed any more.
         self.journal.note(Kind::Note, self.index())?;
@@ -113,9 +113,9 @@ impl Writing {
             let end = lock(&self.journal).end;
             self.journal.end = end;
             self.journal.note(Kind::Note, self.index())?;
-            layer.add(changes);
+            self.records.show_packed(changes);
         }
-        self.records.absorb(&layer)?;
+        self.records.absorb()?;
         self.is_clean = true;
         Ok(())
     }

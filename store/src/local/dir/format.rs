@@ -3,10 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::files::{self, JOURNAL_DIR, LOCK_FILE, Places, SLED_DIR, read_at_most, sync_dir};
 use super::lock::{Lock, Locks};
-use super::places::{JOURNAL_DIR, LOCK_FILE, Places, SLED_DIR};
-use super::private::{self, sync_dir};
-use super::regular::read_at_most;
 use super::swap;
 use crate::error::StoreError;
 use crate::local::journal::commit::Salt;
@@ -47,13 +45,8 @@ pub(crate) fn hold(dir: &Path, lock: Lock) -> Result<(Locks, Places), StoreError
 
 /// Requires a directory to be a store of the format that we know.
 fn require_store(dir: &Path) -> Result<(), StoreError> {
-    match std::fs::metadata(dir) {
-        Ok(found) if !found.is_dir() => return Err(StoreError::not_a_store(dir, "it is a file")),
-        Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(StoreError::Missing { dir: dir.to_owned() });
-        }
-        Err(error) => return Err(StoreError::in_dir(dir, "read", dir, error)),
+    if !is_there(dir)? {
+        return Err(StoreError::Missing { dir: dir.to_owned() });
     }
     if has_format(dir)? {
         return Ok(());
@@ -64,15 +57,20 @@ fn require_store(dir: &Path) -> Result<(), StoreError> {
     Err(not_said_to_be_a_store(dir, "it has no file `FORMAT`"))
 }
 
+/// Returns `true` if there is a directory; anything else is no store.
+fn is_there(dir: &Path) -> Result<bool, StoreError> {
+    match std::fs::metadata(dir) {
+        Ok(found) if !found.is_dir() => Err(StoreError::not_a_store(dir, "it is a file")),
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(StoreError::in_dir(dir, "read", dir, error)),
+    }
+}
+
 /// Takes the lock of a store or of a directory that may become one, which is made if need be.
 pub(crate) fn hold_or_create(dir: &Path) -> Result<Held, StoreError> {
-    match std::fs::metadata(dir) {
-        Ok(found) if !found.is_dir() => return Err(StoreError::not_a_store(dir, "it is a file")),
-        Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            private::create_dir(dir).map_err(|error| StoreError::in_dir(dir, "create", dir, error))?;
-        }
-        Err(error) => return Err(StoreError::in_dir(dir, "read", dir, error)),
+    if !is_there(dir)? {
+        files::create_dir(dir).map_err(|error| StoreError::in_dir(dir, "create", dir, error))?;
     }
     if !has_format(dir)? {
         let ours = [LOCK_FILE, JOURNAL_DIR, SLED_DIR, FORMAT_DRAFT, FORMAT_FILE];
@@ -92,7 +90,7 @@ pub(crate) fn create_journal(dir: &Path) -> Result<(), StoreError> {
     require_nothing_committed(dir)?;
     let journal = dir.join(JOURNAL_DIR);
     let made = (|| {
-        private::create_dir(&journal)?;
+        files::create_dir(&journal)?;
         let mut salt = Salt::default();
         getrandom::fill(&mut salt).map_err(io::Error::other)?;
         for (name, turn) in head::NAMES.iter().zip(1..) {
@@ -123,7 +121,7 @@ fn require_nothing_committed(dir: &Path) -> Result<(), StoreError> {
 /// Declares the directory a store; the last step of creation.
 pub(crate) fn complete(dir: &Path) -> Result<(), StoreError> {
     let draft = dir.join(FORMAT_DRAFT);
-    let created = private::options().write(true).create(true).truncate(true).open(&draft);
+    let created = files::options().write(true).create(true).truncate(true).open(&draft);
     let written = created.and_then(|mut file| {
         file.write_all(FORMAT.as_bytes())?;
         file.sync_all()

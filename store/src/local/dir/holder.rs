@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-use super::places::LOCK_FILE;
+use super::files::LOCK_FILE;
 
 /// Who holds the lock of a store, as far as it can be known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

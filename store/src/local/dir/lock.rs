@@ -5,10 +5,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use super::files::{self, LOCK_FILE, oddity, open_regular, require_regular};
 use super::holder::{Holder, holder};
-use super::places::LOCK_FILE;
-use super::private;
-use super::regular::require_regular;
 use crate::error::StoreError;
 use crate::local::journal::head;
 
@@ -60,13 +58,9 @@ impl Locks {
 
 fn open_head(dir: &Path, journal: &Path) -> Result<File, StoreError> {
     let path = head::NAMES.first().map_or_else(|| journal.to_owned(), |name| journal.join(name));
-    let opened = super::regular::open_regular(&path);
-    opened.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => StoreError::damaged(format!("`{}` is missing", path.display())),
-        io::ErrorKind::InvalidInput => {
-            StoreError::damaged(format!("`{}` is not a regular file", path.display()))
-        }
-        _ => StoreError::in_dir(dir, "read", &path, error),
+    open_regular(&path).map_err(|error| {
+        oddity(&path, &error)
+            .map_or_else(|| StoreError::in_dir(dir, "read", &path, error), StoreError::damaged)
     })
 }
 
@@ -88,7 +82,7 @@ impl Lock {
     }
 
     fn open(dir: &Path) -> io::Result<Self> {
-        let mut options = private::options();
+        let mut options = files::options();
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
         let file = options.create(true).truncate(false).read(true).write(true).open(dir.join(LOCK_FILE))?;

@@ -7,8 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::places::{JOURNAL_DIR, Places, SLED_DIR};
-use super::private::sync_dir;
+use super::files::{JOURNAL_DIR, Places, SLED_DIR, sync_dir};
 
 const NEW: &str = "compact.new";
 const READY: &str = "compact.ready";

@@ -1,14 +1,14 @@
-//! The databases of sled: where they are, how they are opened and made.
+//! The databases of sled: where they are, and how they are opened, flushed and closed.
 
 use std::io;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::{Builder, sleep};
 use std::time::Duration;
 
-use super::closing::OpenDb;
 use super::guard::guarded;
-use super::tree::Tree;
 use crate::local::backend::BackendError;
-use crate::local::dir::private::{self, sync_dir};
 
 const CACHE_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -16,32 +16,108 @@ const CACHE_BYTES: u64 = 64 * 1024 * 1024;
 const LOCK_TRIES: u32 = 200;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
+/// How long a flush takes at most before another one is started beside it.
+const PATIENCE: Duration = Duration::from_millis(500);
+
 /// Returns the folder of an index.
 pub(super) fn folder(sled: &Path, number: u32) -> PathBuf {
     sled.join(number.to_string())
 }
 
-/// Makes an empty index.
-pub(super) fn create(sled: &Path, number: u32) -> Result<Tree, BackendError> {
-    let dir = folder(sled, number);
-    let made = private::create_dir(&dir).and_then(|()| sync_dir(sled));
-    made.map_err(|source| BackendError::io("create", &dir, source))?;
-    let db = open_db(&dir)?;
-    Ok(Tree::of(OpenDb::new(db), dir, number))
+/// sled's database, which is closed without a panic and flushed without waiting for ever.
+pub(super) struct OpenDb {
+    /// There until it is closed.
+    db: Option<sled::Db>,
 }
 
-/// Opens a database, or makes it.
-pub(super) fn open_db(dir: &Path) -> Result<sled::Db, BackendError> {
-    let action = format!("open `{}`", dir.display());
-    let mut tries = 1;
-    loop {
+impl OpenDb {
+    /// Opens a database, or makes it.
+    pub(super) fn open(dir: &Path) -> Result<Self, BackendError> {
+        let action = format!("open `{}`", dir.display());
         let open = || sled::Config::new().path(dir).cache_capacity(CACHE_BYTES).use_compression(false).open();
-        match guarded(&action, open) {
-            Err(BackendError::Io { source, .. }) if tries < LOCK_TRIES && is_lock_error(&source) => {
-                tries += 1;
-                std::thread::sleep(LOCK_PAUSE);
+        for _ in 1..LOCK_TRIES {
+            match guarded(&action, open) {
+                Err(BackendError::Io { source, .. }) if is_lock_error(&source) => sleep(LOCK_PAUSE),
+                answer => return Ok(Self { db: Some(answer?) }),
             }
-            answer => return answer,
+        }
+        Ok(Self { db: Some(guarded(&action, open)?) })
+    }
+
+    /// Makes everything durable that was written, as far as sled goes.
+    ///
+    /// sled 0.34.7 writes a buffer on another thread when the last who filled it is done. If that write fails, as on a
+    /// full disk, it notes the error but does not wake a thread that waits for a flush. A second flush finds the error
+    /// noted, wakes all, and fails too; so a flush that takes long gets company.
+    pub(super) fn flush(&self) -> Result<(), BackendError> {
+        let (sender, flushed) = channel();
+        if let Err(error) = flush_beside(self, move |result| drop(sender.send(result))) {
+            tracing::warn!(%error, "a failed write may go unnoticed");
+            return guarded("flush", || self.deref().flush()).map(drop);
+        }
+        let mut patience = PATIENCE;
+        loop {
+            match flushed.recv_timeout(patience) {
+                Ok(result) => return result.map(drop),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(BackendError::Damaged("sled cannot flush: its thread ended".to_owned()));
+                }
+                // It waits too when nothing has failed by now, so more come, but ever less often.
+                Err(RecvTimeoutError::Timeout) => {
+                    let company = |result| tracing::debug!(?result, "a flush took long");
+                    if let Err(error) = flush_beside(self, company) {
+                        tracing::debug!(%error, "a flush takes long");
+                    }
+                    patience *= 2;
+                }
+            }
+        }
+    }
+
+    /// Closes the database. After an error it is not known whether what was written since the last flush is on disk.
+    ///
+    /// sled's destructor panics when the last sync fails, and a panic in a destructor can abort the process.
+    fn close(&mut self) -> Result<(), BackendError> {
+        let Some(db) = self.db.take() else { return Ok(()) };
+        let closed = guarded("close", || {
+            drop(db);
+            Ok(())
+        });
+        // Nothing but the last sync panics here, and sled's text for that is made for its own developers.
+        closed.map_err(|error| {
+            tracing::debug!(%error, "sled did not close");
+            BackendError::Unsynced { source: io::Error::other("the last sync of sled's file failed") }
+        })
+    }
+}
+
+/// Flushes on another thread, and calls `then` with what became of it.
+fn flush_beside(
+    db: &sled::Db,
+    then: impl FnOnce(Result<usize, BackendError>) + Send + 'static,
+) -> io::Result<()> {
+    let db = db.clone();
+    let flush = move || {
+        let flushed = guarded("flush", || db.flush());
+        // Whoever hears of it may close the database.
+        drop(db);
+        then(flushed);
+    };
+    Builder::new().name("turnfold flush".to_owned()).spawn(flush).map(drop)
+}
+
+impl Deref for OpenDb {
+    type Target = sled::Db;
+
+    fn deref(&self) -> &sled::Db {
+        self.db.as_ref().expect("only its owner closes it, when it goes itself")
+    }
+}
+
+impl Drop for OpenDb {
+    fn drop(&mut self) {
+        if let Err(error) = self.close() {
+            tracing::warn!(%error, "the index did not close cleanly; it can be built again");
         }
     }
 }

@@ -4,18 +4,24 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::building::{OnBuilding, build};
-use super::closing::OpenDb;
-use super::database::{folder, open_db};
+use super::database::folder;
 use super::tree::Tree;
 use crate::local::backend::{Backend, BackendError};
-use crate::local::dir::private;
+use crate::local::dir::files;
 use crate::local::journal::image::{Image, damaged};
 use crate::local::layout::key;
 use crate::local::layout::record::{self, StoreRecord};
+use crate::local::replay::replay_strictly;
+use crate::local::staging::Staging;
 
 /// The file that is there while sled opens an index: it died in there when it stays.
 const OPENING_FILE: &str = "opening";
+
+/// What is called while an index is built, with how many commits are in it, and how many will be.
+pub(crate) type OnBuilding<'a> = &'a mut dyn FnMut(u64, u64);
+
+/// How many bytes of changes are collected before they are written.
+const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
 /// An index that was opened.
 pub(crate) enum Opened {
@@ -46,8 +52,7 @@ pub(crate) fn open_sound(sled: &Path, image: &Image) -> Result<Option<Tree>, Bac
         return Err(BackendError::Damaged(format!("`{}` is missing", dir.display())));
     }
     mark(sled)?;
-    let opened = open_db(&dir).and_then(|db| {
-        let tree = Tree::of(OpenDb::new(db), dir.clone(), image.index);
+    let opened = Tree::open(dir, image.index).and_then(|tree| {
         let store = stored(&tree)?;
         Ok((tree, store))
     });
@@ -68,8 +73,7 @@ pub(crate) fn open_sound(sled: &Path, image: &Image) -> Result<Option<Tree>, Bac
 pub(crate) fn open_newest(sled: &Path) -> Option<(Tree, StoreRecord)> {
     let number =
         numbers(sled).into_iter().filter(|number| folder(sled, *number).join("db").is_file()).max()?;
-    let dir = folder(sled, number);
-    let tree = Tree::of(OpenDb::new(open_db(&dir).ok()?), dir, number);
+    let tree = Tree::open(folder(sled, number), number).ok()?;
     let store = stored(&tree).ok()??;
     Some((tree, store))
 }
@@ -109,9 +113,30 @@ pub(crate) fn open_or_build(
         }
         Err(error) => return Err(error),
     }
-    private::create_dir(sled).map_err(|source| BackendError::io("create", sled, source))?;
+    files::create_dir(sled).map_err(|source| BackendError::io("create", sled, source))?;
     let number = numbers(sled).into_iter().max().unwrap_or(0).max(image.index) + 1;
     build(sled, number, image, observe).map(Opened::Built)
+}
+
+/// Builds an index of all that lies in the segments, durably (ST-7, ST-17).
+fn build(sled: &Path, number: u32, image: &Image, observe: OnBuilding<'_>) -> Result<Tree, BackendError> {
+    let tree = Tree::create(sled, number)?;
+    let mut staging = Staging::over(&tree, StoreRecord::before(&image.salt));
+    image.each_commit(0, true, &mut |point, _, body| {
+        if point.number > image.packed.number {
+            return Ok(());
+        }
+        replay_strictly(&mut staging, point, body)?;
+        if staging.bytes() >= CHUNK_BYTES {
+            tree.absorb(staging.take_changes().0)?;
+            observe(point.number, image.packed.number);
+        }
+        Ok(())
+    })?;
+    let (changes, _) = staging.take_changes();
+    tree.absorb(changes)?;
+    tree.settle()?;
+    Ok(tree)
 }
 
 /// Removes every index but one, and the mark that opening one left.
@@ -127,7 +152,7 @@ pub(crate) fn keep_only(sled: &Path, number: u32) {
 /// Notes that no index may be trusted the next time: sled failed in one, or is about to open it.
 pub(crate) fn mark(sled: &Path) -> Result<(), BackendError> {
     let path = sled.join(OPENING_FILE);
-    let made = private::options().write(true).create(true).truncate(true).open(&path);
+    let made = files::options().write(true).create(true).truncate(true).open(&path);
     made.map(|_| ()).map_err(|source| BackendError::io("create", &path, source))
 }
 

@@ -6,10 +6,10 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::closing::OpenDb;
+use super::database::{OpenDb, folder};
 use super::guard::guarded;
 use crate::local::backend::{Backend, BackendError, RecordChange, StoredRecord};
-use crate::local::dir::private::sync_dir;
+use crate::local::dir::files::{create_dir, sync_dir};
 use crate::local::layout::page::Part;
 use crate::local::layout::{key, record};
 
@@ -25,8 +25,17 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    pub(super) fn of(db: OpenDb, dir: PathBuf, number: u32) -> Self {
-        Self { db, dir, number }
+    /// Opens an index, or makes it in an empty folder.
+    pub(super) fn open(dir: PathBuf, number: u32) -> Result<Self, BackendError> {
+        Ok(Self { db: OpenDb::open(&dir)?, dir, number })
+    }
+
+    /// Makes an empty index.
+    pub(super) fn create(sled: &Path, number: u32) -> Result<Self, BackendError> {
+        let dir = folder(sled, number);
+        let made = create_dir(&dir).and_then(|()| sync_dir(sled));
+        made.map_err(|source| BackendError::io("create", &dir, source))?;
+        Self::open(dir, number)
     }
 
     /// Writes changes, a few at a time; what follows the entries of a branch joins its last page.
@@ -97,10 +106,6 @@ impl Backend for Tree {
         let found = guarded("read the index", || self.db.get_lt(&range.end))?;
         let found = found.filter(|(key, _)| key.as_ref() >= range.start.as_slice());
         found.map(|(key, stored)| sound(&key, stored.to_vec())).transpose()
-    }
-
-    fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError> {
-        self.absorb(changes.to_vec())
     }
 }
 

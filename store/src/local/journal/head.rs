@@ -1,14 +1,12 @@
 //! Heads: the two files into which commits go first.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 
 use super::commit::{HEADER_BYTES, Point, Salt, header, read_header};
 use super::frame::{Frame, Framing, Kind, SECTOR_BYTES};
 use crate::local::backend::BackendError;
-use crate::local::dir::private;
-use crate::local::dir::regular::{open_regular, read_at_most};
+use crate::local::dir::files::{self, open_sound, read_at, write_at};
 
 /// The names of the two files.
 pub(crate) const NAMES: [&str; 2] = ["head.a", "head.b"];
@@ -43,7 +41,7 @@ pub(crate) fn create(path: &Path, salt: &Salt, turn: u64) -> io::Result<()> {
         }
     }
     // Space that was never written would have to be noted by the file system with each commit.
-    let file = private::options().write(true).create(true).truncate(true).open(path)?;
+    let file = files::options().write(true).create(true).truncate(true).open(path)?;
     write_at(&file, 0, &bytes)?;
     file.sync_all()
 }
@@ -51,23 +49,13 @@ pub(crate) fn create(path: &Path, salt: &Salt, turn: u64) -> io::Result<()> {
 /// Reads the bytes of a head, if it is one as far as its name, kind and length tell.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, BackendError> {
     let shown = path.display();
-    let length = match open_regular(path).and_then(|file| file.metadata()) {
-        Ok(found) => found.len(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(BackendError::Damaged(format!("`{shown}` is missing")));
-        }
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-            return Err(BackendError::Damaged(format!("`{shown}` is not a regular file")));
-        }
-        Err(error) => return Err(BackendError::io("read", path, error)),
-    };
+    let (file, length) = open_sound(path)?;
     if length != HEAD_BYTES as u64 {
         return Err(BackendError::Damaged(format!(
             "`{shown}` has {length} bytes, it should have {HEAD_BYTES}"
         )));
     }
-    let bytes = read_at_most(path, HEAD_BYTES as u64);
-    let bytes = bytes.map_err(|source| BackendError::io("read", path, source))?;
+    let bytes = read_at(&file, 0, HEAD_BYTES).map_err(|source| BackendError::io("read", path, source))?;
     if bytes.len() == HEAD_BYTES {
         return Ok(bytes);
     }
@@ -118,16 +106,4 @@ impl Head {
     pub(crate) fn turn(&self) -> Option<u64> {
         self.frames.last().map(|frame| frame.turn)
     }
-}
-
-#[cfg(unix)]
-pub(crate) fn write_at(file: &File, at: usize, bytes: &[u8]) -> io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, bytes, at as u64)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn write_at(mut file: &File, at: usize, bytes: &[u8]) -> io::Result<()> {
-    use std::io::{Seek, SeekFrom, Write};
-    file.seek(SeekFrom::Start(at as u64))?;
-    file.write_all(bytes)
 }

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use super::commit::{HEADER_BYTES, Point, Salt, read_header};
 use super::frame::{Frame, Kind};
 use super::head::{self, HEAD_BYTES, Head};
-use super::image::At;
+use super::image::{At, Each};
 use super::pack::{self, PREFIX_BYTES, Packing};
-use super::segment::{self, pack_at, read_at};
+use super::segment::{self, pack_at};
 use crate::local::backend::BackendError;
-use crate::local::dir::regular::read_at_most;
+use crate::local::dir::files::{open_sound, read_at, read_at_most};
 
 /// How much is searched at a time for the next pack.
 const SEARCH_BYTES: usize = 1 << 20;
@@ -27,9 +27,6 @@ pub(crate) struct Remains {
     /// What is wrong with its files.
     pub(crate) notes: Vec<String>,
 }
-
-/// What is handed each commit: its number, where it is, and its body.
-pub(crate) type EachSound<'a> = &'a mut dyn FnMut(Point, At, &[u8]) -> Result<(), BackendError>;
 
 impl Remains {
     /// Finds what is left; `None` where not even the journal's salt is left.
@@ -77,16 +74,16 @@ impl Remains {
 
     /// Opens the segments, as far as they can be.
     pub(crate) fn files(&self) -> Vec<File> {
-        self.segments.iter().filter_map(|(_, path)| segment::open(path).ok().map(|(file, _)| file)).collect()
+        self.segments.iter().filter_map(|(_, path)| open_sound(path).ok().map(|(file, _)| file)).collect()
     }
 
     /// Hands on every sound commit in the order of their numbers, and notes what is missing between and behind them.
-    pub(crate) fn each_commit(&mut self, each: EachSound<'_>) -> Result<(), BackendError> {
+    pub(crate) fn each_commit(&mut self, each: Each<'_>) -> Result<(), BackendError> {
         let heads = std::mem::take(&mut self.heads);
         let mut next = Next { number: 1, heads, notes: Vec::new() };
         let mut number = 0;
         for (first, path) in self.segments.clone() {
-            let opened = match segment::open(&path) {
+            let opened = match open_sound(&path) {
                 Ok((file, _)) => Some(file),
                 Err(error) => {
                     next.notes.push(error.to_string());
@@ -119,7 +116,7 @@ impl Remains {
         &self,
         (number, path, file): (usize, &Path, &File),
         next: &mut Next,
-        each: EachSound<'_>,
+        each: Each<'_>,
     ) -> Result<(), BackendError> {
         let packing = Packing::new(&self.salt);
         let failed = |source| BackendError::io("read", path, source);
@@ -177,7 +174,7 @@ struct Next {
 
 impl Next {
     /// Hands on a commit, once those before it that the heads have are handed on.
-    fn take(&mut self, number: u64, at: At, body: &[u8], each: EachSound<'_>) -> Result<(), BackendError> {
+    fn take(&mut self, number: u64, at: At, body: &[u8], each: Each<'_>) -> Result<(), BackendError> {
         if number < self.number {
             return Ok(());
         }
@@ -187,7 +184,7 @@ impl Next {
     }
 
     /// Hands on those commits before one that only the heads have, and notes which nothing has.
-    fn fill_up_to(&mut self, number: u64, each: EachSound<'_>) -> Result<(), BackendError> {
+    fn fill_up_to(&mut self, number: u64, each: Each<'_>) -> Result<(), BackendError> {
         let mut gap = self.number;
         let waiting: Vec<_> = self.heads.range(self.number..number).map(|(_, frame)| frame.clone()).collect();
         for frame in waiting {

@@ -9,6 +9,3 @@ pub(crate) mod op;
 pub(crate) mod pack;
 pub(crate) mod segment;
 pub(crate) mod writer;
-
-/// The folder of the journal in a store's directory.
-pub(crate) const DIR: &str = "journal";

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use super::commit::{HEADER_BYTES, Point, Salt, header, read_header};
 use super::pack::{FOOTER_BYTES, PREFIX_BYTES, PackEnd, Packing};
 use crate::local::backend::BackendError;
-use crate::local::dir::private::{self, sync_dir};
-use crate::local::dir::regular::open_regular;
+use crate::local::dir::files::{self, open_sound, read_at, sync_dir, write_at};
 
 /// A segment of this many bytes ends with its present pack.
 const SEGMENT_BYTES: u64 = 16 * 1024 * 1024;
@@ -56,47 +55,6 @@ pub(crate) fn list(journal: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(found)
 }
 
-pub(crate) fn open(path: &Path) -> Result<(File, u64), BackendError> {
-    let opened = open_regular(path).and_then(|file| file.metadata().map(|found| (file, found.len())));
-    opened.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => BackendError::Damaged(format!("`{}` is missing", path.display())),
-        io::ErrorKind::InvalidInput => {
-            BackendError::Damaged(format!("`{}` is not a regular file", path.display()))
-        }
-        _ => BackendError::io("read", path, error),
-    })
-}
-
-/// Reads `count` bytes at a place of a file, or fewer where it ends.
-pub(crate) fn read_at(file: &File, at: u64, count: usize) -> io::Result<Vec<u8>> {
-    // What a damaged length claims may not be there.
-    let left = file.metadata()?.len().saturating_sub(at);
-    let mut bytes = vec![0; count.min(usize::try_from(left).unwrap_or(usize::MAX))];
-    let mut read = 0;
-    while let Some(rest) = bytes.get_mut(read..).filter(|rest| !rest.is_empty()) {
-        match read_some(file, at + read as u64, rest) {
-            Ok(0) => break,
-            Ok(some) => read += some,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    bytes.truncate(read);
-    Ok(bytes)
-}
-
-#[cfg(unix)]
-fn read_some(file: &File, at: u64, to: &mut [u8]) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, to, at)
-}
-
-#[cfg(not(unix))]
-fn read_some(mut file: &File, at: u64, to: &mut [u8]) -> io::Result<usize> {
-    use std::io::{Read, Seek, SeekFrom};
-    file.seek(SeekFrom::Start(at))?;
-    file.read(to)
-}
-
 /// Reads the pack that begins at a place; `None` if none does.
 pub(crate) fn pack_at(file: &File, packing: &Packing, at: u64) -> io::Result<Option<FoundPack>> {
     let Some(front) = packing.read_front(&read_at(file, at, PREFIX_BYTES)?) else { return Ok(None) };
@@ -131,7 +89,7 @@ impl FoundPack {
 impl Segment {
     /// Reads the ends of the segment that is to begin with a commit; `None` if it has no sound pack at its end.
     pub(crate) fn read(path: &Path, salt: &Salt, first: u64) -> Result<Option<Self>, BackendError> {
-        let (file, length) = open(path)?;
+        let (file, length) = open_sound(path)?;
         let read =
             |at, count| read_at(&file, at, count).map_err(|source| BackendError::io("read", path, source));
         let packing = Packing::new(salt);
@@ -196,7 +154,7 @@ impl Segment {
 
     /// Reads a segment whose end is torn, up to its last sound pack before a place; `None` if it has none.
     pub(crate) fn read_torn(path: &Path, salt: &Salt, before: u64) -> Result<Option<Self>, BackendError> {
-        let (file, _) = open(path)?;
+        let (file, _) = open_sound(path)?;
         let failed = |source| BackendError::io("read", path, source);
         let packing = Packing::new(salt);
         if read_header(&read_at(&file, 0, HEADER_BYTES).map_err(failed)?) != Some(*salt) {
@@ -256,7 +214,7 @@ impl Appending {
         let is_new = self.last.as_ref().is_none_or(|(.., is_full)| *is_full);
         if is_new {
             let path = self.journal.join(name(first));
-            let created = private::options().write(true).create(true).truncate(true).open(&path);
+            let created = files::options().write(true).create(true).truncate(true).open(&path);
             let file = created.map_err(|source| BackendError::io("create", &path, source))?;
             self.last = Some((file, path, 0, false));
         }
@@ -270,7 +228,7 @@ impl Appending {
         let bytes = if is_new { [&header(&self.salt)[..], &pack].concat() } else { pack };
         let at = usize::try_from(*length).unwrap_or(usize::MAX);
         // What a torn write left behind the end goes first.
-        let written = file.set_len(*length).and_then(|()| super::head::write_at(file, at, &bytes));
+        let written = file.set_len(*length).and_then(|()| write_at(file, at, &bytes));
         if let Err(source) = written {
             // A pack that is there by half would be in the way of nothing but space.
             let _ = file.set_len(*length);

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex};
 
 use super::commit::Point;
 use super::frame::{Frame, Framing, Kind, SECTOR_BYTES};
-use super::head::{self, FIRST_FRAME, HEAD_BYTES, write_at};
+use super::head::{self, FIRST_FRAME, HEAD_BYTES};
 use super::image::Image;
 use super::segment::Appending;
 use crate::local::backend::BackendError;
+use crate::local::dir::files::write_at;
 
 /// The heads of an open store, and the segment behind them.
 pub(crate) struct JournalWriter {

@@ -8,6 +8,7 @@ use crate::entry::encode;
 use crate::error::StoreError;
 use crate::grant::Grant;
 use crate::local::backend::{BackendError, RecordChange};
+use crate::local::journal::commit::{Point, Salt};
 use crate::reader::found::Parent;
 
 const CHECK_BYTES: usize = 8;
@@ -16,7 +17,7 @@ const CHECK_BYTES: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoreRecord {
     /// The salt of the journal that it is made from, and up to which commit.
-    pub(crate) journal: [u8; 16],
+    pub(crate) journal: Salt,
     pub(crate) commits: u64,
     pub(crate) digest: Digest,
     pub(crate) entries: u64,
@@ -34,6 +35,11 @@ impl StoreRecord {
         matches: 0,
         next_id: 1,
     };
+
+    /// The record before the first commit of a journal.
+    pub(crate) fn before(salt: &Salt) -> Self {
+        Self { journal: *salt, digest: Point::start(salt).digest, ..Self::EMPTY }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

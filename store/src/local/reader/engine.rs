@@ -5,15 +5,16 @@ use std::sync::RwLockReadGuard;
 
 use turnfold_core::{Digest, Seat};
 
-use super::found::StoredBranch;
-use super::matches::MatchInfos;
-use super::records::Records;
+use super::found::{StoredBranch, read_match, require_in_place};
+use super::records::{Records, hold};
 use crate::backup::error::RescueError;
 use crate::backup::part::Totals;
 use crate::engine::{Auditable, Each, EngineReader, Found, KeyedEntries, Packed, Walk};
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::grant::Grant;
+use crate::local::layout::record::IdempotencyRecord;
+use crate::local::layout::{key, record};
 use crate::local::rescue::check::check;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::found::{FoundBranch, FoundMatch};
@@ -23,15 +24,46 @@ use crate::snapshots::Snapshots;
 
 impl EngineReader for Records {
     fn found_match(&self, name: &MatchName) -> Result<FoundMatch, StoreError> {
-        self.find_match(name)
+        let key = key::of_match(name);
+        let value = self.backend.get(&key).map_err(|error| StoreError::from(error).within(name, None))?;
+        let Some(value) = value else {
+            // It never was, or its record is gone: then there are fewer than there should be, or one lies elsewhere.
+            self.require_all_matches()?;
+            for record in self.scan(key::all_matches()) {
+                let (key, value) = record?;
+                require_in_place("a match record", &key, &value)?;
+            }
+            return Err(StoreError::NoSuchMatch { match_name: name.clone() });
+        };
+        read_match(name.clone(), &key, &value)
     }
 
-    fn found_branch(&self, match_name: &MatchName, branch: &BranchName) -> Result<Line, StoreError> {
-        self.find(match_name, branch)
+    fn found_branch(&self, match_name: &MatchName, name: &BranchName) -> Result<Line, StoreError> {
+        let find = || {
+            let of = self.found_match(match_name)?;
+            let branch = self.find_branch(&of, name)?;
+            self.line(&of, branch)
+        };
+        match find() {
+            // What is deleted while we look seems damaged; the second time it is not there.
+            Err(StoreError::Corrupt { .. }) => find(),
+            found => found,
+        }
     }
 
     fn branches(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Line>), StoreError> {
-        self.lines_of(name)
+        let (of, branches) = self.branches_of(name)?;
+        let heads = match self.heads_of(&branches) {
+            Ok(heads) => heads,
+            // One after another they say which it is.
+            Err(_) => branches
+                .iter()
+                .map(|branch| Ok(self.line(&of, branch.clone())?.head))
+                .collect::<Result<_, StoreError>>()?,
+        };
+        let line = |(branch, head)| Line { of: of.clone(), branch, head };
+        let lines = branches.into_iter().zip(heads).map(line).collect();
+        Ok((of, lines))
     }
 
     fn ancestry(&self, of: &FoundMatch, branch: &FoundBranch) -> Result<Vec<FoundBranch>, StoreError> {
@@ -54,7 +86,7 @@ impl EngineReader for Records {
     }
 
     fn matches_after(&self, after: Option<&MatchName>) -> Result<Each<'_, MatchInfo>, StoreError> {
-        Ok(Box::new(MatchInfos { records: self, found: self.found_matches(after)? }))
+        Ok(Box::new(self.match_infos(self.found_matches(after)?)))
     }
 
     fn match_names(&self) -> Result<Each<'_, MatchName>, StoreError> {
@@ -67,11 +99,29 @@ impl EngineReader for Records {
         from: Seq,
         take: &mut dyn FnMut(&Packed<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        self.packed(own, from, take)
+        let found = self.page_at(own.branch, own.first, from).map_err(|error| error.at(from))?;
+        let Some(stored) = found else { return Ok(()) };
+        let page = stored.read()?;
+        if stored.next(&page) <= from {
+            return Ok(());
+        }
+        let (first, after) = (stored.first, Some(page.link));
+        take(&Packed { first, before: None, records: page.records, after })
     }
 
     fn anchor(&self, own: Own, before: Digest, wanted: Seq) -> Result<(Seq, Digest), StoreError> {
-        self.anchor_on_page(own, before, wanted)
+        let mut from = wanted;
+        while let Some(stored) = self.page_at(own.branch, own.first, from)?.filter(|_| wanted > own.first) {
+            let page = stored.read()?;
+            let next = stored.next(&page);
+            // While a head is packed a page may hold entries of the one behind it, too.
+            if next <= wanted {
+                return Ok((next, page.link));
+            }
+            let Some(before) = stored.first.checked_sub(1) else { break };
+            from = before;
+        }
+        Ok((own.first, before))
     }
 
     fn find_key(
@@ -90,11 +140,18 @@ impl EngineReader for Records {
 
     fn grants_of(&self, match_name: &MatchName) -> Result<Vec<(Digest, Grant)>, StoreError> {
         let _grants = self.hold_grants();
-        self.grants(&self.find_match(match_name)?)
+        self.grants(&self.found_match(match_name)?)
     }
 
     fn is_taken(&self, match_name: &MatchName, seat: Seat, now_ms: i64) -> Result<bool, StoreError> {
-        self.is_seat_taken(match_name, seat, now_ms)
+        {
+            let books = self.hold_grants();
+            if let Some(grants) = books.known(self.found_match(match_name)?.number()) {
+                return Ok(grants.is_taken(seat, now_ms));
+            }
+        }
+        let mut books = self.change_grants();
+        Ok(self.grants_in(&mut books, &self.found_match(match_name)?)?.is_taken(seat, now_ms))
     }
 
     fn snapshots(&self) -> Option<&Snapshots> {
@@ -102,15 +159,15 @@ impl EngineReader for Records {
     }
 
     fn hold_matches(&self) -> Option<RwLockReadGuard<'_, ()>> {
-        Some(Self::hold_matches(self))
+        Some(hold(&self.matches))
     }
 
     fn hold_branches(&self) -> Option<RwLockReadGuard<'_, ()>> {
-        Some(Self::hold_branches(self))
+        Some(hold(&self.branches))
     }
 
     fn at_one_moment(&self, read: Walk<'_>) -> Result<(), RescueError> {
-        let _branches = self.hold_walk();
+        let _branches = hold(&self.walks);
         read(self)
     }
 
@@ -126,9 +183,42 @@ impl EngineReader for Records {
         Ok((stored.into_iter().map(line).collect(), missing))
     }
 
-    fn audit_kept(&self, line: &Line, keys: KeyedEntries) -> Result<Vec<Found>, StoreError> {
-        let mut damage = self.audit_keys(line, keys)?;
-        damage.extend(self.audit_strays(line)?);
+    fn audit_kept(&self, line: &Line, mut keys: KeyedEntries) -> Result<Vec<Found>, StoreError> {
+        let Line { branch, head, .. } = line;
+        let mut damage = Vec::new();
+        for (key, value) in self.scan_all(key::idempotency_of(branch.id))? {
+            let text = key::text_after(&key, key::ID_PREFIX).and_then(|text| text.parse().ok());
+            let text: IdempotencyKey =
+                text.ok_or_else(|| StoreError::damaged("an idempotency key has no proper name"))?;
+            let expected = keys.remove(&text);
+            let expected = expected.map(|(first, last)| IdempotencyRecord { first, last });
+            let indexed = record::read::<IdempotencyRecord>("an idempotency key", &key, &value);
+            let seq = expected.map(|expected| expected.first);
+            let reason = match indexed {
+                Ok(indexed) if Some(indexed) == expected => continue,
+                // It may have been appended since we read the head.
+                Ok(indexed) if expected.is_none() && indexed.first > head.seq => continue,
+                Ok(_) => {
+                    format!("the idempotency key `{text}` stands for other entries than those that carry it")
+                }
+                Err(error) => format!("the idempotency key `{text}`: {error}"),
+            };
+            damage.push((seq, reason));
+        }
+        for (text, (first, _)) in keys {
+            damage.push((Some(first), format!("the idempotency key `{text}` is missing")));
+        }
+        // Entries behind the head, which a head that was set back leaves.
+        let last_page = self.page_at(branch.id, 0, Seq::MAX - 1)?;
+        let last = match &last_page {
+            Some(stored) => Some(stored.next(&stored.read()?) - 1),
+            None => None,
+        };
+        let last = last.filter(|last| *last > head.seq);
+        // Someone may have appended since we read the head; what counts is the head as it is now.
+        let last = last.filter(|_| self.head(branch).is_ok_and(|now| now == *head));
+        damage
+            .extend(last.map(|last| (Some(last), format!("it lies behind the head, which is {}", head.seq))));
         Ok(damage)
     }
 

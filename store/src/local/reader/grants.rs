@@ -8,27 +8,9 @@ use crate::grant::{Grant, GrantId};
 use crate::granting::{GrantBooks, MatchGrants};
 use crate::local::layout::record::{GrantRecord, MatchGrantRecord};
 use crate::local::layout::{key, record};
-use crate::names::MatchName;
 use crate::reader::found::FoundMatch;
 
 impl Records {
-    /// Returns `true` if a player's seat has a live grant or an invitation that was not spent.
-    pub(crate) fn is_seat_taken(
-        &self,
-        match_name: &MatchName,
-        seat: Seat,
-        now_ms: i64,
-    ) -> Result<bool, StoreError> {
-        {
-            let books = self.hold_grants();
-            if let Some(grants) = books.known(self.find_match(match_name)?.number()) {
-                return Ok(grants.is_taken(seat, now_ms));
-            }
-        }
-        let mut books = self.change_grants();
-        Ok(self.grants_in(&mut books, &self.find_match(match_name)?)?.is_taken(seat, now_ms))
-    }
-
     /// Returns the grants of a match from the books, into which they are read if they are not there.
     pub(crate) fn grants_in<'a>(
         &self,

@@ -1,7 +1,8 @@
-//! Finding matches, branches and lines by name.
+//! Finding branches and lines by name, and whether all are there.
 
-use super::found::{StoredBranch, read_branch, read_match, require_in_place};
+use super::found::{StoredBranch, read_branch};
 use super::records::Records;
+use crate::engine::EngineReader as _;
 use crate::error::StoreError;
 use crate::local::layout::record::IdempotencyRecord;
 use crate::local::layout::{key, record};
@@ -10,21 +11,6 @@ use crate::reader::found::{FoundBranch, FoundMatch};
 use crate::reader::line::Line;
 
 impl Records {
-    pub(crate) fn find_match(&self, name: &MatchName) -> Result<FoundMatch, StoreError> {
-        let key = key::of_match(name);
-        let value = self.backend.get(&key).map_err(|error| StoreError::from(error).within(name, None))?;
-        let Some(value) = value else {
-            // It never was, or its record is gone: then there are fewer than there should be, or one lies elsewhere.
-            self.require_all_matches()?;
-            for record in self.scan(key::all_matches()) {
-                let (key, value) = record?;
-                require_in_place("a match record", &key, &value)?;
-            }
-            return Err(StoreError::NoSuchMatch { match_name: name.clone() });
-        };
-        read_match(name.clone(), &key, &value)
-    }
-
     pub(crate) fn find_branch(&self, of: &FoundMatch, name: &BranchName) -> Result<FoundBranch, StoreError> {
         let key = key::of_branch(of.number(), name);
         let at_branch = |error: StoreError| error.within(&of.name, Some(name));
@@ -39,36 +25,6 @@ impl Records {
                 Err(StoreError::NoSuchBranch { match_name: of.name.clone(), branch: name.clone() })
             }
         }
-    }
-
-    /// Finds a branch of a match, up to its acknowledged head.
-    pub(crate) fn find(&self, match_name: &MatchName, name: &BranchName) -> Result<Line, StoreError> {
-        let find = || {
-            let of = self.find_match(match_name)?;
-            let branch = self.find_branch(&of, name)?;
-            self.line(&of, branch)
-        };
-        match find() {
-            // What is deleted while we look seems damaged; the second time it is not there.
-            Err(StoreError::Corrupt { .. }) => find(),
-            found => found,
-        }
-    }
-
-    /// Returns the lines of all branches of a match, up to the heads that they have at one moment.
-    pub(crate) fn lines_of(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Line>), StoreError> {
-        let (of, branches) = self.branches_of(name)?;
-        let heads = match self.heads(&branches) {
-            Ok(heads) => heads,
-            // One after another they say which it is.
-            Err(_) => branches
-                .iter()
-                .map(|branch| Ok(self.line(&of, branch.clone())?.head))
-                .collect::<Result<_, StoreError>>()?,
-        };
-        let line = |(branch, head)| Line { of: of.clone(), branch, head };
-        let lines = branches.into_iter().zip(heads).map(line).collect();
-        Ok((of, lines))
     }
 
     /// Returns the line of a branch, up to its acknowledged head.
@@ -94,7 +50,7 @@ impl Records {
         let found = unless_changed(
             || {
                 let next_id = self.store_record().ok().map(|record| record.next_id);
-                self.find_match(name).map(|found| (found.number(), found.branches, next_id))
+                self.found_match(name).map(|found| (found.number(), found.branches, next_id))
             },
             |(id, expected, _)| {
                 let records = self.scan_all(key::branches_of(id))?;
@@ -106,7 +62,7 @@ impl Records {
             let reason = format!("it should have {expected} branches, but the store holds another number");
             StoreError::damaged(reason).within(name, None)
         })?;
-        let of = self.find_match(name)?;
+        let of = self.found_match(name)?;
         let stored = records.into_iter().map(StoredBranch::of).collect::<Result<_, _>>();
         Ok((of, stored.map_err(|error| error.within(name, None))?))
     }

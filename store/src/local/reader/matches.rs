@@ -2,101 +2,60 @@
 
 use super::found::{match_name_in, read_match};
 use super::records::Records;
+use crate::engine::{EngineReader as _, until_error};
 use crate::error::StoreError;
 use crate::local::layout::key;
-use crate::local::scan::Scan;
 use crate::names::{BranchName, MatchName};
 use crate::reader::found::FoundMatch;
 use crate::reader::line::Line;
 use crate::reader::report::MatchInfo;
 
-/// What is said of matches, read one after another.
-pub(crate) struct MatchInfos<'a> {
-    pub(crate) records: &'a Records,
-    pub(crate) found: FoundMatches<'a>,
-}
-
-impl Iterator for MatchInfos<'_> {
-    type Item = Result<MatchInfo, StoreError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let info = match self.found.next()? {
-                Ok(found) => match self.records.match_info(&found) {
-                    // It was deleted while we looked.
-                    Err(_) if self.records.is_gone(&found.name) => continue,
-                    info => info,
-                },
-                Err(error) => Err(error),
-            };
-            self.found.is_ended |= info.is_err();
-            return Some(info);
-        }
-    }
-}
-
-/// The records of matches by name.
-pub(crate) struct FoundMatches<'a> {
-    records: &'a Records,
-    scan: Scan<'a>,
-    /// How many there were at the beginning, and the id from which on they are newer; nothing when some are left out.
-    expected: Option<(u64, u64)>,
-    found: u64,
-    is_ended: bool,
-}
-
-impl FoundMatches<'_> {
-    fn step(&mut self) -> Option<Result<FoundMatch, StoreError>> {
-        let Some(record) = self.scan.next() else {
-            self.expected.filter(|(expected, _)| *expected != self.found)?;
-            // One may have been renamed or deleted meanwhile; then there are as many as there should be.
-            return self.records.require_all_matches().err().map(Err);
-        };
-        let read = || {
-            let (key, value) = record?;
-            read_match(match_name_in(&key)?, &key, &value)
-        };
-        let read = read();
-        if let (Ok(found), Some((_, next_id))) = (&read, self.expected) {
-            self.found += u64::from(found.number() < next_id);
-        }
-        Some(read)
-    }
-}
-
-impl Iterator for FoundMatches<'_> {
-    type Item = Result<FoundMatch, StoreError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.is_ended {
-            return None;
-        }
-        let next = self.step();
-        self.is_ended = !matches!(next, Some(Ok(_)));
-        next
-    }
-}
-
 impl Records {
     /// Reads the records of matches by name; when all are read, their number is right or the last thing is an error.
-    pub(crate) fn found_matches(&self, after: Option<&MatchName>) -> Result<FoundMatches<'_>, StoreError> {
+    pub(crate) fn found_matches<'a>(
+        &'a self,
+        after: Option<&MatchName>,
+    ) -> Result<impl Iterator<Item = Result<FoundMatch, StoreError>> + use<'a>, StoreError> {
         let record = self.store_record()?;
         let mut range = key::all_matches();
         if let Some(after) = after {
             range.start = [key::of_match(after).as_slice(), &[0]].concat();
         }
+        // How many there are, and the id from which on they are newer; nothing when some are left out.
         let expected = after.is_none().then_some((record.matches, record.next_id));
-        Ok(FoundMatches {
-            records: self,
-            scan: Scan::new(self.backend.as_ref(), range),
-            expected,
-            found: 0,
-            is_ended: false,
-        })
+        let (mut records, mut count) = (self.scan(range), 0);
+        Ok(until_error(move || {
+            let Some(record) = records.next() else {
+                expected.filter(|(expected, _)| *expected != count)?;
+                // One may have been renamed or deleted meanwhile; then there are as many as there should be.
+                return self.require_all_matches().err().map(Err);
+            };
+            let read = record.and_then(|(key, value)| read_match(match_name_in(&key)?, &key, &value));
+            if let (Ok(found), Some((_, next_id))) = (&read, expected) {
+                count += u64::from(found.number() < next_id);
+            }
+            Some(read)
+        }))
     }
 
-    fn is_gone(&self, name: &MatchName) -> bool {
-        matches!(self.find_match(name), Err(StoreError::NoSuchMatch { .. }))
+    /// Describes matches; one that was deleted since it was found is left out.
+    pub(super) fn match_infos(
+        &self,
+        mut found: impl Iterator<Item = Result<FoundMatch, StoreError>>,
+    ) -> impl Iterator<Item = Result<MatchInfo, StoreError>> {
+        until_error(move || {
+            loop {
+                let of = match found.next()? {
+                    Ok(of) => of,
+                    Err(error) => return Some(Err(error)),
+                };
+                let info = self.match_info(&of);
+                let is_gone = || matches!(self.found_match(&of.name), Err(StoreError::NoSuchMatch { .. }));
+                if info.is_ok() || !is_gone() {
+                    return Some(info);
+                }
+            }
+        })
     }
 
     fn match_info(&self, of: &FoundMatch) -> Result<MatchInfo, StoreError> {

@@ -7,6 +7,7 @@ use super::records::Records;
 use crate::error::StoreError;
 use crate::local::backend::disk::DiskBackend;
 use crate::local::backend::{Backend, BackendError};
+use crate::local::dir::files::Places;
 use crate::local::dir::format;
 use crate::local::dir::lock::Locks;
 use crate::local::journal::image::{Image, read_beside};
@@ -35,11 +36,7 @@ pub(crate) fn open(dir: &Path) -> Result<Records, StoreError> {
 }
 
 /// Opens the index, if it is sound; whatever is wrong with it is found again when the store is written to.
-fn open_index(
-    places: &crate::local::dir::places::Places,
-    image: &Image,
-    locks: Locks,
-) -> Option<DiskBackend> {
+fn open_index(places: &Places, image: &Image, locks: Locks) -> Option<DiskBackend> {
     match DiskBackend::open_for_reading(places, image, locks) {
         Ok(backend) => backend,
         Err(error) => {

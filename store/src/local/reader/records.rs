@@ -9,7 +9,7 @@ use crate::granting::GrantBooks;
 use crate::local::backend::{Backend, StoredRecord};
 use crate::local::layout::record::StoreRecord;
 use crate::local::layout::{key, record};
-use crate::local::scan::Scan;
+use crate::local::scan::scan;
 use crate::reader::found::{FoundBranch, Head};
 use crate::snapshots::Snapshots;
 
@@ -20,12 +20,12 @@ pub(crate) struct Records {
     pub(crate) snapshots: Option<Snapshots>,
     /// Held for reading by who needs the matches to stay under their names, for writing while one is renamed or deleted.
     /// Taken before `branches`.
-    matches: RwLock<()>,
+    pub(super) matches: RwLock<()>,
     /// Held for reading by who needs the branches of matches to stay, for writing while one is renamed or deleted.
-    branches: RwLock<()>,
+    pub(super) branches: RwLock<()>,
     /// The same for a walk whose output may be slow. Taken before `branches`, so that a thread that waits to rename or
     /// delete a branch keeps no reader waiting.
-    walks: RwLock<()>,
+    pub(super) walks: RwLock<()>,
     /// Held for reading by who needs the grants of a match as they are at one time, for writing while one changes. Taken
     /// after `branches`.
     grants: RwLock<GrantBooks>,
@@ -43,24 +43,9 @@ impl Records {
         }
     }
 
-    /// Keeps all matches there and under their names.
-    pub(crate) fn hold_matches(&self) -> RwLockReadGuard<'_, ()> {
-        self.matches.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits until no thread holds the matches.
     pub(crate) fn change_matches(&self) -> RwLockWriteGuard<'_, ()> {
         self.matches.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Keeps the branches of all matches there and under their names.
-    pub(crate) fn hold_branches(&self) -> RwLockReadGuard<'_, ()> {
-        self.branches.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Keeps the branches of all matches there and under their names, for as long as it may take.
-    pub(crate) fn hold_walk(&self) -> RwLockReadGuard<'_, ()> {
-        self.walks.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until no thread holds the branches.
@@ -70,7 +55,7 @@ impl Records {
 
     /// Keeps all grants as they are.
     pub(crate) fn hold_grants(&self) -> RwLockReadGuard<'_, GrantBooks> {
-        self.grants.read().unwrap_or_else(PoisonError::into_inner)
+        hold(&self.grants)
     }
 
     /// Waits until no thread holds the grants.
@@ -89,7 +74,7 @@ impl Records {
         &self,
         range: Range<Vec<u8>>,
     ) -> impl Iterator<Item = Result<StoredRecord, StoreError>> {
-        Scan::new(self.backend.as_ref(), range).map(|record| Ok(record?))
+        scan(self.backend.as_ref(), range).map(|record| Ok(record?))
     }
 
     /// Returns every record in a range of keys.
@@ -104,12 +89,17 @@ impl Records {
     }
 
     /// Returns the heads of branches at one moment.
-    pub(crate) fn heads(&self, branches: &[FoundBranch]) -> Result<Vec<Head>, StoreError> {
+    pub(crate) fn heads_of(&self, branches: &[FoundBranch]) -> Result<Vec<Head>, StoreError> {
         let keys: Vec<_> = branches.iter().map(|branch| key::of_head(branch.id)).collect();
         let values = self.backend.get_all(&keys)?;
         let read = |((branch, key), value): ((&FoundBranch, &Vec<u8>), _)| read_head(branch, key, value);
         branches.iter().zip(&keys).zip(values).map(read).collect()
     }
+}
+
+/// Waits until no thread changes what a lock is about, and keeps it as it is.
+pub(super) fn hold<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn read_head(branch: &FoundBranch, key: &[u8], value: Option<Vec<u8>>) -> Result<Head, StoreError> {

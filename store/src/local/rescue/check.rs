@@ -1,15 +1,19 @@
 //! Check: the store's own audit, which asks no rules.
 
-use super::grants;
-use super::orphan::{Orphans, Owners, orphans};
+use std::collections::{BTreeMap, BTreeSet};
+
+use turnfold_core::Digest;
+
 use crate::audit::{Audited, audit};
 use crate::backup::part::Totals;
 use crate::error::StoreError;
+use crate::grant::GrantId;
 use crate::local::layout::key;
-use crate::local::layout::record::StoreRecord;
+use crate::local::layout::record::{GrantRecord, StoreRecord};
 use crate::local::reader::found::{match_name_in, read_match};
+use crate::local::reader::grants::read_grant;
 use crate::local::reader::records::Records;
-use crate::names::MatchName;
+use crate::reader::found::FoundMatch;
 use crate::reader::report::{Damage, StoreCheck};
 
 /// Audits all records; nothing is deleted during the audit.
@@ -35,14 +39,13 @@ struct Check<'a> {
 
 impl Check<'_> {
     fn matches(&mut self, observe: &mut dyn FnMut(Totals)) -> Result<(), StoreError> {
-        if let Err(error) = self.records.require_all_matches() {
-            self.record(None, error)?;
-        }
+        self.note(self.records.require_all_matches())?;
         for record in self.records.scan(key::all_matches()) {
-            match record.and_then(|(key, value)| self.one_match(&key, &value)) {
-                Ok(()) => observe(self.sound),
-                Err(error) => self.record(None, error)?,
+            let audited = record.and_then(|(key, value)| self.one_match(&key, &value));
+            if audited.is_ok() {
+                observe(self.sound);
             }
+            self.note(audited)?;
         }
         Ok(())
     }
@@ -67,10 +70,43 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Requires every grant to be readable, and to be listed for its match.
+    /// Requires every grant to be readable, and to be listed for the match that it names.
     fn grants(&mut self) -> Result<(), StoreError> {
-        for damage in grants::damage(self.records) {
-            self.record(None, damage)?;
+        let records = self.records;
+        let _grants = records.hold_grants();
+        let mut damaged = BTreeSet::new();
+        // Matches that are missing or damaged are found by themselves.
+        for (key, value) in records.scan(key::all_matches()).flatten() {
+            let Ok(of) = match_name_in(&key).and_then(|name| read_match(name, &key, &value)) else {
+                continue;
+            };
+            self.grants_of(&of, &mut damaged)?;
+        }
+        for record in records.scan(key::all_grants()) {
+            let found = record.and_then(|(key, value)| {
+                let hash = key::hash_after(&key, key::GRANT_PREFIX);
+                // Whatever else has such a key is found among the records that belong to nothing.
+                let Some(hash) = hash.filter(|hash| !damaged.contains(hash)) else { return Ok(()) };
+                let GrantRecord { match_id, grant } = read_grant(&hash, &key, &value)?;
+                let is_listed = records.backend.get(&key::of_match_grant(match_id, &hash))?;
+                let reason = format!("the grant `{}` is not listed", GrantId::of(&hash));
+                let unlisted = || StoreError::damaged(reason).within(&grant.match_name, None);
+                is_listed.map(|_| ()).ok_or_else(unlisted)
+            });
+            self.note(found)?;
+        }
+        Ok(())
+    }
+
+    /// Requires what is listed for a match to be its grants; notes those that are damaged.
+    fn grants_of(&mut self, of: &FoundMatch, damaged: &mut BTreeSet<Digest>) -> Result<(), StoreError> {
+        for listed in self.records.listed_grants(of.number()) {
+            let found = listed.and_then(|(hash, seat)| {
+                let grant = self.records.grant(of, &hash).inspect_err(|_| _ = damaged.insert(hash))?;
+                let reason = format!("the grant `{}` is listed for another seat", GrantId::of(&hash));
+                if grant.kind.seat() == seat { Ok(()) } else { Err(StoreError::damaged(reason)) }
+            });
+            self.note(found.map_err(|error| error.within(&of.name, None)))?;
         }
         Ok(())
     }
@@ -88,7 +124,7 @@ impl Check<'_> {
     fn strays(&mut self) -> Result<(), StoreError> {
         let orphans = match orphans(self.records, &self.owners) {
             Ok(orphans) => orphans,
-            Err(error) => return self.record(None, error),
+            Err(error) => return self.note(Err(error)),
         };
         for (reason, Orphans { first_key, count }) in orphans {
             let key = first_key.escape_ascii();
@@ -99,11 +135,65 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn record(&mut self, match_name: Option<MatchName>, error: StoreError) -> Result<(), StoreError> {
-        let StoreError::Corrupt { match_name: placed, branch, seq, reason } = error else {
-            return Err(error);
+    /// Takes damage down; any other error ends the audit.
+    fn note(&mut self, found: Result<(), StoreError>) -> Result<(), StoreError> {
+        if let Err(StoreError::Corrupt { match_name, branch, seq, reason }) = found {
+            self.damage.push(Damage { match_name, branch, seq, reason });
+            return Ok(());
+        }
+        found
+    }
+}
+
+/// What records may belong to.
+#[derive(Debug, Default)]
+struct Owners {
+    matches: BTreeSet<u64>,
+    branches: BTreeSet<u64>,
+    /// Ids from this one on were given since the others were listed.
+    next_id: u64,
+}
+
+/// Records that belong to nothing for the same reason.
+#[derive(Debug)]
+struct Orphans {
+    first_key: Vec<u8>,
+    count: u64,
+}
+
+/// Finds the records of the whole store that belong to no match and no branch, by what they would have to belong to.
+///
+/// Nothing refers to them, so no other audit sees them; a store that was only ever written to by this crate has none.
+fn orphans(records: &Records, owners: &Owners) -> Result<BTreeMap<String, Orphans>, StoreError> {
+    let mut orphans: BTreeMap<(Option<u64>, String), Orphans> = BTreeMap::new();
+    for record in records.scan(vec![0]..vec![u8::MAX]) {
+        let (key, _) = record?;
+        if let Some(reason) = owners.reason_against(&key) {
+            let id = key::id_of(&key);
+            orphans.entry((id, reason)).or_insert(Orphans { first_key: key, count: 0 }).count += 1;
+        }
+    }
+    // Who was created meanwhile is no orphan.
+    let created = owners.next_id..records.store_record()?.next_id;
+    let of_nothing = orphans.into_iter().filter(|((id, _), _)| !id.is_some_and(|id| created.contains(&id)));
+    Ok(of_nothing.map(|((_, reason), orphans)| (reason, orphans)).collect())
+}
+
+impl Owners {
+    /// Says why a record belongs to nothing, if it does not.
+    fn reason_against(&self, key: &[u8]) -> Option<String> {
+        let (owner, ids) = match key.first() {
+            Some(b's') if key == key::STORE => return None,
+            Some(b'm') => return None,
+            Some(b'a') => {
+                let has_hash = key::hash_after(key, key::GRANT_PREFIX).is_some();
+                return (!has_hash).then(|| "it names no grant".to_owned());
+            }
+            Some(b'b' | b'i') => ("match", &self.matches),
+            Some(b'h' | b'k' | b'p') => ("branch", &self.branches),
+            _ => return Some("there is no such table".to_owned()),
         };
-        self.damage.push(Damage { match_name: placed.or(match_name), branch, seq, reason });
-        Ok(())
+        let Some(id) = key::id_of(key) else { return Some(format!("it names no {owner}")) };
+        (!ids.contains(&id)).then(|| format!("there is no {owner} with the id {id}"))
     }
 }

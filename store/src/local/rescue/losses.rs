@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::lost::LostEntries;
+use serde::Serialize;
+
+use crate::engine::EngineReader as _;
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::local::backend::BackendError;
@@ -15,6 +17,29 @@ use crate::local::reader::found::match_name_in;
 use crate::local::reader::records::Records;
 use crate::local::view::View;
 use crate::names::{BranchName, MatchName};
+
+/// Something that could not be saved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LostEntries {
+    /// The match; `None` when it is not known, or when this concerns the store as a whole.
+    #[serde(rename = "match")]
+    pub match_name: Option<MatchName>,
+    /// The branch; `None` when it concerns the match as a whole.
+    pub branch: Option<BranchName>,
+    /// The first entry that is lost, where it is known.
+    pub from: Option<Seq>,
+    /// The last, as far as anything still shows it.
+    pub to: Option<Seq>,
+    /// Why.
+    pub reason: String,
+}
+
+impl LostEntries {
+    /// Something that concerns the store as a whole.
+    pub(crate) fn of_store(reason: impl Into<String>) -> Self {
+        Self { match_name: None, branch: None, from: None, to: None, reason: reason.into() }
+    }
+}
 
 /// What is left of a journal, carried out.
 pub(crate) struct Left {
@@ -106,7 +131,7 @@ fn names(records: &Records) -> BTreeMap<u64, (MatchName, BranchName)> {
     let mut names = BTreeMap::new();
     for (key, _) in records.scan(key::all_matches()).flatten() {
         let Ok(match_name) = match_name_in(&key) else { continue };
-        let Ok(of) = records.find_match(&match_name) else { continue };
+        let Ok(of) = records.found_match(&match_name) else { continue };
         for (key, value) in records.scan(key::branches_of(of.number())).flatten() {
             let read = record::read::<BranchRecord>("a branch", &key, &value);
             let name = key::text_after(&key, key::ID_PREFIX).and_then(|name| name.parse().ok());

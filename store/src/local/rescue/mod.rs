@@ -4,14 +4,11 @@
 
 pub(crate) mod check;
 mod compact;
-mod grants;
 pub(crate) mod losses;
-mod lost;
 pub(crate) mod new_store;
-mod orphan;
 mod salvage;
 mod stats;
 
 pub use compact::Compacted;
-pub use lost::LostEntries;
+pub use losses::LostEntries;
 pub use salvage::Salvage;

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::backup::error::RescueError;
-use crate::local::dir::draft::{self, DraftDir};
-use crate::local::dir::private::sync_dir;
+use crate::draft::{self, DraftDir};
+use crate::local::dir::files::sync_dir;
 use crate::local::index::tree::sync_all;
 use crate::local::journal::head::HEAD_BYTES;
 use crate::local::writer::engine::Local;

@@ -6,29 +6,28 @@ use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
 use super::check::check;
-use super::losses::{Left, losses, read_left};
-use super::lost::LostEntries;
+use super::losses::{Left, LostEntries, losses, read_left};
 use super::new_store::{self, NewStore};
 use crate::backup::error::RescueError;
 use crate::backup::part::Totals;
 use crate::backup::rebuild::Rebuild;
 use crate::backup::walk::walk;
+use crate::draft;
 use crate::engine::Engine;
 use crate::error::StoreError;
 use crate::local::backend::memory::MemoryBackend;
 use crate::local::backend::{Backend, BackendError};
+use crate::local::dir::files::{self, LOCK_FILE, Places, open_regular};
 use crate::local::dir::holder::holder;
 use crate::local::dir::lock::try_for_a_while;
-use crate::local::dir::places::{LOCK_FILE, Places};
-use crate::local::dir::regular::open_regular;
-use crate::local::dir::{draft, format, private, swap};
+use crate::local::dir::{format, swap};
 use crate::local::index::open::open_newest;
 use crate::local::journal::image::Image;
 use crate::local::journal::lenient::Remains;
 use crate::local::misfit::Misfit;
 use crate::local::reader::records::Records;
 use crate::local::replay::replay;
-use crate::local::scan::Scan;
+use crate::local::scan::scan;
 use crate::local::staging::Staging;
 use crate::local::view::View;
 use crate::writer::store::Store;
@@ -171,7 +170,7 @@ fn indexed(places: &Places, scratch: &Path) -> Option<(Records, Vec<(u64, Misfit
         return None;
     }
     let memory = MemoryBackend::new();
-    for record in Scan::new(&tree, vec![0]..vec![u8::MAX]) {
+    for record in scan(&tree, vec![0]..vec![u8::MAX]) {
         let (key, value) = record.ok()?;
         memory.tamper(&key, Some(value));
     }
@@ -207,7 +206,7 @@ fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
         if kind.is_dir() {
             copy_all(&path, &target)?;
         } else if kind.is_file() {
-            let mut copy = private::options().write(true).create_new(true).open(&target)?;
+            let mut copy = files::options().write(true).create_new(true).open(&target)?;
             std::io::copy(&mut open_regular(&path)?, &mut copy)?;
         }
     }

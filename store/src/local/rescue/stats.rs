@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::backup::part::Totals;
 use crate::error::StoreError;
-use crate::local::dir::places::Places;
+use crate::local::dir::files::Places;
 use crate::local::dir::swap;
 use crate::local::layout::key;
 use crate::local::reader::pages::read_page;

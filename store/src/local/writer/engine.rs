@@ -4,17 +4,21 @@ use std::sync::Arc;
 
 use turnfold_core::Digest;
 
-use super::append;
-use super::committer::Committer;
-use super::{create, delete, grants, rename};
+use super::committer::{Committer, Order};
+use super::ledger::{BranchState, Ledger, Staged};
+use super::{delete, grants};
+use crate::chain;
 use crate::engine::{Append, Engine, EngineReader, NewBranch, Then};
 use crate::entry::NewEntry;
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
 use crate::local::backend::Backend;
+use crate::local::journal::op::Op;
+use crate::local::layout::key;
 use crate::local::reader::records::Records;
 use crate::names::{BranchName, MatchName};
-use crate::reader::appended::Appended;
+use crate::reader::found::Head;
+use crate::reader::report::Appended;
 use crate::snapshots::Snapshots;
 
 /// A store on disk or in memory.
@@ -69,11 +73,39 @@ impl Engine for Local {
         genesis: Vec<u8>,
         entries: Vec<NewEntry>,
     ) -> Result<(), StoreError> {
-        create::create_match(&self.committer, name.clone(), genesis, entries)
+        let name = name.clone();
+        self.committer.perform(Order::Alone, move |ledger, staged| {
+            if ledger.records.backend.get(&key::of_match(&name))?.is_some() {
+                return Err(StoreError::AlreadyExists { match_name: name });
+            }
+            let id = ledger.take_ids(2);
+            staged.add(&Op::CreateMatch { id, name: name.clone(), genesis: &genesis });
+            let head = Head { seq: 0, link: chain::genesis_link(&genesis) };
+            let mut state = BranchState { id: id + 1, head };
+            staged.append(&mut state, entries, None);
+            ledger.branches.insert((name, BranchName::main()), state);
+            Ok(())
+        })
     }
 
     fn create_branch(&self, new: NewBranch, entries: Vec<NewEntry>) -> Result<(), StoreError> {
-        create::create_branch(&self.committer, new, entries)
+        let NewBranch { match_name, name, from, at } = new;
+        self.committer.perform(Order::Alone, move |ledger, staged| {
+            let parent = ledger.records.found_branch(&match_name, &from)?;
+            if ledger.records.backend.get(&key::of_branch(parent.of.number(), &name))?.is_some() {
+                return Err(StoreError::BranchExists { match_name, branch: name });
+            }
+            parent.require(at)?;
+            let link = parent.link_at(ledger.records.as_ref(), at)?;
+            let id = ledger.take_ids(1);
+            let mut state = BranchState { id, head: Head { seq: at, link } };
+            let names = (match_name, name);
+            let (match_name, name) = names.clone();
+            staged.add(&Op::CreateBranch { id, match_name, name, parent: from, at, link });
+            staged.append(&mut state, entries, None);
+            ledger.branches.insert(names, state);
+            Ok(())
+        })
     }
 
     fn delete_branch(&self, match_name: &MatchName, name: &BranchName) -> Result<(), StoreError> {
@@ -86,7 +118,11 @@ impl Engine for Local {
         name: &BranchName,
         new: &BranchName,
     ) -> Result<(), StoreError> {
-        rename::rename_branch(self.both(), (match_name.clone(), name.clone()), new.clone())
+        // It waits for a backup to be done with a match.
+        let _alone = self.records.change_branches();
+        let (names, new) = ((match_name.clone(), name.clone()), new.clone());
+        let stage = |ledger: &mut Ledger, staged: &mut Staged| rename_branch(ledger, staged, names, new);
+        self.committer.perform(Order::Alone, stage)
     }
 
     fn delete_matches(&self, names: &[MatchName]) -> Result<(), StoreError> {
@@ -94,15 +130,21 @@ impl Engine for Local {
     }
 
     fn rename_matches(&self, names: &[(MatchName, MatchName)]) -> Result<(), StoreError> {
-        rename::rename_matches(self.both(), names.to_vec())
+        // It waits for a backup to be done.
+        let _names = self.records.change_matches();
+        let _grants = self.records.change_grants();
+        let names = names.to_vec();
+        self.committer.perform(Order::Alone, move |ledger, staged| {
+            names.into_iter().try_for_each(|(name, new)| rename_match(ledger, staged, name, new))
+        })
     }
 
     fn append(&self, append: Append) -> Result<Appended, StoreError> {
-        append::append(&self.committer, append)
+        self.committer.perform(order(&append), |ledger, staged| stage(append, ledger, staged))
     }
 
     fn append_then(&self, append: Append, then: Then) {
-        append::append_then(&self.committer, append, then);
+        self.committer.submit(order(&append), |ledger, staged| stage(append, ledger, staged), then);
     }
 
     fn grant(&self, hash: &Digest, new: NewGrant, now_ms: i64) -> Result<(), StoreError> {
@@ -120,4 +162,71 @@ impl Engine for Local {
     fn close(self: Box<Self>) -> Result<(), StoreError> {
         Self::close(*self)
     }
+}
+
+/// An append may share a sync with others.
+fn order(append: &Append) -> Order {
+    let Append { match_name, branch, idempotency_key, .. } = append;
+    Order::Shared(idempotency_key.clone().map(|key| (match_name.clone(), branch.clone(), key)))
+}
+
+fn stage(append: Append, ledger: &mut Ledger, staged: &mut Staged) -> Result<Appended, StoreError> {
+    let Append { match_name, branch, expected_id, expected_head, entries, idempotency_key } = append;
+    let names = (match_name, branch);
+    let mut state = if let Some(state) = ledger.branches.get(&names) {
+        *state
+    } else {
+        let line = ledger.records.found_branch(&names.0, &names.1)?;
+        BranchState { id: line.branch.id, head: line.head }
+    };
+    if expected_id.is_some_and(|expected| expected.branch != state.id) {
+        let (match_name, branch) = names;
+        return Err(StoreError::NoSuchBranch { match_name, branch });
+    }
+    if let Some(idempotency_key) = &idempotency_key {
+        let earlier = ledger.records.keyed(state.id, idempotency_key);
+        if let Some(earlier) = earlier.map_err(|error| error.within(&names.0, Some(&names.1)))? {
+            let line = ledger.records.found_branch(&names.0, &names.1)?;
+            return line.repeated(ledger.records.as_ref(), earlier.first..=earlier.last, &entries);
+        }
+    }
+    let before = state.head;
+    if before.seq != expected_head {
+        let (match_name, branch) = names;
+        return Err(StoreError::Conflict { match_name, branch, expected: expected_head, head: before.seq });
+    }
+    staged.append(&mut state, entries, idempotency_key.as_ref());
+    ledger.branches.insert(names, state);
+    Ok(Appended { first: before.seq + 1, last: state.head.seq, repeated: false })
+}
+
+fn rename_match(
+    ledger: &mut Ledger,
+    staged: &mut Staged,
+    name: MatchName,
+    new: MatchName,
+) -> Result<(), StoreError> {
+    ledger.records.found_match(&name)?;
+    if ledger.records.backend.get(&key::of_match(&new))?.is_some() {
+        return Err(StoreError::AlreadyExists { match_name: new });
+    }
+    ledger.branches.retain(|(match_name, _), _| *match_name != name);
+    staged.add(&Op::RenameMatch { name, new });
+    Ok(())
+}
+
+fn rename_branch(
+    ledger: &mut Ledger,
+    staged: &mut Staged,
+    (match_name, name): (MatchName, BranchName),
+    new: BranchName,
+) -> Result<(), StoreError> {
+    let (of, branches) = ledger.records.branches_of(&match_name)?;
+    ledger.records.find_branch(&of, &name)?;
+    if branches.iter().any(|other| other.name == new) {
+        return Err(StoreError::BranchExists { match_name, branch: new });
+    }
+    ledger.branches.remove(&(match_name.clone(), name.clone()));
+    staged.add(&Op::RenameBranch { match_name, name, new });
+    Ok(())
 }

@@ -3,6 +3,7 @@
 use turnfold_core::Digest;
 
 use super::committer::{Committer, Order};
+use crate::engine::EngineReader as _;
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
 use crate::granting::{self, GrantBooks, Spent};
@@ -19,7 +20,7 @@ pub(super) fn grant(
     now_ms: i64,
 ) -> Result<(), StoreError> {
     let mut books = records.change_grants();
-    let of = records.find_match(&new.match_name)?;
+    let of = records.found_match(&new.match_name)?;
     let made = (*hash, new.made(now_ms));
     make(committer, records, &mut books, (&of, made, None))
 }
@@ -37,7 +38,7 @@ pub(super) fn join(
         let joined = records.grant_record(token)?.map(|joined| JoinedSeat::Again(joined.grant));
         return joined.ok_or_else(|| StoreError::NoSuchGrant { id: GrantId::of(token) });
     };
-    let of = records.find_match(&spent.match_name)?;
+    let of = records.found_match(&spent.match_name)?;
     make(committer, records, &mut books, (&of, (*token, joined.clone()), Some((*invitation, spent))))?;
     Ok(JoinedSeat::Now(joined))
 }
@@ -50,7 +51,7 @@ pub(super) fn revoke(
     now_ms: i64,
 ) -> Result<Digest, StoreError> {
     let mut books = records.change_grants();
-    let of = records.find_match(match_name)?;
+    let of = records.found_match(match_name)?;
     let grants = records.grants_in(&mut books, &of)?;
     let hash = grants.find(id).ok_or(StoreError::NoSuchGrant { id })?;
     let found = records.grant(&of, &hash)?;
@@ -69,7 +70,7 @@ pub(super) fn keep(
     grants: Vec<(Digest, Grant)>,
 ) -> Result<(), StoreError> {
     let mut books = records.change_grants();
-    records.find_match(match_name)?;
+    records.found_match(match_name)?;
     books.clear();
     write(committer, (match_name, Vec::new()), grants)
 }

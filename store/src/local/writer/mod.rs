@@ -1,11 +1,8 @@
 //! Writing to a store on disk: one committer, and the work that it is given.
 
-mod append;
 mod committer;
-mod create;
 mod delete;
 pub(crate) mod engine;
 mod grants;
 mod ledger;
 pub(crate) mod open;
-mod rename;

@@ -4,6 +4,8 @@
 //! killed process left is removed by the next one that makes a draft in the same directory: a draft is locked as long as
 //! its maker lives, and its name has a shape that nothing else has.
 
+mod leftover;
+
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -15,7 +17,7 @@ use std::time::Duration;
 
 use tempfile::{Builder, NamedTempFile, TempDir};
 
-use super::leftover::{PREFIX, RANDOM_CHARACTERS, remove, sweep};
+use self::leftover::{PREFIX, RANDOM_CHARACTERS, remove, sweep};
 
 /// How often a draft is made again that another process took for a leftover before it was locked.
 const MAKE_TRIES: u32 = 10;
@@ -241,7 +243,7 @@ fn is_held(made: &impl Made) -> bool {
 mod tests {
     use std::ffi::OsStr;
 
-    use super::super::leftover::has_shape;
+    use super::leftover::has_shape;
     use super::*;
 
     #[test]
