@@ -132,9 +132,7 @@ pub(crate) fn check_survives(told: &Told, backend: &MemoryBackend, what: &str) {
 
 #[test]
 fn nothing_acknowledged_is_lost_whichever_call_fails() {
-    type Kind = fn(u64) -> Fault;
-    let kinds: [Kind; 4] = [Fault::Write, Fault::DiskFull, Fault::WriteLate, Fault::Read];
-    for kind in kinds {
+    for kind in Fault::FAILING {
         let mut failures = 0;
         for call in 1.. {
             let memory = MemoryBackend::new();
@@ -158,11 +156,9 @@ fn create_branch(backend: FaultyBackend<MemoryBackend>) -> Result<(), StoreError
 
 #[test]
 fn a_branch_is_created_with_all_its_entries_or_not_at_all_whichever_call_fails() {
-    type Kind = fn(u64) -> Fault;
-    let kinds: [Kind; 4] = [Fault::Write, Fault::DiskFull, Fault::WriteLate, Fault::Read];
     let whole: Vec<_> = (1..=7).chain(101..=200).collect();
     let (mut absent, mut unacknowledged) = (0, 0);
-    for kind in kinds {
+    for kind in Fault::FAILING {
         for call in 1..100 {
             let memory = MemoryBackend::new();
             let acknowledged = create_branch(FaultyBackend::new(memory.clone(), [kind(call)])).is_ok();

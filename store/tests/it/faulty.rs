@@ -21,6 +21,14 @@ pub(crate) enum Fault {
     FlippedBit(u64),
 }
 
+/// A kind of fault, of which the number of the call is chosen.
+pub(crate) type Kind = fn(u64) -> Fault;
+
+impl Fault {
+    /// Every kind after which a call fails.
+    pub(crate) const FAILING: [Kind; 4] = [Self::Write, Self::DiskFull, Self::WriteLate, Self::Read];
+}
+
 /// Passes calls on to another backend, except those that fail.
 pub(crate) struct FaultyBackend<B> {
     inner: B,

@@ -8,6 +8,7 @@ use turnfold_store::{BranchName, Store, StoreError, StoreReader};
 
 use crate::disk::{copy_dir, dir};
 use crate::game::{commands, genesis, name, opaque};
+use crate::rescue::names;
 
 /// ST-13, ST-15: heads of yesterday are not taken for those of today, nor segments.
 #[test]
@@ -95,16 +96,10 @@ fn whatever_is_read_the_answers_are_the_same() {
 fn a_store_has_a_format_a_lock_a_journal_and_an_index() {
     let (_parent, dir) = dir();
     packed(&dir, 0);
-    let listed = |dir: &Path| {
-        let mut names: Vec<_> =
-            fs::read_dir(dir).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    };
-    assert_eq!(listed(&dir), ["FORMAT", "LOCK", "journal", "sled"]);
+    assert_eq!(names(&dir), ["FORMAT", "LOCK", "journal", "sled"]);
     assert_eq!(fs::read_to_string(dir.join("FORMAT")).unwrap(), "turnfold store 4\n");
-    assert_eq!(listed(&dir.join("journal")), ["00000000000000000001.seg", "head.a", "head.b"]);
-    assert_eq!(listed(&dir.join("sled")), ["1"]);
+    assert_eq!(names(&dir.join("journal")), ["00000000000000000001.seg", "head.a", "head.b"]);
+    assert_eq!(names(&dir.join("sled")), ["1"]);
 }
 
 /// ST-5, ST-16: a reader beside a writer that packs all the time sees all that was acknowledged when it began, and whole

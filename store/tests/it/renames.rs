@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::thread;
 
+use crate::disk::copy_dir;
 use crate::engines::on_each;
 use crate::faulty::{Fault, FaultyBackend};
 use turnfold_store::backend::memory::MemoryBackend;
@@ -12,7 +13,7 @@ use turnfold_store::{BranchName, ErrorKind, GrantKind, Store, StoreError};
 use crate::game::{branch, commands, genesis, name, opaque};
 use crate::grants::{new, token};
 use crate::rescue::salvage::{Branches, branches, salvage};
-use crate::rescue::{contents, copy_dir, unobserved};
+use crate::rescue::{contents, unobserved};
 
 /// A store with `m`: `main` of three entries, `line` that begins on it and `twig` on that, each with one of its own.
 fn tree(backend: &MemoryBackend) -> Store {
@@ -193,9 +194,8 @@ fn whichever_call_fails_a_name_changes_wholly_or_not_at_all() {
         step(&whole).unwrap();
         expected.push(names(&whole));
     }
-    let kinds: [fn(u64) -> Fault; 4] = [Fault::Write, Fault::DiskFull, Fault::WriteLate, Fault::Read];
     let (mut before, mut after) = (0, 0);
-    for kind in kinds {
+    for kind in Fault::FAILING {
         for call in 1..120 {
             let memory = MemoryBackend::new();
             let store = Store::with_backend(Box::new(FaultyBackend::new(memory.clone(), [kind(call)])));

@@ -75,18 +75,6 @@ pub(crate) fn contents(store: &Store) -> String {
     told
 }
 
-pub(crate) fn copy_dir(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        if entry.file_type().unwrap().is_dir() {
-            copy_dir(&entry.path(), &to.join(entry.file_name()));
-        } else {
-            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
-        }
-    }
-}
-
 /// The names in a directory, sorted.
 pub(crate) fn names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).unwrap();

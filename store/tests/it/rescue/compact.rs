@@ -5,7 +5,8 @@ use std::path::Path;
 
 use turnfold_store::{BranchName, RescueError, Store, StoreError};
 
-use super::{contents, copy_dir, fill, names, unobserved};
+use super::{contents, fill, names, unobserved};
+use crate::disk::copy_dir;
 use crate::game::{branch, commands, genesis, name, opaque};
 
 fn told(dir: &Path) -> String {

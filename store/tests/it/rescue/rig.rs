@@ -10,8 +10,9 @@ use std::path::Path;
 use turnfold_store::{BranchName, LostEntries, MatchName, RescueError, Salvage, Store};
 
 use super::salvage::{Branches, branches, salvage};
-use super::{copy_dir, unobserved};
+use super::unobserved;
 use crate::chance::Chance;
+use crate::disk::copy_dir;
 use crate::game::{commands, genesis, name, opaque};
 
 /// Histories, and damages of each.

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use turnfold_store::{BranchName, Entry, LostEntries, RescueError, Salvage, Store, StoreError};
 
-use super::{contents, copy_dir, fill, names, unobserved};
+use super::{contents, fill, names, unobserved};
+use crate::disk::copy_dir;
 use crate::game::{branch, commands, genesis, name};
 
 pub(crate) type Branches = BTreeMap<(String, String), Vec<Entry>>;
