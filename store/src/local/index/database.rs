@@ -16,7 +16,7 @@ const CACHE_BYTES: u64 = 64 * 1024 * 1024;
 const LOCK_TRIES: u32 = 200;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-/// How long a flush takes at most before another one is started beside it.
+/// How long a flush takes at most before another one is started too.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Returns the folder of an index.
@@ -51,7 +51,7 @@ impl OpenDb {
     /// noted, wakes all, and fails too; so a flush that takes long gets company.
     pub(super) fn flush(&self) -> Result<(), BackendError> {
         let (sender, flushed) = channel();
-        if let Err(error) = flush_beside(self, move |result| drop(sender.send(result))) {
+        if let Err(error) = flush_on_thread(self, move |result| drop(sender.send(result))) {
             tracing::warn!(%error, "a failed write may go unnoticed");
             return guarded("flush", || self.deref().flush()).map(drop);
         }
@@ -65,7 +65,7 @@ impl OpenDb {
                 // It waits too when nothing has failed by now, so more come, but ever less often.
                 Err(RecvTimeoutError::Timeout) => {
                     let company = |result| tracing::debug!(?result, "a flush took long");
-                    if let Err(error) = flush_beside(self, company) {
+                    if let Err(error) = flush_on_thread(self, company) {
                         tracing::debug!(%error, "a flush takes long");
                     }
                     patience *= 2;
@@ -92,14 +92,14 @@ impl OpenDb {
 }
 
 /// Flushes on another thread, and calls `then` with what became of it.
-fn flush_beside(
+fn flush_on_thread(
     db: &sled::Db,
     then: impl FnOnce(Result<usize, BackendError>) + Send + 'static,
 ) -> io::Result<()> {
     let db = db.clone();
     let flush = move || {
         let flushed = guarded("flush", || db.flush());
-        // Whoever hears of it may close the database.
+        // The caller may close the database next.
         drop(db);
         then(flushed);
     };
