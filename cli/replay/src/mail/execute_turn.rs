@@ -12,7 +12,8 @@ use super::game_turn::{GameTurn, OrderEnd, PlayedBetween};
 use super::host::{MailHost, PlayedStep, RunReport};
 use super::host_dice::{FairTurn, TableDice, TurnDice};
 use super::pairing::{TurnKey, branch_of};
-use super::turn_position::{self, TurnEntry, TurnFacts};
+use super::round::TurnEnd;
+use super::turn_position::{self, TurnEntries};
 use crate::error::ReplayError;
 use crate::history::position::{Position, Tail};
 use crate::history::record::Record;
@@ -70,8 +71,8 @@ fn execute(
     }
     let ends_round = execution.between()?;
     let TurnExecution { host, line, game, report, .. } = execution;
-    let facts = TurnFacts { played, ends_round };
-    let commands = turn_position::next_position(host, plan, &line, &game, &facts, at)?;
+    let end = TurnEnd { played, ends_round };
+    let commands = turn_position::next_position(host, plan, &line, &game, &end, at)?;
     report.effects.extend(host.decide(commands)?);
     Ok(())
 }
@@ -152,27 +153,25 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
 
     /// Finds a step that the game has already; it must be the next one there. So no roll is made twice after an
     /// interrupted run (FD-12).
-    fn done(&self, key: &TurnKey) -> Result<Option<TurnEntry>, ReplayError> {
-        let name = &self.host.of.name;
-        let Some(step) = TurnEntry::find(self.host.store, name, &self.branch, key)? else { return Ok(None) };
-        if step.first() != Some(self.game.head() + 1) {
+    fn done(&self, key: &TurnKey) -> Result<Option<TurnEntries>, ReplayError> {
+        let Some(step) = TurnEntries::find(self.host, &self.branch, key)? else { return Ok(None) };
+        if step.0.first().map(|entry| entry.seq) != Some(self.game.head() + 1) {
             return Err(self.unknown_entry());
         }
         Ok(Some(step))
     }
 
     /// Takes a step that the game has already.
-    fn pass(&mut self, step: &TurnEntry) -> Result<Vec<PlayedEntry>, ReplayError> {
-        self.game.take(step.entries())?;
-        let rules = self.host.of.rules;
+    fn pass(&mut self, step: &TurnEntries) -> Result<Vec<PlayedEntry>, ReplayError> {
+        self.game.take(&step.0)?;
         let mut played = Vec::new();
-        for (seq, command) in step.commands(rules)? {
+        for (entry, command) in step.0.iter().zip(step.commands(self.host.of.rules)?) {
             let is_roll = is_roll(&command);
             if is_roll {
                 let values: Vec<i32> = command.split(' ').filter_map(|word| word.parse().ok()).collect();
                 self.dice.borrow_mut().pass(&values)?;
             }
-            played.push(PlayedEntry { seq, is_roll });
+            played.push(PlayedEntry { seq: entry.seq, is_roll });
         }
         Ok(played)
     }

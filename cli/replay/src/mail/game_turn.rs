@@ -3,11 +3,11 @@
 //! The host that executes a turn and the audit that checks it walk the same steps. Only their rolls have different
 //! sources.
 
-use turnfold_core::{AnyState, DicePolicy, DueRoll, Rejected, Seat, Verdict};
+use turnfold_core::{AnyState, DicePolicy, DueRoll, FoldError, Logged, Rejected, Seat, Verdict};
+use turnfold_store::Entry;
 
 use crate::error::ReplayError;
-use crate::history::History;
-use crate::history::entry::{LogEntry, logged};
+use crate::history::entry::stored;
 use crate::history::record::{Detail, Record};
 use crate::session::script::ScriptLine;
 use crate::session::{ROLLS_IN_A_ROW_MAX, Roller, Session};
@@ -72,8 +72,8 @@ impl<'a> GameTurn<'a> {
     ///
     /// # Errors
     /// [`ReplayError::BadEntry`].
-    pub fn take(&mut self, entries: &[LogEntry]) -> Result<(), ReplayError> {
-        self.state.fold(&logged(entries), &DicePolicy::Recorded, &mut |_| {})?;
+    pub fn take(&mut self, entries: &[Entry]) -> Result<(), ReplayError> {
+        self.state.fold(&stored(entries), &DicePolicy::Recorded, &mut |_| {})?;
         self.head += entries.len() as u64;
         Ok(())
     }
@@ -220,17 +220,19 @@ fn give(session: &mut Session, seat: Seat, command: &str) -> Result<Record, Reje
     Ok(session.submit_alone(&line, None).expect("what judging accepts folds, with any values in range"))
 }
 
-/// Returns `true` if a part of an entry is concealed from a player, who could guess it from a hash of the state (PM-13).
-pub(crate) fn conceals_something(line: &History) -> Result<bool, ReplayError> {
-    let log = line.logged();
-    for seat in line.start()?.players() {
-        let (mut state, mut conceals) = (line.start()?, false);
-        state
-            .fold_as(*seat, &log, &line.dice, &mut |step| conceals |= !step.wholly_shown())
-            .map_err(|cause| line.broken_entry(cause))?;
-        if conceals {
-            return Ok(true);
+/// Returns `true` if all players may know every part of these entries. Else a player could guess a part from a hash of the
+/// state (PM-13).
+pub(crate) fn is_shown_to_all(
+    start: &dyn AnyState,
+    log: &[Logged<'_>],
+    dice: &DicePolicy,
+) -> Result<bool, FoldError> {
+    for seat in start.players() {
+        let mut is_shown = true;
+        start.fork().fold_as(*seat, log, dice, &mut |step| is_shown &= step.wholly_shown())?;
+        if !is_shown {
+            return Ok(false);
         }
     }
-    Ok(false)
+    Ok(true)
 }

@@ -27,6 +27,7 @@ pub use desk_history::DeskHistory;
 pub use desk_turn::{
     AppliedEntry, DeskTurn, Execution, RecordedPaper, RolledEntry, SeatStep, TurnPlan, TurnRecord,
 };
+pub(crate) use game_turn::is_shown_to_all;
 pub use game_turn::{GameTurn, OrderEnd, PlayedBetween, RollDice};
 pub use host::{MailHost, PlayedStep, RunReport};
 pub use host_dice::TableDice;

@@ -2,6 +2,8 @@
 
 use turnfold_core::{AnyState, Seat};
 
+use super::desk_turn::TurnPlan;
+
 /// The seats that are asked at a position, and the seats of its round that have not played in it (PM-14).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Round {
@@ -12,26 +14,30 @@ pub struct Round {
     pub waiting: Vec<Seat>,
 }
 
-/// What a turn did, as far as it decides which seats are asked next.
-#[derive(Clone, Copy, Debug)]
-pub struct TurnEnd<'a> {
-    /// The position of the turn, or the earlier one to which all agreed to go back; `None` before the first.
-    pub from: Option<&'a Round>,
-    /// Whether it is an earlier position (PM-20).
-    pub is_takeback: bool,
+/// What an executed turn did, as far as it decides which seats are asked next.
+#[derive(Clone, Debug, Default)]
+pub struct TurnEnd {
+    /// The seats for which an order was carried out or a command of `default` was applied.
+    pub played: Vec<Seat>,
     /// Whether a command of `between` was applied, so that a round has ended.
     pub ends_round: bool,
-    /// The seats for which an order was carried out or a command of `default` was applied.
-    pub played: &'a [Seat],
 }
 
 impl Round {
-    /// Returns the seats that are asked next, given the state of the game. A gone seat is never asked, and no seat is
-    /// asked while no living seat has a legal command.
-    pub(crate) fn after(end: TurnEnd<'_>, together: bool, living: &[Seat], game: &dyn AnyState) -> Self {
+    /// Returns the seats that are asked after a turn, given the state of the game. `from` is the round of the position
+    /// from which the turn continued; there is none before the first. A gone seat is never asked, and no seat is asked
+    /// while no living seat has a legal command.
+    pub(crate) fn after(
+        from: Option<&Self>,
+        plan: &TurnPlan,
+        end: &TurnEnd,
+        together: bool,
+        game: &dyn AnyState,
+    ) -> Self {
+        let living = plan.living.as_slice();
         let legal: Vec<Seat> = living.iter().copied().filter(|seat| !game.legal(*seat).is_empty()).collect();
-        let waiting = Self::waiting_after(end, together, living);
-        let again = end.from.filter(|_| end.is_takeback && !end.begins_round());
+        let waiting = Self::waiting_after(from, plan, end, together);
+        let again = from.filter(|_| plan.is_takeback && !end.ends_round);
         let again = again.map(|from| common(living, &from.seats)).unwrap_or_default();
         let seats = if legal.is_empty() {
             legal
@@ -44,21 +50,20 @@ impl Round {
     }
 
     /// Returns the seats of the round that have not played in it when the next turn begins.
-    pub(crate) fn waiting_after(end: TurnEnd<'_>, together: bool, living: &[Seat]) -> Vec<Seat> {
-        match end.from {
+    pub(crate) fn waiting_after(
+        from: Option<&Self>,
+        plan: &TurnPlan,
+        end: &TurnEnd,
+        together: bool,
+    ) -> Vec<Seat> {
+        match from {
             _ if !together => Vec::new(),
-            Some(from) if !end.begins_round() => {
-                let is_waiting = |seat: &Seat| end.is_takeback || !end.played.contains(seat);
-                common(living, &from.waiting).into_iter().filter(is_waiting).collect()
+            Some(from) if !end.ends_round => {
+                let is_waiting = |seat: &Seat| plan.is_takeback || !end.played.contains(seat);
+                common(&plan.living, &from.waiting).into_iter().filter(is_waiting).collect()
             }
-            _ => living.to_vec(),
+            _ => plan.living.clone(),
         }
-    }
-}
-
-impl TurnEnd<'_> {
-    const fn begins_round(&self) -> bool {
-        self.from.is_none() || self.ends_round
     }
 }
 

@@ -3,16 +3,15 @@
 use turnfold_core::paper::{DeskTime, LineName};
 use turnfold_core::rules::desk::{AskedSeats, Command, Secret};
 use turnfold_core::{AnyRules, AnyState, Digest, Seat};
-use turnfold_store::{BranchName, Entry, MatchName, Seq, Store};
+use turnfold_store::{BranchName, Entry, Seq};
 
 use super::desk_turn::{DeskTurn, TurnPlan, TurnRecord};
-use super::game_turn::{GameTurn, conceals_something};
+use super::game_turn::{GameTurn, is_shown_to_all};
 use super::host::MailHost;
 use super::pairing::{TurnKey, branch_of};
 use super::round::{Round, TurnEnd};
 use crate::error::ReplayError;
 use crate::history::History;
-use crate::history::entry::{CommandForm, LogEntry};
 use crate::session::is_roll;
 
 /// Requires that the game has the entry of the desk's position, with its link.
@@ -47,12 +46,12 @@ pub(super) fn next_position(
     plan: &TurnPlan,
     line: &LineName,
     game: &GameTurn<'_>,
-    facts: &TurnFacts,
+    end: &TurnEnd,
     at: DeskTime,
 ) -> Result<Vec<Command>, ReplayError> {
     let branch = branch_of(line)?;
     let (seq, state) = (game.head(), game.state());
-    let seats = due_seats(host, plan, facts, state)?;
+    let seats = due_seats(host, plan, end, state)?;
     let seats: AskedSeats = names(&seats).parse().map_err(ReplayError::not_by_mail)?;
     let last = link_at(host, &branch, seq)?;
     let hash = if is_open(host, &branch, seq)? { Some(state.state_hash()) } else { None };
@@ -76,27 +75,27 @@ fn is_open(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<bool, R
     }
     let revision = host.of.line(branch).at(seq);
     let log = host.store.read(&host.of.name, branch, Some(seq))?;
-    Ok(!conceals_something(&History::of_log(&revision, log, host.registry)?)?)
+    let line = History::of_log(&revision, log, host.registry)?;
+    let is_open = is_shown_to_all(line.start()?.as_ref(), &line.logged(), &line.dice);
+    is_open.map_err(|cause| line.broken_entry(cause))
 }
 
 /// PM-14
 fn due_seats(
     host: &MailHost<'_>,
     plan: &TurnPlan,
-    facts: &TurnFacts,
+    end: &TurnEnd,
     game: &dyn AnyState,
 ) -> Result<Vec<Seat>, ReplayError> {
     let together = host.of.terms.together;
     let mut rounds: Vec<Round> = Vec::new();
     for turn in host.desk.turns() {
-        let (Some(plan), Some(end)) = (&turn.plan, &turn.end) else { continue };
-        let facts = if together { TurnFacts::of(host, turn, plan)? } else { TurnFacts::default() };
-        let before = round_before(host, &rounds, plan);
-        let waiting = Round::waiting_after(facts.end(plan, before), together, &plan.living);
-        rounds.push(Round { seats: end.seats.clone(), waiting });
+        let (Some(plan), Some(position)) = (&turn.plan, &turn.end) else { continue };
+        let end = if together { read_end(host, turn, plan, position)? } else { TurnEnd::default() };
+        let waiting = Round::waiting_after(round_before(host, &rounds, plan), plan, &end, together);
+        rounds.push(Round { seats: position.seats.clone(), waiting });
     }
-    let before = round_before(host, &rounds, plan);
-    Ok(Round::after(facts.end(plan, before), together, &plan.living, game).seats)
+    Ok(Round::after(round_before(host, &rounds, plan), plan, end, together, game).seats)
 }
 
 /// Returns the round of the position from which a turn continues.
@@ -104,78 +103,51 @@ fn round_before<'a>(host: &MailHost<'_>, rounds: &'a [Round], plan: &TurnPlan) -
     if plan.is_takeback { rounds.get(position_of(host, plan)?) } else { rounds.last() }
 }
 
-/// What an executed turn did, as far as it decides which seats are asked next.
-#[derive(Default)]
-pub(super) struct TurnFacts {
-    /// The seats that played.
-    pub(super) played: Vec<Seat>,
-    /// Whether it ended its round.
-    pub(super) ends_round: bool,
-}
-
-impl TurnFacts {
-    /// Reads in the game what a turn did that has ended.
-    fn of(host: &MailHost<'_>, turn: &DeskTurn, plan: &TurnPlan) -> Result<Self, ReplayError> {
-        let Some(end) = &turn.end else { return Ok(Self::default()) };
-        let branch = branch_of(&end.line)?;
-        let of = |key: TurnKey| TurnEntry::find(host.store, &host.of.name, &branch, &key);
-        let mut played = turn.executed.clone();
-        for step in plan.steps.iter().filter(|step| step.order.is_none()) {
-            if of(plan.key_of(step))?.is_some() {
-                played.push(step.seat);
-            }
+/// Reads in the game what a turn did that ended with this position.
+fn read_end(
+    host: &MailHost<'_>,
+    turn: &DeskTurn,
+    plan: &TurnPlan,
+    position: &TurnRecord,
+) -> Result<TurnEnd, ReplayError> {
+    let branch = branch_of(&position.line)?;
+    let mut played = turn.executed.clone();
+    for step in plan.steps.iter().filter(|step| step.order.is_none()) {
+        if TurnEntries::find(host, &branch, &plan.key_of(step))?.is_some() {
+            played.push(step.seat);
         }
-        let own = of(plan.host_key())?;
-        let ends_round = own.map_or(Ok(false), |step| step.ends_round(host.of.rules))?;
-        Ok(Self { played, ends_round })
     }
-
-    fn end<'a>(&'a self, plan: &TurnPlan, from: Option<&'a Round>) -> TurnEnd<'a> {
-        TurnEnd { from, is_takeback: plan.is_takeback, ends_round: self.ends_round, played: &self.played }
-    }
+    let own = TurnEntries::find(host, &branch, &plan.host_key())?;
+    let ends_round = own.map_or(Ok(false), |own| own.ends_round(host.of.rules))?;
+    Ok(TurnEnd { played, ends_round })
 }
 
 /// The entries of one append to the game, found by their idempotency key (PM-2).
-pub(super) struct TurnEntry(Vec<LogEntry>);
+pub(super) struct TurnEntries(pub(super) Vec<Entry>);
 
-impl TurnEntry {
+impl TurnEntries {
     /// Finds the entries that a line of the game has with this idempotency key.
     pub(super) fn find(
-        store: &Store,
-        name: &MatchName,
+        host: &MailHost<'_>,
         branch: &BranchName,
         key: &TurnKey,
     ) -> Result<Option<Self>, ReplayError> {
         let key = key.to_string().parse().map_err(ReplayError::not_by_mail)?;
+        let (store, name) = (host.store, &host.of.name);
         let Some(range) = store.find_idempotency_key(name, branch, &key)? else { return Ok(None) };
-        let entries: Result<Vec<Entry>, _> = store.entries(name, branch, range)?.collect();
-        Ok(Some(Self(entries?.into_iter().map(LogEntry::from).collect())))
+        Ok(Some(Self(store.entries(name, branch, range)?.collect::<Result<_, _>>()?)))
     }
 
-    /// Returns the number of its first entry.
-    pub(super) fn first(&self) -> Option<Seq> {
-        self.0.first().map(|entry| entry.seq)
-    }
-
-    /// Returns its entries.
-    pub(super) fn entries(&self) -> &[LogEntry] {
-        &self.0
-    }
-
-    /// Returns the number and the text of each command.
-    pub(super) fn commands(&self, rules: &dyn AnyRules) -> Result<Vec<(Seq, String)>, ReplayError> {
-        let text = |entry: &LogEntry| match &entry.command {
-            CommandForm::Text(text) => Ok((entry.seq, text.clone())),
-            CommandForm::Bytes(bytes) => Ok((entry.seq, rules.command_text(bytes)?)),
-        };
-        let read: Result<_, turnfold_core::decode::DecodeError> = self.0.iter().map(text).collect();
-        read.map_err(ReplayError::not_by_mail)
+    /// Returns the text of each command.
+    pub(super) fn commands(&self, rules: &dyn AnyRules) -> Result<Vec<String>, ReplayError> {
+        let commands = self.0.iter().map(|entry| rules.command_text(&entry.command));
+        commands.collect::<Result<_, _>>().map_err(ReplayError::not_by_mail)
     }
 
     /// Returns `true` if a command of `between` is among them: one by the host that is no roll.
     pub(super) fn ends_round(&self, rules: &dyn AnyRules) -> Result<bool, ReplayError> {
         let commands = self.commands(rules)?;
         let mut own = self.0.iter().zip(&commands).filter(|(entry, _)| entry.seat == Seat::Host);
-        Ok(own.any(|(_, (_, command))| !is_roll(command)))
+        Ok(own.any(|(_, command)| !is_roll(command)))
     }
 }

@@ -8,13 +8,13 @@ use turnfold_core::rules::desk::Setup;
 use turnfold_core::{Digest, DueRoll, Seat};
 use turnfold_store::{Entry, IdempotencyKey};
 
-use super::positions::{Positions, TurnResult};
+use super::positions::Positions;
 use super::rows::{Authors, MailRows};
 use super::segments::{SegmentEnd, TurnSegment};
 use crate::error::ReplayError;
 use crate::history::record::Record;
 use crate::history::revision::Revision;
-use crate::mail::{Execution, GameTurn, OrderEnd, SeatStep, TurnKey, TurnRecord};
+use crate::mail::{Execution, GameTurn, OrderEnd, SeatStep, TurnEnd, TurnKey, TurnRecord};
 use crate::session::is_roll;
 
 /// The authorship of one match.
@@ -94,8 +94,7 @@ impl<'a> Authorship<'a> {
                 played.extend(has_played.then_some(step.seat));
             }
         }
-        let (living, gone) = (plan.living.as_slice(), plan.gone.as_slice());
-        let between = entries.played(game.between(living, gone, default, between))?;
+        let between = entries.played(game.between(&plan.living, &plan.gone, default, between))?;
         entries.take(&between.played, &host)?;
         entries.end("")?;
         let Some(position) = &turn.end else { return Ok(()) };
@@ -104,9 +103,8 @@ impl<'a> Authorship<'a> {
             SegmentEnd::Position => {}
             _ => return Ok(()),
         }
-        let ends_round = between.ends_round;
-        let result = TurnResult { game: game.state(), living, played: &played, ends_round };
-        let checked = self.positions.check(segment, position, &result, self.setup);
+        let end = TurnEnd { played, ends_round: between.ends_round };
+        let checked = self.positions.check(segment, position, plan, &end, game.state(), self.setup);
         checked.map_err(|reason| Fault::at(self.desk.at(position.seq), reason))
     }
 

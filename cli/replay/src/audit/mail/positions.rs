@@ -2,11 +2,11 @@
 
 use turnfold_core::paper::LineName;
 use turnfold_core::rules::desk::{Secret, Setup};
-use turnfold_core::{AnyState, DicePolicy, Seat, Step};
+use turnfold_core::{AnyState, DicePolicy, Seat};
 
 use super::segments::TurnSegment;
 use crate::history::entry::stored;
-use crate::mail::{Round, TurnEnd, TurnRecord};
+use crate::mail::{Round, TurnEnd, TurnPlan, TurnRecord, is_shown_to_all};
 
 /// The positions of a match so far.
 #[derive(Default)]
@@ -15,18 +15,6 @@ pub(super) struct Positions {
     rounds: Vec<(LineName, u64, Round)>,
     /// The last position up to which all players see everything: line, entry and game. What is shown stays shown.
     shown: Option<(LineName, u64, Box<dyn AnyState>)>,
-}
-
-/// The result of a turn.
-pub(super) struct TurnResult<'a> {
-    /// The game after it.
-    pub(super) game: &'a dyn AnyState,
-    /// The seats that still play.
-    pub(super) living: &'a [Seat],
-    /// The seats that played in it, by an order or by default.
-    pub(super) played: &'a [Seat],
-    /// A command of `between` was applied.
-    pub(super) ends_round: bool,
 }
 
 impl Positions {
@@ -38,38 +26,32 @@ impl Positions {
         &mut self,
         segment: &TurnSegment<'_>,
         position: &TurnRecord,
-        result: &TurnResult<'_>,
+        plan: &TurnPlan,
+        end: &TurnEnd,
+        game: &dyn AnyState,
         setup: &Setup,
     ) -> Result<(), String> {
         if segment.link != Some(position.link) {
             return Err("the position has another link than the game at its entry".into());
         }
-        if position.state.is_some_and(|state| state != result.game.state_hash()) {
+        if position.state.is_some_and(|state| state != game.state_hash()) {
             return Err("the position has another state hash than the game at its entry".into());
         }
         // PM-13
-        let is_open = setup.secret != Secret::Match && self.is_shown(segment, position, result.game);
+        let is_open = setup.secret != Secret::Match && self.is_shown(segment, position, game);
         match (is_open, position.state.is_some()) {
             (true, false) => return Err("the position has no state hash, but nothing is concealed".into()),
             (false, true) => return Err("the position has a state hash, but something is concealed".into()),
             _ => {}
         }
         // PM-14
-        let turn = segment.turn;
-        let from = if turn.is_takeback() {
-            let (line, seq) = &turn.from;
+        let from = if plan.is_takeback {
+            let (line, seq) = &plan.from;
             self.rounds.iter().find(|(on, at, _)| on == line && at == seq)
         } else {
             self.rounds.last()
         };
-        let TurnResult { living, ends_round, played, .. } = *result;
-        let end = TurnEnd {
-            from: from.map(|(.., round)| round),
-            is_takeback: turn.is_takeback(),
-            ends_round,
-            played,
-        };
-        let expected = Round::after(end, setup.together, living, result.game);
+        let expected = Round::after(from.map(|(.., round)| round), plan, end, setup.together, game);
         if expected.seats != position.seats {
             let (expected, found) = (names(&expected.seats), names(&position.seats));
             return Err(format!("the position asks {found}; expected {expected}"));
@@ -88,12 +70,7 @@ impl Positions {
         };
         let entries = segment.line.between(from, position.game_seq);
         let log = stored(entries.iter().copied());
-        let is_shown_to = |seat: &Seat| {
-            let mut is_shown = true;
-            let shows = &mut |step: &mut dyn Step| is_shown &= step.wholly_shown();
-            state.fork().fold_as(*seat, &log, &DicePolicy::Recorded, shows).is_ok() && is_shown
-        };
-        let is_shown = game.players().iter().all(is_shown_to);
+        let is_shown = is_shown_to_all(state.as_ref(), &log, &DicePolicy::Recorded) == Ok(true);
         if is_shown {
             self.shown = Some((position.line.clone(), position.game_seq, game.fork()));
         }
