@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use turnfold_core::Digest;
 use turnfold_core::text::{in_one_line, number};
 use turnfold_core::trust::note::NOTE_BYTES_MAX;
-use turnfold_core::trust::{Checkpoint, SignedNote, TreeHash};
+use turnfold_core::trust::{Checkpoint, SignedNote};
 use turnfold_store::{BranchName, COMMAND_BYTES_MAX, GENESIS_BYTES_MAX, Genesis, MatchName};
 
 use super::outline::{BundleOutline, BundledLine, BundledMatch, TITLE, in_order};
@@ -144,7 +144,7 @@ impl Parser<'_> {
         let mut lines: Vec<BundledLine> = Vec::new();
         let mut indexes: BTreeMap<BranchName, usize> = BTreeMap::new();
         let mut parents: BTreeMap<BranchName, Option<BranchName>> = BTreeMap::new();
-        let mut genesis = None;
+        let (mut genesis, mut bytes) = (None, Vec::new());
         while let Some(words) = self.header::<5>("line")? {
             self.lines += 1;
             if self.lines > BUNDLE_LINES_MAX {
@@ -159,12 +159,12 @@ impl Parser<'_> {
             let index = (self.outline.matches.len(), lines.len());
             for record in 0..line.count {
                 self.next()?;
-                let bytes = self.record()?;
+                let found = self.record(&mut bytes)?;
                 if line.first == 0 && record == 0 {
-                    genesis = Some(self.genesis(&bytes)?);
+                    genesis = Some(self.genesis(found)?);
                 }
-                line.left_out += u64::from(matches!(bytes, Held::LeftOut(_)));
-                take(index, bytes.borrow()).map_err(|error| self.at_line(error))?;
+                line.left_out += u64::from(matches!(found, BundledRecord::LeftOut(_)));
+                take(index, found).map_err(|error| self.at_line(error))?;
             }
             lines.push(line);
             self.next()?;
@@ -209,17 +209,20 @@ impl Parser<'_> {
         Ok(BundledLine { branch, parent, first, count, link, left_out: 0 })
     }
 
-    fn record(&self) -> Result<Held, ReplayError> {
+    /// Reads a record; one that is shown is put into `bytes`.
+    fn record<'b>(&self, bytes: &'b mut Vec<u8>) -> Result<BundledRecord<'b>, ReplayError> {
         let expected = || self.malformed("expected `+` and a record, or `#` and a leaf hash, in base64");
         if let Some(record) = self.line.strip_prefix('+') {
-            return Ok(Held::Shown(STANDARD.decode(record).map_err(|_| expected())?));
+            bytes.clear();
+            STANDARD.decode_vec(record, bytes).map_err(|_| expected())?;
+            return Ok(BundledRecord::Shown(bytes));
         }
         let leaf = self.line.strip_prefix('#').ok_or_else(expected)?;
-        Ok(Held::LeftOut(self.word(leaf)?))
+        Ok(BundledRecord::LeftOut(self.word(leaf)?))
     }
 
-    fn genesis(&self, record: &Held) -> Result<Genesis, ReplayError> {
-        let Held::Shown(bytes) = record else {
+    fn genesis(&self, record: BundledRecord<'_>) -> Result<Genesis, ReplayError> {
+        let BundledRecord::Shown(bytes) = record else {
             return Err(self.malformed("expected a Genesis, which is never left out"));
         };
         Genesis::decode(bytes).map_err(|error| self.malformed(error.to_string()))
@@ -262,21 +265,6 @@ impl Parser<'_> {
         }
         self.outline.checkpoints.push(note);
         self.next()
-    }
-}
-
-/// A record that has been read.
-enum Held {
-    Shown(Vec<u8>),
-    LeftOut(TreeHash),
-}
-
-impl Held {
-    fn borrow(&self) -> BundledRecord<'_> {
-        match self {
-            Self::Shown(bytes) => BundledRecord::Shown(bytes),
-            Self::LeftOut(leaf) => BundledRecord::LeftOut(*leaf),
-        }
     }
 }
 

@@ -77,7 +77,7 @@ fn hidden_from(
 ) -> Result<HiddenRecords, ReplayError> {
     let mut found = HiddenRecords::new();
     for of in records.outline().matches.iter().filter(|_| !viewer.see_all()) {
-        for (line, seq) in Hidden::of(records, of, viewer, registry)?.records {
+        for (line, seq) in hidden_in(records, of, viewer, registry)? {
             let Some(line) = of.lines.get(line) else { continue };
             found.insert((of.name.clone(), line.branch.clone(), seq));
         }
@@ -107,71 +107,61 @@ impl LineRecords for SeatRecords<'_> {
     }
 }
 
-/// What a seat may not know of a match, by the lines whose own records they are.
-struct Hidden {
-    records: BTreeSet<(usize, Seq)>,
-}
-
-impl Hidden {
-    fn of(
-        store: &StoreRecords<'_>,
-        of: &BundledMatch,
-        viewer: Viewer,
-        registry: &Registry,
-    ) -> Result<Self, ReplayError> {
-        let guessable = |what: &str| Err(ReplayError::Guessable { what: what.into(), viewer });
-        if matches!(of.genesis.dice, DicePolicy::Seeded(_)) {
-            return guessable(&format!("`{}` has the seed of its dice in its setup", of.name));
-        }
-        let mut hidden = BTreeSet::new();
-        let mut keys: BTreeSet<IdempotencyKey> = BTreeSet::new();
-        let mut all: Vec<(usize, Entry)> = Vec::new();
-        let ancestry = of.ancestry();
-        for (line, found) in of.lines.iter().enumerate() {
-            let revision = Revision { match_name: of.name.clone(), branch: found.branch.clone(), seq: None };
-            let name = SourceName::Revision(revision.clone());
-            let rules = rules_of(&of.genesis, &revision, registry)?;
-            let mut state = rules.start(&of.genesis.setup).map_err(crate::error::ReplayError::from)?;
-            let seen = state.setup_seen(&of.genesis.setup, viewer.seat());
-            if seen.map_err(crate::error::ReplayError::from)? != of.genesis.setup {
-                return guessable(&format!("the setup of `{}` reveals what is dealt", of.name));
-            }
-            let entries = store.entries_of(&revision.at(found.size().saturating_sub(1)))?;
-            all.extend(
-                entries.iter().filter(|entry| entry.seq >= found.first).map(|entry| (line, entry.clone())),
-            );
-            let of_key: Vec<_> = entries.iter().map(|entry| entry.idempotency_key.clone()).collect();
-            let log: Vec<_> = entries.into_iter().map(LogEntry::from).collect();
-            let mut index = 0;
-            let observe = &mut |step: &mut dyn Step| {
-                if !step.wholly_shown() {
-                    hidden.insert((ancestry.holder(line, step.seq()), step.seq()));
-                    keys.extend(of_key.get(index).cloned().flatten());
-                }
-                index += 1;
-            };
-            viewer
-                .fold(state.as_mut(), &logged(&log), &of.genesis.dice, observe)
-                .map_err(|cause| broken_entry(&name, cause))?;
-        }
-        for (line, Entry { seq, seat, idempotency_key: key, .. }) in all {
-            if key.as_ref().is_some_and(|key| keys.contains(key)) {
-                hidden.insert((line, seq));
-            }
-            // What the host gives is shown to all in most games, and at a desk: it says nothing about anybody's secrets.
-            let is_open = seat == viewer.seat() || seat == Seat::Host && !hidden.contains(&(line, seq));
-            let is_safe =
-                key.is_some_and(|key| UNGUESSABLE.iter().any(|begin| key.as_str().starts_with(begin)));
-            // Of all that other players gave, left out or not: else the refusal would tell that they hide something.
-            if !is_open && !is_safe {
-                return guessable(&format!(
-                    "entry {seq} of `{}` has no key that begins with `order:`",
-                    of.name
-                ));
-            }
-        }
-        Ok(Self { records: hidden })
+/// Finds what a seat may not know of a match, by the lines whose own records they are.
+fn hidden_in(
+    store: &StoreRecords<'_>,
+    of: &BundledMatch,
+    viewer: Viewer,
+    registry: &Registry,
+) -> Result<BTreeSet<(usize, Seq)>, ReplayError> {
+    let guessable = |what: &str| Err(ReplayError::Guessable { what: what.into(), viewer });
+    if matches!(of.genesis.dice, DicePolicy::Seeded(_)) {
+        return guessable(&format!("`{}` has the seed of its dice in its setup", of.name));
     }
+    let mut hidden = BTreeSet::new();
+    let mut keys: BTreeSet<IdempotencyKey> = BTreeSet::new();
+    let mut all: Vec<(usize, Entry)> = Vec::new();
+    let ancestry = of.ancestry();
+    for (line, found) in of.lines.iter().enumerate() {
+        let revision = Revision { match_name: of.name.clone(), branch: found.branch.clone(), seq: None };
+        let name = SourceName::Revision(revision.clone());
+        let rules = rules_of(&of.genesis, &revision, registry)?;
+        let mut state = rules.start(&of.genesis.setup)?;
+        let seen = state.setup_seen(&of.genesis.setup, viewer.seat());
+        if seen? != of.genesis.setup {
+            return guessable(&format!("the setup of `{}` reveals what is dealt", of.name));
+        }
+        let entries = store.entries_of(&revision.at(found.size().saturating_sub(1)))?;
+        all.extend(
+            entries.iter().filter(|entry| entry.seq >= found.first).map(|entry| (line, entry.clone())),
+        );
+        let of_key: Vec<_> = entries.iter().map(|entry| entry.idempotency_key.clone()).collect();
+        let log: Vec<_> = entries.into_iter().map(LogEntry::from).collect();
+        let mut index = 0;
+        let observe = &mut |step: &mut dyn Step| {
+            if !step.wholly_shown() {
+                hidden.insert((ancestry.holder(line, step.seq()), step.seq()));
+                keys.extend(of_key.get(index).cloned().flatten());
+            }
+            index += 1;
+        };
+        viewer
+            .fold(state.as_mut(), &logged(&log), &of.genesis.dice, observe)
+            .map_err(|cause| broken_entry(&name, cause))?;
+    }
+    for (line, Entry { seq, seat, idempotency_key: key, .. }) in all {
+        if key.as_ref().is_some_and(|key| keys.contains(key)) {
+            hidden.insert((line, seq));
+        }
+        // What the host gives is shown to all in most games, and at a desk: it says nothing about anybody's secrets.
+        let is_open = seat == viewer.seat() || seat == Seat::Host && !hidden.contains(&(line, seq));
+        let is_safe = key.is_some_and(|key| UNGUESSABLE.iter().any(|begin| key.as_str().starts_with(begin)));
+        // Of all that other players gave, left out or not: else the refusal would tell that they hide something.
+        if !is_open && !is_safe {
+            return guessable(&format!("entry {seq} of `{}` has no key that begins with `order:`", of.name));
+        }
+    }
+    Ok(hidden)
 }
 
 impl StoreRecords<'_> {
