@@ -4,7 +4,6 @@
 //! begins they are kept for it. A match by mail is held against its desk (PM-32, PM-33, FD-19). Nothing here reads a
 //! clock, a network or a store that the bundle does not name.
 
-mod consistency;
 mod mail;
 mod play;
 mod question;
@@ -31,12 +30,15 @@ pub const UNSAID: &str = "no row can say who sat at the keyboard, whether player
 /// Returns the rows for a file that is no bundle in good form: no other row is checked.
 #[must_use]
 pub fn malformed(error: &ReplayError) -> Vec<AuditRow> {
-    let mut rows: Vec<_> =
-        RowName::ALL.into_iter().map(|row| AuditRow::unchecked(row, "the bytes are in disorder")).collect();
-    if let Some(bytes) = rows.first_mut() {
-        *bytes = AuditRow { result: RowResult::Fail, reason: error.to_string(), ..bytes.clone() };
-    }
-    rows
+    let row = |row| {
+        let mut found = RowBuilder::default();
+        match row {
+            RowName::Bytes => found.fail(None, error.to_string()),
+            _ => found.not_checked(None, "the bytes are in disorder"),
+        }
+        found.row(row, String::new)
+    };
+    RowName::ALL.map(row).into()
 }
 
 /// Audits matches whose form is in order.
@@ -61,7 +63,7 @@ pub fn audit_with(
     let signed = signed::checkpoints(&lines, question);
     let wanted: Vec<_> = signed.iter().flat_map(signed::LineCheckpoints::wanted).collect();
     let walked = Walk::through(records, &lines, question.registry, &wanted, on_roll)?;
-    let bytes = RowBuilder::new(RowName::Bytes).row(|| {
+    let bytes = RowBuilder::default().row(RowName::Bytes, || {
         let count: u64 = outline.matches.iter().flat_map(|of| &of.lines).map(|line| line.count).sum();
         format!(
             "{} and {} in canonical form",
@@ -69,13 +71,13 @@ pub fn audit_with(
             counted(outline.checkpoints.len() as u64, "checkpoint")
         )
     });
-    let walk::Walked { chain, dice, rules, roots, mail } = walked;
-    let known = signed::Known { outline, lines: &lines, question, roots: &roots };
+    let walk::Walked { chain, dice, rules, trees, mail } = walked;
+    let known = signed::Known { lines: &lines, question, trees: &trees };
     Ok(vec![
         bytes,
         chain,
         signed::signature(&signed, &known),
-        consistency::consistency(&known, &mail),
+        signed::consistency(&known, &mail),
         signed::cosignatures(&signed, &known),
         dice,
         rules,
@@ -94,5 +96,5 @@ fn authorship(outline: &BundleOutline, mail: &MailRows) -> AuditRow {
             row.not_checked(revision(outline, (of, 0)), unsigned);
         }
     }
-    row.row(|| mail.authorship_text())
+    row.row(RowName::Authorship, || mail.authorship_text())
 }

@@ -77,9 +77,10 @@ impl FromStr for RowName {
 }
 
 /// What a row found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RowResult {
     /// All of it is right.
+    #[default]
     Pass,
     /// There is nothing that the row could check.
     NotApplicable,
@@ -139,30 +140,21 @@ pub struct PlayerKey {
     pub key: VerifierKey,
 }
 
-impl AuditRow {
-    pub(super) fn unchecked(row: RowName, reason: &str) -> Self {
-        Self { row, result: RowResult::NotChecked, reason: reason.into(), at: None, keys: Vec::new() }
-    }
-}
-
 /// Finds the result of a row: the first failure counts, then the first thing not checked.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct RowBuilder {
-    row: AuditRow,
+    result: RowResult,
+    reason: String,
+    at: Option<Revision>,
+    keys: Vec<PlayerKey>,
     /// How many more there are like the first.
     more: u64,
 }
 
 impl RowBuilder {
-    pub(super) fn new(row: RowName) -> Self {
-        let row =
-            AuditRow { row, result: RowResult::Pass, reason: String::new(), at: None, keys: Vec::new() };
-        Self { row, more: 0 }
-    }
-
     /// Adds a key with which a player signed.
     pub(super) fn key(&mut self, key: PlayerKey) {
-        self.row.keys.push(key);
+        self.keys.push(key);
     }
 
     pub(super) fn fail(&mut self, at: Option<Revision>, reason: impl Into<String>) {
@@ -180,35 +172,34 @@ impl RowBuilder {
 
     /// Adds what another found of the same row.
     pub(super) fn absorb(&mut self, other: Self) {
-        let Self { row: AuditRow { result, reason, at, keys, .. }, more } = other;
-        self.row.keys.extend(keys);
-        if result != RowResult::Pass {
-            self.find(result, at, reason);
-            if self.row.result == result {
-                self.more += more;
+        self.keys.extend(other.keys);
+        if other.result != RowResult::Pass {
+            self.find(other.result, other.at, other.reason);
+            if self.result == other.result {
+                self.more += other.more;
             }
         }
     }
 
     fn find(&mut self, result: RowResult, at: Option<Revision>, reason: String) {
-        if result > self.row.result {
-            (self.row.result, self.row.reason, self.row.at) = (result, reason, at);
-            self.more = 0;
-        } else if result == self.row.result {
+        if result > self.result {
+            (self.result, self.reason, self.at, self.more) = (result, reason, at, 0);
+        } else if result == self.result {
             self.more += 1;
         }
     }
 
     /// Returns the row; `passed` says what was checked where all of it is right.
-    pub(super) fn row(self, passed: impl FnOnce() -> String) -> AuditRow {
-        let Self { row, more } = self;
-        if row.result == RowResult::Pass {
-            return AuditRow { reason: passed(), ..row };
-        }
-        let at = row.at.as_ref().map(|at| format!("{at}: ")).unwrap_or_default();
-        let more = if more == 0 { String::new() } else { format!("; {more} more like it") };
-        let reason = format!("{at}{}{more}", row.reason);
-        AuditRow { reason, ..row }
+    pub(super) fn row(self, row: RowName, passed: impl FnOnce() -> String) -> AuditRow {
+        let Self { result, reason, at, keys, more } = self;
+        let reason = if result == RowResult::Pass {
+            passed()
+        } else {
+            let at = at.as_ref().map(|at| format!("{at}: ")).unwrap_or_default();
+            let more = if more == 0 { String::new() } else { format!("; {more} more like it") };
+            format!("{at}{reason}{more}")
+        };
+        AuditRow { row, result, reason, at, keys }
     }
 }
 

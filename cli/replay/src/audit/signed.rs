@@ -1,34 +1,23 @@
-//! Checkpoints of lines: signed by keys of the policy, cosigned by its witnesses (TR-23, TR-25).
+//! Checkpoints of lines: signed by keys of the policy, kept by the auditor, seen by players, cosigned by witnesses (TR-23 to
+//! TR-25, PM-33).
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use turnfold_core::trust::{BadSignature, Checkpoint, SignedNote, TreeHash, TrustPolicy};
+use turnfold_core::trust::{BadSignature, Checkpoint, SignedNote, TrustPolicy};
 
+use super::mail::MailRows;
 use super::question::AuditQuestion;
 use super::rows::{AuditRow, RowBuilder, RowName, counted};
-use crate::bundle::sizes::{LineFinder, LineSize, revision};
-use crate::bundle::{BundleOutline, LineIndex};
+use crate::bundle::sizes::{LineFinder, revision};
+use crate::bundle::{LineIndex, LineTrees};
 
 /// What the rows about checkpoints need to know.
 pub(super) struct Known<'a> {
-    pub(super) outline: &'a BundleOutline,
     pub(super) lines: &'a LineFinder<'a>,
     pub(super) question: AuditQuestion<'a>,
-    /// The roots of the trees that were asked for.
-    pub(super) roots: &'a BTreeMap<LineSize, TreeHash>,
-}
-
-impl Known<'_> {
-    /// Returns how many records a line has.
-    pub(super) fn size(&self, line: LineIndex) -> u64 {
-        self.lines.size(line)
-    }
-
-    /// Returns the root of a line's tree at a size that was asked for.
-    pub(super) fn root(&self, line: LineIndex, size: u64) -> Option<TreeHash> {
-        self.lines.root(self.roots, line, size)
-    }
+    /// The trees that were asked for.
+    pub(super) trees: &'a LineTrees<'a>,
 }
 
 /// The checkpoints of a line by keys of the policy, and those that are only wanted.
@@ -78,14 +67,14 @@ pub(super) fn checkpoints(lines: &LineFinder<'_>, question: AuditQuestion<'_>) -
 
 /// Requires each line to have a checkpoint at its full size, and none that contradicts it.
 pub(super) fn signature(lines: &[LineCheckpoints], known: &Known<'_>) -> AuditRow {
-    let mut row = RowBuilder::new(RowName::Signature);
+    let mut row = RowBuilder::default();
     if known.question.policy.is_none() {
         row.not_checked(None, "no policy says whose signatures count; give one with `--policy`");
-        return row.row(String::new);
+        return row.row(RowName::Signature, String::new);
     }
     for of_line in lines {
-        let size = known.size(of_line.line);
-        let at = || revision(known.outline, of_line.line);
+        let size = known.lines.size(of_line.line);
+        let at = || revision(known.lines.outline, of_line.line);
         if let Some(bad) = &of_line.bad {
             row.fail(at(), bad.to_string());
         }
@@ -93,7 +82,7 @@ pub(super) fn signature(lines: &[LineCheckpoints], known: &Known<'_>) -> AuditRo
         for (checkpoint, _) in &of_line.signed {
             if checkpoint.size > size {
                 row.fail(at(), format!("size {} is signed, {size} records are there", checkpoint.size));
-            } else if known.root(of_line.line, checkpoint.size) != Some(checkpoint.root) {
+            } else if known.trees.root(of_line.line, checkpoint.size) != Some(checkpoint.root) {
                 let signed = checkpoint.size;
                 row.fail(at(), format!("the first {signed} records are not those that were signed"));
             } else {
@@ -110,23 +99,68 @@ pub(super) fn signature(lines: &[LineCheckpoints], known: &Known<'_>) -> AuditRo
             row.not_checked(at(), format!("no signature of a key of the policy covers {records}"));
         }
     }
-    row.row(|| format!("{} signed to the end", counted(lines.len() as u64, "line")))
+    row.row(RowName::Signature, || format!("{} signed to the end", counted(lines.len() as u64, "line")))
+}
+
+/// Holds what the auditor kept against the lines there are; papers were held against their desks before.
+pub(super) fn consistency(known: &Known<'_>, mail: &MailRows) -> AuditRow {
+    let mut row = mail.consistency.clone();
+    let seen = mail.seen_text().map(|seen| format!("; {seen}")).unwrap_or_default();
+    let question = known.question;
+    let (mut compared, mut unknown) = (0, 0);
+    for held in question.held {
+        let Checkpoint { origin, size, root } = &held.checkpoint;
+        match question.policy.map(|policy| policy.is_signed(&held.note, origin)) {
+            Some(Ok(true)) => {}
+            Some(Err(error)) => {
+                row.fail(None, format!("`{}`: {error}", held.path.display()));
+                continue;
+            }
+            _ => {
+                unknown += 1;
+                continue;
+            }
+        }
+        compared += 1;
+        let Some(index) = known.lines.line_of(origin) else {
+            row.fail(None, format!("line missing: `{origin}` was signed at size {size}"));
+            continue;
+        };
+        let now = known.lines.size(index);
+        let at = revision(known.lines.outline, index);
+        if now < *size {
+            row.fail(at, format!("rolled back from {size} to {now} records"));
+        } else if known.trees.root(index, *size) != Some(*root) {
+            row.fail(at, format!("another history: the first {size} records are not those that were signed"));
+        }
+    }
+    match (question.policy, question.held.len()) {
+        (_, 0) => row.not_checked(None, format!("no checkpoint is held; give one with `--held`{seen}")),
+        (None, _) => row.not_checked(None, "no policy says whose checkpoints count"),
+        _ if compared == 0 => row.not_checked(None, "no held checkpoint is signed by a key of the policy"),
+        _ => {}
+    }
+    row.row(RowName::Consistency, || {
+        let others =
+            if unknown == 0 { String::new() } else { format!(", {unknown} of unknown keys ignored") };
+        format!("{} held and found again{others}{seen}", counted(compared, "checkpoint"))
+    })
 }
 
 /// Requires the policy's quorum of each line's newest signed checkpoint.
 pub(super) fn cosignatures(lines: &[LineCheckpoints], known: &Known<'_>) -> AuditRow {
-    let mut row = RowBuilder::new(RowName::Cosignatures);
+    let mut row = RowBuilder::default();
     let Some(policy) = known.question.policy else {
         row.not_checked(None, "no policy says whose cosignatures count; give one with `--policy`");
-        return row.row(String::new);
+        return row.row(RowName::Cosignatures, String::new);
     };
     if !policy.has_quorum() {
         row.not_checked(None, "the policy asks for no cosignatures");
-        return row.row(String::new);
+        return row.row(RowName::Cosignatures, String::new);
     }
     let mut times = Vec::new();
     for of_line in lines {
-        let at = || revision(known.outline, of_line.line);
+        let at = || revision(known.lines.outline, of_line.line);
         let Some(newest) = of_line.signed.iter().map(|(checkpoint, _)| checkpoint.size).max() else {
             row.not_checked(at(), "no signed checkpoint that a witness could cosign");
             continue;
@@ -139,7 +173,7 @@ pub(super) fn cosignatures(lines: &[LineCheckpoints], known: &Known<'_>) -> Audi
         }
     }
     let times = times.iter().min().zip(times.iter().max());
-    row.row(|| {
+    row.row(RowName::Cosignatures, || {
         let lines = counted(lines.len() as u64, "line");
         let (oldest, newest) =
             times.map(|(oldest, newest)| (time(*oldest), time(*newest))).unwrap_or_default();

@@ -1,8 +1,7 @@
 //! One walk over all records: numbers and links, trees, rules and dice of every line (TR-22, TR-26, TR-27).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use turnfold_core::trust::{Tree, TreeHash};
 use turnfold_core::{DicePolicy, Digest, Registry};
 use turnfold_store::{Entry, Genesis, Linker};
 
@@ -10,16 +9,16 @@ use super::mail::{FairRoll, MailAudit, MailRows};
 use super::play::{Playing, Verdict};
 use super::rows::{AuditRow, RowBuilder, RowName, counted};
 use crate::bundle::sizes::{LineFinder, LineSize, revision};
-use crate::bundle::{BundleOutline, BundledLine, BundledRecord, LineIndex, LineRecords};
+use crate::bundle::{BundleOutline, BundledLine, BundledRecord, LineIndex, LineRecords, LineTrees};
 use crate::error::ReplayError;
 use crate::history::revision::Revision;
 
 /// What the walk found.
-pub(super) struct Walked {
+pub(super) struct Walked<'a> {
     pub(super) chain: AuditRow,
     pub(super) dice: AuditRow,
     pub(super) rules: AuditRow,
-    pub(super) roots: BTreeMap<LineSize, TreeHash>,
+    pub(super) trees: LineTrees<'a>,
     pub(super) mail: MailRows,
 }
 
@@ -28,7 +27,8 @@ pub(super) type OnRoll<'a> = &'a mut dyn FnMut(&FairRoll);
 
 /// A line up to some record.
 struct LineState {
-    tree: Tree,
+    /// The number of its records.
+    size: u64,
     /// The link after the last record; `None` once records are left out.
     link: Option<Digest>,
     /// The first record with a number that is not its own.
@@ -42,14 +42,13 @@ pub(super) struct Walk<'a> {
     outline: &'a BundleOutline,
     registry: &'a Registry,
     linker: Linker,
-    wanted: BTreeSet<LineSize>,
     /// Where other lines begin, and how many are still to begin there.
     forks: BTreeMap<LineSize, u64>,
     /// Lines as they were there.
     kept: BTreeMap<LineSize, LineState>,
     /// The line whose records go by.
     current: Option<(LineIndex, LineState)>,
-    roots: BTreeMap<LineSize, TreeHash>,
+    trees: LineTrees<'a>,
     chain: RowBuilder,
     dice: RowBuilder,
     rules: RowBuilder,
@@ -68,21 +67,20 @@ impl<'a> Walk<'a> {
         registry: &'a Registry,
         wanted: &[(LineIndex, u64)],
         on_roll: OnRoll<'a>,
-    ) -> Result<Walked, ReplayError> {
+    ) -> Result<Walked<'a>, ReplayError> {
         let outline = records.outline();
         let mut walk = Self {
             lines,
             outline,
             registry,
             linker: Linker::new(),
-            wanted: lines.cuts(wanted),
             forks: lines.forks(),
             kept: BTreeMap::new(),
             current: None,
-            roots: BTreeMap::new(),
-            chain: RowBuilder::new(RowName::Chain),
-            dice: RowBuilder::new(RowName::Dice),
-            rules: RowBuilder::new(RowName::Rules),
+            trees: LineTrees::of(lines, wanted),
+            chain: RowBuilder::default(),
+            dice: RowBuilder::default(),
+            rules: RowBuilder::default(),
             entries: 0,
             rolls: 0,
             has_dice: false,
@@ -131,7 +129,7 @@ impl<'a> Walk<'a> {
             kept.ok_or_else(|| ReplayError::Changed("the bundle".into()))?
         } else {
             let playing = Playing::of(genesis, self.registry);
-            LineState { tree: Tree::default(), link: None, misplaced: None, playing }
+            LineState { size: 0, link: None, misplaced: None, playing }
         };
         self.current = Some((index, state));
         Ok(())
@@ -150,8 +148,9 @@ impl<'a> Walk<'a> {
         let Some((_, progress)) = self.current.as_mut().filter(|(current, _)| *current == line) else {
             return Err(ReplayError::Changed("the bundle".into()));
         };
-        let (index, leaf) = (progress.tree.size(), record.leaf());
-        progress.tree.push(leaf);
+        let index = progress.size;
+        progress.size += 1;
+        self.trees.take(line, record)?;
         self.mail.take(line, index, &record);
         match record {
             BundledRecord::LeftOut(_) => {
@@ -169,10 +168,7 @@ impl<'a> Walk<'a> {
                 self.entries += 1;
             }
         }
-        let at = (line, progress.tree.size());
-        if self.wanted.contains(&at) {
-            self.roots.insert(at, progress.tree.root());
-        }
+        let at = (line, progress.size);
         if self.forks.contains_key(&at) {
             self.kept.insert(at, progress.fork());
         }
@@ -236,20 +232,20 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn finish(self) -> Walked {
-        let Self { chain, mut dice, rules, roots, outline, entries, rolls, has_dice, mail, .. } = self;
+    fn finish(self) -> Walked<'a> {
+        let Self { chain, mut dice, rules, trees, outline, entries, rolls, has_dice, mail, .. } = self;
         let mail = mail.rows;
         let lines: u64 = outline.matches.iter().map(|of| of.lines.len() as u64).sum();
         let lines = counted(lines, "line");
         Walked {
-            chain: chain.row(|| format!("{lines} linked from the first record to the last")),
+            chain: chain.row(RowName::Chain, || format!("{lines} linked from the first record to the last")),
             dice: {
                 let fair = mail.dice_text();
                 dice.absorb(mail.dice.clone());
                 if fair.is_none() && !has_dice {
                     dice.not_applicable("there is no match with dice");
                 }
-                dice.row(|| {
+                dice.row(RowName::Dice, || {
                     let seeded = || {
                         format!(
                             "{} computed again from the seed, which the host knew",
@@ -263,20 +259,19 @@ impl<'a> Walk<'a> {
                     }
                 })
             },
-            rules: rules.row(|| format!("{} of {lines} folded from the setup", entries_of(entries))),
-            roots,
+            rules: rules.row(RowName::Rules, || {
+                let entries = if entries == 1 { "1 entry".into() } else { format!("{entries} entries") };
+                format!("{entries} of {lines} folded from the setup")
+            }),
+            trees,
             mail,
         }
     }
 }
 
-fn entries_of(entries: u64) -> String {
-    if entries == 1 { "1 entry".into() } else { format!("{entries} entries") }
-}
-
 impl LineState {
     fn fork(&mut self) -> Self {
-        let Self { tree, link, misplaced, playing } = self;
-        Self { tree: tree.clone(), link: *link, misplaced: *misplaced, playing: playing.fork() }
+        let Self { size, link, misplaced, playing } = self;
+        Self { size: *size, link: *link, misplaced: *misplaced, playing: playing.fork() }
     }
 }

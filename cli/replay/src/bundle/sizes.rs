@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use turnfold_core::trust::{LineOrigin, Tree, TreeHash};
+use turnfold_core::trust::LineOrigin;
 use turnfold_store::Ancestry;
 
 use super::outline::{BundleOutline, BundledLine, BundledMatch};
@@ -51,6 +51,20 @@ impl<'a> LineFinder<'a> {
         Some((of, self.matches.get(of)?.ancestry.holder(line, index)))
     }
 
+    /// Returns the lines that hold the first records of a line as their own, from `main` on, each with the number of records
+    /// up to which it counts.
+    pub(crate) fn parts(&self, (of, line): LineIndex, size: u64) -> Vec<LineSize> {
+        let (mut parts, mut next) = (Vec::new(), Some(((of, line), size)));
+        while let Some(((of, line), size)) = next {
+            parts.push(((of, line), size));
+            let first = self.outline.matches.get(of).and_then(|of| of.lines.get(line)).map(|line| line.first);
+            next = first
+                .and_then(|first| Some((self.holder((of, line), first.checked_sub(1)?)?, first.min(size))));
+        }
+        parts.reverse();
+        parts
+    }
+
     /// Returns how many records a line has.
     pub(crate) fn size(&self, (of, line): LineIndex) -> u64 {
         let found = self.outline.matches.get(of).and_then(|of| of.lines.get(line));
@@ -89,19 +103,6 @@ impl<'a> LineFinder<'a> {
     /// Finds a match by its id.
     pub(crate) fn match_of(&self, id: &[u8; 16]) -> Option<usize> {
         self.by_id.get(id).copied()
-    }
-
-    /// Returns the root of a line's tree at a size, among those that were kept.
-    pub(crate) fn root(
-        &self,
-        roots: &BTreeMap<LineSize, TreeHash>,
-        line: LineIndex,
-        size: u64,
-    ) -> Option<TreeHash> {
-        if size == 0 {
-            return Some(Tree::default().root());
-        }
-        roots.get(&self.cut(line, size)?).copied()
     }
 
     /// Finds the line that an origin names, under whatever key (TR-4).

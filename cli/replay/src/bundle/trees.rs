@@ -4,16 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::trust::{Tree, TreeHash};
 
-use super::outline::BundleOutline;
 use super::records::{BundledRecord, LineIndex};
 use super::sizes::{LineFinder, LineSize};
 use crate::error::ReplayError;
 
 /// The trees of lines while their records go by, and their roots at the sizes that were asked for.
 pub(crate) struct LineTrees<'a> {
-    lines: LineFinder<'a>,
+    lines: &'a LineFinder<'a>,
     wanted: BTreeSet<LineSize>,
-    /// Where other lines begin, and how many.
+    /// Where other lines begin.
     forks: BTreeMap<LineSize, u64>,
     /// Trees as they were there.
     kept: BTreeMap<LineSize, Tree>,
@@ -23,8 +22,7 @@ pub(crate) struct LineTrees<'a> {
 
 impl<'a> LineTrees<'a> {
     /// Begins trees whose roots at these sizes are wanted.
-    pub(crate) fn of(outline: &'a BundleOutline, wanted: &[(LineIndex, u64)]) -> Self {
-        let lines = LineFinder::of(outline);
+    pub(crate) fn of(lines: &'a LineFinder<'a>, wanted: &[(LineIndex, u64)]) -> Self {
         let (wanted, forks) = (lines.cuts(wanted), lines.forks());
         Self { lines, wanted, forks, kept: BTreeMap::new(), roots: BTreeMap::new(), current: None }
     }
@@ -57,6 +55,9 @@ impl<'a> LineTrees<'a> {
 
     /// Returns the root of a line at a size that was asked for, once the records have gone by.
     pub(crate) fn root(&self, line: LineIndex, size: u64) -> Option<TreeHash> {
-        self.lines.root(&self.roots, line, size)
+        if size == 0 {
+            return Some(Tree::default().root());
+        }
+        self.roots.get(&self.lines.cut(line, size)?).copied()
     }
 }

@@ -20,9 +20,9 @@ use crate::signing::KeyMemory;
 pub(super) struct ReceivedBundle {
     pub(super) bundle: BundleFile,
     /// The index of the game in the bundle.
-    pub(super) game: usize,
-    /// The index of the desk.
-    desk: usize,
+    pub(super) game_index: usize,
+    pub(super) game: BundledMatch,
+    desk: BundledMatch,
     pub(super) terms: desk::Setup,
     pub(super) host: VerifierKey,
     /// The desk, as far as it is shown.
@@ -50,13 +50,12 @@ impl ReceivedBundle {
             error @ ReplayError::Malformed { .. } => ReplayError::Refused(format!("bytes: {error}")),
             error => error,
         })?;
-        let MailPair { game, desk, terms, host } = pair(&bundle)?;
-        let outline = bundle.outline();
-        let [of_game, of_desk] = [game, desk].map(|index| outline.matches.get(index));
-        let (Some(of_game), Some(of_desk)) = (of_game, of_desk) else { return Err(no_match()) };
-        let known = PlayerMemory::read(memory, &folder_of(of_game))?;
+        let MailPair { game: game_index, desk: desk_index, terms, host } = pair(&bundle)?;
+        let [game, desk] = [game_index, desk_index].map(|index| bundle.outline().matches.get(index).cloned());
+        let (Some(game), Some(desk)) = (game, desk) else { return Err(no_match()) };
+        let known = PlayerMemory::read(memory, &folder_of(&game))?;
         if let Some(known) = &known {
-            require_known(known, of_game, of_desk, &host)?;
+            require_known(known, &game, &desk, &host)?;
         }
         let held = trusted(memory, known.as_ref())?;
         let policy = format!("log {host}\nquorum none\n");
@@ -71,27 +70,21 @@ impl ReceivedBundle {
                 )));
             }
         }
-        let history = read_desk(&bundle, desk, &terms)?;
-        require_concealable(of_game, of_desk, &history, registry)?;
+        let history = read_desk(&bundle, desk_index, &desk, &terms)?;
+        require_concealable(&game, &desk, &history, registry)?;
         let checkpoints = checkpoints(&bundle, &policy);
-        Ok((Self { bundle, game, desk, terms, host, history, checkpoints }, known))
-    }
-
-    /// Returns the game.
-    pub(super) fn of_game(&self) -> Result<&BundledMatch, ReplayError> {
-        self.bundle.outline().matches.get(self.game).ok_or_else(no_match)
+        Ok((Self { bundle, game_index, game, desk, terms, host, history, checkpoints }, known))
     }
 
     /// Returns the memory of a key that has written nothing for the match.
-    pub(super) fn new_memory(&self) -> Result<PlayerMemory, ReplayError> {
-        let (host, game) = (self.host.clone(), self.of_game()?.genesis.link());
-        let desk = self.bundle.outline().matches.get(self.desk).ok_or_else(no_match)?.genesis.link();
-        Ok(PlayerMemory { host, game, desk, number: 0, turn: 0, lines: Vec::new() })
+    pub(super) fn new_memory(&self) -> PlayerMemory {
+        let [game, desk] = [&self.game, &self.desk].map(|of| of.genesis.link());
+        PlayerMemory { host: self.host.clone(), game, desk, number: 0, turn: 0, lines: Vec::new() }
     }
 
     /// Returns the folder of the match in the key's memory.
-    pub(super) fn folder(&self) -> Result<String, ReplayError> {
-        Ok(folder_of(self.of_game()?))
+    pub(super) fn folder(&self) -> String {
+        folder_of(&self.game)
     }
 
     /// Remembers the host's checkpoints, and returns the origins of all lines.
@@ -237,12 +230,16 @@ fn trusted(memory: &KeyMemory, known: Option<&PlayerMemory>) -> Result<Vec<HeldC
 }
 
 /// Reads the desk of a bundle, as far as it is shown.
-fn read_desk(bundle: &BundleFile, desk: usize, terms: &desk::Setup) -> Result<DeskHistory, ReplayError> {
-    let of = bundle.outline().matches.get(desk).ok_or_else(no_match)?;
-    let mut history = DeskHistory::start(terms, &of.genesis.encode())?;
+fn read_desk(
+    bundle: &BundleFile,
+    index: usize,
+    desk: &BundledMatch,
+    terms: &desk::Setup,
+) -> Result<DeskHistory, ReplayError> {
+    let mut history = DeskHistory::start(terms, &desk.genesis.encode())?;
     let mut is_genesis = true;
     bundle.each(&mut |line, record| {
-        if line == (desk, 0) && !std::mem::take(&mut is_genesis) {
+        if line == (index, 0) && !std::mem::take(&mut is_genesis) {
             history.take_record(&record);
         }
         Ok(())

@@ -13,9 +13,10 @@ use turnfold_store::Entry;
 use super::desk_turn::TurnRecord;
 use super::game_turn::{GameTurn, OrderEnd};
 use super::received_bundle::ReceivedBundle;
+use crate::bundle::sizes::LineFinder;
 use crate::bundle::{BundledRecord, LineRecords};
 use crate::error::ReplayError;
-use crate::history::entry::{LogEntry, logged};
+use crate::history::entry::stored;
 use crate::history::record::Record;
 use crate::history::revision::Revision;
 use crate::history::rules_of;
@@ -125,7 +126,7 @@ pub(super) fn try_plays(
     plays: &[String],
     registry: &Registry,
 ) -> Result<Vec<String>, ReplayError> {
-    let of = received.of_game()?;
+    let of = &received.game;
     let line = of.lines.iter().position(|line| line.branch.as_str() == position.line.as_str());
     let Some(line) = line.filter(|line| !of.left_out(*line)) else { return Ok(Vec::new()) };
     let branch = of.lines.get(line).map(|line| line.branch.clone());
@@ -134,7 +135,7 @@ pub(super) fn try_plays(
     let rules = rules_of(&of.genesis, &revision, registry)?;
     let mut state = rules.start(&of.genesis.setup)?;
     let entries = entries(received, line, position.game_seq)?;
-    state.fold(&logged(&entries), &of.genesis.dice, &mut |_| {})?;
+    state.fold(&stored(&entries), &of.genesis.dice, &mut |_| {})?;
     if state.legal(seat).is_empty() {
         return Ok(Vec::new());
     }
@@ -157,24 +158,17 @@ fn without_effect(record: &Record) -> Option<String> {
 }
 
 /// Reads the first entries of a line, including those that it shares with its parents.
-fn entries(received: &ReceivedBundle, line: usize, to: u64) -> Result<Vec<LogEntry>, ReplayError> {
-    let of = received.of_game()?;
-    let (lines, ancestry) = (&of.lines, of.ancestry());
-    // From the line itself to `main`: each line that holds entries, and the last one that counts.
-    let (mut parts, mut next) = (BTreeMap::new(), Some((line, to)));
-    while let Some((index, last)) = next {
-        parts.insert(index, last);
-        let before = lines.get(index).and_then(|found| found.first.checked_sub(1));
-        next = before.map(|before| (ancestry.holder(index, before), last.min(before)));
-    }
+fn entries(received: &ReceivedBundle, line: usize, to: u64) -> Result<Vec<Entry>, ReplayError> {
+    let lines = LineFinder::of(received.bundle.outline());
+    let parts: BTreeMap<_, _> =
+        lines.parts((received.game_index, line), to.saturating_add(1)).into_iter().collect();
     let mut entries = Vec::new();
-    received.bundle.each(&mut |(of, line), record| {
-        let part = parts.get(&line).filter(|_| of == received.game);
-        if let (Some(last), BundledRecord::Shown(bytes)) = (part, record)
+    received.bundle.each(&mut |line, record| {
+        if let (Some(size), BundledRecord::Shown(bytes)) = (parts.get(&line), record)
             && let Ok(entry) = Entry::decode(bytes)
-            && entry.seq <= *last
+            && entry.seq < *size
         {
-            entries.push(LogEntry::from(entry));
+            entries.push(entry);
         }
         Ok(())
     })?;

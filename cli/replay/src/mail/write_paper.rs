@@ -108,7 +108,7 @@ pub fn write_paper(request: &PaperRequest<'_>) -> Result<WrittenPaper, ReplayErr
     let paper = writer.write()?;
     let mail = paper.write()?;
     writer.remember(&paper)?;
-    let (game, host) = (received.of_game()?.name.to_string(), received.host.clone());
+    let (game, host) = (received.game.name.to_string(), received.host.clone());
     let PaperWriter { turn, without_effect, .. } = writer;
     Ok(WrittenPaper { paper, mail, game, host, is_first, clock: turn.clock, without_effect })
 }
@@ -147,9 +147,9 @@ impl<'a> PaperWriter<'a> {
                 return Err(refused(format!("`{}` has no seat in the bundle; write a `join`", key.name())));
             }
         };
-        let known = known.map_or_else(|| received.new_memory(), Ok)?;
+        let known = known.unwrap_or_else(|| received.new_memory());
         let has_chain = is_of_join && received.terms.head.is_some();
-        let folder = received.folder()?;
+        let folder = received.folder();
         let without_effect = Vec::new();
         Ok(Self { request, memory, received, turn, key, seat, has_chain, folder, known, without_effect })
     }
@@ -172,7 +172,7 @@ impl<'a> PaperWriter<'a> {
         if !players.contains(&self.seat) {
             return Err(refused(format!("the match has no seat `{}`", self.seat)));
         }
-        let dice = self.has_chain.then(|| self.chain()).transpose()?.map(|chain| chain.head());
+        let dice = self.has_chain.then(|| self.chain().head());
         Ok(PaperContent::Join(Join { key: self.key.clone(), dice }))
     }
 
@@ -272,7 +272,7 @@ impl<'a> PaperWriter<'a> {
         if let Some(asked) = self.request.turn.filter(|asked| *asked != self.turn.number) {
             return Err(refused(format!("the bundle is of turn {}, not {asked}", self.turn.number)));
         }
-        let lines = &self.received.of_game()?.lines;
+        let lines = &self.received.game.lines;
         let line = lines.iter().find(|line| line.branch.as_str() == position.line.as_str());
         let is_there = line.is_some_and(|line| {
             line.size() > position.game_seq
@@ -285,15 +285,15 @@ impl<'a> PaperWriter<'a> {
         }
     }
 
-    fn chain(&self) -> Result<Chain, ReplayError> {
-        let match_id = self.received.of_game()?.genesis.match_id;
-        Ok(self.request.key.key.dice_chain(Owner { match_id, party: self.seat }))
+    fn chain(&self) -> Chain {
+        let match_id = self.received.game.genesis.match_id;
+        self.request.key.key.dice_chain(Owner { match_id, party: self.seat })
     }
 
     /// FD-8: the element of a turn.
     fn element(&self, turn: u32) -> Result<Digest, ReplayError> {
         let index = u16::try_from(turn).map_err(|_| refused("dice_exhausted: the dice chain is used up"))?;
-        Ok(self.chain()?.element(index))
+        Ok(self.chain().element(index))
     }
 
     /// Signs a paper, under the next number.
@@ -301,7 +301,7 @@ impl<'a> PaperWriter<'a> {
         let is_join = matches!(content, PaperContent::Join(_));
         let number = if is_join { 0 } else { self.next_number()? };
         let turn = if is_join { 0 } else { self.turn.number };
-        let match_id = MatchId::new(self.received.of_game()?.genesis.match_id);
+        let match_id = MatchId::new(self.received.game.genesis.match_id);
         let head = PaperHead { match_id, seat: self.seat, number, turn, seen: self.received.seen()?, nonce };
         let signed = SignedPaper::sign(Paper::new(head, content)?, &self.request.key.key);
         Ok(MailedPaper { signed, name: self.request.key.key.name().clone() })

@@ -7,7 +7,8 @@ use turnfold_core::trust::{Checkpoint, SignedNote};
 
 use super::memory::KnownLog;
 use super::signer::{SignedLine, Signers};
-use crate::bundle::{BundleOutline, BundleWriter, LineIndex, LineRecords, LineTrees};
+use crate::bundle::sizes::LineFinder;
+use crate::bundle::{BundleWriter, LineIndex, LineRecords, LineTrees};
 use crate::error::ReplayError;
 use crate::history::revision::Revision;
 
@@ -16,7 +17,8 @@ use crate::history::revision::Revision;
 /// # Errors
 /// Every error of [`Signers::sign`]; where one line is refused, none is signed.
 pub fn sign_lines(records: &dyn LineRecords, signers: &Signers) -> Result<Vec<SignedLine>, ReplayError> {
-    let (lines, mut trees) = begin(records.outline(), signers)?;
+    let finder = LineFinder::of(records.outline());
+    let (lines, mut trees) = begin(&finder, signers)?;
     records.each(&mut |line, record| trees.take(line, record))?;
     sign(&lines, &trees, signers)
 }
@@ -33,7 +35,8 @@ pub fn write_signed_bundle(
     others: Vec<SignedNote>,
 ) -> Result<u64, ReplayError> {
     let outline = records.outline();
-    let (lines, mut trees) = begin(outline, signers)?;
+    let finder = LineFinder::of(outline);
+    let (lines, mut trees) = begin(&finder, signers)?;
     let mut writer = BundleWriter::begin(out, &outline.matches)?;
     records.each(&mut |line, record| {
         trees.take(line, record)?;
@@ -62,11 +65,11 @@ struct LineToSign {
 
 /// Finds what is remembered of each line, which must not be shorter.
 fn begin<'a>(
-    outline: &'a BundleOutline,
+    finder: &'a LineFinder<'a>,
     signers: &Signers,
 ) -> Result<(Vec<LineToSign>, LineTrees<'a>), ReplayError> {
     let mut lines = Vec::new();
-    for (of_index, of) in outline.matches.iter().enumerate() {
+    for (of_index, of) in finder.outline.matches.iter().enumerate() {
         for (line_index, line) in of.lines.iter().enumerate() {
             let revision = Revision { match_name: of.name.clone(), branch: line.branch.clone(), seq: None };
             let origin = signers.origin_of(&of.genesis.match_id, &line.branch)?;
@@ -85,7 +88,7 @@ fn begin<'a>(
         .iter()
         .flat_map(|line| line.sizes().chain([line.size]).map(move |size| (line.index, size)))
         .collect();
-    Ok((lines, LineTrees::of(outline, &wanted)))
+    Ok((lines, LineTrees::of(finder, &wanted)))
 }
 
 /// Requires each line to go on from what is remembered, then signs all.

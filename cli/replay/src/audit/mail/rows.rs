@@ -6,12 +6,13 @@ use turnfold_core::Seat;
 use turnfold_store::Entry;
 
 use super::segments::Pairing;
-use crate::audit::rows::{RowBuilder, RowName, counted};
+use crate::audit::rows::{RowBuilder, counted};
 use crate::bundle::BundleOutline;
 use crate::bundle::sizes::revision;
 use crate::mail::TurnKey;
 
 /// What was found of all matches by mail.
+#[derive(Default)]
 pub(crate) struct MailRows {
     /// The games that have a desk, and the desks.
     pub(crate) paired: BTreeSet<usize>,
@@ -27,22 +28,6 @@ pub(crate) struct MailRows {
     pub(crate) consistency: RowBuilder,
     /// How many papers named the history that their desk has, if there is a desk.
     pub(super) seen: Option<u64>,
-}
-
-impl Default for MailRows {
-    fn default() -> Self {
-        Self {
-            paired: BTreeSet::new(),
-            dice: RowBuilder::new(RowName::Dice),
-            rolls: None,
-            dice_remarks: Vec::new(),
-            authorship: RowBuilder::new(RowName::Authorship),
-            authors: Authors::default(),
-            unplayed: Vec::new(),
-            consistency: RowBuilder::new(RowName::Consistency),
-            seen: None,
-        }
-    }
 }
 
 impl MailRows {

@@ -76,18 +76,9 @@ impl CollectedMatch {
     }
 
     /// Puts a line together with what it shares with its parents.
-    pub(super) fn line(&self, lines: &LineFinder<'_>, (of, line): LineIndex) -> WholeLine<'_> {
-        // From the line itself down to `main`: each that holds a part, and how many records of it count.
-        let (mut parts, mut next) = (Vec::new(), Some((line, u64::MAX)));
-        while let Some((holder, size)) = next {
-            parts.push((holder, size));
-            let first =
-                lines.outline.matches.get(of).and_then(|of| of.lines.get(holder)).map(|line| line.first);
-            next =
-                first.and_then(|first| Some((lines.holder((of, holder), first.checked_sub(1)?)?.1, first)));
-        }
+    pub(super) fn line(&self, lines: &LineFinder<'_>, line: LineIndex) -> WholeLine<'_> {
         let mut whole = WholeLine::default();
-        for (holder, size) in parts.into_iter().rev() {
+        for ((_, holder), size) in lines.parts(line, u64::MAX) {
             if let (Some(own), None) = (self.lines.get(&holder), whole.unusable) {
                 whole.entries.extend(&own.entries);
                 whole.unusable = own.unusable;
