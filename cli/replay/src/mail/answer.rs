@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::outcome::{Ruled, Ruling};
 use turnfold_core::paper::{Paper, PaperContent, SignedPaper};
-use turnfold_core::rules::desk::{Desk, State};
-use turnfold_core::{Digest, Rules, Seat};
+use turnfold_core::rules::desk::State;
+use turnfold_core::{Digest, Seat};
 use turnfold_store::Seq;
 
 use super::letter::{LetterText, Text, salutation};
@@ -17,28 +17,23 @@ use super::take::{PaperOutcome, TakenPaper};
 /// The most papers that a letter lists.
 const LISTED_MAX: usize = 20;
 
-/// A letter that answers a mail.
+/// A letter that answers a mail: a receipt for one paper that the desk recorded, now or earlier, or what is wrong with papers
+/// that are not recorded, at least one.
 pub(super) struct AnswerLetter<'a> {
     pub(super) name: LetterName,
-    content: AnswerContent<'a>,
+    papers: Vec<AnsweredPaper<'a>>,
 }
 
-/// What an answer is about.
-enum AnswerContent<'a> {
-    /// A paper that the desk recorded, now or earlier, as this entry.
-    Receipt(&'a Paper, Seq),
-    /// Papers that are not recorded, at least one.
-    NotTaken(Vec<NotTaken<'a>>),
-}
-
-/// A paper that is not recorded.
-struct NotTaken<'a> {
+/// A paper and its outcome.
+struct AnsweredPaper<'a> {
     paper: &'a Paper,
     digest: Digest,
     outcome: &'a PaperOutcome,
+    /// The entry that recorded it.
+    seq: Option<Seq>,
 }
 
-impl NotTaken<'_> {
+impl AnsweredPaper<'_> {
     /// Returns the name of the reason.
     fn code(&self) -> &'static str {
         self.outcome.code().unwrap_or(self.outcome.name())
@@ -64,7 +59,7 @@ impl<'a> AnswerLetter<'a> {
     /// others, because anyone can send any number of those. Papers of other seats have no answer.
     pub(super) fn all(papers: &'a [TakenPaper], mail: &MailLogs<'_>) -> Vec<Self> {
         let players = Seat::players(mail.of.terms.seats.into());
-        let (mut letters, mut not_taken) = (Vec::new(), BTreeMap::<Seat, Vec<NotTaken<'_>>>::new());
+        let (mut letters, mut not_taken) = (Vec::new(), BTreeMap::<Seat, Vec<AnsweredPaper<'_>>>::new());
         let mut known = BTreeSet::new();
         for TakenPaper { paper, outcome, seq, .. } in papers {
             let Some(paper) = paper.as_ref().map(SignedPaper::paper) else { continue };
@@ -72,17 +67,17 @@ impl<'a> AnswerLetter<'a> {
             if !players.contains(&seat) || !known.insert((digest, outcome.name(), outcome.code())) {
                 continue;
             }
-            match *seq {
-                Some(seq) => {
-                    let name = LetterName { desk_size: seq.saturating_add(1), seat, answers: Some(digest) };
-                    letters.push(Self { name, content: AnswerContent::Receipt(paper, seq) });
-                }
-                None => not_taken.entry(seat).or_default().push(NotTaken { paper, digest, outcome }),
+            let answered = AnsweredPaper { paper, digest, outcome, seq: *seq };
+            if let Some(seq) = seq {
+                let name = LetterName { desk_size: seq.saturating_add(1), seat, answers: Some(digest) };
+                letters.push(Self { name, papers: vec![answered] });
+            } else {
+                not_taken.entry(seat).or_default().push(answered);
             }
         }
         letters.extend(not_taken.into_iter().map(|(seat, papers)| {
             let name = LetterName { desk_size: mail.desk.size(), seat, answers: Some(answered(&papers)) };
-            Self { name, content: AnswerContent::NotTaken(papers) }
+            Self { name, papers }
         }));
         letters
     }
@@ -90,26 +85,23 @@ impl<'a> AnswerLetter<'a> {
     /// Writes what it says. `attached` is the name of the bundle.
     pub(super) fn write(&self, mail: &MailLogs<'_>, state: &State, attached: &str) -> LetterText {
         let seat = self.name.seat;
-        let view = Desk::view(state, seat);
-        let turn = TurnOverview { seat, state, view: &view, attached };
+        let turn = TurnOverview::of(seat, state, attached);
         let mut text = Text::default();
         text.line(&salutation(state, seat));
-        let (subject, digest) = match &self.content {
-            AnswerContent::Receipt(paper, seq) => {
+        let (subject, digest) = match self.papers.as_slice() {
+            [AnsweredPaper { paper, digest, seq: Some(seq), .. }] => {
                 let outcome = recorded(mail, &yours(paper), seat, *seq, &mut text);
-                (subject_of(paper, outcome), Some(paper.digest()))
+                (subject_of(paper, outcome), Some(digest))
             }
-            AnswerContent::NotTaken(papers) => match papers.as_slice() {
-                [only] => {
-                    text.paragraph(&format!("{} was not taken: {}.", yours(only.paper), only.why()));
-                    text.paragraph("It was not recorded.");
-                    (subject_of(only.paper, &format!("not taken, {}", only.code())), Some(only.digest))
-                }
-                papers => {
-                    list(papers, &mut text);
-                    (format!("{} papers: not taken", papers.len()), None)
-                }
-            },
+            [only] => {
+                text.paragraph(&format!("{} was not taken: {}.", yours(only.paper), only.why()));
+                text.paragraph("It was not recorded.");
+                (subject_of(only.paper, &format!("not taken, {}", only.code())), Some(&only.digest))
+            }
+            papers => {
+                list(papers, &mut text);
+                (format!("{} papers: not taken", papers.len()), None)
+            }
         };
         text.paragraph(&turn.waits());
         turn.offers(&mut text);
@@ -122,7 +114,7 @@ impl<'a> AnswerLetter<'a> {
 }
 
 /// Returns the digest that names a letter: the digest of its paper or, for several papers, of their digests and outcomes.
-fn answered(papers: &[NotTaken<'_>]) -> Digest {
+fn answered(papers: &[AnsweredPaper<'_>]) -> Digest {
     if let [only] = papers {
         return only.digest;
     }
@@ -139,7 +131,7 @@ fn subject_of(paper: &Paper, outcome: &str) -> String {
 }
 
 /// Lists several papers that are not recorded.
-fn list(papers: &[NotTaken<'_>], text: &mut Text) {
+fn list(papers: &[AnsweredPaper<'_>], text: &mut Text) {
     text.paragraph(&format!("{} papers for your seat in one mail were not taken:", papers.len()));
     let listed = papers.iter().take(LISTED_MAX);
     let items: Vec<_> = listed

@@ -41,19 +41,6 @@ impl<'a> MailLogs<'a> {
         let desk = DeskHistory::read(store, &of)?;
         Ok(Self { store, registry, of, desk })
     }
-
-    /// Lists records of both matches: the first of the desk, and these lines of the game.
-    fn records(
-        &self,
-        desk_size: u64,
-        lines: &BTreeMap<BranchName, Seq>,
-    ) -> Result<StoreRecords<'a>, ReplayError> {
-        let lines = lines.iter().map(|(branch, last)| (branch.clone(), *last)).collect();
-        let game = MatchPart { name: self.of.name.clone(), lines };
-        let desk_line = (BranchName::main(), desk_size.saturating_sub(1));
-        let desk = MatchPart { name: self.of.desk.clone(), lines: vec![desk_line] };
-        StoreRecords::of_parts(self.store, &[game, desk])
-    }
 }
 
 /// The first records of the desk, and the lines of the game that they name.
@@ -93,7 +80,11 @@ impl LetterPart {
 
     /// Lists the records of both matches.
     pub(super) fn records<'a>(&self, mail: &MailLogs<'a>) -> Result<StoreRecords<'a>, ReplayError> {
-        mail.records(self.size, &self.lines)
+        let lines = self.lines.iter().map(|(branch, last)| (branch.clone(), *last)).collect();
+        let game = MatchPart { name: mail.of.name.clone(), lines };
+        let desk_line = (BranchName::main(), self.size.saturating_sub(1));
+        let desk = MatchPart { name: mail.of.desk.clone(), lines: vec![desk_line] };
+        StoreRecords::of_parts(mail.store, &[game, desk])
     }
 }
 

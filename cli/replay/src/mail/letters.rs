@@ -48,27 +48,17 @@ impl MailRoom<'_> {
     pub fn write_reports(&self) -> Result<Vec<LetterName>, ReplayError> {
         let mail = MailLogs::read(self.store, self.registry, self.game)?;
         let occasions = occasions(&mail.desk);
-        let mut due = Vec::new();
+        let mut reports = Vec::new();
         for (index, Occasion { size, seats }) in occasions.iter().enumerate() {
+            let earlier = occasions.get(..index).unwrap_or_default();
             for &seat in seats {
-                let name = LetterName { desk_size: *size, seat, answers: None };
-                if !self.outbox.has(name).map_err(ReplayError::Outbox)? {
-                    let before = occasions.get(..index).unwrap_or_default();
-                    let before = before.iter().rfind(|earlier| earlier.seats.contains(&seat));
-                    let since = before.map(|earlier| earlier.size);
-                    due.push((name, Report { seat, size: *size, since }));
-                }
+                let before = earlier.iter().rfind(|earlier| earlier.seats.contains(&seat));
+                let report = Report { seat, size: *size, since: before.map(|earlier| earlier.size) };
+                reports.push((LetterName { desk_size: *size, seat, answers: None }, report));
             }
         }
-        let states = mail.desk.states(&due.iter().map(|(name, _)| name.desk_size).collect());
-        let mut written = Vec::new();
-        for (name, report) in due {
-            let Some(state) = states.get(&name.desk_size) else { continue };
-            let attached = attachment(self.game, name.desk_size, name.seat);
-            if self.send(&mail, name, state, &report.write(&mail, state, &attached)?)? {
-                written.push(name);
-            }
-        }
+        let written =
+            self.send(&mail, reports, |report, state, file| report.write(&mail, state, file).map(Some))?;
         if let Some(bundle) = spectators_bundle(&mail, self.signers)? {
             self.outbox.put_spectators(&bundle).map_err(ReplayError::Outbox)?;
         }
@@ -81,52 +71,53 @@ impl MailRoom<'_> {
     /// As for [`write_reports`](Self::write_reports).
     pub fn write_answers(&self, papers: &[TakenPaper]) -> Result<Vec<LetterName>, ReplayError> {
         let mail = MailLogs::read(self.store, self.registry, self.game)?;
-        let mut due = Vec::new();
-        for letter in AnswerLetter::all(papers, &mail) {
-            if !self.outbox.has(letter.name).map_err(ReplayError::Outbox)? {
-                due.push(letter);
-            }
-        }
-        let states = mail.desk.states(&due.iter().map(|letter| letter.name.desk_size).collect());
-        let mut written = Vec::new();
-        for letter in due {
-            let name = letter.name;
-            let Some(state) = states.get(&name.desk_size) else { continue };
-            let attached = attachment(self.game, name.desk_size, name.seat);
-            let said = letter.write(&mail, state, &attached);
+        let answers = AnswerLetter::all(papers, &mail).into_iter().map(|answer| (answer.name, answer));
+        self.send(&mail, answers, |answer, state, file| {
+            let said = answer.write(&mail, state, file);
             // A paper that is not recorded may come again when the desk has another size.
             let line = subject_line(&said.subject) + "\r\n";
-            let is_answered = self
-                .outbox
-                .alike(name)
-                .map_err(ReplayError::Outbox)?
-                .iter()
-                .any(|letter| letter.contains(&line));
-            if !is_answered && self.send(&mail, name, state, &said)? {
+            let alike = self.outbox.alike(answer.name).map_err(ReplayError::Outbox)?;
+            Ok(Some(said).filter(|_| !alike.iter().any(|letter| letter.contains(&line))))
+        })
+    }
+
+    /// Puts letters that the outbox does not have into it, each with the bundle of its seat. `write` gets a letter, the desk
+    /// at its size and the name of the bundle, and returns nothing where the letter is not needed. Returns the letters
+    /// written now.
+    fn send<L>(
+        &self,
+        mail: &MailLogs<'_>,
+        letters: impl IntoIterator<Item = (LetterName, L)>,
+        write: impl Fn(&L, &State, &str) -> Result<Option<LetterText>, ReplayError>,
+    ) -> Result<Vec<LetterName>, ReplayError> {
+        let mut due = Vec::new();
+        for (name, letter) in letters {
+            if !self.outbox.has(name).map_err(ReplayError::Outbox)? {
+                due.push((name, letter));
+            }
+        }
+        let states = mail.desk.states(&due.iter().map(|(name, _)| name.desk_size).collect());
+        let mut written = Vec::new();
+        for (name, letter) in due {
+            let LetterName { desk_size, seat, .. } = name;
+            let Some(state) = states.get(&desk_size) else { continue };
+            // Short enough to type.
+            let file_name = format!("{:.32}-{desk_size}-{seat}.bundle", self.game.as_str());
+            let Some(LetterText { subject, text }) = write(&letter, state, &file_name)? else { continue };
+            let attached = attached(mail, self.signers, seat, desk_size)?;
+            let letter = Letter {
+                to: self.addresses.of(seat),
+                subject: &subject,
+                date: state.clock(),
+                text: &text,
+                file_name: &file_name,
+                attached: &attached,
+            };
+            if self.outbox.put(name, &letter.to_eml()).map_err(ReplayError::Outbox)? {
                 written.push(name);
             }
         }
         Ok(written)
-    }
-
-    /// Puts a letter with the seat's bundle into the outbox. Returns `true` if it is new.
-    fn send(
-        &self,
-        mail: &MailLogs<'_>,
-        name: LetterName,
-        state: &State,
-        LetterText { subject, text }: &LetterText,
-    ) -> Result<bool, ReplayError> {
-        let attached = attached(mail, self.signers, name.seat, name.desk_size)?;
-        let letter = Letter {
-            to: self.addresses.of(name.seat),
-            subject,
-            date: state.clock(),
-            text,
-            file_name: &attachment(self.game, name.desk_size, name.seat),
-            attached: &attached,
-        };
-        self.outbox.put(name, &letter.to_eml()).map_err(ReplayError::Outbox)
     }
 }
 
@@ -153,11 +144,6 @@ fn attached(
 ) -> Result<Vec<u8>, ReplayError> {
     let records = LetterPart::of(mail, desk_size)?.records(mail)?;
     signed_bundle(mail, signers, &SeatRecords::of(records, Viewer::of(seat), mail.registry)?)
-}
-
-/// Returns the name of a seat's bundle, short enough to type.
-fn attachment(game: &MatchName, size: u64, seat: Seat) -> String {
-    format!("{:.32}-{size}-{seat}.bundle", game.as_str())
 }
 
 /// A size of the desk at which seats get a report.

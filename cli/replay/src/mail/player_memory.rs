@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use turnfold_core::Digest;
-use turnfold_core::text::{Malformed, number};
+use turnfold_core::text::number;
 use turnfold_core::trust::VerifierKey;
 
 use super::paper_form::MailedPaper;
@@ -33,7 +33,7 @@ impl PlayerMemory {
     /// Reads the memory of a match, by its folder.
     pub(super) fn read(memory: &KeyMemory, folder: &str) -> Result<Option<Self>, ReplayError> {
         let Some(bytes) = memory.kept(folder, FILE)? else { return Ok(None) };
-        let read = String::from_utf8(bytes).ok().and_then(|text| Self::parse(&text).ok());
+        let read = String::from_utf8(bytes).ok().and_then(|text| Self::parse(&text));
         let damaged = || ReplayError::Unusable(format!("the key's memory of `{folder}` is damaged"));
         read.map(Some).ok_or_else(damaged)
     }
@@ -48,24 +48,15 @@ impl PlayerMemory {
         memory.keep(folder, FILE, text.as_bytes())
     }
 
-    fn parse(text: &str) -> Result<Self, Malformed> {
-        let mut lines = text.lines();
-        let mut value = |word: &str| {
-            let line = lines.next().unwrap_or_default();
-            let value = if word.is_empty() { Some(line) } else { line.strip_prefix(word) };
-            value.map(str::to_owned).ok_or_else(|| Malformed::expected(word, line))
-        };
-        if value("")? != TITLE {
-            return Err(Malformed::expected(TITLE, text));
-        }
-        let digest = |value: String| value.parse().map_err(|_| Malformed::expected("64 hex digits", &value));
-        let host = value("host ")?;
-        Ok(Self {
-            host: host.parse().map_err(|_| Malformed::expected("a vkey", &host))?,
-            game: digest(value("game ")?)?,
-            desk: digest(value("desk ")?)?,
-            number: number(&value("number ")?)?,
-            turn: number(&value("turn ")?)?,
+    fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.strip_prefix(TITLE)?.strip_prefix('\n')?.lines();
+        let mut value = |word: &str| lines.next()?.strip_prefix(word)?.strip_prefix(' ');
+        Some(Self {
+            host: value("host")?.parse().ok()?,
+            game: value("game")?.parse().ok()?,
+            desk: value("desk")?.parse().ok()?,
+            number: number(value("number")?).ok()?,
+            turn: number(value("turn")?).ok()?,
             lines: lines.filter_map(|line| Some(line.strip_prefix("line ")?.to_owned())).collect(),
         })
     }

@@ -25,11 +25,10 @@ impl Report {
         state: &State,
         attached: &str,
     ) -> Result<LetterText, ReplayError> {
-        let view = Desk::view(state, self.seat);
         let part = LetterPart::of(mail, self.size)?;
         let earlier = self.since.map(|size| LetterPart::of(mail, size)).transpose()?;
         let known = KnownGame::of(mail, Viewer::of(self.seat), &part, earlier.as_ref())?;
-        let turn = TurnOverview { seat: self.seat, state, view: &view, attached };
+        let turn = TurnOverview::of(self.seat, state, attached);
         let mut text = Text::default();
         text.line(&salutation(state, self.seat));
         text.paragraph(&turn.opening(mail));
@@ -72,14 +71,18 @@ impl Report {
 
 /// How the match stands, for one reader.
 pub(super) struct TurnOverview<'a> {
-    pub(super) seat: Seat,
-    pub(super) state: &'a State,
-    pub(super) view: &'a View,
+    seat: Seat,
+    state: &'a State,
+    view: View,
     /// The name of the bundle.
-    pub(super) attached: &'a str,
+    attached: &'a str,
 }
 
-impl TurnOverview<'_> {
+impl<'a> TurnOverview<'a> {
+    pub(super) fn of(seat: Seat, state: &'a State, attached: &'a str) -> Self {
+        Self { seat, state, view: Desk::view(state, seat), attached }
+    }
+
     /// Whether the match waits for the reader.
     fn is_awaited(&self) -> bool {
         self.state.awaited().contains(&self.seat)
@@ -90,7 +93,7 @@ impl TurnOverview<'_> {
     }
 
     fn subject(&self) -> String {
-        let View { phase, turn, result, .. } = self.view;
+        let View { phase, turn, result, .. } = &self.view;
         match (result, *phase) {
             (Some(_), _) => "the match is over".into(),
             (None, "joining") if self.is_awaited() => format!("{} is yours to take", self.seat),
@@ -102,7 +105,7 @@ impl TurnOverview<'_> {
     }
 
     fn opening(&self, mail: &MailLogs<'_>) -> String {
-        let View { phase, turn, result, .. } = self.view;
+        let View { phase, turn, result, .. } = &self.view;
         let game = &mail.of.name;
         match (result, *phase) {
             (Some(result), _) => format!("`{game}` is over: {}. Thank you for playing.", ending(result)),

@@ -132,13 +132,14 @@ impl MailHost<'_> {
     /// # Errors
     /// Errors of the store.
     pub fn take_paper(&mut self, signed: SignedPaper, admitted: &[Seat]) -> Result<TakenPaper, ReplayError> {
-        let (line, paper, digest) = (1, Some(signed.clone()), signed.paper().digest());
+        let (paper, digest) = (Some(signed.clone()), signed.paper().digest());
+        let taken = |outcome, seq, is_new| TakenPaper { line: 1, paper, outcome, seq, is_new };
         if let Some(recorded) = self.desk.paper(&digest) {
             let outcome = recorded.ignored.map_or(PaperOutcome::Applied, PaperOutcome::Ignored);
-            return Ok(TakenPaper { line, paper, outcome, seq: Some(recorded.seq), is_new: false });
+            return Ok(taken(outcome, Some(recorded.seq), false));
         }
         if let Some(outcome) = self.objection(&signed, admitted) {
-            return Ok(TakenPaper { line, paper, outcome, seq: None, is_new: false });
+            return Ok(taken(outcome, None, false));
         }
         let seat = signed.paper().head().seat;
         let key = format!("paper:{digest}").parse().map_err(ReplayError::not_by_mail)?;
@@ -146,7 +147,7 @@ impl MailHost<'_> {
         let ignored = applied.first().and_then(|applied| applied.ignored);
         let outcome =
             ignored.map_or(PaperOutcome::Applied, |reason| PaperOutcome::Ignored(reason.ruling().code));
-        Ok(TakenPaper { line, paper, outcome, seq: Some(self.desk.head()), is_new: true })
+        Ok(taken(outcome, Some(self.desk.head()), true))
     }
 
     /// Returns why a paper is not recorded.

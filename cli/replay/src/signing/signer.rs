@@ -52,9 +52,11 @@ impl Signers {
             let reason = format!("keys that sign together have one name, found `{first}` and `{other}`");
             return Err(ReplayError::Unusable(reason));
         }
-        let keys = keys.into_iter().map(|file| Ok((KeyMemory::of(&file)?, file)));
-        let keys = keys.map(|held: Result<_, ReplayError>| held.map(|(memory, file)| (file, memory)));
-        Ok(Self { keys: keys.collect::<Result<_, _>>()? })
+        let keys = keys.into_iter().map(|file| {
+            let memory = KeyMemory::of(&file)?;
+            Ok((file, memory))
+        });
+        Ok(Self { keys: keys.collect::<Result<_, ReplayError>>()? })
     }
 
     /// Returns the origin of a line.
