@@ -1,17 +1,14 @@
 //! Play by mail.
 
 mod audit_verb;
-mod audited;
 mod authorship;
 mod bundled;
 mod by_files;
 mod correspondence;
-mod council;
 mod fair_dice;
 mod false_desks;
 mod forged;
 mod games_by_unreliable_mail;
-mod hidden_order_guessing;
 mod killed;
 mod letters;
 mod mailer_changes;
@@ -20,15 +17,12 @@ mod post;
 mod properties;
 mod refusals;
 pub(crate) mod reports;
-mod rows_of_dice;
 mod rows_of_papers;
-mod rows_of_three;
 mod rows_of_turns;
+mod script;
 mod secrecy;
-mod seen_checkpoints;
 mod siege;
 mod takeback_letters;
 mod turns;
 mod verbs;
-mod whole_games;
 mod writing;

@@ -1,13 +1,17 @@
 //! Papers: their text, digest and signature, against the vector of `mail.md` and whatever else can be written (PM-4,
 //! PM-4a, PM-5), and what PM-6 and PM-7 ask of it.
 
-use turnfold_core::paper::{DeskTime, Paper, PaperLine, SeatKey, SignedPaper};
-use turnfold_core::trust::{KeyKind, PrivateKey, SignedNote};
+use turnfold_core::Seat;
+use turnfold_core::paper::{DeskTime, Nonce, Paper, PaperHead, PaperLine, SeatKey, SignedPaper};
+use turnfold_core::trust::{KeyKind, PrivateKey, SignedNote, TreeHash};
+use turnfold_store::Entry;
 
 mod properties;
 
-/// The paper of `mail.md`.
-const VECTOR: &str = "#turnfold paper 1
+/// The text of the paper of `mail.md`.
+macro_rules! vector {
+    () => {
+        "#turnfold paper 1
 paper: order
 match: 5f0c9d3e1a2b4c6d8e9f0a1b2c3d4e5f
 seat: p1
@@ -19,13 +23,19 @@ nonce: 000102030405060708090a0b0c0d0e0f
 dice: f756d1c1a1e0137d9f59ce52f215d5693cf7672c5c32a46a73b1f7591b82af29
 play: move 2,-3
 play: stand
-";
+"
+    };
+}
+pub(crate) use vector;
+
+const VECTOR: &str = vector!();
+pub(crate) const DIGEST: &str = "e836ef10f05f8005f35c5bd155b9b0670d639c6688cccefdf848e9c2f1d2a64c";
 const VKEY: &str = "ann.example+0c459960+ASmsuuFBvMrwsi4alNNNC8c2HlJtC/4SyJeUvJMilm3X";
 const SIGNATURE: &str =
     "DEWZYBJ/OuMLgi8ISpNlVtn7qVzBMVPR4bL4wDllNJ8lAUhINSrQ6l7km/cZrafGETL7QH4+ajUof1mPA/YIL3xa0gk";
 
 /// The key of the vector: seed 202122…3f.
-fn ann() -> PrivateKey {
+pub(crate) fn ann() -> PrivateKey {
     let seed: Vec<u8> = (0x20..0x40).collect();
     PrivateKey::of_seed("ann.example".parse().unwrap(), KeyKind::Signer, &seed.try_into().unwrap())
 }
@@ -34,8 +44,7 @@ fn ann() -> PrivateKey {
 fn pm_4_and_pm_5_the_paper_of_the_page_has_its_digest_and_signature() {
     let paper: Paper = VECTOR.parse().unwrap();
     assert_eq!(paper.to_string(), VECTOR);
-    let digest = "e836ef10f05f8005f35c5bd155b9b0670d639c6688cccefdf848e9c2f1d2a64c";
-    assert_eq!(paper.digest().to_string(), digest);
+    assert_eq!(paper.digest().to_string(), DIGEST);
     // PM-2: the tag in the game's log is another hash of the same text.
     assert_ne!(paper.order_tag(), paper.digest());
     assert_eq!(ann().verifier().to_string(), VKEY);
@@ -44,6 +53,30 @@ fn pm_4_and_pm_5_the_paper_of_the_page_has_its_digest_and_signature() {
     let read = SignedPaper::new(paper, SIGNATURE.parse().unwrap());
     assert!(read.is_by(&SeatKey::of(&ann()).unwrap()));
     assert_eq!(read.to_string().parse(), Ok(read));
+}
+
+/// Match, seat, number, turn, link and history are known, and the order is one of a few: only the nonce is not.
+#[test]
+fn pm_5_the_nonce_hides_an_order_behind_its_digest_tag_and_leaf() {
+    let paper: Paper = VECTOR.parse().unwrap();
+    let shown = |paper: &Paper| {
+        let command = postcard::to_allocvec(&paper.to_string()).unwrap();
+        let key = format!("paper:{}", paper.digest()).parse().ok();
+        let entry = Entry { seq: 5, seat: Seat::P1, command, recorded_at_ms: 1, idempotency_key: key };
+        [
+            *paper.digest().as_bytes(),
+            *paper.order_tag().as_bytes(),
+            *TreeHash::of_record(&entry.encode()).as_bytes(),
+        ]
+    };
+    let known = shown(&paper);
+    for bit in 0..128 {
+        let mut nonce: [u8; 16] = std::array::from_fn(|index| u8::try_from(index).unwrap());
+        nonce[bit / 8] ^= 1 << (bit % 8);
+        let head = PaperHead { nonce: Nonce::new(nonce), ..paper.head().clone() };
+        let other = shown(&Paper::new(head, paper.content().clone()).unwrap());
+        assert!(known.iter().zip(&other).all(|(known, other)| known != other), "bit {bit}");
+    }
 }
 
 #[test]

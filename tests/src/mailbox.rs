@@ -22,15 +22,30 @@ impl Mailbox {
     /// Makes key and terms, and no match yet.
     pub fn new(terms: &str) -> Self {
         let sandbox = Sandbox::new();
-        sandbox.write("host.key", key("host").to_file());
+        sandbox.write("desk.toml", terms);
+        let mailbox = Self { sandbox, players: Players::default() };
+        mailbox.save_key("host");
+        mailbox
+    }
+
+    /// Saves the key of a label as a file that only its owner may read.
+    pub fn save_key(&self, label: &str) {
+        let name = format!("{label}.key");
+        self.sandbox.write(&name, key(label).to_file());
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
             let private = std::fs::Permissions::from_mode(0o600);
-            std::fs::set_permissions(sandbox.path("host.key"), private).unwrap();
+            std::fs::set_permissions(self.sandbox.path(&name), private).unwrap();
         }
-        sandbox.write("desk.toml", terms);
-        Self { sandbox, players: Players::default() }
+    }
+
+    /// Returns the names of what waits in the outbox, in order.
+    pub fn letters(&self) -> Vec<String> {
+        let Ok(folder) = std::fs::read_dir(self.sandbox.path(".turnfold/outbox")) else { return Vec::new() };
+        let mut names: Vec<_> = folder.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
     }
 
     /// Opens a match of a ruleset with one of its fixtures.

@@ -32,17 +32,10 @@ fn begun() -> Mailbox {
     mailbox
 }
 
-fn letters(mailbox: &Mailbox) -> Vec<String> {
-    let listed = fs::read_dir(mailbox.sandbox.path(".turnfold/outbox")).unwrap();
-    let mut names: Vec<_> = listed.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
-}
-
 /// Writes an order of a seat from its newest letter and has the host take it.
 fn order(mailbox: &Mailbox, seat: &str, key: &str, plays: &str) -> String {
     let is_report = |name: &&String| name.len() == "00000001-p1.eml".len() && name.contains(seat);
-    let newest = letters(mailbox).iter().rfind(is_report).unwrap().clone();
+    let newest = mailbox.letters().iter().rfind(is_report).unwrap().clone();
     mailbox.save_bundle(&newest, "newest.bundle");
     let line = format!("mail write order {plays} --from newest.bundle --key {key} -o order.txt --force");
     mailbox.sandbox.ok(&line);
@@ -63,7 +56,7 @@ fn pm_24_and_28_a_turn_with_the_players_verb() {
     order(&mailbox, "p2", "ben.key", "switch");
     assert!(mailbox.run("02T18:00:00Z", "").status.success());
     assert!(mailbox.sandbox.ok("log duel").contains("p1 tap 0,1"));
-    let names = letters(&mailbox);
+    let names = mailbox.letters();
     assert!(names.contains(&"spectators.bundle".to_owned()), "{names:?}");
 }
 
@@ -89,7 +82,7 @@ fn pm_29_addresses_and_keys_are_in_nothing_that_leaves_the_host() {
             assert!(!is_there, "{what} tells `{}`", String::from_utf8_lossy(secret));
         }
     };
-    for name in letters(&mailbox) {
+    for name in mailbox.letters() {
         let file = sandbox.read(&format!(".turnfold/outbox/{name}"));
         if !is_letter(&name) {
             tells(&name, file.as_bytes());

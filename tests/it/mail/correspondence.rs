@@ -64,6 +64,10 @@ pub(super) struct Correspondence {
     at_desk: desk::State,
     numbers: BTreeMap<Seat, u32>,
     orders: BTreeMap<Digest, Paper>,
+    /// The last order of each seat.
+    last_orders: BTreeMap<Seat, Digest>,
+    /// The entry that a script marks.
+    pub(super) here: u64,
     /// The rolls of this turn without their `rolled`.
     unrolled: Vec<u64>,
     pub(super) rolls: u16,
@@ -123,6 +127,8 @@ impl Correspondence {
             at_desk,
             numbers: BTreeMap::new(),
             orders: BTreeMap::new(),
+            last_orders: BTreeMap::new(),
+            here: 0,
             unrolled: Vec::new(),
             rolls: 0,
             papers: 0,
@@ -140,10 +146,52 @@ impl Correspondence {
         found
     }
 
+    /// Plays a script of actions with ` / ` between them:
+    ///
+    /// - `p1: attack; stay` hands in an order; `carry p1` carries it out as it has to be, and `play p1` plays it in the game
+    /// - `carried p1 1` and `refused p1 CODE` are what the desk records of it
+    /// - `p1 KEY: stay` plays in the game with this key, `own` for that of the order and `-` for none, and rolls what is due,
+    ///   or like the value behind the key
+    /// - `next` is the host's, `clock HOURS` and `stand` or `stand SEATS` are the desk's; `end` is all three, `turn` the last two
+    /// - `here` marks the entry that comes next
+    pub(super) fn script(&mut self, script: &str) {
+        for action in script.split(" / ").map(str::trim) {
+            let (head, body) = action.split_once(": ").unwrap_or((action, ""));
+            let seat = |name: &str| name.parse::<Seat>().unwrap();
+            match head.split(' ').collect::<Vec<_>>()[..] {
+                ["carry", name] => self.carry(self.last_orders[&seat(name)]),
+                ["play", name] => drop(self.play_order(self.last_orders[&seat(name)])),
+                [word @ ("carried" | "refused"), name, end] => {
+                    self.tell(Seat::Host, &format!("{word} {} {end}", self.last_orders[&seat(name)]));
+                }
+                ["next"] => self.between("next"),
+                ["clock", hours] => self.clock(hours.parse().unwrap()),
+                ["stand"] => self.stand(),
+                ["stand", seats] => self.stand_asking(seats),
+                ["turn"] => self.script("clock 1 / stand"),
+                ["end"] => self.script("next / turn"),
+                ["here"] => self.here = self.head() + 1,
+                [name] => drop(self.order(seat(name), &body.split("; ").collect::<Vec<_>>())),
+                [name, key, ref value @ ..] => {
+                    let key = match key {
+                        "own" => self.order_key(self.last_orders[&seat(name)]),
+                        "-" => String::new(),
+                        key => key.into(),
+                    };
+                    self.play(seat(name), body, &key);
+                    match value.first() {
+                        Some(value) => self.roll(&key, Some(value.parse().unwrap())),
+                        None => self.roll_due(&key),
+                    }
+                }
+                [] => unreachable!("there are words"),
+            }
+        }
+    }
+
     /// Hands in orders of both, so that the turn is ready, and records a command that the desk does not accept.
     pub(super) fn roll_forged(&mut self, command: &str) {
-        self.order(Seat::P1, &["stay"]);
-        self.order(Seat::P2, &["stay"]);
+        self.script("p1: stay / p2: stay");
         self.forge_letter(Seat::Host, &command.parse().unwrap());
     }
 
@@ -221,11 +269,12 @@ impl Correspondence {
         let content = self.order_of(seat, plays);
         let paper = self.paper(seat, content);
         self.orders.insert(paper.digest(), paper.clone());
+        self.last_orders.insert(seat, paper.digest());
         paper.digest()
     }
 
     /// Seals an order of a seat that has to, and hands it in at once.
-    pub(super) fn sealed_order(&mut self, seat: Seat, plays: &[&str]) -> Digest {
+    pub(super) fn sealed_order(&mut self, seat: Seat, plays: &[&str]) {
         let (order, content) = (self.order_of(seat, plays), self.link());
         let seen = self.desk_root();
         let order = self.sign(seat, order, seen);
@@ -233,7 +282,7 @@ impl Correspondence {
         self.paper(seat, PaperContent::Seal { link: content, digest });
         self.tell(seat, &format!("paper {order}"));
         self.orders.insert(digest, order.paper().clone());
-        digest
+        self.last_orders.insert(seat, digest);
     }
 
     /// Hands in an order for a turn that is over.
@@ -354,13 +403,6 @@ impl Correspondence {
         let count = self.play_order(order);
         self.tell_rolls();
         self.tell(Seat::Host, &format!("carried {order} {count}"));
-    }
-
-    /// Carries out orders as it has to be.
-    pub(super) fn carry_all<const COUNT: usize>(&mut self, orders: [Digest; COUNT]) {
-        for order in orders {
-            self.carry(order);
-        }
     }
 
     pub(super) fn host_key(&self) -> String {

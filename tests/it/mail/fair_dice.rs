@@ -3,8 +3,6 @@
 use std::fmt::Write as _;
 
 use turnfold_core::Seat::{Host, P1, P2};
-use turnfold_core::paper::{PaperContent, SeatKey};
-use turnfold_core::trust::{KeyKind, PrivateKey};
 use turnfold_core::{Digest, DueRoll};
 use turnfold_replay::audit::RowName::{Dice, Rules};
 use turnfold_replay::audit::RowResult::{Fail, NotChecked, Pass};
@@ -29,39 +27,31 @@ fn attack(found: &Correspondence) -> Vec<&'static str> {
     enter.into_iter().chain(["attack", "stay"]).collect()
 }
 
-/// Orders of both: p1 attacks, p2 stays.
-fn orders(found: &mut Correspondence) -> [Digest; 2] {
+/// Hands in orders of both: p1 attacks, p2 stays. Returns the key of the first.
+fn orders(found: &mut Correspondence) -> String {
     let plays = attack(found);
-    [found.order(P1, &plays), found.order(P2, &["stay"])]
-}
-
-fn end_day(found: &mut Correspondence) {
-    found.between("next");
-    found.clock(1);
-    found.stand();
+    let first = found.order(P1, &plays);
+    found.script("p2: stay");
+    found.order_key(first)
 }
 
 /// A day of which all is carried out.
 fn day(found: &mut Correspondence) {
-    let orders = orders(found);
-    found.carry_all(orders);
-    end_day(found);
+    orders(found);
+    found.script("carry p1 / carry p2 / end");
 }
 
 /// A day in which the host plays the order of p1, rolls as `roll` says, and then goes on as it should.
 fn forged_day(found: &mut Correspondence, mut roll: impl FnMut(&mut Correspondence, &str)) {
     let plays = attack(found);
-    let [first, second] = orders(found);
-    let key = found.order_key(first);
+    let key = orders(found);
     for play in &plays {
         found.play(P1, play, &key);
         if *play == "attack" {
             roll(found, &key);
         }
     }
-    found.tell(Host, &format!("carried {first} {}", plays.len()));
-    found.carry(second);
-    end_day(found);
+    found.script(&format!("carried p1 {} / carry p2 / end", plays.len()));
 }
 
 #[test]
@@ -184,38 +174,10 @@ fn fd_6_the_head_is_that_of_game_and_desk() {
 }
 
 #[test]
-fn fd_16_a_takeback_past_a_roll_has_another_roll() {
-    let mut found = begun("");
-    let stand = found.head();
-    day(&mut found);
-    let before = found.rolls;
-    found.agree(&format!("takeback main {stand}"));
-    found.branch("takeback-1", stand);
-    found.stand();
-    day(&mut found);
-    assert!(found.rolls > before);
-    found.expect(Dice, Pass, &format!("{} rolls recomputed", found.rolls));
-}
-
-#[test]
-fn fd_11_an_analysis_with_rolls_of_its_own_is_named_as_not_played() {
-    let mut found = begun("");
-    day(&mut found);
-    let attack = attack(&found).into_iter().filter(|play| *play != "stay").map(|play| (P1, play));
-    let commands: Vec<_> = attack.chain([(Host, "roll 6")]).collect();
-    found.analysis("flank", &commands);
-    found.expect(Dice, Pass, "; duel@flank was not played");
-}
-
-#[test]
 fn fd_13_rolls_go_on_without_a_seat_that_is_silent() {
     let mut found = begun("");
-    let plays = attack(&found);
-    let order = found.order(P1, &plays);
-    found.clock(72);
-    found.carry(order);
-    found.play(P2, "stay", "turn:1:p2");
-    end_day(&mut found);
+    let plays = attack(&found).join("; ");
+    found.script(&format!("p1: {plays} / clock 72 / carry p1 / p2 turn:1:p2: stay / end"));
     let reason = found.expect(Dice, Pass, "; p2 missed in turn 1");
     let first = format!("1 of {} rolls used no secret from p1 or p2 yet, ", found.rolls);
     let later = format!(
@@ -226,10 +188,7 @@ fn fd_13_rolls_go_on_without_a_seat_that_is_silent() {
     assert!(reason.contains(&first) && reason.contains(&later), "{reason}");
     // An order that came too late is named too, and one that was refused.
     found.late_order(P2, 1);
-    let [first, second] = [found.order(P1, &["stay", "stay"]), found.order(P2, &["stay"])];
-    found.tell(Host, &format!("refused {first} day_ended"));
-    found.carry(second);
-    found.stand();
+    found.script("p1: stay; stay / p2: stay / refused p1 day_ended / carry p2 / stand");
     found.expect(
         Dice,
         Pass,
@@ -238,34 +197,20 @@ fn fd_13_rolls_go_on_without_a_seat_that_is_silent() {
 }
 
 #[test]
-fn fd_15_a_chain_that_a_new_key_ended_is_named() {
-    let mut found = begun("");
-    let key = PrivateKey::of_seed("ann.example".parse().unwrap(), KeyKind::Signer, &[7; 32]);
-    found.paper(P1, PaperContent::Rekey(SeatKey::of(&key).unwrap()));
-    found.expect(Dice, Pass, "; the chain of p1 has ended");
-}
-
-#[test]
 fn fd_19_the_rolls_that_a_host_who_plays_could_foresee_are_counted() {
     let mut found = begun("hosted = [\"p2\"]\n");
     found.expect(Dice, Pass, "; p2 is played by the host and could foresee 1 roll;");
     // p2, which the host plays, seals first; p1 does not order, so nobody but the host had a part in the roll.
     let plays = attack(&found);
-    let sealed = found.sealed_order(P2, &plays);
-    found.clock(144);
-    found.play(P1, "stay", "turn:1:p1");
-    found.carry(sealed);
-    end_day(&mut found);
+    found.sealed_order(P2, &plays);
+    found.script("clock 144 / p1 turn:1:p1: stay / carry p2 / end");
     let so_far = found.rolls;
     assert!(so_far > 1);
     found.expect(Dice, Pass, &format!("; p2 is played by the host and could foresee {so_far} rolls;"));
     // With an order of p1 it cannot.
     let plays = attack(&found);
-    let sealed = found.sealed_order(P2, &plays);
-    let order = found.order(P1, &["stay"]);
-    found.carry(order);
-    found.carry(sealed);
-    end_day(&mut found);
+    found.sealed_order(P2, &plays);
+    found.script("p1: stay / carry p1 / carry p2 / end");
     found.expect(Dice, Pass, &format!("; p2 is played by the host and could foresee {so_far} rolls;"));
 }
 
@@ -286,8 +231,8 @@ fn fd_19_without_the_desk_or_with_records_left_out_it_is_not_checked() {
 #[test]
 fn fd_12_a_roll_whose_turn_is_still_carried_out_is_not_checked() {
     let mut found = begun("");
-    let [first, _] = orders(&mut found);
-    found.play_order(first);
+    orders(&mut found);
+    found.script("play p1");
     found.expect(Dice, NotChecked, "the turn is not fully executed yet");
     found.tell_rolls();
     found.expect(Dice, Pass, "");

@@ -11,7 +11,6 @@ use turnfold_core::{Digest, Seat};
 use turnfold_store::Entry;
 
 use turnfold_tests::mailbox::Mailbox;
-use turnfold_tests::players::key;
 
 const ALTERNATING: &str =
     "hosted = []\npatience = 0\ndefault = [\"stand\", \"confirm\", \"cycle\"]\nbetween = [\"next-turn\"]\n";
@@ -48,13 +47,7 @@ fn begun(rules: &str, setup: &str, terms: &str) -> Mailbox {
     for day in 1..=4 {
         assert!(mailbox.run(&format!("{:02}T12:00:00Z", day * 4), "").status.success());
     }
-    mailbox.sandbox.write("p1.key", key("p1").to_file());
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        let private = std::fs::Permissions::from_mode(0o600);
-        std::fs::set_permissions(mailbox.sandbox.path("p1.key"), private).unwrap();
-    }
+    mailbox.save_key("p1");
     mailbox.sandbox.ok("bundle duel duel.desk --as p1 --key host.key -o newest.bundle");
     mailbox
 }

@@ -7,7 +7,7 @@ use turnfold_replay::bundle::{BundledRecord, LineRecords, StoreRecords};
 use turnfold_store::{Entry, IdempotencyKey};
 
 use super::bundled::Bundled;
-use super::post::{Post, day};
+use super::post::Post;
 
 const GAME: usize = 0;
 const DESK: usize = 1;
@@ -32,17 +32,10 @@ fn begun(fair: bool) -> Post {
     let begin = if fair { "fair\n" } else { "" };
     let terms = format!("{begin}default = [\"stay\"]\nbetween = [\"next\"]");
     let mut post = Post::begun("siege", "begins_with_roll = false", &terms);
-    let dice: &[i32] = if fair { &[] } else { &[2, 5] };
-    post.run(day(1), &[]);
-    post.order(P1, &["attack", "stay"]);
-    post.order(P2, &["stay"]);
-    post.run(day(2), dice);
-    post.order(P2, &["stay"]);
-    post.run(day(9), &[]);
-    post.order(P1, &["stay"]);
-    post.order(P2, &["stay"]);
-    post.run(day(10), &[]);
-    post.audited();
+    let dice = if fair { "" } else { "2 5" };
+    post.play(&format!(
+        "run 1 / p1: attack; stay / p2: stay / run 2 {dice} / p2: stay / run 9 / p1: stay / p2: stay / run 10 / audited"
+    ));
     post
 }
 

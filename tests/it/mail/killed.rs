@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use turnfold_core::Seat::{P1, P2};
 use turnfold_core::paper::DeskTime;
 use turnfold_replay::bundle::{StoreRecords, write_bundle};
 use turnfold_store::Store;
@@ -77,14 +76,10 @@ fn check(mut post: Post, at: DeskTime, dice: &[i32], writes: usize) {
 fn pm_27_a_turn_with_orders_a_refusal_and_what_comes_between() {
     let terms = "together = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]";
     let mut post = Post::begun("cycletap", &fixture("cycletap/ford.toml"), terms);
-    post.run(day(1), &[]);
-    post.order(P1, &["tap 0,2", "switch"]);
-    post.order(P2, &["tap 1,-2", "switch"]);
+    post.play("run 1 / p1: tap 0,2; switch / p2: tap 1,-2; switch");
     check(post, day(2), &[], 6);
     let mut post = Post::begun("cycletap", &fixture("cycletap/ford.toml"), terms);
-    post.run(day(1), &[]);
-    post.order(P1, &["tap 0,2"]);
-    post.order(P2, &["switch"]);
+    post.play("run 1 / p1: tap 0,2 / p2: switch");
     check(post, day(2), &[], 4);
 }
 
@@ -92,8 +87,7 @@ fn pm_27_a_turn_with_orders_a_refusal_and_what_comes_between() {
 fn pm_27_a_deadline_that_passes() {
     let terms = "together = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]";
     let mut post = Post::begun("cycletap", &fixture("cycletap/ford.toml"), terms);
-    post.run(day(1), &[]);
-    post.order(P2, &["switch"]);
+    post.play("run 1 / p2: switch");
     check(post, day(9), &[], 6);
 }
 
@@ -103,9 +97,7 @@ fn fd_12_rolls_of_fair_dice_are_the_same_again() {
     let post = Post::begun("siege", "begins_with_roll = true", terms);
     check(post, day(1), &[], 3);
     let mut post = Post::begun("siege", "begins_with_roll = true", terms);
-    post.run(day(1), &[]);
-    post.order(P1, &["attack", "stay"]);
-    post.order(P2, &["attack", "enter", "stay"]);
+    post.play("run 1 / p1: attack; stay / p2: attack; enter; stay");
     check(post, day(2), &[], 5);
 }
 
@@ -113,9 +105,7 @@ fn fd_12_rolls_of_fair_dice_are_the_same_again() {
 fn pm_27_values_of_a_table_are_not_needed_twice() {
     let terms = "default = [\"stay\"]\nbetween = [\"next\"]";
     let mut post = Post::begun("siege", "begins_with_roll = true", terms);
-    post.run(day(1), &[2]);
-    post.order(P1, &["attack", "stay"]);
-    post.order(P2, &["attack", "stay"]);
+    post.play("run 1 2 / p1: attack; stay / p2: attack; stay");
     check(post, day(2), &[1, 1, 2, 3], 6);
 }
 
@@ -123,13 +113,10 @@ fn pm_27_values_of_a_table_are_not_needed_twice() {
 fn pm_27_the_branch_of_a_takeback_that_was_left_is_used() {
     let terms = "fair\ndefault = [\"stay\"]\nbetween = [\"next\"]";
     let mut post = Post::begun("siege", "begins_with_roll = true", terms);
-    post.run(day(1), &[]);
-    post.order(P1, &["attack", "stay"]);
-    post.order(P2, &["attack", "stay"]);
-    post.run(day(2), &[]);
-    let first = post.desk().positions().next().unwrap().clone();
-    let (told, digest) = post.offer(P1, &format!("takeback {} {}", first.line, first.game_seq));
-    assert_eq!((told.as_str(), post.answer(P2, digest, true).as_str()), ("applied", "applied"));
+    post.play("run 1 / p1: attack; stay / p2: attack; stay");
+    post.play("run 2");
+    let first = post.desk().positions().next().unwrap().game_seq;
+    post.play(&format!("p1 offer @back takeback main {first} / p2 agree @back"));
     check(post, day(3), &[], 2);
 }
 

@@ -1,34 +1,19 @@
 //! Papers in mails, whatever mailers do to their lines (PM-6, PM-7): the paper of `mail.md` in each row of its table.
 
 use turnfold_core::paper::{Nonce, Order, Paper, PaperContent, PaperHead, PaperLine, SeatKey, SignedPaper};
-use turnfold_core::trust::{KeyKind, PrivateKey};
 use turnfold_replay::mail::{FoundPaper, MailedPaper};
 
-/// The paper of `mail.md`, as it stands there.
-pub(super) const VECTOR: &str = "#turnfold paper 1
-paper: order
-match: 5f0c9d3e1a2b4c6d8e9f0a1b2c3d4e5f
-seat: p1
-number: 7
-turn: 2
-link: 826f618eed31aac0826f618eed31aac0826f618eed31aac0826f618eed31aac0
-seen: 7 WmH8K1T5z6cXdPJDIUPdQMbLKxGUf69lp9PaXLZRmcg
-nonce: 000102030405060708090a0b0c0d0e0f
-dice: f756d1c1a1e0137d9f59ce52f215d5693cf7672c5c32a46a73b1f7591b82af29
-play: move 2,-3
-play: stand
-sig: ann.example
+use crate::papers::{DIGEST, ann, vector};
+
+/// The paper of `mail.md`, as a mail carries it.
+pub(super) const VECTOR: &str = concat!(
+    vector!(),
+    "sig: ann.example
 sig: DEWZYBJ/OuMLgi8ISpNlVtn7qVzBMVPR4bL4wDllNJ8lAU
 sig: hINSrQ6l7km/cZrafGETL7QH4+ajUof1mPA/YIL3xa0gk
 #turnfold end
-";
-const DIGEST: &str = "e836ef10f05f8005f35c5bd155b9b0670d639c6688cccefdf848e9c2f1d2a64c";
-
-/// The key of the vector: seed 202122…3f.
-fn ann() -> PrivateKey {
-    let seed: Vec<u8> = (0x20..0x40).collect();
-    PrivateKey::of_seed("ann.example".parse().unwrap(), KeyKind::Signer, &seed.try_into().unwrap())
-}
+"
+);
 
 /// Returns the one paper of a mail.
 fn only(mail: &str) -> Result<MailedPaper, String> {

@@ -7,7 +7,7 @@
 mod cases;
 mod driver;
 mod relay;
-mod rules;
+pub(super) mod rules;
 mod turns;
 
 use std::sync::Mutex;

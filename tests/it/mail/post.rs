@@ -1,5 +1,6 @@
 //! A match by mail in memory: a host with its key, and players who write papers as they know the desk.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
@@ -19,7 +20,7 @@ use turnfold_replay::signing::{KeyFile, Signers};
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, MatchName, NewEntry, Store};
 
-use super::council::Council;
+use super::model::rules::RelayRules;
 use super::siege::Siege;
 use turnfold_tests::players::{DeskView, Players, Unlike, key};
 
@@ -33,6 +34,8 @@ pub(super) struct Post {
     pub(super) signers: Signers,
     pub(super) name: MatchName,
     pub(super) players: Players,
+    /// The papers that a script names.
+    pub(super) named: BTreeMap<String, SignedPaper>,
     folder: TempDir,
 }
 
@@ -71,10 +74,11 @@ impl Post {
         Self {
             store: Store::with_backend(Box::new(memory.clone())).unwrap(),
             memory,
-            registry: Registry::standard().with(erase::<Siege>()).with(erase::<Council>()),
+            registry: Registry::standard().with(erase::<Siege>()).with(erase::<RelayRules>()),
             signers: Signers::open(&[path]).unwrap(),
             name: "duel".parse().unwrap(),
             players: Players::default(),
+            named: BTreeMap::new(),
             folder,
         }
     }

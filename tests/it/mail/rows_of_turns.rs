@@ -1,272 +1,318 @@
-//! Rows of the table of play by mail that tell how turns go on and end (PM-14, PM-16 to PM-21, PM-27).
+//! Rows of the table of play by mail: how turns go on and end in matches that the host carries out, each audited (PM-13 to
+//! PM-21, PM-27, PM-32). What the desk alone decides is in `tests/rulings/desk/` and in the model.
 
-use turnfold_core::Seat::{self, P1, P2};
-use turnfold_core::paper::PaperContent;
+use turnfold_core::{CommandSource, DicePolicy, Logged};
+use turnfold_store::NewEntry;
 
-use super::post::{Post, day, fixture, time};
-use turnfold_tests::players::Unlike;
+use super::post::{Post, day, fixture};
 
 /// A match in which p1 and p2 order at once, whose first turn is open.
-fn begun(terms: &str) -> Post {
+pub(super) fn siege(terms: &str) -> Post {
     let terms = format!("default = [\"stay\"]\nbetween = [\"next\"]\n{terms}");
-    let post = Post::begun("siege", "begins_with_roll = false", &terms);
-    post.run(day(1), &[]);
+    let mut post = Post::begun("siege", "begins_with_roll = false", &terms);
+    post.play("run 1");
     post
 }
 
-fn codes(effects: &[String]) -> Vec<&str> {
-    effects.iter().filter_map(|effect| effect.split(' ').next()).collect()
+/// The same with fair dice; it begins with a roll.
+pub(super) fn fair() -> Post {
+    let terms = "fair\ndefault = [\"stay\"]\nbetween = [\"next\"]";
+    let mut post = Post::begun("siege", "begins_with_roll = true", terms);
+    post.play("run 1");
+    post
 }
 
-fn give_waiting_order(post: &mut Post, seat: Seat) -> String {
-    let order = post.players.order_with(&post.desk_view(), seat, &["stay"], true);
-    post.hand_in(seat, PaperContent::Order(order))
+/// A match of three whose first turn is open.
+fn relay(at_once: bool, terms: &str) -> Post {
+    let terms = format!("seats = 3\ndefault = [\"done\"]\nbetween = [\"resolve\"]\n{terms}");
+    let setup = format!("seats = 3\nrounds = 4\nat_once = {at_once}\nresolved = true\nsecret = false");
+    let mut post = Post::begun("relay", &setup, &terms);
+    post.play("run 1");
+    post
+}
+
+fn initiative() -> Post {
+    let terms = "default = [\"stand\", \"confirm\", \"cycle\"]\nbetween = [\"next-turn\"]";
+    Post::begun("initiative", &fixture("initiative/small-board.toml"), terms)
+}
+
+fn cycletap(terms: &str) -> Post {
+    let terms = format!("together = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n{terms}");
+    let mut post = Post::begun("cycletap", &fixture("cycletap/ford.toml"), &terms);
+    post.play("run 1");
+    post
+}
+
+#[test]
+fn pm_27_and_32_a_game_in_alternation_with_recorded_dice() {
+    initiative().play(
+        "audited
+        # The roll is due before the first position.
+        run 1 1 1 2 2 => clocked … stood …
+        game main => host roll 1 1 2 2 (turn:0:host)
+        stands => main:1 p1 / p2: confirm => ignored not_due
+        p1: confirm; stand / audited / run 1 / stands => main:3 p2
+        p2: click 0,-2; stand / run 2 / stands => main:5 p1
+        # p1 misses, and its default plays all there is to play.
+        run 3 => nothing
+        run 6 / stands => … p2 / game main => … p1 stand (turn:3:p1) …
+        # With the last unit the turn of the game ends, and the next begins with a roll.
+        p2: click 1,-2; stand / run 7 6 6 1 1
+        game main => … host next-turn (turn:4:host), host roll 6 6 1 1 (turn:4:host)
+        audited",
+    );
+}
+
+#[test]
+fn pm_27_and_32_a_game_together_with_plans_in_secret() {
+    cycletap("").play(
+        "stands => main:0 p1,p2
+        p2: tap 1,-2; switch / p1: tap 0,2; switch / audited / run 1 / audited
+        game main => p1 tap 0,2 (order 1), p1 switch (order 1), p2 tap 1,-2 (order 1), p2 switch (order 1), host resolve (turn:1:host)
+        stands => main:5 p1,p2
+        # p1 forgets `switch`, so the order of p2 is refused: both are asked again, and no one sees the state.
+        p1: tap 0,2 / p2: switch / audited / run 2 => … not_your_turn …
+        stands => main:6 p1,p2 / audited
+        # p1 misses, p2 has ordered: the default of p1 first, then the order of p2.
+        p2: switch / run 9 / audited
+        game main => … p1 switch (turn:3:p1), p2 switch (order 3), host resolve (turn:3:host)
+        # p2 alone forgets it: only p2 is asked.
+        p1: switch / p2: tap 1,-2 / run 9 / stands => … p2 / audited
+        p2: switch / run 10 / audited
+        p1: switch / run 16 / audited / p1: switch / p2: switch / audited / run 17 / audited",
+    );
+}
+
+#[test]
+fn pm_32_a_game_that_is_taken_back_left_and_ended() {
+    for (begin, values) in [("fair\n", ""), ("", "1 2 1 3 2 2 2")] {
+        let terms = format!("{begin}default = [\"stay\"]\nbetween = [\"next\"]\npatience = 2");
+        let mut post = Post::begun("siege", "begins_with_roll = true", &terms);
+        post.play(&format!("run 1 {values}"));
+        let first = post.desk().position().unwrap().game_seq;
+        post.play(&format!(
+            "p1: attack; stay / p2: attack; stay / run 2 {values} / audited
+            p1: attack; stay / p1 offer @back takeback main {first} / p2 agree @back / audited
+            run 3 {values} / stands => takeback-1:… / audited
+            p1: stay / p2: attack; stay / run 3 {values}
+            # p2 is silent until it is gone, and so p1 has won.
+            p1: stay / run 8 {values} / audited / p1: stay / run 12 {values} / asked => p1 / audited"
+        ));
+    }
+}
+
+#[test]
+fn fd_10_a_game_with_fair_dice() {
+    let mut post = fair();
+    for turn in 2..=4 {
+        post.play(&format!("p1: attack; stay / p2: attack; stay / run {turn} => … rolled …"));
+    }
+    let made = post.game("main").iter().filter(|entry| entry.contains(" roll ")).count();
+    assert_eq!(usize::from(post.desk().state().last_roll().unwrap()), made);
+    post.play("asked => played / audited");
 }
 
 #[test]
 fn pm_19_an_order_that_the_game_rejects_is_refused_whole_and_asked_again() {
-    let mut post = begun("");
-    post.order(P1, &["attack", "stay", "stay"]);
-    post.order(P2, &["stay", "stay", "stay"]);
     // FD-11a: behind a roll nothing is taken back.
-    let effects = post.run(day(2), &[2]);
-    assert!(
-        effects.iter().any(|effect| effect.starts_with("carried seat=p1") && effect.ends_with("count=2"))
+    siege("").play(
+        "p1: attack; stay; stay / p2: stay; stay; stay
+        run 2 2 => … carried seat=p1 … count=2; … code=day_ended; …
+        game main => p1 attack (order 1), host roll 2 (order 1), p1 stay (order 1)
+        stands => main:3 p2 / audited",
     );
-    assert!(effects.iter().any(|effect| effect.ends_with("code=day_ended")), "{effects:?}");
-    assert_eq!(post.game("main"), ["p1 attack (order 1)", "host roll 2 (order 1)", "p1 stay (order 1)"]);
-    assert_eq!(post.stands(), "main:3 p2");
-    post.audited();
 }
 
 #[test]
 fn pm_27_a_run_every_minute_without_anything_to_do_appends_nothing() {
-    let post = begun("");
+    let mut post = siege("");
     let head = post.desk().head();
     for minute in 1..60 {
-        assert!(post.run(time(&format!("2026-12-01T12:{minute:02}:00Z")), &[]).is_empty());
+        post.play(&format!("run 2026-12-01T12:{minute:02}:00Z => nothing"));
     }
+    post.play("run 2026-12-04T11:59:59Z => nothing");
     assert_eq!(post.desk().head(), head);
-    assert!(post.run(time("2026-12-04T11:59:59Z"), &[]).is_empty());
-    assert!(!post.run(time("2026-12-04T12:00:00Z"), &[]).is_empty(), "the deadline");
-    // Whose clock goes back tells the desk nothing.
+    // The deadline; a clock that goes back is not recorded.
+    post.play("run 2026-12-04T12:00:00Z => clocked …");
     let head = post.desk().head();
-    assert!(post.run(time("1970-01-01T00:00:00Z"), &[]).is_empty());
+    post.play("run 1970-01-01T00:00:00Z => nothing");
     assert_eq!(post.desk().head(), head);
 }
 
 #[test]
 fn pm_17_and_18_deadlines() {
-    // Terms, who orders (in capitals: and asks to wait), what stands when nothing is due yet and behind the deadline.
+    // Terms, orders, who is asked when nothing is due yet, what happens at the deadline.
     for (terms, orders, before, behind) in [
-        ("", "", "p1=none p2=none", "missed missed"),
-        ("", "1", "p1=ordered p2=none", "missed"),
-        ("", "12", "", ""),
-        ("hurry = false", "12", "p1=ordered p2=ordered", ""),
-        ("hurry = false", "1", "p1=ordered p2=none", "missed"),
-        ("", "1W2", "p1=ordered p2=ordered", ""),
-        ("missed = \"wait\"", "1", "p1=ordered p2=none", "missed extended"),
-        ("missed = \"wait\"", "", "p1=none p2=none", "missed missed extended"),
+        ("", "", "p1=none p2=none", "… missed seat=p1 … missed seat=p2 … stood …"),
+        ("", "p1: stay", "p1=ordered p2=none", "… missed seat=p2 … stood …"),
+        ("hurry = false", "p1: stay / p2: stay", "p1=ordered p2=ordered", "… stood …"),
+        ("", "p1 wait: stay / p2: stay", "p1=ordered p2=ordered", "… stood …"),
+        ("missed = \"wait\"", "p1: stay", "p1=ordered p2=none", "… missed seat=p2 … extended …"),
+        ("missed = \"wait\"", "", "p1=none p2=none", "… missed seat=p1 … missed seat=p2 … extended …"),
     ] {
-        let mut post = begun(terms);
-        let what = format!("{terms} {orders}");
-        if orders.contains("1W") {
-            give_waiting_order(&mut post, P1);
-        } else if orders.contains('1') {
-            post.order(P1, &["stay"]);
-        }
-        if orders.contains('2') {
-            post.order(P2, &["stay"]);
-        }
-        let stand = post.stands();
-        post.run(day(3), &[]);
-        if before.is_empty() {
-            assert_ne!(post.stands(), stand, "{what}");
-            post.audited();
-            continue;
-        }
-        assert_eq!((post.asked().as_str(), post.stands()), (before, stand.clone()), "{what}");
-        let effects = post.run(day(5), &[]);
-        let found = codes(&effects);
-        let found: Vec<_> = found.into_iter().filter(|code| ["missed", "extended"].contains(code)).collect();
-        assert_eq!(found.join(" "), behind, "{what}: {effects:?}");
-        assert_eq!(post.stands() == stand, terms.contains("wait"), "{what}");
-        post.audited();
+        let mut post = siege(terms);
+        post.play(&format!("{orders} / run 3 => nothing / asked => {before} / run 5 => {behind} / audited"));
     }
+    siege("").play("p1: stay / p2: stay / run 3 => … stood … / audited");
 }
 
 #[test]
-fn pm_17_who_misses_three_times_in_a_row_is_gone() {
-    let mut post = begun("");
-    for turn in 1..=2 {
-        assert_eq!(post.order(P1, &["stay"]), "applied");
-        post.run(day(turn * 5), &[]);
-    }
-    assert_eq!(post.order(P2, &["stay"]), "applied", "and one that counts is forgiven all");
-    post.order(P1, &["stay"]);
-    post.run(day(11), &[]);
-    post.audited();
-    let mut post = begun("");
-    for turn in 1..=3 {
-        post.order(P1, &["stay"]);
-        post.run(day(turn * 5), &[]);
-    }
-    assert_eq!(post.asked(), "p1");
-}
-
-#[test]
-fn pm_27_default_is_played_for_who_is_gone_and_then_others_are_asked() {
-    let terms =
-        "default = [\"stand\", \"confirm\", \"cycle\"]\nbetween = [\"next-turn\"]\npatience = 1\nseats = 2";
-    let mut post = Post::begun("initiative", &fixture("initiative/small-board.toml"), terms);
-    post.run(day(1), &[1, 1, 2, 2]);
-    assert_eq!(post.hand_in(P1, PaperContent::Resign), "applied");
-    assert_eq!(post.asked(), "p2", "the last one has won");
-}
-
-#[test]
-fn pm_16_a_hosted_seat_that_never_seals_is_gone_alone() {
-    let terms = "together = true\nhosted = [\"p2\"]\ndefault = [\"switch\"]\nbetween = [\"resolve\"]";
-    let post = Post::begun("cycletap", &fixture("cycletap/ford.toml"), terms);
-    post.run(day(1), &[]);
-    let mut missed = Vec::new();
-    for turn in 1..=6 {
-        let effects = post.run(day(1 + turn * 4), &[]);
-        missed.extend(effects.into_iter().filter(|effect| effect.starts_with("missed")));
-        if !post.desk().state().is_open() {
-            break;
-        }
-    }
-    assert!(missed.iter().filter(|effect| effect.contains("p2")).count() == 3, "{missed:?}");
+fn pm_17_a_player_who_misses_three_times_in_a_row_is_gone() {
+    siege("").play(
+        "p1: stay / run 5 / p1: stay / run 10
+        # One order that counts, and all is forgiven.
+        p2: stay / p1: stay / run 11 / audited",
+    );
+    siege("").play("p1: stay / run 5 / p1: stay / run 10 / p1: stay / run 15 / asked => p1");
 }
 
 #[test]
 fn pm_16_seals() {
-    let terms = "sealed = true";
-    let mut post = begun(terms);
-    let (own, other) = (post.write_order(P1, &["stay"]), post.write_order(P1, &["attack", "stay"]));
-    assert_eq!(post.give(&other), "ignored seal_first");
-    let link = post.desk().position().unwrap().link;
-    let digest = own.paper().digest();
-    let seal = post.write(P1, PaperContent::Seal { link, digest }, Unlike::default());
-    assert_eq!(post.give(&seal), "applied");
-    assert_eq!(post.give(&own), "rejected wait_for_seals");
-    let theirs = post.write_order(P2, &["stay"]);
-    let sealed = PaperContent::Seal { link, digest: theirs.paper().digest() };
-    assert_eq!(post.hand_in(P2, sealed), "applied");
-    let third = post.write_order(P1, &["attack", "stay"]);
-    assert_eq!(post.give(&third), "ignored not_as_sealed");
-    // It is taken afterwards; the other vanishes and misses.
-    assert_eq!(post.give(&own), "applied");
-    let effects = post.run(day(12), &[]);
-    assert_eq!(codes(&effects).iter().filter(|code| **code == "missed").count(), 1, "{effects:?}");
-    assert!(post.game("main").starts_with(&["p1 stay (order 1)".into(), "p2 stay (turn:1:p2)".into()]));
-    post.audited();
+    siege("sealed = true").play(
+        "p1 let @own: stay / p1 let @other: attack; stay / send @other => ignored seal_first
+        p1 seal @own / send @own => rejected wait_for_seals
+        p2 let @theirs: stay / p2 seal @theirs
+        p1 let @third: attack; stay / send @third => ignored not_as_sealed
+        # It is taken afterwards; p2 sends nothing and misses.
+        send @own / run 12 => … missed seat=p2 …
+        game main => p1 stay (order 1), p2 stay (turn:1:p2) … / audited",
+    );
+    let mut post = cycletap("hosted = [\"p2\"]");
+    post.play(
+        "p2 let @hosted: switch / p1: switch => rejected wait_for_seals
+        p2 seal @hosted / p1: switch / send @hosted / run 2 / stands => main:3 p1,p2",
+    );
+    // One that never seals is gone alone.
+    let post = cycletap("hosted = [\"p2\"]");
+    let missed = (1..=3).flat_map(|turn| post.run(day(1 + turn * 4), &[]));
+    assert_eq!(missed.filter(|effect| effect.starts_with("missed seat=p2")).count(), 3);
+    assert!(!post.desk().state().is_open());
+}
+
+#[test]
+fn pm_14_a_round_asks_all_and_then_those_who_have_not_played_in_it() {
+    relay(false, "together = true").play(
+        "stands => main:0 p1,p2,p3
+        # The order of p2 is refused, and so is that of p3 behind it: p1 alone has played.
+        p1: done / p3: done / p2: resolve / run 2 / stands => main:1 p2,p3
+        p2: done / p3: resolve / run 3 / stands => main:2 p3
+        p3: done / run 4 / stands => main:4 p1,p2,p3 / audited
+        # A default comes to nothing where the seat is refused: it is asked again.
+        p2: done / p1: resolve / run 20 / stands => main:4 p1,p2,p3 / audited",
+    );
+    relay(false, "").play("stands => main:0 p1 / p1: done / run 2 / stands => main:1 p2 / audited");
+}
+
+#[test]
+fn pm_14_a_takeback_asks_those_of_its_position_who_still_play() {
+    for (at_once, terms, stands) in [(false, "together = true", "1"), (true, "", "0")] {
+        relay(at_once, terms).play(&format!(
+            "p1: done / p2: done / p3: done / run 2
+            p1 resign / p2 offer @back takeback main 0 / p3 agree @back / run 3
+            stands => takeback-1:{stands} p2,p3 / audited"
+        ));
+    }
+    // It asked only a seat that is gone: its default is played, then others are asked.
+    relay(false, "").play(
+        "p1: done / run 2 / p1 resign / p2 offer @back takeback main 0 / p3 agree @back / run 3
+        game takeback-1 => p1 done (turn:2:host) / stands => takeback-1:1 p2 / audited",
+    );
+}
+
+#[test]
+fn pm_13_the_last_position_asks_no_one() {
+    let mut post = relay(true, "");
+    for turn in 2..=5 {
+        post.play(&format!("p1: done / p2: done / p3: done / run {turn}"));
+    }
+    post.play("asked => played / stands => main:16 / audited");
+}
+
+#[test]
+fn pm_21_and_27_the_host_plays_for_a_seat_that_leaves_and_the_last_one_wins() {
+    relay(false, "together = true").play(
+        "p1 resign / asked => p1=defaulted p2=none p3=none
+        p2: done / p3: done / run 2
+        # The gone seat opens the next round, and is never asked.
+        game main => p1 done (turn:1:p1), … host resolve (turn:1:host), p1 done (turn:1:host)
+        stands => main:5 p2,p3 / audited
+        p1: done => ignored gone
+        p3 resign / asked => p2 / audited",
+    );
+    relay(true, "patience = 1").play("run 9 / asked => void");
+    initiative().play("run 1 1 1 2 2 / p1 resign / asked => p2");
 }
 
 #[test]
 fn pm_20_takebacks() {
-    let mut post = begun("");
-    let (told, _) = post.offer(P1, "takeback main 0");
-    assert_eq!(told, "ignored no_such_stand", "no earlier stand is there");
-    for seat in [P1, P2] {
-        post.order(seat, &["stay"]);
-    }
-    post.run(day(2), &[]);
-    let before = post.game("main");
-    let (_, declined) = post.offer(P1, "takeback main 0");
-    assert_eq!(post.answer(P2, declined, false), "applied");
-    assert_eq!(post.answer(P2, declined, true), "ignored no_such_offer");
-    let (_, lapsed) = post.offer(P1, "takeback main 0");
-    for seat in [P1, P2] {
-        post.order(seat, &["stay"]);
-    }
-    post.run(day(3), &[]);
-    assert_eq!(post.answer(P2, lapsed, true), "ignored no_such_offer");
-    let line = post.game("main");
-    assert!(line.starts_with(&before));
-    for number in 1..=2 {
-        let (_, agreed) = post.offer(P1, "takeback main 0");
-        assert_eq!(post.answer(P2, agreed, true), "applied");
-        post.run(day(3 + number), &[]);
-        assert_eq!(post.stands(), format!("takeback-{number}:0 p1,p2"));
-        assert_eq!(post.game("main"), line, "the old line stays");
-        post.audited();
-    }
-    post.order(P1, &["attack", "stay"]);
-    post.order(P2, &["stay"]);
-    post.run(day(6), &[3]);
-    assert!(post.game("takeback-2")[0].starts_with("p1 attack (order 5)"), "{:?}", post.game("takeback-2"));
-    post.audited();
+    siege("").play(
+        "p1 offer @none takeback main 0 => ignored no_such_stand
+        p1: stay / p2: stay / run 2
+        p1 offer @declined takeback main 0 / p2 decline @declined / p2 agree @declined => ignored no_such_offer
+        p1 offer @lapsed takeback main 0 / p1: stay / p2: stay / run 3 / p2 agree @lapsed => ignored no_such_offer
+        p1 offer @first takeback main 0 / p2 agree @first / run 4 / stands => takeback-1:0 p1,p2 / audited
+        p1 offer @second takeback main 0 / p2 agree @second / run 5 / stands => takeback-2:0 p1,p2 / audited
+        # The old line stays.
+        game main => p1 stay (order 1), p2 stay (order 1), host next (turn:1:host), p1 stay (order 2), p2 stay (order 2), host next (turn:2:host)
+        p1: attack; stay / p2: stay / run 6 3 / game takeback-2 => p1 attack (order 5) … / audited",
+    );
 }
 
 #[test]
 fn pm_20_a_name_that_another_branch_has_is_not_taken() {
-    let mut post = begun("");
-    for seat in [P1, P2] {
-        post.order(seat, &["stay"]);
-    }
-    post.run(day(2), &[]);
+    let mut post = siege("");
+    post.play("p1: stay / p2: stay / run 2");
     let (main, name) = ("main".parse().unwrap(), post.name.clone());
-    // One that begins elsewhere, and one that somebody played on.
+    // One that begins elsewhere, and one on which another program played.
     post.store.create_branch(&name, &"takeback-1".parse().unwrap(), &main, 1).unwrap();
     post.store.create_branch(&name, &"takeback-2".parse().unwrap(), &main, 0).unwrap();
-    let entry = post.store.read(&name, &main, Some(1)).unwrap().entries.remove(0);
-    let entry = turnfold_store::NewEntry {
-        seat: entry.seat,
-        command: entry.command,
-        recorded_at_ms: entry.recorded_at_ms,
-    };
-    post.store.append(&name, &"takeback-2".parse().unwrap(), 0, vec![entry], None).unwrap();
-    let (_, agreed) = post.offer(P1, "takeback main 0");
-    post.answer(P2, agreed, true);
-    post.run(day(3), &[]);
-    assert_eq!(post.stands(), "takeback-3:0 p1,p2");
-    post.audited();
+    post.append("takeback-2", "p1 stay");
+    post.play(
+        "p1 offer @back takeback main 0 / p2 agree @back / run 3 / stands => takeback-3:0 p1,p2 / audited",
+    );
 }
 
 #[test]
-fn pm_20_draws_and_adjourning() {
-    let mut post = begun("");
-    let (_, draw) = post.offer(P2, "end draw");
-    assert_eq!(post.answer(P1, draw, true), "applied");
-    assert_eq!(post.asked(), "draw");
-    assert!(post.run(day(9), &[]).is_empty());
-    assert_eq!(post.order(P1, &["stay"]), "rejected match_over");
-    let mut post = begun("");
-    let (_, year) = post.offer(P2, "extend 2027-12-01T12:00:00Z");
-    assert_eq!(post.answer(P1, year, true), "applied");
-    assert!(post.run(time("2027-12-01T11:59:59Z"), &[]).is_empty(), "nobody misses before it");
-    let effects = post.run(time("2027-12-01T12:00:00Z"), &[]);
-    assert_eq!(codes(&effects).iter().filter(|code| **code == "missed").count(), 2);
-    post.audited();
+fn pm_20_all_living_seats_agree_to_a_draw_or_a_later_deadline() {
+    siege("").play(
+        "p2 offer @draw end draw / p1 agree @draw / asked => draw / run 9 => nothing
+        p1: stay => rejected match_over",
+    );
+    siege("").play(
+        "p2 offer @year extend 2027-12-01T12:00:00Z / p1 agree @year / run 2027-12-01T11:59:59Z => nothing
+        run 2027-12-01T12:00:00Z => … missed seat=p1 … missed seat=p2 … / audited",
+    );
+    relay(true, "").play(
+        "p1 offer @draw end draw / p2 agree @draw / asked => p1=none p2=none p3=none
+        p3 agree @draw / asked => draw",
+    );
+    // A gone seat has no voice.
+    relay(true, "").play("p1 offer @draw end draw / p2 agree @draw / p3 resign / asked => draw / audited");
 }
 
 #[test]
-fn pm_27_somebody_elses_entry_on_the_line_stops_the_run() {
-    let mut post = begun("");
-    for seat in [P1, P2] {
-        post.order(seat, &["stay"]);
+fn pm_27_an_entry_of_another_program_on_the_line_stops_the_run() {
+    for (orders, played) in [("p1: stay / p2: stay", "p1 attack"), ("p1: stay / p2: stay", "p2 stay")] {
+        let mut post = siege("");
+        post.play(orders);
+        post.append("main", played);
+        let error = post.try_run(day(2), &[]).unwrap_err();
+        assert!(error.to_string().contains("another program played on this line"), "{error}");
+        assert_eq!(post.game("main").len(), 1);
     }
-    let rules = post.mail_match().rules;
-    let state = rules.start(&post.mail_match().genesis.setup).unwrap();
-    assert!(state.judge(P1, "attack").is_ok());
-    let entry =
-        turnfold_store::NewEntry { seat: P1, command: post_card_of(&post, "attack"), recorded_at_ms: 1 };
-    post.store.append(&post.name, &"main".parse().unwrap(), 0, vec![entry], None).unwrap();
-    let error = post.try_run(day(2), &[]).unwrap_err();
-    assert!(error.to_string().contains("another program played on this line"), "{error}");
-    assert_eq!(post.game("main").len(), 1);
 }
 
-/// The bytes of a command as the log has them.
-fn post_card_of(post: &Post, command: &str) -> Vec<u8> {
-    let of = post.mail_match();
-    let mut state = of.rules.start(&of.genesis.setup).unwrap();
-    let mut bytes = Vec::new();
-    let entry =
-        turnfold_core::Logged { seq: 1, seat: P1, command: turnfold_core::CommandSource::Text(command) };
-    let dice = turnfold_core::DicePolicy::Recorded;
-    state.fold(&[entry], &dice, &mut |step| bytes = step.command_bytes()).unwrap();
-    bytes
+impl Post {
+    /// Appends a command to a line of the game as another program would.
+    pub(super) fn append(&self, line: &str, given: &str) {
+        let (seat, command) = given.split_once(' ').unwrap();
+        let (of, branch) = (self.mail_match(), line.parse().unwrap());
+        let (mut state, seat) = (of.rules.start(&of.genesis.setup).unwrap(), seat.parse().unwrap());
+        let mut bytes = Vec::new();
+        let entry = Logged { seq: 1, seat, command: CommandSource::Text(command) };
+        state.fold(&[entry], &DicePolicy::Recorded, &mut |step| bytes = step.command_bytes()).unwrap();
+        let entry = NewEntry { seat, command: bytes, recorded_at_ms: 1 };
+        let head = self.store.head(&self.name, &branch).unwrap();
+        self.store.append(&self.name, &branch, head, vec![entry], None).unwrap();
+    }
 }

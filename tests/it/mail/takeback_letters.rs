@@ -4,7 +4,7 @@ use std::fs;
 
 use turnfold_core::Seat;
 
-use super::post::{Post, day, fixture};
+use super::post::{Post, fixture};
 use super::writing::{Player, plays, send};
 use turnfold_tests::mailbox::opened;
 
@@ -12,18 +12,11 @@ use turnfold_tests::mailbox::opened;
 fn pm_20_and_30_a_takeback_is_told_and_played_on_from_the_letter() {
     let terms = "together = true\nspectators = 1\ndefault = [\"switch\"]\nbetween = [\"resolve\"]";
     let mut post = Post::begun("cycletap", &fixture("cycletap/ford.toml"), terms);
-    post.run(day(1), &[]);
-    for turn in [2, 3] {
-        assert_eq!(post.order(Seat::P1, &["tap 0,1", "switch"]), "applied");
-        assert_eq!(post.order(Seat::P2, &["switch"]), "applied");
-        post.run(day(turn), &[]);
-    }
+    post.play("run 1 / p1: tap 0,1; switch / p2: switch / run 2 / p1: tap 0,1; switch / p2: switch / run 3");
     post.report();
-    // The stand of the second turn, behind the first three entries and what came between.
-    let (line, seq) = ("main", post.desk().positions().nth(1).unwrap().game_seq);
-    let (told, to) = post.offer(Seat::P1, &format!("takeback {line} {seq}"));
-    assert_eq!((told.as_str(), post.answer(Seat::P2, to, true).as_str()), ("applied", "applied"));
-    post.run(day(4), &[]);
+    // The position of the second turn, behind the first three entries and what came between.
+    let seq = post.desk().positions().nth(1).unwrap().game_seq;
+    post.play(&format!("p1 offer @back takeback main {seq} / p2 agree @back / run 4"));
     let names = post.report();
     let last = names.iter().rfind(|name| name.ends_with("-p1.eml")).unwrap();
     let (text, bundle) = opened(&fs::read_to_string(post.outbox().join(last)).unwrap());
@@ -34,8 +27,7 @@ fn pm_20_and_30_a_takeback_is_told_and_played_on_from_the_letter() {
     fs::write(player.bundle(), bundle).unwrap();
     let order = player.write(&post, plays(&["tap 0,1", "switch"])).unwrap();
     assert_eq!(send(&post, &order), "applied");
-    assert_eq!(post.order(Seat::P2, &["switch"]), "applied");
-    post.run(day(5), &[]);
+    post.play("p2: switch / run 5");
     assert!(!post.report().is_empty());
     // Spectators are one stand behind, so they see the line that was begun and nothing of what was played on it.
     let spectators = fs::read_to_string(post.outbox().join("spectators.bundle")).unwrap();

@@ -21,19 +21,17 @@ fn told(output: &Output) -> (i32, String, String) {
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
 
+/// Requires a verb to end with this code and its output to begin so.
+fn begins(output: &Output, code: i32, words: &str) {
+    let (found, stdout, stderr) = told(output);
+    assert!(found == code && stdout.starts_with(words), "{found} {stdout}{stderr}");
+}
+
 /// Requires a line to fail with this code and to say this.
 fn fails(mailbox: &Mailbox, code: i32, line: &str, why: &str) {
     let (found, _, stderr) = told(&mailbox.sandbox.run(line));
     assert_eq!(found, code, "{line}: {stderr}");
     assert!(stderr.contains(why) && stderr.lines().count() == 1, "{line}: {stderr}");
-}
-
-fn letters(mailbox: &Mailbox) -> Vec<String> {
-    let Ok(folder) = fs::read_dir(mailbox.sandbox.path(".turnfold/outbox")) else { return Vec::new() };
-    let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<_> = names.collect();
-    names.sort();
-    names
 }
 
 fn begun() -> Mailbox {
@@ -47,24 +45,22 @@ fn begun() -> Mailbox {
 #[test]
 fn pm_25_to_27_a_turn_by_mail() {
     let mut mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "");
-    assert_eq!(letters(&mailbox), ["00000001-p1.eml", "00000001-p2.eml"], "the invitations");
+    assert_eq!(mailbox.letters(), ["00000001-p1.eml", "00000001-p2.eml"], "the invitations");
     mailbox.join(&[P1, P2]);
-    let before = letters(&mailbox).len();
+    let before = mailbox.letters().len();
     let (code, stdout, stderr) = told(&mailbox.run("01T12:00:00Z", "--roll 1 1 2 2"));
     assert_eq!((code, stderr.as_str()), (0, ""));
     assert!(
         stdout.contains("clocked at=2026-12-01T12:00:00Z") && stdout.contains("stood turn=1"),
         "{stdout}"
     );
-    assert!(letters(&mailbox).len() > before, "{stdout}");
+    assert!(mailbox.letters().len() > before, "{stdout}");
     // Nothing is due, and nobody is written to.
-    let before = letters(&mailbox);
-    let (code, stdout, _) = told(&mailbox.run("01T12:01:00Z", ""));
-    assert!(code == 0 && stdout.starts_with("nothing is due: duel waits for p1 since"), "{stdout}");
-    assert_eq!(letters(&mailbox), before);
+    let before = mailbox.letters();
+    begins(&mailbox.run("01T12:01:00Z", ""), 0, "nothing is due: duel waits for p1 since");
+    assert_eq!(mailbox.letters(), before);
     mailbox.save_orders("order.txt", &[(P1, &["confirm", "stand"])]);
-    let (code, stdout, _) = told(&mailbox.take("order.txt"));
-    assert!(code == 0 && stdout.starts_with("order.txt:1: p1 order 1: applied\n"), "{stdout}");
+    begins(&mailbox.take("order.txt"), 0, "order.txt:1: p1 order 1: applied\n");
     // The same mail is one entry, and gets the same answer.
     for _ in 0..2 {
         let (code, stdout, _) = told(&mailbox.take("order.txt"));
@@ -124,13 +120,15 @@ fn pm_26_only_whom_the_host_admits_gets_a_seat() {
     let mut mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "");
     let join = mailbox.players.join(&mailbox.known(), P1);
     mailbox.save("join.txt", &[join]);
-    let (code, stdout, _) = told(&mailbox.take("join.txt"));
-    assert!(code == 1 && stdout.starts_with("join.txt:1: p1 join 0: needs_admit p1\n"), "{stdout}");
+    begins(&mailbox.take("join.txt"), 1, "join.txt:1: p1 join 0: needs_admit p1\n");
     assert!(mailbox.sandbox.ok("log duel.desk").trim().is_empty());
     let (code, _, _) = told(&mailbox.sandbox.run("mail take duel join.txt --key host.key --admit p2"));
     assert_eq!(code, 1, "another seat was admitted");
-    let (code, stdout, _) = told(&mailbox.sandbox.run("mail take duel join.txt --key host.key --admit p1"));
-    assert!(code == 0 && stdout.starts_with("join.txt:1: p1 join 0: applied\n"), "{stdout}");
+    begins(
+        &mailbox.sandbox.run("mail take duel join.txt --key host.key --admit p1"),
+        0,
+        "join.txt:1: p1 join 0: applied\n",
+    );
 }
 
 #[test]
@@ -190,8 +188,7 @@ fn pm_27_a_time_to_come_needs_force() {
         told(&mailbox.sandbox.run("mail run duel --key host.key --at 9999-01-01T00:00:00Z --force"));
     assert!(code == 0 && stdout.contains("missed seat=p1"), "{stdout}");
     // It stays readable, and the clock never goes back.
-    let (code, stdout, _) = told(&mailbox.run("02T12:00:00Z", ""));
-    assert!(code == 0 && stdout.starts_with("nothing is due"), "{stdout}");
+    begins(&mailbox.run("02T12:00:00Z", ""), 0, "nothing is due");
 }
 
 #[test]
@@ -215,7 +212,7 @@ fn pm_29_letters_go_where_they_are_told_to() {
     mailbox.sandbox.ok(&open_line("initiative", "small-board.toml", "--out post"));
     let letter = mailbox.sandbox.read("post/outbox/00000001-p1.eml");
     assert!(letter.starts_with("To: ann@example.org\r\n"), "{letter:.200}");
-    assert!(letters(&mailbox).is_empty());
+    assert!(mailbox.letters().is_empty());
     mailbox.sandbox.write("post/addresses", "ann@example.org\n");
     fails(&mailbox, 2, "mail run duel --key host.key --out post", "`post/addresses`: line 1: expected");
 }
@@ -290,19 +287,16 @@ fn fd_18_a_desk_that_was_rolled_back_or_forked_goes_no_further() {
     copy(&mailbox, &[("earlier", ".turnfold")]);
     mailbox.sandbox.ok("--store later bundle duel duel.desk -o missing.bundle");
     mailbox.sandbox.ok("import missing.bundle");
-    let (code, stdout, _) = told(&mailbox.run("02T12:00:00Z", ""));
-    assert!(code == 0 && stdout.starts_with("nothing is due"), "{stdout}");
+    begins(&mailbox.run("02T12:00:00Z", ""), 0, "nothing is due");
 }
 
 #[test]
 fn pm_21_the_host_ends_a_match_with_a_reason() {
     let mut mailbox = begun();
     mailbox.sandbox.ok("play duel.desk \"host: close draw the board was lost\"");
-    let (code, stdout, stderr) = told(&mailbox.run("02T12:00:00Z", ""));
-    assert!(code == 0 && stdout.starts_with("nothing is due"), "{stdout}{stderr}");
+    begins(&mailbox.run("02T12:00:00Z", ""), 0, "nothing is due");
     mailbox.save_orders("order.txt", &[(P1, &["stand"])]);
-    let (code, stdout, _) = told(&mailbox.take("order.txt"));
-    assert!(code == 1 && stdout.starts_with("order.txt:1: p1 order 1: rejected match_over"), "{stdout}");
+    begins(&mailbox.take("order.txt"), 1, "order.txt:1: p1 order 1: rejected match_over");
     let view = mailbox.sandbox.ok("show duel.desk --as p2");
     assert!(view.contains("draw"), "{view}");
 }

@@ -86,6 +86,19 @@ pub(super) fn send(post: &Post, written: &WrittenPaper) -> String {
     taken.iter().map(|taken| taken.outcome.to_string()).collect::<Vec<_>>().join(", ")
 }
 
+/// Requires that nothing is written, for a reason with these words.
+fn refused(result: Result<WrittenPaper, String>, expected: &str) {
+    let error = result.map(|written| written.mail).unwrap_err();
+    assert!(error.contains(expected), "{error}");
+}
+
+/// Requires that the host takes what was written, and that it counts.
+fn applied(post: &Post, written: Result<WrittenPaper, String>) -> WrittenPaper {
+    let written = written.unwrap();
+    assert_eq!(send(post, &written), "applied");
+    written
+}
+
 const CYCLETAP: &str = "together = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n";
 
 fn opened_with(terms: &str) -> Post {
@@ -104,8 +117,7 @@ fn begun(terms: &str) -> (Post, Player, Player) {
         for _ in 0..2 {
             assert!(player.write(&post, PaperWords::Join(*seat)).unwrap().is_first);
         }
-        let join = player.write(&post, PaperWords::Join(*seat)).unwrap();
-        assert_eq!(send(&post, &join), "applied");
+        applied(&post, player.write(&post, PaperWords::Join(*seat)));
     }
     post.run(day(1), &[]);
     let [(_, p1), (_, p2)] = players;
@@ -128,23 +140,16 @@ fn pm_28_papers_follow_from_the_bundle_and_the_key() {
     assert_eq!(first.without_effect, [""; 0]);
     assert_eq!(send(&post, &second), "applied");
     assert_eq!(send(&post, &first), "ignored outdated");
-    let offer = p2.write(&post, PaperWords::Offer("end draw".parse().unwrap())).unwrap();
-    assert_eq!(send(&post, &offer), "applied");
+    let offer = applied(&post, p2.write(&post, PaperWords::Offer("end draw".parse().unwrap())));
     p1.receive(&post, Seat::P1);
     let to = offer.paper.signed.paper().digest().to_string();
-    let declined = p1.write(&post, PaperWords::Answer { to: to[..8].into(), agree: false }).unwrap();
-    assert_eq!(send(&post, &declined), "applied");
-    let resigned = p1.write(&post, PaperWords::Resign).unwrap();
-    assert_eq!(send(&post, &resigned), "applied");
+    applied(&post, p1.write(&post, PaperWords::Answer { to: to[..8].into(), agree: false }));
+    applied(&post, p1.write(&post, PaperWords::Resign));
 }
 
 #[test]
 fn pm_28_what_could_not_count_is_not_written() {
     let (post, mut p1, mut p2) = begun(CYCLETAP);
-    let refused = |result: Result<WrittenPaper, String>, expected: &str| {
-        let error = result.map(|written| written.mail).unwrap_err();
-        assert!(error.contains(expected), "{error}");
-    };
     refused(p1.write(&post, plays(&["switch", "switch"])), "the game would refuse the order: not_your_turn");
     refused(p1.write(&post, PaperWords::Join(Seat::P2)), "has p1 already");
     refused(p1.write(&post, PaperWords::Answer { to: "00000000".into(), agree: true }), "no offer of turn 1");
@@ -184,14 +189,12 @@ fn pm_28_nothing_is_written_on_a_bundle_that_fails_its_audit() {
 fn pm_28_a_desk_that_takes_something_back_or_has_another_history_is_refused() {
     let (post, mut p1, _) = begun(CYCLETAP);
     let old = fs::read_to_string(p1.bundle()).unwrap();
-    let order = p1.write(&post, plays(&["switch"])).unwrap();
-    assert_eq!(send(&post, &order), "applied");
+    applied(&post, p1.write(&post, plays(&["switch"])));
     post.run(day(5), &[]);
     p1.receive(&post, Seat::P1);
     p1.write(&post, PaperWords::Offer("end draw".parse().unwrap())).unwrap();
     fs::write(p1.bundle(), old).unwrap();
-    let error = p1.write(&post, plays(&["switch"])).map(|_| ()).unwrap_err();
-    assert!(error.contains("rolled back"), "{error}");
+    refused(p1.write(&post, plays(&["switch"])), "rolled back");
     // The same players at a desk where p1 sent nothing: its clock went on instead.
     let mut other = opened_with(CYCLETAP);
     for seat in [Seat::P1, Seat::P2] {
@@ -201,13 +204,11 @@ fn pm_28_a_desk_that_takes_something_back_or_has_another_history_is_refused() {
         other.run(day(at), &[]);
     }
     p1.receive(&other, Seat::P1);
-    let error = p1.write(&post, plays(&["switch"])).map(|_| ()).unwrap_err();
-    assert!(error.contains("another history"), "{error}");
+    refused(p1.write(&post, plays(&["switch"])), "another history");
     // The same id with other terms.
     let terms = opened_with("together = true\nhours = 5\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n");
     p1.receive(&terms, Seat::P1);
-    let error = p1.write(&post, PaperWords::Resign).map(|_| ()).unwrap_err();
-    assert!(error.contains("known with another beginning"), "{error}");
+    refused(p1.write(&post, PaperWords::Resign), "known with another beginning");
 }
 
 /// A false desk could coax a chain of dice out of a player, turn by turn.
@@ -222,8 +223,7 @@ fn pm_28_an_order_long_after_the_last_has_to_be_meant() {
     p1.receive(&post, Seat::P1);
     let turn = post.desk().state().turn();
     assert!(turn > 20);
-    let error = p1.write(&post, plays(&["switch"])).map(|_| ()).unwrap_err();
-    assert!(error.contains(&format!("add `--turn {turn}`")), "{error}");
+    refused(p1.write(&post, plays(&["switch"])), &format!("add `--turn {turn}`"));
     let written = p1.write_in(&post, plays(&["switch"]), Some(turn)).unwrap();
     assert_eq!(send(&post, &written), "applied", "with the element of its turn (FD-8)");
     let PaperContent::Order(order) = written.paper.signed.paper().content().clone() else { panic!() };
@@ -237,17 +237,12 @@ fn pm_28_an_order_long_after_the_last_has_to_be_meant() {
 #[test]
 fn pm_16_sealed_orders_are_kept_beside_the_key_until_all_have_sealed() {
     let (post, mut p1, mut p2) = begun(&format!("sealed = true\n{CYCLETAP}"));
-    let error = p1.write(&post, plays(&["switch"])).map(|_| ()).unwrap_err();
-    assert!(error.contains("sealed first"), "{error}");
-    let sealed = p1.write(&post, seal(&["tap 0,1", "switch"])).unwrap();
-    assert_eq!(send(&post, &sealed), "applied");
-    let error = p1.write(&post, seal(&["switch"])).map(|_| ()).unwrap_err();
-    assert!(error.contains("another order was sealed"), "{error}");
-    let theirs = p2.write(&post, seal(&["switch"])).unwrap();
-    assert_eq!(send(&post, &theirs), "applied");
+    refused(p1.write(&post, plays(&["switch"])), "sealed first");
+    applied(&post, p1.write(&post, seal(&["tap 0,1", "switch"])));
+    refused(p1.write(&post, seal(&["switch"])), "another order was sealed");
+    applied(&post, p2.write(&post, seal(&["switch"])));
     p1.receive(&post, Seat::P1);
-    let error = p1.write(&post, plays(&["switch"])).map(|_| ()).unwrap_err();
-    assert!(error.contains("another order was sealed"), "{error}");
+    refused(p1.write(&post, plays(&["switch"])), "another order was sealed");
     let order = p1.write(&post, plays(&[])).unwrap();
     assert!(order.mail.contains("play: tap 0,1"), "{}", order.mail);
     assert_eq!(send(&post, &order), "applied");
@@ -256,25 +251,21 @@ fn pm_16_sealed_orders_are_kept_beside_the_key_until_all_have_sealed() {
 #[test]
 fn pm_16_a_seal_is_missed_when_the_deadline_says_so_that_was_agreed() {
     let (mut post, mut p1, mut p2) = begun(&format!("sealed = true\n{CYCLETAP}"));
-    let sealed = p1.write(&post, seal(&["tap 0,1", "switch"])).unwrap();
-    assert_eq!(send(&post, &sealed), "applied");
-    let earlier = p1.write(&post, PaperWords::Offer("extend 2026-12-02T12:00:00Z".parse().unwrap())).unwrap();
-    assert_eq!(send(&post, &earlier), "applied");
+    applied(&post, p1.write(&post, seal(&["tap 0,1", "switch"])));
+    let earlier =
+        applied(&post, p1.write(&post, PaperWords::Offer("extend 2026-12-02T12:00:00Z".parse().unwrap())));
     // An order that changes nothing is left out of what p1 gets, and in nobody's way.
     assert_eq!(post.order(Seat::P2, &["switch"]), "ignored seal_first");
     p2.receive(&post, Seat::P2);
     let to = earlier.paper.signed.paper().digest().to_string();
-    let agreed = p2.write(&post, PaperWords::Answer { to, agree: true }).unwrap();
-    assert_eq!(send(&post, &agreed), "applied");
+    applied(&post, p2.write(&post, PaperWords::Answer { to, agree: true }));
     p1.receive(&post, Seat::P1);
     assert!(fs::read_to_string(p1.bundle()).unwrap().contains("\n#"), "something is left out");
-    let error = p1.write(&post, plays(&[])).map(|_| ()).unwrap_err();
-    assert!(error.contains("p2 has not sealed"), "{error}");
+    refused(p1.write(&post, plays(&[])), "p2 has not sealed");
     post.run(day(2), &[]);
     assert_eq!(post.asked(), "p1=sealed p2=defaulted");
     p1.receive(&post, Seat::P1);
-    let order = p1.write(&post, plays(&[])).unwrap();
-    assert_eq!(send(&post, &order), "applied");
+    applied(&post, p1.write(&post, plays(&[])));
 }
 
 /// Where orders of earlier turns are left out, the desk cannot be folded.
@@ -283,42 +274,34 @@ fn pm_16_nobody_has_missed_a_seal_who_was_given_more_time() {
     for by_host in [true, false] {
         let (post, mut p1, mut p2) = begun(&format!("sealed = true\nsecret = \"match\"\n{CYCLETAP}"));
         for player in [&mut p1, &mut p2] {
-            let sealed = player.write(&post, seal(&["switch"])).unwrap();
-            assert_eq!(send(&post, &sealed), "applied");
+            applied(&post, player.write(&post, seal(&["switch"])));
         }
         for (seat, player) in [(Seat::P1, &mut p1), (Seat::P2, &mut p2)] {
             player.receive(&post, seat);
-            let order = player.write(&post, plays(&[])).unwrap();
-            assert_eq!(send(&post, &order), "applied");
+            let order = applied(&post, player.write(&post, plays(&[])));
         }
         post.run(day(2), &[]);
         p1.receive(&post, Seat::P1);
         p2.receive(&post, Seat::P2);
         assert!(fs::read_to_string(p1.bundle()).unwrap().contains("\n#"), "an order is left out");
-        let sealed = p1.write(&post, seal(&["switch"])).unwrap();
-        assert_eq!(send(&post, &sealed), "applied");
+        let sealed = applied(&post, p1.write(&post, seal(&["switch"])));
         if by_host {
             post.decide("extend 2026-12-09T12:00:00Z the mail was down");
         } else {
             let offer = PaperWords::Offer("extend 2026-12-09T12:00:00Z".parse().unwrap());
-            let later = p2.write(&post, offer).unwrap();
-            assert_eq!(send(&post, &later), "applied");
+            let later = applied(&post, p2.write(&post, offer));
             p1.receive(&post, Seat::P1);
             let to = later.paper.signed.paper().digest().to_string();
-            let agreed = p1.write(&post, PaperWords::Answer { to, agree: true }).unwrap();
-            assert_eq!(send(&post, &agreed), "applied");
+            applied(&post, p1.write(&post, PaperWords::Answer { to, agree: true }));
         }
         // The deadline of three days would be behind.
         post.decide("clock 2026-12-06T12:00:00Z");
-        let draw = p2.write(&post, PaperWords::Offer("end draw".parse().unwrap())).unwrap();
-        assert_eq!(send(&post, &draw), "applied");
+        applied(&post, p2.write(&post, PaperWords::Offer("end draw".parse().unwrap())));
         p1.receive(&post, Seat::P1);
-        let error = p1.write(&post, plays(&[])).map(|_| ()).unwrap_err();
-        assert!(error.contains("p2 has not sealed"), "{error}");
+        refused(p1.write(&post, plays(&[])), "p2 has not sealed");
         post.run(day(9), &[]);
         p1.receive(&post, Seat::P1);
-        let order = p1.write(&post, plays(&[])).unwrap();
-        assert_eq!(send(&post, &order), "applied");
+        applied(&post, p1.write(&post, plays(&[])));
     }
 }
 
@@ -326,8 +309,7 @@ fn pm_16_nobody_has_missed_a_seal_who_was_given_more_time() {
 fn pm_22_a_new_key_knows_what_the_old_one_knew() {
     let (post, mut p1, _) = begun(CYCLETAP);
     let new = KeyFile::create(&p1.folder.path().join("new.key"), key("fresh")).unwrap();
-    let rekey = p1.write(&post, PaperWords::Rekey(new.clone())).unwrap();
-    assert_eq!(send(&post, &rekey), "applied");
+    let rekey = applied(&post, p1.write(&post, PaperWords::Rekey(new.clone())));
     post.run(day(5), &[]);
     p1.receive(&post, Seat::P1);
     p1.key = new;

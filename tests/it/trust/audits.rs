@@ -5,7 +5,7 @@ use turnfold_core::trust::{KeyKind, PrivateKey};
 use super::go::ask;
 use super::tampered_bundles::Edited;
 use super::vectors::seed;
-use super::world::{audit, duel, expect, failing, key, row, with_key};
+use super::world::{audit, duel, expect, failing, key, row, says, with_key};
 use turnfold_tests::sandbox::Sandbox;
 
 /// A bundle of `duel`, signed, as a file and taken apart.
@@ -38,6 +38,9 @@ fn an_honest_bundle_passes_what_can_be_checked() {
     let results: Vec<_> = rows.iter().map(|(_, row)| row.result.as_str()).collect();
     let expected = ["pass", "pass", "pass", "pass", "not_checked", "not_checked", "pass", "not_checked"];
     assert_eq!(results, expected, "{rows:?}");
+    // What no row can say comes below them on request (TR-30).
+    let told = String::from_utf8(sandbox.run("-v audit duel.bundle").stderr).unwrap();
+    assert!(told.contains("no row can say who sat at the keyboard"), "{told}");
     // TR-28: there is no desk.
     assert_eq!(rows[7].1.reason, "the host alone says who gave which command");
     assert!(rows[5].1.reason.contains("values came from outside; range and count only"), "{rows:?}");
@@ -329,37 +332,16 @@ fn tr_29_what_is_no_bundle_and_an_unusable_policy_are_no_answers() {
         [("empty", String::new()), ("text", "hello\n".into()), ("title", "turnfold bundle 2\n".into())]
     {
         sandbox.write(name, content);
-        assert!(failing(&sandbox, 2, &format!("audit {name}")).contains("is no bundle"));
+        says(&sandbox, 2, &format!("audit {name}"), "is no bundle");
     }
-    assert!(failing(&sandbox, 2, "audit none").contains("none"));
+    says(&sandbox, 2, "audit none", "none");
     sandbox.write("two", "quorum none\nquorum none\n");
-    assert!(failing(&sandbox, 2, "audit duel.bundle --policy two").contains("policy `two`: line 2: "));
-    assert!(failing(&sandbox, 2, "audit duel.bundle --held policy").contains("`policy`: expected"));
-    assert!(
-        failing(&sandbox, 2, "audit duel.bundle --require chains").contains("expected a row of an audit")
-    );
+    says(&sandbox, 2, "audit duel.bundle --policy two", "policy `two`: line 2: ");
+    says(&sandbox, 2, "audit duel.bundle --held policy", "`policy`: expected");
+    says(&sandbox, 2, "audit duel.bundle --require chains", "expected a row of an audit");
     failing(&sandbox, 3, "--store none audit");
     // A proof that proves nothing is none.
     sandbox.ok("prove duel:1 --key ann.key -o proof");
     sandbox.write("proof", sandbox.read("proof").replace("index 1", "index 2"));
-    assert!(failing(&sandbox, 2, "audit duel.bundle --held proof").contains("does not lead to"));
-}
-
-#[test]
-fn an_audit_needs_nothing_but_its_files() {
-    let (sandbox, _) = bundled();
-    sandbox.ok("sign duel:2 --key ann.key -o kept");
-    let line = "audit copy --policy trust --held mine";
-    let elsewhere = Sandbox::new();
-    for (from, to) in [("duel.bundle", "copy"), ("policy", "trust"), ("kept", "mine")] {
-        elsewhere.write(to, sandbox.read(from));
-        sandbox.write(to, sandbox.read(from));
-    }
-    let (here, there) = (sandbox.ok(line), elsewhere.ok(line));
-    assert_eq!(here, there);
-    assert_eq!(here.lines().count(), 9, "{here}");
-    assert!(!elsewhere.path(".turnfold").exists());
-    // What no row can say stands below them on request (TR-30).
-    let told = String::from_utf8(elsewhere.run(&format!("-v {line}")).stderr).unwrap();
-    assert!(told.contains("no row can say who sat at the keyboard"), "{told}");
+    says(&sandbox, 2, "audit duel.bundle --held proof", "does not lead to");
 }

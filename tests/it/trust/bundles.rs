@@ -7,7 +7,7 @@ use turnfold_replay::audit::{RowResult, malformed};
 use turnfold_replay::bundle::BundleFile;
 
 use super::tampered_bundles::Edited;
-use super::world::{audit, duel, failing, with_key};
+use super::world::{audit, duel, says, with_key};
 use turnfold_tests::sandbox::{Sandbox, without_links};
 
 /// Requires a file to be refused by its form, and every later row not to be checked.
@@ -49,7 +49,7 @@ fn tr_21_a_bundle_with_any_byte_changed_is_in_disorder() {
     assert!(
         !ok && rows[0].1.result == "fail" && rows[1..].iter().all(|(_, row)| row.result == "not_checked")
     );
-    assert!(failing(&sandbox, 2, "--store other import broken.bundle").contains("nothing was imported"));
+    says(&sandbox, 2, "--store other import broken.bundle", "nothing was imported");
     assert!(!sandbox.path("other").exists());
 }
 
@@ -158,14 +158,31 @@ fn tr_20a_two_who_trust_each_other_go_on_with_one_match() {
     sandbox.ok(r#"--store bob play duel "p2: confirm""#);
     sandbox.ok("--store bob bundle duel --force -o back.bundle");
     let before = without_links(&sandbox.ok("branches duel"));
-    let said = failing(&sandbox, 1, "import back.bundle");
-    assert!(said.contains("`duel@main` parts from the stored line at entry 8; `--branch NAME`"), "{said}");
+    says(
+        &sandbox,
+        1,
+        "import back.bundle",
+        "`duel@main` parts from the stored line at entry 8; `--branch NAME`",
+    );
     assert_eq!(without_links(&sandbox.ok("branches duel")), before);
-    assert!(failing(&sandbox, 1, "import back.bundle --branch late").contains("has a branch `late`"));
+    says(&sandbox, 1, "import back.bundle --branch late", "has a branch `late`");
     let said = sandbox.ok("import back.bundle --branch theirs");
     assert!(said.contains("duel@theirs: imported, 1 entry after main:7"), "{said}");
     sandbox.ok("verify");
-    assert!(failing(&sandbox, 1, "import duel.bundle --branch more").contains("no line parts"));
+    says(&sandbox, 1, "import duel.bundle --branch more", "no line parts");
+}
+
+#[test]
+fn tr_20a_a_branch_that_begins_elsewhere_does_not_go_on() {
+    let sandbox = duel();
+    sandbox.ok("bundle duel -o duel.bundle");
+    sandbox.ok("--store bob import duel.bundle");
+    sandbox.ok("--store bob branch --delete duel@flank");
+    sandbox.ok("--store bob branch duel:3 flank");
+    sandbox.ok(r#"--store bob play duel@flank "p2: cycle" "p2: cycle""#);
+    sandbox.ok("--store bob bundle duel -o back.bundle");
+    let elsewhere = "`duel@flank` begins after entry 3 in the bundle and elsewhere in the store";
+    says(&sandbox, 1, "import back.bundle --branch theirs", elsewhere);
 }
 
 #[test]
@@ -182,8 +199,7 @@ fn tr_20a_a_store_whose_creation_was_cut_short_takes_a_bundle_as_it_takes_a_new_
     // Nothing is written into a folder of something else.
     fs::create_dir(sandbox.path("letters")).unwrap();
     sandbox.write("letters/mum.txt", "");
-    let said = failing(&sandbox, 3, "--store letters import duel.bundle");
-    assert!(said.contains("`letters` is not a turnfold store"), "{said}");
+    says(&sandbox, 3, "--store letters import duel.bundle", "`letters` is not a turnfold store");
     assert_eq!(fs::read_dir(sandbox.path("letters")).unwrap().count(), 1);
 }
 
@@ -193,12 +209,13 @@ fn tr_20a_names_are_those_of_this_store() {
     sandbox.ok("bundle duel -o duel.bundle");
     sandbox.ok("rename duel final");
     assert!(sandbox.ok("import duel.bundle").contains("final@main: already up to date"));
-    assert!(failing(&sandbox, 2, "import duel.bundle --name other").contains("has this match as `final`"));
+    says(&sandbox, 2, "import duel.bundle --name other", "has this match as `final`");
     sandbox.ok("--store other new duel --rules initiative");
-    let said = failing(&sandbox, 1, "--store other import duel.bundle");
-    assert!(
-        said.contains("another match has the name `duel`; give this one another with `--name`"),
-        "{said}"
+    says(
+        &sandbox,
+        1,
+        "--store other import duel.bundle",
+        "another match has the name `duel`; give this one another with `--name`",
     );
     sandbox.ok("--store other import duel.bundle --name theirs");
     sandbox.ok("--store other verify");
@@ -214,19 +231,18 @@ fn tr_20a_nothing_is_imported_that_is_wrong() {
     let against_rules =
         honest.clone().with_entry(0, 3, |entry| entry.seat = turnfold_core::Seat::P2).relinked();
     let later = honest.clone().with_genesis(|genesis| genesis.ruleset_version = 99).relinked();
-    for (edited, says) in
+    for (edited, why) in
         [(changed, "chain: duel:4: "), (against_rules, "rules: duel:3: "), (later, "rules: duel: this build")]
     {
         sandbox.write("wrong.bundle", edited.text());
-        let said = failing(&sandbox, 1, "--store other import wrong.bundle");
-        assert!(said.contains(says), "{said}");
+        says(&sandbox, 1, "--store other import wrong.bundle", why);
         assert!(!sandbox.path("other").exists());
     }
     // The same id with another setup.
     let other = honest.with_genesis(|genesis| genesis.title = "another".into()).relinked();
     sandbox.write("wrong.bundle", other.text());
-    assert!(failing(&sandbox, 1, "import wrong.bundle").contains("has the same id and another setup"));
-    assert!(failing(&sandbox, 2, "import duel.tfl --branch x").contains("for bundles"));
+    says(&sandbox, 1, "import wrong.bundle", "has the same id and another setup");
+    says(&sandbox, 2, "import duel.tfl --branch x", "for bundles");
 }
 
 #[test]
@@ -262,7 +278,7 @@ fn tr_20_a_seats_bundle_leaves_out_what_it_may_not_know() {
     for place in [1, 6] {
         assert!(rows[place].1.reason.contains("records are left out"), "{rows:?}");
     }
-    assert!(failing(&sandbox, 1, "--store other import p2.bundle").contains("records are left out"));
+    says(&sandbox, 1, "--store other import p2.bundle", "records are left out");
     // Nothing is left out for those who know all.
     sandbox.ok("bundle ford --as host -o host.bundle");
     sandbox.ok("bundle ford -o all.bundle");
@@ -274,21 +290,18 @@ fn tr_20_a_seats_bundle_is_refused_where_what_is_left_out_could_be_guessed() {
     let sandbox = Sandbox::new();
     sandbox.ok("new plain --rules cycletap --setup fixtures/cycletap/ford.toml");
     sandbox.ok(r#"play plain "tap 0,1" "tap 0,0" switch"#);
-    assert!(failing(&sandbox, 1, "bundle plain --as p2 -o x").contains("entry 1 of `plain` has no key"));
+    says(&sandbox, 1, "bundle plain --as p2 -o x", "entry 1 of `plain` has no key");
     sandbox.ok("new keyed --rules cycletap --setup fixtures/cycletap/ford.toml");
     sandbox.ok(r#"play keyed "tap 0,1" "tap 0,0" switch --key k"#);
-    assert!(failing(&sandbox, 1, "bundle keyed --as p2 -o x").contains("entry 1 of `keyed` has no key"));
+    says(&sandbox, 1, "bundle keyed --as p2 -o x", "entry 1 of `keyed` has no key");
     sandbox.ok("new seeded --rules cycletap --setup fixtures/cycletap/ford.toml --dice seeded");
-    assert!(failing(&sandbox, 1, "bundle seeded --as p2 -o x").contains("has the seed of its dice"));
+    says(&sandbox, 1, "bundle seeded --as p2 -o x", "has the seed of its dice");
     sandbox.ok("new dealt --rules channel --setup fixtures/channel/dealt-for-two.toml");
-    assert!(
-        failing(&sandbox, 1, "bundle dealt --as p2 -o x")
-            .contains("the setup of `dealt` reveals what is dealt")
-    );
+    says(&sandbox, 1, "bundle dealt --as p2 -o x", "the setup of `dealt` reveals what is dealt");
     // Whether p1 hides anything must not be told by a refusal either.
     sandbox.ok("new shown --rules cycletap --setup fixtures/cycletap/ford.toml");
     sandbox.ok("play shown switch");
-    assert!(failing(&sandbox, 1, "bundle shown --as p2 -o x").contains("entry 1 of `shown` has no key"));
+    says(&sandbox, 1, "bundle shown --as p2 -o x", "entry 1 of `shown` has no key");
     assert!(!sandbox.path("x").exists());
     sandbox.ok("bundle plain keyed seeded dealt shown -o x");
 }

@@ -7,7 +7,7 @@ use turnfold_core::trust::{ConsistencyRequest, InclusionProof, SignedNote, Verif
 
 use super::go::ask;
 use super::vectors::{KEY_FILE, VKEY};
-use super::world::{duel, failing, files, key, with_key};
+use super::world::{duel, failing, files, key, says, with_key};
 use turnfold_tests::sandbox::Sandbox;
 
 #[test]
@@ -18,8 +18,12 @@ fn tr_9_a_key_file_is_private_and_never_overwritten() {
     let parsed: VerifierKey = vkey.trim_end().parse().unwrap();
     assert_eq!(parsed, key(&sandbox, "ann.key").verifier());
     let before = sandbox.read("ann.key");
-    let said = failing(&sandbox, 2, "key new ann.key --name games.example/ann");
-    assert!(said.contains("`ann.key` exists; a key is never overwritten"), "{said}");
+    says(
+        &sandbox,
+        2,
+        "key new ann.key --name games.example/ann",
+        "`ann.key` exists; a key is never overwritten",
+    );
     assert_eq!(sandbox.read("ann.key"), before);
     assert_ne!(sandbox.ok("key new bob.key --name games.example/ann"), vkey, "keys are made of chance");
     for name in ["Ann", "a b", "a+b", "/a", ""] {
@@ -55,8 +59,7 @@ fn tr_9_a_key_that_others_may_read_is_refused() {
     assert_eq!(fs::metadata(sandbox.path("ann.key")).unwrap().permissions().mode() & 0o777, 0o600);
     for open in [0o640, 0o604, 0o660, 0o644] {
         mode(open);
-        let said = failing(&sandbox, 2, "sign duel --key ann.key");
-        assert!(said.contains("others may read it"), "{said}");
+        says(&sandbox, 2, "sign duel --key ann.key", "others may read it");
     }
     mode(0o400);
     sandbox.ok("sign duel --key ann.key");
@@ -84,15 +87,12 @@ fn tr_9_only_whole_keys_of_known_types_are_read() {
     assert_eq!(sandbox.ok("key show x.key"), format!("{VKEY}\n"));
     // A witness's key does not sign, and a key that signs is no witness's; the key is nowhere in the store.
     sandbox.ok("key new w.key --name witness.example/w --witness");
-    assert!(failing(&sandbox, 2, "sign duel --key w.key").contains("only cosigns"));
+    says(&sandbox, 2, "sign duel --key w.key", "only cosigns");
     sandbox.ok("sign duel --key ann.key --since 0 -o request");
     let log = sandbox.read("ann.vkey");
-    assert!(
-        failing(&sandbox, 2, &format!("cosign request --key ann.key --log {log}"))
-            .contains("a key of its own")
-    );
-    assert!(failing(&sandbox, 2, "sign duel --key none.key").contains("there is no key file"));
-    assert!(failing(&sandbox, 2, "sign duel").contains("--key"));
+    says(&sandbox, 2, &format!("cosign request --key ann.key --log {log}"), "a key of its own");
+    says(&sandbox, 2, "sign duel --key none.key", "there is no key file");
+    says(&sandbox, 2, "sign duel", "--key");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn tr_11_what_is_signed_again_is_the_same_and_a_line_that_goes_on_is_signed() {
     for note in [&first, &shorter, &longer] {
         assert_eq!(SignedNote::read(note.as_bytes()).unwrap().is_signed_by(&vkey), Ok(true));
     }
-    assert!(failing(&sandbox, 2, "sign duel:9 --key ann.key").contains('9'));
+    says(&sandbox, 2, "sign duel:9 --key ann.key", "9");
 }
 
 #[test]
@@ -134,11 +134,19 @@ fn tr_11_a_store_restored_from_an_older_backup_is_not_signed() {
     sandbox.ok("sign duel --key ann.key");
     sandbox.ok("store restore old.backup restored");
     let memory = files(&sandbox, "ann.key.seen");
-    let said = failing(&sandbox, 1, "--store restored sign duel --key ann.key");
-    assert!(said.contains("`duel` was rolled back: 6 records are signed, but it has 5"), "{said}");
+    says(
+        &sandbox,
+        1,
+        "--store restored sign duel --key ann.key",
+        "`duel` was rolled back: 6 records are signed, but it has 5",
+    );
     sandbox.ok(r#"--store restored play duel "p2: confirm" --key k"#);
-    let said = failing(&sandbox, 1, "--store restored sign duel --key ann.key");
-    assert!(said.contains("`duel` has another history: its first 6 of 6 records"), "{said}");
+    says(
+        &sandbox,
+        1,
+        "--store restored sign duel --key ann.key",
+        "`duel` has another history: its first 6 of 6 records",
+    );
     // Not even a size that both histories share.
     failing(&sandbox, 1, "--store restored sign duel:1 --key ann.key");
     failing(&sandbox, 1, "--store restored bundle duel --key ann.key -o x.bundle");
@@ -157,8 +165,7 @@ fn tr_11_a_branch_made_again_under_its_name_is_not_signed() {
     sandbox.ok("branch --delete duel@flank");
     sandbox.ok("branch duel:2 flank");
     sandbox.ok(r#"play duel@flank "p1: cycle""#);
-    let said = failing(&sandbox, 1, "sign duel@flank --key ann.key");
-    assert!(said.contains("`duel@flank` has another history"), "{said}");
+    says(&sandbox, 1, "sign duel@flank --key ann.key", "`duel@flank` has another history");
     // Nor with all lines of the store: all of it or nothing.
     failing(&sandbox, 1, "sign --key ann.key -o all.bundle");
     assert!(!sandbox.path("all.bundle").exists());
@@ -175,7 +182,7 @@ fn tr_12_keys_of_one_name_sign_together() {
         let vkey = sandbox.ok(&format!("key show {file} duel"));
         assert_eq!(note.is_signed_by(&vkey.trim_end().parse().unwrap()), Ok(true), "{file}");
     }
-    assert!(failing(&sandbox, 2, "sign duel --key ann.key --key bob.key").contains("have one name"));
+    says(&sandbox, 2, "sign duel --key ann.key --key bob.key", "have one name");
     // One key by two names of its file signs once, and has one memory.
     let twice = sandbox.ok("sign duel@flank --key ann.key --key ./ann.key");
     assert_eq!(SignedNote::read(twice.as_bytes()).unwrap().signatures().len(), 1);
@@ -230,16 +237,11 @@ fn tr_13_and_tr_14_proofs_of_stored_lines_hold_and_go_accepts_them() {
         let go = ask("inclusion", vkey.trim_end(), &sandbox.path(&file), &[]);
         assert!(go.is_none_or(|said| said.is_ok()));
     }
-    assert!(
-        failing(&sandbox, 2, "prove duel:5 --key ann.key").contains("`duel` has no entry 5; its last is 4")
-    );
-    assert!(
-        failing(&sandbox, 1, "prove duel@flank:1 --key ann.key")
-            .contains("nothing of `duel@flank` is signed")
-    );
-    assert!(failing(&sandbox, 2, "sign duel --key ann.key --since 6").contains("at most 5"));
+    says(&sandbox, 2, "prove duel:5 --key ann.key", "`duel` has no entry 5; its last is 4");
+    says(&sandbox, 1, "prove duel@flank:1 --key ann.key", "nothing of `duel@flank` is signed");
+    says(&sandbox, 2, "sign duel --key ann.key --since 6", "at most 5");
     sandbox.ok("play duel cycle");
-    assert!(failing(&sandbox, 1, "prove duel:5 --key ann.key").contains("is signed up to entry 4, not 5"));
+    says(&sandbox, 1, "prove duel:5 --key ann.key", "is signed up to entry 4, not 5");
 }
 
 #[test]
@@ -254,17 +256,19 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     sandbox.ok("sign duel --key ann.key --since 2 -o wrong-old");
     sandbox.ok("sign duel@flank --key ann.key --since 3 -o first-with-old");
     // The first that it sees, with a proof from elsewhere.
-    let said = failing(&sandbox, 1, &cosign("first-with-old"));
-    assert!(said.contains("expected a proof from size 0, found one from 3; nothing was cosigned"), "{said}");
+    says(
+        &sandbox,
+        1,
+        &cosign("first-with-old"),
+        "expected a proof from size 0, found one from 3; nothing was cosigned",
+    );
     let output = sandbox.run(&cosign("first"));
     assert!(output.status.success());
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains("the witness has not seen `games.example/ann/"), "{told}");
     let memory = files(&sandbox, "w.key.seen");
     // Refused: a wrong size before, the same size with another root, a proof of another tree, an unknown log.
-    assert!(
-        failing(&sandbox, 1, &cosign("wrong-old")).contains("expected a proof from size 3, found one from 2")
-    );
+    says(&sandbox, 1, &cosign("wrong-old"), "expected a proof from size 3, found one from 2");
     let other = Sandbox::new();
     other.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
     other.ok(r#"play duel "roll 4 3 2 1" "p2: cycle" "p2: cycle" "p2: cycle""#);
@@ -279,28 +283,24 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
         format!("old {old}\n{hashes}\n{}", SignedNote::new(text, vec![line]).unwrap())
     };
     sandbox.write("other-root", forged(2, 3, ""));
-    assert!(
-        failing(&sandbox, 1, &cosign("other-root")).contains("does not continue the cosigned one of size 3")
-    );
+    says(&sandbox, 1, &cosign("other-root"), "does not continue the cosigned one of size 3");
     let next = sandbox.read("next");
     let (head, _) = next.split_once("\n\n").unwrap();
     let hashes = head.lines().skip(1).map(|line| format!("{line}\n")).collect::<Vec<_>>().concat();
     sandbox.write("other-tree", forged(4, 3, &hashes));
-    assert!(
-        failing(&sandbox, 1, &cosign("other-tree")).contains("does not continue the cosigned one of size 3")
-    );
+    says(&sandbox, 1, &cosign("other-tree"), "does not continue the cosigned one of size 3");
     let unknown = format!("cosign next --key w.key --log {}", other.read("ann.vkey"));
-    assert!(failing(&sandbox, 1, &unknown).contains("has not signed the checkpoint"));
+    says(&sandbox, 1, &unknown, "has not signed the checkpoint");
     other.ok("key new bob.key --name games.example/bob");
     let unknown = format!("cosign next --key w.key --log {}", other.ok("key show bob.key"));
-    assert!(failing(&sandbox, 1, &unknown).contains("does not stand for the log"));
-    assert!(failing(&sandbox, 2, &cosign("policy")).contains("expected"));
+    says(&sandbox, 1, &unknown, "does not stand for the log");
+    says(&sandbox, 2, &cosign("policy"), "expected");
     assert_eq!(files(&sandbox, "w.key.seen"), memory, "what is refused changes nothing");
     // Again at the same size, then on.
     sandbox.ok(&cosign("same"));
     assert_eq!(files(&sandbox, "w.key.seen"), memory);
     sandbox.write("cosignature", sandbox.ok(&cosign("next")));
-    assert!(failing(&sandbox, 1, &cosign("same")).contains("expected a proof from size 5"));
+    says(&sandbox, 1, &cosign("same"), "expected a proof from size 5");
     // The cosignature goes below the checkpoint in memory, and with it into bundles.
     let note = SignedNote::read(sandbox.ok("sign duel --key ann.key --add cosignature").as_bytes()).unwrap();
     assert_eq!(note.signatures().len(), 2);
@@ -310,9 +310,7 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     sandbox.ok("bundle duel --key ann.key -o duel.bundle");
     assert!(sandbox.read("duel.bundle").contains(sandbox.read("cosignature").trim_end()));
     sandbox.write("no-cosignature", sandbox.read("ann.vkey"));
-    assert!(
-        failing(&sandbox, 2, "sign duel --key ann.key --add no-cosignature").contains("not a cosignature")
-    );
+    says(&sandbox, 2, "sign duel --key ann.key --add no-cosignature", "not a cosignature");
 }
 
 #[test]

@@ -85,6 +85,12 @@ pub(super) fn failing(sandbox: &Sandbox, code: i32, line: &str) -> String {
     stderr
 }
 
+/// Requires a verb to fail and to say these words.
+pub(super) fn says(sandbox: &Sandbox, code: i32, line: &str, words: &str) {
+    let said = failing(sandbox, code, line);
+    assert!(said.contains(words), "{line}: {said}");
+}
+
 /// All files below a folder with their contents.
 pub(super) fn files(sandbox: &Sandbox, folder: &str) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();

@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
-use turnfold_core::Registry;
+use turnfold_core::{Digest, Registry};
 use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, NewEntry, Seq, Store, StoreReader};
 
-use self::links::{BundledLinks, StoredLines};
+use self::links::{BundledLinks, stored_link};
 
 use crate::audit::{AuditQuestion, RowName, RowResult, audit};
-use crate::bundle::{BundleOutline, BundledLine, BundledMatch, BundledRecord, LineIndex, LineRecords};
+use crate::bundle::sizes::LineFinder;
+use crate::bundle::{
+    BundleOutline, BundledLine, BundledMatch, BundledRecord, LineIndex, LineRecords, StoreRecords,
+};
 use crate::error::ReplayError;
 
 mod links;
@@ -209,16 +212,17 @@ impl Planning<'_> {
                 "the store has this match as `{name}`, not `{asked}`"
             )));
         }
-        let stored = StoredLines::of(store, name)?;
+        let stored = StoreRecords::of(store, std::slice::from_ref(name))?;
+        let stored = LineFinder::of(stored.outline());
         let mut lines = Vec::new();
         for (line, found) in self.of.lines.iter().enumerate() {
-            let Some((other, at)) = stored.line(&found.branch) else {
-                let new = self.new_line(name, line, found);
-                lines.push(new);
+            let Some(other) = stored.line(0, found.branch.as_str()) else {
+                lines.push(self.new_line(name, line, found));
                 continue;
             };
-            let [last, head] = [found, at].map(|line| line.size().saturating_sub(1));
-            let same = self.last_shared(line, &stored, other, last.min(head))?;
+            let [last, head] = [found.size(), stored.size((0, other))].map(|size| size.saturating_sub(1));
+            let same =
+                self.last_shared(line, last.min(head), |seq| stored_link(store, &stored, other, seq))?;
             let (match_name, branch) = (name.clone(), found.branch.clone());
             let (branch, change) = if same == last {
                 (branch, LineChange::UpToDate)
@@ -240,18 +244,17 @@ impl Planning<'_> {
         Ok(lines)
     }
 
-    /// Returns the last entry up to which a line and a stored one are the same. A link stands for all entries before it,
-    /// so few have to be compared.
+    /// Returns the last entry up to which a line and a stored one with these links are the same. A link stands for all
+    /// entries before it, so few have to be compared.
     fn last_shared(
         &self,
         line: usize,
-        stored: &StoredLines<'_>,
-        other: usize,
         to: Seq,
+        stored: impl Fn(Seq) -> Result<Option<Digest>, ReplayError>,
     ) -> Result<Seq, ReplayError> {
         let is_same = |seq: Seq| -> Result<bool, ReplayError> {
             let own = self.links.at((self.index, line), seq);
-            Ok(own.is_some() && own == stored.link(other, seq)?)
+            Ok(own.is_some() && own == stored(seq)?)
         };
         if is_same(to)? {
             return Ok(to);

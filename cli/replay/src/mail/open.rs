@@ -123,14 +123,12 @@ impl NewMailMatch<'_> {
             self.terms.parse::<toml::Table>().is_ok_and(|table| table.contains_key("default"));
         require_fitting(&terms, is_default_given, self.rules, game)?;
         Ok(Genesis {
-            format: Genesis::FORMAT,
             ruleset: Desk::NAME.into(),
             ruleset_version: Desk::VERSION,
             setup,
             dice: DicePolicy::Recorded,
             match_id: desk.match_id,
-            title: String::new(),
-            created_at_ms: genesis.created_at_ms,
+            ..genesis.clone()
         })
     }
 }

@@ -1,12 +1,10 @@
 //! Links of lines in a bundle and in the store, each found without reading the whole line.
 
-use std::collections::BTreeMap;
-
 use turnfold_core::Digest;
-use turnfold_store::{Ancestry, BranchName, Linker, MatchName, Seq, StoreReader};
+use turnfold_store::{Linker, Seq, StoreReader};
 
 use crate::bundle::sizes::LineFinder;
-use crate::bundle::{BundledLine, BundledMatch, BundledRecord, LineIndex, LineRecords, StoreRecords};
+use crate::bundle::{BundledRecord, LineIndex, LineRecords};
 use crate::error::ReplayError;
 
 /// The links of every line, each kept with the line that holds the record.
@@ -53,33 +51,20 @@ impl<'a> BundledLinks<'a> {
     }
 }
 
-/// The branches of a stored match, and how they begin on each other.
-pub(super) struct StoredLines<'a> {
-    store: &'a StoreReader,
-    of: BundledMatch,
-    indexes: BTreeMap<BranchName, usize>,
-    ancestry: Ancestry,
-}
-
-impl<'a> StoredLines<'a> {
-    pub(super) fn of(store: &'a StoreReader, name: &MatchName) -> Result<Self, ReplayError> {
-        let of = StoreRecords::of(store, std::slice::from_ref(name))?.outline().matches.first().cloned();
-        let of = of.ok_or_else(|| ReplayError::Changed(name.to_string()))?;
-        let (ancestry, branches) = (of.ancestry(), of.lines.iter().map(|line| line.branch.clone()));
-        Ok(Self { store, indexes: branches.zip(0..).collect(), ancestry, of })
+/// Returns the link after an entry of a line of a stored match, whose lines these are.
+pub(super) fn stored_link(
+    store: &StoreReader,
+    lines: &LineFinder<'_>,
+    line: usize,
+    seq: Seq,
+) -> Result<Option<Digest>, ReplayError> {
+    let holder = lines.holder((0, line), seq).and_then(|(_, holder)| {
+        let of = lines.outline.matches.first()?;
+        Some((of, of.lines.get(holder)?))
+    });
+    let Some((of, holder)) = holder else { return Ok(None) };
+    if holder.size() == seq.saturating_add(1) {
+        return Ok(Some(holder.link));
     }
-
-    pub(super) fn line(&self, branch: &BranchName) -> Option<(usize, &BundledLine)> {
-        let index = *self.indexes.get(branch)?;
-        Some((index, self.of.lines.get(index)?))
-    }
-
-    /// Returns the link after an entry of a line.
-    pub(super) fn link(&self, line: usize, seq: Seq) -> Result<Option<Digest>, ReplayError> {
-        let Some(holder) = self.of.lines.get(self.ancestry.holder(line, seq)) else { return Ok(None) };
-        if holder.size() == seq.saturating_add(1) {
-            return Ok(Some(holder.link));
-        }
-        Ok(self.store.links(&self.of.name, &holder.branch, seq..=seq)?.pop())
-    }
+    Ok(store.links(&of.name, &holder.branch, seq..=seq)?.pop())
 }
