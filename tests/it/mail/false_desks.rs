@@ -17,7 +17,7 @@ const ALTERNATING: &str =
 const TOGETHER: &str = "hosted = []\ntogether = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n";
 
 /// Gives text in a bundle a fitting end.
-fn ended(text: &str) -> String {
+pub(super) fn ended(text: &str) -> String {
     let (before, _) = text.split_once("-- end ").unwrap();
     let end = Digest::new(Sha256::digest(before).into());
     format!("{before}-- end {end}\n")

@@ -9,6 +9,7 @@ use turnfold_replay::ReplayError;
 use turnfold_replay::mail::{PaperRequest, PaperWords, WrittenPaper, write_paper};
 use turnfold_replay::signing::KeyFile;
 
+use super::false_desks::ended;
 use super::post::{Post, day, fixture};
 use super::reports::letters;
 use turnfold_tests::mailbox::opened;
@@ -176,10 +177,7 @@ fn pm_28_nothing_is_written_on_a_bundle_that_fails_its_audit() {
     assert!(error.contains("bytes"), "{error}");
     // A bundle that nobody signed, with a fitting end.
     let (records, _) = good.split_once("-- checkpoint").unwrap();
-    let end =
-        sha2::Digest::finalize(sha2::Digest::chain_update(<sha2::Sha256 as sha2::Digest>::new(), records));
-    let end = turnfold_core::Digest::new(end.into());
-    let error = tried(&format!("{records}-- end {end}\n"));
+    let error = tried(&ended(&format!("{records}-- end ")));
     assert!(error.contains("signature"), "{error}");
     fs::write(p1.bundle(), &good).unwrap();
     assert!(p1.write(&post, plays(&["switch"])).is_ok());
@@ -278,13 +276,13 @@ fn pm_16_nobody_has_missed_a_seal_who_was_given_more_time() {
         }
         for (seat, player) in [(Seat::P1, &mut p1), (Seat::P2, &mut p2)] {
             player.receive(&post, seat);
-            let order = applied(&post, player.write(&post, plays(&[])));
+            applied(&post, player.write(&post, plays(&[])));
         }
         post.run(day(2), &[]);
         p1.receive(&post, Seat::P1);
         p2.receive(&post, Seat::P2);
         assert!(fs::read_to_string(p1.bundle()).unwrap().contains("\n#"), "an order is left out");
-        let sealed = applied(&post, p1.write(&post, seal(&["switch"])));
+        applied(&post, p1.write(&post, seal(&["switch"])));
         if by_host {
             post.decide("extend 2026-12-09T12:00:00Z the mail was down");
         } else {

@@ -156,6 +156,8 @@ fn tr_23_checkpoints_of_something_else_do_not_count() {
 #[test]
 fn tr_24_held_checkpoints_find_what_was_rolled_back_or_exchanged() {
     let (sandbox, _) = bundled();
+    let held_is =
+        |line: &str, result: &str, reason: &str| expect(&sandbox, line, "consistency", result, reason);
     sandbox.ok("sign duel --key ann.key -o same");
     sandbox.ok("sign duel:2 --key ann.key -o smaller");
     sandbox.ok("prove duel:1 --key ann.key -o proof");
@@ -164,26 +166,14 @@ fn tr_24_held_checkpoints_find_what_was_rolled_back_or_exchanged() {
     sandbox.ok("sign duel --key bob.key -o unknown");
     sandbox.ok("sign duel --key ann.key --since 2 -o request");
     for held in ["same", "smaller", "proof", "branch", "request", "duel.bundle"] {
-        expect(
-            &sandbox,
-            &format!("duel.bundle --policy policy --held {held}"),
-            "consistency",
-            "pass",
-            "held",
-        );
+        held_is(&format!("duel.bundle --policy policy --held {held}"), "pass", "held");
     }
     let line = "duel.bundle --policy policy --held unknown";
-    expect(
-        &sandbox,
-        line,
-        "consistency",
-        "not_checked",
-        "no held checkpoint is signed by a key of the policy",
-    );
+    held_is(line, "not_checked", "no held checkpoint is signed by a key of the policy");
     let line = "duel.bundle --policy policy --held unknown --held same";
-    expect(&sandbox, line, "consistency", "pass", "1 of unknown keys ignored");
-    expect(&sandbox, "duel.bundle --held same", "consistency", "not_checked", "no policy");
-    expect(&sandbox, "duel.bundle --policy policy", "consistency", "not_checked", "no checkpoint is held");
+    held_is(line, "pass", "1 of unknown keys ignored");
+    held_is("duel.bundle --held same", "not_checked", "no policy");
+    held_is("duel.bundle --policy policy", "not_checked", "no checkpoint is held");
 
     // The host goes back to an older store, and on from there; another bundle lacks the branch.
     sandbox.ok("store backup old.backup");
@@ -192,22 +182,24 @@ fn tr_24_held_checkpoints_find_what_was_rolled_back_or_exchanged() {
     sandbox.ok("store restore old.backup old");
     sandbox.ok("--store old bundle duel -o back.bundle");
     let line = "back.bundle --policy policy --held later";
-    expect(&sandbox, line, "consistency", "fail", "duel: rolled back from 6 to 5");
+    held_is(line, "fail", "duel: rolled back from 6 to 5");
     sandbox.ok(r#"--store old play duel "p2: confirm" --key k"#);
     sandbox.ok("--store old bundle duel --force -o back.bundle");
-    expect(&sandbox, line, "consistency", "fail", "duel: another history: the first 6 records");
+    held_is(line, "fail", "duel: another history: the first 6 records");
     sandbox.ok("branch --delete duel@flank");
     sandbox.ok("bundle duel -o without.bundle");
     let line = "without.bundle --policy policy --held branch";
-    expect(&sandbox, line, "consistency", "fail", "line missing: `games.example/ann/");
+    held_is(line, "fail", "line missing: `games.example/ann/");
     // The store itself is audited as the bundle would be.
-    expect(&sandbox, "--policy policy --held later", "consistency", "pass", "1 checkpoint");
-    expect(&sandbox, "--policy policy --held branch", "consistency", "fail", "line missing");
+    held_is("--policy policy --held later", "pass", "1 checkpoint");
+    held_is("--policy policy --held branch", "fail", "line missing");
 }
 
 #[test]
 fn tr_25_the_quorum_is_that_of_the_policy() {
     let (sandbox, _) = bundled();
+    let quorum_is =
+        |line: &str, result: &str, reason: &str| expect(&sandbox, line, "cosignatures", result, reason);
     for number in 1..=3 {
         sandbox.ok(&format!("key new w{number}.key --name w{number}.example --witness"));
     }
@@ -229,37 +221,25 @@ fn tr_25_the_quorum_is_that_of_the_policy() {
         bundle();
     };
     bundle();
-    expect(&sandbox, policy, "cosignatures", "fail", "the quorum has not cosigned size 5");
-    expect(
-        &sandbox,
-        "duel.bundle --policy policy",
-        "cosignatures",
-        "not_checked",
-        "asks for no cosignatures",
-    );
-    expect(&sandbox, "duel.bundle", "cosignatures", "not_checked", "no policy");
+    quorum_is(policy, "fail", "the quorum has not cosigned size 5");
+    quorum_is("duel.bundle --policy policy", "not_checked", "asks for no cosignatures");
+    quorum_is("duel.bundle", "not_checked", "no policy");
     cosign(1);
-    expect(&sandbox, policy, "cosignatures", "fail", "has not cosigned");
+    quorum_is(policy, "fail", "has not cosigned");
     cosign(3);
-    expect(&sandbox, policy, "cosignatures", "pass", "between 20");
+    quorum_is(policy, "pass", "between 20");
     // Twice by one witness counts once.
     let mut twice = Edited::of(&sandbox.read("duel.bundle"));
     let lines: Vec<String> = twice.notes[0].lines().map(String::from).collect();
     let other = turnfold_core::trust::SignatureLine::cosign(&key(&sandbox, "w1.key"), &text_of(&lines), 5);
     twice.notes[0] = [&lines[..6], &[other.to_string()]].concat().join("\n") + "\n";
     sandbox.write("twice.bundle", twice.text());
-    expect(&sandbox, "twice.bundle --policy quorum", "cosignatures", "fail", "has not cosigned");
+    quorum_is("twice.bundle --policy quorum", "fail", "has not cosigned");
     // A known witness's wrong signature.
     let wrong = turnfold_core::trust::SignatureLine::cosign(&key(&sandbox, "w2.key"), "another\n", 5);
     twice.notes[0] = [&lines[..], &[wrong.to_string()]].concat().join("\n") + "\n";
     sandbox.write("twice.bundle", twice.text());
-    expect(
-        &sandbox,
-        "twice.bundle --policy quorum",
-        "cosignatures",
-        "fail",
-        "the signature of `w2.example` is wrong",
-    );
+    quorum_is("twice.bundle --policy quorum", "fail", "the signature of `w2.example` is wrong");
 }
 
 /// The text of a checkpoint that stands in these lines.

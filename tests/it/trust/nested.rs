@@ -2,47 +2,34 @@
 
 #![expect(clippy::disallowed_methods, reason = "bounds what would hang")]
 
-use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use sha2::{Digest as _, Sha256};
-use turnfold_core::Digest;
-use turnfold_store::{Entry, Genesis, Linker};
+use turnfold_store::{Entry, Linker};
 
-use super::tampered_bundles::Edited;
-use super::to_base64;
+use super::tampered_bundles::{Edited, EditedLine};
 use super::world::duel;
 use turnfold_tests::sandbox::Sandbox;
 
 /// A bundle of `duel` with `count` branches, each begun on the last: half of them with an entry of their own.
 fn nested(sandbox: &Sandbox, count: usize) -> String {
     sandbox.ok("bundle duel -o duel.bundle");
-    let main = Edited::of(&sandbox.read("duel.bundle")).lines.swap_remove(0);
-    let mut text =
-        format!("turnfold bundle 1\n-- match duel\n-- line main - 0 {} {}\n", main.records.len(), main.link);
-    for record in &main.records {
-        writeln!(text, "+{}", to_base64(record)).unwrap();
-    }
-    let genesis = Genesis::decode(&main.records[0]).unwrap();
-    let linker = Linker::new();
-    let mut link = main.records[1..].iter().fold(genesis.link(), |link, record| linker.link(&link, record));
+    let mut bundle = Edited::of(&sandbox.read("duel.bundle"));
+    bundle.lines.truncate(1);
     // p2's `cycle` leaves the state so that p2 may cycle again.
-    let mut entry = Entry::decode(main.records.last().unwrap()).unwrap();
-    let mut parent = String::from("main");
+    let mut entry = Entry::decode(bundle.lines[0].records.last().unwrap()).unwrap();
+    let (linker, mut link) = (Linker::new(), bundle.lines[0].link.parse().unwrap());
     for index in 0..count {
-        let (name, first, own) = (format!("b{index:05}"), entry.seq + 1, usize::from(index % 2 == 0));
-        if own == 1 {
+        let (parent, first) = (bundle.lines[index].branch.clone(), usize::try_from(entry.seq).unwrap() + 1);
+        let mut records = Vec::new();
+        if index % 2 == 0 {
             entry.seq += 1;
             link = linker.link(&link, &entry.encode());
+            records.push(entry.encode());
         }
-        writeln!(text, "-- line {name} {parent} {first} {own} {link}").unwrap();
-        if own == 1 {
-            writeln!(text, "+{}", to_base64(&entry.encode())).unwrap();
-        }
-        parent = name;
+        let (branch, link) = (format!("b{index:05}"), link.to_string());
+        bundle.lines.push(EditedLine { branch, parent, first, records, link });
     }
-    let end = Digest::new(Sha256::digest(&text).into());
-    text + &format!("-- end {end}\n")
+    bundle.text()
 }
 
 /// Runs a line and returns how long it took.
