@@ -1,15 +1,20 @@
-//! Nothing that a seat may not know is in anything it gets, by varying what it may not know (PM-23, PM-30, PM-31).
+//! Nothing that a seat may not know is in anything it gets, by varying what it may not know and comparing everything: its
+//! letters, the bundle of spectators, what the verbs show, and what the service answers (PM-23, PM-30, PM-31, PM-31a).
 
 use std::collections::BTreeMap;
+use std::process::Output;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
+use turnfold_replay::bundle::{StoreRecords, write_bundle};
 use turnfold_store::Entry;
 
 use super::post::{Post, time};
 use super::reports::{ford, is_letter, letters};
 use turnfold_tests::mailbox::opened;
+use turnfold_tests::sandbox::Sandbox;
+use turnfold_tests::service::Running;
 
 /// Returns plays of p1 that the game accepts, all of one length, that differ.
 fn plays(post: &Post) -> Vec<Vec<String>> {
@@ -50,7 +55,70 @@ fn told_to_others(post: &Post) -> BTreeMap<String, String> {
         };
         (name, told)
     });
-    told.collect()
+    told.chain(shown(post)).collect()
+}
+
+/// Returns what verbs and service show to p2 of a copy of the store.
+fn shown(post: &Post) -> Vec<(String, String)> {
+    let sandbox = Sandbox::new();
+    let mut bundle = Vec::new();
+    write_bundle(&mut bundle, &StoreRecords::of_all(&post.store).unwrap(), Vec::new()).unwrap();
+    sandbox.write("all.bundle", bundle);
+    sandbox.ok("import all.bundle");
+    let mut shown = Vec::new();
+    for name in ["duel", "duel.desk"] {
+        let diff = format!("diff {name}:0 {name}");
+        for verb in ["show", "log", "legal", "export", "replay", "blame"].map(|verb| format!("{verb} {name}"))
+        {
+            shown.push(format!("{verb} --as p2"));
+        }
+        shown.extend([diff.clone() + " --as p2", diff + " --as p2 --format json"]);
+        shown.extend(["show", "log", "legal"].map(|verb| format!("{verb} {name} --as p2 --format json")));
+    }
+    let mut shown: Vec<_> =
+        shown.into_iter().map(|line| (line.clone(), text_of(&sandbox.run(&line)))).collect();
+    let service = Running::start(&sandbox);
+    let p2 = service.grant("duel", r#"{"kind":"seat","seat":"p2"}"#)["token"].as_str().unwrap().to_owned();
+    let routes = [
+        "view",
+        "entries",
+        "legal",
+        "frames",
+        "picture.svg",
+        "replay.tfl",
+        "replay.html",
+        "diff?with=main:0",
+    ];
+    let routes = routes.map(|route| format!("/v1/matches/duel/branches/main/{route}"));
+    for path in routes.into_iter().chain(["/v1/matches/duel", "/v1/matches/duel/branches"].map(String::from))
+    {
+        let reply = service.send("GET", &path, &p2, "");
+        // These have all that happened, and are for the host alone while the match goes on.
+        let status = if path.ends_with(".tfl") || path.contains("/diff") { 403 } else { 200 };
+        assert_eq!(reply.status, status, "{path}: {}", reply.body);
+        shown.push((path, reply.body));
+    }
+    shown.into_iter().map(|(what, text)| (what, unhashed(&text))).collect()
+}
+
+fn text_of(output: &Output) -> String {
+    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    format!("{:?}\n{stdout}{stderr}", output.status.code())
+}
+
+/// Leaves out hashes wherever they are: runs of hex or base64 that are long enough.
+fn unhashed(text: &str) -> String {
+    let is_part = |character: char| character.is_ascii_alphanumeric() || matches!(character, '+' | '/' | '=');
+    let mut rest = text;
+    let mut masked = String::new();
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|character| is_part(character) != is_part(first)).unwrap_or(rest.len());
+        let (run, after) = rest.split_at(end);
+        let is_hash = is_part(first) && run.len() >= 16 && run.bytes().any(|byte| byte.is_ascii_digit());
+        masked.push_str(if is_hash { "HASH" } else { run });
+        rest = after;
+    }
+    masked
 }
 
 /// Leaves out hashes and signatures: words so long and so mixed.
@@ -114,7 +182,9 @@ fn pm_23_and_30_what_p1_ordered_is_in_nothing_that_others_get() {
     let plays = plays(&post);
     assert!(plays.len() >= 6, "{plays:?}");
     let first = told(&plays[0]);
-    assert_eq!(first.len(), 1 + 4 + 1, "{:?}", first.keys());
+    let letters = first.keys().filter(|name| name.contains("-p2") || name.starts_with("spectators"));
+    assert_eq!(letters.count(), 1 + 4 + 1, "{:?}", first.keys());
+    assert!(first["log duel --as p2"].contains("p1"), "{}", first["log duel --as p2"]);
     // That p1 ordered is told, and how many records are left out.
     let last = &first["00000017-p2.eml"];
     assert!(last.contains("The game refused your order"), "{last}");
