@@ -20,6 +20,7 @@ use crate::outcome::{Outcome, Rejected, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, SetupError};
 use crate::seat::Seat;
+use crate::targets::Targets;
 use crate::text::Malformed;
 
 pub use adapter::erase;
@@ -183,6 +184,9 @@ pub trait AnyState: sealed::Sealed + Send {
 
     /// Returns the commands that `judge` would apply now, in canonical text.
     fn legal(&self, seat: Seat) -> Vec<String>;
+
+    /// Returns what of a command is clicked on the boards of a picture; nothing of a malformed one.
+    fn targets(&self, command: &str) -> Targets;
 
     /// Returns the commands that `legal` chooses from.
     fn candidates(&self, seat: Seat) -> Vec<String>;

@@ -6,6 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::hex::{Board, Hex};
+use crate::square::{Square, SquareBoard};
 
 /// What a viewer sees, block below block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Picture {
 pub enum Block {
     /// A board of hexes.
     Hexes(HexBoard),
+    /// A board of squares.
+    Grid(SquareGrid),
     /// Rows of pieces, such as a player's board. Blocks of rows that follow each other stand side by side where there
     /// is room.
     Rows(Vec<PieceRow>),
@@ -70,13 +73,52 @@ pub struct HexBoard {
     pub arrows: Vec<Arrow>,
 }
 
-/// An arrow over the hexes of a board, such as an order to move (VW-34).
+/// An arrow over the hexes or squares of a board, such as an order to move (VW-34).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arrow {
+pub struct Arrow<P = Hex> {
     /// The color.
     pub tint: Tint,
-    /// From where, through which hexes, to where: two hexes at least.
-    pub path: Vec<Hex>,
+    /// From where, through which hexes or squares, to where: two at least.
+    pub path: Vec<P>,
+}
+
+/// A board of squares in two shades, with the names of its files and ranks around it; squares not listed are empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SquareGrid {
+    /// The board's extent.
+    pub board: SquareBoard,
+    /// Whether it is seen from the far side: the first rank above, files from right to left.
+    pub flipped: bool,
+    /// The squares with something in them, by rank, then file.
+    pub cells: Vec<SquareCell>,
+    /// What goes over the squares, from below to above. Characters cannot show it: say it in a line of text, too.
+    pub arrows: Vec<Arrow<Square>>,
+}
+
+/// A square with something in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SquareCell {
+    /// Where it is.
+    pub at: Square,
+    /// The piece there, if there is one.
+    pub piece: Option<BoardPiece>,
+    /// A second, smaller mark, such as one for a king in check; may be empty.
+    pub mark: String,
+    /// The color of the square; [`Plain`](Tint::Plain) leaves it its shade.
+    pub tint: Tint,
+}
+
+/// A piece on a square.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoardPiece {
+    /// What it looks like, such as `♞`: one character, or a few.
+    pub glyph: String,
+    /// What stands for it among plain characters, such as `n`; understood without color.
+    pub letter: String,
+    /// What it is in words, such as `black knight`, for readers who do not see it.
+    pub name: String,
+    /// The color. A color of the game itself has an outline that stands out on every square.
+    pub tint: Tint,
 }
 
 /// A row of pieces (VW-34); without pieces, a heading for those below.

@@ -15,6 +15,7 @@ use crate::outcome::{EffectSink, Ruled, Verdict};
 use crate::picture::Picture;
 use crate::seat::Seat;
 pub use crate::setup::SetupError;
+use crate::targets::Targets;
 use crate::text::Malformed;
 
 pub mod channel;
@@ -131,6 +132,14 @@ pub trait Rules: Sized + Send + Sync + 'static {
     ///
     /// Some may not apply; none that applies may be missing (of the sample). No command is listed twice.
     fn candidates(state: &Self::State, seat: Seat) -> Vec<Self::Command>;
+
+    /// Returns what of a command is clicked on the boards of a picture, and in which order. Games whose commands name
+    /// nothing on a board keep this default.
+    #[must_use]
+    fn targets(command: &Self::Command) -> Targets {
+        let _ = command;
+        Targets::default()
+    }
 
     /// Returns what `viewer` may see of the state. A program that knows the game reads its fields:
     ///

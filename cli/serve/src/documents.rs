@@ -186,6 +186,15 @@ pub(crate) struct LegalCommand {
     /// Who may give it.
     seat: String,
     command: String,
+    /// What of it is clicked on the boards of the picture, in order: each `[board, [q, r]]`, `[board, "e4"]` or a word to
+    /// choose. Boards are counted from 0, without other blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    targets: Option<Vec<Value>>,
+    /// Whether a page asks before it sends the command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    irreversible: Option<bool>,
 }
 
 /// A field in which two views, or two games, differ.
@@ -292,18 +301,27 @@ pub(crate) struct Frame {
     fields: Vec<Difference>,
 }
 
-/// A block of a picture: a board with its cells and arrows, lines, rows or bars.
+/// A block of a picture: a board of hexes or squares with its cells and arrows, lines, rows or bars.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PictureBlock {
     /// The radius of a board.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     board: Option<u64>,
-    /// Each `[q, r, label, mark, tint]`.
+    /// The numbers of files and ranks of a board of squares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    grid: Option<Vec<u64>>,
+    /// Whether a board of squares is seen from its far side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    flipped: Option<bool>,
+    /// Each `[q, r, label, mark, tint]`, on a board of squares `["e4", glyph, mark, tint, tint of the piece, its name, its
+    /// letter]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     cells: Option<Vec<Vec<Value>>>,
-    /// Each `[tint, [q, r], …]`.
+    /// Each `[tint, [q, r], …]` or `[tint, "e2", "e4", …]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     arrows: Option<Vec<Vec<Value>>>,

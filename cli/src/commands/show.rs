@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use turnfold_replay::drawing::{Highlights, named_hexes, svg};
+use turnfold_core::picture::Picture;
+use turnfold_replay::drawing::{Highlights, svg, target_spots};
 use turnfold_replay::{SeatHistory, SourceName, Viewer, render::legal_commands, viewer::seat_history::seek};
 
 use crate::context::Context;
@@ -30,7 +31,7 @@ pub(crate) struct Args {
     #[arg(long)]
     changed: bool,
 
-    /// Mark the hexes that the commands of `legal` name, with the same `--as`
+    /// Mark the hexes or squares that the commands of `legal` name, with the same `--as`
     #[arg(long)]
     reach: bool,
 }
@@ -55,16 +56,22 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     };
     let changed = sight.map_or_else(|| Ok(BTreeSet::new()), |sight| sight.changed_by_last())?;
     let picture = || viewer.picture(state.as_ref());
-    let highlights = || {
+    let highlights = |picture: &Picture| {
         let commands = args.reach.then(|| legal_commands(args.viewer, viewer, state.as_ref()));
-        let commands = commands.iter().flatten().map(|legal| legal.command.as_str());
-        Highlights { changed, reach: named_hexes(commands), ..Highlights::default() }
+        let targets = commands.iter().flatten().flat_map(|legal| &legal.targets);
+        Highlights { changed, reach: target_spots(picture, targets), ..Highlights::default() }
     };
     let output = &mut context.output;
     match output.format() {
         Format::Json => output.json(&viewer.view(state.as_ref()))?,
-        Format::Text => render::print_highlighted(&picture(), &highlights(), output)?,
-        Format::Svg => output.document(&svg::document(&picture(), &highlights()))?,
+        Format::Text => {
+            let picture = picture();
+            render::print_highlighted(&picture, &highlights(&picture), output)?;
+        }
+        Format::Svg => {
+            let picture = picture();
+            output.document(&svg::document(&picture, &highlights(&picture)))?;
+        }
     }
     Ok(ExitStatus::Yes)
 }

@@ -22,6 +22,7 @@ use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, Rules, SetupError};
 use crate::seat::Seat;
 use crate::simulate;
+use crate::targets::Targets;
 use crate::text::{Malformed, in_one_line, split_verb};
 
 /// Erases the types of a ruleset.
@@ -212,6 +213,10 @@ impl<R: Rules> AnyState for Folder<R> {
 
     fn legal(&self, seat: Seat) -> Vec<String> {
         R::legal(&self.state, seat).iter().map(ToString::to_string).collect()
+    }
+
+    fn targets(&self, command: &str) -> Targets {
+        command.parse().map(|command| R::targets(&command)).unwrap_or_default()
     }
 
     fn candidates(&self, seat: Seat) -> Vec<String> {

@@ -126,8 +126,8 @@ p1: move 2,-1
 p1: move 2,0
 $ turnfold --format json legal duel --as p2
 {"seat":"p2","command":"cycle"}
-{"seat":"p2","command":"click 0,-2"}
-{"seat":"p2","command":"click 1,-2"}
+{"seat":"p2","command":"click 0,-2","targets":[[0,[0,-2]]]}
+{"seat":"p2","command":"click 1,-2","targets":[[0,[1,-2]]]}
 $ turnfold --format svg legal duel
 stderr| error: `--format svg` is for `show` only; use `text` or `json`
 exit 2

@@ -16,6 +16,17 @@ const TINTED: &str = "\
 .bar.TINT>.full{fill:var(--TINT-edge)}\
 .arrow.TINT{stroke:var(--TINT-edge)}\n";
 
+/// What has the color of its tint on a board of squares.
+const TINTED_SQUARE: &str = "\
+.cell.TINT>.square{fill:var(--TINT-fill)}.cell.changed.TINT>.square{stroke:var(--TINT-ink)}\
+.figure.TINT>.glyph{fill:var(--TINT-fill);stroke:var(--TINT-ink)}\n";
+
+/// What a board of squares has without a tint.
+const SQUARES: &str = "\
+.cell.changed>.square{stroke-width:4}.cell.changed.rgb>.square{stroke:var(--ink)}\
+.glyph{paint-order:stroke;stroke-width:1.5;stroke-linejoin:round}\
+.cell.plain.light>.square{fill:var(--light)}.cell.plain.dark>.square{fill:var(--dark)}\n";
+
 /// What has a color without a tint.
 const UNTINTED: &str = "\
 .paper{fill:var(--paper)}\
@@ -49,19 +60,24 @@ impl Scheme {
     }
 }
 
-/// Returns the rules that color a picture, with the custom properties of [`COLORS`].
-fn rules() -> String {
+/// Returns the rules that color a picture, with the custom properties of [`COLORS`]. Only a picture with squares brings
+/// the rules for squares along.
+fn rules(has_squares: bool) -> String {
+    let tinted = |rules: &str, of_tint: &str| {
+        TINTS.iter().fold(rules.into(), |rules: String, tint| rules + &of_tint.replace("TINT", tint))
+    };
     // What is without tint comes first, so that a tint can say otherwise.
-    TINTS.iter().fold(UNTINTED.into(), |rules: String, tint| rules + &TINTED.replace("TINT", tint))
+    let rules = tinted(UNTINTED, TINTED);
+    if has_squares { tinted(&rules, TINTED_SQUARE) + SQUARES } else { rules }
 }
 
 /// Returns the rules that color a picture by itself. They name no custom properties, which few programs but browsers
 /// know: those show it as in light.
-pub(super) fn standalone_rules() -> String {
+pub(super) fn standalone_rules(has_squares: bool) -> String {
     let [light, dark] = [Scheme::Light, Scheme::Dark].map(|scheme| {
         let named =
             |rules: String, (name, value): (&str, &str)| rules.replace(&format!("var(--{name})"), value);
-        scheme.colors().fold(rules(), named)
+        scheme.colors().fold(rules(has_squares), named)
     });
     let mut rules = light;
     write!(rules, "@media (prefers-color-scheme:dark){{\n{dark}}}\n")
@@ -139,6 +155,9 @@ mod tests {
                     check(&edge, ground, 3.0);
                 }
             }
+            for square in ["light", "dark"] {
+                check("plain-ink", square, 4.5);
+            }
             for (name, least) in [("ink", 4.5), ("at", 4.5), ("ground-edge", 3.0), ("rgb-edge", 3.0)] {
                 for ground in ["paper", "ground"] {
                     check(name, ground, least);
@@ -161,6 +180,7 @@ mod tests {
     fn both_schemes_have_every_color_that_a_picture_uses() {
         let names = |scheme: Scheme| scheme.colors().map(|(name, _)| name).collect::<Vec<_>>();
         assert_eq!(names(Scheme::Light), names(Scheme::Dark));
-        assert!(!standalone_rules().contains("var("), "{}", standalone_rules());
+        let rules = standalone_rules(true);
+        assert!(!rules.contains("var("), "{rules}");
     }
 }

@@ -9,5 +9,5 @@ pub mod svg;
 pub mod text;
 
 pub use colors::{Ink, Scheme};
-pub use place::{Highlights, Place, Spot, named_hexes};
+pub use place::{Highlights, Place, Spot, target_spots};
 pub use text::{DrawnLine, DrawnSpan};

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use turnfold_core::Hex;
+use turnfold_core::picture::{Block, Picture};
+use turnfold_core::{Hex, Square, TargetPart};
 
 /// Where something stands in a block (VW-10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// A hex of a board.
     Hex(Hex),
+    /// A square of a board.
+    Square(Square),
     /// All arrows of a board.
     Arrows,
     /// The index of a line, row or bar.
@@ -29,8 +32,8 @@ pub struct Spot {
 pub struct Highlights {
     /// What changed.
     pub changed: BTreeSet<Spot>,
-    /// The hexes that a viewer's legal commands name.
-    pub reach: BTreeSet<Hex>,
+    /// The hexes and squares that a viewer's legal commands name.
+    pub reach: BTreeSet<Spot>,
     /// Whether a board of characters leaves out signs for which its hexes would have to be wider: for where the boards
     /// of one game follow each other, and what changed is marked otherwise, too (VW-6).
     pub keeps_width: bool,
@@ -41,6 +44,10 @@ impl Highlights {
         self.changed.contains(&Spot { block, place })
     }
 
+    pub(super) fn is_in_reach(&self, block: usize, place: Place) -> bool {
+        self.reach.contains(&Spot { block, place })
+    }
+
     /// Returns the spot of a line, row or bar, and whether it changed.
     pub(super) fn item(&self, block: usize, index: usize) -> (Spot, bool) {
         let place = Place::Index(index);
@@ -49,29 +56,54 @@ impl Highlights {
 
     /// Returns the hexes of a block that are marked, changed or in reach.
     pub(super) fn hexes(&self, block: usize) -> BTreeSet<Hex> {
-        let changed = self.changed.iter().filter_map(|spot| match spot.place {
+        let hex = |spot: &Spot| match spot.place {
             Place::Hex(hex) if spot.block == block => Some(hex),
             _ => None,
-        });
-        changed.chain(self.reach.iter().copied()).collect()
+        };
+        self.changed.iter().chain(&self.reach).filter_map(hex).collect()
     }
 }
 
-/// Returns the hexes that stand in commands as words of their own, written `q,r` (VW-18, VW-35). Whether a command is
-/// legal is for the rules to say.
+/// Returns where in a picture the targets of commands stand (VW-18, VW-35). Whether a command is legal is for the rules
+/// to say.
 #[must_use]
-pub fn named_hexes<'a>(commands: impl IntoIterator<Item = &'a str>) -> BTreeSet<Hex> {
-    commands.into_iter().flat_map(str::split_whitespace).filter_map(|word| word.parse().ok()).collect()
+pub fn target_spots<'a>(
+    picture: &Picture,
+    targets: impl IntoIterator<Item = &'a TargetPart>,
+) -> BTreeSet<Spot> {
+    let is_board = |block: &Block| matches!(block, Block::Hexes(_) | Block::Grid(_));
+    let blocks = picture.blocks.iter().enumerate().filter(|(_, block)| is_board(block));
+    let boards: Vec<usize> = blocks.map(|(block, _)| block).collect();
+    let spot = |target: &TargetPart| {
+        let (board, place) = match target {
+            TargetPart::Word(_) => return None,
+            TargetPart::Hex(board, hex) => (board, Place::Hex(*hex)),
+            TargetPart::Square(board, square) => (board, Place::Square(*square)),
+        };
+        Some(Spot { block: *boards.get(usize::from(*board))?, place })
+    };
+    targets.into_iter().filter_map(spot).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use turnfold_core::picture::{HexBoard, SquareGrid, TextLine};
+    use turnfold_core::{Board, SquareBoard};
+
     use super::*;
 
     #[test]
-    fn a_hex_is_a_word_of_its_own() {
-        let commands = ["move -2,1", "click 0,0", "path 1,0 2,-1", "roll 3 4", "say 1,2,3 x4,5", "move +1,0"];
-        let named = [(-2, 1), (0, 0), (1, 0), (2, -1)].map(|(q, r)| Hex::new(q, r));
-        assert_eq!(named_hexes(commands), BTreeSet::from(named));
+    fn boards_are_counted_without_the_other_blocks_of_a_picture() {
+        let hexes = HexBoard { board: Board::new(1), cells: Vec::new(), arrows: Vec::new() };
+        let board = SquareBoard::new(8, 8);
+        let squares = SquareGrid { board, flipped: false, cells: Vec::new(), arrows: Vec::new() };
+        let lines = Block::Lines(vec![TextLine::plain("turn 1")]);
+        let picture = Picture { blocks: vec![lines, Block::Hexes(hexes), Block::Grid(squares)] };
+        let (hex, square) = (Hex::new(1, 0), "e4".parse().unwrap());
+        let targets = [TargetPart::Hex(0, hex), TargetPart::Word("x".into()), TargetPart::Square(1, square)];
+        let spots =
+            [Spot { block: 1, place: Place::Hex(hex) }, Spot { block: 2, place: Place::Square(square) }];
+        assert_eq!(target_spots(&picture, &targets), BTreeSet::from(spots));
+        assert_eq!(target_spots(&picture, &[TargetPart::Square(2, square)]), BTreeSet::new());
     }
 }

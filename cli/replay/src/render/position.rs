@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use turnfold_core::picture::Picture;
-use turnfold_core::{Answer, AnyState, Seat};
+use turnfold_core::{Answer, AnyState, Seat, TargetPart, Targets};
 
 use crate::drawing::{DrawnLine, Highlights, text};
 use crate::render::text::{Line, dim, plain};
@@ -21,13 +21,19 @@ pub struct LegalCommand {
     pub seat: Seat,
     /// The command's canonical text.
     pub command: String,
+    /// What of it is clicked on the boards of the picture, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<TargetPart>,
+    /// Whether a page asks before it sends the command.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub irreversible: bool,
 }
 
 impl LegalCommand {
     /// Returns its line.
     #[must_use]
     pub fn line(&self) -> Line {
-        let Self { seat, command } = self;
+        let Self { seat, command, .. } = self;
         [dim(format_args!("{seat}:")), plain(format_args!(" {command}"))].into()
     }
 }
@@ -38,7 +44,11 @@ impl LegalCommand {
 pub fn legal_commands(asked: Option<Viewer>, viewer: Viewer, state: &dyn AnyState) -> Vec<LegalCommand> {
     let commands =
         if asked.is_none() && viewer.see_all() { Viewer::legal_of_all(state) } else { viewer.legal(state) };
-    commands.into_iter().map(|(seat, command)| LegalCommand { seat, command }).collect()
+    let legal = |(seat, command): (Seat, String)| {
+        let Targets { parts: targets, irreversible } = state.targets(&command);
+        LegalCommand { seat, command, targets, irreversible }
+    };
+    commands.into_iter().map(legal).collect()
 }
 
 /// Returns the line of a query's answer.

@@ -30,6 +30,7 @@ use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, Part, Rules, SetupError};
 use crate::seat::Seat;
+use crate::targets::Targets;
 use crate::text::Malformed;
 
 pub use command::Command;
@@ -93,6 +94,10 @@ impl Rules for Cycletap {
 
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {
         legal::candidates(state, seat)
+    }
+
+    fn targets(command: &Command) -> Targets {
+        Targets::hexes_in(command)
     }
 
     fn view(state: &State, viewer: Seat) -> View {

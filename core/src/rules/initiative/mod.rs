@@ -26,6 +26,7 @@ use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, Rules, SetupError};
 use crate::seat::Seat;
+use crate::targets::Targets;
 use crate::text::Malformed;
 
 pub use command::Command;
@@ -100,6 +101,10 @@ impl Rules for Initiative {
 
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {
         legal::candidates(state, seat)
+    }
+
+    fn targets(command: &Command) -> Targets {
+        Targets::hexes_in(command)
     }
 
     fn view(state: &State, _viewer: Seat) -> View {

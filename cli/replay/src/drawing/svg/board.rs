@@ -49,11 +49,9 @@ pub(super) fn draw(
     }
     for cell in cells.values() {
         let is_changed = highlights.is_changed(block, Place::Hex(cell.at));
-        draw_cell(body, cell, is_changed, highlights.reach.contains(&cell.at));
+        draw_cell(body, cell, is_changed, highlights.is_in_reach(block, Place::Hex(cell.at)));
     }
-    if !board.arrows.is_empty() {
-        draw_arrows(body, &board.arrows, highlights.is_changed(block, Place::Arrows));
-    }
+    draw_arrows(body, &board.arrows, middle, highlights.is_changed(block, Place::Arrows));
     body.put(format_args!("</g>\n"));
     size
 }

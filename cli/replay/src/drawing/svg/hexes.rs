@@ -30,11 +30,20 @@ const END: i32 = 9;
 /// How long the sides of a head are along the arrow, and how far they spread.
 const HEAD: [i32; 2] = [7, 5];
 
-pub(super) fn draw_arrows(body: &mut Markup, arrows: &[Arrow], is_changed: bool) {
+/// Draws arrows through places whose middles are known; nothing where there are none.
+pub(super) fn draw_arrows<P: Copy>(
+    body: &mut Markup,
+    arrows: &[Arrow<P>],
+    middle: impl Fn(P) -> [i32; 2],
+    is_changed: bool,
+) {
+    if arrows.is_empty() {
+        return;
+    }
     let changed = if is_changed { " changed" } else { "" };
     body.put(format_args!("<g class=\"arrows{changed}\">\n"));
     for arrow in arrows {
-        let points: Vec<[i32; 2]> = arrow.path.iter().copied().map(middle).collect();
+        let points: Vec<[i32; 2]> = arrow.path.iter().copied().map(&middle).collect();
         if let [first, between @ .., last] = points.as_slice() {
             let (class, stroke) = (class(arrow.tint), Fill::of(arrow.tint).stroke());
             body.put(format_args!("<path class=\"arrow {class}\"{stroke} d=\""));

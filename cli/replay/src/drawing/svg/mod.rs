@@ -7,6 +7,7 @@ mod board;
 mod hexes;
 mod lists;
 mod markup;
+mod squares;
 
 use turnfold_core::picture::{Block, Picture, PieceRow};
 
@@ -32,7 +33,8 @@ svg{max-width:100%;height:auto;color-scheme:light dark}text{white-space:pre}\
 /// Draws a picture as an SVG document, in colors for light and dark (VW-22).
 #[must_use]
 pub fn document(picture: &Picture, highlights: &Highlights) -> String {
-    let style = format!("<style>\n{SHAPES}{}</style>\n", standalone_rules());
+    let has_squares = picture.blocks.iter().any(|block| matches!(block, Block::Grid(_)));
+    let style = format!("<style>\n{SHAPES}{}</style>\n", standalone_rules(has_squares));
     whole(picture, highlights, &style)
 }
 
@@ -50,6 +52,7 @@ fn whole(picture: &Picture, highlights: &Highlights, style: &str) -> String {
         let top = size.height;
         let drawn = match block {
             Block::Hexes(board) => board::draw(&mut body, board, [PADDING, top], index, highlights),
+            Block::Grid(grid) => squares::draw(&mut body, grid, [PADDING, top], index, highlights),
             Block::Lines(lines) => lists::lines(&mut body, lines, [PADDING, top], index, highlights),
             Block::Bars(bars) => lists::bars(&mut body, bars, [PADDING, top], index, highlights),
             Block::Rows(rows) => {

@@ -1,7 +1,9 @@
 //! What pictures look like as SVG.
 
-use turnfold_core::picture::{Arrow, Bar, Cell, HexBoard, Piece, PieceRow, Span, TextLine, Tint};
-use turnfold_core::{Board, Hex};
+use turnfold_core::picture::{
+    Arrow, Bar, BoardPiece, Cell, HexBoard, Piece, PieceRow, Span, SquareCell, SquareGrid, TextLine, Tint,
+};
+use turnfold_core::{Board, Hex, Square, SquareBoard};
 
 use super::*;
 use crate::drawing::place::{Place, Spot};
@@ -85,11 +87,8 @@ fn rows_bars_and_arrows_are_drawn() {
 fn what_is_highlighted_has_a_class_and_a_shape() {
     let blocks = vec![board(1, vec![cell(Hex::new(0, 0), "A", Tint::First)], Vec::new())];
     let spot = |q: i32| Spot { block: 0, place: Place::Hex(Hex::new(q, 0)) };
-    let highlights = Highlights {
-        changed: [spot(0), spot(1)].into(),
-        reach: [Hex::new(0, 0)].into(),
-        ..Highlights::default()
-    };
+    let highlights =
+        Highlights { changed: [spot(0), spot(1)].into(), reach: [spot(0)].into(), ..Highlights::default() };
     let svg = body(&Picture { blocks }, &highlights);
     for expected in [
         "<g class=\"cell first changed reach\" data-at=\"0,0\">",
@@ -98,6 +97,50 @@ fn what_is_highlighted_has_a_class_and_a_shape() {
         "<path class=\"inner\" ",
     ] {
         assert!(svg.contains(expected), "{expected} is not in {svg}");
+    }
+}
+
+/// VW-36
+#[test]
+fn a_square_has_its_shade_its_piece_and_an_outline_around_it() {
+    let at = |text: &str| text.parse::<Square>().unwrap();
+    let piece = BoardPiece {
+        glyph: "♔".into(),
+        letter: "K".into(),
+        name: "king".into(),
+        tint: Tint::Rgb(0xff_ff_ff),
+    };
+    let cell = SquareCell { at: at("b1"), piece: Some(piece), mark: "+".into(), tint: Tint::Bright };
+    let arrows = vec![Arrow { tint: Tint::First, path: vec![at("a1"), at("b2")] }];
+    for (flipped, x, y, arrow) in [
+        (false, 20, 20, "M-12,12L14,-14M7,-13L14,-14L13,-7"),
+        (true, -20, -20, "M12,-12L-14,14M-7,13L-14,14L-13,7"),
+    ] {
+        let grid = SquareGrid {
+            board: SquareBoard::new(2, 2),
+            flipped,
+            cells: vec![cell.clone()],
+            arrows: arrows.clone(),
+        };
+        let spot = |text: &str| Spot { block: 0, place: Place::Square(at(text)) };
+        let highlights =
+            Highlights { changed: [spot("b1")].into(), reach: [spot("a2")].into(), ..Highlights::default() };
+        let svg = body(&Picture { blocks: vec![Block::Grid(grid)] }, &highlights);
+        for expected in [
+            "<g class=\"cell bright light changed\" data-at=\"b1\">".into(),
+            "<g class=\"cell plain dark\" data-at=\"a1\">".into(),
+            "<g class=\"cell plain light reach\" data-at=\"a2\">".into(),
+            format!(
+                "<g class=\"figure rgb\" stroke=\"#000000\">\n<text class=\"glyph\" x=\"{x}\" y=\"{}\" \
+                 font-size=\"32\" fill=\"#ffffff\">♔</text>\n</g>",
+                y + 11
+            ),
+            format!("<text class=\"mark\" x=\"{x}\" y=\"{}\" font-size=\"9\">+</text>", y + 18),
+            format!("<text class=\"at\" x=\"{x}\" y=\"53\" font-size=\"11\">b</text>"),
+            format!("<path class=\"arrow first\" d=\"{arrow}\"/>"),
+        ] {
+            assert!(svg.contains(&expected), "{expected} is not in {svg}");
+        }
     }
 }
 

@@ -81,7 +81,8 @@ pub(super) fn draw(board: &HexBoard, block: usize, highlights: &Highlights) -> V
     for hex in marked {
         let (_, mark, _) = texts.entry(hex).or_insert((String::new(), String::new(), Tint::Bright));
         let changed = if highlights.is_changed(block, Place::Hex(hex)) { "*" } else { "" };
-        let sign = format!("{changed}{}", if highlights.reach.contains(&hex) { "+" } else { "" });
+        let sign =
+            format!("{changed}{}", if highlights.is_in_reach(block, Place::Hex(hex)) { "+" } else { "" });
         if !highlights.keeps_width || length(mark) + length(&sign) <= room {
             mark.push_str(&sign);
         }

@@ -3,9 +3,11 @@
 mod drawn;
 mod grid;
 mod lists;
+mod squares;
 
 pub use drawn::{DrawnLine, DrawnSpan};
 pub(super) use lists::filled;
+pub(super) use squares::file_name;
 
 use turnfold_core::picture::{Block, Picture, Tint};
 
@@ -20,7 +22,7 @@ const GAP: usize = 3;
 /// Draws a picture as lines without trailing spaces, at most `width` columns wide where it can be; an empty line
 /// separates the blocks.
 ///
-/// What is highlighted has a sign: `*` for what changed, `+` for a hex in reach, and a last line says so.
+/// What is highlighted has a sign: `*` for what changed, `+` for a hex or square in reach, and a last line says so.
 #[must_use]
 pub fn lines(picture: &Picture, highlights: &Highlights, width: usize) -> Vec<DrawnLine> {
     let mut lines: Vec<DrawnLine> = Vec::new();
@@ -28,6 +30,7 @@ pub fn lines(picture: &Picture, highlights: &Highlights, width: usize) -> Vec<Dr
     while let Some((index, block)) = blocks.next() {
         let drawn = match block {
             Block::Hexes(board) => grid::draw(board, index, highlights),
+            Block::Grid(board) => squares::draw(board, index, highlights),
             Block::Lines(text) => lists::texts(text, index, highlights),
             Block::Bars(bars) => lists::bars(bars, index, highlights),
             Block::Rows(rows) => {

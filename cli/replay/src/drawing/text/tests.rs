@@ -1,7 +1,9 @@
 //! What pictures look like as characters.
 
-use turnfold_core::picture::{Bar, Cell, HexBoard, Piece, PieceRow, Span, TextLine};
-use turnfold_core::{Board, Hex};
+use turnfold_core::picture::{
+    Bar, BoardPiece, Cell, HexBoard, Piece, PieceRow, Span, SquareCell, SquareGrid, TextLine,
+};
+use turnfold_core::{Board, Hex, SquareBoard};
 
 use super::*;
 use crate::drawing::place::{Place, Spot};
@@ -153,7 +155,7 @@ fn what_changed_and_what_is_in_reach_have_signs() {
     let row = Spot { block: 1, place: Place::Index(1) };
     let highlights = Highlights {
         changed: changed.into_iter().chain([row]).collect(),
-        reach: [Hex::new(1, 0), Hex::new(0, 1)].into(),
+        reach: [Hex::new(1, 0), Hex::new(0, 1)].map(|hex| Spot { block: 0, place: Place::Hex(hex) }).into(),
         keeps_width: false,
     };
     let expected = r"
@@ -186,4 +188,47 @@ fn each_piece_of_a_line_tells_what_it_shows() {
     assert_eq!(shown.map(|span| span.text.as_str()).collect::<Vec<_>>(), ["A1", "__"]);
     let inside = drawn.iter().flat_map(|line| &line.spans).filter_map(|span| span.spot);
     assert_eq!(inside.collect::<std::collections::BTreeSet<_>>().len(), 1 + 7);
+}
+
+fn squares(flipped: bool) -> Block {
+    let cell = |at: &str, letter: &str, mark: &str| SquareCell {
+        at: at.parse().unwrap(),
+        piece: (!letter.is_empty()).then(|| BoardPiece {
+            glyph: "♞".into(),
+            letter: letter.into(),
+            name: "knight".into(),
+            tint: Tint::First,
+        }),
+        mark: mark.into(),
+        tint: Tint::Plain,
+    };
+    let cells = vec![cell("a1", "N", ""), cell("c1", "k", "!"), cell("b2", "", "x"), cell("a9", "off", "")];
+    Block::Grid(SquareGrid { board: SquareBoard::new(3, 2), flipped, cells, arrows: Vec::new() })
+}
+
+/// VW-36
+#[test]
+fn a_board_of_squares_is_seen_from_either_side() {
+    let near = "  a  b  c\n2 .  .x .  2\n1 N  .  k! 1\n  a  b  c\n";
+    let far = "  c  b  a\n1 k! .  N  1\n2 .  .x .  2\n  c  b  a\n";
+    for (flipped, expected) in [(false, near), (true, far)] {
+        assert_eq!(plain(&Picture { blocks: vec![squares(flipped)] }), expected);
+    }
+}
+
+/// VW-6, VW-35
+#[test]
+fn squares_that_changed_or_are_in_reach_have_signs() {
+    let spot = |at: &str| Spot { block: 0, place: Place::Square(at.parse().unwrap()) };
+    let mut highlights = Highlights {
+        changed: [spot("a1"), spot("a2")].into(),
+        reach: [spot("a2"), spot("c1")].into(),
+        keeps_width: false,
+    };
+    let picture = Picture { blocks: vec![squares(false)] };
+    let expected =
+        "  a  b  c\n2 .*+.x .  2\n1 N* .  k!+1\n  a  b  c\n* changed  + named by a legal command\n";
+    assert_eq!(highlighted(&picture, &highlights), expected);
+    highlights.keeps_width = true;
+    assert_eq!(highlighted(&picture, &highlights), expected);
 }

@@ -1,9 +1,12 @@
 //! What differs between two pictures, part by part.
 
 use serde::{Serialize, Serializer};
-use turnfold_core::picture::{Arrow, Bar, Block, Cell, PieceRow, TextLine};
+use turnfold_core::Square;
+use turnfold_core::picture::{Arrow, Bar, Block, Cell, PieceRow, SquareCell, TextLine};
 
-use super::picture::{ArrowForm, BarForm, CellForm, FramePicture, LineForm, RowForm};
+use super::picture::{
+    ArrowForm, BarForm, CellForm, FramePicture, LineForm, RowForm, SquareArrowForm, SquareForm,
+};
 use crate::drawing::{Place, Spot};
 
 /// A part of a picture that another one has otherwise (VW-10): it serializes as `[block, place, content]`.
@@ -21,6 +24,8 @@ enum Content {
     Gone,
     Cell(Cell),
     Arrows(Vec<Arrow>),
+    Square(SquareCell),
+    SquareArrows(Vec<Arrow<Square>>),
     Line(TextLine),
     Row(PieceRow),
     Bar(Bar),
@@ -40,12 +45,16 @@ impl PictureChange {
             };
             match (old, new) {
                 (Block::Hexes(old), Block::Hexes(new)) if old.board == new.board => {
-                    cells(&old.cells, &new.cells, add);
-                    if old.arrows != new.arrows {
-                        let is_gone = new.arrows.is_empty();
-                        let arrows = Content::Arrows(new.arrows.clone());
-                        add(Place::Arrows, if is_gone { Content::Gone } else { arrows });
-                    }
+                    let hex = |cell: &Cell| (cell.at, Place::Hex(cell.at));
+                    cells(&old.cells, &new.cells, hex, Content::Cell, add);
+                    arrows(&old.arrows, &new.arrows, Content::Arrows, add);
+                }
+                (Block::Grid(old), Block::Grid(new))
+                    if (old.board, old.flipped) == (new.board, new.flipped) =>
+                {
+                    let square = |cell: &SquareCell| (cell.at, Place::Square(cell.at));
+                    cells(&old.cells, &new.cells, square, Content::Square, add);
+                    arrows(&old.arrows, &new.arrows, Content::SquareArrows, add);
                 }
                 (Block::Lines(old), Block::Lines(new)) => items(old, new, Content::Line, add),
                 (Block::Rows(old), Block::Rows(new)) => items(old, new, Content::Row, add),
@@ -57,16 +66,34 @@ impl PictureChange {
     }
 }
 
-/// Compares the cells of two boards, which are in the order of their hexes.
-fn cells(old: &[Cell], new: &[Cell], add: &mut dyn FnMut(Place, Content)) {
+/// Compares the cells of two boards, which are in the order of their places.
+fn cells<T: Clone + PartialEq, P: Copy + Ord>(
+    old: &[T],
+    new: &[T],
+    place: fn(&T) -> (P, Place),
+    content: fn(T) -> Content,
+    add: &mut dyn FnMut(Place, Content),
+) {
     let (mut old, mut new) = (old.iter().peekable(), new.iter().peekable());
     loop {
-        let next = old.peek().into_iter().chain(new.peek()).map(|cell| cell.at).min();
+        let next = old.peek().into_iter().chain(new.peek()).map(|cell| place(cell)).min();
         let Some(at) = next else { return };
-        let (before, after) = (old.next_if(|cell| cell.at == at), new.next_if(|cell| cell.at == at));
+        let (before, after) = (old.next_if(|cell| place(cell) == at), new.next_if(|cell| place(cell) == at));
         if before != after {
-            add(Place::Hex(at), after.map_or(Content::Gone, |cell| Content::Cell(cell.clone())));
+            add(at.1, after.map_or(Content::Gone, |cell| content(cell.clone())));
         }
+    }
+}
+
+/// Compares all arrows of two boards.
+fn arrows<T: Clone + PartialEq>(
+    old: &[T],
+    new: &[T],
+    content: fn(Vec<T>) -> Content,
+    add: &mut dyn FnMut(Place, Content),
+) {
+    if old != new {
+        add(Place::Arrows, if new.is_empty() { Content::Gone } else { content(new.to_vec()) });
     }
 }
 
@@ -97,6 +124,7 @@ impl Serialize for PlaceForm {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             Place::Hex(hex) => (hex.q, hex.r).serialize(serializer),
+            Place::Square(square) => serializer.collect_str(&square),
             Place::Arrows => serializer.serialize_str("arrows"),
             Place::Index(index) => index.serialize(serializer),
         }
@@ -109,6 +137,8 @@ impl Serialize for Content {
             Self::Gone => serializer.serialize_none(),
             Self::Cell(cell) => CellForm(cell).serialize(serializer),
             Self::Arrows(arrows) => serializer.collect_seq(arrows.iter().map(ArrowForm)),
+            Self::Square(cell) => SquareForm(cell).serialize(serializer),
+            Self::SquareArrows(arrows) => serializer.collect_seq(arrows.iter().map(SquareArrowForm)),
             Self::Line(line) => LineForm(line).serialize(serializer),
             Self::Row(row) => RowForm(row).serialize(serializer),
             Self::Bar(bar) => BarForm(bar).serialize(serializer),

@@ -34,6 +34,10 @@ fn places(block: &Block) -> Vec<Place> {
             let cells = board.cells.iter().map(|cell| Place::Hex(cell.at));
             cells.chain((!board.arrows.is_empty()).then_some(Place::Arrows)).collect()
         }
+        Block::Grid(grid) => {
+            let cells = grid.cells.iter().map(|cell| Place::Square(cell.at));
+            cells.chain((!grid.arrows.is_empty()).then_some(Place::Arrows)).collect()
+        }
         Block::Rows(rows) => indexes(rows.len()),
         Block::Bars(bars) => indexes(bars.len()),
         Block::Lines(lines) => indexes(lines.len()),

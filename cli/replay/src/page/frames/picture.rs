@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
+use turnfold_core::Square;
 use turnfold_core::picture::{
-    Arrow, Bar, Block, Cell, HexBoard, Picture, Piece, PieceRow, Span, TextLine, Tint,
+    Arrow, Bar, Block, Cell, HexBoard, Picture, Piece, PieceRow, Span, SquareCell, SquareGrid, TextLine, Tint,
 };
 
-/// A picture in which each part has an index of its own: a hex holds one cell, and none is off its board.
+/// A picture in which each part has an index of its own: a hex or square holds one cell, and none is off its board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FramePicture(Picture);
 
@@ -29,10 +30,18 @@ impl FramePicture {
 impl From<Picture> for FramePicture {
     fn from(mut picture: Picture) -> Self {
         for block in &mut picture.blocks {
-            if let Block::Hexes(HexBoard { board, cells, .. }) = block {
-                let on_board = cells.drain(..).filter(|cell| board.contains(cell.at));
-                let by_hex: BTreeMap<_, _> = on_board.map(|cell| (cell.at, cell)).collect();
-                *cells = by_hex.into_values().collect();
+            match block {
+                Block::Hexes(HexBoard { board, cells, .. }) => {
+                    let on_board = cells.drain(..).filter(|cell| board.contains(cell.at));
+                    let by_hex: BTreeMap<_, _> = on_board.map(|cell| (cell.at, cell)).collect();
+                    *cells = by_hex.into_values().collect();
+                }
+                Block::Grid(SquareGrid { board, cells, .. }) => {
+                    let on_board = cells.drain(..).filter(|cell| board.contains(cell.at));
+                    let by_square: BTreeMap<_, _> = on_board.map(|cell| (cell.at, cell)).collect();
+                    *cells = by_square.into_values().collect();
+                }
+                Block::Lines(_) | Block::Rows(_) | Block::Bars(_) => {}
             }
         }
         Self(picture)
@@ -60,6 +69,16 @@ impl<'a> Serialize for BlockForm<'a> {
                     map.serialize_entry("arrows", &forms(arrows, ArrowForm))?;
                 }
             }
+            Block::Grid(SquareGrid { board, flipped, cells, arrows }) => {
+                map.serialize_entry("grid", &(board.files(), board.ranks()))?;
+                if *flipped {
+                    map.serialize_entry("flipped", flipped)?;
+                }
+                map.serialize_entry("cells", &forms(cells, SquareAtForm))?;
+                if !arrows.is_empty() {
+                    map.serialize_entry("arrows", &forms(arrows, SquareArrowForm))?;
+                }
+            }
             Block::Lines(lines) => map.serialize_entry("lines", &forms(lines, LineForm))?,
             Block::Rows(rows) => map.serialize_entry("rows", &forms(rows, RowForm))?,
             Block::Bars(bars) => map.serialize_entry("bars", &forms(bars, BarForm))?,
@@ -79,6 +98,45 @@ impl Serialize for CellForm<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Cell { label, mark, tint, .. } = self.0;
         (label, mark, TintForm(*tint)).serialize(serializer)
+    }
+}
+
+/// What stands on a square, without the square: glyph and mark, the square's tint, the piece's, its name and letter.
+pub(super) struct SquareForm<'a>(pub(super) &'a SquareCell);
+
+impl<'a> SquareForm<'a> {
+    fn parts(cell: &'a SquareCell) -> (&'a str, &'a str, TintForm, TintForm, &'a str, &'a str) {
+        let SquareCell { piece, mark, tint, .. } = cell;
+        let (glyph, of_piece, name, letter) = piece.as_ref().map_or(("", Tint::Plain, "", ""), |piece| {
+            (piece.glyph.as_str(), piece.tint, piece.name.as_str(), piece.letter.as_str())
+        });
+        (glyph, mark, TintForm(*tint), TintForm(of_piece), name, letter)
+    }
+}
+
+impl Serialize for SquareForm<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::parts(self.0).serialize(serializer)
+    }
+}
+
+/// A square by its name, then what stands on it.
+struct SquareAtForm<'a>(&'a SquareCell);
+
+impl Serialize for SquareAtForm<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (glyph, mark, tint, of_piece, name, letter) = SquareForm::parts(self.0);
+        (self.0.at.to_string(), glyph, mark, tint, of_piece, name, letter).serialize(serializer)
+    }
+}
+
+/// An arrow as its tint and the names of the squares it goes through.
+pub(super) struct SquareArrowForm<'a>(pub(super) &'a Arrow<Square>);
+
+impl Serialize for SquareArrowForm<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Arrow { tint, path } = self.0;
+        serializer.collect_seq([tint.to_string()].into_iter().chain(path.iter().map(ToString::to_string)))
     }
 }
 

@@ -1,0 +1,79 @@
+//! How commands are given by clicking: what each part of a command means, a word or a place on a board.
+
+use core::fmt::Display;
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde::{Serialize, Serializer};
+
+use crate::hex::Hex;
+use crate::square::Square;
+
+/// What a command is given with, part by part, in the order in which people choose the parts (VW-18).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Targets {
+    /// The parts; none for a command that has no place on a board.
+    pub parts: Vec<TargetPart>,
+    /// Whether a page asks before it sends the command, such as one to resign.
+    pub irreversible: bool,
+}
+
+/// A part of a command. Boards are counted from 0 in a picture, without its other blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TargetPart {
+    /// A word to choose from a menu, such as the piece that a pawn becomes. It serializes as a string.
+    Word(String),
+    /// A hex of a board of hexes: `[BOARD, [q, r]]`.
+    Hex(u8, Hex),
+    /// A square of a board of squares: `[BOARD, "e4"]`.
+    Square(u8, Square),
+}
+
+impl Targets {
+    /// Returns the hexes of the first board that a command names in words of their own, written `q,r`.
+    ///
+    /// ```
+    /// use turnfold_core::Hex;
+    /// use turnfold_core::targets::{TargetPart, Targets};
+    ///
+    /// let targets = Targets::hexes_in(&"path 1,0 2,-1");
+    /// assert_eq!(targets.parts, [TargetPart::Hex(0, Hex::new(1, 0)), TargetPart::Hex(0, Hex::new(2, -1))]);
+    /// ```
+    #[must_use]
+    pub fn hexes_in(command: &impl Display) -> Self {
+        let text = command.to_string();
+        let hexes = text.split(' ').filter_map(|word| word.parse().ok());
+        Self { parts: hexes.map(|hex| TargetPart::Hex(0, hex)).collect(), irreversible: false }
+    }
+
+    /// Returns squares of the first board.
+    #[must_use]
+    pub fn squares(squares: impl IntoIterator<Item = Square>) -> Self {
+        Self { parts: squares.into_iter().map(|at| TargetPart::Square(0, at)).collect(), irreversible: false }
+    }
+
+    /// Adds a word.
+    #[must_use]
+    pub fn then_word(mut self, word: impl Into<String>) -> Self {
+        self.parts.push(TargetPart::Word(word.into()));
+        self
+    }
+
+    /// Returns the parts of a command without places that a page asks about before it sends the command.
+    #[must_use]
+    pub fn irreversible() -> Self {
+        Self { parts: Vec::new(), irreversible: true }
+    }
+}
+
+impl Serialize for TargetPart {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Word(word) => serializer.serialize_str(word),
+            Self::Hex(board, hex) => (board, hex).serialize(serializer),
+            Self::Square(board, square) => (board, format!("{square}")).serialize(serializer),
+        }
+    }
+}
