@@ -178,7 +178,7 @@ fn vw_21_a_player_joins_and_plays_by_keyboard_alone() {
         panic!("the key Tab does not lead to `{selector}`");
     };
     // The board's cursor is at 0,0; p1's captain is one below.
-    tab_to(".hexes");
+    tab_to(".field");
     browser.press('\u{e015}');
     browser.press(ENTER);
     wait_for_entry(&browser, 1);

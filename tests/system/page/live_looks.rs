@@ -34,7 +34,7 @@ const MISPLACED: &str = "
     const [dock, stage, commands] = ['.dock', '.stage', '.commands'].map((one) => box(document.querySelector(one)));
     if (commands.top < 0 || dock.bottom > innerHeight || dock.right > innerWidth) found.push('the commands are not in sight');
     if (dock.top < stage.top + innerHeight / 3.5) found.push('the picture is not in sight');
-    const board = document.querySelector('.hexes');
+    const board = document.querySelector('.field');
     if (board && box(board).top > stage.top + 60) found.push('the board is not at the top');
     const cut = targets.filter((one) => one.matches('button, summary') && one.scrollWidth > one.clientWidth + 1);
     return [...found, ...cut.map((one) => `${name(one)} is cut`)];";

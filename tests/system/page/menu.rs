@@ -13,8 +13,9 @@ const ONE_MORE: &str = "
       const response = await ask(path, options);
       if (!String(path).endsWith('/legal')) return response;
       const told = await response.json();
-      window.hex = told.items.find(({ command }) => command.startsWith('tap ')).command.slice(4);
-      told.items.push({ seat: 'p1', command: `look ${window.hex}` });
+      const { command, targets } = told.items.find(({ command }) => command.startsWith('tap '));
+      window.hex = command.slice(4);
+      told.items.push({ seat: 'p1', command: `look ${window.hex}`, targets });
       return Response.json(told);
     };";
 

@@ -124,7 +124,7 @@ fn vw_30_every_button_and_field_works() {
     check(&browser, "the log's own arrows", "3");
     browser.press(TAB);
     // Larger and smaller.
-    let width = || browser.run("return document.querySelector('svg.hexes').getBoundingClientRect().width");
+    let width = || browser.run("return document.querySelector('svg.field').getBoundingClientRect().width");
     let before = width().as_f64().unwrap();
     browser.click("button[aria-label='Zoom in']");
     assert!(width().as_f64().unwrap() > before * 1.2);

@@ -5,15 +5,19 @@ export type At = [number, number];
 /** A color by its meaning, or `#rrggbb`. */
 export type Tint = string;
 export type Line = [text: string, tint: Tint][];
-export type Cell = [label: string, mark: string, tint: Tint];
+/** On a square also the piece's tint, name and letter. */
+export type Cell = [label: string, mark: string, tint: Tint, of?: Tint, name?: string, letter?: string];
 export type Row = [label: Line, pieces: [text: string, tint: Tint, mark: string][]];
 export type Bar = [label: Line, value: number, of: number, tint: Tint, chips: Line];
-export type Arrow = [tint: Tint, ...path: At[]];
+export type Arrow = [tint: Tint, ...path: (At | string)[]];
 
-/** A board (its radius) with cells and arrows, or one of the lists. */
+/** A board (the radius of hexes, or how many files and ranks) with cells and arrows, or one of the lists. */
 export interface Block {
   board?: number;
-  cells?: [q: number, r: number, ...cell: Cell][];
+  grid?: [files: number, ranks: number];
+  flipped?: boolean;
+  /** Each with its q and r or the name of its square first, then what a `Cell` has. */
+  cells?: (string | number)[][];
   arrows?: Arrow[];
   lines?: Line[];
   rows?: Row[];
@@ -23,8 +27,8 @@ export interface Block {
 /** What stands in one place of a block; `null` is gone. */
 export type Content = Cell | Line | Row | Bar | Arrow[] | null;
 
-/** A hex or `"arrows"` of a board, else an index of the block's list. */
-export type Change = [block: number, place: At | number | "arrows", content: Content];
+/** A hex, a square such as `"e4"` or `"arrows"` of a board, else an index of the block's list. */
+export type Change = [block: number, place: At | number | string, content: Content];
 
 /** An entry, and what differs after it; `picture` instead of `changes` is all of it. */
 export interface Frame {
@@ -42,7 +46,26 @@ export interface Frames {
   frames: Frame[];
 }
 
-/** What kind of block it is: a board's radius, or which list. */
-export type Shape = number | "lines" | "rows" | "bars";
+/** What kind of block it is: a board's radius, its files, ranks and way, or which list. */
+export type Shape = number | number[] | "lines" | "rows" | "bars";
+
+/** How a board is laid out around its middle; places are written `q,r` or `e4`. */
+export interface Layout {
+  kind: "hex" | "square";
+  places: string[];
+  isLarge?: boolean;
+  size: [width: number, height: number];
+  /** How far neighbors are away, sideways and upwards. */
+  step: At;
+  /** Of a place: its edge, what is inside where commands name it, and the corner where it changed. */
+  paths: Record<"edge" | "inner" | "corner", [left: number, top: number, path: string]>;
+  /** How far below the middle of a place its mark stands. */
+  mark: number;
+  /** What stands around the board. */
+  names: SVGElement[];
+  middle(place: string): At;
+  shade(place: string): string;
+  texts(middle: At, place: string, label: string, ink: Attributes, of: Tint): SVGElement[];
+}
 
 export type Attributes = Record<string, string | number>;

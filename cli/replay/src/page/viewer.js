@@ -2,10 +2,10 @@
  * Shows a game entry by entry from frames: what changed in one viewer's picture, and never a rule of a game.
  * Text from frames reaches the page as text nodes and harmless attributes, never as markup.
  *
- * @import {Arrow, At, Attributes, Bar, Block, Cell, Content, Frame, Frames, Line, Row, Shape} from "./frames.d.ts"
+ * @import {Arrow, At, Attributes, Bar, Block, Cell, Content, Frame, Frames, Layout, Line, Row, Shape} from "./frames.d.ts"
  */
 
-/** Returns the index of the last value up to a limit in a rising sequence, or -1. @param {number} length
+/** Finds the last value up to a limit in a rising sequence. @param {number} length
  * @param {(index: number) => number} value @param {number} limit */
 function lastUpTo(length, value, limit) {
 	let [low, high] = [-1, length - 1];
@@ -17,7 +17,7 @@ function lastUpTo(length, value, limit) {
 	return low;
 }
 
-/** What one place of a picture holds from which position on. @template T */
+/** What a place of a picture holds from which position on. @template T */
 class Track {
 	/** @type {number[]} */ from = [];
 	/** @type {T[]} */ values = [];
@@ -33,25 +33,20 @@ class Track {
 		return lastUpTo(this.from.length, (index) => this.from[index], position);
 	}
 
-	/** Returns the value at a position. @param {number} position */
+	/** @param {number} position */
 	at(position) {
 		return this.values[this.index(position)];
 	}
 
-	/** Returns `true` if the value is new at a position. @param {number} position */
+	/** @param {number} position */
 	isNew(position) {
 		return position > 0 && this.from[this.index(position)] === position;
 	}
-
-	/** Forgets what came after a position. @param {number} position */
-	cut(position) {
-		this.from.length = this.values.length = this.index(position) + 1;
-	}
 }
 
-/** The places of a block: `q,r` and `arrows` of a board, else the index. @typedef {Map<string, Track<Content>>} Places */
+/** The places of a block: `q,r` or `e4` and `arrows` of a board, else the index. @typedef {Map<string, Track<Content>>} Places */
 
-/** Every position of a log: 0 is the picture before the first frame, n the one after frame n. Knows no document. */
+/** Every position of a log: 0 is the picture before the first frame, n the one after frame n. */
 export class Timeline {
 	/** @type {Frame[]} */ frames = [];
 	/** @type {Places[]} */ blocks = [];
@@ -73,19 +68,12 @@ export class Timeline {
 		}
 	}
 
-	/** Forgets all frames but the first `length`. @param {number} length */
-	cut(length) {
-		this.frames.length = Math.min(this.frames.length, length);
-		for (const places of this.blocks) for (const track of places.values()) track.cut(length);
-		this.shapes.cut(length);
-	}
-
-	/** Returns the number of the entry at a position. @param {number} position */
+	/** Returns the entry's number. @param {number} position */
 	number(position) {
 		return this.frames[position - 1]?.record.seq ?? this.after;
 	}
 
-	/** Returns the last position whose number is not above `number`. @param {number} number */
+	/** Returns the last position up to a number. @param {number} number */
 	position(number) {
 		return Math.max(0, lastUpTo(this.frames.length + 1, (position) => this.number(position), number));
 	}
@@ -114,12 +102,13 @@ export class Timeline {
 }
 
 /** @param {Block} block @returns {Shape} */
-const shapeOf = ({ board, lines, rows }) => board ?? (lines ? "lines" : rows ? "rows" : "bars");
+const shapeOf = ({ board, grid, flipped, lines, rows }) => board ?? (grid ? [...grid, flipped ? -1 : 1] : lines ? "lines" : rows ? "rows" : "bars");
 
 /** @param {Block} block */
-function contentsOf({ cells, arrows, lines, rows, bars }) {
+function contentsOf({ grid, cells, arrows, lines, rows, bars }) {
 	/** @type {Map<string, Content>} */ const contents = new Map();
-	for (const [q, r, ...cell] of cells ?? []) contents.set(`${q},${r}`, cell);
+	const size = grid ? 1 : 2;
+	for (const cell of cells ?? []) contents.set(`${cell.slice(0, size)}`, /** @type {Cell} */ (cell.slice(size)));
 	if (cells) contents.set("arrows", arrows ?? []);
 	(lines ?? rows ?? bars ?? []).forEach((item, index) => contents.set(`${index}`, item));
 	return contents;
@@ -128,19 +117,19 @@ function contentsOf({ cells, arrows, lines, rows, bars }) {
 /** @param {unknown} one @param {unknown} other */
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-/** Returns text in which controls and marks of direction can be seen. @param {string} text */
+/** Makes controls and marks of direction visible. @param {string} text */
 export function shown(text) {
 	const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef]/g;
 	return text.replace(unprintable, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
 }
 
-/** Returns an HTML element. @template {keyof HTMLElementTagNameMap} K @param {K} tag
+/** @template {keyof HTMLElementTagNameMap} K @param {K} tag
  * @param {Attributes} [attributes] @param {(Node | string)[]} children */
 export function html(tag, attributes = {}, ...children) {
 	return filled(document.createElement(tag), attributes, children);
 }
 
-/** Returns an SVG element. @template {keyof SVGElementTagNameMap} K @param {K} tag
+/** @template {keyof SVGElementTagNameMap} K @param {K} tag
  * @param {Attributes} [attributes] @param {(Node | string)[]} children */
 export function svg(tag, attributes = {}, ...children) {
 	return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
@@ -162,7 +151,7 @@ function filled(element, attributes, children = []) {
 /** @param {string} tint */
 const tintClass = (tint) => (tint.startsWith("#") ? "rgb" : tint);
 
-/** Returns a game's own color, if it is one, as attribute. @param {string} tint @returns {Attributes} */
+/** @param {string} tint @returns {Attributes} */
 const fillOf = (tint) => (/^#[0-9a-f]{6}$/i.test(tint) ? { fill: tint } : {});
 
 /** @param {Element} element @param {Attributes} color */
@@ -174,7 +163,7 @@ function paint(element, { fill }) {
 /** @param {Attributes} area @returns {Attributes} */
 const strokeOf = ({ fill }) => (fill ? { stroke: fill } : {});
 
-/** Returns the color of text on a game's own color: black or white, whichever contrasts more. @param {string} tint @returns {Attributes} */
+/** Chooses black or white for text on a game's own color. @param {string} tint @returns {Attributes} */
 function inkOn(tint) {
 	if (!fillOf(tint).fill) return {};
 	const parts = [0.2126, 0.7152, 0.0722].map((weight, index) => {
@@ -184,7 +173,7 @@ function inkOn(tint) {
 	return { fill: parts.reduce((sum, part) => sum + part) > 0.179 ? "#000000" : "#ffffff" };
 }
 
-/** Returns text that stays within a width: smaller where it is long, then squeezed. @param {string} name @param {string} text
+/** Returns text within a width: smaller where it is long, then squeezed. @param {string} name @param {string} text
  * @param {At} point @param {[width: number, size: number, least: number]} room @param {Attributes} [ink] */
 function fitted(name, text, [x, y], [width, size, least], ink = {}) {
 	const content = shown(text);
@@ -194,24 +183,14 @@ function fitted(name, text, [x, y], [width, size, least], ink = {}) {
 	return svg("text", { class: name, x, y, "font-size": fit, ...squeezed, ...ink }, content);
 }
 
-/** @param {At} at @returns {At} */
-const middle = ([q, r]) => [30 * q, 17 * (2 * r + q)];
-
-/** @param {At} at */
-function outline(at) {
-	const [x, y] = middle(at);
-	return `M${x - 20},${y}l10,-17h20l10,17l-10,17h-20z`;
-}
-
 /** @param {At} from @param {At} to @param {number} distance @returns {At} */
 function toward([x, y], [toX, toY], distance) {
 	const share = distance / (Math.hypot(toX - x, toY - y) || 1);
 	return [Math.round(x + (toX - x) * share), Math.round(y + (toY - y) * share)];
 }
 
-/** Returns an arrow through the middles of hexes. @param {At[]} path */
-function arrowLine(path) {
-	const points = path.map(middle);
+/** @param {At[]} points */
+function arrowLine(points) {
 	const [last, before] = [points[points.length - 1], points[points.length - 2]];
 	const tip = toward(last, before, 9);
 	const [x, y] = toward(tip, before, 7);
@@ -220,101 +199,148 @@ function arrowLine(path) {
 	return `M${[toward(points[0], points[1], 12), ...points.slice(1, -1), tip].join("L")}${head}`;
 }
 
-/** @param {string} place @returns {At} */
-function atOf(place) {
-	const [q, r] = place.split(",").map(Number);
-	return [q, r];
-}
-
-/** @param {number} radius */
-function hexesOf(radius) {
-	/** @type {At[]} */ const hexes = [];
+/** @param {number} radius @returns {Layout} */
+function hexes(radius) {
+	const places = [];
 	for (let q = -radius; q <= radius; q++) {
-		for (let r = Math.max(-radius, -q - radius); r <= Math.min(radius, radius - q); r++) hexes.push([q, r]);
+		for (let r = Math.max(-radius, -q - radius); r <= Math.min(radius, radius - q); r++) places.push(`${q},${r}`);
 	}
-	return hexes;
+	return {
+		kind: "hex",
+		places,
+		isLarge: radius > 12,
+		size: [60 * radius + 46, 68 * radius + 40],
+		step: [30, 34],
+		paths: { edge: [-20, 0, "l10,-17h20l10,17l-10,17h-20z"], inner: [-17, 0, "l9,-15h16l9,15l-9,15h-16z"], corner: [3, -17, "h7l4,7z"] },
+		mark: 6,
+		names: [],
+		middle(place) {
+			const [q, r] = place.split(",").map(Number);
+			return [30 * q, 17 * (2 * r + q)];
+		},
+		shade: () => "",
+		texts: ([x, y], place, label, ink) => [
+			fitted("at", place, [x, y + 12], [22, place.length > 7 ? 4 : 7, 4], ink),
+			fitted("label", label, [x, y - 2], [26, 12, 5], ink),
+		],
+	};
 }
 
-/** A board as SVG, in which each hex has a group and only what changes is drawn again. */
+/** @param {number[]} shape how many files and ranks, and -1 as seen from the far side @returns {Layout} */
+function squares([files, ranks, way]) {
+	/** @param {string} place */
+	const parse = (place) => [place.charCodeAt(0) - 97, parseInt(place.slice(1)) - 1];
+	/** @type {Layout["middle"]} */
+	const middle = (place) => {
+		const [file, rank] = parse(place);
+		return [way * (40 * file - 20 * (files - 1)), way * (20 * (ranks - 1) - 40 * rank)];
+	};
+	const places = Array.from({ length: files * ranks }, (_, index) => `${String.fromCharCode(97 + (index % files))}${Math.floor(index / files) + 1}`);
+	const names = places.flatMap((place) => {
+		const [[file, rank], [x, y]] = [parse(place), middle(place)];
+		const below = rank ? [] : [fitted("at", place[0], [x, 20 * ranks + 13], [18, 11, 5])];
+		return file ? below : [...below, fitted("at", place.slice(1), [-20 * files - 9, y + 4], [18, 11, 5])];
+	});
+	return {
+		kind: "square",
+		places,
+		size: [40 * files + 36, 40 * ranks + 36],
+		step: [40, 40],
+		paths: { edge: [-20, -20, "h40v40h-40z"], inner: [-16, -16, "h32v32h-32z"], corner: [11, -20, "h9v9z"] },
+		mark: 18,
+		names,
+		middle,
+		shade: (place) => ((parse(place)[0] + parse(place)[1]) % 2 ? " light" : " dark"),
+		texts: ([x, y], _place, glyph, _ink, tint) => [
+			svg("g", { class: `figure ${tintClass(tint)}`, ...strokeOf(inkOn(tint)) }, fitted("glyph", glyph, [x, y + 11], [36, 32, 5], fillOf(tint))),
+		],
+	};
+}
+
+/** A board as SVG; only what changes is drawn again. */
 class BoardView {
-	/** @type {Map<string, {cell: Content, marks: string, group: SVGGElement}>} */ #hexes = new Map();
-	/** The hexes that commands name. @type {Set<string>} */ reach = new Set();
+	/** @type {Map<string, {cell: Content | undefined, marks: string, group: SVGGElement}>} */ #cells = new Map();
+	/** What places are marked with, such as ` reach`. @type {Map<string, string>} */ marks = new Map();
 	/** @type {Content | undefined} */ #arrows;
-	#cursor = "0,0";
 	#layer = svg("g");
 	#above = svg("g", { class: "arrows" });
 
-	/** @param {number} radius @param {(at: At) => void} pick */
-	constructor(radius, pick) {
+	/** @param {Layout} layout @param {(board: BoardView, place: string) => void} pick */
+	constructor(layout, pick) {
+		this.layout = layout;
 		this.pick = pick;
-		this.hexes = hexesOf(radius);
-		this.places = this.hexes.map(String);
-		const [width, height] = [60 * radius + 46, 68 * radius + 40];
-		const ground = svg("path", { class: "ground", d: this.hexes.map(outline).join("") });
+		this.cursor = this.#near([0, 0]);
+		const { kind, places, isLarge, size: [width, height], names } = layout;
+		const ground = svg("path", { class: "ground", d: places.map((place) => this.#path("edge", place)).join("") });
 		this.element = svg("svg", {
-			class: radius <= 12 ? "hexes" : "hexes large",
+			class: isLarge ? "field large" : "field",
 			viewBox: `${-width / 2} ${-height / 2} ${width} ${height}`,
 			width,
 			role: "application",
 			"aria-label": "Board",
 			"aria-describedby": "board-changes",
-		}, svg("g", { class: "board" }, ground, this.#layer, this.#above));
-		if (radius <= 12) for (const place of this.places) this.#hex(place);
-		this.#hex(this.#cursor).group.setAttribute("tabindex", "0");
+		}, svg("g", { class: `board ${kind}s` }, ground, ...names, this.#layer, this.#above));
+		if (!isLarge) for (const place of places) this.#cell(place);
+		this.#cell(this.cursor).group.setAttribute("tabindex", "0");
 		this.element.addEventListener("click", (event) => this.#clicked(event));
 		this.element.addEventListener("keydown", (event) => this.#pressed(event));
 	}
 
-	/** Draws a position and returns the hexes that changed there. @param {Places} places @param {number} position */
+	/** Returns the places that changed. @param {Places} places @param {number} position */
 	draw(places, position) {
 		/** @type {string[]} */ const changes = [];
-		for (const place of this.places) {
+		for (const place of this.layout.places) {
 			const track = places.get(place);
 			const isNew = track?.isNew(position) ?? false;
-			this.#drawHex(place, track?.at(position) ?? null, `${isNew ? " changed" : ""}${this.reach.has(place) ? " reach" : ""}`);
+			const [content, marks] = [track?.at(position) ?? null, `${isNew ? " changed" : ""}${this.marks.get(place) ?? ""}`];
+			if (content || marks || this.#cells.has(place)) this.#drawCell(place, content, marks);
 			if (isNew) changes.push(place);
 		}
 		this.#drawArrows(places.get("arrows"), position);
 		return changes;
 	}
 
-	/** Returns the group of a hex, which has its outline and coordinates. @param {string} place */
-	#hex(place) {
-		const old = this.#hexes.get(place);
+	/** @param {string} place */
+	#cell(place) {
+		const old = this.#cells.get(place);
 		if (old) return old;
-		const at = atOf(place);
-		const [x, y] = middle(at);
-		const name = fitted("at", place, [x, y + 12], [22, place.length > 7 ? 4 : 7, 4]);
-		const names = { class: "hole", "data-at": place, role: "img", "aria-label": `${place}: empty`, tabindex: -1 };
-		const group = svg("g", names, svg("path", { class: "hex", d: outline(at) }), name);
-		const hex = { cell: null, marks: "", group: this.#layer.appendChild(group) };
-		this.#hexes.set(place, hex);
-		return hex;
+		const edge = svg("path", { class: this.layout.kind, d: this.#path("edge", place) });
+		const group = svg("g", { "data-at": place, role: "img", tabindex: -1 }, edge);
+		const cell = { cell: undefined, marks: "", group: this.#layer.appendChild(group) };
+		this.#cells.set(place, cell);
+		this.#drawCell(place, null, "");
+		return cell;
+	}
+
+	/** @param {keyof Layout["paths"]} name @param {string} place */
+	#path(name, place) {
+		const [[x, y], [left, top, path]] = [this.layout.middle(place), this.layout.paths[name]];
+		return `M${x + left},${y + top}${path}`;
 	}
 
 	/** @param {string} place @param {Content} content @param {string} marks */
-	#drawHex(place, content, marks) {
-		if (!content && !marks && !this.#hexes.has(place)) return;
-		const hex = this.#hex(place);
-		if (content === hex.cell && marks === hex.marks) return;
-		Object.assign(hex, { cell: content, marks });
-		const [x, y] = middle(atOf(place));
-		const [label, mark, tint] = /** @type {Cell} */ (content ?? ["", "", "plain"]);
-		const ink = inkOn(tint);
-		const says = [content ? label : "empty", tint === "plain" ? "" : tint, mark, ...marks.split(" ")];
-		filled(hex.group, {
-			class: content || marks ? `cell ${tintClass(tint)}${marks}` : "hole",
+	#drawCell(place, content, marks) {
+		const { layout } = this;
+		const cell = this.#cell(place);
+		if (content === cell.cell && marks === cell.marks) return;
+		Object.assign(cell, { cell: content, marks });
+		const { group } = cell;
+		const [x, y] = layout.middle(place);
+		const [label, mark, tint, of = tint, name = label] = /** @type {Cell} */ (content ?? ["", "", "plain"]);
+		const [ink, shade] = [inkOn(tint), layout.shade(place)];
+		const says = [name || "empty", tint === "plain" ? "" : tint, mark, ...marks.split(" ")];
+		filled(group, {
+			class: content || marks || shade ? `cell ${tintClass(tint)}${shade}${marks}` : "hole",
 			"aria-label": `${place}: ${says.filter(Boolean).map(shown).join(", ")}`,
 		});
-		const [outside, name, ...old] = hex.group.children;
+		const outside = /** @type {Element} */ (group.firstElementChild);
 		paint(outside, fillOf(tint));
-		paint(name, ink);
-		for (const part of old) part.remove();
-		if (marks && hex.group !== document.activeElement) this.#layer.append(hex.group);
-		if (marks.includes("reach")) hex.group.append(svg("path", { class: "inner", d: `M${x - 17},${y}l9,-15h16l9,15l-9,15h-16z`, ...strokeOf(ink) }));
-		if (marks.includes("changed")) hex.group.append(svg("path", { class: "corner", d: `M${x + 3},${y - 17}h7l4,7z`, ...ink }));
-		if (label) hex.group.append(fitted("label", label, [x, y - 2], [26, 12, 5], ink));
-		if (mark) hex.group.append(fitted("mark", mark, [x, y + 6], [26, 9, 5], ink));
+		group.replaceChildren(outside);
+		if (marks && group !== document.activeElement) this.#layer.append(group);
+		if (/reach|chosen/.test(marks)) group.append(svg("path", { class: "inner", d: this.#path("inner", place), ...strokeOf(ink) }));
+		if (marks.includes("changed")) group.append(svg("path", { class: "corner", d: this.#path("corner", place), ...ink }));
+		group.append(...layout.texts([x, y], place, label, ink, of));
+		if (mark) group.append(fitted("mark", mark, [x, y + layout.mark], [26, 9, 5], ink));
 	}
 
 	/** @param {Track<Content> | undefined} track @param {number} position */
@@ -324,15 +350,18 @@ class BoardView {
 		if (content === this.#arrows) return;
 		this.#arrows = content;
 		const arrows = /** @type {Arrow[]} */ (content ?? []);
-		const lines = arrows.map(([tint, ...path]) => svg("path", { class: `arrow ${tintClass(tint)}`, d: arrowLine(path), ...strokeOf(fillOf(tint)) }));
+		const lines = arrows.map(([tint, ...path]) => {
+			const d = arrowLine(path.map((at) => this.layout.middle(`${at}`)));
+			return svg("path", { class: `arrow ${tintClass(tint)}`, d, ...strokeOf(fillOf(tint)) });
+		});
 		this.#above.replaceChildren(...lines);
 	}
 
-	/** Makes a hex the board's one tab stop. @param {At} at */
-	#settle(at) {
-		this.#hex(this.#cursor).group.setAttribute("tabindex", "-1");
-		this.#cursor = `${at}`;
-		const { group } = this.#hex(this.#cursor);
+	/** Makes a place the tab stop. @param {string} place */
+	#settle(place) {
+		this.#cell(this.cursor).group.setAttribute("tabindex", "-1");
+		this.cursor = place;
+		const { group } = this.#cell(place);
 		group.setAttribute("tabindex", "0");
 		group.focus();
 	}
@@ -340,27 +369,32 @@ class BoardView {
 	/** @param {MouseEvent} event */
 	#clicked(event) {
 		const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.element.getScreenCTM()?.inverse());
-		const at = this.hexes.find((at) => Math.hypot(middle(at)[0] - x, middle(at)[1] - y) < 17);
+		const at = this.#near([x, y]);
 		if (!at) return;
 		this.#settle(at);
-		this.pick(at);
+		this.pick(this, at);
+	}
+
+	/** Returns the place at a point, or next to it. @param {At} point */
+	#near([x, y]) {
+		const { middle, places, step } = this.layout;
+		const [far, at] = places.map((place) => {
+			const [ownX, ownY] = middle(place);
+			return /** @type {const} */ ([Math.hypot(ownX - x, ownY - y), place]);
+		}).reduce((best, one) => (one[0] < best[0] ? one : best));
+		return far < step[0] - 10 ? at : "";
 	}
 
 	/** @param {KeyboardEvent} event */
 	#pressed(event) {
-		const [q, r] = atOf(this.#cursor);
-		const odd = q & 1;
-		if (event.key === "Enter") this.pick([q, r]);
-		/** @type {Record<string, At[]>} */
-		const ways = {
-			ArrowUp: [[q, r - 1]],
-			ArrowDown: [[q, r + 1]],
-			ArrowLeft: [[q - 1, r + 1 - odd], [q - 1, r + odd]],
-			ArrowRight: [[q + 1, r - odd], [q + 1, r - 1 + odd]],
-		};
+		if (event.key === "Enter") this.pick(this, this.cursor);
+		/** @type {Record<string, At>} */ const ways = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 		if (!ways[event.key] || isChord(event)) return;
 		event.preventDefault();
-		const to = ways[event.key].find((at) => this.places.includes(`${at}`));
+		const [[right, down], [width, height], [x, y]] = [ways[event.key], this.layout.step, this.layout.middle(this.cursor)];
+		// A row of hexes goes up and down.
+		const tilt = right && ((x / width) & 1 ? -1 : 1);
+		const to = this.#near([x + right * width, y + down * height + tilt]);
 		if (to) this.#settle(to);
 	}
 }
@@ -394,7 +428,7 @@ class ListView {
 	}
 }
 
-/** Returns the parts of a line; a game's own color is a swatch, for text may be illegible in it. @param {Line} line */
+/** Returns the parts of a line; a game's own color is a swatch. @param {Line} line */
 function spans(line) {
 	return line.map(([text, tint]) => {
 		const part = bdi(`span ${tintClass(tint)}`, text);
@@ -436,9 +470,10 @@ function drawBar([label, value, of, tint, chips]) {
 /** The blocks of a picture; boards can be enlarged and panned. */
 class PictureView {
 	/** @type {(BoardView | ListView)[]} */ views = [];
+	/** @type {BoardView[]} */ boards = [];
 	/** @type {Shape[]} */ #shapes = [];
 
-	/** @param {(at: At) => void} pick */
+	/** @param {(board: number, place: string) => void} pick */
 	constructor(pick) {
 		this.pick = pick;
 		this.element = html("div", { class: "picture" });
@@ -452,19 +487,22 @@ class PictureView {
 		this.#shapes = shapes;
 		const changes = this.views.flatMap((view, block) => view.draw(timeline.blocks[block] ?? new Map(), position));
 		const more = changes.length > 20 ? ` and ${changes.length - 20} more` : "";
-		this.changes.textContent = `Arrow keys go from hex to hex. Changed: ${changes.slice(0, 20).join("; ") || "none"}${more}.`;
+		this.changes.textContent = `Arrow keys go from ${this.boards[0]?.layout.kind} to the next. Changed: ${changes.slice(0, 20).join("; ") || "none"}${more}.`;
 	}
 
 	/** @param {Shape[]} shapes */
 	#make(shapes) {
-		this.views = shapes.map((shape) => (typeof shape === "number" ? new BoardView(shape, this.pick) : new ListView(shape)));
+		/** @param {Layout} layout */
+		const board = (layout) => new BoardView(layout, (board, place) => this.pick(this.boards.indexOf(board), place));
+		this.views = shapes.map((shape) => (typeof shape === "string" ? new ListView(shape) : board(typeof shape === "number" ? hexes(shape) : squares(shape))));
+		this.boards = this.views.filter((view) => view instanceof BoardView);
 		const elements = this.views.map((view) => (view instanceof BoardView ? zoomable(view.element) : view.element));
 		this.element.classList.toggle("boarded", elements.some((element) => element.matches(".boardbox")));
 		this.element.replaceChildren(...elements, this.changes);
 	}
 }
 
-/** Returns a frame in which a drawing is enlarged by buttons, and then panned by scrolling. @param {SVGSVGElement} drawing */
+/** Returns a frame in which buttons enlarge a drawing. @param {SVGSVGElement} drawing */
 function zoomable(drawing) {
 	const pan = html("div", { class: "pan" }, drawing);
 	let steps = 0;
@@ -515,7 +553,7 @@ const NOTHING = new Timeline({ after: 0, picture: [], frames: [] });
 /** How many entries are made together. */
 const CHUNK = 10;
 
-/** The entries, each a link, with one tab stop. All rows have one height, and only those near what is in sight are made. */
+/** The entries, each a link. Rows have one height; only those near are made. */
 class LogView {
 	#timeline = NOTHING;
 	#position = 0;
@@ -540,7 +578,7 @@ class LogView {
 		this.#fill();
 	}
 
-	/** Marks an entry as the current one and brings it into sight. @param {number} position */
+	/** Marks the current entry and brings it into sight. @param {number} position */
 	show(position) {
 		const hadFocus = this.element.contains(document.activeElement);
 		let { scrollTop, clientHeight } = this.element;
@@ -556,7 +594,7 @@ class LogView {
 		if (hadFocus) link.focus({ preventScroll: true });
 	}
 
-	/** Makes the rows that are near, and the last ones, which give the list its height; removes all others. */
+	/** Makes the rows that are near and the last ones, which give the list its height. */
 	#fill(all = false, scrollTop = this.element.scrollTop, clientHeight = this.element.clientHeight) {
 		const { children } = this.element;
 		const height = CHUNK * rowHeight();
@@ -589,16 +627,16 @@ class LogView {
 	}
 }
 
-/** Returns the height of a row of the log, as viewer.css has it. */
+/** The height of a row, as in viewer.css. */
 const rowHeight = () => 3.125 * parseFloat(getComputedStyle(document.documentElement).fontSize);
 
-/** Returns the classes of a seat, which has the color of its player. @param {string} seat */
+/** @param {string} seat */
 const seatClass = (seat) => `seat ${{ p1: "first", p2: "second", p3: "third", p4: "fourth" }[seat] ?? "plain"}`;
 
 /** How many changed fields are listed at most. */
 const FIELDS_MAX = 500;
 
-/** Returns the whole outcome and the fields that changed. @param {Frame | undefined} frame */
+/** @param {Frame | undefined} frame */
 function drawChanges(frame) {
 	if (!frame) return [html("p", {}, "Nothing has happened yet.")];
 	const items = frame.fields.slice(0, FIELDS_MAX).map((field) => {
@@ -622,7 +660,7 @@ const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -I
 /**
  * The page of one match: status, board, slider, buttons, log and changed fields, in this order.
  *
- * It tells of `position` (another one is shown) and `pick` (`detail`: the hex that was chosen on a board).
+ * It tells of `position` (another one is shown) and `pick` (`detail`: a board's number, and the place chosen there).
  */
 export class Viewer extends EventTarget {
 	timeline = NOTHING;
@@ -631,7 +669,7 @@ export class Viewer extends EventTarget {
 	#writing = 0;
 	#addressed = "";
 	/** @type {string[]} */ #lines = [];
-	picture = new PictureView((at) => this.dispatchEvent(new CustomEvent("pick", { detail: at })));
+	picture = new PictureView((...detail) => this.dispatchEvent(new CustomEvent("pick", { detail })));
 	log = new LogView();
 	status = html("p", { class: "status", role: "status", "aria-live": "polite" });
 	slider = html("input", { type: "range", min: 0, value: 0, "aria-label": "Entry" });
@@ -664,31 +702,17 @@ export class Viewer extends EventTarget {
 		return this.timeline.frames.length;
 	}
 
-	/** Shows another document, at the entry that the address names or else at its end. @param {Frames} frames */
+	/** Shows a document, at the entry that the address names or at its end. @param {Frames} frames */
 	load(frames) {
 		this.timeline = new Timeline(frames);
-		this.#grown(0);
-		if (!this.#follow()) this.#show(this.length);
-	}
-
-	/** Adds frames in place of those after `position`. @param {Frame[]} frames @param {number} [position] */
-	append(frames, position = this.length) {
-		this.timeline.cut(position);
-		this.timeline.append(frames);
-		this.#grown(position + 1);
-		this.#show(Math.min(this.position, this.length));
+		this.grown(0);
+		if (!this.#follow()) this.show(this.length);
 	}
 
 	/** Shows a position: 0 is the setup, `length` the last entry. @param {number} position */
 	go(position) {
-		this.#show(Math.max(0, Math.min(this.length, position)));
+		this.show(Math.max(0, Math.min(this.length, position)));
 		this.#address();
-	}
-
-	/** Marks the hexes that commands name. @param {Iterable<string>} hexes */
-	reach(hexes) {
-		for (const view of this.picture.views) if (view instanceof BoardView) view.reach = new Set(hexes);
-		this.#show(this.position);
 	}
 
 	/** Plays from here, from the setup when at the end, as fast as chosen. */
@@ -718,7 +742,7 @@ export class Viewer extends EventTarget {
 		this.say(found === number ? "" : `There is no entry ${number}; this is ${found}.`);
 	}
 
-	/** Goes to the next entry whose line holds a text, or with -1 to the one before, around the ends too. @param {string} text @param {1 | -1} way */
+	/** Goes to the next or previous entry that holds a text, around the ends too. @param {string} text @param {1 | -1} way */
 	find(text, way) {
 		if (!text) return this.say("Type what to look for.");
 		for (const { record, text } of this.timeline.frames.slice(this.#lines.length)) {
@@ -734,7 +758,7 @@ export class Viewer extends EventTarget {
 		this.say(`Match ${found.indexOf(to) + 1} of ${found.length}${wrapped}.`);
 	}
 
-	/** Copies the address of the shown entry, or shows it where it cannot be copied. */
+	/** Copies the address of the entry, or shows it. */
 	async copyLink() {
 		const address = new URL(this.#hash(), location.href).href;
 		try {
@@ -795,7 +819,7 @@ export class Viewer extends EventTarget {
 		this.#user(by);
 	}
 
-	/** Steps by a stroke of one finger across a picture that need not be panned. @param {HTMLElement} element */
+	/** Steps by a stroke of a finger across a picture that is not panned. @param {HTMLElement} element */
 	#swiped(element) {
 		let [x, y] = [NaN, NaN];
 		element.addEventListener("touchstart", ({ touches }) => {
@@ -817,22 +841,22 @@ export class Viewer extends EventTarget {
 
 	#wait() {
 		this.#playing = window.setTimeout(() => {
-			this.#show(Math.min(this.length, this.position + 1));
+			this.show(Math.min(this.length, this.position + 1));
 			if (this.position < this.length) this.#wait();
 			else this.pause();
 		}, 1000 / Number(this.speed.value));
 	}
 
-	/** @param {number} from */
-	#grown(from) {
+	/** Notices frames. @param {number} from */
+	grown(from) {
 		this.#lines.length = Math.min(this.#lines.length, Math.max(0, from - 1));
 		this.log.update(this.timeline);
 		this.slider.max = `${this.length}`;
 		this.slider.disabled = this.length === 0;
 	}
 
-	/** @param {number} position */
-	#show(position) {
+	/** Shows a position and leaves the address. @param {number} position */
+	show(position) {
 		this.position = position;
 		this.log.show(position);
 		const frame = this.timeline.frames[position - 1];
@@ -861,12 +885,12 @@ export class Viewer extends EventTarget {
 		this.player.querySelector("path")?.setAttribute("d", SIGNS[name]);
 	}
 
-	/** Shows the entry that the address names and returns `true` if it names one. */
+	/** Shows the entry that the address names, if it does. */
 	#follow() {
 		const number = /^#(\d+)$/.exec(location.hash)?.[1];
 		if (!number) return false;
 		this.pause();
-		this.#show(this.timeline.position(Number(number)));
+		this.show(this.timeline.position(Number(number)));
 		return true;
 	}
 
@@ -874,27 +898,22 @@ export class Viewer extends EventTarget {
 		return `#${this.timeline.number(this.position)}`;
 	}
 
-	/** Writes the shown entry into the address, later: browsers refuse what comes too often. */
+	/** Writes the address later: browsers refuse what comes too often. */
 	#address() {
 		this.#addressed = location.search;
-		this.#writing ||= window.setTimeout(() => this.#write(), 200);
+		this.#writing ||= window.setTimeout(() => this.write(), 200);
 	}
 
-	#write() {
+	/** Writes the address now. */
+	write() {
 		const isDue = this.#writing && !this.#playing && this.#addressed === location.search;
 		clearTimeout(this.#writing);
 		this.#writing = 0;
 		if (isDue) history.replaceState(history.state, "", this.#hash());
 	}
-
-	/** Goes to another address of this page; "back" returns to this entry. @param {string} address */
-	leave(address) {
-		this.#write();
-		history.pushState(null, "", address);
-	}
 }
 
-/** Returns the beginning of a text; all of it is among what changed. @param {string} text */
+/** Returns the beginning of a text. @param {string} text */
 const cut = (text) => (text.length > 300 ? `${text.slice(0, 300)}…` : text);
 
 /** Shows the document that is in the page itself. */

@@ -9,15 +9,20 @@ import { NoAnswer, Problem, pause, readJson, sleep } from "./api.js";
 /** The most legal commands that get a button; any can be typed. */
 const BUTTONS_MAX = 60;
 
-/** Whether a word of a command is a hex. @param {string} word */
-const isHex = (word) => /^-?\d+,-?\d+$/.test(word);
+/**
+ * A command, and what of it is clicked: places as `[board, place]`, or words to choose, in the order of clicks.
+ *
+ * @typedef {{seat: string, command: string, targets?: (string | [board: number, place: string | [number, number]])[], irreversible?: boolean}} Legal
+ */
 
-/** @typedef {{seat: string, command: string}} Legal */
+/** Returns the places that a command takes, in order, each `BOARD PLACE`. @param {Legal} legal */
+const placesOf = ({ targets = [] }) => targets.flatMap((target) => (typeof target === "string" ? [] : [`${target[0]} ${target[1]}`]));
 
 /** The part of the page in which commands are given. */
 export class CommandPanel {
 	due = false;
 	/** @type {Legal[]} */ #legal = [];
+	/** The places chosen of a command that takes more. @type {string[]} */ #chosen = [];
 	#isSending = false;
 	#asked = 0;
 	field = html("input", { id: "command", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
@@ -33,7 +38,7 @@ export class CommandPanel {
 		const form = html("form", { class: "giving" }, html("label", { for: "command" }, "Command"), this.field, this.send, this.roll);
 		this.element = html("section", { class: "commands", "aria-label": "Commands" }, this.hint, this.list, this.note, form);
 		this.element.hidden = !live.plays;
-		form.addEventListener("submit", (event) => (event.preventDefault(), this.give(this.field.value)));
+		form.addEventListener("submit", (event) => (event.preventDefault(), this.#typed(this.field.value.trim())));
 		this.roll.addEventListener("click", () => this.give(""));
 	}
 
@@ -78,6 +83,7 @@ export class CommandPanel {
 	clear() {
 		this.#asked++;
 		this.#legal = [];
+		this.#chosen = [];
 		this.#marked = "";
 		this.list.replaceChildren();
 		this.hint.textContent = "";
@@ -86,11 +92,12 @@ export class CommandPanel {
 	/** @param {Legal[]} legal */
 	#offer(legal) {
 		this.#legal = legal;
+		this.#chosen = [];
 		this.roll.hidden = !this.due;
-		const plain = legal.filter(({ command }) => !command.split(" ").some(isHex));
+		const plain = legal.filter((one) => placesOf(one).length === 0);
 		const buttons = plain.slice(0, BUTTONS_MAX).map((one) => {
 			const button = html("button", { type: "button" }, html("bdi", {}, shown(this.#text(one))));
-			button.addEventListener("click", () => this.give(this.#text(one)));
+			button.addEventListener("click", () => this.#choose(one, button));
 			return button;
 		});
 		const more = plain.length - buttons.length;
@@ -106,7 +113,7 @@ export class CommandPanel {
 	#drawHint() {
 		const { viewer } = this.live;
 		const [isAtHead, hasButtons] = [viewer.position === viewer.length, this.list.children.length > 0];
-		const atHead = this.due ? "A roll is due." : this.#legal.length === 0 ? "Nothing for you to do now." : hasButtons ? "" : "Choose a marked hex.";
+		const atHead = this.due ? "A roll is due." : this.#legal.length === 0 ? "Nothing for you to do now." : this.#chosen.length > 0 ? "Choose where to." : hasButtons ? "" : "Choose a marked place.";
 		this.hint.textContent = isAtHead ? atHead : "This is an earlier entry. Commands are given at the last one.";
 	}
 
@@ -115,14 +122,29 @@ export class CommandPanel {
 		return this.live.hosts ? `${seat}: ${command}` : command;
 	}
 
+	/** Returns the commands that go on from the places chosen, and those in addition. @param {string[]} more */
+	#from(...more) {
+		const places = [...this.#chosen, ...more];
+		return this.#legal.filter((one) => places.every((place, index) => placesOf(one)[index] === place));
+	}
+
 	#mark() {
 		const { viewer } = this.live;
-		const isAtHead = viewer.position === viewer.length;
-		const hexes = isAtHead ? this.#legal.flatMap(({ command }) => command.split(" ").filter(isHex)) : [];
-		const now = [...new Set(hexes)].sort().join(" ");
+		/** @type {Map<string, string>[]} */ const marks = [];
+		/** @param {string} place @param {string} mark */
+		const mark = (place, mark) => {
+			const [board, at] = place.split(" ");
+			(marks[Number(board)] ??= new Map()).set(at, mark);
+		};
+		if (viewer.position === viewer.length) {
+			const next = this.#from().flatMap((one) => placesOf(one).slice(this.#chosen.length, this.#chosen.length + 1));
+			for (const place of next) mark(place, " reach");
+			for (const place of this.#chosen) mark(place, " chosen");
+		}
+		const now = JSON.stringify(marks.map((places) => [...places].sort()));
 		if (now === this.#marked) return;
 		this.#marked = now;
-		viewer.reach(hexes);
+		viewer.mark(marks);
 	}
 
 	#marked = "";
@@ -134,26 +156,78 @@ export class CommandPanel {
 		if (!isAtHead || !this.list.hasAttribute("aria-busy")) this.#drawHint();
 	}
 
-	/** A hex was chosen: what can be done there is done, or chosen from. @param {[q: number, r: number]} at */
-	picked(at) {
+	/** A place was chosen: what can be done there is done, or chosen from; a command of several places goes on.
+	 * @param {number} board @param {string} at */
+	picked(board, at) {
 		const { viewer, plays } = this.live;
 		if (!plays) return;
 		if (viewer.position !== viewer.length) return this.#say("Go to the last entry to play.");
-		const here = this.#legal.filter(({ command }) => command.split(" ").includes(`${at}`));
-		if (here.length === 0) return this.#say("Nothing to do here.");
-		if (here.length === 1) return void this.give(this.#text(here[0]));
-		this.#menu(here, `${at}`);
+		const place = `${board} ${at}`;
+		// Where nothing goes on, another command may begin.
+		if (this.#from(place).length === 0 && this.#chosen.length > 0) {
+			const isSame = this.#chosen.includes(place);
+			this.#chosen = [];
+			if (isSame) return this.#pickedSo([]);
+		}
+		const here = this.#from(place);
+		if (here.length === 0) this.#say("Nothing to do here.");
+		this.#pickedSo(here.length > 0 ? [...this.#chosen, place] : []);
 	}
 
-	/** Offers what can be done at a hex, beside it. @param {Legal[]} here @param {string} at */
+	/** Takes places as chosen, and gives the command or offers the commands for which they are all.
+	 * @param {string[]} places */
+	#pickedSo(places) {
+		this.#chosen = places;
+		const here = places.length > 0 ? this.#from() : [];
+		const isWhole = here.some((one) => placesOf(one).length === places.length);
+		if (isWhole) this.#chosen = [];
+		this.#mark();
+		this.#drawHint();
+		if (here.length > 0) this.#say("");
+		const at = places.at(-1)?.split(" ")[1] ?? "";
+		if (isWhole && here.length > 1) this.#menu(here, at);
+		else if (isWhole) this.#choose(here[0], this.#at(at));
+	}
+
+	/** @param {string} text */
+	#typed(text) {
+		const known = this.#legal.find((one) => this.#text(one) === text);
+		if (known) this.#choose(known, this.field);
+		else this.give(text);
+	}
+
+	/** Gives a command, once it is confirmed where it cannot be undone. @param {Legal} one @param {Element | null} near */
+	#choose(one, near) {
+		if (!one.irreversible) return void this.give(this.#text(one));
+		const text = this.#text(one);
+		this.#open(`Really ${text}?`, near, [[`Yes, ${text}`, () => this.give(text)], ["No", () => {}]]);
+	}
+
+	/** @param {string} at */
+	#at(at) {
+		return this.live.root.querySelector(`.picture [data-at="${at}"]`);
+	}
+
+	/** Offers what can be done at a place, next to it: by the words that differ where there are any.
+	 * @param {Legal[]} here @param {string} at */
 	#menu(here, at) {
-		const items = here.map((one) => {
-			const item = html("button", { type: "button", role: "menuitem", tabindex: -1 }, html("bdi", {}, shown(this.#text(one))));
-			item.addEventListener("click", () => (menu.hidePopover(), this.give(this.#text(one))));
+		const near = this.#at(at);
+		this.#open(`Commands at ${at}`, near, here.map((one) => {
+			const words = (one.targets ?? []).filter((target) => typeof target === "string");
+			return [words.join(" ") || this.#text(one), () => this.#choose(one, near)];
+		}));
+	}
+
+	/** Opens a menu next to something. @param {string} name @param {Element | null} near
+	 * @param {[text: string, chosen: () => void][]} choices */
+	#open(name, near, choices) {
+		const items = choices.map(([text, chosen]) => {
+			const item = html("button", { type: "button", role: "menuitem", tabindex: -1 }, html("bdi", {}, shown(text)));
+			item.addEventListener("click", () => (menu.hidePopover(), chosen()));
 			return item;
 		});
 		// A popover is above everything; Escape and a click elsewhere close it, and the focus goes back to the board.
-		const menu = html("div", { role: "menu", class: "menu", popover: "", "aria-label": `Commands at ${at}` }, ...items);
+		const menu = html("div", { role: "menu", class: "menu", popover: "", "aria-label": name }, ...items);
 		menu.addEventListener("keydown", (event) => {
 			const index = items.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement));
 			if (event.key === "Tab") menu.hidePopover();
@@ -165,12 +239,12 @@ export class CommandPanel {
 		menu.addEventListener("toggle", (event) => /** @type {ToggleEvent} */ (event).newState === "closed" && menu.remove());
 		this.element.append(menu);
 		menu.showPopover();
-		const hex = this.live.root.querySelector(`.picture [data-at="${at}"]`)?.getBoundingClientRect();
+		const place = near?.getBoundingClientRect();
 		const { width, height } = menu.getBoundingClientRect();
-		if (hex) {
-			const below = hex.bottom + height <= innerHeight ? hex.bottom : hex.top - height;
+		if (place) {
+			const below = place.bottom + height <= innerHeight ? place.bottom : place.top - height;
 			menu.style.top = `${Math.max(0, below)}px`;
-			menu.style.left = `${Math.max(0, Math.min(hex.left, innerWidth - width))}px`;
+			menu.style.left = `${Math.max(0, Math.min(place.left, innerWidth - width))}px`;
 		}
 		items[0].focus();
 	}
