@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use turnfold_store::{BranchName, Store, StoreError, StoreReader};
+use turnfold_store::{BranchName, NewEntry, Store, StoreError, StoreReader};
 
 use crate::disk::{copy_dir, dir};
 use crate::game::{commands, genesis, name, opaque};
@@ -100,6 +100,35 @@ fn a_store_has_a_format_a_lock_a_journal_and_an_index() {
     assert_eq!(fs::read_to_string(dir.join("FORMAT")).unwrap(), "turnfold store 4\n");
     assert_eq!(names(&dir.join("journal")), ["00000000000000000001.seg", "head.a", "head.b"]);
     assert_eq!(names(&dir.join("sled")), ["1"]);
+}
+
+/// ST-12, ST-13: a segment that has its length ends, and none may be missing before another.
+#[test]
+fn a_missing_segment_is_noticed_by_the_one_that_follows() {
+    let (_parent, dir) = dir();
+    let store = Store::open_or_create(&dir).unwrap();
+    store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
+    let (mut stream, mut head) = (blake3::Hasher::new().finalize_xof(), 0);
+    // No head can hold the first, and no segment more than three of them.
+    for count in [100, 100, 100, 5, 5] {
+        let large = |_| {
+            let mut command = vec![0; 60_000];
+            stream.fill(&mut command);
+            NewEntry { command, ..opaque(0) }
+        };
+        let entries = (0..count).map(large).collect();
+        head = store.append(&name("m"), &BranchName::main(), head, entries, None).unwrap().last;
+    }
+    store.close().unwrap();
+    let segments = names(&dir.join("journal"));
+    let [first, second] = &segments[..2] else { panic!("{segments:?}") };
+    assert!(first.ends_with(".seg") && second.ends_with(".seg"), "{segments:?}");
+    fs::rename(dir.join("journal").join(first), dir.join("away")).unwrap();
+    for error in [Store::open(&dir).unwrap_err(), StoreReader::open(&dir).unwrap_err()] {
+        assert!(error.to_string().contains("does not continue what is before it"), "{error}");
+    }
+    fs::rename(dir.join("away"), dir.join("journal").join(first)).unwrap();
+    assert_eq!(Store::open(&dir).unwrap().check(&mut |_| ()).unwrap().damage, []);
 }
 
 /// ST-5, ST-16: a reader beside a writer that packs all the time sees all that was acknowledged when it began, and whole
