@@ -16,6 +16,8 @@ pub struct Running {
     origin: String,
     admin: String,
     agent: Agent,
+    /// The sandbox of a service that has one of its own.
+    sandbox: Option<Sandbox>,
 }
 
 /// What the service answered.
@@ -29,6 +31,14 @@ impl Running {
     /// Serves the usual store of a sandbox on any port.
     pub fn start(sandbox: &Sandbox) -> Self {
         Self::start_by(sandbox.command(["serve", "--listen", "127.0.0.1:0"]))
+    }
+
+    /// Serves a store of its own.
+    pub fn alone() -> Self {
+        let sandbox = Sandbox::new();
+        let mut service = Self::start(&sandbox);
+        service.sandbox = Some(sandbox);
+        service
     }
 
     /// Runs a command line of `serve`, which keeps its admin token in no file.
@@ -62,7 +72,7 @@ impl Running {
         let origin = origin.trim_end().to_string();
         assert!(origin.starts_with("http://127.0.0.1:"), "{origin}");
         let config = Agent::config_builder().http_status_as_error(false).proxy(None).build();
-        Self { child, origin, admin, agent: config.into() }
+        Self { child, origin, admin, agent: config.into(), sandbox: None }
     }
 
     /// Where it is: `http://127.0.0.1:PORT`.
@@ -130,5 +140,6 @@ impl Drop for Running {
         // One that has ended already cannot be killed.
         let _ = self.child.kill();
         self.child.wait().unwrap();
+        drop(self.sandbox.take());
     }
 }

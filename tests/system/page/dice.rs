@@ -4,7 +4,7 @@ use std::fs;
 
 use super::browser::Browser;
 use super::live::{complaints, create_with, join};
-use turnfold_tests::sandbox::{Sandbox, workspace};
+use turnfold_tests::sandbox::workspace;
 use turnfold_tests::service::Running;
 
 const BUTTON: &str = "return document.querySelector('.hint').textContent === 'A roll is due.' \
@@ -22,8 +22,7 @@ fn open(browser: &Browser, service: &Running, name: &str, dice: &str) -> String 
 #[test]
 fn vw_18_a_due_roll_has_a_button() {
     let Some(browser) = Browser::start_online("a due roll") else { return };
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let host = open(&browser, &service, "seeded", "seeded");
     browser.click(".giving [type=button]");
     // A tie is rolled again at once, so there may be more entries than one.

@@ -88,8 +88,7 @@ pub(super) fn play(service: &Running, name: &str, host: &str, given: &[(String, 
 fn vw_30_whole_games_of_every_ruleset_are_played_in_browsers() {
     let Some(first) = Browser::start_online("whole games") else { return };
     let Some(second) = Browser::start_online("whole games") else { return };
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     for name in GAMES {
         let Golden { ruleset, setup, commands } = Golden::read(name);
         let host = create(&service, &ruleset, &ruleset, &setup);
@@ -131,8 +130,7 @@ fn vw_30_whole_games_of_every_ruleset_are_played_in_browsers() {
 fn vw_30_no_answer_tells_a_page_what_its_player_may_not_know() {
     let Some(first) = Browser::start_online("secrets in answers") else { return };
     let Some(second) = Browser::start_online("secrets in answers") else { return };
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let Golden { setup, commands, .. } = Golden::read("cycletap/nobody-is-left.tfl");
     let host = create(&service, "plans", "cycletap", &setup);
     let recorder = Recorder::before(service.origin());
@@ -159,8 +157,7 @@ fn vw_21_a_player_joins_and_plays_by_keyboard_alone() {
     const ENTER: char = '\u{e007}';
     const TAB: char = '\u{e004}';
     let Some(browser) = Browser::start_online("a keyboard alone") else { return };
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let Golden { setup, .. } = Golden::read("cycletap/nobody-is-left.tfl");
     create(&service, "keys", "cycletap", &setup);
     let grant = service.grant("keys", r#"{"kind":"invitation","seat":"p1"}"#);

@@ -134,8 +134,7 @@ fn vw_32_axe_finds_no_violation_in_the_pages_of_a_service() {
     let Some(axe) = installed("axe-core on the pages of a service", "axe-core/axe.min.js") else { return };
     let Some(browser) = Browser::start_online("axe-core on the pages of a service") else { return };
     let axe = fs::read_to_string(axe).unwrap();
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let host = create(&service, "hexes", "hexcapture", &fixture());
     let check = |what: &str| {
         media(&browser, "", "light");

@@ -9,7 +9,6 @@ use super::browser::Browser;
 use super::games::{Golden, play};
 use super::live::{LIVE, complaints, create, wait_for_entry};
 use super::looks::{OVERFLOWING, SMALL, media, size};
-use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
 
 /// A golden log of each ruleset, and how many of its entries were played when it is p1's turn.
@@ -43,8 +42,7 @@ const MISPLACED: &str = "
 #[test]
 fn vw_31_board_and_commands_are_in_sight_and_in_their_places() {
     let Some(browser) = Browser::start_online("the looks of live pages") else { return };
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     for (name, count) in GAMES {
         let Golden { ruleset, setup, commands } = Golden::read(name);
         let host = create(&service, &ruleset, &ruleset, &setup);

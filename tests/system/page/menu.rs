@@ -3,7 +3,6 @@
 use super::browser::Browser;
 use super::games::Golden;
 use super::live::{complaints, create, give, join, wait_for_entry};
-use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
 
 /// Offers one more command at a hex than the service does: in the five games one hex has one command.
@@ -22,8 +21,7 @@ const ONE_MORE: &str = "
 #[test]
 fn vw_18_several_commands_at_a_hex_are_a_menu_beside_it() {
     let Some(browser) = Browser::start_online("the menu at a hex") else { return };
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let Golden { ruleset, setup, .. } = Golden::read("cycletap/nobody-is-left.tfl");
     create(&service, "menu", &ruleset, &setup);
     join(&browser, &service, "menu", "p1", service.origin());

@@ -4,7 +4,6 @@ use serde_json::json;
 
 use super::browser::Browser;
 use super::live::{LIVE, complaints, create, join, wait_for_entry};
-use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
 
 /// A game of two without chance.
@@ -20,8 +19,7 @@ fn play(service: &Running, name: &str, host: &str, commands: &[&str]) {
 #[test]
 fn vw_20_a_host_starts_a_branch_from_an_entry_and_compares_it() {
     let Some(browser) = Browser::start_online("branches") else { return };
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let host = create(&service, "maya", "channel", SETUP);
     play(&service, "maya", &host, &["p1: take 1 1", "p2: take 1 10", "p1: take 1 11"]);
     browser.open(&format!("{}/m/maya#t={host}", service.origin()));
@@ -63,8 +61,7 @@ fn vw_20_a_host_starts_a_branch_from_an_entry_and_compares_it() {
 fn vw_13_an_invitation_is_good_once_and_a_token_can_be_taken_back() {
     let Some(first) = Browser::start_online("invitations") else { return };
     let Some(second) = Browser::start_online("invitations") else { return };
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let host = create(&service, "maya", "channel", SETUP);
     let invitation = service.grant("maya", r#"{"kind":"invitation","seat":"p1"}"#);
     let link = invitation["link"].as_str().unwrap();
@@ -90,8 +87,7 @@ fn vw_13_an_invitation_is_good_once_and_a_token_can_be_taken_back() {
 #[test]
 fn sv_24_a_spectator_looks_on_late_and_gives_no_commands() {
     let Some(browser) = Browser::start_online("a spectator") else { return };
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let host = create(&service, "maya", "channel", SETUP);
     play(&service, "maya", &host, &["p1: take 1 1"]);
     for (delay, shown) in [("1d", 0), ("1s", 1)] {
@@ -107,8 +103,7 @@ fn sv_24_a_spectator_looks_on_late_and_gives_no_commands() {
 fn vw_33_whatever_text_a_match_holds_is_shown_as_text() {
     const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\u{202e}&lt;";
     let Some(browser) = Browser::start_online("hostile text") else { return };
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let body =
         json!({ "name": "maya", "ruleset": "channel", "setup": SETUP, "dice": "recorded", "title": HOSTILE });
     let made = service.send("POST", "/v1/matches", service.admin(), &body.to_string());

@@ -60,8 +60,7 @@ fn sv_10_a_seat_cannot_try_dice_by_commands_that_are_rejected() {
 /// SV-10: the roll that is due is made by whoever asks for it, once, and recorded before it is told.
 #[test]
 fn sv_10_a_due_roll_is_recorded_before_it_is_told() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let (host, p1) = due(&service, "3");
     let entries = main_of("due", "entries");
     let without =
@@ -79,8 +78,7 @@ fn sv_10_a_due_roll_is_recorded_before_it_is_told() {
 /// SV-11: the host commands for itself, and for seats that nobody has.
 #[test]
 fn sv_11_the_host_commands_only_for_seats_that_nobody_has() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let host = create(&service, "ford", "cycletap", &fixture("cycletap", "ford"));
     let entries = main_of("ford", "entries");
     let tap = json!({"commands": ["p1: tap 0,1"]});
@@ -96,8 +94,7 @@ fn sv_11_the_host_commands_only_for_seats_that_nobody_has() {
 /// SV-12: the seat is asked for before the key, and both before what the host expects of the head.
 #[test]
 fn sv_12_the_seat_answers_before_the_key_and_the_precondition() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let host = create(&service, "ford", "cycletap", &fixture("cycletap", "ford"));
     let entries = main_of("ford", "entries");
     let post = |commands: &Value, expect: &str| {
@@ -190,8 +187,7 @@ fn follow(service: &Running, golden: &str) {
 /// applies events by number ends with what the log tells.
 #[test]
 fn sv_18_whoever_follows_ends_with_what_the_log_tells_each_form_told_once() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     for golden in [
         "cycletap/while-the-other-plans",
         "cycletap/a-defense-taken-back",

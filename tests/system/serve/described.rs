@@ -65,8 +65,7 @@ fn description() -> PathBuf {
 
 /// Plays a match by a client.
 fn play(client: &mut Command) {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let played = done(client.args([service.origin(), service.admin(), "players = 2\nseed = 7\n"]));
     let head = head(&service);
     assert!(head >= 4, "{played}");

@@ -149,8 +149,7 @@ fn require_accepting(service: &Running, match_name: &str, host: &str) -> u64 {
 /// SV-37: requests that break off at any byte. The long form sends 10,000.
 #[test]
 fn sv_37_after_requests_that_broke_off_every_branch_still_accepts() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let setup = fixture("hexcapture", "small-world");
     let hosts = ["a", "b"].map(|name| (name, create(&service, name, "hexcapture", &setup)));
     let mut random = Random(0xd20b);
@@ -174,8 +173,7 @@ fn sv_37_after_requests_that_broke_off_every_branch_still_accepts() {
 /// state in memory one entry behind the store, and every later command would meet a conflict.
 #[test]
 fn sv_15_a_client_that_goes_away_during_an_append_changes_nothing() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let host = create(&service, "a", "hexcapture", &fixture("hexcapture", "small-world"));
     let call = Call::post(&main_of("a", "entries"), &host, &json!({"commands": ["tick 1"]}));
     let mut head = 0;
@@ -191,8 +189,7 @@ fn sv_15_a_client_that_goes_away_during_an_append_changes_nothing() {
 /// SV-25: the answer to an invitation is lost on the way.
 #[test]
 fn sv_37_an_invitation_whose_answer_is_lost_is_answered_again() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     create(&service, "ford", "cycletap", &fixture("cycletap", "ford"));
     for count in 0..10 {
         let invitation = service.grant("ford", r#"{"kind":"invitation","seat":"p1"}"#);

@@ -14,8 +14,7 @@ use turnfold_tests::service::Running;
 /// SV-9: while a branch is played, only the host may have the replay file; once all are over, whoever looks.
 #[test]
 fn sv_9_who_looks_may_know_everything_once_every_branch_is_over() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let golden = fs::read_to_string(workspace().join("replays/cycletap/nobody-is-left.tfl")).unwrap();
     let host = import(&service, "plans", &golden);
     let seat = service.grant("plans", r#"{"kind":"seat","seat":"p1"}"#)["token"].as_str().unwrap().to_owned();

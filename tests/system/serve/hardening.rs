@@ -27,8 +27,7 @@ fn status(service: &Running, request: &str) -> u16 {
 /// RFC 9112, 3.2: a request of HTTP/1.1 has one `Host` that can be one, whatever it asks for.
 #[test]
 fn a_request_without_one_host_is_400() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     for path in ["/healthz", "/v1/rulesets", "/v1/matches", "/", "/nowhere"] {
         for hosts in
             ["", "host: a\r\nhost: a\r\n", "host: a b\r\n", "host: u@a\r\n", "host: a\r\nHost: b\r\n"]
@@ -50,8 +49,7 @@ fn a_request_without_one_host_is_400() {
 /// SV-7: a body that is encoded is not read as one that is not.
 #[test]
 fn sv_7_415_for_a_body_with_a_content_encoding() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let [host, ..] = ford(&service);
     let play = Call::post(&main_of("ford", "entries"), &host, &json!({"commands": []}));
     for encoding in ["gzip", "br", "identity, gzip", "nonsense"] {
@@ -63,8 +61,7 @@ fn sv_7_415_for_a_body_with_a_content_encoding() {
 /// SV-7: no operation takes a parameter that its description does not have.
 #[test]
 fn sv_7_400_for_every_unknown_parameter_of_a_query() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let [host, ..] = ford(&service);
     let description = Call::get("/v1/openapi.json", "").to(&service).is(200).json();
     let mut count = 0;
@@ -105,8 +102,7 @@ fn sv_7_400_for_every_unknown_parameter_of_a_query() {
 /// SV-6: what is answered depends on `Accept`, so caches have to know.
 #[test]
 fn sv_6_every_answer_of_the_interface_varies_by_accept() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let [host, ..] = ford(&service);
     for path in [
         "/v1/rulesets",
@@ -159,8 +155,7 @@ fn forwarded(address: &str) -> Call {
 /// SV-31: guesses are slowed down by the address they come from, but not the tokens that were valid before.
 #[test]
 fn sv_31_guesses_of_tokens_are_slowed_by_address() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let [host, p1, _] = ford(&service);
     Call::get("/v1/matches/ford", &p1).to(&service).is(200);
     // A burst passes. What a client says of its own address counts only behind a proxy.

@@ -5,14 +5,12 @@ use serde_json::json;
 use super::http::{Call, main_of};
 use super::problems::ford;
 use turnfold_tests::fixture;
-use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
 
 /// SV-7, SV-5: what HTTP and the form of a request refuse.
 #[test]
 fn sv_5_requests_of_another_form_are_refused() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let [host, ..] = ford(&service);
     let entries = main_of("ford", "entries");
     let refused = Call::new("PUT", "/v1/matches", &host).to(&service).problem(405, "method");
@@ -76,8 +74,7 @@ fn sv_5_requests_of_another_form_are_refused() {
 /// SV-5: a list of the members in their order is no object, and nothing of it is done.
 #[test]
 fn sv_5_a_list_stands_for_no_object() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let [host, p1, _] = ford(&service);
     let posts = [
         (
@@ -103,8 +100,7 @@ fn sv_5_a_list_stands_for_no_object() {
 /// SV-7, SV-31: 408 when a body does not come.
 #[test]
 fn sv_31_a_body_that_does_not_come_is_not_waited_for() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let [host, ..] = ford(&service);
     let call = Call::new("POST", &main_of("ford", "entries"), &host).with("content-type", "application/json");
     call.with("content-length", "7").to(&service).problem(408, "timeout");

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::http::{Answer, Call, create, grant, main_of};
 use turnfold_tests::fixture;
-use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
 
 /// A match of cycletap: the tokens of its host, p1 and a spectator.
@@ -26,8 +25,7 @@ fn check_headers(answer: &Answer) {
 /// SV-7, SV-12: without a token that counts nothing else is told, whatever else is wrong.
 #[test]
 fn sv_7_401_for_every_token_that_does_not_count() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let [host, ..] = ford(&service);
     let of_other_kind = host.replacen("_h_", "_s_", 1);
     let unknown = format!("tf_s_{}", "A".repeat(43));
@@ -63,8 +61,7 @@ fn sv_7_401_for_every_token_that_does_not_count() {
 /// SV-7, SV-8, SV-24: who may do what.
 #[test]
 fn sv_24_403_for_what_a_token_does_not_reach() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let [host, p1, spectator] = ford(&service);
     let invitation = grant(&service, "ford", &json!({"kind": "invitation", "seat": "p2"}));
     let main = main_of("ford", "");
@@ -94,7 +91,12 @@ fn sv_24_403_for_what_a_token_does_not_reach() {
         Call::new("DELETE", main.trim_end_matches('/'), token).to(&service).problem(403, "forbidden");
     }
     let tap = json!({"commands": ["tap 0,1"]});
-    Call::post(&main_of("ford", "entries"), &spectator, &tap).to(&service).problem(403, "forbidden");
+    // Also what a host may give, and nothing at all.
+    for commands in [&tap, &json!({"commands": ["host: resolve"]}), &json!({"commands": []})] {
+        let refused = Call::post(&main_of("ford", "entries"), &spectator, commands).to(&service);
+        let detail = &refused.problem(403, "forbidden").json()["detail"];
+        assert_eq!(detail, "a spectator cannot give commands");
+    }
     let of_p2 = json!({"commands": ["p2: tap 0,1"]});
     Call::post(&main_of("ford", "entries"), &p1, &of_p2).to(&service).problem(403, "forbidden");
     let expected = main_of("ford", "entries?expect=0");
@@ -111,8 +113,7 @@ fn sv_24_403_for_what_a_token_does_not_reach() {
 /// SV-7: a match that is not there, and one that the token may not know of, are the same bytes but `request`.
 #[test]
 fn sv_7_404_is_the_same_for_what_is_not_there_and_what_may_not_be_known() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let [host, p1, spectator] = ford(&service);
     create(&service, "there", "cycletap", &fixture("cycletap", "ford"));
     let invitation = grant(&service, "ford", &json!({"kind": "invitation", "seat": "p2"}));
@@ -166,8 +167,7 @@ fn sv_7_404_is_the_same_for_what_is_not_there_and_what_may_not_be_known() {
 /// SV-7: what is taken, in use, spent, moved or unplayable.
 #[test]
 fn sv_7_conflicts_have_their_codes() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let [host, p1, _] = ford(&service);
     let admin = service.admin();
     let entries = main_of("ford", "entries");
@@ -223,8 +223,7 @@ fn sv_7_conflicts_have_their_codes() {
 /// SV-31: a seat that asks more than 50 times a second, after a burst of four times as many.
 #[test]
 fn sv_31_a_seat_that_asks_too_often_is_told_to_slow_down() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let [host, p1, _] = ford(&service);
     let ask = |token: &str| Call::get("/v1/matches/ford", token).to(&service);
     let slowed = thread::scope(|scope| {

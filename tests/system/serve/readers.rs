@@ -12,7 +12,7 @@ use super::attacks::Known;
 use super::http::{Call, Events, create, grant, import, main_of};
 use super::{Random, times};
 use turnfold_tests::fixture;
-use turnfold_tests::sandbox::{Sandbox, workspace};
+use turnfold_tests::sandbox::workspace;
 use turnfold_tests::service::Running;
 
 /// The readers that share a token of spectators.
@@ -98,8 +98,7 @@ fn check_readers(service: &Running, golden: &str, readers: usize) {
 /// has 1,000 readers.
 #[test]
 fn sv_38_readers_cut_off_and_resumed_end_with_the_same_records() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     for golden in ["cycletap/a-defense-taken-back", "initiative/seeded-dice"] {
         check_readers(&service, golden, times(25, 1000));
     }
@@ -109,8 +108,7 @@ fn sv_38_readers_cut_off_and_resumed_end_with_the_same_records() {
 /// may wait for a fold. The long form has 1,000 of them.
 #[test]
 fn sv_38_readers_who_all_come_again_at_one_moment_are_all_served() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let text = fs::read_to_string(workspace().join("replays/cycletap/a-defense-taken-back.tfl")).unwrap();
     let host = import(&service, "a", &text);
     let readers = times(100, 1000);
@@ -140,8 +138,7 @@ fn sv_38_readers_who_all_come_again_at_one_moment_are_all_served() {
 /// a later one was concealed; what others were told meanwhile changes nothing.
 #[test]
 fn sv_19_who_comes_again_is_told_what_came_to_light_meanwhile() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     for golden in ["cycletap/while-the-other-plans", "cycletap/mutual-attacks", "channel/look-ahead"] {
         let text = fs::read_to_string(workspace().join(format!("replays/{golden}.tfl"))).unwrap();
         let name = golden.replace('/', "-");
@@ -203,8 +200,7 @@ pub(super) fn resident_kib(service: &Running) -> u64 {
 /// Plays a game with or without somebody who watches and never reads, and returns the memory it took.
 #[cfg(target_os = "linux")]
 fn played_before_one_who_never_reads(is_watched: bool) -> u64 {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let host = create(&service, "a", "hexcapture", &fixture("hexcapture", "small-world"));
     let watches = Call::get(&main_of("a", "events"), &host);
     let stream = is_watched.then(|| watches.open(service.origin()).unwrap());

@@ -14,8 +14,7 @@ fn world(service: &Running, name: &str) -> String {
 /// SV-6: the id of a request is taken over if it is one.
 #[test]
 fn sv_6_the_id_of_a_request_is_taken_over() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let id = |given: &str| {
         let answer = Call::get("/v1/rulesets", "").with("x-request-id", given).to(&service).is(200);
         answer.header("x-request-id").unwrap().to_owned()
@@ -33,8 +32,7 @@ fn sv_6_the_id_of_a_request_is_taken_over() {
 /// SV-13: the tag of the view is honored by reading and by writing, in lists and as `*`.
 #[test]
 fn sv_13_tags_are_honored_in_lists_and_as_a_star() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let host = world(&service, "a");
     let view = || Call::get(&main_of("a", "view"), &host);
     let tag = view().to(&service).is(200).header("etag").unwrap().to_owned();
@@ -69,8 +67,7 @@ fn names(list: &Value, member: &str) -> Vec<String> {
 /// SV-6: lists and their ends, as JSON by `next`, as text by `Link`.
 #[test]
 fn sv_6_lists_are_read_in_parts() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let admin = service.admin();
     let hosts = ["a", "b", "c"].map(|name| world(&service, name));
     let list =
@@ -162,8 +159,7 @@ fn sv_32_pages_of_named_origins_may_use_it() {
 /// SV-25: a link gives the token behind `#`, which reaches no server; the token is told once.
 #[test]
 fn sv_25_grants_tell_their_token_once() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let host = world(&service, "a");
     let path = "/v1/matches/a/grants";
     for (grant, letter) in [

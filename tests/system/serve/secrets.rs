@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use super::http::{Answer, Call, Events, create, grant, main_of};
 use turnfold_tests::fixture;
-use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
 
 /// A game with a secret, and somebody who may not know it.
@@ -240,8 +239,7 @@ fn without_times(text: &str) -> String {
 }
 
 fn told(case: &Case, secret: &[&str]) -> Vec<(String, String)> {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let setup = match case.setup {
         "" => fixture("cycletap", "ford"),
         setup => setup.replace("SECRET", secret[0]),

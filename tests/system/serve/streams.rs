@@ -27,8 +27,7 @@ fn follow(service: &Running, token: &str, rest: &str) -> Events {
 /// SV-18: its id is the head, its tag that of the view at that head.
 #[test]
 fn sv_18_an_event_tells_head_tag_and_entries() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let host = world(&service);
     let mut events = follow(&service, &host, "");
     assert_eq!(tick(&service, &host, "main"), 1);
@@ -43,8 +42,7 @@ fn sv_18_an_event_tells_head_tag_and_entries() {
 /// SV-19: after a head, by header or by query; a head beyond the last is refused; more than 1,000 records are not told.
 #[test]
 fn sv_19_a_stream_goes_on_after_the_last_event() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let host = world(&service);
     for _ in 0..3 {
         tick(&service, &host, "main");
@@ -73,8 +71,7 @@ fn sv_19_a_stream_goes_on_after_the_last_event() {
 /// SV-20: a grant that is revoked, or has expired, follows no longer, also while much happens.
 #[test]
 fn sv_20_streams_end_with_their_grants() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let host = world(&service);
     let revoked = service.grant("a", r#"{"kind":"spectator"}"#);
     let expiring = grant(&service, "a", &json!({"kind": "spectator", "expires": "1s"}));
@@ -140,8 +137,7 @@ pub(super) fn terminate(service: &Running) {
 /// SV-24: a spectator with a delay is shown the match as it was, by no answer more.
 #[test]
 fn sv_24_a_delayed_spectator_is_shown_what_is_old_enough() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     let host = world(&service);
     let late = grant(&service, "a", &json!({"kind": "spectator", "delay": "1h"}));
     let get = |rest: &str| {
@@ -189,8 +185,7 @@ fn sv_24_a_delayed_spectator_is_shown_what_is_old_enough() {
 /// SV-31: so many streams of one token, and the places are free again when they end.
 #[test]
 fn sv_31_a_token_has_so_many_streams() {
-    let sandbox = Sandbox::new();
-    let service = Running::start(&sandbox);
+    let service = Running::alone();
     world(&service);
     let seat = grant(&service, "a", &json!({"kind": "spectator"}));
     let player = grant(&service, "a", &json!({"kind": "host"}));
