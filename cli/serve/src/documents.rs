@@ -1,61 +1,52 @@
 //! The documents that the library writes, for the description of the service (SV-33): what they mean stands in
 //! `cli/JSON.md`. A test compares them with what is answered.
 
-use std::borrow::Cow;
-
 use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 use utoipa::openapi::schema::{AdditionalProperties, SchemaFormat, Type};
-use utoipa::openapi::{KnownFormat, ObjectBuilder, RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::openapi::{KnownFormat, ObjectBuilder};
 
-/// Declares objects whose members are the ruleset's, but for those that are named.
-macro_rules! objects_of_rulesets {
-    ($($(#[doc = $doc:literal])* $name:ident { $($member:literal),* };)*) => {$(
-        $(#[doc = $doc])*
-        #[derive(Serialize)]
+/// Declares schemas that are not made of types.
+macro_rules! schemas {
+    ($($(#[$doc:meta])* $name:ident: $schema:expr;)*) => {$(
+        $(#[$doc])*
+        #[derive(serde::Serialize)]
         pub(crate) struct $name;
 
-        impl PartialSchema for $name {
-            fn schema() -> RefOr<Schema> {
-                ObjectBuilder::new()
-                    .description(Some(concat!($($doc),*).trim()))
-                    $(.property($member, ObjectBuilder::new().schema_type(Type::String))
-                    .required($member))*
-                    .additional_properties(Some(AdditionalProperties::FreeForm(true)))
-                    .into()
+        impl utoipa::PartialSchema for $name {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+                $schema.into()
             }
         }
 
-        impl ToSchema for $name {
-            fn name() -> Cow<'static, str> {
+        impl utoipa::ToSchema for $name {
+            fn name() -> std::borrow::Cow<'static, str> {
                 stringify!($name).into()
             }
         }
     )*};
 }
 
-objects_of_rulesets! {
-    /// What a viewer sees of a position; its members are the ruleset's.
-    View {};
-    /// An effect of a command; its other members are the ruleset's.
-    Effect { "effect" };
+pub(crate) use schemas;
+
+/// Describes an object whose members are the ruleset's.
+fn of_ruleset(description: &str) -> ObjectBuilder {
+    let free = AdditionalProperties::FreeForm(true);
+    ObjectBuilder::new().description(Some(description)).additional_properties(Some(free))
 }
 
-/// Bytes.
-pub(crate) struct Bytes;
-
-impl PartialSchema for Bytes {
-    fn schema() -> RefOr<Schema> {
-        let binary = SchemaFormat::KnownFormat(KnownFormat::Binary);
-        ObjectBuilder::new().schema_type(Type::String).format(Some(binary)).into()
-    }
-}
-
-impl ToSchema for Bytes {
-    fn name() -> Cow<'static, str> {
-        "Bytes".into()
-    }
+schemas! {
+    /// What a viewer sees of a position.
+    View: of_ruleset("What a viewer sees of a position; its members are the ruleset's.");
+    /// An effect of a command.
+    Effect: of_ruleset("An effect of a command; its other members are the ruleset's.")
+        .property("effect", ObjectBuilder::new().schema_type(Type::String))
+        .required("effect");
+    /// Bytes.
+    Bytes: ObjectBuilder::new()
+        .schema_type(Type::String)
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)));
 }
 
 /// Declares parts of lists, with where each continues.

@@ -40,7 +40,6 @@ mod notice;
 mod open_branch;
 mod options;
 mod problem;
-mod readiness;
 mod reading;
 mod resources;
 mod router;

@@ -17,8 +17,8 @@ use crate::documents::EntriesEvent;
 use crate::middleware::around;
 use crate::problem::ProblemJson;
 use crate::resources::{
-    backup, branches, diff, entries, events, files, frames, grants, health, join, matches, pages, papers,
-    position, rulesets,
+    backup, branches, diff, entries, events, files, grants, health, join, matches, pages, papers, position,
+    rulesets,
 };
 
 /// What the description has besides its routes.
@@ -57,7 +57,7 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(position::legal))
         .routes(routes!(position::ask))
         .routes(routes!(diff::diff))
-        .routes(routes!(frames::frames))
+        .routes(routes!(files::frames))
         .routes(routes!(files::replay))
         .routes(routes!(files::page))
         .routes(routes!(events::follow))

@@ -1,8 +1,11 @@
 //! What every part of the service uses: the store, rules, clock, limits and metrics, but no branch in memory.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use turnfold_core::{Digest, Registry};
 use turnfold_replay::{Replay, ReplayError, Sources};
 use turnfold_store::{Store, StoreReader};
@@ -11,8 +14,7 @@ use crate::known_grants::KnownGrants;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::options::Outside;
-use crate::problem::{Code, Problem};
-use crate::readiness::Readiness;
+use crate::problem::{ApiResult, Code, Problem};
 
 /// The store, the rules, the outside, and what is counted.
 pub(crate) struct World {
@@ -26,7 +28,17 @@ pub(crate) struct World {
     revoked: watch::Sender<u64>,
     /// Whether the service is shutting down.
     closing: watch::Sender<bool>,
-    pub(crate) readiness: Readiness,
+    /// Why a directory accepts no more writes until it is opened again (SV-28).
+    pub(crate) stopped: OnceLock<Problem>,
+    pub(crate) database: Mutex<Database>,
+}
+
+/// What the database said last, for those who balance load (SV-28).
+#[derive(Default)]
+pub(crate) struct Database {
+    pub(crate) answer: Option<(Instant, ApiResult<()>)>,
+    /// A question that it has not answered yet; there is never a second one.
+    pub(crate) asked: Option<JoinHandle<ApiResult<()>>>,
 }
 
 impl World {
@@ -40,7 +52,8 @@ impl World {
             grants: KnownGrants::default(),
             revoked: watch::Sender::new(0),
             closing: watch::Sender::new(false),
-            readiness: Readiness::default(),
+            stopped: OnceLock::new(),
+            database: Mutex::default(),
         }
     }
 
@@ -78,7 +91,8 @@ impl World {
         }
         self.metrics.store_failed.set(1);
         if !self.store.is_shared() {
-            self.readiness.stop(problem.clone().with_next_step(false));
+            // The first problem is the cause.
+            let _ = self.stopped.set(problem.clone().with_next_step(false));
         }
     }
 
@@ -91,8 +105,7 @@ impl World {
 
     /// Completes what a problem says: after the disk was full, whatever else fails has that cause.
     pub(crate) fn explain(&self, problem: Problem) -> Problem {
-        let stopped = self.readiness.stopped();
-        let problem = match stopped.filter(|stopped| stopped.code() == Code::Full) {
+        let problem = match self.stopped.get().filter(|stopped| stopped.code() == Code::Full) {
             Some(stopped) if problem.code() == Code::Store && !problem.is_of_store() => stopped.clone(),
             _ => problem,
         };

@@ -190,10 +190,12 @@ export class LiveMatch {
 		this.#abort = new AbortController();
 		const { signal } = this.#abort;
 		this.#shownBranch = this.branch;
+		this.#wanted = Infinity;
 		this.commands.clear();
 		await this.readInfo();
 		await this.#readTag();
 		const first = await this.api.get(this.path("frames"));
+		if (signal.aborted) return;
 		this.sees = first.viewer;
 		this.viewer.load(first);
 		await this.#readRest(first);
@@ -265,11 +267,14 @@ export class LiveMatch {
 		if (this.#isFetching) return;
 		this.#isFetching = true;
 		while (this.#wanted < Infinity) {
+			const { signal } = this.#abort;
 			const after = this.#wanted - 1;
 			this.#wanted = Infinity;
 			try {
 				await this.#readTag();
 				const more = await this.api.get(this.path("frames", { after }));
+				// Another branch is shown by now, and its address must not change.
+				if (signal.aborted) continue;
 				const wasAtHead = this.viewer.position === this.viewer.length;
 				const before = this.viewer.length;
 				this.viewer.append(more.frames, this.viewer.timeline.position(after));
@@ -277,6 +282,7 @@ export class LiveMatch {
 				this.#unseen += Math.max(0, this.viewer.length - before);
 				this.#arrived(wasAtHead);
 			} catch (error) {
+				if (signal.aborted) continue;
 				this.#wanted = Math.min(this.#wanted, after + 1);
 				if (!(error instanceof NoAnswer)) {
 					this.#isFetching = false;

@@ -1,23 +1,23 @@
-//! Files of a history: a replay file for who may know everything, a page for who looks.
+//! Whole histories: a replay file for who may know everything, a page and its frames for who looks (VW-10).
 
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
-use turnfold_replay::Page;
-use turnfold_replay::page::PAGE_BYTES_MAX;
+use turnfold_replay::{FrameDocument, FrameLimits, Page, page::PAGE_BYTES_MAX};
 use turnfold_store::MatchName;
 use utoipa::IntoParams;
 
 use super::diff::require_all;
 use super::position::{At, attachment};
-use super::statuses::{LookedLarge, Name};
+use super::statuses::{Looked, LookedLarge, Name};
 use crate::app::App;
 use crate::auth::{Bearer, Viewpoint};
-use crate::http::{HTML, TEXT, ValidQuery, name, require_accepted, typed};
+use crate::documents::FrameList;
+use crate::http::{HTML, JSON, TEXT, ValidQuery, json, name, require_accepted, typed};
 use crate::problem::ApiResult;
-use crate::reading::{Asked, BranchPath, BranchView, Reach};
+use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
 
 /// Where a file ends.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
@@ -68,6 +68,44 @@ pub(crate) async fn page(
         let page = Page::of(branch.history(app, *view, at.at)?, None, PAGE_BYTES_MAX)?;
         let file = format!("{}.html", branch.line().match_name);
         Ok(attachment(typed(StatusCode::OK, HTML, page.html), &file))
+    })
+    .await
+}
+
+/// Which frames.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Frames {
+    /// The entry before the first, as the viewer counts
+    #[param(minimum = 0)]
+    after: Option<u64>,
+    /// The last entry that counts, as the viewer counts; the head if left out
+    #[param(minimum = 0)]
+    at: Option<u64>,
+    /// The seat to look as; only for the host
+    #[serde(rename = "as")]
+    #[param(value_type = Option<String>, rename = "as", pattern = "^(p[1-8]|host)$")]
+    seat: Option<SeatName>,
+}
+
+/// Get frames
+#[utoipa::path(operation_id = "list_frames", get, path = "/v1/matches/{match}/branches/{branch}/frames", tag = "positions",
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Frames),
+    responses((status = 200, description = "a picture, and the changes that each entry makes to it", body = FrameList), Looked))]
+pub(crate) async fn frames(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(path): Path<BranchPath>,
+    ValidQuery(asked): ValidQuery<Frames>,
+    headers: HeaderMap,
+) -> ApiResult {
+    require_accepted(&headers, JSON)?;
+    let whole = Asked { path, seat: asked.seat, reach: Reach::Whole };
+    app.read(&bearer, whole, move |app, _, BranchView { branch, view }| {
+        let history = branch.history(app, *view, asked.at)?;
+        let frames = FrameDocument::of(&history, asked.after.unwrap_or(0), FrameLimits::SERVED)?;
+        Ok(json(StatusCode::OK, &frames))
     })
     .await
 }

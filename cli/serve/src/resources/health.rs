@@ -47,7 +47,7 @@ async fn require_ready(app: &Arc<App>) -> ApiResult<()> {
     if *app.closing().borrow() {
         return Err(Problem::closing());
     }
-    if let Some(stopped) = app.readiness.stopped() {
+    if let Some(stopped) = app.stopped.get() {
         return Err(stopped.clone().with_code(Code::Store));
     }
     if app.store.is_shared() { ask_database(app).await } else { Ok(()) }
@@ -55,7 +55,7 @@ async fn require_ready(app: &Arc<App>) -> ApiResult<()> {
 
 /// Asks the database, at most once a second.
 async fn ask_database(app: &Arc<App>) -> ApiResult<()> {
-    let mut database = app.readiness.database.lock().await;
+    let mut database = app.database.lock().await;
     if let Some((at, answer)) = &database.answer
         && at.elapsed() < GOOD_TIME
     {

@@ -6,7 +6,6 @@ pub(crate) mod diff;
 pub(crate) mod entries;
 pub(crate) mod events;
 pub(crate) mod files;
-pub(crate) mod frames;
 pub(crate) mod grants;
 pub(crate) mod health;
 pub(crate) mod join;

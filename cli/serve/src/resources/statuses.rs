@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use utoipa::openapi::schema::Type;
 use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Response, ResponseBuilder};
-use utoipa::{IntoResponses, PartialSchema, ToSchema};
+use utoipa::{IntoResponses, ToSchema};
 
+use crate::documents::schemas;
 use crate::problem::ProblemJson;
 
 type Responses = BTreeMap<String, RefOr<Response>>;
@@ -52,48 +53,20 @@ kinds! {
     JoinProblems: 400 401 403 404 406 408 409 410 413 415 429 500 503 507;
 }
 
-/// A JSON object without a schema of its own.
-pub(crate) struct Document;
-
-impl PartialSchema for Document {
-    fn schema() -> RefOr<utoipa::openapi::Schema> {
-        ObjectBuilder::new().into()
-    }
+/// Describes texts that match a pattern.
+fn text(pattern: &str) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern))
 }
 
-impl ToSchema for Document {
-    fn name() -> std::borrow::Cow<'static, str> {
-        "Document".into()
-    }
-}
-
-/// Declares texts that match a pattern.
-macro_rules! texts {
-    ($($(#[$doc:meta])* $name:ident: $pattern:literal;)*) => {$(
-        $(#[$doc])*
-        pub(crate) struct $name;
-
-        impl PartialSchema for $name {
-            fn schema() -> RefOr<utoipa::openapi::Schema> {
-                ObjectBuilder::new().schema_type(Type::String).pattern(Some($pattern)).into()
-            }
-        }
-
-        impl ToSchema for $name {
-            fn name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-        }
-    )*};
-}
-
-texts! {
+schemas! {
+    /// A JSON object without a schema of its own.
+    Document: ObjectBuilder::new();
     /// The name of a match or a branch.
-    Name: "^[a-z0-9][a-z0-9._-]{0,63}$";
+    Name: text("^[a-z0-9][a-z0-9._-]{0,63}$");
     /// The id of a grant.
-    Id: "^[0-9a-f]{16}$";
+    Id: text("^[0-9a-f]{16}$");
     /// `If-Match` and `If-None-Match`: tags or `*`.
-    TagList: "^(\\*|(W/)?\"[!#-~]*\"(, ?(W/)?\"[!#-~]*\")*)$";
+    TagList: text("^(\\*|(W/)?\"[!#-~]*\"(, ?(W/)?\"[!#-~]*\")*)$");
     /// `Idempotency-Key`, which may stand in quotes.
-    Key: "^([!#-~][!-~]{0,119}|\"[!-~]{1,120}\")$";
+    Key: text("^([!#-~][!-~]{0,119}|\"[!-~]{1,120}\")$");
 }
