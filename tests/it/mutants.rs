@@ -150,8 +150,8 @@ impl Alteration for Forgets {
         CARRIED_OUT.set(0);
     }
 
-    fn overrule(_: &Value, _: Seat, _: &str) -> Option<initiative::Reason> {
-        (CARRIED_OUT.get() == 3).then_some(initiative::Reason::OutOfReach)
+    fn overrule(_: &Value, _: Seat, command: &str) -> Option<initiative::Reason> {
+        (CARRIED_OUT.get() == 3 && command == "click 0,3").then_some(initiative::Reason::OutOfReach)
     }
 
     fn settle(_: &Value, _: &mut Value) {

@@ -286,6 +286,8 @@ mod tests {
             ("/turn == 3", true),
             ("/turn>2", true),
             ("/turn <= 2", false),
+            ("/turn >= 3", true),
+            ("/turn < 3", false),
             ("/phase == end", true),
             ("/phase != \"end\"", false),
             ("/units/0/at == [0,3]", true),
@@ -301,6 +303,17 @@ mod tests {
             let condition: Condition = text.parse().unwrap();
             assert_eq!(condition.holds(view.pointer(&condition.path)), holds, "{text}");
         }
+    }
+
+    #[test]
+    fn a_field_that_no_view_has_is_lost_where_some_view_leads_furthest() {
+        let condition: Condition = "/units/0/x == 1".parse().unwrap();
+        let mut survey = Survey::default();
+        for view in [json!({"units": [{"id": "a"}]}), json!({"turn": 1})] {
+            assert!(!condition.ask(&|path| view.pointer(path).cloned(), &mut survey));
+        }
+        let error = condition.check(&survey).unwrap_err().to_string();
+        assert!(error.ends_with("`/units/0` has `id`"), "{error}");
     }
 
     #[test]
