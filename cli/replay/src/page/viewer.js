@@ -402,7 +402,7 @@ class BoardView {
 /** @param {KeyboardEvent | MouseEvent} event */
 const isChord = (event) => event.ctrlKey || event.altKey || event.metaKey || event.shiftKey;
 
-/** Lines, rows or bars: a list of which only what changes is made again. */
+/** Lines, rows or bars, as they change. */
 class ListView {
 	/** @type {Content[]} */ #drawn = [];
 

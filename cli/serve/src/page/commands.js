@@ -200,7 +200,7 @@ export class CommandPanel {
 	#choose(one, near) {
 		if (!one.irreversible) return void this.give(this.#text(one));
 		const text = this.#text(one);
-		this.#open(`Really ${text}?`, near, [[`Yes, ${text}`, () => this.give(text)], ["No", () => {}]]);
+		this.#open(`Really ${text}?`, near, [["No", () => {}], [`Yes, ${text}`, () => this.give(text)]]);
 	}
 
 	/** @param {string} at */
