@@ -1,4 +1,4 @@
-//! A game of one's own, in a crate of its own, has the whole command line: `examples/nim`.
+//! Games in crates of their own have the whole command line: `examples/nim`, `examples/chess`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ struct Nim {
     dir: TempDir,
 }
 
-/// Runs cargo in the example, beside the binary under test and with its profile, so that what both need is compiled
+/// Runs cargo in an example, beside the binary under test and with its profile, so that what both need is compiled
 /// once.
-fn cargo(verb: &str) -> String {
+fn cargo(verb: &str, example: &str) -> String {
     let manifest: toml::Table = fs::read_to_string(workspace().join("Cargo.toml")).unwrap().parse().unwrap();
     let mut profiles = manifest["profile"].clone();
     // Other features than the tests' make it compile the core again, which does little here.
@@ -26,11 +26,11 @@ fn cargo(verb: &str) -> String {
     let profile = dir.path().join("profile.toml");
     fs::write(&profile, toml::to_string(&dev).unwrap()).unwrap();
     let ran = Command::new(env!("CARGO"))
-        .args([verb, "--quiet", "--offline", "--locked", "--target-dir"])
+        .args([verb, "--quiet", "--locked", "--target-dir"])
         .arg(target())
         .arg("--config")
         .arg(&profile)
-        .current_dir(workspace().join("examples/nim"))
+        .current_dir(workspace().join("examples").join(example))
         .output()
         .unwrap();
     let (stdout, stderr) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
@@ -42,15 +42,15 @@ fn target() -> &'static Path {
     binary().ancestors().nth(2).unwrap()
 }
 
-/// Builds the program and returns where it lies.
-pub(crate) fn program() -> PathBuf {
-    cargo("build");
-    target().join("debug").join(format!("nim{}", std::env::consts::EXE_SUFFIX))
+/// Builds the program of an example and returns where it lies.
+pub(crate) fn program(example: &str) -> PathBuf {
+    cargo("build", example);
+    target().join("debug").join(format!("{example}{}", std::env::consts::EXE_SUFFIX))
 }
 
 impl Nim {
     fn build() -> Self {
-        Self { program: program(), dir: TempDir::new().unwrap() }
+        Self { program: program("nim"), dir: TempDir::new().unwrap() }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -131,6 +131,8 @@ fn the_rulesets_of_turnfold_are_there_too_and_no_others() {
 
 #[test]
 fn a_game_in_a_crate_of_its_own_is_held_to_the_laws_and_its_golden_logs_by_its_own_tests() {
-    let told = cargo("test");
-    assert!(told.contains("test result: ok. 2 passed"), "{told}");
+    for (example, passed) in [("nim", "test result: ok. 2 passed"), ("chess", "test result: ok. 12 passed")] {
+        let told = cargo("test", example);
+        assert!(told.contains(passed), "{example}: {told}");
+    }
 }

@@ -16,7 +16,7 @@ const DATABASE: &str = "postgres://turnfold@db.example/games";
 #[test]
 fn the_guide_to_your_own_game_shows_what_its_commands_print() {
     let document = Document::read("docs/guide/your-own-game.md");
-    let program = crate::example::program();
+    let program = crate::example::program("nim");
     run_blocks(
         &document,
         "console nim",
