@@ -339,7 +339,7 @@ class BoardView {
 		if (marks && group !== document.activeElement) this.#layer.append(group);
 		if (/reach|chosen/.test(marks)) group.append(svg("path", { class: "inner", d: this.#path("inner", place), ...strokeOf(ink) }));
 		if (marks.includes("changed")) group.append(svg("path", { class: "corner", d: this.#path("corner", place), ...ink }));
-		group.append(...layout.texts([x, y], place, label, ink, of));
+		group.append(...layout.texts([x, y], place, label, ink, of).filter((part) => part.textContent));
 		if (mark) group.append(fitted("mark", mark, [x, y + layout.mark], [26, 9, 5], ink));
 	}
 
@@ -594,7 +594,7 @@ class LogView {
 		if (hadFocus) link.focus({ preventScroll: true });
 	}
 
-	/** Makes the rows that are near and the last ones, which give the list its height. */
+	/** Makes the rows that are near, and the last ones. */
 	#fill(all = false, scrollTop = this.element.scrollTop, clientHeight = this.element.clientHeight) {
 		const { children } = this.element;
 		const height = CHUNK * rowHeight();
