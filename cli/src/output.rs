@@ -178,16 +178,17 @@ impl Output {
         Ok(is_so.into())
     }
 
-    /// Prints the answer of a verb that made a file, such as a replay. The text itself is printed where no file took it.
+    /// Prints the answer of a verb that made a text, such as a replay: the text itself where no file took it.
     pub(crate) fn answer_with_text(
         &mut self,
         value: &impl Serialize,
-        text: Option<&str>,
-        line: impl FnOnce() -> Line,
+        text: &str,
+        file: Option<&str>,
+        line: impl FnOnce(&str) -> Line,
     ) -> io::Result<()> {
-        match text {
-            Some(text) if !self.is_json() => self.document(text),
-            _ => self.show(value, || vec![line()]),
+        match file {
+            None if !self.is_json() => self.document(text),
+            file => self.show(value, || vec![line(file.unwrap_or_default())]),
         }
     }
 

@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let fate = match &proposal {
             Ok(proposal) => {
                 let accepted = proposal.review(mode, &mut consent, output)?;
-                proposal.write(&accepted)
+                proposal.write(accepted)
             }
             Err(failure) => Err(failure.clone()),
         };
@@ -207,13 +207,8 @@ enum Fate {
     Left,
 }
 
-/// What of a file's changes is accepted.
-enum Accepted {
-    All,
-    None,
-    /// The lines with these numbers.
-    Lines(BTreeSet<usize>),
-}
+/// The content that is accepted for a file, and whether all its changes are in it.
+type Accepted = (String, Fate);
 
 impl Proposal {
     /// Judges a file.
@@ -230,9 +225,14 @@ impl Proposal {
     }
 
     /// Shows the changes unless they are decided already, and finds out which are accepted.
-    fn review(&self, mode: Mode, consent: &mut Consent, output: &mut Output) -> Result<Accepted, Failure> {
+    fn review(
+        &self,
+        mode: Mode,
+        consent: &mut Consent,
+        output: &mut Output,
+    ) -> Result<Option<Accepted>, Failure> {
         if !self.is_change() {
-            return Ok(Accepted::None);
+            return Ok(None);
         }
         let asks = mode == Mode::Ask && *consent == Consent::Each;
         // Decided changes are not shown, and those that are asked about are shown one by one.
@@ -244,15 +244,15 @@ impl Proposal {
             [warning("rules change?"), change].into()
         }))?;
         match mode {
-            Mode::Accept => Ok(Accepted::All),
-            Mode::Check | Mode::Tell => Ok(Accepted::None),
+            Mode::Accept => Ok(Some((self.blessed.to_string(), Fate::Written))),
+            Mode::Check | Mode::Tell => Ok(None),
             Mode::Ask => self.ask(consent, output),
         }
     }
 
     /// Asks about change after change. The closing line follows from the others, so it is asked about only where
     /// nothing else changes.
-    fn ask(&self, consent: &mut Consent, output: &mut Output) -> Result<Accepted, Failure> {
+    fn ask(&self, consent: &mut Consent, output: &mut Output) -> Result<Option<Accepted>, Failure> {
         let of_lines = self.changes.split(Change::is_of_closing_line).next().unwrap_or_default();
         let asked_about = if of_lines.is_empty() { self.changes.as_slice() } else { of_lines };
         let mut accepted = BTreeSet::new();
@@ -270,9 +270,12 @@ impl Proposal {
             }
         }
         Ok(match (accepted.is_empty(), refused) {
-            (_, false) => Accepted::All,
-            (true, true) => Accepted::None,
-            (false, true) => Accepted::Lines(accepted),
+            (_, false) => Some((self.blessed.to_string(), Fate::Written)),
+            (true, true) => None,
+            (false, true) => {
+                let replay = self.replay.bless_lines(&self.blessed, |line| accepted.contains(&line));
+                Some((replay.to_string(), Fate::InPart))
+            }
         })
     }
 
@@ -281,15 +284,9 @@ impl Proposal {
     }
 
     /// Writes what is accepted, unless the file is no longer what was judged. A link stays one.
-    fn write(&self, accepted: &Accepted) -> Result<Fate, Failure> {
-        let (new, fate) = match accepted {
-            _ if !self.is_change() => return Ok(Fate::Unchanged),
-            Accepted::None => return Ok(Fate::Left),
-            Accepted::All => (self.blessed.to_string(), Fate::Written),
-            Accepted::Lines(lines) => {
-                let replay = self.replay.bless_lines(&self.blessed, |line| lines.contains(&line));
-                (replay.to_string(), Fate::InPart)
-            }
+    fn write(&self, accepted: Option<Accepted>) -> Result<Fate, Failure> {
+        let Some((new, fate)) = accepted else {
+            return Ok(if self.is_change() { Fate::Left } else { Fate::Unchanged });
         };
         let unreadable = |error: io::Error| Failure::file("read replay", &self.path, &error);
         let current = input::read_file(&self.path, &REPLAY)?;

@@ -67,8 +67,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         if args.html { page(args, context)? } else { replay(args, context)? };
     let file = args.output.write(&text)?;
     let revision = args.source.to_string();
-    let text = file.is_none().then_some(text.as_str());
-    let (replay, page) = if args.html { (None, text) } else { (text, None) };
+    let printed = file.is_none().then_some(&text);
+    let (replay, page) = if args.html { (None, printed) } else { (printed, None) };
     let exported = json!({
         "revision": revision,
         "view": view,
@@ -78,17 +78,17 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         "replay": replay,
         "page": page,
     });
-    let line = || {
+    let line = |file: &str| {
         let known = match &view {
             Some(seat) => format!(", as {seat} may know it"),
             None if args.html => ", with everything in it, secrets and seed too".into(),
             None => String::new(),
         };
-        let (entries, file) = (counted(entries, "entry", "entries"), file.as_deref().unwrap_or_default());
+        let entries = counted(entries, "entry", "entries");
         format!("exported {revision} to `{file}`: {entries}{known}").into()
     };
-    let written =
-        context.output.answer_with_text(&exported, text, line).and_then(|()| context.output.flush());
+    let written = context.output.answer_with_text(&exported, &text, file.as_deref(), line);
+    let written = written.and_then(|()| context.output.flush());
     if path.is_some() {
         written?;
     } else {

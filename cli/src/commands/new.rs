@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde_json::json;
-use turnfold_core::{AnyRules, DicePolicy, Registry, Seed, SetupError};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Registry, Seed, SetupError};
 use turnfold_replay::{history::find_rules, history::import::check_title, history::revision::new_match_name};
 use turnfold_store::{Genesis, MatchName};
 
@@ -68,6 +68,13 @@ pub(crate) struct Game {
     pub(crate) rules: &'static dyn AnyRules,
     pub(crate) setup: Vec<u8>,
     pub(crate) dice: DicePolicy,
+}
+
+impl Game {
+    /// Returns the first state.
+    pub(crate) fn start(&self) -> Result<Box<dyn AnyState>, Failure> {
+        self.rules.start(&self.setup).map_err(|error| Failure::usage(error.to_string()))
+    }
 }
 
 impl GameArgs {
@@ -134,7 +141,7 @@ pub(crate) fn genesis(game: Game, title: String) -> Result<Genesis, Failure> {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let game = args.game.read(&context.registry)?;
-    let state = game.rules.start(&game.setup).map_err(|error| Failure::usage(error.to_string()))?;
+    let state = game.start()?;
     let is_example = args.game.setup.is_none();
     let (rules, dice) = (game.rules, game.dice);
     let genesis = genesis(game, args.title.clone())?;

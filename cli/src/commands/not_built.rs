@@ -18,6 +18,6 @@ pub(crate) fn run(_: &Args, _: &mut Context) -> Result<ExitStatus, Failure> {
     Err(Failure::usage(left_out("serve")))
 }
 
-pub(crate) fn needs_database(_: &Args) -> Result<ExitStatus, Failure> {
+pub(crate) fn needs_database(_: &Args, _: &mut Context) -> Result<ExitStatus, Failure> {
     Err(Failure::usage(left_out("postgres")))
 }

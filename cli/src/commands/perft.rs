@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         );
     }
     let game = args.game.read(&context.registry)?;
-    let state = game.rules.start(&game.setup).map_err(|error| Failure::usage(error.to_string()))?;
+    let state = game.start()?;
     let count = Count { dice: game.dice };
     let depths = count.levels(state.fork(), 1, args.depth)?;
     let divide = args.divide.then(|| count.divide(state.as_ref(), args.depth)).transpose()?;

@@ -48,8 +48,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         "file": file,
         "proof": text,
     });
-    context.output.answer_with_text(&proved, file.is_none().then_some(text.as_str()), || {
-        let file = file.as_deref().unwrap_or_default();
+    context.output.answer_with_text(&proved, &text, file.as_deref(), |file| {
         format!("proved {revision}:{} to `{file}`", args.entry.seq).into()
     })?;
     Ok(ExitStatus::Yes)

@@ -50,7 +50,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let lines = lines_of(&args.commands, args.script.as_ref(), args.viewer)?;
     let game = args.game.read(&context.registry)?;
-    let state = game.rules.start(&game.setup).map_err(|error| Failure::usage(error.to_string()))?;
+    let state = game.start()?;
     let roller = random::roller(&game.dice, args.no_auto_roll, false)?;
     let views = if args.views { state.players() } else { &[] };
     let detail = Detail { viewer: args.viewer.unwrap_or(Viewer::HOST), state: args.state, views };

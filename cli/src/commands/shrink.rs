@@ -66,7 +66,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     least.replay.lines.splice(0..0, comments);
     let replay = least.replay.to_string();
     let file = args.file.write(&replay)?;
-    let text = file.is_none().then_some(replay.as_str());
     let shrunk = json!({
         "source": args.source.to_string(),
         "shows": shows,
@@ -74,15 +73,14 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         "entries": entries,
         "tries": least.tries,
         "file": file,
-        "replay": text,
+        "replay": file.is_none().then_some(&replay),
     });
-    let line = || {
+    let line = |file: &str| {
         let (before, tries) =
             (counted(least.before, "entry", "entries"), counted(least.tries, "try", "tries"));
-        let file = file.as_deref().unwrap_or_default();
         format!("shrunk {before} to {entries} in `{file}` ({tries}): {shows}").into()
     };
-    context.output.answer_with_text(&shrunk, text, line)?;
+    context.output.answer_with_text(&shrunk, &replay, file.as_deref(), line)?;
     let remarks = least.remarks.iter().filter(|_| file.is_some());
     context.output.note(remarks.map(|remark| dim(remark).into()))?;
     Ok(ExitStatus::Yes)

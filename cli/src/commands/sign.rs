@@ -93,15 +93,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         })
     });
     let document = json!({ "file": file, "checkpoints": checkpoints.collect::<Vec<_>>() });
-    context.output.answer_with_text(&document, file.is_none().then_some(text.as_str()), || {
-        let file = file.as_deref().unwrap_or_default();
-        match signed.as_slice() {
-            [SignedLine { revision, checkpoint, .. }] => {
-                let size = counted(checkpoint.size, "record", "records");
-                format!("signed {revision} to `{file}`: {size}").into()
-            }
-            lines => format!("signed {} to `{file}`", counted(lines.len() as u64, "line", "lines")).into(),
+    context.output.answer_with_text(&document, &text, file.as_deref(), |file| match signed.as_slice() {
+        [SignedLine { revision, checkpoint, .. }] => {
+            let size = counted(checkpoint.size, "record", "records");
+            format!("signed {revision} to `{file}`: {size}").into()
         }
+        lines => format!("signed {} to `{file}`", counted(lines.len() as u64, "line", "lines")).into(),
     })?;
     Ok(ExitStatus::Yes)
 }

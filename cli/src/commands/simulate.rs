@@ -77,7 +77,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         (state, replay.closing.map_or(0, |closing| closing.count), Some(replay.to_string()))
     };
     let file = replay.as_deref().map_or(Ok(None), |replay| args.file.write(replay))?;
-    let text = replay.as_deref().filter(|_| file.is_none());
     let (is_over, hash) = (entries < u64::from(args.steps), state.state_hash());
     let simulated = json!({
         "ruleset": rules.name(),
@@ -88,25 +87,25 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         "state_hash": hash,
         "match": args.into.as_ref().map(MatchName::as_str),
         "file": file,
-        "replay": text,
+        "replay": replay.as_deref().filter(|_| file.is_none()),
     });
-    context.output.answer_with_text(&simulated, text, || {
-        let into = match (&args.into, &file) {
-            (Some(name), _) => [plain("match "), strong(name)],
-            (None, file) => [plain("`"), plain(format_args!("{}`", file.as_deref().unwrap_or_default()))],
+    let line = |file: &str| {
+        let into = match &args.into {
+            Some(name) => [plain("match "), strong(name)],
+            None => [plain("`"), plain(format_args!("{file}`"))],
         };
         let played = format!("played {} at random into ", counted(entries, "entry", "entries"));
         let over = plain(if is_over { ", then the match was over " } else { " " });
         Line::from(played).join(into.into()).then(over).then(dim(format_args!("#{hash:.16}")))
-    })?;
+    };
+    match &replay {
+        Some(text) => context.output.answer_with_text(&simulated, text, file.as_deref(), line)?,
+        None => context.output.show(&simulated, || vec![line("")])?,
+    }
     Ok(ExitStatus::Yes)
 }
 
 impl Play {
-    fn start(&self) -> Result<Box<dyn AnyState>, Failure> {
-        self.game.rules.start(&self.game.setup).map_err(|error| Failure::usage(error.to_string()))
-    }
-
     /// Plays to the end, showing each entry and the progress, and noting the snapshots that are due.
     fn play(
         &self,
@@ -114,7 +113,7 @@ impl Play {
         observe: &mut dyn FnMut(&mut dyn Step),
     ) -> Result<Box<dyn AnyState>, Failure> {
         let bar = progress(self.steps, "playing {bar:30} {pos}/{len} entries {eta}");
-        let mut state = self.start()?;
+        let mut state = self.game.start()?;
         let refused = |error: FoldError| Failure::trouble(format!("the rules refuse what is legal: {error}"));
         let observe = &mut |step: &mut dyn Step| {
             observe(step);

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, Stdio};
 
@@ -79,12 +80,12 @@ $ check duel.html
 ";
 
 pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let trouble = |error: std::io::Error| Failure::trouble(format!("the tour cannot go on: {error}"));
-    let dir = files::temporary_dir().map_err(trouble)?;
-    fs::write(dir.path().join(SETUP_FILE), SETUP).map_err(trouble)?;
+    let dir = files::temporary_dir().map_err(|error| trouble(&error))?;
+    fs::write(dir.path().join(SETUP_FILE), SETUP).map_err(|error| trouble(&error))?;
     visit_all(PLAYED, dir.path(), context)?;
-    let golden = fs::read_to_string(dir.path().join("duel.tfl")).map_err(trouble)?;
-    fs::write(dir.path().join("broken.tfl"), golden.replace("to=-4,1;", "to=-4,2;")).map_err(trouble)?;
+    let golden = fs::read_to_string(dir.path().join("duel.tfl")).map_err(|error| trouble(&error))?;
+    fs::write(dir.path().join("broken.tfl"), golden.replace("to=-4,1;", "to=-4,2;"))
+        .map_err(|error| trouble(&error))?;
     visit_all(BROKEN, dir.path(), context)?;
     if context.output.is_json() {
         return Ok(ExitStatus::Yes);
@@ -114,56 +115,45 @@ fn visit_all(stops: &str, dir: &Path, context: &mut Context) -> Result<(), Failu
     for line in stops.lines() {
         match line.split_once(' ') {
             Some(("#", text)) => say = text,
-            Some((sign, typed)) => {
-                TourStop { say, typed, exit_code: i32::from(sign == "!") }.visit(dir, context)?;
-            }
+            Some((sign, typed)) => visit(say, typed, i32::from(sign == "!"), dir, context)?,
             None => {}
         }
     }
     Ok(())
 }
 
-/// A step of the tour: what is said, what is typed, and the exit code it must have.
-struct TourStop<'a> {
-    say: &'a str,
-    typed: &'a str,
-    exit_code: i32,
+/// Says what comes, runs what is typed in a process of its own and requires its exit code.
+fn visit(say: &str, typed: &str, exit_code: i32, dir: &Path, context: &mut Context) -> Result<(), Failure> {
+    let heading = [
+        Line::default(),
+        dim(format_args!("# {say}")).into(),
+        strong(format_args!("$ turnfold {typed}")).into(),
+    ];
+    context.output.note(heading)?;
+    context.output.flush()?;
+    let words = shlex::split(typed).unwrap_or_default();
+    let mut command = Command::new(env::current_exe().map_err(|error| trouble(&error))?);
+    command.args(&words).current_dir(dir).env_remove("TURNFOLD_STORE").stdin(Stdio::null());
+    let json = context.output.is_json();
+    if json {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    }
+    let result =
+        command.spawn().and_then(std::process::Child::wait_with_output).map_err(|error| trouble(&error))?;
+    signals::wait_with(result.status);
+    if result.status.code() != Some(exit_code) {
+        let expected = format!("the tour expected exit code {exit_code} of `turnfold {typed}`");
+        return Err(Failure::trouble(format!("{expected}, found {}", result.status)));
+    }
+    if json {
+        let [output, errors] = [&result.stdout, &result.stderr].map(|text| String::from_utf8_lossy(text));
+        context.output.json(&json!({
+            "say": say, "command": words, "exit_code": exit_code, "output": output, "errors": errors,
+        }))?;
+    }
+    Ok(())
 }
 
-impl TourStop<'_> {
-    /// Says what comes, runs it in a process of its own and requires its exit code.
-    fn visit(&self, dir: &Path, context: &mut Context) -> Result<(), Failure> {
-        let Self { say, typed, exit_code } = *self;
-        let heading = [
-            Line::default(),
-            dim(format_args!("# {say}")).into(),
-            strong(format_args!("$ turnfold {typed}")).into(),
-        ];
-        context.output.note(heading)?;
-        context.output.flush()?;
-        let trouble = |error: std::io::Error| Failure::trouble(format!("the tour cannot go on: {error}"));
-        let words = shlex::split(typed).unwrap_or_default();
-        let mut command = Command::new(env::current_exe().map_err(trouble)?);
-        command.args(&words).current_dir(dir).env_remove("TURNFOLD_STORE").stdin(Stdio::null());
-        let json = context.output.is_json();
-        if json {
-            command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        }
-        let result = command.spawn().and_then(std::process::Child::wait_with_output).map_err(trouble)?;
-        signals::wait_with(result.status);
-        if result.status.code() != Some(exit_code) {
-            let message = format!(
-                "the tour expected exit code {exit_code} of `turnfold {typed}`, found {}",
-                result.status
-            );
-            return Err(Failure::trouble(message));
-        }
-        if json {
-            let [output, errors] = [&result.stdout, &result.stderr].map(|text| String::from_utf8_lossy(text));
-            context.output.json(&json!({
-                "say": say, "command": words, "exit_code": exit_code, "output": output, "errors": errors,
-            }))?;
-        }
-        Ok(())
-    }
+fn trouble(error: &io::Error) -> Failure {
+    Failure::trouble(format!("the tour cannot go on: {error}"))
 }

@@ -10,7 +10,14 @@ use turnfold_store::BranchInfo;
 
 use crate::failure::Failure;
 
-use super::keys::BEATS;
+/// Entries a second, and how long each is shown, while the history plays by itself (VW-7).
+const BEATS: [(u16, Duration); 5] = [
+    (1, Duration::from_secs(1)),
+    (2, Duration::from_millis(500)),
+    (4, Duration::from_millis(250)),
+    (8, Duration::from_millis(125)),
+    (16, Duration::from_micros(62_500)),
+];
 
 /// What is asked for in the last line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,6 @@ use ratatui::text::{Line, Text};
 use ratatui::widgets::{Block, Borders, Clear, Paragraph};
 
 use super::app::{App, Over};
-use super::keys::HELP;
 use super::panels::{self, Panel};
 
 /// The smallest screen that is filled, in columns and rows.
@@ -14,6 +13,22 @@ const LEAST: (u16, u16) = (40, 12);
 
 /// The number of columns from which the log stands next to the board.
 const WIDE: u16 = 100;
+
+/// What the help says of the keys (VW-7).
+const HELP: &[(&str, &str)] = &[
+    ("→ l Enter   ← h", "one entry on · back"),
+    ("PgDn   PgUp", "ten entries on · back"),
+    ("End G   Home g", "last entry · setup"),
+    (": N Enter", "go to entry N"),
+    ("/ TEXT Enter", "search command and outcome; n next, N previous"),
+    ("w CONDITION Enter", "first entry from here that makes it true"),
+    ("↑ ↓   ] [", "choose a changed field · its next, previous change"),
+    ("s   v", "next seat's seat · view as JSON instead of board"),
+    ("Space   + -", "play by itself · faster, slower"),
+    ("H J K L", "move the board or the view in its panel"),
+    ("b   y", "branches of the match · print the revision on leaving"),
+    ("?   q Ctrl-C", "these keys · leave"),
+];
 
 /// Fills the screen.
 pub(super) fn draw(frame: &mut Frame<'_>, app: &mut App<'_>) {

@@ -2,7 +2,6 @@
 
 mod app;
 mod draw;
-mod keys;
 mod panels;
 mod screen;
 mod seek;

@@ -8,10 +8,12 @@ use turnfold_replay::drawing::{Highlights, Spot, text};
 use turnfold_replay::{ShownEntry, SourceName, Stepper, render::text::printable};
 
 use super::app::{App, Prompt};
-use super::keys::LINE;
 use crate::failure::Failure;
 use crate::output::counted;
 use crate::render;
+
+/// What the last line says.
+const LINE: &str = "← → step  : go to  / search  w when  [ ] field  s seat  v view  ? keys  q leave";
 
 /// Lines, and where in them something changed: columns and lines from the upper left.
 pub(super) struct Panel {

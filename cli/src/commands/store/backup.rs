@@ -3,11 +3,11 @@
 use std::io::BufWriter;
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde_json::json;
 use turnfold_replay::Sources;
 use turnfold_store::{RescueError, Totals};
 
-use super::progress::{Progress, in_words};
+use super::progress::{in_words, progress};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, is_standard};
@@ -34,25 +34,13 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// A backup that was written.
-#[derive(Serialize)]
-struct BackedUp {
-    file: String,
-    #[serde(flatten)]
-    totals: Totals,
-    bytes: u64,
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if is_standard(&args.file) {
-        if context.output.is_json() {
-            return Err(Failure::usage("standard output cannot take both the backup and JSON")
-                .hint("name a file, or leave out `--format json`"));
-        }
+        let refused = Failure::usage("standard output cannot take both the backup and JSON");
+        context.output.refuse_json(refused.hint("name a file, or leave out `--format json`"))?;
         let stdout = context.output.bytes()?;
         let store = context.read_store()?;
-        let progress = Progress::new("backing up");
-        let written = store.backup(BufWriter::new(stdout), args.compress, &mut progress.observer());
+        let written = store.backup(BufWriter::new(stdout), args.compress, &mut progress("backing up"));
         written.map_err(|error| match error {
             RescueError::Write { source } => Failure::cut_short("backup", source),
             error => error.into(),
@@ -61,16 +49,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     files::check_new(&args.file, args.force)?;
     let store = context.read_store()?;
-    let progress = Progress::new("backing up");
     let totals = files::write_private(&args.file, args.force, |file| {
-        Ok(store.backup(BufWriter::new(file), args.compress, &mut progress.observer())?)
+        Ok(store.backup(BufWriter::new(file), args.compress, &mut progress("backing up"))?)
     })?;
-    drop(progress);
     let bytes =
         std::fs::metadata(&args.file).map_err(|error| Failure::file("read", &args.file, &error))?.len();
-    let written = BackedUp { file: args.file.display().to_string(), totals, bytes };
+    let Totals { matches, branches, entries } = totals;
+    let file = args.file.display().to_string();
+    let written = json!({
+        "file": file, "matches": matches, "branches": branches, "entries": entries, "bytes": bytes,
+    });
     context.output.answer(&written, || {
         let size = plain(format_args!(": {}, {bytes} bytes", in_words(totals)));
-        vec![Line::from([plain("backed up to "), strong(&written.file), size])]
+        vec![Line::from([plain("backed up to "), strong(&file), size])]
     })
 }

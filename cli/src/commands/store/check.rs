@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde_json::json;
 use turnfold_replay::Sources;
 use turnfold_store::{Damage, MatchName, Totals};
 
 use super::heads::missing;
-use super::progress::{Progress, in_words};
+use super::progress::{in_words, progress};
 use crate::commands::verify::place;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -32,15 +32,6 @@ pub(crate) struct Args {
     sweep: bool,
 }
 
-/// What the check of a store found.
-#[derive(Serialize)]
-struct Checked<'a> {
-    ok: bool,
-    #[serde(flatten)]
-    sound: Totals,
-    findings: &'a [Damage],
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if args.sweep {
         let Some(address) = context.fleet() else {
@@ -53,15 +44,16 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         match *address {}
     }
     let store = context.read_store()?;
-    let progress = Progress::new("checking");
-    let mut check = store.check(&mut progress.observer())?;
-    drop(progress);
+    let mut check = store.check(&mut progress("checking"))?;
     let is_sound = check.damage.is_empty();
     if let Some(path) = &args.against {
         check.damage.extend(missing(path, &store)?);
     }
     let ok = check.damage.is_empty();
-    let checked = Checked { ok, sound: check.sound, findings: &check.damage };
+    let Totals { matches, branches, entries } = check.sound;
+    let checked = json!({
+        "ok": ok, "matches": matches, "branches": branches, "entries": entries, "findings": check.damage,
+    });
     context.output.show(&checked, || {
         let sound = if ok { added("sound") } else { warning("sound") };
         let sound = Line::from([sound, plain(format_args!(" {}", in_words(check.sound)))]);

@@ -1,9 +1,9 @@
 //! `turnfold store compact`: the same store in fewer bytes.
 
-use serde::Serialize;
+use serde_json::json;
 use turnfold_store::{Compacted, Store, Totals};
 
-use super::progress::{Progress, in_words};
+use super::progress::{in_words, progress};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 
@@ -14,22 +14,15 @@ use crate::failure::{ExitStatus, Failure};
 #[command(after_help = "Example: turnfold store compact --store archive")]
 pub(crate) struct Args {}
 
-/// A store that was compacted.
-#[derive(Serialize)]
-struct CompactedStore {
-    #[serde(flatten)]
-    totals: Totals,
-    bytes_before: u64,
-    bytes_after: u64,
-}
-
 pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let dir = context.store_dir()?;
-    let progress = Progress::new("compacting");
-    let compacted = Store::compact(dir, &mut progress.observer())?;
-    drop(progress);
+    let compacted = Store::compact(context.store_dir()?, &mut progress("compacting"))?;
     let Compacted { totals, bytes_before, bytes_after } = compacted;
-    context.output.answer(&CompactedStore { totals, bytes_before, bytes_after }, || {
+    let Totals { matches, branches, entries } = totals;
+    let document = json!({
+        "matches": matches, "branches": branches, "entries": entries,
+        "bytes_before": bytes_before, "bytes_after": bytes_after,
+    });
+    context.output.answer(&document, || {
         vec![format!("compacted {}: {bytes_before} → {bytes_after} bytes", in_words(totals)).into()]
     })
 }

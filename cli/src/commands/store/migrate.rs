@@ -1,7 +1,7 @@
 //! `turnfold store migrate`: a store of an older build, for this one.
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use serde::Serialize;
+use serde_json::json;
 use turnfold_store::{Migration, Store};
 
 use crate::address::StoreAddress;
@@ -22,27 +22,19 @@ pub(crate) struct Args {
     store: StoreAddress,
 }
 
-/// A store that has the format of this build.
-#[derive(Serialize)]
-struct MigratedStore {
-    store: String,
-    #[serde(flatten)]
-    migration: Migration,
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let StoreAddress::Fleet(address) = &args.store else {
         return Err(Failure::usage("`store migrate` expects the URL of a database")
             .hint("a store in a directory needs no migration"));
     };
-    let migrated = MigratedStore { store: address.to_string(), migration: Store::migrate_fleet(address)? };
-    let Migration { from, to } = migrated.migration;
-    context.output.answer(&migrated, || {
+    let Migration { from, to } = Store::migrate_fleet(address)?;
+    let store = address.to_string();
+    context.output.answer(&json!({ "store": store, "from": from, "to": to }), || {
         let (done, how) = if from == to {
             ("nothing to do in store ", format!(": its format is {to}"))
         } else {
             ("migrated store ", format!(" from format {from} to {to}"))
         };
-        vec![Line::from([plain(done), strong(&migrated.store), plain(how)])]
+        vec![Line::from([plain(done), strong(&store), plain(how)])]
     })
 }

@@ -11,10 +11,10 @@ mod restore;
 mod salvage;
 mod stats;
 
-use clap::Subcommand;
-
+#[cfg(feature = "postgres")]
+use self::migrate::run as run_migrate;
 #[cfg(not(feature = "postgres"))]
-use super::not_built as migrate;
+use super::not_built::{self as migrate, needs_database as run_migrate};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 
@@ -26,30 +26,19 @@ pub(crate) struct Args {
     command: StoreCommand,
 }
 
-#[derive(Debug, Subcommand)]
-enum StoreCommand {
-    Check(check::Args),
-    Backup(backup::Args),
-    Restore(restore::Args),
-    Salvage(salvage::Args),
-    Compact(compact::Args),
-    Migrate(migrate::Args),
-    Stats(stats::Args),
-    Heads(heads::Args),
+verbs! {
+    StoreCommand {
+        Check(check::Args) => check::run,
+        Backup(backup::Args) => backup::run,
+        Restore(restore::Args) => restore::run,
+        Salvage(salvage::Args) => salvage::run,
+        Compact(compact::Args) => compact::run,
+        Migrate(migrate::Args) => run_migrate,
+        Stats(stats::Args) => stats::run,
+        Heads(heads::Args) => heads::run,
+    }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    match &args.command {
-        StoreCommand::Check(args) => check::run(args, context),
-        StoreCommand::Backup(args) => backup::run(args, context),
-        StoreCommand::Restore(args) => restore::run(args, context),
-        StoreCommand::Salvage(args) => salvage::run(args, context),
-        StoreCommand::Compact(args) => compact::run(args, context),
-        #[cfg(feature = "postgres")]
-        StoreCommand::Migrate(args) => migrate::run(args, context),
-        #[cfg(not(feature = "postgres"))]
-        StoreCommand::Migrate(args) => migrate::needs_database(args),
-        StoreCommand::Stats(args) => stats::run(args, context),
-        StoreCommand::Heads(args) => heads::run(args, context),
-    }
+    args.command.run(context)
 }

@@ -2,43 +2,21 @@
 
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use turnfold_store::Totals;
 
 use crate::output::counted;
 use crate::stderr;
 
-/// A line on stderr that shows what is being done and how far; it disappears when the work ends.
-pub(super) struct Progress {
-    line: ProgressBar,
-}
-
-impl Progress {
-    pub(super) fn new(doing: &'static str) -> Self {
-        if !stderr::is_terminal() {
-            return Self { line: ProgressBar::hidden() };
-        }
-        let line = ProgressBar::new_spinner().with_prefix(doing);
-        let style = ProgressStyle::with_template("{spinner} {prefix}: {msg} ({elapsed})");
-        let line = style.map(|style| line.clone().with_style(style)).unwrap_or(line);
-        line.enable_steady_tick(Duration::from_millis(200));
-        Self { line }
+/// Shows on stderr what is done to a store and how far, until it is dropped. The store calls it with what is done.
+pub(super) fn progress(doing: &'static str) -> impl FnMut(Totals) {
+    let bar = stderr::progress(0, "{spinner} {prefix}: {msg} ({elapsed})").with_prefix(doing);
+    if !bar.is_hidden() {
+        bar.enable_steady_tick(Duration::from_millis(200));
     }
-
-    /// Returns the function that the store calls with its progress.
-    pub(super) fn observer(&self) -> impl FnMut(Totals) {
-        let line = self.line.clone();
-        move |totals| {
-            if !line.is_hidden() {
-                line.set_message(in_words(totals));
-            }
+    move |totals| {
+        if !bar.is_hidden() {
+            bar.set_message(in_words(totals));
         }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.line.finish_and_clear();
     }
 }
 

@@ -6,11 +6,11 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use serde::Serialize;
+use serde_json::json;
 use turnfold_replay::error::input;
 use turnfold_store::{RescueError, Store, Totals};
 
-use super::progress::{Progress, in_words};
+use super::progress::{in_words, progress};
 use crate::address::is_database;
 #[cfg(not(feature = "postgres"))]
 use crate::address::left_out;
@@ -46,31 +46,23 @@ enum RestoreTarget {
     Fleet(Box<FleetAddress>),
 }
 
-/// A store that was made from a backup.
-#[derive(Serialize)]
-struct Restored {
-    store: String,
-    #[serde(flatten)]
-    totals: Totals,
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     signals::remove_drafts();
-    let progress = Progress::new("restoring");
     let filled = if is_standard(&args.file) {
-        args.to.fill(io::stdin().lock(), &progress)
+        args.to.fill(io::stdin().lock())
     } else {
-        args.to.fill(BufReader::new(input::open(&args.file, "backup")?), &progress)
+        args.to.fill(BufReader::new(input::open(&args.file, "backup")?))
     };
-    drop(progress);
     let totals = filled.map_err(|error| match error {
         RescueError::NotABackup => not_a_backup(&args.file),
         error => error.into(),
     })?;
-    let restored = Restored { store: args.to.to_string(), totals };
+    let Totals { matches, branches, entries } = totals;
+    let store = args.to.to_string();
+    let restored = json!({ "store": store, "matches": matches, "branches": branches, "entries": entries });
     context.output.answer(&restored, || {
         let totals = plain(format_args!(": {}", in_words(totals)));
-        vec![Line::from([plain("restored store "), strong(&restored.store), totals])]
+        vec![Line::from([plain("restored store "), strong(&store), totals])]
     })
 }
 
@@ -92,11 +84,12 @@ impl RestoreTarget {
         }
     }
 
-    fn fill(&self, reader: impl Read, progress: &Progress) -> Result<Totals, RescueError> {
+    fn fill(&self, reader: impl Read) -> Result<Totals, RescueError> {
+        let progress = &mut progress("restoring");
         match self {
             #[cfg(feature = "postgres")]
-            Self::Fleet(address) => Store::restore_fleet(reader, address, &mut progress.observer()),
-            Self::Dir(dir) => Store::restore(reader, dir, &mut progress.observer()),
+            Self::Fleet(address) => Store::restore_fleet(reader, address, progress),
+            Self::Dir(dir) => Store::restore(reader, dir, progress),
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde_json::json;
 use turnfold_store::{LostEntries, Salvage, Store, Totals};
 
-use super::progress::{Progress, in_words};
+use super::progress::{in_words, progress};
 use crate::address::is_database;
 use crate::commands::verify;
 use crate::context::Context;
@@ -30,15 +30,6 @@ pub(crate) struct Args {
     new_dir: PathBuf,
 }
 
-/// A store made of what could be saved.
-#[derive(Serialize)]
-struct Salvaged {
-    store: String,
-    #[serde(flatten)]
-    saved: Totals,
-    lost: Vec<LostEntries>,
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let is_fleet = |path: &Path| path.to_str().is_some_and(is_database);
     if context.fleet().is_some() || is_fleet(&args.dir) || is_fleet(&args.new_dir) {
@@ -47,18 +38,19 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         );
     }
     signals::remove_drafts();
-    let progress = Progress::new("salvaging");
-    let Salvage { saved, lost } = Store::salvage(&args.dir, &args.new_dir, &mut progress.observer())?;
-    drop(progress);
-    let salvaged = Salvaged { store: args.new_dir.display().to_string(), saved, lost };
-    let is_all = salvaged.lost.is_empty();
+    let Salvage { saved, lost } = Store::salvage(&args.dir, &args.new_dir, &mut progress("salvaging"))?;
+    let Totals { matches, branches, entries } = saved;
+    let (store, is_all) = (args.new_dir.display().to_string(), lost.is_empty());
+    let salvaged = json!({
+        "store": store, "matches": matches, "branches": branches, "entries": entries, "lost": lost,
+    });
     context.output.verdict(is_all, &salvaged, || {
-        let lost = salvaged.lost.iter().map(|lost| {
+        let lost = lost.iter().map(|lost| {
             Line::from([removed("lost"), plain(format_args!("{}: {}", place(lost), lost.reason))])
         });
         let heading = plain(if is_all { "saved everything in store " } else { "saved in store " });
         let totals = plain(format_args!(": {}", in_words(saved)));
-        lost.chain([Line::from([heading, strong(&salvaged.store), totals])]).collect()
+        lost.chain([Line::from([heading, strong(&store), totals])]).collect()
     })
 }
 

@@ -1,10 +1,10 @@
 //! `turnfold store stats`: how much the store holds.
 
-use serde::Serialize;
+use serde_json::json;
 use turnfold_replay::Sources;
 use turnfold_store::{MatchStats, Store, StoreStats, Totals};
 
-use super::progress::{Progress, in_words};
+use super::progress::{in_words, progress};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, counted, plain, strong};
@@ -20,74 +20,49 @@ pub(crate) struct Args {
     top: usize,
 }
 
-/// How much a store holds.
-#[derive(Serialize)]
-struct Measured {
-    #[serde(flatten)]
-    totals: Totals,
-    pages: u64,
-    entries_on_pages: u64,
-    tails: u64,
-    entry_bytes: u64,
-    /// Null for a database.
-    bytes_on_disk: Option<u64>,
-    /// Of these, the bytes of the journal and of its index.
-    journal_bytes: Option<u64>,
-    index_bytes: Option<u64>,
-    largest: Vec<MatchStats>,
-}
-
-impl Measured {
-    fn lines(&self) -> Vec<Line> {
-        let Self { totals, pages, entry_bytes, bytes_on_disk, journal_bytes, index_bytes, largest, .. } =
-            self;
-        let each = |bytes: u64| match totals.entries {
-            0 => String::new(),
-            entries => format!(", {} an entry", bytes.div_ceil(entries)),
-        };
-        let pages = counted(*pages, "page", "pages");
-        let mut lines = vec![
-            Line::from(in_words(*totals)),
-            format!("{entry_bytes} bytes of entries on {pages}{}", each(*entry_bytes)).into(),
-        ];
-        lines.extend(bytes_on_disk.map(|bytes| Line::from(format!("{bytes} bytes on disk{}", each(bytes)))));
-        if let (Some(journal), Some(index)) = (journal_bytes, index_bytes) {
-            lines.push(format!("{journal} bytes journal, {index} bytes index").into());
-        }
-        let width = largest.iter().map(|found| found.name.as_str().len()).max().unwrap_or(0);
-        lines.extend(largest.iter().map(|MatchStats { name, branches, entries, entry_bytes }| {
-            let entries = counted(*entries, "entry", "entries");
-            let branches = counted(*branches, "branch", "branches");
-            let name = strong(format_args!("{name:width$}"));
-            Line::from([name, plain(format_args!("  {entries}, {branches}, {entry_bytes} bytes"))])
-        }));
-        lines
-    }
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let store = context.read_store()?;
-    let progress = Progress::new("counting");
-    let stats = store.stats(args.top, &mut progress.observer())?;
-    drop(progress);
-    let (mut bytes_on_disk, mut journal_bytes, mut index_bytes) = (None, None, None);
+    let stats = store.stats(args.top, &mut progress("counting"))?;
+    let StoreStats { totals, pages, entries_on_pages, tails, entry_bytes, largest } = &stats;
+    let (mut on_disk, mut journal, mut index) = (None, None, None);
     if context.fleet().is_none() {
         let dir = context.store_dir()?;
-        let (journal, index) = Store::journal_and_index_bytes(dir)?;
-        bytes_on_disk = Some(Store::bytes_on_disk(dir)?);
-        (journal_bytes, index_bytes) = (Some(journal), Some(index));
+        on_disk = Some(Store::bytes_on_disk(dir)?);
+        (journal, index) = Some(Store::journal_and_index_bytes(dir)?).unzip();
     }
-    let StoreStats { totals, pages, entries_on_pages, tails, entry_bytes, largest } = stats;
-    let measured = Measured {
-        totals,
-        pages,
-        entries_on_pages,
-        tails,
-        entry_bytes,
-        bytes_on_disk,
-        journal_bytes,
-        index_bytes,
-        largest,
+    let Totals { matches, branches, entries } = totals;
+    // A database has no bytes on disk, nor a journal or an index.
+    let measured = json!({
+        "matches": matches, "branches": branches, "entries": entries,
+        "pages": pages, "entries_on_pages": entries_on_pages, "tails": tails, "entry_bytes": entry_bytes,
+        "bytes_on_disk": on_disk, "journal_bytes": journal, "index_bytes": index,
+        "largest": largest,
+    });
+    context.output.answer(&measured, || lines(&stats, on_disk, journal.zip(index)))
+}
+
+fn lines(stats: &StoreStats, on_disk: Option<u64>, journal_and_index: Option<(u64, u64)>) -> Vec<Line> {
+    let StoreStats { totals, pages, entry_bytes, largest, .. } = stats;
+    let each = |bytes: u64| match totals.entries {
+        0 => String::new(),
+        entries => format!(", {} an entry", bytes.div_ceil(entries)),
     };
-    context.output.answer(&measured, || measured.lines())
+    let pages = counted(*pages, "page", "pages");
+    let mut lines = vec![
+        Line::from(in_words(*totals)),
+        format!("{entry_bytes} bytes of entries on {pages}{}", each(*entry_bytes)).into(),
+    ];
+    lines.extend(on_disk.map(|bytes| Line::from(format!("{bytes} bytes on disk{}", each(bytes)))));
+    lines.extend(
+        journal_and_index
+            .map(|(journal, index)| Line::from(format!("{journal} bytes journal, {index} bytes index"))),
+    );
+    let width = largest.iter().map(|found| found.name.as_str().len()).max().unwrap_or(0);
+    lines.extend(largest.iter().map(|MatchStats { name, branches, entries, entry_bytes }| {
+        let entries = counted(*entries, "entry", "entries");
+        let branches = counted(*branches, "branch", "branches");
+        let name = strong(format_args!("{name:width$}"));
+        Line::from([name, plain(format_args!("  {entries}, {branches}, {entry_bytes} bytes"))])
+    }));
+    lines
 }
