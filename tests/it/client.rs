@@ -11,6 +11,7 @@ use ureq::http::Request;
 
 use turnfold_tests::sandbox::{Sandbox, words};
 use turnfold_tests::service::Running;
+use turnfold_tests::transcript;
 
 /// A sandbox whose store holds `ford`, a game with secrets, of which every roll is known.
 fn ford() -> Sandbox {
@@ -36,17 +37,6 @@ fn write_tokens(sandbox: &Sandbox, service: &Running) {
 /// Runs a line with a token on a service.
 fn run(sandbox: &Sandbox, origin: &str, token: &str, line: &str) -> Output {
     sandbox.run(&format!("--store {origin} --token {token}.token {line}"))
-}
-
-/// Runs one line on a service with a token, which begins it, and tells what a terminal would show.
-fn transcript(sandbox: &Sandbox, service: &Running, lines: &str) -> String {
-    let mut transcript = String::new();
-    for line in lines.lines().map(str::trim) {
-        let (token, line) = line.split_once(' ').unwrap();
-        let shown = sandbox.transcript(&format!("--store {} --token {token}.token {line}", service.origin()));
-        transcript += &shown.replace(service.origin(), "SERVICE");
-    }
-    transcript
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -124,115 +114,63 @@ fn sv_40_what_cannot_be_done_has_its_exit_code_and_one_line() {
     write_tokens(&sandbox, &service);
     sandbox.write("revoked.token", format!("tf_s_{}", "A".repeat(43)));
     sandbox.write("junk.token", "junk");
-    let transcript = transcript(
-        &sandbox,
-        &service,
-        "p1 play ford \"tap 0,1\" \"tap 0,0\"
-         p1 play ford \"tap 99,99\"
-         p1 play ford nonsense
-         p1 play ford \"p2: back\"
-         p1 play ford back --as p2
-         p1 play ford --as p2
-         p1 show ford --as p2
-         p1 play ford back --expect 7
-         host play ford \"p1: tap 0,1\"
-         host play ford --as p1 \"tap 0,1\"
-         host play ford:7 resolve
-         host play ford:7 resolve --expect 8
-         host play ford --dice system
-         host show nowhere
-         host show ford --changed
-         host log ford -n 1
-         host log ford:99
-         p1 log ford:1
-         host matches --long
-         host play ford resolve --key \"two words\"
-         host diff ford:0 ford
-         host --format json new other --rules cycletap
-         revoked show ford
-         junk show ford
-         missing show ford",
-    );
-    assert_data_eq!(
-        transcript,
+    let origin = service.origin();
+    transcript::check(
+        |lines| sandbox.transcript(&lines.replace("SERVICE", origin)).replace(origin, "SERVICE"),
         str![[r#"
 $ turnfold --store SERVICE --token p1.token play ford "tap 0,1" "tap 0,0"
-stderr| error: a call with several commands of a seat needs the store itself, and `--store` names a service
-exit 2
+exit 2| error: a call with several commands of a seat needs the store itself, and `--store` names a service
 $ turnfold --store SERVICE --token p1.token play ford "tap 99,99"
 1 p1 tap 99,99 => ignored no_friendly_unit
 $ turnfold --store SERVICE --token p1.token play ford nonsense
 ! p1 nonsense => rejected malformed (expected `tap Q,R`, `back`, `switch` or `resolve`, found `nonsense`)
-stderr| error: the command was rejected; nothing was recorded; `turnfold rules cycletap malformed` explains it
-exit 2
+exit 2| error: the command was rejected; nothing was recorded; `turnfold rules cycletap malformed` explains it
 $ turnfold --store SERVICE --token p1.token play ford "p2: back"
-stderr| error: `p2: back` is a command of p2, not of p1
-exit 2
+exit 2| error: `p2: back` is a command of p2, not of p1
 $ turnfold --store SERVICE --token p1.token play ford back --as p2
-stderr| error: `p2: back` is a command of p2, not of p1
-exit 2
+exit 2| error: `p2: back` is a command of p2, not of p1
 $ turnfold --store SERVICE --token p1.token play ford --as p2
-stderr| error: only the host can view the match as another seat
-exit 2
+exit 2| error: only the host can view the match as another seat
 $ turnfold --store SERVICE --token p1.token show ford --as p2
-stderr| error: only the host can view the match as another seat
-exit 2
+exit 2| error: only the host can view the match as another seat
 $ turnfold --store SERVICE --token p1.token play ford back --expect 7
-stderr| error: only the host can use `expect`; a seat uses `If-Match`
-exit 2
+exit 2| error: only the host can use `expect`; a seat uses `If-Match`
 $ turnfold --store SERVICE --token host.token play ford "p1: tap 0,1"
-stderr| error: seat p1 is taken; only its player can issue its commands
-exit 2
+exit 2| error: seat p1 is taken; only its player can issue its commands
 $ turnfold --store SERVICE --token host.token play ford --as p1 "tap 0,1"
-stderr| error: `--as p1` without that seat's token needs the store itself, and `--store` names a service
-exit 2
+exit 2| error: `--as p1` without that seat's token needs the store itself, and `--store` names a service
 $ turnfold --store SERVICE --token host.token play ford:7 resolve
-stderr| error: expected `ford` at entry 7, but its last entry is 1; look at `turnfold log ford` and try again, or branch off with `turnfold branch`
-exit 1
+exit 1| error: expected `ford` at entry 7, but its last entry is 1; look at `turnfold log ford` and try again, or branch off with `turnfold branch`
 $ turnfold --store SERVICE --token host.token play ford:7 resolve --expect 8
-stderr| error: `--expect` and `ford:7` name two entries as the last
-exit 2
+exit 2| error: `--expect` and `ford:7` name two entries as the last
 $ turnfold --store SERVICE --token host.token play ford --dice system
-stderr| error: `--dice` needs the store itself, and `--store` names a service
-exit 2
+exit 2| error: `--dice` needs the store itself, and `--store` names a service
 $ turnfold --store SERVICE --token host.token show nowhere
-stderr| error: no match `nowhere` in this store
-exit 2
+exit 2| error: no match `nowhere` in this store
 $ turnfold --store SERVICE --token host.token show ford --changed
-stderr| error: `--changed` needs the store itself, and `--store` names a service
-exit 2
+exit 2| error: `--changed` needs the store itself, and `--store` names a service
 $ turnfold --store SERVICE --token host.token log ford -n 1
-stderr| error: `--last` needs the store itself, and `--store` names a service
-exit 2
+exit 2| error: `--last` needs the store itself, and `--store` names a service
 $ turnfold --store SERVICE --token host.token log ford:99
-stderr| error: `ford@main` has no entry 99: its head is 1
-exit 2
+exit 2| error: `ford@main` has no entry 99: its head is 1
 $ turnfold --store SERVICE --token p1.token log ford:1
-stderr| error: a log as a seat knew it at an entry needs the store itself, and `--store` names a service
-exit 2
+exit 2| error: a log as a seat knew it at an entry needs the store itself, and `--store` names a service
 $ turnfold --store SERVICE --token host.token matches --long
-stderr| error: `--long` needs the store itself, and `--store` names a service
-exit 2
+exit 2| error: `--long` needs the store itself, and `--store` names a service
 $ turnfold --store SERVICE --token host.token play ford resolve --key "two words"
-stderr| error: invalid value 'two words' for '--key <KEY>': expected a key of 1 to 128 printable ASCII characters without spaces, found `two words`; see `--help`
-exit 2
+exit 2| error: invalid value 'two words' for '--key <KEY>': expected a key of 1 to 128 printable ASCII characters without spaces, found `two words`; see `--help`
 $ turnfold --store SERVICE --token host.token diff ford:0 ford
-stderr| error: this needs the store itself, and `SERVICE` is a service
-exit 2
+exit 2| error: this needs the store itself, and `SERVICE` is a service
 $ turnfold --store SERVICE --token host.token --format json new other --rules cycletap
-stderr| {"error":{"kind":"usage","message":"this needs the store itself, and `SERVICE` is a service","hint":null,"exit_code":2}}
-exit 2
+exit 2| {"error":{"kind":"usage","message":"this needs the store itself, and `SERVICE` is a service","hint":null,"exit_code":2}}
 $ turnfold --store SERVICE --token revoked.token show ford
-stderr| error: expected a valid token that has not expired or been revoked
-exit 2
+exit 2| error: expected a valid token that has not expired or been revoked
 $ turnfold --store SERVICE --token junk.token show ford
-stderr| error: `junk.token` holds no token
-exit 2
+exit 2| error: `junk.token` holds no token
 $ turnfold --store SERVICE --token missing.token show ford
-stderr| error: cannot read token file `missing.token`: No such file or directory (os error 2)
-exit 2
+exit 2| error: cannot read token file `missing.token`: No such file or directory (os error 2)
 
-"#]]
+"#]],
     );
 }
 

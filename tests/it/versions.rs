@@ -2,7 +2,6 @@
 
 use snapbox::str;
 
-use crate::cli::check;
 use turnfold_tests::sandbox::{Sandbox, store_match};
 #[cfg(unix)]
 #[cfg(feature = "serve")]
@@ -12,28 +11,18 @@ use turnfold_tests::service::Running;
 fn a_stored_match_of_another_version_is_refused() {
     let sandbox = Sandbox::new();
     store_match(&sandbox, "initiative", 99);
-    check(
-        &sandbox,
-        "show old
-         play old \"roll 1 2 3 4\"
-         export old
-         verify",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold show old
-stderr| error: match `old` was recorded under `initiative` version 99, this build has version 1; use the build that recorded it
-exit 2
+exit 2| error: match `old` was recorded under `initiative` version 99, this build has version 1; use the build that recorded it
 $ turnfold play old "roll 1 2 3 4"
-stderr| error: match `old` was recorded under `initiative` version 99, this build has version 1; use the build that recorded it
-exit 2
+exit 2| error: match `old` was recorded under `initiative` version 99, this build has version 1; use the build that recorded it
 $ turnfold export old
-stderr| error: match `old` was recorded under `initiative` version 99, this build has version 1; use the build that recorded it
-exit 2
+exit 2| error: match `old` was recorded under `initiative` version 99, this build has version 1; use the build that recorded it
 $ turnfold verify
 unknown_rules old: ruleset `initiative` has version 99, this build knows 1
 exit 1
 
-"#]],
-    );
+"#]]);
 }
 
 /// SV-7: a service says of such a match what the verbs say, and to its client with the same exit code; it still lists it.
@@ -76,23 +65,16 @@ fn sv_7_a_service_refuses_matches_of_other_rules_by_name() {
 fn a_stored_match_of_an_unknown_ruleset_is_refused() {
     let sandbox = Sandbox::new();
     store_match(&sandbox, "backgammon", 1);
-    check(
-        &sandbox,
-        "show old
-         verify
-         matches",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold show old
-stderr| error: unknown ruleset `backgammon`; known: [RULESETS]
-exit 2
+exit 2| error: unknown ruleset `backgammon`; known: [RULESETS]
 $ turnfold verify
 unknown_rules old: unknown ruleset `backgammon`
 exit 1
 $ turnfold matches
 old  backgammon  0 entries, 1 branch  [TIME]
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -107,35 +89,21 @@ fn a_replay_file_of_another_version_is_refused() {
     sandbox.write("format.tfl", replay(1, "initiative", 1));
     sandbox.write("version.tfl", replay(2, "initiative", 99));
     sandbox.write("ruleset.tfl", replay(2, "backgammon", 1));
-    check(
-        &sandbox,
-        "bless format.tfl
-         bless version.tfl
-         bless ruleset.tfl
-         check format.tfl
-         import version.tfl
-         replay ruleset.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold bless format.tfl
-stderr| error: format.tfl:1:17: expected `turnfold replay 2`, the one format that this build reads, found `1`
-exit 2
+exit 2| error: format.tfl:1:17: expected `turnfold replay 2`, the one format that this build reads, found `1`
 $ turnfold bless version.tfl
-stderr| error: version.tfl:4:11: expected version 1 of `initiative`, the one of this build, found 99
-exit 2
+exit 2| error: version.tfl:4:11: expected version 1 of `initiative`, the one of this build, found 99
 $ turnfold bless ruleset.tfl
-stderr| error: ruleset.tfl:3:11: expected a ruleset of this build ([RULESETS]), found `backgammon`
-exit 2
+exit 2| error: ruleset.tfl:3:11: expected a ruleset of this build ([RULESETS]), found `backgammon`
 $ turnfold check format.tfl
 failed format.tfl:1:17: expected `turnfold replay 2`, the one format that this build reads, found `1`
 0 passed, 1 failed (0 entries)
 exit 1
 $ turnfold import version.tfl
-stderr| error: version.tfl:4:11: expected version 1 of `initiative`, the one of this build, found 99
-exit 2
+exit 2| error: version.tfl:4:11: expected version 1 of `initiative`, the one of this build, found 99
 $ turnfold replay ruleset.tfl
-stderr| error: ruleset.tfl:3:11: expected a ruleset of this build ([RULESETS]), found `backgammon`
-exit 2
+exit 2| error: ruleset.tfl:3:11: expected a ruleset of this build ([RULESETS]), found `backgammon`
 
-"#]],
-    );
+"#]]);
 }

@@ -17,6 +17,7 @@ pub mod mailbox;
 pub mod players;
 pub mod sandbox;
 pub mod service;
+pub mod transcript;
 
 /// Reads the fixtures of a ruleset, in the order of their names.
 pub fn fixtures(ruleset: &str) -> Vec<Fixture> {

@@ -1,7 +1,6 @@
 //! A sealed place to run the real binary in: its own folder, its own environment.
 
 use std::env;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -99,55 +98,6 @@ impl Sandbox {
         assert!(output.status.success(), "turnfold {line}: {:?}\n{stderr}", output.status);
         String::from_utf8(output.stdout).unwrap()
     }
-
-    /// Runs one command a line and tells what a terminal would show, stderr and exit codes marked.
-    pub fn transcript(&self, lines: &str) -> String {
-        let mut transcript = String::new();
-        for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            let output = self.run(line);
-            writeln!(transcript, "$ turnfold {line}").unwrap();
-            transcript.push_str(&String::from_utf8(output.stdout).unwrap());
-            for line in String::from_utf8(output.stderr).unwrap().lines() {
-                writeln!(transcript, "stderr| {line}").unwrap();
-            }
-            match output.status.code() {
-                Some(0) => {}
-                Some(code) => writeln!(transcript, "exit {code}").unwrap(),
-                None => writeln!(transcript, "killed").unwrap(),
-            }
-        }
-        without_times(&without_rulesets(&without_links(&transcript)))
-    }
-}
-
-/// Blanks out the list of rulesets where a message tells which there are, so that a new game changes no snapshot.
-fn without_rulesets(text: &str) -> String {
-    let names: Vec<_> = RULESETS.iter().map(|rules| format!("`{}`", rules.name())).collect();
-    let names = names.join(", ");
-    text.replace(&format!("known: {names}"), "known: [RULESETS]")
-        .replace(&format!("({names})"), "([RULESETS])")
-}
-
-/// Blanks out times as they are written for people.
-fn without_times(text: &str) -> String {
-    let is_time = |text: &str| {
-        text.chars().zip("0000-00-00 00:00:00Z".chars()).all(|(found, pattern)| match pattern {
-            '0' => found.is_ascii_digit(),
-            other => found == other,
-        })
-    };
-    let mut blanked = String::new();
-    let mut rest = text;
-    while let Some(place) = rest.find('Z') {
-        let (before, after) = rest.split_at(place + 1);
-        let time = before.len().checked_sub(20).and_then(|from| before.split_at_checked(from));
-        match time.filter(|(_, time)| is_time(time)) {
-            Some((before, _)) => blanked.extend([before, "[TIME]"]),
-            None => blanked.push_str(before),
-        }
-        rest = after;
-    }
-    blanked + rest
 }
 
 /// Blanks out the links of the hash chain: they cover match ids and times, which differ from run to run.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use snapbox::str;
 use turnfold_core::registry::RULESETS;
 
-use super::{check, duel};
+use super::duel;
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
 const SEED: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
@@ -20,111 +20,10 @@ fn turns() -> Sandbox {
 }
 
 #[test]
-fn help_has_examples() {
-    check(
-        &Sandbox::new(),
-        "amend --help",
-        str![[r#"
-$ turnfold amend --help
-Change one entry and play the rest again, as a branch or file
-
-Replaces the entry with the command; `--insert` inserts the command before it, `--drop` removes the
-entry. The new history branches off before the entry; the original is never changed.
-
-Later entries that the rules now reject are listed with their reasons, and nothing is created unless
-`--keep-going` drops them. Later entries that still apply but have a different outcome are kept and
-listed.
-
-Rolls of seeded dice are made again from the seed as they fall due, because their values depend on
-the numbers of the entries. Recorded rolls keep their values. A recorded roll that is no longer due
-does not apply any more; if a roll is due that was never recorded, the entries before the next
-recorded roll do not apply.
-
-Replayed entries keep the time at which they were first recorded, but not their idempotency keys. In
-files, comments stay, and attempts (`!`) are tried again: one that is now accepted no longer
-applies.
-
-Usage: turnfold amend [OPTIONS] REV:SEQ|FILE:SEQ [COMMAND] --branch NAME
-       turnfold amend [OPTIONS] REV:SEQ|FILE:SEQ [COMMAND] --output FILE
-
-Arguments:
-  <REV:SEQ|FILE:SEQ>
-          The entry to change
-
-  [COMMAND]
-          The new command, `[SEAT:] command`, such as `p1: move 2,3`
-
-Options:
-      --insert
-          Put the command before the entry instead
-
-      --drop
-          Leave the entry out instead
-
-      --seat <SEAT>
-          Seat of a command that names none [default: whose command it is]
-
-      --keep-going
-          Leave out the later entries that no longer apply
-
-      --branch <NAME>
-          Create this branch, which begins after the entry before
-
-  -o, --output <FILE>
-          Write the whole history, blessed, to this file
-
-      --force
-          Overwrite the file if it exists
-
-  -h, --help
-          Print help (see a summary with '-h')
-
-Global options:
-      --store <DIR|URL>
-          Directory of the store, or the URL of a database or service
-          
-          [env: TURNFOLD_STORE=]
-          [default: .turnfold]
-
-      --token <FILE>
-          File with the token for a service
-
-      --format <FORMAT>
-          How to print the answer; `svg` is for `show` only
-
-          Possible values:
-          - text: For people
-          - json: One JSON document, or JSON Lines for sequences
-          - svg:  A picture
-          
-          [default: text]
-
-  -v, --verbose...
-          Print more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
-
-      --no-pager
-          Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
-
-Examples: turnfold amend duel:7 'p1: stand' --branch caution
-          turnfold amend duel.tfl:7 --drop -o without.tfl
-
-"#]],
-    );
-}
-
-#[test]
 fn one_entry_is_replaced_and_the_rest_played_again() {
     let sandbox = duel();
     sandbox.ok("play duel confirm \"move 1,-1\"");
-    check(
-        &sandbox,
-        "amend duel:3 \"move 1,1\" --branch flank
-         amend duel:3 \"p1: move 1,1\" --seat p2 --branch named
-         amend duel@flank:5 stand --branch deeper
-         branches duel
-         log duel@flank
-         verify",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold amend duel:3 "move 1,1" --branch flank
 - 3 p1 move 0,1
 + 3 p1 move 1,1 => moved unit=atlas from=0,2 to=1,1; cursor at=1,1; impulse_advanced index=1 player=p2 units=1 #d1e3fa94a390e862
@@ -161,30 +60,20 @@ ok duel@deeper: 5 entries state d1e3fa94a390e862 link [LINK]
 ok duel@flank: 5 entries state d1e3fa94a390e862 link [LINK]
 ok duel@named: 5 entries state d1e3fa94a390e862 link [LINK]
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn entries_that_no_longer_apply_are_conflicts_and_skipped_only_when_asked() {
     let sandbox = duel();
     sandbox.ok("play duel confirm \"move 1,-1\"");
-    check(
-        &sandbox,
-        "amend duel:2 --drop --branch without
-         branches duel
-         amend duel:2 --drop --branch without --keep-going
-         log duel@without
-         amend duel:4 --insert \"p2: cycle\" --branch other
-         verify",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold amend duel:2 --drop --branch without
 - 2 p1 confirm
 no longer applies (each was left out before the next was tried)
   4 p2 confirm => rejected not_your_turn (it is the other player's impulse)
   5 p2 move 1,-1 => rejected not_your_turn (it is the other player's impulse)
-stderr| error: 2 lines no longer apply, nothing was created; `--keep-going` leaves them out
-exit 1
+exit 1| error: 2 lines no longer apply, nothing was created; `--keep-going` leaves them out
 $ turnfold branches duel
 main  5 entries  link [LINK]
 $ turnfold amend duel:2 --drop --branch without --keep-going
@@ -196,17 +85,11 @@ no longer applies (each was left out before the next was tried)
 - moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1
 + ignored nothing_selected
 state, duel → duel@without
-  /impulse 1 → 0
-  /active_player "p2" → "p1"
-  /moved ["atlas"] → []
-  /cursor [0,1] → [0,2]
+...
   /units/0/at [0,1] → [0,2]
   /prompt "Player 2: select a unit to move (1 remaining)" → "Player 1: select a unit to move (1 remaining)"
   /status "Player 2's turn — move 1 of 1 units" → "Player 1's turn — move 1 of 1 units"
 created duel@without, which begins after duel:1: 2 entries, 1 of them played again #e67f02be3627678a
-$ turnfold log duel@without
-1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
-2 p1 move 0,1 => ignored nothing_selected #e67f02be3627678a
 $ turnfold amend duel:4 --insert "p2: cycle" --branch other
 + 4 p2 cycle => cursor at=0,-2 #818c9af3972ebd4c
 2 outcomes differ, first that of entry 4, now 5 (p2 confirm)
@@ -227,19 +110,12 @@ ok duel@main: 5 entries state 8bc3cdd5a21478a4 link [LINK]
 ok duel@other: 6 entries state c4dc7ea9bca7b541 link [LINK]
 ok duel@without: 2 entries state e67f02be3627678a link [LINK]
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn recorded_rolls_keep_their_values_and_stay_where_they_are_due() {
-    check(
-        &turns(),
-        "amend turns:1 \"roll 3 3 4 4\" --branch other-values
-         amend turns:2 --drop --branch no-roll-due
-         amend turns:3 --drop --branch no-values
-         amend turns:3 --insert \"roll 4 4 4 4\" --branch a-tie-first",
-        str![[r#"
+    turns().check(str![[r#"
 $ turnfold amend turns:1 "roll 3 3 4 4" --branch other-values
 - 1 host roll 1 1 2 2
 + 1 host roll 3 3 4 4 => rolled p1=6 p2=8; initiative p1=6 p2=8 loser=p1 winner=p2; movement_order impulses=; flash text="Initiative: P1 rolled 6, P2 rolled 8 — P1 moves first"; movement_complete #1ebc01584279a50d
@@ -249,21 +125,18 @@ $ turnfold amend turns:2 --drop --branch no-roll-due
 - 2 host next-turn
 no longer applies (each was left out before the next was tried)
   3 host roll 6 6 5 5 => rejected no_roll_due (no roll is due)
-stderr| error: 1 line no longer applies, nothing was created; `--keep-going` leaves them out
-exit 1
+exit 1| error: 1 line no longer applies, nothing was created; `--keep-going` leaves them out
 $ turnfold amend turns:3 --drop --branch no-values
 - 3 host roll 6 6 5 5
 no longer applies (each was left out before the next was tried)
   4 host next-turn => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`)
-stderr| error: 1 line no longer applies, nothing was created; `--keep-going` leaves them out
-exit 1
+exit 1| error: 1 line no longer applies, nothing was created; `--keep-going` leaves them out
 $ turnfold amend turns:3 --insert "roll 4 4 4 4" --branch a-tie-first
 + 3 host roll 4 4 4 4 => rolled p1=8 p2=8; flash text="Initiative: both rolled 8 — roll again" #2df496a842a9e500
 the states at the end are equal
 created turns@a-tie-first, which begins after turns:2: 5 entries, 2 of them played again #67fc3e75a8adb9c5
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -272,23 +145,7 @@ fn seeded_rolls_are_made_again_as_they_are_counted() {
     let setup = "fixtures/initiative/no-units.toml";
     sandbox.ok(&format!("new seeded --rules initiative --setup {setup} --dice seeded --seed {SEED}"));
     sandbox.ok("play seeded next-turn next-turn");
-    check(
-        &sandbox,
-        "log seeded
-         amend seeded:2 --insert next-turn --branch longer
-         log seeded@longer
-         amend seeded:5 --drop --branch shorter
-         log seeded@shorter
-         amend seeded:1 --drop --branch same
-         verify",
-        str![[r#"
-$ turnfold log seeded
-1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; movement_complete #363c06c4ad373592
-2 host next-turn => turn_started turn=2 #2df496a842a9e500
-3 host roll 3 4 4 3 => rolled p1=7 p2=7; flash text="Initiative: both rolled 7 — roll again" #2df496a842a9e500
-4 host roll 6 3 5 3 => rolled p1=9 p2=8; initiative p1=9 p2=8 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 9, P2 rolled 8 — P2 moves first"; movement_complete #588f4746ad2c2ece
-5 host next-turn => turn_started turn=3 #67fc3e75a8adb9c5
-6 host roll 4 5 6 5 => rolled p1=9 p2=11; initiative p1=9 p2=11 loser=p1 winner=p2; movement_order impulses=; flash text="Initiative: P1 rolled 9, P2 rolled 11 — P1 moves first"; movement_complete #1a106c73e8d4528e
+    sandbox.check(str![[r#"
 $ turnfold amend seeded:2 --insert next-turn --branch longer
 + 2 host next-turn => turn_started turn=2 #2df496a842a9e500
 rolled again by the seed
@@ -307,15 +164,6 @@ state, seeded → seeded@longer
   /initiative/loser "p1" → "p2"
   /initiative/winner "p2" → "p1"
 created seeded@longer, which begins after seeded:1: 8 entries, 4 of them played again #60e35574a02e53c2
-$ turnfold log seeded@longer
-1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; movement_complete #363c06c4ad373592
-2 host next-turn => turn_started turn=2 #2df496a842a9e500
-3 host roll 3 4 4 3 => rolled p1=7 p2=7; flash text="Initiative: both rolled 7 — roll again" #2df496a842a9e500
-4 host roll 6 3 5 3 => rolled p1=9 p2=8; initiative p1=9 p2=8 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 9, P2 rolled 8 — P2 moves first"; movement_complete #588f4746ad2c2ece
-5 host next-turn => turn_started turn=3 #67fc3e75a8adb9c5
-6 host roll 4 5 6 5 => rolled p1=9 p2=11; initiative p1=9 p2=11 loser=p1 winner=p2; movement_order impulses=; flash text="Initiative: P1 rolled 9, P2 rolled 11 — P1 moves first"; movement_complete #1a106c73e8d4528e
-7 host next-turn => turn_started turn=4 #1fb83df3a631b96e
-8 host roll 2 6 2 3 => rolled p1=8 p2=5; initiative p1=8 p2=5 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 8, P2 rolled 5 — P2 moves first"; movement_complete #60e35574a02e53c2
 $ turnfold amend seeded:5 --drop --branch shorter
 - 5 host next-turn
 rolled again by the seed
@@ -326,11 +174,6 @@ state, seeded → seeded@shorter
   /initiative/loser "p1" → "p2"
   /initiative/winner "p2" → "p1"
 created seeded@shorter, which begins after seeded:4: 4 entries, 0 of them played again #588f4746ad2c2ece
-$ turnfold log seeded@shorter
-1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; movement_complete #363c06c4ad373592
-2 host next-turn => turn_started turn=2 #2df496a842a9e500
-3 host roll 3 4 4 3 => rolled p1=7 p2=7; flash text="Initiative: both rolled 7 — roll again" #2df496a842a9e500
-4 host roll 6 3 5 3 => rolled p1=9 p2=8; initiative p1=9 p2=8 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 9, P2 rolled 8 — P2 moves first"; movement_complete #588f4746ad2c2ece
 $ turnfold amend seeded:1 --drop --branch same
 - 1 host roll 2 5 4 2
 rolled again by the seed
@@ -343,40 +186,14 @@ ok seeded@longer: 8 entries state 60e35574a02e53c2 link [LINK]
 ok seeded@same: 6 entries state 1a106c73e8d4528e link [LINK]
 ok seeded@shorter: 4 entries state 588f4746ad2c2ece link [LINK]
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn outcomes_that_turn_are_told() {
     let sandbox = Sandbox::new();
     sandbox.write("taps.tfl", fs::read(workspace().join("replays/cycletap/each-tap-in-turn.tfl")).unwrap());
-    check(
-        &sandbox,
-        "log taps.tfl
-         amend taps.tfl:1 --drop -o new.tfl
-         check new.tfl",
-        str![[r#"
-$ turnfold log taps.tfl
-1 p1 tap 0,0 => origin_selected at=0,0 #8a93db147275a3b0
-2 p1 tap 0,0 => defense_pending at=0,0 #691a6e9d0c5a2f31
-3 p1 tap 0,0 => order_cancelled unit=u1 #89c5b254e8610dad
-4 p1 tap 0,0 => origin_selected at=0,0 #8a93db147275a3b0
-5 p1 tap 1,0 => order_placed number=1 unit=u1 kind=attack path=1,0 #4ca61be86d57e686
-6 p1 tap 0,0 => orders_cleared unit=u1 count=1; defense_pending at=0,0 #abf03949a192d2f9
-7 p1 tap 0,0 => order_cancelled unit=u1 #0631ae98be1d283b
-8 p1 tap 0,0 => origin_selected at=0,0 #0c6259a9c41e6cc9
-9 p1 tap 1,0 => order_placed number=2 unit=u1 kind=attack path=1,0 #52391fb14e416e14
-10 p1 tap 1,0 => orders_cleared unit=u1 count=1; path_started at=1,0 #00fdd1950f8459a1
-11 p1 tap 1,0 => path_kind kind=deploy #0701be7500ec7a0b
-12 p1 tap 1,1 => path_extended at=1,1 #249b3d8265a304fa
-13 p1 tap 0,2 => path_extended at=0,2 #cecd77b333d4adf6
-14 p1 tap 1,2 => ignored path_full #cecd77b333d4adf6
-15 p1 tap 0,0 => order_placed number=3 unit=u1 kind=movement path=1,0|1,1|0,2 #32ef153e12244b06
-16 p1 tap 0,0 => origin_selected at=0,0 #ce42ada77ebbecac
-17 p1 tap 0,1 => orders_cleared unit=u1 count=1; order_placed number=4 unit=u1 kind=attack path=0,1 #0ebc94d27acbcbe8
-18 p1 tap -1,0 => order_placed number=5 unit=u1 kind=attack path=-1,0 #2b47e3f03c105860
-19 p1 tap 0,1 => orders_cleared unit=u1 count=2; path_started at=0,1 #33cbd368116ee489
+    sandbox.check(str![[r#"
 $ turnfold amend taps.tfl:1 --drop -o new.tfl
 - 1 p1 tap 0,0
 18 outcomes differ, first that of entry 2, now 1 (p1 tap 0,0)
@@ -400,8 +217,7 @@ $ turnfold check new.tfl
 ok new.tfl 18 entries
 1 passed, 0 failed (18 entries)
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -410,99 +226,55 @@ fn what_cannot_be_amended_is_refused_and_creates_nothing() {
     sandbox.ok("export duel -o duel.tfl");
     sandbox.ok("branch duel:1 taken");
     sandbox.write("false.tfl", sandbox.read("duel.tfl").replace("to=0,1", "to=0,0"));
-    check(
-        &sandbox,
-        "amend duel:3 \"p2: stand\" --branch x
-         amend duel:3 fly --branch x
-         amend duel:3 \"p9: stand\" --branch x
-         amend duel:3 stand --branch taken
-         amend duel:3 stand --branch main
-         amend duel:0 stand --branch x
-         amend duel:4 stand --branch x
-         amend duel stand --branch x
-         amend duel:1:2 stand --branch x
-         amend duel:3 --branch x
-         amend duel:3 stand
-         amend duel:3 stand --drop --branch x
-         amend duel:3 --insert --drop --branch x
-         amend duel:3 stand --branch x -o x.tfl
-         amend duel@nobody:3 stand --branch x
-         amend duel.tfl:3 stand --branch x
-         amend duel.tfl:3 stand -o duel.tfl
-         amend duel.tfl:9 stand -o x.tfl
-         amend missing.tfl:3 stand -o x.tfl
-         amend false.tfl:1 \"roll 1 1 1 2\" -o x.tfl
-         branches duel",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold amend duel:3 "p2: stand" --branch x
 ! p2 stand => rejected not_your_turn (it is the other player's impulse)
-stderr| error: the command was rejected; nothing was created
-exit 1
+exit 1| error: the command was rejected; nothing was created
 $ turnfold amend duel:3 fly --branch x
 ! fly => rejected malformed (expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `fly`)
-stderr| error: the command was rejected; nothing was created
-exit 1
+exit 1| error: the command was rejected; nothing was created
 $ turnfold amend duel:3 "p9: stand" --branch x
 ! p9: stand => rejected malformed (unknown seat `p9`: seats are `p1` to `p8` and `host`)
-stderr| error: the command was rejected; nothing was created
-exit 1
+exit 1| error: the command was rejected; nothing was created
 $ turnfold amend duel:3 stand --branch taken
-stderr| error: match `duel` already has a branch `taken`; choose another name
-exit 2
+exit 2| error: match `duel` already has a branch `taken`; choose another name
 $ turnfold amend duel:3 stand --branch main
-stderr| error: match `duel` already has a branch `main`; choose another name
-exit 2
+exit 2| error: match `duel` already has a branch `main`; choose another name
 $ turnfold amend duel:0 stand --branch x
-stderr| error: `duel:0` is the setup; entries count from 1
-exit 2
+exit 2| error: `duel:0` is the setup; entries count from 1
 $ turnfold amend duel:4 stand --branch x
-stderr| error: `duel` has no entry 4; its last is 3; to go on at the end, `branch` and `play`
-exit 2
+exit 2| error: `duel` has no entry 4; its last is 3; to go on at the end, `branch` and `play`
 $ turnfold amend duel stand --branch x
-stderr| error: invalid value 'duel' for '<REV:SEQ|FILE:SEQ>': expected the number of an entry in `duel`; an entry is written REV:SEQ or FILE:SEQ; see `--help`
-exit 2
+exit 2| error: invalid value 'duel' for '<REV:SEQ|FILE:SEQ>': expected the number of an entry in `duel`; an entry is written REV:SEQ or FILE:SEQ; see `--help`
 $ turnfold amend duel:1:2 stand --branch x
-stderr| error: invalid value 'duel:1:2' for '<REV:SEQ|FILE:SEQ>': expected a number, found `1:2` in revision `duel:1:2`, which is written MATCH[@BRANCH][:SEQ]; a replay file ends in `.tfl` or `.html`; see `--help`
-exit 2
+exit 2| error: invalid value 'duel:1:2' for '<REV:SEQ|FILE:SEQ>': expected a number, found `1:2` in revision `duel:1:2`, which is written MATCH[@BRANCH][:SEQ]; a replay file ends in `.tfl` or `.html`; see `--help`
 $ turnfold amend duel:3 --branch x
-stderr| error: the following required arguments were not provided: <COMMAND>; see `--help`
-exit 2
+exit 2| error: the following required arguments were not provided: <COMMAND>; see `--help`
 $ turnfold amend duel:3 stand
-stderr| error: the following required arguments were not provided: <--branch <NAME>|--output <FILE>>; see `--help`
-exit 2
+exit 2| error: the following required arguments were not provided: <--branch <NAME>|--output <FILE>>; see `--help`
 $ turnfold amend duel:3 stand --drop --branch x
-stderr| error: the argument '[COMMAND]' cannot be used with '--drop'; see `--help`
-exit 2
+exit 2| error: the argument '[COMMAND]' cannot be used with '--drop'; see `--help`
 $ turnfold amend duel:3 --insert --drop --branch x
-stderr| error: the argument '--insert' cannot be used with '--drop'; see `--help`
-exit 2
+exit 2| error: the argument '--insert' cannot be used with '--drop'; see `--help`
 $ turnfold amend duel:3 stand --branch x -o x.tfl
-stderr| error: the argument '--branch <NAME>' cannot be used with '--output <FILE>'; see `--help`
-exit 2
+exit 2| error: the argument '--branch <NAME>' cannot be used with '--output <FILE>'; see `--help`
 $ turnfold amend duel@nobody:3 stand --branch x
-stderr| error: match `duel` has no branch `nobody`; `turnfold branches duel` lists those there are
-exit 2
+exit 2| error: match `duel` has no branch `nobody`; `turnfold branches duel` lists those there are
 $ turnfold amend duel.tfl:3 stand --branch x
-stderr| error: `duel.tfl` is a file, it has no branches; name a new file with `--output`
-exit 2
+exit 2| error: `duel.tfl` is a file, it has no branches; name a new file with `--output`
 $ turnfold amend duel.tfl:3 stand -o duel.tfl
-stderr| error: `duel.tfl` exists; `--force` overwrites it
-exit 2
+exit 2| error: `duel.tfl` exists; `--force` overwrites it
 $ turnfold amend duel.tfl:9 stand -o x.tfl
-stderr| error: `duel.tfl` has no entry 9; its last is 3; to go on at the end, `branch` and `play`
-exit 2
+exit 2| error: `duel.tfl` has no entry 9; its last is 3; to go on at the end, `branch` and `play`
 $ turnfold amend missing.tfl:3 stand -o x.tfl
-stderr| error: cannot read replay `missing.tfl`: No such file or directory (os error 2)
-exit 2
+exit 2| error: cannot read replay `missing.tfl`: No such file or directory (os error 2)
 $ turnfold amend false.tfl:1 "roll 1 1 1 2" -o x.tfl
-stderr| error: false.tfl:42: entry 3 does not do what the file says, nothing was written; `turnfold check false.tfl` explains it
-exit 1
+exit 1| error: false.tfl:42: entry 3 does not do what the file says, nothing was written; `turnfold check false.tfl` explains it
 $ turnfold branches duel
 main   3 entries  link [LINK]
 taken  1 entry, from main:1  link [LINK]
 
-"#]],
-    );
+"#]]);
     assert!(!sandbox.path("x.tfl").exists());
 }
 
@@ -516,17 +288,7 @@ fn files_are_amended_with_their_comments_and_attempts() {
     let body = body.replace("\n3 ", "\n! p2 stand\n! p1 next-turn\n# the move\n3 ");
     sandbox.write("duel.tfl", format!("{header}+++\n# a duel\n1 {body}\n! p1 stand\n"));
     sandbox.ok("bless duel.tfl --accept");
-    check(
-        &sandbox,
-        "amend duel.tfl:3 \"move 1,1\" -o moved.tfl
-         diff duel.tfl moved.tfl
-         amend duel.tfl:3 --insert \"move 0,0\" -o blocked.tfl
-         amend duel.tfl:3 --drop -o dropped.tfl
-         amend duel.tfl:3 --drop -o dropped.tfl --keep-going
-         check moved.tfl blocked.tfl dropped.tfl
-         amend duel.tfl:3 \"move 1,1\" -o duel.tfl --force
-         diff duel.tfl moved.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold amend duel.tfl:3 "move 1,1" -o moved.tfl
 - 3 p1 move 0,1
 + 3 p1 move 1,1 => moved unit=atlas from=0,2 to=1,1; cursor at=1,1; impulse_advanced index=1 player=p2 units=1 #d1e3fa94a390e862
@@ -538,11 +300,7 @@ $ turnfold diff duel.tfl moved.tfl
 the histories part at entry 3
 --- duel.tfl
 +++ moved.tfl
-@@ -1,3 +1,3 @@
- 1 host roll 1 2 3 4
- 2 p1 confirm
--3 p1 move 0,1
-+3 p1 move 1,1
+...
 state, duel.tfl → moved.tfl
   /cursor [0,1] → [1,1]
   /units/0/at [0,1] → [1,1]
@@ -555,21 +313,13 @@ $ turnfold amend duel.tfl:3 --drop -o dropped.tfl
 - 3 p1 move 0,1
 no longer applies (each was left out before the next was tried)
   ! p1 stand => accepted (the attempt is accepted now)
-stderr| error: 1 line no longer applies, nothing was created; `--keep-going` leaves them out
-exit 1
+exit 1| error: 1 line no longer applies, nothing was created; `--keep-going` leaves them out
 $ turnfold amend duel.tfl:3 --drop -o dropped.tfl --keep-going
 - 3 p1 move 0,1
 no longer applies (each was left out before the next was tried)
   ! p1 stand => accepted (the attempt is accepted now)
 state, duel.tfl → dropped.tfl
-  /impulse 1 → 0
-  /active_player "p2" → "p1"
-  /moved ["atlas"] → []
-  /cursor [0,1] → [0,2]
-  /selected null → "atlas"
-  /units/0/at [0,1] → [0,2]
-  /prompt "Player 2: select a unit to move (1 remaining)" → "Player 1: move Atlas AS7-D"
-  /status "Player 2's turn — move 1 of 1 units" → "Player 1's turn — move 1 of 1 units"
+...
 wrote `dropped.tfl`: 2 entries, 0 of them played again #01c8c4ec6ad17e5a
 $ turnfold check moved.tfl blocked.tfl dropped.tfl
 ok moved.tfl 3 entries
@@ -586,8 +336,7 @@ wrote `duel.tfl`: 3 entries, 0 of them played again #d1e3fa94a390e862
 $ turnfold diff duel.tfl moved.tfl
 duel.tfl and moved.tfl are equal: 3 entries #d1e3fa94a390e862
 
-"#]],
-    );
+"#]]);
     let lines = |file: &str| {
         let text = sandbox.read(file);
         let (_, body) = text.split_once("+++\n# a duel\n").unwrap();
@@ -629,25 +378,17 @@ duel.tfl and moved.tfl are equal: 3 entries #d1e3fa94a390e862
 fn json_tells_all_of_it_whether_created_or_not() {
     let sandbox = duel();
     sandbox.ok("play duel confirm \"move 1,-1\"");
-    check(
-        &sandbox,
-        "--format json amend duel:3 \"move 1,1\" --branch flank
-         --format json amend duel:3 --drop --branch without
-         --format json amend duel:3 fly --branch without",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold --format json amend duel:3 "move 1,1" --branch flank
 {"created":true,"source":"duel","seq":3,"target":"duel@flank","removed":{"seq":3,"seat":"p1","command":"move 0,1","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"moved","unit":"atlas","from":[0,2],"to":[0,1]},{"effect":"cursor","at":[0,1]},{"effect":"impulse_advanced","index":1,"player":"p2","units":1}],"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7"},"added":{"seq":3,"seat":"p1","command":"move 1,1","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"moved","unit":"atlas","from":[0,2],"to":[1,1]},{"effect":"cursor","at":[1,1]},{"effect":"impulse_advanced","index":1,"player":"p2","units":1}],"state_hash":"d1e3fa94a390e8624eac9c81106f4e2f3fe5da58a71424ef0334817d4b0e7080"},"entries":5,"kept":2,"state_hash":"d1e3fa94a390e8624eac9c81106f4e2f3fe5da58a71424ef0334817d4b0e7080","conflicts":[],"outcomes":[],"rolls":[],"state":[{"path":"/cursor","old":[0,1],"new":[1,1]},{"path":"/units/0/at","old":[0,1],"new":[1,1]}]}
 $ turnfold --format json amend duel:3 --drop --branch without
 {"created":false,"source":"duel","seq":3,"target":"duel@without","removed":{"seq":3,"seat":"p1","command":"move 0,1","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"moved","unit":"atlas","from":[0,2],"to":[0,1]},{"effect":"cursor","at":[0,1]},{"effect":"impulse_advanced","index":1,"player":"p2","units":1}],"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7"},"added":null,"entries":2,"kept":0,"state_hash":"01c8c4ec6ad17e5ade4125bd7705255954648578b138f503368e11ea7222239f","conflicts":[{"seq":4,"seat":"p2","command":"confirm","reason":"not_your_turn","message":"it is the other player's impulse"},{"seq":5,"seat":"p2","command":"move 1,-1","reason":"not_your_turn","message":"it is the other player's impulse"}],"outcomes":[],"rolls":[],"state":[{"path":"/impulse","old":1,"new":0},{"path":"/active_player","old":"p2","new":"p1"},{"path":"/moved","old":["atlas"],"new":[]},{"path":"/cursor","old":[0,1],"new":[0,2]},{"path":"/selected","old":null,"new":"atlas"},{"path":"/units/0/at","old":[0,1],"new":[0,2]},{"path":"/prompt","old":"Player 2: select a unit to move (1 remaining)","new":"Player 1: move Atlas AS7-D"},{"path":"/status","old":"Player 2's turn — move 1 of 1 units","new":"Player 1's turn — move 1 of 1 units"}]}
-stderr| {"error":{"kind":"negative","message":"2 lines no longer apply, nothing was created","hint":"`--keep-going` leaves them out","exit_code":1}}
-exit 1
+exit 1| {"error":{"kind":"negative","message":"2 lines no longer apply, nothing was created","hint":"`--keep-going` leaves them out","exit_code":1}}
 $ turnfold --format json amend duel:3 fly --branch without
 {"seq":null,"seat":null,"command":"fly","outcome":"rejected","reason":"malformed","message":"expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `fly`","effects":[],"state_hash":"01c8c4ec6ad17e5ade4125bd7705255954648578b138f503368e11ea7222239f"}
-stderr| {"error":{"kind":"negative","message":"the command was rejected; nothing was created","hint":null,"exit_code":1}}
-exit 1
+exit 1| {"error":{"kind":"negative","message":"the command was rejected; nothing was created","hint":null,"exit_code":1}}
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

@@ -3,73 +3,41 @@
 use serde_json::Value;
 use snapbox::str;
 
-use super::{check, duel};
+use super::duel;
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
 #[test]
 fn the_first_entry_that_makes_a_condition_true_is_found() {
     let sandbox = duel();
     sandbox.ok("export duel -o duel.tfl");
-    check(
-        &sandbox,
-        "bisect duel --when \"/phase == movement\"
-         bisect duel.tfl --when \"/units/0/at == [0,1]\"
-         bisect duel --when \"/selected == atlas\"
-         bisect duel --when \"/selected == atlas\" --linear
-         bisect duel --when \"/turn == 1\"
-         bisect duel --when turn
-         bisect duel
-         --format json bisect duel --when \"/active_player == p2\"",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold bisect duel --when "/phase == movement"
 entry 1 makes `/phase == "movement"` true (3 steps)
 1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
   /phase "initiative" → "movement"
   /initiative null → {"rolls":{"p1":3,"p2":7},"loser":"p1","winner":"p2"}
-  /movement_order/0 (none) → {"player":"p1","units":1}
-  /movement_order/1 (none) → {"player":"p2","units":1}
-  /movement_order/2 (none) → {"player":"p1","units":1}
-  /movement_order/3 (none) → {"player":"p2","units":1}
-  /impulse null → 0
-  /active_player null → "p1"
-  /remaining_in_impulse null → 1
-  /cursor [0,0] → [0,2]
-  /due_roll {"purpose":"initiative","count":4,"low":1,"high":6} → null
-  /prompt "Roll for initiative" → "Player 1: select a unit to move (1 remaining)"
-  /status "" → "Player 1's turn — move 1 of 1 units"
+...
 $ turnfold bisect duel.tfl --when "/units/0/at == [0,1]"
 entry 3 makes `/units/0/at == [0,1]` true (4 steps)
 3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
-  /impulse 0 → 1
-  /active_player "p1" → "p2"
-  /moved [] → ["atlas"]
-  /cursor [0,2] → [0,1]
-  /selected "atlas" → null
-  /units/0/at [0,2] → [0,1]
-  /prompt "Player 1: move Atlas AS7-D" → "Player 2: select a unit to move (1 remaining)"
-  /status "Player 1's turn — move 1 of 1 units" → "Player 2's turn — move 1 of 1 units"
+...
 $ turnfold bisect duel --when "/selected == atlas"
-stderr| error: the condition is not true at the end, after 3 entries; use `--linear` to find an earlier entry at which it becomes true
-exit 1
+exit 1| error: the condition is not true at the end, after 3 entries; use `--linear` to find an earlier entry at which it becomes true
 $ turnfold bisect duel --when "/selected == atlas" --linear
 entry 2 makes `/selected == "atlas"` true (3 steps)
 2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a
   /selected null → "atlas"
   /prompt "Player 1: select a unit to move (1 remaining)" → "Player 1: move Atlas AS7-D"
 $ turnfold bisect duel --when "/turn == 1"
-stderr| error: the condition already holds in the setup, so no entry makes it true
-exit 1
+exit 1| error: the condition already holds in the setup, so no entry makes it true
 $ turnfold bisect duel --when turn
-stderr| error: invalid value 'turn' for '--when <CONDITION>': expected `PATH OP VALUE` with ==, !=, <, <=, > or >=, found `turn`; see `--help`
-exit 2
+exit 2| error: invalid value 'turn' for '--when <CONDITION>': expected `PATH OP VALUE` with ==, !=, <, <=, > or >=, found `turn`; see `--help`
 $ turnfold bisect duel
-stderr| error: the following required arguments were not provided: --when <CONDITION>; see `--help`
-exit 2
+exit 2| error: the following required arguments were not provided: --when <CONDITION>; see `--help`
 $ turnfold --format json bisect duel --when "/active_player == p2"
 {"first":3,"suspects":[3],"probes":4,"entry":{"seq":3,"seat":"p1","command":"move 0,1","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"moved","unit":"atlas","from":[0,2],"to":[0,1]},{"effect":"cursor","at":[0,1]},{"effect":"impulse_advanced","index":1,"player":"p2","units":1}],"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7"},"state":[{"path":"/impulse","old":0,"new":1},{"path":"/active_player","old":"p1","new":"p2"},{"path":"/moved","old":[],"new":["atlas"]},{"path":"/cursor","old":[0,2],"new":[0,1]},{"path":"/selected","old":"atlas","new":null},{"path":"/units/0/at","old":[0,2],"new":[0,1]},{"path":"/prompt","old":"Player 1: move Atlas AS7-D","new":"Player 2: select a unit to move (1 remaining)"},{"path":"/status","old":"Player 1's turn — move 1 of 1 units","new":"Player 2's turn — move 1 of 1 units"}]}
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -139,90 +107,48 @@ fn ten_thousand_entries_take_no_more_steps_than_their_number_has_bits() {
 
 #[test]
 fn a_condition_that_no_view_can_answer_is_refused_with_what_there_is_instead() {
-    check(
-        &duel(),
-        "bisect duel --when \"/unit/0/at == [0,1]\"
-         bisect duel --when \"/unit/0/at != [0,1]\"
-         bisect duel --when \"/trun > 1\" --linear
-         bisect duel --when \"/units/9/mp == 3\"
-         bisect duel --when \"/turn/now == 3\"
-         bisect duel --when \"/turn == three\"
-         bisect duel --when \"/phase > 3\"
-         bisect duel --when \"/phase != 3\"
-         bisect duel --when \"/units/0/at == 0,1\"
-         bisect duel --when \"/turn == 1 && /phase == movement\"
-         bisect duel --when \"/turn = 1\"
-         bisect duel --when \"/turn == 1.5\"
-         bisect duel --when \"/turn < null\"",
-        str![[r#"
+    duel().check(str![[r#"
 $ turnfold bisect duel --when "/unit/0/at == [0,1]"
-stderr| error: `/unit/0/at` is nowhere in the view, after any entry: the view has `ruleset`, `turn`, `phase`, `initiative`, `movement_order`, `impulse`, `active_player`, `remaining_in_impulse`, `moved`, `cursor`, `selected`, `units`, `blocked`, `due_roll`, `prompt`, `status`; did you mean `/units/0/at`?
-exit 2
+exit 2| error: `/unit/0/at` is nowhere in the view, after any entry: the view has `ruleset`, `turn`, `phase`, `initiative`, `movement_order`, `impulse`, `active_player`, `remaining_in_impulse`, `moved`, `cursor`, `selected`, `units`, `blocked`, `due_roll`, `prompt`, `status`; did you mean `/units/0/at`?
 $ turnfold bisect duel --when "/unit/0/at != [0,1]"
-stderr| error: `/unit/0/at` is nowhere in the view, after any entry: the view has `ruleset`, `turn`, `phase`, `initiative`, `movement_order`, `impulse`, `active_player`, `remaining_in_impulse`, `moved`, `cursor`, `selected`, `units`, `blocked`, `due_roll`, `prompt`, `status`; did you mean `/units/0/at`?
-exit 2
+exit 2| error: `/unit/0/at` is nowhere in the view, after any entry: the view has `ruleset`, `turn`, `phase`, `initiative`, `movement_order`, `impulse`, `active_player`, `remaining_in_impulse`, `moved`, `cursor`, `selected`, `units`, `blocked`, `due_roll`, `prompt`, `status`; did you mean `/units/0/at`?
 $ turnfold bisect duel --when "/trun > 1" --linear
-stderr| error: `/trun` is nowhere in the view, after any entry: the view has `ruleset`, `turn`, `phase`, `initiative`, `movement_order`, `impulse`, `active_player`, `remaining_in_impulse`, `moved`, `cursor`, `selected`, `units`, `blocked`, `due_roll`, `prompt`, `status`; did you mean `/turn`?
-exit 2
+exit 2| error: `/trun` is nowhere in the view, after any entry: the view has `ruleset`, `turn`, `phase`, `initiative`, `movement_order`, `impulse`, `active_player`, `remaining_in_impulse`, `moved`, `cursor`, `selected`, `units`, `blocked`, `due_roll`, `prompt`, `status`; did you mean `/turn`?
 $ turnfold bisect duel --when "/units/9/mp == 3"
-stderr| error: `/units/9/mp` is nowhere in the view, after any entry: `/units` has 4 elements, from 0 on
-exit 2
+exit 2| error: `/units/9/mp` is nowhere in the view, after any entry: `/units` has 4 elements, from 0 on
 $ turnfold bisect duel --when "/turn/now == 3"
-stderr| error: `/turn/now` is nowhere in the view, after any entry: `/turn` has no parts
-exit 2
+exit 2| error: `/turn/now` is nowhere in the view, after any entry: `/turn` has no parts
 $ turnfold bisect duel --when "/turn == three"
-stderr| error: `/turn == "three"` compares a number with a string, as `/turn` is `1`; write a number, as in `7`
-exit 2
+exit 2| error: `/turn == "three"` compares a number with a string, as `/turn` is `1`; write a number, as in `7`
 $ turnfold bisect duel --when "/phase > 3"
-stderr| error: `/phase > 3` compares a string with a number, as `/phase` is `"movement"`; write a string with quotes where it could be taken for a number, as in `"7"`
-exit 2
+exit 2| error: `/phase > 3` compares a string with a number, as `/phase` is `"movement"`; write a string with quotes where it could be taken for a number, as in `"7"`
 $ turnfold bisect duel --when "/phase != 3"
-stderr| error: `/phase != 3` compares a string with a number, as `/phase` is `"movement"`; write a string with quotes where it could be taken for a number, as in `"7"`
-exit 2
+exit 2| error: `/phase != 3` compares a string with a number, as `/phase` is `"movement"`; write a string with quotes where it could be taken for a number, as in `"7"`
 $ turnfold bisect duel --when "/units/0/at == 0,1"
-stderr| error: `/units/0/at == "0,1"` compares an array with a string, as `/units/0/at` is `[0,1]`; write an array as JSON, as in `[0,3]`, or go on in the path to one of its elements
-exit 2
+exit 2| error: `/units/0/at == "0,1"` compares an array with a string, as `/units/0/at` is `[0,1]`; write an array as JSON, as in `[0,3]`, or go on in the path to one of its elements
 $ turnfold bisect duel --when "/turn == 1 && /phase == movement"
-stderr| error: invalid value '/turn == 1 && /phase == movement' for '--when <CONDITION>': expected one comparison, found `&&` after its value; a string that holds it is written with quotes, as in `"a && b"`; see `--help`
-exit 2
+exit 2| error: invalid value '/turn == 1 && /phase == movement' for '--when <CONDITION>': expected one comparison, found `&&` after its value; a string that holds it is written with quotes, as in `"a && b"`; see `--help`
 $ turnfold bisect duel --when "/turn = 1"
-stderr| error: invalid value '/turn = 1' for '--when <CONDITION>': expected `PATH OP VALUE` with ==, !=, <, <=, > or >=, found `/turn = 1`; see `--help`
-exit 2
+exit 2| error: invalid value '/turn = 1' for '--when <CONDITION>': expected `PATH OP VALUE` with ==, !=, <, <=, > or >=, found `/turn = 1`; see `--help`
 $ turnfold bisect duel --when "/turn == 1.5"
-stderr| error: invalid value '/turn == 1.5' for '--when <CONDITION>': expected a whole number, found `1.5`; views hold no others; see `--help`
-exit 2
+exit 2| error: invalid value '/turn == 1.5' for '--when <CONDITION>': expected a whole number, found `1.5`; views hold no others; see `--help`
 $ turnfold bisect duel --when "/turn < null"
-stderr| error: invalid value '/turn < null' for '--when <CONDITION>': expected a number or a string after `<`, found null; see `--help`
-exit 2
+exit 2| error: invalid value '/turn < null' for '--when <CONDITION>': expected a number or a string after `<`, found null; see `--help`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn a_field_that_is_there_now_and_then_is_no_mistake() {
-    check(
-        &duel(),
-        "bisect duel --when \"/movement_order/1/player == p9\"
-         bisect duel --when \"/selected == locust\"
-         bisect duel --when \"/moved/0 == locust\" --linear
-         bisect duel --when \"/initiative/rolls/p1 == 12\"",
-        str![[r#"
+    duel().check(str![[r#"
 $ turnfold bisect duel --when "/movement_order/1/player == p9"
-stderr| error: the condition is not true at the end, after 3 entries; use `--linear` to find an earlier entry at which it becomes true
-exit 1
+exit 1| error: the condition is not true at the end, after 3 entries; use `--linear` to find an earlier entry at which it becomes true
 $ turnfold bisect duel --when "/selected == locust"
-stderr| error: the condition is not true at the end, after 3 entries; use `--linear` to find an earlier entry at which it becomes true
-exit 1
-$ turnfold bisect duel --when "/moved/0 == locust" --linear
-stderr| error: the condition is not true at the end, after 3 entries; use `--linear` to find an earlier entry at which it becomes true
-exit 1
+exit 1| error: the condition is not true at the end, after 3 entries; use `--linear` to find an earlier entry at which it becomes true
 $ turnfold bisect duel --when "/initiative/rolls/p1 == 12"
-stderr| error: the condition is not true at the end, after 3 entries; use `--linear` to find an earlier entry at which it becomes true
-exit 1
+exit 1| error: the condition is not true at the end, after 3 entries; use `--linear` to find an earlier entry at which it becomes true
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

@@ -2,20 +2,11 @@
 
 use snapbox::str;
 
-use super::{check, duel};
+use super::duel;
 
 #[test]
 fn the_entry_that_last_changed_a_field_is_shown() {
-    check(
-        &duel(),
-        "blame duel /units/0/at
-         blame duel /selected
-         blame duel /selected --all
-         blame duel:2 /units/0/at
-         blame duel /units/9/at
-         blame duel units
-         --format json blame duel /moved",
-        str![[r#"
+    duel().check(str![[r#"
 $ turnfold blame duel /units/0/at
 /units/0/at [0,2] → [0,1]
   3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
@@ -28,17 +19,13 @@ $ turnfold blame duel /selected --all
 /selected "atlas" → null
   3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
 $ turnfold blame duel:2 /units/0/at
-stderr| error: no entry of `duel:2` changed `/units/0/at`
-exit 1
+exit 1| error: no entry of `duel:2` changed `/units/0/at`
 $ turnfold blame duel /units/9/at
-stderr| error: `/units/9/at` is nowhere in the view of duel; `turnfold --format json show duel` shows the view
-exit 2
+exit 2| error: `/units/9/at` is nowhere in the view of duel; `turnfold --format json show duel` shows the view
 $ turnfold blame duel units
-stderr| error: expected a path into the view such as `/turn` or `/units/0/at`, found `units`
-exit 2
+exit 2| error: expected a path into the view such as `/turn` or `/units/0/at`, found `units`
 $ turnfold --format json blame duel /moved
 {"seq":3,"seat":"p1","command":"move 0,1","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"moved","unit":"atlas","from":[0,2],"to":[0,1]},{"effect":"cursor","at":[0,1]},{"effect":"impulse_advanced","index":1,"player":"p2","units":1}],"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","path":"/moved","old":[],"new":["atlas"]}
 
-"#]],
-    );
+"#]]);
 }

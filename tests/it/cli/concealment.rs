@@ -9,104 +9,72 @@ use std::thread;
 
 use snapbox::str;
 
-use super::check;
 use super::documents::verbs_of_help;
 use turnfold_tests::sandbox::Sandbox;
 
 /// What each verb is asked as a player: MATCH and FILE are the history, SEAT is the player's, PLAIN a match that
-/// holds no secret, FIRST and SECOND commands of the player's own.
-const LINES: &[(&str, &[&str])] = &[
-    (
-        "show",
-        &["show MATCH --as SEAT", "show MATCH:1 --as SEAT", "show MATCH:99 --as SEAT", "show FILE --as SEAT"],
-    ),
-    ("legal", &["legal MATCH --as SEAT", "legal MATCH:2 --as SEAT", "legal FILE --as SEAT"]),
-    // What follows the history is the question.
-    ("ask", &["ask --as SEAT MATCH QUESTION", "ask --as SEAT MATCH:1 QUESTION", "ask --as SEAT MATCH what"]),
-    (
-        "log",
-        &[
-            "log MATCH --as SEAT",
-            "log MATCH --as SEAT --times",
-            "log MATCH --as SEAT -n 2",
-            "log MATCH:2 --as SEAT",
-            "log MATCH:99 --as SEAT",
-            "log FILE --as SEAT",
-        ],
-    ),
-    (
-        "export",
-        &[
-            "export MATCH --as SEAT",
-            "export MATCH:1 --as SEAT",
-            "export MATCH:99 --as SEAT",
-            "export MATCH --html --as SEAT",
-            "export MATCH:1 --html --as SEAT",
-            "export FILE --html --as SEAT",
-        ],
-    ),
-    ("bundle", &["bundle MATCH --as SEAT -o a.bundle", "bundle MATCH PLAIN --as SEAT -o b.bundle"]),
-    (
-        "blame",
-        &[
-            "blame MATCH FIELD --as SEAT --all",
-            "blame MATCH SECRET --as SEAT --all",
-            "blame FILE FIELD --as SEAT",
-            "blame MATCH /nowhere --as SEAT",
-        ],
-    ),
-    (
-        "bisect",
-        &[
-            "bisect MATCH --when \"FIELD == VALUE\" --as SEAT -v",
-            "bisect MATCH --when \"FIELD == VALUE\" --as SEAT --linear",
-            "bisect FILE --when \"SECRET != null\" --as SEAT",
-            "bisect MATCH --when \"FIELD == never\" --as SEAT",
-            "bisect MATCH --run true --as SEAT",
-        ],
-    ),
-    (
-        "diff",
-        &[
-            "diff MATCH PLAIN --as SEAT",
-            "diff PLAIN MATCH --as SEAT --stat",
-            "diff MATCH MATCH:1 --as SEAT",
-            "diff MATCH FILE --as SEAT",
-        ],
-    ),
-    (
-        "replay",
-        &[
-            "replay MATCH --as SEAT",
-            "replay MATCH:1 --as SEAT --step",
-            "replay MATCH --as SEAT --to 99",
-            "replay FILE --as SEAT --step",
-        ],
-    ),
-    (
-        "run",
-        &[
-            "run --rules RULES --setup SETUP --as SEAT --state --views FIRST SECOND",
-            "run --rules RULES --setup SETUP --as SEAT --keep-going back \"p4: back\"",
-        ],
-    ),
-    (
-        "play",
-        &[
-            "play MATCH --as SEAT \"p4: back\"",
-            "play MATCH --as SEAT refused",
-            "play MATCH --as SEAT tap",
-            "play MATCH --as SEAT --expect 99 FIRST",
-            "play MATCH:0 --as SEAT FIRST",
-            "play MATCH --as SEAT --key secret FIRST",
-            "play MATCH --as SEAT",
-            "play MATCH --as SEAT --key own FIRST -vv",
-            "play MATCH --as SEAT --key own FIRST",
-            "play MATCH --as SEAT SECOND SECOND",
-            "log MATCH --as SEAT",
-        ],
-    ),
-];
+/// holds no secret, FIRST and SECOND commands of the player's own. What follows the history in `ask` is the question.
+const LINES: &str = r#"
+show MATCH --as SEAT
+show MATCH:1 --as SEAT
+show MATCH:99 --as SEAT
+show FILE --as SEAT
+legal MATCH --as SEAT
+legal MATCH:2 --as SEAT
+legal FILE --as SEAT
+ask --as SEAT MATCH QUESTION
+ask --as SEAT MATCH:1 QUESTION
+ask --as SEAT MATCH what
+log MATCH --as SEAT
+log MATCH --as SEAT --times
+log MATCH --as SEAT -n 2
+log MATCH:2 --as SEAT
+log MATCH:99 --as SEAT
+log FILE --as SEAT
+export MATCH --as SEAT
+export MATCH:1 --as SEAT
+export MATCH:99 --as SEAT
+export MATCH --html --as SEAT
+export MATCH:1 --html --as SEAT
+export FILE --html --as SEAT
+bundle MATCH --as SEAT -o a.bundle
+bundle MATCH PLAIN --as SEAT -o b.bundle
+blame MATCH FIELD --as SEAT --all
+blame MATCH SECRET --as SEAT --all
+blame FILE FIELD --as SEAT
+blame MATCH /nowhere --as SEAT
+bisect MATCH --when "FIELD == VALUE" --as SEAT -v
+bisect MATCH --when "FIELD == VALUE" --as SEAT --linear
+bisect FILE --when "SECRET != null" --as SEAT
+bisect MATCH --when "FIELD == never" --as SEAT
+bisect MATCH --run true --as SEAT
+diff MATCH PLAIN --as SEAT
+diff PLAIN MATCH --as SEAT --stat
+diff MATCH MATCH:1 --as SEAT
+diff MATCH FILE --as SEAT
+replay MATCH --as SEAT
+replay MATCH:1 --as SEAT --step
+replay MATCH --as SEAT --to 99
+replay FILE --as SEAT --step
+run --rules RULES --setup SETUP --as SEAT --state --views FIRST SECOND
+run --rules RULES --setup SETUP --as SEAT --keep-going back "p4: back"
+play MATCH --as SEAT "p4: back"
+play MATCH --as SEAT refused
+play MATCH --as SEAT tap
+play MATCH --as SEAT --expect 99 FIRST
+play MATCH:0 --as SEAT FIRST
+play MATCH --as SEAT --key secret FIRST
+play MATCH --as SEAT
+play MATCH --as SEAT --key own FIRST -vv
+play MATCH --as SEAT --key own FIRST
+play MATCH --as SEAT SECOND SECOND
+log MATCH --as SEAT
+"#;
+
+/// Returns each line with its verb.
+fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {
+    LINES.lines().filter_map(|line| Some((line.split_once(' ')?.0, line)))
+}
 
 /// Returns the secrets that are compared: all of a case if `TURNFOLD_ALL_SECRETS` is set, as in CI, else two.
 fn compared(case: &Case) -> &'static [&'static str] {
@@ -240,8 +208,7 @@ impl Case {
         }
         sandbox.ok("export secret -o secret.tfl");
         let mut told = Vec::new();
-        for (verb, line) in LINES.iter().flat_map(|(verb, lines)| lines.iter().map(move |line| (*verb, line)))
-        {
+        for (verb, line) in lines() {
             let formats: &[&str] = if verb == "show" { &["text", "json", "svg"] } else { &["text", "json"] };
             for format in formats {
                 let line = self.line(line, format, setup);
@@ -332,11 +299,9 @@ fn verbs_with_as(sandbox: &Sandbox) -> BTreeSet<String> {
 #[test]
 fn every_verb_with_as_is_among_those_compared() {
     let found = verbs_with_as(&Sandbox::new());
-    let known: BTreeSet<String> = LINES.iter().map(|(verb, _)| (*verb).to_owned()).collect();
+    let known: BTreeSet<String> =
+        lines().filter(|(_, line)| line.contains("--as SEAT")).map(|(verb, _)| verb.to_owned()).collect();
     assert_eq!(found, known);
-    for (verb, lines) in LINES {
-        assert!(lines.iter().any(|line| line.starts_with(verb) && line.contains("--as SEAT")), "{verb}");
-    }
 }
 
 /// The 256 plans of four taps on a few hexes: a hash told to p2 would tell them apart.
@@ -345,35 +310,22 @@ fn ct_19_a_rejected_command_tells_no_state_hash() {
     let sandbox = Sandbox::new();
     sandbox.ok("new ford --rules cycletap --setup fixtures/cycletap/ford.toml");
     sandbox.ok("play ford \"tap 0,1\" \"tap 0,0\"");
-    check(
-        &sandbox,
-        "play ford --as p2 back
-         --format json play ford --as p2 back
-         play ford --as p2 \"p1: back\"
-         run --rules cycletap --setup fixtures/cycletap/ford.toml --as p2 \"p1: back\"
-         play ford \"p2: back\"",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold play ford --as p2 back
 ! p2 back => rejected not_your_turn (the other player is planning)
-stderr| error: the command was rejected; nothing was recorded; `turnfold rules cycletap not_your_turn` explains it
-exit 1
+exit 1| error: the command was rejected; nothing was recorded; `turnfold rules cycletap not_your_turn` explains it
 $ turnfold --format json play ford --as p2 back
 {"seq":null,"seat":"p2","command":"back","outcome":"rejected","reason":"not_your_turn","message":"the other player is planning","effects":[],"state_hash":null}
-stderr| {"error":{"kind":"negative","message":"the command was rejected; nothing was recorded","hint":"`turnfold rules cycletap not_your_turn` explains it","exit_code":1}}
-exit 1
+exit 1| {"error":{"kind":"negative","message":"the command was rejected; nothing was recorded","hint":"`turnfold rules cycletap not_your_turn` explains it","exit_code":1}}
 $ turnfold play ford --as p2 "p1: back"
-stderr| error: `p1: back` is a command of p1, but `--as p2` gives all commands as p2; leave out `--as` or the command
-exit 2
+exit 2| error: `p1: back` is a command of p1, but `--as p2` gives all commands as p2; leave out `--as` or the command
 $ turnfold run --rules cycletap --setup fixtures/cycletap/ford.toml --as p2 "p1: back"
-stderr| error: `p1: back` is a command of p1, but `--as p2` gives all commands as p2; leave out `--as` or the command
-exit 2
+exit 2| error: `p1: back` is a command of p1, but `--as p2` gives all commands as p2; leave out `--as` or the command
 $ turnfold play ford "p2: back"
 ! p2 back => rejected not_your_turn (the other player is planning)
-stderr| error: the command was rejected; nothing was recorded; `turnfold rules cycletap not_your_turn` explains it
-exit 1
+exit 1| error: the command was rejected; nothing was recorded; `turnfold rules cycletap not_your_turn` explains it
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use super::{check, duel};
+use super::duel;
 use turnfold_tests::sandbox::Sandbox;
 
 #[test]
@@ -12,15 +12,7 @@ fn two_lines_of_play_part_somewhere() {
     sandbox.ok("play duel@flank \"move 1,1\"");
     sandbox.ok("export duel -o duel.tfl");
     sandbox.ok("new other --rules initiative --setup fixtures/initiative/no-units.toml");
-    check(
-        &sandbox,
-        "diff duel duel@flank
-         diff duel duel:2
-         diff duel duel.tfl
-         --format json diff duel duel@flank
-         diff other duel:0
-         diff duel missing.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold diff duel duel@flank
 the histories part at entry 3
 --- duel
@@ -69,34 +61,7 @@ the games differ from the start
 -units = []
 +radius = 2
 +blocked = [[0, 0]]
-+
-+[[units]]
-+id = "atlas"
-+owner = "p1"
-+name = "Atlas AS7-D"
-+at = [0, 2]
-+mp = 3
-+
-+[[units]]
-+id = "locust"
-+owner = "p1"
-+name = "Locust LCT-1V"
-+at = [-1, 2]
-+mp = 8
-+
-+[[units]]
-+id = "kit-fox"
-+owner = "p2"
-+name = "Kit Fox Prime"
-+at = [0, -2]
-+mp = 6
-+
-+[[units]]
-+id = "turret"
-+owner = "p2"
-+name = "Turret"
-+at = [1, -2]
-+mp = 0
+...
 both play the same 0 commands
 state, other → duel:0
   /units/0 (none) → {"id":"atlas","owner":"p1","name":"Atlas AS7-D","at":[0,2],"mp":3}
@@ -106,11 +71,9 @@ state, other → duel:0
   /blocked/0 (none) → [0,0]
 exit 1
 $ turnfold diff duel missing.tfl
-stderr| error: cannot read replay `missing.tfl`: No such file or directory (os error 2)
-exit 2
+exit 2| error: cannot read replay `missing.tfl`: No such file or directory (os error 2)
 
-"#]],
-    );
+"#]]);
 }
 
 /// A sandbox in which `duel` goes on, and so does its branch `held`, where a unit stands that moves in `duel`.
@@ -124,15 +87,7 @@ fn held() -> Sandbox {
 
 #[test]
 fn outcomes_of_the_same_commands_are_compared() {
-    check(
-        &held(),
-        "diff duel duel@held
-         diff --stat duel duel@held
-         --format json diff --stat duel duel@held
-         --format json diff duel duel@held
-         diff --stat duel:2 duel@held:2
-         diff -U 0 duel duel@held --as p1",
-        str![[r#"
+    held().check(str![[r#"
 $ turnfold diff duel duel@held
 the histories part at entry 3
 --- duel
@@ -178,8 +133,7 @@ state, duel → duel@held
   /units/0/at [0,1] → [0,2]
 exit 1
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -187,10 +141,7 @@ fn commands_are_aligned_whatever_their_numbers() {
     let sandbox = duel();
     sandbox.ok("branch duel:1 careful");
     sandbox.ok("play duel@careful cycle confirm \"move 0,1\"");
-    check(
-        &sandbox,
-        "diff -U 1 duel duel@careful\ndiff --stat duel duel@careful",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold diff -U 1 duel duel@careful
 the histories part at entry 2
 --- duel
@@ -217,8 +168,7 @@ $ turnfold diff --stat duel duel@careful
 parts at entry 2, 0 commands only in duel, 1 command only in duel@careful, 2 outcomes differ, 3 fields differ
 exit 1
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -231,26 +181,18 @@ fn a_file_that_tells_something_else_is_pointed_out() {
     let lines = file.lines().filter(|line| !line.starts_with("= "));
     let bare: Vec<_> = lines.map(|line| line.split(" => ").next().unwrap()).collect();
     sandbox.write("bare.tfl", bare.join("\n") + "\n");
-    check(
-        &sandbox,
-        "diff duel \"other rules.tfl\"
-         --format json diff duel \"other rules.tfl\"
-         diff duel rejected.tfl
-         diff duel bare.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold diff duel "other rules.tfl"
 note: other rules.tfl records another outcome for entry 2 than the current rules give; the current rules are used here; `turnfold check 'other rules.tfl'` explains
 duel and other rules.tfl are equal: 3 entries #8bc3cdd5a21478a4
 $ turnfold --format json diff duel "other rules.tfl"
 {"equal":true,"same_game":true,"parts_at":null,"only_in_a":0,"only_in_b":0,"outcomes_differ":0,"fields_differ":0,"a":{"name":"duel","entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","recorded_differs_at":null},"b":{"name":"other rules.tfl","entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","recorded_differs_at":2},"game":[],"entries":[],"state":[]}
 $ turnfold diff duel rejected.tfl
-stderr| error: `rejected.tfl`: entry 2: rejected not_your_turn: it is the other player's impulse; correct the entry or cut the log before it
-exit 1
+exit 1| error: `rejected.tfl`: entry 2: rejected not_your_turn: it is the other player's impulse; correct the entry or cut the log before it
 $ turnfold diff duel bare.tfl
 duel and bare.tfl are equal: 3 entries #8bc3cdd5a21478a4
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -259,12 +201,7 @@ fn a_player_sees_no_more_of_a_difference_than_of_the_match() {
     sandbox.ok("new ford --rules cycletap --setup fixtures/cycletap/ford.toml");
     sandbox.ok("branch ford:0 other");
     sandbox.ok("play ford \"p1: tap 0,2\"");
-    check(
-        &sandbox,
-        "diff ford ford@other --as p1
-         diff ford ford@other --as p2
-         --format json diff ford ford@other --as p2",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold diff ford ford@other --as p1
 the histories part at entry 1
 --- ford
@@ -280,81 +217,5 @@ ford and ford@other are equal: 0 entries
 $ turnfold --format json diff ford ford@other --as p2
 {"equal":true,"same_game":true,"parts_at":null,"only_in_a":0,"only_in_b":0,"outcomes_differ":0,"fields_differ":0,"a":{"name":"ford","entries":0,"state_hash":null,"recorded_differs_at":null},"b":{"name":"ford@other","entries":0,"state_hash":null,"recorded_differs_at":null},"game":[],"entries":[],"state":[]}
 
-"#]],
-    );
-}
-
-#[test]
-fn help_has_an_example() {
-    check(
-        &Sandbox::new(),
-        "diff --help",
-        str![[r#"
-$ turnfold diff --help
-Show where two histories part and how their states differ
-
-Prints the commands that only one of them has, the outcomes that differ although the command is the
-same, and the fields in which the states at the end differ. Both are folded by the rules of this
-build; a note names a file that records other outcomes. With `--as p1`, everything that p1 may not
-know is left out: entries, effects, state hashes, the seed of the dice and hidden parts of the
-setup; entries are counted as p1 may know them, like in `log`. Exits with 1 if the histories differ.
-
-Usage: turnfold diff [OPTIONS] <A> <B>
-
-Arguments:
-  <A>
-          Revision or replay file; `-` is standard input
-
-  <B>
-          Revision or replay file; `-` is standard input
-
-Options:
-  -U, --context <N>
-          Lines of context around differing commands
-          
-          [default: 3]
-
-      --as <SEAT>
-          Whose view to show
-          
-          [default: host]
-
-      --stat
-          Print one line that counts what differs
-
-  -h, --help
-          Print help (see a summary with '-h')
-
-Global options:
-      --store <DIR|URL>
-          Directory of the store, or the URL of a database or service
-          
-          [env: TURNFOLD_STORE=]
-          [default: .turnfold]
-
-      --token <FILE>
-          File with the token for a service
-
-      --format <FORMAT>
-          How to print the answer; `svg` is for `show` only
-
-          Possible values:
-          - text: For people
-          - json: One JSON document, or JSON Lines for sequences
-          - svg:  A picture
-          
-          [default: text]
-
-  -v, --verbose...
-          Print more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
-
-      --no-pager
-          Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
-
-Examples:
-  turnfold diff duel duel@flank
-  turnfold diff --stat before.tfl after.tfl
-
-"#]],
-    );
+"#]]);
 }

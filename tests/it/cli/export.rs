@@ -2,49 +2,26 @@
 
 use snapbox::str;
 
-use super::{check, duel};
+use super::duel;
 use turnfold_tests::sandbox::Sandbox;
 
 #[test]
 fn an_exported_match_imports_with_the_same_hashes() {
-    check(
-        &duel(),
-        "export duel -o duel.tfl
-         export duel -o duel.tfl
-         export duel -o duel.tfl --force
-         --store elsewhere import duel.tfl
-         --store elsewhere import duel.tfl
-         --store elsewhere import duel.tfl --name again
-         --store elsewhere log duel
-         log duel
-         --store elsewhere verify
-         --store elsewhere export again
-         diff duel duel.tfl",
-        str![[r#"
+    duel().check(str![[r#"
 $ turnfold export duel -o duel.tfl
 exported duel to `duel.tfl`: 3 entries
 $ turnfold export duel -o duel.tfl
-stderr| error: `duel.tfl` exists; `--force` overwrites it
-exit 2
+exit 2| error: `duel.tfl` exists; `--force` overwrites it
 $ turnfold export duel -o duel.tfl --force
 exported duel to `duel.tfl`: 3 entries
 $ turnfold --store elsewhere import duel.tfl
 imported match duel from `duel.tfl`: 3 entries #8bc3cdd5a21478a4
 its id, times and links are new, because a replay file does not record them
 $ turnfold --store elsewhere import duel.tfl
-stderr| error: match `duel` already exists; choose another name
-exit 2
+exit 2| error: match `duel` already exists; choose another name
 $ turnfold --store elsewhere import duel.tfl --name again
 imported match again from `duel.tfl`: 3 entries #8bc3cdd5a21478a4
 its id, times and links are new, because a replay file does not record them
-$ turnfold --store elsewhere log duel
-1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
-2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a
-3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
-$ turnfold log duel
-1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
-2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a
-3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
 $ turnfold --store elsewhere verify
 ok again@main: 3 entries state 8bc3cdd5a21478a4 link [LINK]
 ok duel@main: 3 entries state 8bc3cdd5a21478a4 link [LINK]
@@ -95,8 +72,7 @@ mp = 0
 $ turnfold diff duel duel.tfl
 duel and duel.tfl are equal: 3 entries #8bc3cdd5a21478a4
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -107,32 +83,19 @@ fn nothing_is_imported_from_a_file_that_lies() {
     sandbox.write("lies.tfl", file.replace("to=0,1", "to=0,2"));
     sandbox.write("Bad Name.tfl", &file);
     sandbox.write("ends-otherwise.tfl", file.replace("= 3 state 8", "= 3 state 9"));
-    check(
-        &sandbox,
-        "--store elsewhere import lies.tfl
-         --store elsewhere import ends-otherwise.tfl
-         --store elsewhere import \"Bad Name.tfl\"
-         --store elsewhere import missing.tfl
-         --store elsewhere matches",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold --store elsewhere import lies.tfl
-stderr| error: lies.tfl:42: entry 3 does not do what the file says, nothing was imported; `turnfold check lies.tfl` explains it
-exit 1
+exit 1| error: lies.tfl:42: entry 3 does not do what the file says, nothing was imported; `turnfold check lies.tfl` explains it
 $ turnfold --store elsewhere import ends-otherwise.tfl
-stderr| error: ends-otherwise.tfl: the closing line is not that of its entries, nothing was imported; `turnfold check ends-otherwise.tfl` explains it
-exit 1
+exit 1| error: ends-otherwise.tfl: the closing line is not that of its entries, nothing was imported; `turnfold check ends-otherwise.tfl` explains it
 $ turnfold --store elsewhere import "Bad Name.tfl"
-stderr| error: no match can be named after the file: expected a match name of 1 to 64 characters a-z, 0-9, `.`, `_` or `-`, beginning with a letter or digit, found `Bad Name`; give one with `--name`
-exit 2
+exit 2| error: no match can be named after the file: expected a match name of 1 to 64 characters a-z, 0-9, `.`, `_` or `-`, beginning with a letter or digit, found `Bad Name`; give one with `--name`
 $ turnfold --store elsewhere import missing.tfl
-stderr| error: cannot read replay `missing.tfl`: No such file or directory (os error 2)
-exit 2
+exit 2| error: cannot read replay `missing.tfl`: No such file or directory (os error 2)
 $ turnfold --store elsewhere matches
-stderr| error: no store at `elsewhere`; create a match first, or name the right directory
-exit 3
+exit 3| error: no store at `elsewhere`; create a match first, or name the right directory
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use snapbox::str;
 
-use super::check;
 use turnfold_tests::sandbox::Sandbox;
 
 /// Two players of a game with secrets; it is p2 who plans, and p1's plan is hidden.
@@ -64,81 +63,48 @@ fn a_seats_file_is_neither_blessed_nor_imported_nor_seen_by_others() {
         "false.tfl",
         seen.replacen("2 p2 tap 1,-2 => origin_selected", "2 p2 tap 1,-2 => path_shown", 1),
     );
-    check(
-        &sandbox,
-        "check p2.tfl
-         bless --accept p2.tfl
-         import p2.tfl
-         verify p2.tfl
-         impact p2.tfl
-         selftest p2.tfl
-         amend p2.tfl:1 back -o x.tfl
-         shrink p2.tfl --when \"/turn == 1\"
-         bisect p2.tfl --run true
-         diff p2.tfl ford
-         show p2.tfl --as p1
-         log p2.tfl --as p3
-         show seed.tfl
-         show host.tfl
-         export ford:9 --as p2
-         replay false.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold check p2.tfl
 failed p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
 0 passed, 1 failed (0 entries)
 exit 1
 $ turnfold bless --accept p2.tfl
-stderr| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
-exit 2
+exit 2| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
 $ turnfold import p2.tfl
-stderr| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
-exit 2
+exit 2| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
 $ turnfold verify p2.tfl
-stderr| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
-exit 2
+exit 2| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
 $ turnfold impact p2.tfl
 unreadable
   p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
 in all, 0 of 1 log folds the same, 1 unreadable (0 entries)
 exit 1
 $ turnfold selftest p2.tfl
-stderr| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
-exit 2
+exit 2| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
 $ turnfold amend p2.tfl:1 back -o x.tfl
-stderr| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
-exit 2
+exit 2| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
 $ turnfold shrink p2.tfl --when "/turn == 1"
-stderr| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
-exit 2
+exit 2| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
 $ turnfold bisect p2.tfl --run true
-stderr| error: the command of `--run` is given whole replay files, which p2 may not see; leave out `--as`
-exit 2
+exit 2| error: the command of `--run` is given whole replay files, which p2 may not see; leave out `--as`
 $ turnfold diff p2.tfl ford
-stderr| error: one of the two holds only what `p2` may know; compare them with `--as p2`
-exit 2
+exit 2| error: one of the two holds only what `p2` may know; compare them with `--as p2`
 $ turnfold show p2.tfl --as p1
-stderr| error: expected a file for `p1`, found one for `p2`
-exit 2
+exit 2| error: expected a file for `p1`, found one for `p2`
 $ turnfold log p2.tfl --as p3
-stderr| error: expected a file for `p3`, found one for `p2`
-exit 2
+exit 2| error: expected a file for `p3`, found one for `p2`
 $ turnfold show seed.tfl
-stderr| error: seed.tfl:7:8: expected no `seed` next to `view`, found one
-exit 2
+exit 2| error: seed.tfl:7:8: expected no `seed` next to `view`, found one
 $ turnfold show host.tfl
-stderr| error: host.tfl:7:8: expected a player's seat as `view`, `p1` to `p8`
-exit 2
+exit 2| error: host.tfl:7:8: expected a player's seat as `view`, `p1` to `p8`
 $ turnfold export ford:9 --as p2
-stderr| error: `ford` has no entry 9; its last is 3
-exit 2
+exit 2| error: `ford` has no entry 9; its last is 3
 $ turnfold replay false.tfl
 1 p1 switch => planning_ended seat=p1
 2 p2 tap 1,-2 => origin_selected at=1,-2
-stderr| error: `false.tfl`: entry 2: expected another outcome
-exit 1
+exit 1| error: `false.tfl`: entry 2: expected another outcome
 
-"#]],
-    );
+"#]]);
 }
 
 /// Exports a match of each setup and requires the same bytes.

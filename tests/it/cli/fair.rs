@@ -2,7 +2,6 @@
 
 use snapbox::str;
 
-use super::check;
 use turnfold_tests::sandbox::Sandbox;
 
 /// The head of the specification's host.
@@ -38,85 +37,40 @@ fn fd_6_the_head_stands_in_the_header_and_in_the_match() {
     sandbox.write("recorded-head.tfl", fair.replacen("\"fair\"", "\"recorded\"", 1));
     sandbox.write("seeded-head.tfl", fair.replacen("\"fair\"", "\"seeded\"", 1));
     sandbox.write("other-head.tfl", fair.replacen("aae1", "bbe1", 1));
-    check(
-        &sandbox,
-        "check fair.tfl
-         check no-head.tfl
-         check short-head.tfl
-         check seed.tfl
-         check recorded-head.tfl
-         check seeded-head.tfl
-         check other-head.tfl
-         diff duel other --format json",
-        str![[r#"
-$ turnfold check fair.tfl
+    sandbox.check(str![[r#"
+$ turnfold check fair.tfl no-head.tfl short-head.tfl seed.tfl recorded-head.tfl seeded-head.tfl other-head.tfl
 ok fair.tfl 0 entries
-1 passed, 0 failed (0 entries)
-$ turnfold check no-head.tfl
 failed no-head.tfl:5:8: expected `head` with fair dice, found none
-0 passed, 1 failed (0 entries)
-exit 1
-$ turnfold check short-head.tfl
 failed short-head.tfl:6:8: expected 64 lowercase hex digits, found `aae1`
-0 passed, 1 failed (0 entries)
-exit 1
-$ turnfold check seed.tfl
 failed seed.tfl:6:8: expected no `seed` with fair dice, found one
-0 passed, 1 failed (0 entries)
-exit 1
-$ turnfold check recorded-head.tfl
 failed recorded-head.tfl:6:8: expected no `head` with recorded dice, found one
-0 passed, 1 failed (0 entries)
-exit 1
-$ turnfold check seeded-head.tfl
 failed seeded-head.tfl:6:8: expected no `head` with seeded dice, found one
-0 passed, 1 failed (0 entries)
-exit 1
-$ turnfold check other-head.tfl
 other-head.tfl:6: header: it is not the one that was blessed, `head` differs
 if that is meant: turnfold bless other-head.tfl
-0 passed, 1 failed (0 entries)
+failed files:
+...
+1 passed, 6 failed (0 entries)
 exit 1
 $ turnfold diff duel other --format json
 {"equal":false,"same_game":false,"parts_at":null,"only_in_a":0,"only_in_b":0,"outcomes_differ":0,"fields_differ":0,"a":{"name":"duel","entries":0,"state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba","recorded_differs_at":null},"b":{"name":"other","entries":0,"state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba","recorded_differs_at":null},"game":[{"path":"/dice","old":"fair aae1ec56c7f26e2bcf89200629efdf3c799c36af0ce36f9cfddfd5d1ad6b5158","new":"recorded"}],"entries":[],"state":[]}
 exit 1
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn fd_11_a_due_roll_stays_due_and_one_by_hand_is_checked_as_recorded() {
-    check(
-        &fair(),
-        "play duel
-         play duel --dice system
-         play duel stand
-         play duel \"roll 7 1 1 1\"
-         play duel \"roll 6 5 2 1\"
-         amend duel:1 \"roll 1 2 6 5\" --branch other
-         amend duel:1 --drop --branch none
-         legal duel@none --as host
-         verify duel
-         verify duel@other:1
-         verify duel --format json
-         export duel -o played.tfl
-         verify played.tfl
-         log duel --as p1",
-        str![[r#"
+    fair().check(str![[r#"
 $ turnfold play duel
 nothing played; a roll is due: 4 values in 1..=6 for initiative
 $ turnfold play duel --dice system
-stderr| error: `--dice system` is for recorded matches; this one has fair dice
-exit 2
+exit 2| error: `--dice system` is for recorded matches; this one has fair dice
 $ turnfold play duel stand
 ! p1 stand => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`)
-stderr| error: the command was rejected; nothing was recorded; `turnfold rules initiative roll_due` explains it
-exit 1
+exit 1| error: the command was rejected; nothing was recorded; `turnfold rules initiative roll_due` explains it
 $ turnfold play duel "roll 7 1 1 1"
 ! host roll 7 1 1 1 => rejected bad_roll (the roll takes 4 values in 1..=6 for initiative)
-stderr| error: the command was rejected; nothing was recorded; `turnfold rules initiative bad_roll` explains it
-exit 1
+exit 1| error: the command was rejected; nothing was recorded; `turnfold rules initiative bad_roll` explains it
 $ turnfold play duel "roll 6 5 2 1"
 1 host roll 6 5 2 1 => rolled p1=11 p2=3; initiative p1=11 p2=3 loser=p2 winner=p1; movement_order impulses=p2:1|p1:1|p2:1|p1:1; flash text="Initiative: P1 rolled 11, P2 rolled 3 — P2 moves first"; cursor at=0,-2 #7d36030dc68e1534
 $ turnfold amend duel:1 "roll 1 2 6 5" --branch other
@@ -175,8 +129,7 @@ dice played.tfl: values are checked by audit, with the desk
 $ turnfold log duel --as p1
 1 host roll 6 5 2 1 => rolled p1=11 p2=3; initiative p1=11 p2=3 loser=p2 winner=p1; movement_order impulses=p2:1|p1:1|p2:1|p1:1; flash text="Initiative: P1 rolled 11, P2 rolled 3 — P2 moves first"; cursor at=0,-2
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use snapbox::str;
 
-use super::check;
 use turnfold_tests::sandbox::Sandbox;
 
 /// A blessed log of seeded dice, and copies of it in which something of the header is changed.
@@ -37,62 +36,27 @@ fn altered() -> Sandbox {
 
 #[test]
 fn a_header_that_was_not_blessed_is_named_and_the_rules_are_not_blamed() {
-    check(
-        &altered(),
-        "check title.tfl
-         check no-title.tfl
-         check seed.tfl
-         check dice.tfl
-         check setup.tfl
-         check invalid.tfl
-         check missing.tfl
-         check two.tfl
-         check --all seed.tfl
-         check comment.tfl whole.tfl
-         verify seed.tfl
-         import title.tfl
-         bless --accept title.tfl
-         check title.tfl",
-        str![[r#"
-$ turnfold check title.tfl
+    altered().check(str![[r#"
+$ turnfold check title.tfl no-title.tfl seed.tfl dice.tfl setup.tfl invalid.tfl missing.tfl two.tfl
 title.tfl:7: header: it is not the one that was blessed, `title` differs
 if that is meant: turnfold bless title.tfl
-0 passed, 1 failed (1 entry)
-exit 1
-$ turnfold check no-title.tfl
 no-title.tfl:2: header: it is not the one that was blessed, `title` differs
 if that is meant: turnfold bless no-title.tfl
-0 passed, 1 failed (1 entry)
-exit 1
-$ turnfold check seed.tfl
 seed.tfl:6: header: it is not the one that was blessed, `seed` differs
 if that is meant: turnfold bless seed.tfl
-0 passed, 1 failed (1 entry)
-exit 1
-$ turnfold check dice.tfl
 dice.tfl:5: header: it is not the one that was blessed, `dice` differs
 if that is meant: turnfold bless dice.tfl
-0 passed, 1 failed (1 entry)
-exit 1
-$ turnfold check setup.tfl
 setup.tfl:14: header: it is not the one that was blessed, `setup.units[0].id` differs
 if that is meant: turnfold bless setup.tfl
-0 passed, 1 failed (1 entry)
-exit 1
-$ turnfold check invalid.tfl
 invalid.tfl:10: header: it is not the one that was blessed, `setup.radius` differs
 if that is meant: turnfold bless invalid.tfl
-0 passed, 1 failed (1 entry)
-exit 1
-$ turnfold check missing.tfl
 missing.tfl:2: header: it is not the one that was blessed, more than one value differs, or one is missing
 if that is meant: turnfold bless missing.tfl
-0 passed, 1 failed (1 entry)
-exit 1
-$ turnfold check two.tfl
 two.tfl:2: header: it is not the one that was blessed, more than one value differs, or one is missing
 if that is meant: turnfold bless two.tfl
-0 passed, 1 failed (1 entry)
+failed files:
+...
+0 passed, 8 failed (8 entries)
 exit 1
 $ turnfold check --all seed.tfl
 seed.tfl:6: header: it is not the one that was blessed, `seed` differs
@@ -109,16 +73,14 @@ seed.tfl:6: header: it is not the one that was blessed, `seed` differs
 if that is meant: turnfold bless seed.tfl
 exit 1
 $ turnfold import title.tfl
-stderr| error: title.tfl: the header is not the one that was blessed, nothing was imported; `turnfold check title.tfl` explains it
-exit 1
+exit 1| error: title.tfl: the header is not the one that was blessed, nothing was imported; `turnfold check title.tfl` explains it
 $ turnfold bless --accept title.tfl
 blessed title.tfl
 $ turnfold check title.tfl
 ok title.tfl 1 entry
 1 passed, 0 failed (1 entry)
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -139,19 +101,13 @@ fn a_value_of_another_file_is_found_whatever_its_line_looks_like() {
 fn format_1_is_refused_by_name() {
     let sandbox = altered();
     sandbox.write("old.tfl", sandbox.read("whole.tfl").replacen("turnfold replay 2", "turnfold replay 1", 1));
-    check(
-        &sandbox,
-        "check old.tfl
-         import old.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold check old.tfl
 failed old.tfl:1:17: expected `turnfold replay 2`, the one format that this build reads, found `1`
 0 passed, 1 failed (0 entries)
 exit 1
 $ turnfold import old.tfl
-stderr| error: old.tfl:1:17: expected `turnfold replay 2`, the one format that this build reads, found `1`
-exit 2
+exit 2| error: old.tfl:1:17: expected `turnfold replay 2`, the one format that this build reads, found `1`
 
-"#]],
-    );
+"#]]);
 }

@@ -2,22 +2,16 @@
 
 use snapbox::str;
 
-use super::check;
+use super::documents::verbs_of_help;
 use turnfold_tests::sandbox::{Sandbox, workspace};
+#[cfg(unix)]
+use turnfold_tests::sandbox::{binary, without_links};
 
 /// The help lists the verbs of a whole build.
 #[cfg(feature = "serve")]
 #[test]
 fn help_and_errors_of_usage_have_their_exit_codes() {
-    check(
-        &Sandbox::new(),
-        "--help
-         play --help
-         --version
-         dance
-         play
-         play duel:x confirm",
-        str![[r#"
+    Sandbox::new().check(str![[r#"
 $ turnfold --help
 Replay, branch, diff and check board-game matches
 
@@ -183,57 +177,25 @@ Dice options:
           - system: The operating system's randomness
 
 Global options:
-      --store <DIR|URL>
-          Directory of the store, or the URL of a database or service
-          
-          [env: TURNFOLD_STORE=]
-          [default: .turnfold]
-
-      --token <FILE>
-          File with the token for a service
-
-      --format <FORMAT>
-          How to print the answer; `svg` is for `show` only
-
-          Possible values:
-          - text: For people
-          - json: One JSON document, or JSON Lines for sequences
-          - svg:  A picture
-          
-          [default: text]
-
-  -v, --verbose...
-          Print more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
-
-      --no-pager
-          Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
-
+...
 Example: turnfold play duel 'p1: click 0,2' 'p1: move 0,1'
 $ turnfold --version
 turnfold 0.1.0
 $ turnfold dance
-stderr| error: unrecognized subcommand 'dance'; tip: some similar subcommands exist: 'branch', 'branches'; see `--help`
-exit 2
+exit 2| error: unrecognized subcommand 'dance'; tip: some similar subcommands exist: 'branch', 'branches'; see `--help`
 $ turnfold play
-stderr| error: the following required arguments were not provided: <REV>; see `--help`
-exit 2
+exit 2| error: the following required arguments were not provided: <REV>; see `--help`
 $ turnfold play duel:x confirm
-stderr| error: invalid value 'duel:x' for '<REV>': expected a number, found `x` in revision `duel:x`, which is written MATCH[@BRANCH][:SEQ]; see `--help`
-exit 2
+exit 2| error: invalid value 'duel:x' for '<REV>': expected a number, found `x` in revision `duel:x`, which is written MATCH[@BRANCH][:SEQ]; see `--help`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
-fn completions_and_manual_pages_are_made() {
-    let sandbox = Sandbox::new();
+fn completions_are_made_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        assert!(sandbox.ok(&format!("completions {shell}")).contains("turnfold"), "{shell}");
+        assert!(Sandbox::new().ok(&format!("completions {shell}")).contains("turnfold"), "{shell}");
     }
-    sandbox.ok("man pages");
-    assert!(sandbox.read("pages/turnfold.1").contains("turnfold"));
-    assert!(sandbox.read("pages/turnfold-play.1").contains("expect"));
 }
 
 #[test]
@@ -244,16 +206,8 @@ fn every_manual_page_has_the_sections_that_readers_look_for() {
     for file in std::fs::read_dir(sandbox.path("pages")).unwrap() {
         let name = file.unwrap().file_name().into_string().unwrap();
         let page = sandbox.read(&format!("pages/{name}"));
-        for section in [
-            "NAME",
-            "SYNOPSIS",
-            "DESCRIPTION",
-            "OPTIONS",
-            "ENVIRONMENT",
-            "\"EXIT STATUS\"",
-            "EXAMPLES",
-            "\"SEE ALSO\"",
-        ] {
+        let sections = "NAME,SYNOPSIS,DESCRIPTION,OPTIONS,ENVIRONMENT,\"EXIT STATUS\",EXAMPLES,\"SEE ALSO\"";
+        for section in sections.split(',') {
             assert_eq!(page.matches(&format!("\n.SH {section}\n")).count(), 1, "{name}: {section}");
         }
         for variable in ["TURNFOLD_STORE", "TURNFOLD_LOG", "NO_COLOR"] {
@@ -264,39 +218,48 @@ fn every_manual_page_has_the_sections_that_readers_look_for() {
         pages += 1;
     }
     assert!(pages > 30, "{pages} pages");
+    assert!(sandbox.read("pages/turnfold.1").contains("turnfold"));
+    assert!(sandbox.read("pages/turnfold-play.1").contains("expect"));
     let page = sandbox.read("pages/turnfold-branch.1");
     assert!(page.contains("turnfold branch duel:6 caution"), "{page}");
     assert!(page.contains("turnfold\\-diff(1)"), "{page}");
 }
 
+/// The help of each verb ends with the options that all verbs have, in the form that `play --help` shows, and an example.
+/// `store migrate` has a store of its own in place of `--store`, which is the first of these options.
 #[test]
-fn help_groups_verbs_and_options() {
+fn help_of_every_verb_has_the_global_options_and_examples() {
     let sandbox = Sandbox::new();
-    let help = sandbox.ok("--help");
-    for title in ["Play:", "Branch and compare:", "Options:"] {
-        assert!(help.lines().any(|line| line == title), "{title}\n{help}");
-    }
-    assert!(!help.contains("\nCommands:"), "{help}");
-    let help = sandbox.ok("play --help");
-    for title in ["Options:", "Dice options:", "Global options:"] {
-        assert!(help.lines().any(|line| line == title), "{title}\n{help}");
+    assert!(!sandbox.ok("--help").contains("\nCommands:"));
+    let second = "\n      --token <FILE>\n";
+    let play = sandbox.ok("play --help");
+    let (_, global) = play.split_once(second).unwrap();
+    let (global, _) = global.split_once("\nExample").unwrap();
+    for verb in verbs_of_help(&sandbox, "").iter().map(|verb| verb.trim()) {
+        let help = sandbox.ok(&format!("{verb} --help"));
+        let (before, end) = help.split_once(second).unwrap();
+        assert!(before.contains("\nGlobal options:"), "{help}");
+        let examples = end.strip_prefix(global).unwrap();
+        assert!(examples.contains(&format!("turnfold {verb}")), "{help}");
     }
 }
 
 /// Completes a line in bash as it would on a terminal: the words are taken apart where bash takes them apart.
 #[cfg(unix)]
-fn completed(sandbox: &Sandbox, line: &str, words: &[&str]) -> Vec<String> {
+fn completed(sandbox: &Sandbox, line: &str) -> Vec<String> {
     sandbox.write("complete.bash", sandbox.ok("completions bash"));
-    let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+    let line = format!("turnfold {line}");
+    let apart = line.replace('@', " @ ");
+    let words: Vec<&str> = apart.split_whitespace().collect();
     let last = words.last().copied().unwrap_or_default();
-    let current = if ["@", ":"].contains(&last) { "" } else { last };
+    let current = if last == "@" { "" } else { last };
     let script = format!(
         "cat > asked.bash <<'END'\nturnfold() {{ '{}' \"$@\"; }}\nsource ./complete.bash\n\
-         COMP_WORDBREAKS=$' \\t\\n\"\\'@><=;|&(:'\nCOMP_LINE='{line}'\nCOMP_POINT={}\nCOMP_WORDS=({})\nCOMP_CWORD={}\n\
+         COMP_WORDBREAKS=$' \\t\\n\"\\'@><=;|&(:'\nCOMP_LINE='{line}'\nCOMP_POINT={}\nCOMP_WORDS=('{}')\nCOMP_CWORD={}\n\
          _turnfold turnfold '{current}' ''\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\nEND\nbash asked.bash",
-        turnfold_tests::sandbox::binary().display(),
+        binary().display(),
         line.len(),
-        quoted.join(" "),
+        words.join("' '"),
         words.len() - 1,
     );
     let output = sandbox.shell(&script);
@@ -311,39 +274,30 @@ fn bash_completes_rulesets_seats_matches_and_branches() {
     let sandbox = super::duel();
     sandbox.ok("branch duel:1 flank");
     sandbox.ok("new dusk --rules initiative");
-    let before = turnfold_tests::sandbox::without_links(&sandbox.ok("log duel"));
-    assert_eq!(completed(&sandbox, "turnfold pl", &["turnfold", "pl"]), ["play"]);
-    assert_eq!(completed(&sandbox, "turnfold rules in", &["turnfold", "rules", "in"]), ["initiative"]);
-    assert_eq!(
-        completed(&sandbox, "turnfold new x --rules cy", &["turnfold", "new", "x", "--rules", "cy"]),
-        ["cycletap"]
-    );
-    assert_eq!(
-        completed(&sandbox, "turnfold show duel --as h", &["turnfold", "show", "duel", "--as", "h"]),
-        ["host"]
-    );
-    assert_eq!(completed(&sandbox, "turnfold log du", &["turnfold", "log", "du"]), ["duel", "dusk"]);
-    assert_eq!(completed(&sandbox, "turnfold log duel@f", &["turnfold", "log", "duel", "@", "f"]), ["flank"]);
-    assert_eq!(
-        completed(&sandbox, "turnfold log duel@", &["turnfold", "log", "duel", "@"]),
-        ["main", "flank"]
-    );
-    assert!(completed(&sandbox, "turnfold new du", &["turnfold", "new", "du"]).is_empty());
-    assert_eq!(
-        completed(&sandbox, "turnfold audit --require ch", &["turnfold", "audit", "--require", "ch"]),
-        ["chain"]
-    );
-    let elsewhere = ["turnfold", "--store", "none", "log", "du"];
-    assert!(completed(&sandbox, "turnfold --store none log du", &elsewhere).is_empty());
+    let before = without_links(&sandbox.ok("log duel"));
+    for (line, expected) in [
+        ("pl", "play"),
+        ("rules in", "initiative"),
+        ("new x --rules cy", "cycletap"),
+        ("show duel --as h", "host"),
+        ("log du", "duel dusk"),
+        ("log duel@f", "flank"),
+        ("log duel@", "main flank"),
+        ("new du", ""),
+        ("audit --require ch", "chain"),
+        ("--store none log du", ""),
+    ] {
+        assert_eq!(completed(&sandbox, line).join(" "), expected, "{line}");
+    }
     assert!(!sandbox.path("none").exists());
     // Files are offered to verbs that read them.
     sandbox.write("dust.tfl", "");
     for (verb, is_offered) in [("show", true), ("verify", true), ("play", false), ("delete", false)] {
-        let offered = completed(&sandbox, &format!("turnfold {verb} du"), &["turnfold", verb, "du"]);
+        let offered = completed(&sandbox, &format!("{verb} du"));
         assert_eq!(offered.contains(&"dust.tfl".into()), is_offered, "{verb}: {offered:?}");
         assert!(offered.contains(&"dusk".into()), "{verb}: {offered:?}");
     }
-    assert_eq!(turnfold_tests::sandbox::without_links(&sandbox.ok("log duel")), before);
+    assert_eq!(without_links(&sandbox.ok("log duel")), before);
 }
 
 #[test]

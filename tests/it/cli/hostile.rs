@@ -10,7 +10,6 @@ use std::process::{Command, Output, Stdio};
 use snapbox::str;
 use turnfold_core::registry::RULESETS;
 
-use super::check;
 use turnfold_laws::{numbers, replaced};
 use turnfold_tests::fixtures;
 use turnfold_tests::sandbox::{Sandbox, binary};
@@ -118,47 +117,27 @@ fn toml_nested_deeply_is_refused() {
 fn what_is_no_file_is_not_read() {
     let sandbox = Sandbox::new();
     assert!(Command::new("mkfifo").arg(sandbox.path("pipe.tfl")).status().unwrap().success());
-    check(
-        &sandbox,
-        &format!(
-            "show pipe.tfl
-             check pipe.tfl
-             bless /dev/zero
-             import fixtures --name duel
-             new duel --rules initiative --setup pipe.tfl
-             run --rules initiative --setup {BOARD} --script /dev/zero
-             --store pipe.tfl matches
-             --store {BOARD} matches"
-        ),
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold show pipe.tfl
-stderr| error: cannot read replay `pipe.tfl`: it is a pipe, a socket or a device; name a regular file
-exit 2
+exit 2| error: cannot read replay `pipe.tfl`: it is a pipe, a socket or a device; name a regular file
 $ turnfold check pipe.tfl
 failed cannot read replay `pipe.tfl`: it is a pipe, a socket or a device; name a regular file
 0 passed, 1 failed (0 entries)
 exit 1
 $ turnfold bless /dev/zero
-stderr| error: cannot read replay `/dev/zero`: it is a pipe, a socket or a device; name a regular file
-exit 2
+exit 2| error: cannot read replay `/dev/zero`: it is a pipe, a socket or a device; name a regular file
 $ turnfold import fixtures --name duel
-stderr| error: cannot read replay `fixtures`: it is a directory; name a regular file
-exit 2
+exit 2| error: cannot read replay `fixtures`: it is a directory; name a regular file
 $ turnfold new duel --rules initiative --setup pipe.tfl
-stderr| error: cannot read setup `pipe.tfl`: it is a pipe, a socket or a device; name a regular file
-exit 2
+exit 2| error: cannot read setup `pipe.tfl`: it is a pipe, a socket or a device; name a regular file
 $ turnfold run --rules initiative --setup fixtures/initiative/small-board.toml --script /dev/zero
-stderr| error: cannot read script `/dev/zero`: it is a pipe, a socket or a device; name a regular file
-exit 2
+exit 2| error: cannot read script `/dev/zero`: it is a pipe, a socket or a device; name a regular file
 $ turnfold --store pipe.tfl matches
-stderr| error: `pipe.tfl` is not a turnfold store: it is a file; use another directory
-exit 3
+exit 3| error: `pipe.tfl` is not a turnfold store: it is a file; use another directory
 $ turnfold --store fixtures/initiative/small-board.toml matches
-stderr| error: `fixtures/initiative/small-board.toml` is not a turnfold store: it is a file; use another directory
-exit 3
+exit 3| error: `fixtures/initiative/small-board.toml` is not a turnfold store: it is a file; use another directory
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

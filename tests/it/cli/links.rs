@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{check, duel};
+use super::duel;
 use snapbox::str;
 use turnfold_tests::sandbox::Sandbox;
 
@@ -129,28 +129,14 @@ fn revisions_and_files_are_verified_by_themselves() {
         1,
     );
     sandbox.write("altered.tfl", altered);
-    check(
-        &sandbox,
-        "verify duel:2
-         verify duel@flank duel.tfl
-         verify duel:7
-         verify altered.tfl
-         verify duel.tfl:2
-         verify duel.tfl --expect 0123456789abcdef@1
-         verify duel other --expect 0123456789abcdef@1
-         verify duel --expect 0123@1
-         log duel --links --as p1
-         log duel.tfl --links
-         --format json verify duel.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold verify duel:2
 ok duel@main: 2 entries state 01c8c4ec6ad17e5a link [LINK]
 $ turnfold verify duel@flank duel.tfl
 ok duel@flank: 2 entries state 01c8c4ec6ad17e5a link [LINK]
 ok duel.tfl: 3 entries state 8bc3cdd5a21478a4 log d4a8dba2dd74f2fd
 $ turnfold verify duel:7
-stderr| error: `duel@main` has no entry 7: its head is 3
-exit 2
+exit 2| error: `duel@main` has no entry 7: its head is 3
 $ turnfold verify altered.tfl
 altered.tfl:41: entry 2 (p1 confirm): outcome differs
 - selected unit=other
@@ -159,28 +145,21 @@ state: the same, as the hashes agree
 to reproduce: turnfold replay altered.tfl --to 2
 exit 1
 $ turnfold verify duel.tfl:2
-stderr| error: invalid value 'duel.tfl:2' for '[MATCH|REV|FILE]...': expected a whole replay file, found `duel.tfl:2`; see `--help`
-exit 2
+exit 2| error: invalid value 'duel.tfl:2' for '[MATCH|REV|FILE]...': expected a whole replay file, found `duel.tfl:2`; see `--help`
 $ turnfold verify duel.tfl --expect 0123456789abcdef@1
-stderr| error: a replay file has no links to compare; `turnfold log FILE` prints state hashes, which two people can compare
-exit 2
+exit 2| error: a replay file has no links to compare; `turnfold log FILE` prints state hashes, which two people can compare
 $ turnfold verify duel other --expect 0123456789abcdef@1
-stderr| error: links can be compared with one revision only, found several
-exit 2
+exit 2| error: links can be compared with one revision only, found several
 $ turnfold verify duel --expect 0123@1
-stderr| error: invalid value '0123@1' for '--expect <LINK@SEQ>': expected LINK@SEQ, the first 16 or more hex digits of a link and the number of an entry, found `0123@1`; see `--help`
-exit 2
+exit 2| error: invalid value '0123@1' for '--expect <LINK@SEQ>': expected LINK@SEQ, the first 16 or more hex digits of a link and the number of an entry, found `0123@1`; see `--help`
 $ turnfold log duel --links --as p1
-stderr| error: links, which p1 may not see; leave out `--as`
-exit 2
+exit 2| error: links, which p1 may not see; leave out `--as`
 $ turnfold log duel.tfl --links
-stderr| error: a replay file has no links
-exit 2
+exit 2| error: a replay file has no links
 $ turnfold --format json verify duel.tfl
 {"file":"duel.tfl","ok":true,"entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","log":"d4a8dba2dd74f2fd16fbaeb1fd3338b17b12a4c0578ff625e2cd75cf68c00567","mismatch":null,"dice":null}
 
-"#]],
-    );
+"#]]);
     // A file of a seat is not whole, so there is nothing to verify.
     fs::write(sandbox.path("no.tfl"), "").unwrap();
     assert_eq!(sandbox.run("verify no.tfl").status.code(), Some(2));

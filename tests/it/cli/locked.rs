@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use snapbox::str;
 
-use super::{check, duel};
+use super::duel;
 
 #[test]
 fn the_second_process_cannot_write_to_a_locked_store_but_reads_it() {
@@ -14,16 +14,11 @@ fn the_second_process_cannot_write_to_a_locked_store_but_reads_it() {
     // Waiting for its script, the first process has not opened the store yet; holding the lock file does what it would.
     let lock = std::fs::File::options().read(true).write(true).open(sandbox.path(".turnfold/LOCK")).unwrap();
     lock.lock().unwrap();
-    check(
-        &sandbox,
-        "play duel confirm",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold play duel confirm
-stderr| error: store `.turnfold` is locked by another process; wait for it to end, then try again
-exit 3
+exit 3| error: store `.turnfold` is locked by another process; wait for it to end, then try again
 
-"#]],
-    );
+"#]]);
     assert_eq!(sandbox.ok("show duel"), shown);
     drop(lock);
     sandbox.ok("play duel confirm");

@@ -2,19 +2,12 @@
 
 use snapbox::str;
 
-use super::{check, duel};
+use super::duel;
 use turnfold_tests::sandbox::Sandbox;
 
 #[test]
 fn entries_are_listed_with_their_outcomes() {
-    check(
-        &duel(),
-        "log duel
-         log duel:1
-         log duel --last 1
-         log duel --as p1
-         log duel:0",
-        str![[r#"
+    duel().check(str![[r#"
 $ turnfold log duel
 1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
 2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a
@@ -29,8 +22,7 @@ $ turnfold log duel --as p1
 3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1
 $ turnfold log duel:0
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -82,32 +74,19 @@ fn ranges_include_both_ends_and_either_may_be_left_out() {
         }
     }
     assert_eq!(log("duel:2..4 -n 2"), "3 4");
-    check(
-        &sandbox,
-        "log duel:7..
-         log duel:2..9
-         log duel:4..2
-         log duel:2..x
-         show duel:2..3",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold log duel:7..
-stderr| error: `duel` has no entry 7; its last is 5
-exit 2
+exit 2| error: `duel` has no entry 7; its last is 5
 $ turnfold log duel:2..9
-stderr| error: `duel@main` has no entry 9: its head is 5
-exit 2
+exit 2| error: `duel@main` has no entry 9: its head is 5
 $ turnfold log duel:4..2
-stderr| error: invalid value 'duel:4..2' for '<REV>': expected a range that begins before it ends, found `duel:4..2`; see `--help`
-exit 2
+exit 2| error: invalid value 'duel:4..2' for '<REV>': expected a range that begins before it ends, found `duel:4..2`; see `--help`
 $ turnfold log duel:2..x
-stderr| error: invalid value 'duel:2..x' for '<REV>': expected a number, found `x` in `duel:2..x`; a range is written FIRST..LAST, and either may be left out; see `--help`
-exit 2
+exit 2| error: invalid value 'duel:2..x' for '<REV>': expected a number, found `x` in `duel:2..x`; a range is written FIRST..LAST, and either may be left out; see `--help`
 $ turnfold show duel:2..3
-stderr| error: invalid value 'duel:2..3' for '<REV>': expected a number, found `2..3` in revision `duel:2..3`, which is written MATCH[@BRANCH][:SEQ]; a replay file ends in `.tfl` or `.html`; see `--help`
-exit 2
+exit 2| error: invalid value 'duel:2..3' for '<REV>': expected a number, found `2..3` in revision `duel:2..3`, which is written MATCH[@BRANCH][:SEQ]; a replay file ends in `.tfl` or `.html`; see `--help`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -122,17 +101,7 @@ fn a_range_of_a_long_log_is_folded_from_the_nearest_snapshot_and_shows_what_the_
 
 #[test]
 fn entries_are_found_by_seat_and_by_what_they_tell() {
-    check(
-        &duel(),
-        "log duel --seat p1 --as p2
-         log duel --seat host --seat p2 --as p2
-         log duel --grep \"^p1 .*unit=atlas\" --as p1
-         log duel --grep selected -n 1 --as p1
-         log duel:..2 --grep move --seat p1
-         log duel --grep \"(\"
-         log duel --grep \"(a{1000}){1000}\"
-         log duel --seat p9",
-        str![[r#"
+    duel().check(str![[r#"
 $ turnfold log duel --seat p1 --as p2
 2 p1 confirm => selected unit=atlas
 3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1
@@ -145,17 +114,13 @@ $ turnfold log duel --grep selected -n 1 --as p1
 2 p1 confirm => selected unit=atlas
 $ turnfold log duel:..2 --grep move --seat p1
 $ turnfold log duel --grep "("
-stderr| error: invalid value '(' for '--grep <REGEX>': found open group without closing ')'; see `--help`
-exit 2
+exit 2| error: invalid value '(' for '--grep <REGEX>': found open group without closing ')'; see `--help`
 $ turnfold log duel --grep "(a{1000}){1000}"
-stderr| error: invalid value '(a{1000}){1000}' for '--grep <REGEX>': compiled regex exceeded size limit; see `--help`
-exit 2
+exit 2| error: invalid value '(a{1000}){1000}' for '--grep <REGEX>': compiled regex exceeded size limit; see `--help`
 $ turnfold log duel --seat p9
-stderr| error: invalid value 'p9' for '--seat <SEAT>': unknown seat `p9`: seats are `p1` to `p8` and `host`; see `--help`
-exit 2
+exit 2| error: invalid value 'p9' for '--seat <SEAT>': unknown seat `p9`: seats are `p1` to `p8` and `host`; see `--help`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

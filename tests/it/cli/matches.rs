@@ -2,7 +2,6 @@
 
 use snapbox::str;
 
-use super::check;
 use turnfold_tests::sandbox::Sandbox;
 
 #[test]
@@ -11,17 +10,7 @@ fn a_long_list_is_read_page_by_page() {
     for name in ["a", "b-long-name", "c", "d"] {
         sandbox.ok(&format!("new {name} --rules initiative --setup fixtures/initiative/no-units.toml"));
     }
-    check(
-        &sandbox,
-        "matches
-         matches --limit 2
-         matches --after b-long-name --limit 1
-         matches --after bb
-         matches --after d
-         matches --limit 0
-         matches --after Not-A-Name
-         matches --limit many",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold matches
 a            initiative  0 entries, 1 branch  [TIME]
 b-long-name  initiative  0 entries, 1 branch  [TIME]
@@ -38,14 +27,11 @@ d  initiative  0 entries, 1 branch  [TIME]
 $ turnfold matches --after d
 $ turnfold matches --limit 0
 $ turnfold matches --after Not-A-Name
-stderr| error: invalid value 'Not-A-Name' for '--after <MATCH>': expected a match name of 1 to 64 characters a-z, 0-9, `.`, `_` or `-`, beginning with a letter or digit, found `Not-A-Name`; see `--help`
-exit 2
+exit 2| error: invalid value 'Not-A-Name' for '--after <MATCH>': expected a match name of 1 to 64 characters a-z, 0-9, `.`, `_` or `-`, beginning with a letter or digit, found `Not-A-Name`; see `--help`
 $ turnfold matches --limit many
-stderr| error: invalid value 'many' for '--limit <N>': invalid digit found in string; see `--help`
-exit 2
+exit 2| error: invalid value 'many' for '--limit <N>': invalid digit found in string; see `--help`
 
-"#]],
-    );
+"#]]);
     let json = sandbox.ok("--format json matches --after c");
     assert!(json.starts_with(r#"{"match":"d","ruleset":"initiative","version":1,"entries":0,"#), "{json}");
     assert_eq!(json.lines().count(), 1);
@@ -61,15 +47,7 @@ fn stages() -> Sandbox {
 
 #[test]
 fn a_long_list_shows_whose_turn_it_is_and_what_is_over() {
-    check(
-        &stages(),
-        "matches --long
-         matches --mine p2
-         matches --mine host
-         matches --mine p3
-         matches --mine p2 --limit 1 --after due
-         matches --mine nobody",
-        str![[r#"
+    stages().check(str![[r#"
 $ turnfold matches --long
 due    initiative  0 entries, 1 branch  [TIME]  turn of host
 duel   initiative  3 entries, 1 branch  [TIME]  turn of p2
@@ -82,11 +60,9 @@ $ turnfold matches --mine p3
 $ turnfold matches --mine p2 --limit 1 --after due
 duel  initiative  3 entries, 1 branch  [TIME]  turn of p2
 $ turnfold matches --mine nobody
-stderr| error: invalid value 'nobody' for '--mine <SEAT>': unknown seat `nobody`: seats are `p1` to `p8` and `host`; see `--help`
-exit 2
+exit 2| error: invalid value 'nobody' for '--mine <SEAT>': unknown seat `nobody`: seats are `p1` to `p8` and `host`; see `--help`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

@@ -1,8 +1,5 @@
 //! The real binary, verb by verb: stdout, stderr and exit codes in one transcript.
 
-use snapbox::assert_data_eq;
-use snapbox::data::Data;
-
 use turnfold_tests::sandbox::Sandbox;
 
 mod amend;
@@ -58,10 +55,4 @@ pub(crate) fn duel() -> Sandbox {
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
     sandbox.ok("play duel \"roll 1 2 3 4\" confirm \"move 0,1\"");
     sandbox
-}
-
-/// Runs the lines in the sandbox and compares what a terminal would show.
-pub(crate) fn check(sandbox: &Sandbox, lines: &str, expected: impl Into<Data>) {
-    // Raw, because a board is drawn with backslashes, which are no path separators here.
-    assert_data_eq!(sandbox.transcript(lines), expected.into().raw());
 }

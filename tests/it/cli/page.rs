@@ -6,7 +6,7 @@ use serde_json::Value;
 use snapbox::str;
 use turnfold_replay::Page;
 
-use super::{check, duel};
+use super::duel;
 use turnfold_tests::goldens::goldens;
 use turnfold_tests::goldens::sight;
 use turnfold_tests::sandbox::Sandbox;
@@ -21,27 +21,11 @@ pub(crate) fn document(html: &str) -> Value {
 
 #[test]
 fn vw_27_the_replay_in_a_page_is_read_wherever_a_replay_file_is() {
-    check(
-        &duel(),
-        "export duel --html -o duel.html
-         export duel --html -o duel.html
-         export duel -o duel.tfl
-         check duel.html
-         --store elsewhere import duel.html
-         --store elsewhere log duel
-         diff duel.tfl duel.html
-         diff duel.html:2 duel.tfl --stat
-         bisect duel.html --when \"/units/0/at == [0,1]\"
-         blame duel.html:2 /cursor
-         show duel.html:2 --as p2
-         bless duel.html
-         rename duel duel.html",
-        str![[r#"
+    duel().check(str![[r#"
 $ turnfold export duel --html -o duel.html
 exported duel to `duel.html`: 3 entries, with everything in it, secrets and seed too
 $ turnfold export duel --html -o duel.html
-stderr| error: `duel.html` exists; `--force` overwrites it
-exit 2
+exit 2| error: `duel.html` exists; `--force` overwrites it
 $ turnfold export duel -o duel.tfl
 exported duel to `duel.tfl`: 3 entries
 $ turnfold check duel.html
@@ -50,10 +34,6 @@ ok duel.html 3 entries; checked: the replay in the page; not checked: what the p
 $ turnfold --store elsewhere import duel.html
 imported match duel from `duel.html`: 3 entries #8bc3cdd5a21478a4
 its id, times and links are new, because a replay file does not record them
-$ turnfold --store elsewhere log duel
-1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
-2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a
-3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
 $ turnfold diff duel.tfl duel.html
 duel.tfl and duel.html are equal: 3 entries #8bc3cdd5a21478a4
 $ turnfold diff duel.html:2 duel.tfl --stat
@@ -62,88 +42,41 @@ exit 1
 $ turnfold bisect duel.html --when "/units/0/at == [0,1]"
 entry 3 makes `/units/0/at == [0,1]` true (4 steps)
 3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
-  /impulse 0 → 1
-  /active_player "p1" → "p2"
-  /moved [] → ["atlas"]
-  /cursor [0,2] → [0,1]
-  /selected "atlas" → null
-  /units/0/at [0,2] → [0,1]
-  /prompt "Player 1: move Atlas AS7-D" → "Player 2: select a unit to move (1 remaining)"
-  /status "Player 1's turn — move 1 of 1 units" → "Player 2's turn — move 1 of 1 units"
+...
 $ turnfold blame duel.html:2 /cursor
 /cursor [0,0] → [0,2]
   1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
 $ turnfold show duel.html:2 --as p2
 turn 1, movement
-Player 1's turn — move 1 of 1 units
-Player 1: move Atlas AS7-D
-
-q   -2 -1  0  1  2
-       -2 __
-    -1 __/b1\__
-  0 __/  \__/b2\__
-   /  \__/  \__/  \
-  1\__/  \__/  \__/
-   /  \__/##\__/  \
-  2\__/  \##/  \__/
-   /  \__/  \__/  \
-   \__/A2\__/  \__/
-      \__/A1\__/
-         \<>/
-q above its column, r at the upper left of its row, which runs down to the right
-
-A1   p1 Atlas AS7-D (atlas) at 0,2, mp 3, selected
-A2   p1 Locust LCT-1V (locust) at -1,2, mp 8
-b1   p2 Kit Fox Prime (kit-fox) at 0,-2, mp 6
-b2   p2 Turret (turret) at 1,-2, mp 0
-^ cursor  <> selected  ' moved  ## blocked
+...
 $ turnfold bless duel.html
-stderr| error: duel.html:1:1: expected `turnfold replay 2`, found `<!DOCTYPE html>`
-exit 2
+exit 2| error: duel.html:1:1: expected `turnfold replay 2`, found `<!DOCTYPE html>`
 $ turnfold rename duel duel.html
-stderr| error: invalid value 'duel.html' for '<NEW>': a name that ends in `.html` means a replay file, so no match can have it; see `--help`
-exit 2
+exit 2| error: invalid value 'duel.html' for '<NEW>': a name that ends in `.html` means a replay file, so no match can have it; see `--help`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn vw_25_a_page_for_a_seat_holds_no_replay_and_says_so() {
     let sandbox = duel();
-    check(
-        &sandbox,
-        "export duel --html --as p2 -o p2.html
-         check p2.html
-         check p2.html duel.tfl --format json
-         import p2.html
-         replay p2.html
-         impact p2.html
-         export p2.html --html",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold export duel --html --as p2 -o p2.html
 exported duel to `p2.html`: 3 entries, as p2 may know it
 $ turnfold check p2.html
-stderr| error: `p2.html` holds no replay, only what p2 saw; ask for one made without `--as`
-exit 2
+exit 2| error: `p2.html` holds no replay, only what p2 saw; ask for one made without `--as`
 $ turnfold check p2.html duel.tfl --format json
-stderr| {"error":{"kind":"usage","message":"cannot read `duel.tfl`: No such file or directory (os error 2)","hint":"name replay files or a folder with `*.tfl` in it","exit_code":2}}
-exit 2
+exit 2| {"error":{"kind":"usage","message":"cannot read `duel.tfl`: No such file or directory (os error 2)","hint":"name replay files or a folder with `*.tfl` in it","exit_code":2}}
 $ turnfold import p2.html
-stderr| error: `p2.html` holds no replay, only what p2 saw; ask for one made without `--as`
-exit 2
+exit 2| error: `p2.html` holds no replay, only what p2 saw; ask for one made without `--as`
 $ turnfold replay p2.html
-stderr| error: `p2.html` holds no replay, only what p2 saw; ask for one made without `--as`
-exit 2
+exit 2| error: `p2.html` holds no replay, only what p2 saw; ask for one made without `--as`
 $ turnfold impact p2.html
-stderr| error: `p2.html` holds no replay, only what p2 saw; ask for one made without `--as`
-exit 2
+exit 2| error: `p2.html` holds no replay, only what p2 saw; ask for one made without `--as`
 $ turnfold export p2.html --html
-stderr| error: `p2.html` holds no replay, only what p2 saw; ask for one made without `--as`
-exit 2
+exit 2| error: `p2.html` holds no replay, only what p2 saw; ask for one made without `--as`
 
-"#]],
-    );
+"#]]);
     let html = sandbox.read("p2.html");
     assert!(html.contains("This file holds only what p2 saw."));
     let host = sandbox.ok("export duel --html");
@@ -186,43 +119,25 @@ fn what_a_file_records_must_be_true_and_a_file_needs_no_export_but_as_a_page() {
     let sandbox = duel();
     sandbox.ok("export duel -o duel.tfl");
     sandbox.write("wrong.tfl", sandbox.read("duel.tfl").replace("to=0,1;", "to=0,2;"));
-    check(
-        &sandbox,
-        "export wrong.tfl --html -o wrong.html
-         export duel.tfl
-         export duel -o duel.html
-         export duel --html -o page.tfl
-         export nowhere.tfl --html
-         export duel:9 --html
-         export duel.tfl:9 --html
-         --format json export duel:0 --html -o start.html",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold export wrong.tfl --html -o wrong.html
-stderr| error: wrong.tfl:42: entry 3 does not do what the file says; `turnfold check wrong.tfl` explains it
-exit 1
+exit 1| error: wrong.tfl:42: entry 3 does not do what the file says; `turnfold check wrong.tfl` explains it
 $ turnfold export duel.tfl
-stderr| error: `duel.tfl` is a file already; `--html` makes a page of it
-exit 2
+exit 2| error: `duel.tfl` is a file already; `--html` makes a page of it
 $ turnfold export duel -o duel.html
-stderr| error: `duel.html` is the name of a page; `--html` writes one
-exit 2
+exit 2| error: `duel.html` is the name of a page; `--html` writes one
 $ turnfold export duel --html -o page.tfl
-stderr| error: `page.tfl` is the name of a replay file; give a page a name that ends in `.html`
-exit 2
+exit 2| error: `page.tfl` is the name of a replay file; give a page a name that ends in `.html`
 $ turnfold export nowhere.tfl --html
-stderr| error: cannot read replay `nowhere.tfl`: No such file or directory (os error 2)
-exit 2
+exit 2| error: cannot read replay `nowhere.tfl`: No such file or directory (os error 2)
 $ turnfold export duel:9 --html
-stderr| error: `duel@main` has no entry 9: its head is 3
-exit 2
+exit 2| error: `duel@main` has no entry 9: its head is 3
 $ turnfold export duel.tfl:9 --html
-stderr| error: `duel.tfl` has no entry 9; its last is 3
-exit 2
+exit 2| error: `duel.tfl` has no entry 9; its last is 3
 $ turnfold --format json export duel:0 --html -o start.html
 {"revision":"duel:0","view":null,"entries":0,"state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba","file":"start.html","replay":null,"page":null}
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -244,54 +159,29 @@ fn vw_27_a_page_is_read_strictly() {
     sandbox.write("cut.html", with(json[..json.len() - 1].into()));
     sandbox.write("bytes.html", [page.as_bytes(), &[0xff]].concat());
     sandbox.write("moved.html", page.replace("to=0,1;", "to=0,2;"));
-    check(
-        &sandbox,
-        "import none.html
-         import twice.html
-         import comment.html
-         import open.html
-         import markup.html
-         import version.html
-         import field.html
-         import double.html
-         import cut.html
-         import bytes.html
-         import moved.html
-         check moved.html",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold import none.html
-stderr| error: `none.html`: expected a page with one `<script type="application/json" id="turnfold">`, found none
-exit 2
+exit 2| error: `none.html`: expected a page with one `<script type="application/json" id="turnfold">`, found none
 $ turnfold import twice.html
-stderr| error: `twice.html`: expected a page with one `<script type="application/json" id="turnfold">`, found more than one
-exit 2
+exit 2| error: `twice.html`: expected a page with one `<script type="application/json" id="turnfold">`, found more than one
 $ turnfold import comment.html
-stderr| error: `comment.html`: expected a page with one `<script type="application/json" id="turnfold">`, found more than one
-exit 2
+exit 2| error: `comment.html`: expected a page with one `<script type="application/json" id="turnfold">`, found more than one
 $ turnfold import open.html
-stderr| error: `open.html`: expected a page with one `<script type="application/json" id="turnfold">`, found one that does not end as it must
-exit 2
+exit 2| error: `open.html`: expected a page with one `<script type="application/json" id="turnfold">`, found one that does not end as it must
 $ turnfold import markup.html
-stderr| error: `markup.html`: expected a page with one `<script type="application/json" id="turnfold">`, found one that does not end as it must
-exit 2
+exit 2| error: `markup.html`: expected a page with one `<script type="application/json" id="turnfold">`, found one that does not end as it must
 $ turnfold import version.html
-stderr| error: `version.html`: expected a page with one `<script type="application/json" id="turnfold">`, found one of version 2, and this build reads version 1
-exit 2
+exit 2| error: `version.html`: expected a page with one `<script type="application/json" id="turnfold">`, found one of version 2, and this build reads version 1
 $ turnfold import field.html
-stderr| error: `field.html`: expected a page with one `<script type="application/json" id="turnfold">`, found one whose document has an error: unknown field `more`, expected one of `turnfold`, `frames`, `replay` at line 1 column 7
-exit 2
+exit 2| error: `field.html`: expected a page with one `<script type="application/json" id="turnfold">`, found one whose document has an error: unknown field `more`, expected one of `turnfold`, `frames`, `replay` at line 1 column 7
 $ turnfold import double.html
-stderr| error: `double.html`: expected a page with one `<script type="application/json" id="turnfold">`, found one whose document has an error: duplicate field `turnfold` at line 1 column 24
-exit 2
+exit 2| error: `double.html`: expected a page with one `<script type="application/json" id="turnfold">`, found one whose document has an error: duplicate field `turnfold` at line 1 column 24
 $ turnfold import cut.html
-stderr| error: `cut.html`: expected a page with one `<script type="application/json" id="turnfold">`, found one whose document has an error: EOF while parsing an object at line 1 column 5593
-exit 2
+exit 2| error: `cut.html`: expected a page with one `<script type="application/json" id="turnfold">`, found one whose document has an error: EOF while parsing an object at line 1 column 5593
 $ turnfold import bytes.html
-stderr| error: `bytes.html`: expected a page with one `<script type="application/json" id="turnfold">`, found text that is not UTF-8
-exit 2
+exit 2| error: `bytes.html`: expected a page with one `<script type="application/json" id="turnfold">`, found text that is not UTF-8
 $ turnfold import moved.html
-stderr| error: moved.html:42: entry 3 does not do what the file says, nothing was imported; `turnfold check moved.html` explains it
-exit 1
+exit 1| error: moved.html:42: entry 3 does not do what the file says, nothing was imported; `turnfold check moved.html` explains it
 $ turnfold check moved.html
 moved.html:42: entry 3 (p1 move 0,1): outcome differs
 - moved unit=atlas from=0,2 to=0,2
@@ -303,8 +193,7 @@ to reproduce: turnfold replay moved.html --to 3
 0 passed, 1 failed (3 entries)
 exit 1
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -339,13 +228,7 @@ fn check_of_a_page_says_what_it_did_not_check_and_advises_nothing_that_cannot_be
     let closing = replay.find("\\n= 3 ").unwrap();
     let without_count = format!("{}\\n= 4 {}", &replay[..closing], &replay[closing + 6..]);
     sandbox.write("count.html", format!("{before}\"replay\":\"{without_count}"));
-    check(
-        &sandbox,
-        "check shown.html
-         check --quiet header.html
-         check --quiet count.html
-         shrink duel.html --still \"turnfold check\"",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold check shown.html
 ok shown.html 3 entries; checked: the replay in the page; not checked: what the page shows
 1 passed, 0 failed (3 entries)
@@ -360,11 +243,9 @@ failed count.html:43:3: expected 3, the number of entries above, found `4`
 exit 1
 $ turnfold shrink duel.html --still "turnfold check"
 stderr| sh: 1: turnfold: not found
-stderr| error: `turnfold check` cannot be run, or runs what cannot: its exit code is 127; name a command that the shell finds and may execute
-exit 2
+exit 2| error: `turnfold check` cannot be run, or runs what cannot: its exit code is 127; name a command that the shell finds and may execute
 
-"#]],
-    );
+"#]]);
     let header = sandbox.run("check header.html --report json");
     let document: Value = serde_json::from_slice(&header.stdout).unwrap();
     let next = "turnfold export MATCH --html -o header.html --force";

@@ -2,19 +2,11 @@
 
 use snapbox::str;
 
-use super::check;
 use turnfold_tests::sandbox::Sandbox;
-
-const SEED: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
 #[test]
 fn sequences_and_states_are_counted_and_divided_by_the_first_command() {
-    check(
-        &Sandbox::new(),
-        "perft --rules cycletap --setup fixtures/cycletap/close-quarters.toml --depth 3
-         perft --rules cycletap --setup fixtures/cycletap/close-quarters.toml --depth 3 --divide
-         perft --rules cycletap --setup fixtures/cycletap/close-quarters.toml --depth 1 --divide",
-        str![[r#"
+    Sandbox::new().check(str![[r#"
 $ turnfold perft --rules cycletap --setup fixtures/cycletap/close-quarters.toml --depth 3
 depth 1 sequences 3 states 3
 depth 2 sequences 19 states 18
@@ -32,20 +24,12 @@ p1: tap -1,1 => 1
 p1: tap 0,1 => 1
 depth 1 sequences 3 states 3
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn due_rolls_are_sampled_or_follow_from_the_seed() {
-    let setup = "perft --rules initiative --setup fixtures/initiative/small-board.toml --divide";
-    check(
-        &Sandbox::new(),
-        &format!(
-            "{setup} --depth 2
-             {setup} --depth 2 --dice seeded --seed {SEED}"
-        ),
-        str![[r#"
+    Sandbox::new().check(str![[r#"
 $ turnfold perft --rules initiative --setup fixtures/initiative/small-board.toml --divide --depth 2
 host: roll 1 2 5 6 => 4
 host: roll 5 6 1 2 => 4
@@ -57,63 +41,42 @@ host: roll 2 5 4 2 => 4
 depth 1 sequences 1 states 1
 depth 2 sequences 4 states 3
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn a_state_that_several_sequences_reach_counts_once() {
-    check(
-        &Sandbox::new(),
-        "perft --rules lifecycle --setup fixtures/lifecycle/one-team.toml --depth 3",
-        str![[r#"
+    Sandbox::new().check(str![[r#"
 $ turnfold perft --rules lifecycle --setup fixtures/lifecycle/one-team.toml --depth 3
 depth 1 sequences 4 states 1
 depth 2 sequences 8 states 2
 depth 3 sequences 20 states 4
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn json_is_one_document() {
-    check(
-        &Sandbox::new(),
-        "--format json perft --rules cycletap --setup fixtures/cycletap/small-board.toml --depth 2
-         --format json perft --rules cycletap --setup fixtures/cycletap/small-board.toml --depth 2 --divide",
-        str![[r#"
+    Sandbox::new().check(str![[r#"
 $ turnfold --format json perft --rules cycletap --setup fixtures/cycletap/small-board.toml --depth 2
 {"ruleset":"cycletap","version":1,"depths":[{"depth":1,"sequences":2,"states":2},{"depth":2,"sequences":6,"states":6}]}
 $ turnfold --format json perft --rules cycletap --setup fixtures/cycletap/small-board.toml --depth 2 --divide
 {"ruleset":"cycletap","version":1,"depths":[{"depth":1,"sequences":2,"states":2},{"depth":2,"sequences":6,"states":6}],"divide":[{"seat":"p1","command":"switch","sequences":2},{"seat":"p1","command":"tap 0,1","sequences":4}]}
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn what_cannot_be_counted_is_refused() {
-    check(
-        &Sandbox::new(),
-        "perft --rules cycletap --setup fixtures/cycletap/small-board.toml --depth 0
-         perft --rules cycletap --setup missing.toml --depth 2
-         perft --rules chess --setup fixtures/cycletap/small-board.toml --depth 2
-         perft --rules initiative --setup fixtures/initiative/small-board.toml --depth 2 --dice seeded",
-        str![[r#"
+    Sandbox::new().check(str![[r#"
 $ turnfold perft --rules cycletap --setup fixtures/cycletap/small-board.toml --depth 0
-stderr| error: invalid value '0' for '--depth <N>': 0 is not in 1..=100; see `--help`
-exit 2
+exit 2| error: invalid value '0' for '--depth <N>': 0 is not in 1..=100; see `--help`
 $ turnfold perft --rules cycletap --setup missing.toml --depth 2
-stderr| error: cannot read setup `missing.toml`: No such file or directory (os error 2)
-exit 2
+exit 2| error: cannot read setup `missing.toml`: No such file or directory (os error 2)
 $ turnfold perft --rules chess --setup fixtures/cycletap/small-board.toml --depth 2
-stderr| error: unknown ruleset `chess`; known: [RULESETS]
-exit 2
+exit 2| error: unknown ruleset `chess`; known: [RULESETS]
 $ turnfold perft --rules initiative --setup fixtures/initiative/small-board.toml --depth 2 --dice seeded
-stderr| error: the count depends on the seed, and none is given; name one with `--seed`
-exit 2
+exit 2| error: the count depends on the seed, and none is given; name one with `--seed`
 
-"#]],
-    );
+"#]]);
 }

@@ -2,16 +2,12 @@
 
 use snapbox::str;
 
-use super::{check, duel};
+use super::duel;
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
 #[test]
 fn commands_are_appended_and_their_outcomes_printed() {
-    check(
-        &duel(),
-        "play duel cycle \"p2: confirm\" cancel cancel \"click 9,9\"
-         log duel -n 2",
-        str![[r#"
+    duel().check(str![[r#"
 $ turnfold play duel cycle "p2: confirm" cancel cancel "click 9,9"
 4 p2 cycle => cursor at=0,-2 #818c9af3972ebd4c
 5 p2 confirm => selected unit=kit-fox #2d1584c63f24b806
@@ -22,45 +18,30 @@ $ turnfold log duel -n 2
 7 p2 cancel => ignored nothing_selected #818c9af3972ebd4c
 8 p2 click 9,9 => ignored out_of_bounds #818c9af3972ebd4c
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn all_commands_of_a_call_are_recorded_or_none() {
-    check(
-        &duel(),
-        "play duel confirm \"p1: confirm\" stand
-         play duel confirm nonsense
-         play duel \"p9: confirm\"
-         play duel --as p3 confirm
-         play duel --as p9 confirm
-         log duel -n 1",
-        str![[r#"
+    duel().check(str![[r#"
 $ turnfold play duel confirm "p1: confirm" stand
 ! p1 confirm => rejected not_your_turn (it is the other player's impulse)
-stderr| error: the command was rejected; none of the 3 commands was recorded; `turnfold rules initiative not_your_turn` explains it
-exit 1
+exit 1| error: the command was rejected; none of the 3 commands was recorded; `turnfold rules initiative not_your_turn` explains it
 $ turnfold play duel confirm nonsense
 ! nonsense => rejected malformed (expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `nonsense`)
-stderr| error: the command was rejected; none of the 2 commands was recorded; `turnfold rules initiative malformed` explains it
-exit 1
+exit 1| error: the command was rejected; none of the 2 commands was recorded; `turnfold rules initiative malformed` explains it
 $ turnfold play duel "p9: confirm"
 ! p9: confirm => rejected malformed (unknown seat `p9`: seats are `p1` to `p8` and `host`)
-stderr| error: the command was rejected; nothing was recorded; `turnfold rules initiative malformed` explains it
-exit 1
+exit 1| error: the command was rejected; nothing was recorded; `turnfold rules initiative malformed` explains it
 $ turnfold play duel --as p3 confirm
 ! p3 confirm => rejected wrong_seat (this command belongs to a player of the match)
-stderr| error: the command was rejected; nothing was recorded; `turnfold rules initiative wrong_seat` explains it
-exit 1
+exit 1| error: the command was rejected; nothing was recorded; `turnfold rules initiative wrong_seat` explains it
 $ turnfold play duel --as p9 confirm
-stderr| error: invalid value 'p9' for '--as <SEAT>': unknown seat `p9`: seats are `p1` to `p8` and `host`; see `--help`
-exit 2
+exit 2| error: invalid value 'p9' for '--as <SEAT>': unknown seat `p9`: seats are `p1` to `p8` and `host`; see `--help`
 $ turnfold log duel -n 1
 3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -68,52 +49,33 @@ fn a_time_in_a_command_is_no_seat() {
     let sandbox = Sandbox::new();
     sandbox.ok(&format!("import \"{}\"", workspace().join("replays/desk/deadlines.tfl").display()));
     sandbox.ok("branch deadlines:9 open");
-    check(
-        &sandbox,
-        "play deadlines@open \"extend 2026-12-04T18:00:00Z the mail was down\"
-         play deadlines@open \"clock 2026-12-03T17:00:00Z\"
-         play deadlines@open \"hots: clock 2027-01-01T18:00:00Z\"",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold play deadlines@open "extend 2026-12-04T18:00:00Z the mail was down"
 10 host extend 2026-12-04T18:00:00Z the mail was down => extended until=2026-12-04T18:00:00Z #defdbdc81332bed7
 $ turnfold play deadlines@open "clock 2026-12-03T17:00:00Z"
 11 host clock 2026-12-03T17:00:00Z => clocked at=2026-12-03T17:00:00Z #ce7619558413cc33
 $ turnfold play deadlines@open "hots: clock 2027-01-01T18:00:00Z"
 ! hots: clock 2027-01-01T18:00:00Z => rejected malformed (unknown seat `hots`: seats are `p1` to `p8` and `host`)
-stderr| error: the command was rejected; nothing was recorded; `turnfold rules desk malformed` explains it
-exit 1
+exit 1| error: the command was rejected; nothing was recorded; `turnfold rules desk malformed` explains it
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn a_moved_head_is_a_conflict() {
-    check(
-        &duel(),
-        "play duel --expect 2 confirm
-         play duel:2 confirm
-         play duel --expect 3 confirm
-         play nobody confirm
-         play duel@nowhere confirm",
-        str![[r#"
+    duel().check(str![[r#"
 $ turnfold play duel --expect 2 confirm
-stderr| error: expected `duel` at entry 2, but its last entry is 3; look at `turnfold log duel` and try again, or branch off with `turnfold branch`
-exit 1
+exit 1| error: expected `duel` at entry 2, but its last entry is 3; look at `turnfold log duel` and try again, or branch off with `turnfold branch`
 $ turnfold play duel:2 confirm
-stderr| error: expected `duel` at entry 2, but its last entry is 3; look at `turnfold log duel` and try again, or branch off with `turnfold branch`
-exit 1
+exit 1| error: expected `duel` at entry 2, but its last entry is 3; look at `turnfold log duel` and try again, or branch off with `turnfold branch`
 $ turnfold play duel --expect 3 confirm
 4 p2 confirm => ignored not_your_unit #8bc3cdd5a21478a4
 $ turnfold play nobody confirm
-stderr| error: no match `nobody` in this store; `turnfold matches` lists those there are
-exit 2
+exit 2| error: no match `nobody` in this store; `turnfold matches` lists those there are
 $ turnfold play duel@nowhere confirm
-stderr| error: match `duel` has no branch `nowhere`; `turnfold branches duel` lists those there are
-exit 2
+exit 2| error: match `duel` has no branch `nowhere`; `turnfold branches duel` lists those there are
 
-"#]],
-    );
+"#]]);
 }
 
 /// A seat is told again what it was told at first, whatever came to light since.
@@ -137,14 +99,7 @@ fn a_key_prints_what_the_first_call_did_also_once_more_is_known() {
 
 #[test]
 fn a_key_appends_once() {
-    check(
-        &duel(),
-        "play duel --key monday confirm \"move 1,-1\"
-         play duel --key monday confirm \"move 1,-1\"
-         play duel --key monday confirm
-         play duel --key \"not a key\" confirm
-         log duel -n 3",
-        str![[r#"
+    duel().check(str![[r#"
 $ turnfold play duel --key monday confirm "move 1,-1"
 4 p2 confirm => ignored not_your_unit #8bc3cdd5a21478a4
 5 p2 move 1,-1 => ignored nothing_selected #8bc3cdd5a21478a4
@@ -152,45 +107,33 @@ $ turnfold play duel --key monday confirm "move 1,-1"
 4 p2 confirm => ignored not_your_unit #8bc3cdd5a21478a4
 5 p2 move 1,-1 => ignored nothing_selected #8bc3cdd5a21478a4
 $ turnfold play duel --key monday confirm
-stderr| error: the key was used for other commands, entries 4 to 5 of `duel`; choose a new key
-exit 1
+exit 1| error: the key was used for other commands, entries 4 to 5 of `duel`; choose a new key
 $ turnfold play duel --key "not a key" confirm
-stderr| error: invalid value 'not a key' for '--key <KEY>': expected a key of 1 to 128 printable ASCII characters without spaces, found `not a key`; see `--help`
-exit 2
+exit 2| error: invalid value 'not a key' for '--key <KEY>': expected a key of 1 to 128 printable ASCII characters without spaces, found `not a key`; see `--help`
 $ turnfold log duel -n 3
 3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
 4 p2 confirm => ignored not_your_unit #8bc3cdd5a21478a4
 5 p2 move 1,-1 => ignored nothing_selected #8bc3cdd5a21478a4
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn scripts_come_from_files_and_standard_input() {
     let sandbox = duel();
     sandbox.write("moves.txt", "# p2's answer\n\np2: confirm\nmove 1,-1 # beside the block\n");
-    check(
-        &sandbox,
-        "play duel --script moves.txt
-         play duel --script missing.txt
-         play duel --script moves.txt cycle
-         play duel --script -",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold play duel --script moves.txt
 4 p2 confirm => ignored not_your_unit #8bc3cdd5a21478a4
 5 p2 move 1,-1 => ignored nothing_selected #8bc3cdd5a21478a4
 $ turnfold play duel --script missing.txt
-stderr| error: cannot read script `missing.txt`: No such file or directory (os error 2)
-exit 2
+exit 2| error: cannot read script `missing.txt`: No such file or directory (os error 2)
 $ turnfold play duel --script moves.txt cycle
-stderr| error: the argument '--script <FILE>' cannot be used with '[COMMAND]...'; see `--help`
-exit 2
+exit 2| error: the argument '--script <FILE>' cannot be used with '[COMMAND]...'; see `--help`
 $ turnfold play duel --script -
 nothing played and no roll is due; see `turnfold legal duel`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -199,60 +142,41 @@ fn seeded_dice_roll_by_themselves_unless_told_not_to() {
     sandbox.ok(
         "new duel --rules initiative --setup fixtures/initiative/no-units.toml --dice seeded --seed 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
     );
-    check(
-        &sandbox,
-        "play duel --no-auto-roll \"p1: cycle\"
-         play duel --no-auto-roll
-         play duel \"roll 1 1 2 2\"
-         play duel
-         play duel --no-auto-roll next-turn
-         play duel --dice system
-         --format json play duel next-turn",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold play duel --no-auto-roll "p1: cycle"
 ! p1 cycle => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`)
-stderr| error: the command was rejected; nothing was recorded; `turnfold rules initiative roll_due` explains it
-exit 1
+exit 1| error: the command was rejected; nothing was recorded; `turnfold rules initiative roll_due` explains it
 $ turnfold play duel --no-auto-roll
 nothing played; a roll is due: 4 values in 1..=6 for initiative
 $ turnfold play duel "roll 1 1 2 2"
 ! host roll 1 1 2 2 => rejected bad_roll (entry 1: the seeded dice give [2, 5, 4, 2], found [1, 1, 2, 2])
-stderr| error: the command was rejected; nothing was recorded; `turnfold rules initiative bad_roll` explains it
-exit 1
+exit 1| error: the command was rejected; nothing was recorded; `turnfold rules initiative bad_roll` explains it
 $ turnfold play duel
 1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; movement_complete #363c06c4ad373592
 $ turnfold play duel --no-auto-roll next-turn
 2 host next-turn => turn_started turn=2 #2df496a842a9e500
 $ turnfold play duel --dice system
-stderr| error: `--dice system` is for recorded matches; this one rolls from its seed
-exit 2
+exit 2| error: `--dice system` is for recorded matches; this one rolls from its seed
 $ turnfold --format json play duel next-turn
 {"seq":3,"seat":"host","command":"roll 3 4 4 3","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"rolled","p1":7,"p2":7},{"effect":"flash","text":"Initiative: both rolled 7 — roll again"}],"state_hash":"2df496a842a9e50086d9a4e0cfec8d96f37fe00abfbc2e14131f9681a4c9cc2f"}
 {"seq":4,"seat":"host","command":"roll 6 3 5 3","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"rolled","p1":9,"p2":8},{"effect":"initiative","p1":9,"p2":8,"loser":"p2","winner":"p1"},{"effect":"movement_order","impulses":[]},{"effect":"flash","text":"Initiative: P1 rolled 9, P2 rolled 8 — P2 moves first"},{"effect":"movement_complete"}],"state_hash":"588f4746ad2c2ece40bdfd27d04de5ba2df65a2d1c2d8d9101367c7ef3999ee5"}
 {"seq":5,"seat":"host","command":"next-turn","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"turn_started","turn":3}],"state_hash":"67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498"}
 {"seq":6,"seat":"host","command":"roll 4 5 6 5","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"rolled","p1":9,"p2":11},{"effect":"initiative","p1":9,"p2":11,"loser":"p1","winner":"p2"},{"effect":"movement_order","impulses":[]},{"effect":"flash","text":"Initiative: P1 rolled 9, P2 rolled 11 — P1 moves first"},{"effect":"movement_complete"}],"state_hash":"1a106c73e8d4528e69157ec0547ed6f2e1a43ef9d1491e72a758dbecb1fa518e"}
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn recorded_matches_wait_for_their_dice_or_ask_the_system() {
     let sandbox = Sandbox::new();
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/no-units.toml");
-    check(
-        &sandbox,
-        "play duel
-         play duel --dice system --no-auto-roll",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold play duel
 nothing played; a roll is due: 4 values in 1..=6 for initiative
 $ turnfold play duel --dice system --no-auto-roll
-stderr| error: `--dice system` and `--no-auto-roll` exclude each other
-exit 2
+exit 2| error: `--dice system` and `--no-auto-roll` exclude each other
 
-"#]],
-    );
+"#]]);
     let rolled = sandbox.ok("play duel --dice system");
     assert!(rolled.contains("host roll "), "{rolled}");
     assert!(rolled.contains("movement_complete"), "{rolled}");
@@ -263,41 +187,26 @@ fn a_rejected_line_of_a_script_is_named() {
     let sandbox = duel();
     sandbox.write("script.txt", "# first\n\np2: click 0,0\np1: stand # not his turn\np2: cancel\n");
     sandbox.write("alien.txt", "p2: click 0,0\np9: cancel\n");
-    let run = "run --rules initiative --setup fixtures/initiative/small-board.toml";
-    check(
-        &sandbox,
-        &format!(
-            "play duel --script script.txt
-             play duel --script alien.txt
-             play duel \"p1: stand\"
-             {run} --script script.txt
-             {run} --script script.txt --keep-going"
-        ),
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold play duel --script script.txt
 ! p1 stand => rejected not_your_turn (it is the other player's impulse)
-stderr| error: script.txt:4: the command was rejected; none of the 3 commands was recorded; `turnfold rules initiative not_your_turn` explains it
-exit 1
+exit 1| error: script.txt:4: the command was rejected; none of the 3 commands was recorded; `turnfold rules initiative not_your_turn` explains it
 $ turnfold play duel --script alien.txt
 ! p9: cancel => rejected malformed (unknown seat `p9`: seats are `p1` to `p8` and `host`)
-stderr| error: alien.txt:2: the command was rejected; none of the 2 commands was recorded; `turnfold rules initiative malformed` explains it
-exit 1
+exit 1| error: alien.txt:2: the command was rejected; none of the 2 commands was recorded; `turnfold rules initiative malformed` explains it
 $ turnfold play duel "p1: stand"
 ! p1 stand => rejected not_your_turn (it is the other player's impulse)
-stderr| error: the command was rejected; nothing was recorded; `turnfold rules initiative not_your_turn` explains it
-exit 1
+exit 1| error: the command was rejected; nothing was recorded; `turnfold rules initiative not_your_turn` explains it
 $ turnfold run --rules initiative --setup fixtures/initiative/small-board.toml --script script.txt
 ! p2 click 0,0 => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`)
-stderr| error: script.txt:3: the command was rejected; the script stops here; `--keep-going` continues after rejections
-exit 1
+exit 1| error: script.txt:3: the command was rejected; the script stops here; `--keep-going` continues after rejections
 $ turnfold run --rules initiative --setup fixtures/initiative/small-board.toml --script script.txt --keep-going
 ! p2 click 0,0 => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`) at script.txt:3
 ! p1 stand => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`) at script.txt:4
 ! p2 cancel => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`) at script.txt:5
 exit 1
 
-"#]],
-    );
+"#]]);
     let words = ["play", "duel", "--script", "-"];
     let output = sandbox
         .command(words)

@@ -10,7 +10,7 @@ use turnfold_core::{
     AnyRules, AnyState, CommandSource, DicePolicy, Logged, QueryError, Seat, SetupError, Simulation,
 };
 
-use super::{check, duel};
+use super::duel;
 use turnfold_tests::goldens::goldens;
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
@@ -71,19 +71,7 @@ fn the_rulesets_are_listed_with_what_they_are() {
 
 #[test]
 fn a_rule_a_command_and_a_reason_are_looked_up() {
-    check(
-        &Sandbox::new(),
-        "rules initiative in-12
-         rules initiative stand
-         rules initiative not_your_turn
-         rules initiative reach
-         rules initiative units[].mp
-         --format json rules initiative IN-2
-         rules initiative in-99
-         rules initiative mvoe
-         rules initiative zzz
-         rules chess",
-        str![[r#"
+    Sandbox::new().check(str![[r#"
 $ turnfold rules initiative in-12
 initiative version 1
 
@@ -98,10 +86,7 @@ COMMANDS
   stand  (player; as `stand`; IN-12)
       Let the selected unit complete its movement where it is.
 
-RULES
-IN-12  `stand`
-The selected unit completes its movement without leaving its hex. With no unit
-selected it is ignored (`nothing_selected`).
+...
 $ turnfold rules initiative not_your_turn
 initiative version 1
 
@@ -138,20 +123,15 @@ VIEW
 $ turnfold --format json rules initiative IN-2
 {"ruleset":"initiative","version":1,"summary":"two-player initiative rolls and movement in alternating impulses","rules":[{"rule":"IN-2","title":"A tie","text":"When both players have the same total, the roll is recorded and decides nothing. It is due again."}]}
 $ turnfold rules initiative in-99
-stderr| error: `initiative` has no rule, command, reason, question or field `in-99`; did you mean `IN-9` or `IN-1` or `IN-2`? `turnfold rules initiative` shows all
-exit 2
+exit 2| error: `initiative` has no rule, command, reason, question or field `in-99`; did you mean `IN-9` or `IN-1` or `IN-2`? `turnfold rules initiative` shows all
 $ turnfold rules initiative mvoe
-stderr| error: `initiative` has no rule, command, reason, question or field `mvoe`; did you mean `move` or `moved`? `turnfold rules initiative` shows all
-exit 2
+exit 2| error: `initiative` has no rule, command, reason, question or field `mvoe`; did you mean `move` or `moved`? `turnfold rules initiative` shows all
 $ turnfold rules initiative zzz
-stderr| error: `initiative` has no rule, command, reason, question or field `zzz`; `turnfold rules initiative` shows all
-exit 2
+exit 2| error: `initiative` has no rule, command, reason, question or field `zzz`; `turnfold rules initiative` shows all
 $ turnfold rules chess
-stderr| error: unknown ruleset `chess`; known: [RULESETS]
-exit 2
+exit 2| error: unknown ruleset `chess`; known: [RULESETS]
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

@@ -2,27 +2,19 @@
 
 use snapbox::str;
 
-use super::check;
 use turnfold_tests::sandbox::Sandbox;
 
 #[test]
 fn a_script_is_played_in_memory() {
     let sandbox = Sandbox::new();
     sandbox.write("script.txt", "roll 1 2 3 4\nconfirm\nmove 5,5\np2: stand\nnonsense\nmove 0,1\n");
-    check(
-        &sandbox,
-        "run --rules initiative --setup fixtures/initiative/small-board.toml --script script.txt
-         run --rules initiative --setup fixtures/initiative/small-board.toml --script script.txt --keep-going
-         run --rules initiative --setup fixtures/initiative/small-board.toml --dice seeded --seed 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff cycle
-         matches",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold run --rules initiative --setup fixtures/initiative/small-board.toml --script script.txt
 1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
 2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a
 3 p1 move 5,5 => ignored out_of_bounds #01c8c4ec6ad17e5a
 ! p2 stand => rejected not_your_turn (it is the other player's impulse)
-stderr| error: script.txt:4: the command was rejected; the script stops here; `--keep-going` continues after rejections
-exit 1
+exit 1| error: script.txt:4: the command was rejected; the script stops here; `--keep-going` continues after rejections
 $ turnfold run --rules initiative --setup fixtures/initiative/small-board.toml --script script.txt --keep-going
 1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
 2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a
@@ -35,11 +27,9 @@ $ turnfold run --rules initiative --setup fixtures/initiative/small-board.toml -
 1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=p2:1|p1:1|p2:1|p1:1; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; cursor at=0,-2 #33423e6fdd9b2619
 2 p2 cycle => cursor at=1,-2 #a18f630d8934f816
 $ turnfold matches
-stderr| error: no store at `.turnfold`; create a match first, or name the right directory
-exit 3
+exit 3| error: no store at `.turnfold`; create a match first, or name the right directory
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use super::{check, duel};
+use super::duel;
 use turnfold_tests::sandbox::workspace;
 
 #[test]
@@ -10,15 +10,7 @@ fn states_survive_being_stored() {
     let sandbox = duel();
     let golden = workspace().join("replays/initiative/lance-against-star.tfl");
     sandbox.write("whole.tfl", std::fs::read(golden).unwrap());
-    check(
-        &sandbox,
-        "selftest duel
-         selftest whole.tfl --window 1
-         selftest whole.tfl --window 50
-         selftest duel --window 0
-         selftest nobody
-         --format json selftest duel",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold selftest duel
 ok duel: 3 entries, window 8
 $ turnfold selftest whole.tfl --window 1
@@ -26,14 +18,11 @@ ok whole.tfl: 97 entries, window 1
 $ turnfold selftest whole.tfl --window 50
 ok whole.tfl: 97 entries, window 50
 $ turnfold selftest duel --window 0
-stderr| error: invalid value '0' for '--window <K>': 0 is not in 1..=1000; see `--help`
-exit 2
+exit 2| error: invalid value '0' for '--window <K>': 0 is not in 1..=1000; see `--help`
 $ turnfold selftest nobody
-stderr| error: no match `nobody` in this store; `turnfold matches` lists those there are
-exit 2
+exit 2| error: no match `nobody` in this store; `turnfold matches` lists those there are
 $ turnfold --format json selftest duel
 {"ok":true,"entries":3,"window":8,"differs_at":null}
 
-"#]],
-    );
+"#]]);
 }

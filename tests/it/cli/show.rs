@@ -2,17 +2,12 @@
 
 use snapbox::str;
 
-use super::{check, duel};
+use super::duel;
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
 #[test]
 fn the_board_is_drawn_with_characters() {
-    check(
-        &duel(),
-        "show duel
-         show duel:0
-         show duel:9",
-        str![[r#"
+    duel().check(str![[r#"
 $ turnfold show duel
 turn 1, movement
 Player 2's turn — move 1 of 1 units
@@ -41,13 +36,7 @@ $ turnfold show duel:0
 turn 1, initiative
 Roll for initiative
 
-q   -2 -1  0  1  2
-       -2 __
-    -1 __/b1\__
-  0 __/  \__/b2\__
-   /  \__/  \__/  \
-  1\__/  \__/  \__/
-   /  \__/##\__/  \
+...
   2\__/  \^_/  \__/
    /  \__/  \__/  \
    \__/A2\__/  \__/
@@ -56,29 +45,20 @@ q   -2 -1  0  1  2
 q above its column, r at the upper left of its row, which runs down to the right
 
 A1   p1 Atlas AS7-D (atlas) at 0,2, mp 3
-A2   p1 Locust LCT-1V (locust) at -1,2, mp 8
-b1   p2 Kit Fox Prime (kit-fox) at 0,-2, mp 6
-b2   p2 Turret (turret) at 1,-2, mp 0
-^ cursor  <> selected  ' moved  ## blocked
+...
 $ turnfold show duel:9
-stderr| error: `duel@main` has no entry 9: its head is 3
-exit 2
+exit 2| error: `duel@main` has no entry 9: its head is 3
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn the_view_is_one_json_document() {
-    check(
-        &duel(),
-        "--format json show duel --as p2",
-        str![[r#"
+    duel().check(str![[r#"
 $ turnfold --format json show duel --as p2
 {"ruleset":"initiative","turn":1,"phase":"movement","initiative":{"rolls":{"p1":3,"p2":7},"loser":"p1","winner":"p2"},"movement_order":[{"player":"p1","units":1},{"player":"p2","units":1},{"player":"p1","units":1},{"player":"p2","units":1}],"impulse":1,"active_player":"p2","remaining_in_impulse":1,"moved":["atlas"],"cursor":[0,1],"selected":null,"units":[{"id":"atlas","owner":"p1","name":"Atlas AS7-D","at":[0,1],"mp":3},{"id":"locust","owner":"p1","name":"Locust LCT-1V","at":[-1,2],"mp":8},{"id":"kit-fox","owner":"p2","name":"Kit Fox Prime","at":[0,-2],"mp":6},{"id":"turret","owner":"p2","name":"Turret","at":[1,-2],"mp":0}],"blocked":[[0,0]],"due_roll":null,"prompt":"Player 2: select a unit to move (1 remaining)","status":"Player 2's turn — move 1 of 1 units"}
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -91,14 +71,7 @@ fn the_picture_is_well_formed_svg() {
 
 #[test]
 fn legal_lists_what_may_be_played() {
-    check(
-        &duel(),
-        "legal duel:0
-         legal duel
-         legal duel:2 --as p1
-         --format json legal duel --as p2
-         --format svg legal duel",
-        str![[r#"
+    duel().check(str![[r#"
 $ turnfold legal duel:0
 host: roll 1 2 5 6
 host: roll 5 6 1 2
@@ -129,25 +102,14 @@ $ turnfold --format json legal duel --as p2
 {"seat":"p2","command":"click 0,-2","targets":[[0,[0,-2]]]}
 {"seat":"p2","command":"click 1,-2","targets":[[0,[1,-2]]]}
 $ turnfold --format svg legal duel
-stderr| error: `--format svg` is for `show` only; use `text` or `json`
-exit 2
+exit 2| error: `--format svg` is for `show` only; use `text` or `json`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn queries_are_answered_or_refused() {
-    check(
-        &duel(),
-        "ask duel order 3 5
-         --format json ask duel order 3 5
-         ask duel reach turret
-         ask duel reach atlas
-         ask duel reach nobody
-         ask duel order 3
-         ask duel weather",
-        str![[r#"
+    duel().check(str![[r#"
 $ turnfold ask duel order 3 5
 L1 W2 L1 W2 L1 W1
 $ turnfold --format json ask duel order 3 5
@@ -157,17 +119,13 @@ $ turnfold ask duel reach turret
 $ turnfold ask duel reach atlas
 -2,0 -2,1 -2,2 -1,-1 -1,0 -1,1 0,-1 0,2 1,-1 1,0 1,1 2,-2 2,-1 2,0
 $ turnfold ask duel reach nobody
-stderr| error: no unit has the id `nobody`
-exit 2
+exit 2| error: no unit has the id `nobody`
 $ turnfold ask duel order 3
-stderr| error: `order` takes two counts of 0 to 1000, found `3`
-exit 2
+exit 2| error: `order` takes two counts of 0 to 1000, found `3`
 $ turnfold ask duel weather
-stderr| error: unknown query `weather`: `initiative` answers `order LOSER_COUNT WINNER_COUNT` and `reach UNIT`
-exit 2
+exit 2| error: unknown query `weather`: `initiative` answers `order LOSER_COUNT WINNER_COUNT` and `reach UNIT`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -175,22 +133,7 @@ fn options_stand_before_a_question_in_it_or_behind_it() {
     let sandbox = Sandbox::new();
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
     sandbox.ok("new caps --rules hexcapture --setup fixtures/hexcapture/small-world.toml");
-    check(
-        &sandbox,
-        "ask --as p1 duel reach atlas
-         ask duel reach atlas --as p1
-         ask duel reach --as p1 atlas
-         ask duel --as p1 \"reach atlas\"
-         ask duel reach atlas --format json
-         ask caps chance -1,1
-         ask caps chance -1,1 --as=p2
-         ask caps chance -1,1 --as p9
-         ask caps -1,1
-         ask duel reach atlas --sa p1
-         ask duel 1 2 3 4 5 6 7 8 9 10 11 12 13
-         ask duel --as p1
-         ask duel reach atlas --as",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold ask --as p1 duel reach atlas
 -2,1 -2,2 -1,0 -1,1 0,1 1,-1 1,0 1,1 2,-1 2,0
 $ turnfold ask duel reach atlas --as p1
@@ -206,38 +149,29 @@ none
 $ turnfold ask caps chance -1,1 --as=p2
 none
 $ turnfold ask caps chance -1,1 --as p9
-stderr| error: invalid value 'p9' for '--as <SEAT>': unknown seat `p9`: seats are `p1` to `p8` and `host`; see `--help`
-exit 2
+exit 2| error: invalid value 'p9' for '--as <SEAT>': unknown seat `p9`: seats are `p1` to `p8` and `host`; see `--help`
 $ turnfold ask caps -1,1
-stderr| error: unknown query `-1,1`: `hexcapture` answers `chance Q,R`
-exit 2
+exit 2| error: unknown query `-1,1`: `hexcapture` answers `chance Q,R`
 $ turnfold ask duel reach atlas --sa p1
-stderr| error: invalid value '--sa' for '[QUERY]': there is no such option; see `--help`
-exit 2
+exit 2| error: invalid value '--sa' for '[QUERY]': there is no such option; see `--help`
 $ turnfold ask duel 1 2 3 4 5 6 7 8 9 10 11 12 13
-stderr| error: unexpected argument '13' found; see `--help`
-exit 2
+exit 2| error: unexpected argument '13' found; see `--help`
 $ turnfold ask duel --as p1
-stderr| error: the following required arguments were not provided: <QUERY>; see `--help`
-exit 2
+exit 2| error: the following required arguments were not provided: <QUERY>; see `--help`
 $ turnfold ask duel reach atlas --as
-stderr| error: a value is required for '--as <SEAT>' but none was supplied; see `--help`
-exit 2
+exit 2| error: a value is required for '--as <SEAT>' but none was supplied; see `--help`
 
-"#]],
-    );
+"#]]);
 }
 
 /// VW-35: `*` is what the entry shown changed, `+` what `legal` names with the same `--as`.
 #[test]
 fn what_changed_and_what_is_in_reach_is_marked() {
-    check(
-        &duel(),
-        "show duel:2 --changed --reach
-         show duel:2 --reach --as p2
-         show duel:0 --changed
-         show duel:2 --changed --format json",
-        str![[r#"
+    let sandbox = duel();
+    for (marked, plain) in [("duel:2 --reach --as p2", "duel:2 --as p2"), ("duel:0 --changed", "duel:0")] {
+        assert_eq!(sandbox.ok(&format!("show {marked}")), sandbox.ok(&format!("show {plain}")));
+    }
+    sandbox.check(str![[r#"
 $ turnfold show duel:2 --changed --reach
 turn 1, movement
 Player 1's turn — move 1 of 1 units
@@ -258,64 +192,12 @@ q      -2   -1    0    1    2
 q above its column, r at the upper left of its row, which runs down to the right
 
 A1   p1 Atlas AS7-D (atlas) at 0,2, mp 3, selected  *
-A2   p1 Locust LCT-1V (locust) at -1,2, mp 8
-b1   p2 Kit Fox Prime (kit-fox) at 0,-2, mp 6
-b2   p2 Turret (turret) at 1,-2, mp 0
-^ cursor  <> selected  ' moved  ## blocked
+...
 * changed  + named by a legal command
-$ turnfold show duel:2 --reach --as p2
-turn 1, movement
-Player 1's turn — move 1 of 1 units
-Player 1: move Atlas AS7-D
-
-q   -2 -1  0  1  2
-       -2 __
-    -1 __/b1\__
-  0 __/  \__/b2\__
-   /  \__/  \__/  \
-  1\__/  \__/  \__/
-   /  \__/##\__/  \
-  2\__/  \##/  \__/
-   /  \__/  \__/  \
-   \__/A2\__/  \__/
-      \__/A1\__/
-         \<>/
-q above its column, r at the upper left of its row, which runs down to the right
-
-A1   p1 Atlas AS7-D (atlas) at 0,2, mp 3, selected
-A2   p1 Locust LCT-1V (locust) at -1,2, mp 8
-b1   p2 Kit Fox Prime (kit-fox) at 0,-2, mp 6
-b2   p2 Turret (turret) at 1,-2, mp 0
-^ cursor  <> selected  ' moved  ## blocked
-$ turnfold show duel:0 --changed
-turn 1, initiative
-Roll for initiative
-
-q   -2 -1  0  1  2
-       -2 __
-    -1 __/b1\__
-  0 __/  \__/b2\__
-   /  \__/  \__/  \
-  1\__/  \__/  \__/
-   /  \__/##\__/  \
-  2\__/  \^_/  \__/
-   /  \__/  \__/  \
-   \__/A2\__/  \__/
-      \__/A1\__/
-         \__/
-q above its column, r at the upper left of its row, which runs down to the right
-
-A1   p1 Atlas AS7-D (atlas) at 0,2, mp 3
-A2   p1 Locust LCT-1V (locust) at -1,2, mp 8
-b1   p2 Kit Fox Prime (kit-fox) at 0,-2, mp 6
-b2   p2 Turret (turret) at 1,-2, mp 0
-^ cursor  <> selected  ' moved  ## blocked
 $ turnfold show duel:2 --changed --format json
-stderr| {"error":{"kind":"usage","message":"`--changed` and `--reach` mark a picture; use `--format text` or `svg`","hint":null,"exit_code":2}}
-exit 2
+exit 2| {"error":{"kind":"usage","message":"`--changed` and `--reach` mark a picture; use `--format text` or `svg`","hint":null,"exit_code":2}}
 
-"#]],
-    );
+"#]]);
 }
 
 /// VW-35: marks of a picture are classes and shapes, and only where they are asked for.
@@ -367,14 +249,7 @@ fn pieces_bars_and_orders_are_drawn_with_characters() {
         let file = workspace().join("replays").join(format!("{golden}.tfl"));
         sandbox.write(&format!("{name}.tfl"), std::fs::read(file).unwrap());
     }
-    check(
-        &sandbox,
-        "show a-game-for-two.tfl:20 --changed --as p1
-         show stun.tfl:4
-         show death-of-the-target.tfl --changed
-         show while-the-other-plans.tfl:6
-         show while-the-other-plans.tfl --as p1",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold show a-game-for-two.tfl:20 --changed --as p1
 p2: take  *
 
@@ -465,28 +340,15 @@ p1 orders: 0 of 3 used, 3 available
 p2 orders: secret
 idle
 
-q   -3 -2 -1  0  1  2  3
-          -3 __
-       -2 __/  \__
-    -1 __/  \__/  \__
-  0 __/  \__/  \__/  \__
-   /  \__/  \__/  \__/  \
+...
   1\__/  \__/  \__/  \__/
    /  \__/  \__/c2\__/  \
   2\__/  \__/  \__/  \__/
    /  \__/  \__/  \__/  \
   3\__/  \__/C1\__/  \__/
    /  \__/  \__/  \__/  \
-   \__/  \__/  \__/  \__/
-      \__/  \__/  \__/
-         \__/  \__/
-            \__/
-q above its column, r at the upper left of its row, which runs down to the right
-
-<> origin  +1 path being built  [] defends  x attacked  .1 waypoint  ~~ water
-C1   p1 captain (u1) at 0,1, strength 2
+...
 c2   p2 captain (u2) at 1,-1, strength 2
 
-"#]],
-    );
+"#]]);
 }

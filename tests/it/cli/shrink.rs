@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use super::{check, duel};
+use super::duel;
 use turnfold_tests::sandbox::Sandbox;
 
 /// A sandbox with a random log of 2,000 commands of this ruleset.
@@ -118,13 +118,7 @@ fn altered(args: &str, text: &str, other: &str) -> Sandbox {
 fn an_outcome_that_fails_the_check_keeps_only_what_leads_to_it() {
     let said = "\n99 p2 click 1,-2 => cursor at=1,-2; selected unit=turret";
     let sandbox = altered("--steps 300", said, &said.replace("turret", "kit-fox"));
-    check(
-        &sandbox,
-        "shrink altered.tfl -o least.tfl
-         check least.tfl
-         --format json shrink altered.tfl -o least.tfl --force
-         shrink least.tfl -o again.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold shrink altered.tfl -o least.tfl
 shrunk 300 entries to 4 in `least.tfl` (81 tries): `p2 click 1,-2` fails the check in the same way
 $ turnfold check least.tfl
@@ -144,8 +138,7 @@ $ turnfold --format json shrink altered.tfl -o least.tfl --force
 $ turnfold shrink least.tfl -o again.tfl
 shrunk 4 entries to 4 in `again.tfl` (16 tries): `p2 click 1,-2` fails the check in the same way
 
-"#]],
-    );
+"#]]);
     let least = sandbox.read("least.tfl");
     let expected = ["1 host roll 1 1 1 2", "2 p1 confirm", "3 p1 move 1,0", "4 p2 click 1,-2"];
     assert_eq!(commands(&least), expected);
@@ -155,11 +148,7 @@ shrunk 4 entries to 4 in `again.tfl` (16 tries): `p2 click 1,-2` fails the check
 #[test]
 fn an_entry_that_is_rejected_keeps_only_what_leads_to_it() {
     let sandbox = altered("--steps 300", "\n102 p1 stand", "\n102 p2 stand");
-    check(
-        &sandbox,
-        "shrink altered.tfl -o least.tfl
-         check least.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold shrink altered.tfl -o least.tfl
 shrunk 300 entries to 2 in `least.tfl` (57 tries): `p2 stand` fails the check in the same way
 $ turnfold check least.tfl
@@ -171,8 +160,7 @@ to reproduce: turnfold replay least.tfl --to 2
 0 passed, 1 failed (2 entries)
 exit 1
 
-"#]],
-    );
+"#]]);
     assert_eq!(commands(&sandbox.read("least.tfl")).len(), 2);
 }
 
@@ -180,11 +168,7 @@ exit 1
 fn an_attempt_that_is_accepted_keeps_only_what_leads_to_it() {
     let sandbox =
         altered("--steps 300", "\n102 p1 stand", "\n! p1 stand => rejected not_your_turn\n102 p1 stand");
-    check(
-        &sandbox,
-        "shrink altered.tfl -o least.tfl
-         check least.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold shrink altered.tfl -o least.tfl
 shrunk 300 entries to 2 in `least.tfl` (137 tries): `p1 stand` fails the check in the same way
 $ turnfold check least.tfl
@@ -195,18 +179,13 @@ to reproduce: turnfold check least.tfl
 0 passed, 1 failed (2 entries)
 exit 1
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn nothing_before_a_state_hash_can_be_left_out() {
     let sandbox = altered("--steps 300", "#fa40e243b7636856", "#0000000000000000");
-    check(
-        &sandbox,
-        "shrink altered.tfl -o least.tfl
-         check least.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold shrink altered.tfl -o least.tfl
 shrunk 300 entries to 13 in `least.tfl` (0 tries): `p2 stand` fails the check in the same way
 only the state hash differs, which stands for all that went before, so nothing before it can be left out
@@ -225,18 +204,13 @@ to reproduce: turnfold replay least.tfl --to 13
 0 passed, 1 failed (13 entries)
 exit 1
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn nothing_before_a_seeded_roll_that_differs_is_left_out() {
     let sandbox = altered("--steps 30 --dice seeded", "\n1 host roll 5 5 3 3", "\n1 host roll 5 5 3 4");
-    check(
-        &sandbox,
-        "shrink altered.tfl -o least.tfl
-         check least.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold shrink altered.tfl -o least.tfl
 shrunk 30 entries to 1 in `least.tfl` (0 tries): `host roll 5 5 3 4` fails the check in the same way
 the seeded roll differs, which depends on the rolls before it, so nothing before it can be left out
@@ -263,20 +237,14 @@ to reproduce: turnfold replay least.tfl --to 1
 0 passed, 1 failed (1 entry)
 exit 1
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn a_log_with_seeded_dice_becomes_one_with_recorded_dice() {
     let sandbox = Sandbox::new();
     sandbox.ok("simulate --rules initiative --seed 7 --steps 300 --dice seeded --into random");
-    check(
-        &sandbox,
-        "shrink random --when \"/phase == movement\"
-         --format json shrink random:200 --when \"/units/2/at != [0,-2]\" --view p2 -o least.tfl
-         check least.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold shrink random --when "/phase == movement"
 turnfold replay 2
 +++
@@ -285,38 +253,7 @@ version = 1
 dice = "recorded"
 title = "random play, seed 7"
 
-[setup]
-radius = 2
-blocked = [[0, 0]]
-
-[[setup.units]]
-id = "atlas"
-owner = "p1"
-name = "Atlas AS7-D"
-at = [0, 2]
-mp = 3
-
-[[setup.units]]
-id = "locust"
-owner = "p1"
-name = "Locust LCT-1V"
-at = [-1, 2]
-mp = 8
-
-[[setup.units]]
-id = "kit-fox"
-owner = "p2"
-name = "Kit Fox Prime"
-at = [0, -2]
-mp = 6
-
-[[setup.units]]
-id = "turret"
-owner = "p2"
-name = "Turret"
-at = [1, -2]
-mp = 0
-+++
+...
 # shrunk from `random`, 300 → 1 entry: `/phase == "movement"` becomes true
 # the dice were seeded; the rolls are recorded here, because an earlier roll was left out
 1 host roll 1 1 1 2 => rolled p1=2 p2=3; initiative p1=2 p2=3 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 2, P2 rolled 3 — P1 moves first"; cursor at=0,2 #3ba2109140a8887d
@@ -327,8 +264,7 @@ $ turnfold check least.tfl
 ok least.tfl 3 entries
 1 passed, 0 failed (3 entries)
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -339,101 +275,48 @@ fn what_cannot_be_shrunk_is_told() {
     sandbox.write("cut.tfl", golden.split_inclusive("\n2 ").next().unwrap().trim_end_matches("2 "));
     sandbox.write("closing.tfl", golden.replace("= 3 state 8", "= 3 state 9"));
     sandbox.write("malformed.tfl", golden.replace("3 p1 move", "3 p1 fly"));
-    check(
-        &sandbox,
-        "shrink duel --when \"/turn == 7\"
-         shrink duel --when \"/turn == 1\"
-         shrink duel.tfl
-         shrink cut.tfl
-         shrink closing.tfl
-         shrink malformed.tfl
-         shrink malformed.tfl --when \"/turn == 7\"
-         shrink duel
-         shrink missing.tfl
-         shrink duel --when turn
-         shrink duel --when \"/turn == 1\" --still true
-         shrink duel.tfl --view p1
-         shrink duel --when \"/selected == atlas\" -o duel.tfl
-         --format json shrink duel --when \"/selected == atlas\" -o least.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold shrink duel --when "/turn == 7"
-stderr| error: the condition is never true in `duel` (3 entries)
-exit 1
+exit 1| error: the condition is never true in `duel` (3 entries)
 $ turnfold shrink duel --when "/turn == 1"
-stderr| error: the setup shows it already, so no entry is needed
-exit 1
+exit 1| error: the setup shows it already, so no entry is needed
 $ turnfold shrink duel.tfl
-stderr| error: `duel.tfl` passes the check, so there is no failure to shrink; add `--when` or `--still` to look for something else
-exit 1
+exit 1| error: `duel.tfl` passes the check, so there is no failure to shrink; add `--when` or `--still` to look for something else
 $ turnfold shrink cut.tfl
-stderr| error: cut.tfl:41: closing line: the closing line is missing, which no entry causes; `turnfold bless cut.tfl` rewrites it
-exit 1
+exit 1| error: cut.tfl:41: closing line: the closing line is missing, which no entry causes; `turnfold bless cut.tfl` rewrites it
 $ turnfold shrink closing.tfl
-stderr| error: closing.tfl:43: closing line: state hash differs, which no entry causes; `turnfold bless closing.tfl` rewrites it
-exit 1
+exit 1| error: closing.tfl:43: closing line: state hash differs, which no entry causes; `turnfold bless closing.tfl` rewrites it
 $ turnfold shrink malformed.tfl
-stderr| error: malformed.tfl:42:6: entry 3: malformed command: expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `fly 0,1`
-exit 2
+exit 2| error: malformed.tfl:42:6: entry 3: malformed command: expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `fly 0,1`
 $ turnfold shrink malformed.tfl --when "/turn == 7"
-stderr| error: `malformed.tfl`: entry 3: malformed command: expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `fly 0,1`; correct the entry or cut the log before it
-exit 1
+exit 1| error: `malformed.tfl`: entry 3: malformed command: expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `fly 0,1`; correct the entry or cut the log before it
 $ turnfold shrink duel
-stderr| error: a revision records no outcomes that could fail a check; say what to look for with `--when` or `--still`
-exit 2
+exit 2| error: a revision records no outcomes that could fail a check; say what to look for with `--when` or `--still`
 $ turnfold shrink missing.tfl
-stderr| error: cannot read replay `missing.tfl`: No such file or directory (os error 2)
-exit 2
+exit 2| error: cannot read replay `missing.tfl`: No such file or directory (os error 2)
 $ turnfold shrink duel --when turn
-stderr| error: invalid value 'turn' for '--when <CONDITION>': expected `PATH OP VALUE` with ==, !=, <, <=, > or >=, found `turn`; see `--help`
-exit 2
+exit 2| error: invalid value 'turn' for '--when <CONDITION>': expected `PATH OP VALUE` with ==, !=, <, <=, > or >=, found `turn`; see `--help`
 $ turnfold shrink duel --when "/turn == 1" --still true
-stderr| error: the argument '--when <CONDITION>' cannot be used with '--still <COMMAND>'; see `--help`
-exit 2
+exit 2| error: the argument '--when <CONDITION>' cannot be used with '--still <COMMAND>'; see `--help`
 $ turnfold shrink duel.tfl --view p1
-stderr| error: the following required arguments were not provided: --when <CONDITION>; see `--help`
-exit 2
+exit 2| error: the following required arguments were not provided: --when <CONDITION>; see `--help`
 $ turnfold shrink duel --when "/selected == atlas" -o duel.tfl
-stderr| error: `duel.tfl` exists; `--force` overwrites it
-exit 2
+exit 2| error: `duel.tfl` exists; `--force` overwrites it
 $ turnfold --format json shrink duel --when "/selected == atlas" -o least.tfl
 {"source":"duel","shows":"`/selected == \"atlas\"` becomes true","entries_before":3,"entries":2,"tries":30,"file":"least.tfl","replay":null}
 
-"#]],
-    );
-}
-
-#[test]
-fn help_has_examples() {
-    let help = Sandbox::new().ok("shrink --help");
-    assert!(help.contains("turnfold shrink duel --when '/units/3/at == [4,-2]' -o least.tfl"), "{help}");
+"#]]);
 }
 
 #[test]
 fn a_condition_that_no_view_can_answer_is_refused_with_what_there_is_instead() {
-    check(
-        &duel(),
-        "shrink duel --when \"/unit/0/at == [0,1]\"
-         shrink duel --when \"/unit/0/at != [0,1]\"
-         shrink duel --when \"/turn == three\"
-         shrink duel --when \"/turn == 1 || /phase == movement\"
-         shrink duel --when \"/initiative/rolls/p1 == 12\"",
-        str![[r#"
+    duel().check(str![[r#"
 $ turnfold shrink duel --when "/unit/0/at == [0,1]"
-stderr| error: `/unit/0/at` is nowhere in the view, after any entry: the view has `ruleset`, `turn`, `phase`, `initiative`, `movement_order`, `impulse`, `active_player`, `remaining_in_impulse`, `moved`, `cursor`, `selected`, `units`, `blocked`, `due_roll`, `prompt`, `status`; did you mean `/units/0/at`?
-exit 2
-$ turnfold shrink duel --when "/unit/0/at != [0,1]"
-stderr| error: `/unit/0/at` is nowhere in the view, after any entry: the view has `ruleset`, `turn`, `phase`, `initiative`, `movement_order`, `impulse`, `active_player`, `remaining_in_impulse`, `moved`, `cursor`, `selected`, `units`, `blocked`, `due_roll`, `prompt`, `status`; did you mean `/units/0/at`?
-exit 2
+exit 2| error: `/unit/0/at` is nowhere in the view, after any entry: the view has `ruleset`, `turn`, `phase`, `initiative`, `movement_order`, `impulse`, `active_player`, `remaining_in_impulse`, `moved`, `cursor`, `selected`, `units`, `blocked`, `due_roll`, `prompt`, `status`; did you mean `/units/0/at`?
 $ turnfold shrink duel --when "/turn == three"
-stderr| error: `/turn == "three"` compares a number with a string, as `/turn` is `1`; write a number, as in `7`
-exit 2
-$ turnfold shrink duel --when "/turn == 1 || /phase == movement"
-stderr| error: invalid value '/turn == 1 || /phase == movement' for '--when <CONDITION>': expected one comparison, found `||` after its value; a string that holds it is written with quotes, as in `"a || b"`; see `--help`
-exit 2
+exit 2| error: `/turn == "three"` compares a number with a string, as `/turn` is `1`; write a number, as in `7`
 $ turnfold shrink duel --when "/initiative/rolls/p1 == 12"
-stderr| error: the condition is never true in `duel` (3 entries)
-exit 1
+exit 1| error: the condition is never true in `duel` (3 entries)
 
-"#]],
-    );
+"#]]);
 }

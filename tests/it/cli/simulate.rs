@@ -6,24 +6,11 @@ use serde_json::Value;
 use snapbox::{IntoData, str};
 use turnfold_core::registry::RULESETS;
 
-use super::check;
 use turnfold_tests::sandbox::Sandbox;
 
 #[test]
 fn random_play_becomes_a_file_a_match_or_a_document() {
-    check(
-        &Sandbox::new(),
-        "simulate --rules lifecycle --seed 7 --steps 4
-         simulate --rules initiative --setup fixtures/initiative/lance-against-star.toml --seed 7 --steps 300 -o random.tfl
-         check random.tfl
-         simulate --rules lifecycle --seed 7 --steps 2000 -o whole.tfl
-         simulate --rules cycletap --seed 7 --steps 40 --into random
-         log random:3
-         verify random
-         --format json simulate --rules hexcapture --seed 7 --steps 30 --into dice --dice seeded
-         verify dice
-         --format json simulate --rules cycletap --seed 1 --steps 1",
-        str![[r#"
+    Sandbox::new().check(str![[r#"
 $ turnfold simulate --rules lifecycle --seed 7 --steps 4
 turnfold replay 2
 +++
@@ -113,67 +100,36 @@ ok dice@main: 30 entries state 952cdb13c8e58f96 link [LINK]
 $ turnfold --format json simulate --rules cycletap --seed 1 --steps 1
 {"ruleset":"cycletap","version":1,"seed":1,"entries":1,"over":false,"state_hash":"7fa17911f3fbdf8e4e080a166d2276a3b855987ca830e32084fe72ffec6f0f2c","match":null,"file":null,"replay":"turnfold replay 2\n+++\nruleset = \"cycletap\"\nversion = 1\ndice = \"recorded\"\ntitle = \"random play, seed 1\"\n\n[setup]\nradius = 2\nwater = []\nmax_movement = 3\nmax_deploy = 1\ndefense_bonus = 1\n\n[[setup.units]]\nowner = \"p1\"\nkind = \"captain\"\nat = [0, 1]\n\n[[setup.units]]\nowner = \"p1\"\nkind = \"infantry\"\nat = [-1, 1]\n\n[[setup.units]]\nowner = \"p2\"\nkind = \"captain\"\nat = [0, -1]\n\n[[setup.units]]\nowner = \"p2\"\nkind = \"infantry\"\nat = [1, -1]\n+++\n1 p1 tap -1,1 => origin_selected at=-1,1 #7fa17911f3fbdf8e\n= 1 state 7fa17911f3fbdf8e4e080a166d2276a3b855987ca830e32084fe72ffec6f0f2c log dc7e470a530ff12078fdaa219e6debd7c21c9cd8e45eea3168fe5c57e70f7692 header f1c4bfffaae4c20e0cccc590097e444e\n"}
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn what_cannot_be_played_is_refused() {
     let sandbox = Sandbox::new();
     sandbox.write("bad.toml", "radius = 300\n");
-    check(
-        &sandbox,
-        "simulate --rules chess --seed 1 --steps 1
-         simulate --rules cycletap --steps 1
-         simulate --rules cycletap --seed 1 --steps -1
-         simulate --rules cycletap --setup missing.toml --seed 1 --steps 1
-         simulate --rules cycletap --setup bad.toml --seed 1 --steps 1
-         simulate --rules cycletap --seed 1 --steps 1 --into x -o x.tfl
-         simulate --rules cycletap --seed 1 --steps 1 -o bad.toml
-         simulate --rules cycletap --seed 1 --steps 1 --into x
-         simulate --rules cycletap --seed 1 --steps 1 --into x
-         log x",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold simulate --rules chess --seed 1 --steps 1
-stderr| error: unknown ruleset `chess`; known: [RULESETS]
-exit 2
+exit 2| error: unknown ruleset `chess`; known: [RULESETS]
 $ turnfold simulate --rules cycletap --steps 1
-stderr| error: the following required arguments were not provided: --seed <N>; see `--help`
-exit 2
+exit 2| error: the following required arguments were not provided: --seed <N>; see `--help`
 $ turnfold simulate --rules cycletap --seed 1 --steps -1
-stderr| error: unexpected argument '-1' found; see `--help`
-exit 2
+exit 2| error: unexpected argument '-1' found; see `--help`
 $ turnfold simulate --rules cycletap --setup missing.toml --seed 1 --steps 1
-stderr| error: cannot read setup `missing.toml`: No such file or directory (os error 2)
-exit 2
+exit 2| error: cannot read setup `missing.toml`: No such file or directory (os error 2)
 $ turnfold simulate --rules cycletap --setup bad.toml --seed 1 --steps 1
-stderr| error: bad.toml:1:10: invalid value: integer `300`, expected u8
-exit 2
+exit 2| error: bad.toml:1:10: invalid value: integer `300`, expected u8
 $ turnfold simulate --rules cycletap --seed 1 --steps 1 --into x -o x.tfl
-stderr| error: the argument '--into <MATCH>' cannot be used with '--output <FILE>'; see `--help`
-exit 2
+exit 2| error: the argument '--into <MATCH>' cannot be used with '--output <FILE>'; see `--help`
 $ turnfold simulate --rules cycletap --seed 1 --steps 1 -o bad.toml
-stderr| error: `bad.toml` exists; `--force` overwrites it
-exit 2
+exit 2| error: `bad.toml` exists; `--force` overwrites it
 $ turnfold simulate --rules cycletap --seed 1 --steps 1 --into x
 played 1 entry at random into match x #7fa17911f3fbdf8e
 $ turnfold simulate --rules cycletap --seed 1 --steps 1 --into x
-stderr| error: match `x` already exists; choose another name
-exit 2
+exit 2| error: match `x` already exists; choose another name
 $ turnfold log x
 1 p1 tap -1,1 => origin_selected at=-1,1 #7fa17911f3fbdf8e
 
-"#]],
-    );
-}
-
-#[test]
-fn help_has_an_example() {
-    let help = Sandbox::new().ok("simulate --help");
-    assert!(
-        help.contains("Example: turnfold simulate --rules cycletap --seed 7 --steps 2000 -o random.tfl"),
-        "{help}"
-    );
+"#]]);
 }
 
 /// Another digest here means that the logs that anybody named by ruleset and seed have become others.

@@ -4,7 +4,7 @@ use std::fs::File;
 
 use snapbox::str;
 
-use super::{check, duel};
+use super::duel;
 use turnfold_tests::sandbox::{Sandbox, words};
 
 /// The verbs that read a history, `@` being its name.
@@ -74,38 +74,21 @@ fn standard_input_may_end_at_an_entry_too_and_is_one_side_of_a_diff() {
 fn an_entry_that_a_file_has_not_is_a_usage_error() {
     let sandbox = duel();
     sandbox.ok("export duel -o duel.tfl");
-    check(
-        &sandbox,
-        "show duel.tfl:4
-         log duel.tfl:4
-         replay duel.tfl:2 --to 3
-         show duel.tfl:x
-         diff - -
-         shrink duel.tfl:2
-         amend duel.tfl --drop -o x.tfl",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold show duel.tfl:4
-stderr| error: `duel.tfl` has no entry 4; its last is 3
-exit 2
+exit 2| error: `duel.tfl` has no entry 4; its last is 3
 $ turnfold log duel.tfl:4
-stderr| error: `duel.tfl` has no entry 4; its last is 3
-exit 2
+exit 2| error: `duel.tfl` has no entry 4; its last is 3
 $ turnfold replay duel.tfl:2 --to 3
-stderr| error: `duel.tfl:2` has no entry 3; its last is 2
-exit 2
+exit 2| error: `duel.tfl:2` has no entry 3; its last is 2
 $ turnfold show duel.tfl:x
-stderr| error: invalid value 'duel.tfl:x' for '<REV>': expected a number, found `x` in `duel.tfl:x`, which is written FILE[:SEQ]; see `--help`
-exit 2
+exit 2| error: invalid value 'duel.tfl:x' for '<REV>': expected a number, found `x` in `duel.tfl:x`, which is written FILE[:SEQ]; see `--help`
 $ turnfold diff - -
-stderr| error: standard input can be read only once; name a file for one of them
-exit 2
+exit 2| error: standard input can be read only once; name a file for one of them
 $ turnfold shrink duel.tfl:2
-stderr| error: `duel.tfl:2` is not a whole file, and only a whole one can fail a check; leave out the number of the entry, or say what to look for with `--when` or `--still`
-exit 2
+exit 2| error: `duel.tfl:2` is not a whole file, and only a whole one can fail a check; leave out the number of the entry, or say what to look for with `--when` or `--still`
 $ turnfold amend duel.tfl --drop -o x.tfl
-stderr| error: invalid value 'duel.tfl' for '<REV:SEQ|FILE:SEQ>': expected the number of an entry in `duel.tfl`; an entry is written REV:SEQ or FILE:SEQ; see `--help`
-exit 2
+exit 2| error: invalid value 'duel.tfl' for '<REV:SEQ|FILE:SEQ>': expected the number of an entry in `duel.tfl`; an entry is written REV:SEQ or FILE:SEQ; see `--help`
 
-"#]],
-    );
+"#]]);
 }

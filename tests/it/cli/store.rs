@@ -4,12 +4,11 @@ use std::fs;
 use std::io::Write;
 use std::process::Stdio;
 
-use snapbox::assert_data_eq;
-use snapbox::data::Data;
 use snapbox::str;
 
-use super::{check, duel};
+use super::duel;
 use turnfold_tests::sandbox::Sandbox;
+use turnfold_tests::transcript;
 
 /// A store with branches, of which one has begun on another, and a second match.
 fn store() -> Sandbox {
@@ -21,10 +20,10 @@ fn store() -> Sandbox {
     sandbox
 }
 
-/// As [`check`], but sizes of files, which are sled's business, are left out.
-fn check_without_sizes(sandbox: &Sandbox, lines: &str, expected: impl Into<Data>) {
+/// Blanks out the sizes of files, which are sled's business.
+fn without_sizes(transcript: &str) -> String {
     let mut told = String::new();
-    for line in sandbox.transcript(lines).lines() {
+    for line in transcript.lines() {
         let mut words: Vec<_> = line.split(' ').map(ToString::to_string).collect();
         for place in 0..words.len() {
             let follows = words.get(place + 1).map(|word| word.trim_end_matches(',').to_owned());
@@ -35,7 +34,7 @@ fn check_without_sizes(sandbox: &Sandbox, lines: &str, expected: impl Into<Data>
         told.push_str(&words.join(" "));
         told.push('\n');
     }
-    assert_data_eq!(told, expected.into().raw());
+    told
 }
 
 /// Every branch of a store as a replay file.
@@ -59,21 +58,13 @@ fn exports(sandbox: &Sandbox, dir: &str) -> String {
 #[test]
 fn a_store_is_checked_without_rules() {
     let sandbox = store();
-    check(
-        &sandbox,
-        "store check
-         --format json store check
-         --store nowhere store check
-         store
-         store dance",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold store check
 sound 2 matches, 4 branches, 5 entries
 $ turnfold --format json store check
 {"ok":true,"matches":2,"branches":4,"entries":5,"findings":[]}
 $ turnfold --store nowhere store check
-stderr| error: no store at `nowhere`; create a match first, or name the right directory
-exit 3
+exit 3| error: no store at `nowhere`; create a match first, or name the right directory
 $ turnfold store
 stderr| Check, back up, restore, salvage, compact and measure a store
 stderr| 
@@ -104,14 +95,11 @@ stderr|                          `TURNFOLD_LOG`)
 stderr|       --no-pager         Print long answers straight to the terminal (see also the variable
 stderr|                          `TURNFOLD_PAGER`)
 stderr| 
-stderr| Example: turnfold store check
-exit 2
+exit 2| Example: turnfold store check
 $ turnfold store dance
-stderr| error: unrecognized subcommand 'dance'; see `--help`
-exit 2
+exit 2| error: unrecognized subcommand 'dance'; see `--help`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -148,39 +136,23 @@ fn a_damaged_store_fails_its_check_with_3() {
 #[test]
 fn a_backup_restores_to_the_same_store() {
     let sandbox = store();
-    check_without_sizes(
-        &sandbox,
-        "store backup all.tfb
-         store backup all.tfb
-         store backup all.tfb --force
-         store backup --compress small.tfb
-         --format json store backup nowhere/all.tfb
-         store restore all.tfb restored
-         store restore all.tfb restored
-         --format json store restore small.tfb again
-         --store restored store check
-         --store restored verify
-         store restore missing.tfb other
-         store restore fixtures/initiative/no-units.toml other
-         --store nowhere store backup none.tfb",
+    transcript::check(
+        |lines| without_sizes(&sandbox.transcript(lines)),
         str![[r#"
 $ turnfold store backup all.tfb
 backed up to all.tfb: 2 matches, 4 branches, 5 entries, [N] bytes
 $ turnfold store backup all.tfb
-stderr| error: `all.tfb` exists; `--force` overwrites it
-exit 2
+exit 2| error: `all.tfb` exists; `--force` overwrites it
 $ turnfold store backup all.tfb --force
 backed up to all.tfb: 2 matches, 4 branches, 5 entries, [N] bytes
 $ turnfold store backup --compress small.tfb
 backed up to small.tfb: 2 matches, 4 branches, 5 entries, [N] bytes
 $ turnfold --format json store backup nowhere/all.tfb
-stderr| {"error":{"kind":"usage","message":"cannot write `nowhere/all.tfb`: there is no directory `nowhere`","hint":null,"exit_code":2}}
-exit 2
+exit 2| {"error":{"kind":"usage","message":"cannot write `nowhere/all.tfb`: there is no directory `nowhere`","hint":null,"exit_code":2}}
 $ turnfold store restore all.tfb restored
 restored store restored: 2 matches, 4 branches, 5 entries
 $ turnfold store restore all.tfb restored
-stderr| error: `restored` exists and is not empty; name a new directory
-exit 2
+exit 2| error: `restored` exists and is not empty; name a new directory
 $ turnfold --format json store restore small.tfb again
 {"store":"again","matches":2,"branches":4,"entries":5}
 $ turnfold --store restored store check
@@ -191,14 +163,11 @@ ok duel@flank: 4 entries state 01c8c4ec6ad17e5a link [LINK]
 ok duel@twig: 3 entries state e67f02be3627678a link [LINK]
 ok other@main: 0 entries state 1003444186ac4428 link [LINK]
 $ turnfold store restore missing.tfb other
-stderr| error: cannot read backup `missing.tfb`: No such file or directory (os error 2)
-exit 2
+exit 2| error: cannot read backup `missing.tfb`: No such file or directory (os error 2)
 $ turnfold store restore fixtures/initiative/no-units.toml other
-stderr| error: `fixtures/initiative/no-units.toml` is not a turnfold backup: unrecognized header; name a file that `store backup` wrote
-exit 2
+exit 2| error: `fixtures/initiative/no-units.toml` is not a turnfold backup: unrecognized header; name a file that `store backup` wrote
 $ turnfold --store nowhere store backup none.tfb
-stderr| error: no store at `nowhere`; create a match first, or name the right directory
-exit 3
+exit 3| error: no store at `nowhere`; create a match first, or name the right directory
 
 "#]],
     );
@@ -249,28 +218,17 @@ fn a_damaged_backup_is_named_and_leaves_nothing() {
     sandbox.write("cut.tfb", &sound[..at]);
     sandbox.write("longer.tfb", [sound.as_slice(), b"more"].concat());
     sandbox.write("older.tfb", String::from_utf8_lossy(&sound).replacen("backup 2", "backup 1", 1));
-    check(
-        &sandbox,
-        "store restore flipped.tfb restored
-         store restore cut.tfb restored
-         store restore longer.tfb restored
-         store restore older.tfb restored",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold store restore flipped.tfb restored
-stderr| error: the backup is damaged: match `duel`, branch `flank`, entry 3: its bytes do not match their check; nothing was restored; use another backup
-exit 3
+exit 3| error: the backup is damaged: match `duel`, branch `flank`, entry 3: its bytes do not match their check; nothing was restored; use another backup
 $ turnfold store restore cut.tfb restored
-stderr| error: the backup is damaged: match `duel`, branch `flank`, entry 3: it ends too early; nothing was restored; use another backup
-exit 3
+exit 3| error: the backup is damaged: match `duel`, branch `flank`, entry 3: it ends too early; nothing was restored; use another backup
 $ turnfold store restore longer.tfb restored
-stderr| error: the backup is damaged: something follows its end; nothing was restored; use another backup
-exit 3
+exit 3| error: the backup is damaged: something follows its end; nothing was restored; use another backup
 $ turnfold store restore older.tfb restored
-stderr| error: the backup has the format `turnfold backup 1`, this build knows `turnfold backup 2`; use the build that wrote it
-exit 3
+exit 3| error: the backup has the format `turnfold backup 1`, this build knows `turnfold backup 2`; use the build that wrote it
 
-"#]],
-    );
+"#]]);
     let names = fs::read_dir(sandbox.path(".")).unwrap().map(|entry| entry.unwrap().file_name());
     assert!(names.into_iter().all(|name| !name.to_string_lossy().contains("restored")));
 }
@@ -278,30 +236,18 @@ exit 3
 #[test]
 fn salvage_lists_what_it_cannot_save() {
     let sandbox = store();
-    check(
-        &sandbox,
-        "store salvage .turnfold sound
-         store salvage .turnfold sound
-         store salvage nowhere other",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold store salvage .turnfold sound
 saved everything in store sound: 2 matches, 4 branches, 5 entries
 $ turnfold store salvage .turnfold sound
-stderr| error: `sound` exists and is not empty; name a new directory
-exit 2
+exit 2| error: `sound` exists and is not empty; name a new directory
 $ turnfold store salvage nowhere other
-stderr| error: no store at `nowhere`; create a match first, or name the right directory
-exit 3
+exit 3| error: no store at `nowhere`; create a match first, or name the right directory
 
-"#]],
-    );
+"#]]);
     assert_eq!(exports(&sandbox, "sound"), exports(&sandbox, ".turnfold"));
     fs::remove_file(sandbox.path(".turnfold/journal/head.a")).unwrap();
-    check(
-        &sandbox,
-        "store salvage .turnfold second
-         --format json store salvage .turnfold third",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold store salvage .turnfold second
 lost: `.turnfold/journal/head.a` is missing
 saved in store second: 2 matches, 4 branches, 5 entries
@@ -310,20 +256,14 @@ $ turnfold --format json store salvage .turnfold third
 {"store":"third","matches":2,"branches":4,"entries":5,"lost":[{"match":null,"branch":null,"from":null,"to":null,"reason":"`.turnfold/journal/head.a` is missing"}]}
 exit 1
 
-"#]],
-    );
+"#]]);
     assert_eq!(exports(&sandbox, "second"), exports(&sandbox, "sound"));
     fs::write(sandbox.path(".turnfold/journal/head.b"), "").unwrap();
-    check(
-        &sandbox,
-        "store salvage .turnfold fifth",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold store salvage .turnfold fifth
-stderr| error: nothing could be read from `.turnfold`: `.turnfold/journal/head.a` is missing; restore a backup
-exit 3
+exit 3| error: nothing could be read from `.turnfold`: `.turnfold/journal/head.a` is missing; restore a backup
 
-"#]],
-    );
+"#]]);
     assert!(!sandbox.path("fifth").exists());
 }
 
@@ -331,19 +271,15 @@ exit 3
 fn a_compacted_store_gives_the_same_exports() {
     let sandbox = store();
     let original = exports(&sandbox, ".turnfold");
-    check_without_sizes(
-        &sandbox,
-        "store compact
-         store check
-         --store nowhere store compact",
+    transcript::check(
+        |lines| without_sizes(&sandbox.transcript(lines)),
         str![[r#"
 $ turnfold store compact
 compacted 2 matches, 4 branches, 5 entries: [N] → [N] bytes
 $ turnfold store check
 sound 2 matches, 4 branches, 5 entries
 $ turnfold --store nowhere store compact
-stderr| error: no store at `nowhere`; create a match first, or name the right directory
-exit 3
+exit 3| error: no store at `nowhere`; create a match first, or name the right directory
 
 "#]],
     );
@@ -358,13 +294,8 @@ exit 3
 #[test]
 fn statistics_tell_how_much_there_is() {
     let sandbox = store();
-    check_without_sizes(
-        &sandbox,
-        "store stats
-         store stats --top 1
-         store stats --top 0
-         store stats --top many
-         --store nowhere store stats",
+    transcript::check(
+        |lines| without_sizes(&sandbox.transcript(lines)),
         str![[r#"
 $ turnfold store stats
 2 matches, 4 branches, 5 entries
@@ -385,11 +316,9 @@ $ turnfold store stats --top 0
 [N] bytes on disk, [N] an entry
 [N] bytes journal, [N] bytes index
 $ turnfold store stats --top many
-stderr| error: invalid value 'many' for '--top <N>': invalid digit found in string; see `--help`
-exit 2
+exit 2| error: invalid value 'many' for '--top <N>': invalid digit found in string; see `--help`
 $ turnfold --store nowhere store stats
-stderr| error: no store at `nowhere`; create a match first, or name the right directory
-exit 3
+exit 3| error: no store at `nowhere`; create a match first, or name the right directory
 
 "#]],
     );
@@ -403,80 +332,12 @@ exit 3
 }
 
 #[test]
-fn every_verb_shows_an_example() {
-    let sandbox = Sandbox::new();
-    for verb in ["check", "backup", "restore", "salvage", "compact", "migrate", "stats"] {
-        let help = sandbox.ok(&format!("store {verb} --help"));
-        assert!(help.contains(&format!("Example: turnfold store {verb}")), "{help}");
-    }
-    check(
-        &sandbox,
-        "store --help",
-        str![[r#"
-$ turnfold store --help
-Check, back up, restore, salvage, compact and measure a store
-
-Usage: turnfold store [OPTIONS] <COMMAND>
-
-Commands:
-  check    Audit the store itself: records, chains, counts; without rules
-  backup   Write everything in the store to one file
-  restore  Make a store from a backup
-  salvage  Save what is readable of a damaged store to a new one
-  compact  Rewrite the store without what was deleted
-  migrate  Convert a store in a database to the format of this build
-  stats    Show how much the store holds
-  heads    List the last entry of every branch and the link after it
-  help     Print this message or the help of the given subcommand(s)
-
-Options:
-  -h, --help
-          Print help (see a summary with '-h')
-
-Global options:
-      --store <DIR|URL>
-          Directory of the store, or the URL of a database or service
-          
-          [env: TURNFOLD_STORE=]
-          [default: .turnfold]
-
-      --token <FILE>
-          File with the token for a service
-
-      --format <FORMAT>
-          How to print the answer; `svg` is for `show` only
-
-          Possible values:
-          - text: For people
-          - json: One JSON document, or JSON Lines for sequences
-          - svg:  A picture
-          
-          [default: text]
-
-  -v, --verbose...
-          Print more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
-
-      --no-pager
-          Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
-
-Example: turnfold store check
-
-"#]],
-    );
-}
-
-#[test]
 fn a_deleted_branch_is_not_lost_and_does_not_come_back() {
     let sandbox = duel();
     sandbox.ok("branch duel:2 flank");
     sandbox.ok("play duel@flank cancel confirm");
     sandbox.ok("branch --delete duel@flank");
-    check(
-        &sandbox,
-        "store salvage .turnfold saved
-         --store saved branches duel
-         --store saved store check",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold store salvage .turnfold saved
 saved everything in store saved: 1 match, 1 branch, 3 entries
 $ turnfold --store saved branches duel
@@ -484,6 +345,5 @@ main  3 entries  link [LINK]
 $ turnfold --store saved store check
 sound 1 match, 1 branch, 3 entries
 
-"#]],
-    );
+"#]]);
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use snapbox::str;
 
-use super::{check, duel};
+use super::duel;
 use turnfold_tests::sandbox::{Sandbox, binary};
 
 /// Runs a line with little memory, and not for long.
@@ -74,28 +74,17 @@ fn salvage_copies_only_what_is_a_stores() {
 fn a_backup_is_read_from_a_regular_file() {
     let sandbox = Sandbox::new();
     assert!(Command::new("mkfifo").arg(sandbox.path("pipe")).status().unwrap().success());
-    check(
-        &sandbox,
-        "store restore pipe new
-         store restore /dev/zero new
-         store restore fixtures new
-         store restore nothing new",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold store restore pipe new
-stderr| error: cannot read backup `pipe`: it is a pipe, a socket or a device; name a regular file
-exit 2
+exit 2| error: cannot read backup `pipe`: it is a pipe, a socket or a device; name a regular file
 $ turnfold store restore /dev/zero new
-stderr| error: cannot read backup `/dev/zero`: it is a pipe, a socket or a device; name a regular file
-exit 2
+exit 2| error: cannot read backup `/dev/zero`: it is a pipe, a socket or a device; name a regular file
 $ turnfold store restore fixtures new
-stderr| error: cannot read backup `fixtures`: it is a directory; name a regular file
-exit 2
+exit 2| error: cannot read backup `fixtures`: it is a directory; name a regular file
 $ turnfold store restore nothing new
-stderr| error: cannot read backup `nothing`: No such file or directory (os error 2)
-exit 2
+exit 2| error: cannot read backup `nothing`: No such file or directory (os error 2)
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -103,31 +92,19 @@ fn no_match_is_named_like_a_replay_file() {
     let sandbox = duel();
     sandbox.ok("export duel -o duel.tfl");
     fs::copy(sandbox.path("duel.tfl"), sandbox.path("twice.tfl.tfl")).unwrap();
-    check(
-        &sandbox,
-        "new a.tfl --rules initiative --setup fixtures/initiative/small-board.toml
-         import duel.tfl --name b.tfl
-         import twice.tfl.tfl
-         simulate --rules initiative --setup fixtures/initiative/small-board.toml --seed 7 --into c.tfl
-         matches",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold new a.tfl --rules initiative --setup fixtures/initiative/small-board.toml
-stderr| error: invalid value 'a.tfl' for '<MATCH>': a name that ends in `.tfl` means a replay file, so no match can have it; see `--help`
-exit 2
+exit 2| error: invalid value 'a.tfl' for '<MATCH>': a name that ends in `.tfl` means a replay file, so no match can have it; see `--help`
 $ turnfold import duel.tfl --name b.tfl
-stderr| error: invalid value 'b.tfl' for '--name <MATCH>': a name that ends in `.tfl` means a replay file, so no match can have it; see `--help`
-exit 2
+exit 2| error: invalid value 'b.tfl' for '--name <MATCH>': a name that ends in `.tfl` means a replay file, so no match can have it; see `--help`
 $ turnfold import twice.tfl.tfl
-stderr| error: no match can be named after the file: a name that ends in `.tfl` means a replay file, so no match can have it; give one with `--name`
-exit 2
+exit 2| error: no match can be named after the file: a name that ends in `.tfl` means a replay file, so no match can have it; give one with `--name`
 $ turnfold simulate --rules initiative --setup fixtures/initiative/small-board.toml --seed 7 --into c.tfl
-stderr| error: invalid value 'c.tfl' for '--into <MATCH>': a name that ends in `.tfl` means a replay file, so no match can have it; see `--help`
-exit 2
+exit 2| error: invalid value 'c.tfl' for '--into <MATCH>': a name that ends in `.tfl` means a replay file, so no match can have it; see `--help`
 $ turnfold matches
 duel  initiative  3 entries, 1 branch  [TIME]
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -233,18 +210,11 @@ fn a_link_is_followed_to_the_file_that_is_overwritten() {
     }
     let sandbox = duel();
     symlink("out", sandbox.path("out")).unwrap();
-    check(
-        &sandbox,
-        "export duel -o out --force
-         bundle duel -o out --force",
-        str![[r#"
+    sandbox.check(str![[r#"
 $ turnfold export duel -o out --force
-stderr| error: cannot write `out`: too many symbolic links
-exit 3
+exit 3| error: cannot write `out`: too many symbolic links
 $ turnfold bundle duel -o out --force
-stderr| error: cannot write `out`: too many symbolic links
-exit 3
+exit 3| error: cannot write `out`: too many symbolic links
 
-"#]],
-    );
+"#]]);
 }

@@ -7,7 +7,6 @@ use turnfold_core::Seat;
 
 use super::random::{Chooser, armies};
 use super::{start, told};
-use crate::cli::check;
 use turnfold_tests::sandbox::Sandbox;
 
 /// A sandbox whose store holds the match `ford`: p1 has planned, p2 builds a path and has an attack and a defence.
@@ -22,14 +21,7 @@ fn ford() -> Sandbox {
 
 #[test]
 fn ct_19_p1_is_shown_nothing_of_what_p2_plans() {
-    check(
-        &ford(),
-        "show ford --as p1
-         --format json show ford --as p1
-         log ford --as p1
-         legal ford --as p1
-         ask ford --as p1 suggest 0,0",
-        str![[r#"
+    ford().check(str![[r#"
 $ turnfold show ford --as p1
 turn 1, planning by p2
 p1 orders: 1 of 3 used, 2 available
@@ -72,11 +64,9 @@ $ turnfold log ford --as p1
 5 p1 switch => order_placed number=2 unit=u1 kind=defense path=; planning_ended seat=p1
 $ turnfold legal ford --as p1
 $ turnfold ask ford --as p1 suggest 0,0
-stderr| error: p1 may not see what is selected: only the planning seat and `host` do
-exit 2
+exit 2| error: p1 may not see what is selected: only the planning seat and `host` do
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use snapbox::str;
 
-use crate::cli::check;
 use turnfold_tests::sandbox::Sandbox;
 
 fn sandbox() -> Sandbox {
@@ -17,15 +16,7 @@ fn sandbox() -> Sandbox {
 
 #[test]
 fn in_a_recorded_match_the_roll_is_waited_for() {
-    check(
-        &sandbox(),
-        "play turtle \"move s\" act \"tick 12\"
-         show turtle
-         legal turtle
-         play turtle release
-         play turtle \"roll 50\"
-         legal turtle --as p1",
-        str![[r#"
+    sandbox().check(str![[r#"
 $ turnfold play turtle "move s" act "tick 12"
 1 p1 move s => cursor at=0,1; turtle at=0,0 facing=3 #91b6d008ee889099
 2 p1 act => action held=true #c1d096a34a9c38eb
@@ -64,8 +55,7 @@ host: roll 0
 host: roll 99
 $ turnfold play turtle release
 ! p1 release => rejected roll_due (a roll is due first: 1 value in 0..=99 for capture, by `host`)
-stderr| error: the command was rejected; nothing was recorded; `turnfold rules hexcapture roll_due` explains it
-exit 1
+exit 1| error: the command was rejected; nothing was recorded; `turnfold rules hexcapture roll_due` explains it
 $ turnfold play turtle "roll 50"
 4 host roll 50 => capture_failed cause=roll; cooldown ticks=12 #e2054be19cc14289
 $ turnfold legal turtle --as p1
@@ -84,17 +74,12 @@ p1: stick nw
 p1: release
 p1: toggle
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn the_inventory_is_drawn_in_its_turn_and_the_carried_hex_has_an_outline() {
-    check(
-        &sandbox(),
-        "play turtle \"move s\" act \"tick 12\" \"roll 0\" eat \"roll 9\" toggle \"move n\" release act tick
-         show turtle",
-        str![[r#"
+    sandbox().check(str![[r#"
 $ turnfold play turtle "move s" act "tick 12" "roll 0" eat "roll 9" toggle "move n" release act tick
 1 p1 move s => cursor at=0,1; turtle at=0,0 facing=3 #91b6d008ee889099
 2 p1 act => action held=true #c1d096a34a9c38eb
@@ -136,6 +121,5 @@ G #CC66FF  chance  50 %, eaten 0, next to their like 0
 H #FF99FF  chance  75 %, eaten 0, next to their like 0
 ^ cursor  @ turtle and where it looks  [ ] carried
 
-"#]],
-    );
+"#]]);
 }
