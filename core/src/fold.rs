@@ -17,7 +17,7 @@ use crate::outcome::{Effects, Outcome, Ruled, Verdict};
 use crate::picture::Picture;
 use crate::pointer::field_at;
 use crate::rules::{Part, Rules};
-use crate::seat::Seat;
+use crate::seat::{Eyes, Seat};
 
 /// Folds commands into a state without observing them; the fastest way to a state.
 ///
@@ -47,11 +47,16 @@ pub(crate) struct Folder<R: Rules> {
 }
 
 /// The viewer to whom entries are shown, and the state of the match at that time.
-type Audience<'a, R> = Option<(Seat, &'a <R as Rules>::State)>;
+type Audience<'a, R> = Option<(Eyes, &'a <R as Rules>::State)>;
 
 impl<R: Rules> Folder<R> {
     pub(crate) fn new(state: R::State, rolls: u64) -> Self {
         Self { state, rolls, hasher: StateHasher::default(), effects: Vec::new() }
+    }
+
+    /// Returns who looks at this state.
+    pub(crate) fn eyes(&self, viewer: Eyes) -> Eyes {
+        eyes::<R>(&self.state, viewer)
     }
 
     /// Folds one entry after another and passes each to `observe`, as `audience` may see it.
@@ -109,6 +114,12 @@ impl<R: Rules> Folder<R> {
     }
 }
 
+/// Returns who looks: a seat that no player of the match has is a spectator's, so that no game shows it more.
+pub(crate) fn eyes<R: Rules>(state: &R::State, viewer: Eyes) -> Eyes {
+    let is_known = |seat| seat == Seat::Host || R::players(state).contains(&seat);
+    viewer.seat().filter(|seat| is_known(*seat)).map_or(Eyes::Spectator, Eyes::Seat)
+}
+
 /// A view with the name of its ruleset before it.
 #[derive(Serialize)]
 struct Named<V> {
@@ -118,18 +129,18 @@ struct Named<V> {
 }
 
 impl<V> Named<V> {
-    fn of<R: Rules<View = V>>(state: &R::State, viewer: Seat) -> Self {
+    fn of<R: Rules<View = V>>(state: &R::State, viewer: Eyes) -> Self {
         Self { ruleset: R::NAME, view: R::view(state, viewer) }
     }
 }
 
 /// Returns a view as JSON, with the name of its ruleset before its fields.
-pub(crate) fn view_json<R: Rules>(state: &R::State, viewer: Seat) -> Json {
+pub(crate) fn view_json<R: Rules>(state: &R::State, viewer: Eyes) -> Json {
     Json::of(&Named::of::<R>(state, viewer))
 }
 
 /// Returns what a JSON pointer leads to in a view with the name of its ruleset before it.
-pub(crate) fn view_at<R: Rules>(state: &R::State, viewer: Seat, path: &str) -> Option<serde_json::Value> {
+pub(crate) fn view_at<R: Rules>(state: &R::State, viewer: Eyes, path: &str) -> Option<serde_json::Value> {
     match path {
         "" | "/ruleset" => field_at(&Named::of::<R>(state, viewer), path),
         _ => {
@@ -171,7 +182,7 @@ struct Folded<'a, R: Rules> {
 
 impl<R: Rules> Folded<'_, R> {
     fn shows(&self, part: &Part<'_, R>) -> bool {
-        let is_shown = |(viewer, now)| !R::HAS_SECRETS || R::shows(self.state, now, part, viewer);
+        let is_shown = |(viewer, now)| R::SECRETS.shows(self.state, now, part, viewer);
         self.audience.is_none_or(is_shown)
     }
 
@@ -223,15 +234,15 @@ impl<R: Rules> Step for Folded<'_, R> {
         self.hasher.hash::<R>(self.state)
     }
 
-    fn view(&self, viewer: Seat) -> Json {
-        view_json::<R>(self.state, viewer)
+    fn view(&self, viewer: Eyes) -> Json {
+        view_json::<R>(self.state, eyes::<R>(self.state, viewer))
     }
 
-    fn view_at(&self, viewer: Seat, path: &str) -> Option<serde_json::Value> {
-        view_at::<R>(self.state, viewer, path)
+    fn view_at(&self, viewer: Eyes, path: &str) -> Option<serde_json::Value> {
+        view_at::<R>(self.state, eyes::<R>(self.state, viewer), path)
     }
 
-    fn picture(&self, viewer: Seat) -> Picture {
-        R::picture(self.state, viewer)
+    fn picture(&self, viewer: Eyes) -> Picture {
+        R::picture(self.state, eyes::<R>(self.state, viewer))
     }
 }

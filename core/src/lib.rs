@@ -68,8 +68,8 @@ pub use json::Json;
 pub use outcome::{Outcome, Rejected, Verdict};
 #[cfg(not(test))]
 pub use registry::Registry;
-pub use rules::{Answer, QueryError, Rules, SetupError};
-pub use seat::Seat;
+pub use rules::{Answer, QueryError, Rules, Secrets, SetupError};
+pub use seat::{Eyes, Seat};
 pub use simulate::Simulation;
 pub use square::{Square, SquareBoard};
 pub use targets::{TargetPart, Targets};

@@ -13,7 +13,7 @@ use crate::dice::DueRoll;
 use crate::json::Json;
 use crate::outcome::{EffectSink, Ruled, Verdict};
 use crate::picture::Picture;
-use crate::seat::Seat;
+use crate::seat::{Eyes, Seat};
 pub use crate::setup::SetupError;
 use crate::targets::Targets;
 use crate::text::Malformed;
@@ -41,9 +41,8 @@ pub trait Rules: Sized + Send + Sync + 'static {
     const EXAMPLE: &'static str;
     /// The rules for players, as Markdown: `RULES.md` of the ruleset's folder.
     const RULEBOOK: &'static str;
-    /// Whether a part of a match may be concealed from a seat. A game that shows everything sets `false`; then
-    /// [`shows`](Rules::shows) is not asked, and no record of a match may be left out of a bundle.
-    const HAS_SECRETS: bool = true;
+    /// What of a match is concealed from whom. It has no default, so that no game shows secrets by forgetting to say.
+    const SECRETS: Secrets<Self>;
     /// The forms of the questions that a state answers, such as `` `reach UNIT` ``.
     const QUERIES: &'static str = "no questions";
 
@@ -145,57 +144,35 @@ pub trait Rules: Sized + Send + Sync + 'static {
     ///
     /// ```
     /// use turnfold_core::rules::initiative::Initiative;
-    /// use turnfold_core::{Rules, Seat};
+    /// use turnfold_core::{Eyes, Rules, Seat};
     ///
     /// let setup = toml::from_str(Initiative::EXAMPLE)?;
     /// let state = Initiative::start(&setup)?;
-    /// let view = Initiative::view(&state, Seat::P1);
+    /// let view = Initiative::view(&state, Eyes::Seat(Seat::P1));
     /// assert_eq!((view.turn, view.units[0].owner), (1, Seat::P1));
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
-    fn view(state: &Self::State, viewer: Seat) -> Self::View;
+    fn view(state: &Self::State, viewer: Eyes) -> Self::View;
 
     /// Returns a view that is right in one of its fields, for a search over many states. Games with fields that are
     /// expensive to compute leave these out of it, the others keep this default.
-    fn view_with(state: &Self::State, viewer: Seat, field: &str) -> Self::View {
+    fn view_with(state: &Self::State, viewer: Eyes, field: &str) -> Self::View {
         let _ = field;
         Self::view(state, viewer)
     }
 
-    /// Answers a question about the state as `seat` may know it, or `None` when it is none of
+    /// Answers a question about the state as `viewer` may know it, or `None` when it is none of
     /// [`QUERIES`](Rules::QUERIES).
     ///
     /// # Errors
     /// [`Malformed`] when the question's arguments are unusable.
-    fn query(state: &Self::State, seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
-        let _ = (state, seat, question);
+    fn query(state: &Self::State, viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
+        let _ = (state, viewer, question);
         Ok(None)
     }
 
     /// Returns a drawing of what `viewer` may see.
-    fn picture(state: &Self::State, viewer: Seat) -> Picture;
-
-    /// Returns `true` if `viewer` may know of a part of an entry that left the state `after`, when the state of the match
-    /// is `now`. Games without secrets keep this default.
-    ///
-    /// A part that is not shown must have changed nothing in the viewer's view, legal list, answers and picture at
-    /// `now`. What is shown stays shown as the match goes on, and what is shown to a seat that no player has is shown to
-    /// every player.
-    fn shows(after: &Self::State, now: &Self::State, part: &Part<'_, Self>, viewer: Seat) -> bool {
-        let _ = (after, now, part, viewer);
-        true
-    }
-
-    /// Returns a setup that shows no more of `setup` than `viewer` may know when the state of the match is `now`. Games
-    /// whose setups hold no secrets keep this default.
-    ///
-    /// What stands in place of a secret must not depend on it. A match that begins with this setup and has those
-    /// entries that the viewer may know of at `now` must be the same one in all that the viewer sees.
-    #[must_use]
-    fn setup_seen(setup: &Self::Setup, now: &Self::State, viewer: Seat) -> Self::Setup {
-        let _ = (now, viewer);
-        setup.clone()
-    }
+    fn picture(state: &Self::State, viewer: Eyes) -> Picture;
 
     /// Returns the seat that issues `command` when none is named: the host or the player whose turn it is.
     fn default_seat(state: &Self::State, command: &Self::Command) -> Seat {
@@ -267,6 +244,51 @@ pub fn admit<R: Rules>(state: &R::State, seat: Seat, command: &R::Command) -> Re
     match due_and_rolled {
         Some((due, values)) if !due.accepts(values) => Err(Refusal::BadRoll(due)),
         _ => Ok(()),
+    }
+}
+
+/// What of a match is concealed from whom, besides what each viewer's view leaves out.
+pub enum Secrets<R: Rules> {
+    /// Nothing: all viewers have the same view, and no record of a match may be left out of a bundle.
+    None,
+    /// What these two conceal.
+    Kept {
+        /// Returns `true` if a viewer may know of a part of an entry that left the first state, when the state of the
+        /// match is the second.
+        ///
+        /// A part that is not shown must have changed nothing in the viewer's view, legal list, answers and picture at
+        /// the second state. What is shown stays shown as the match goes on, and what is shown to a spectator is shown
+        /// to every player.
+        shows: Shows<R>,
+        /// Returns a setup that shows no more of this one than a viewer may know when the match is at this state.
+        ///
+        /// What stands in place of a secret must not depend on it. A match that begins with this setup and has those
+        /// entries that the viewer may know of must be the same one in all that the viewer sees.
+        setup_seen: SetupSeen<R>,
+    },
+}
+
+/// A function that decides what is shown: of the state after an entry, the state now, a part of the entry and a viewer.
+pub type Shows<R> = fn(&<R as Rules>::State, &<R as Rules>::State, &Part<'_, R>, Eyes) -> bool;
+
+/// A function that makes the setup that a viewer may know, of the whole one and the state now.
+pub type SetupSeen<R> = fn(&<R as Rules>::Setup, &<R as Rules>::State, Eyes) -> <R as Rules>::Setup;
+
+impl<R: Rules> Secrets<R> {
+    /// Returns `true` if `viewer` may know of a part of an entry that left the state `after`, when the match is at `now`.
+    pub fn shows(&self, after: &R::State, now: &R::State, part: &Part<'_, R>, viewer: Eyes) -> bool {
+        match self {
+            Self::None => true,
+            Self::Kept { shows, .. } => shows(after, now, part, viewer),
+        }
+    }
+
+    /// Returns as much of a setup as `viewer` may know when the match is at `now`.
+    pub fn setup_seen(&self, setup: &R::Setup, now: &R::State, viewer: Eyes) -> R::Setup {
+        match self {
+            Self::None => setup.clone(),
+            Self::Kept { setup_seen, .. } => setup_seen(setup, now, viewer),
+        }
     }
 }
 

@@ -1,15 +1,16 @@
-//! Who issues a command: a player's seat or the table itself.
+//! Who issues a command, a player's seat or the table itself, and who looks on.
 
+use core::cmp::Ordering;
 use core::fmt;
 use core::str::FromStr;
 
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
-/// A seat at the table. The order is the order of play lists: `p1` … `p8`, then `host`.
+/// A seat at the table. The order is the order of play lists: `p1` … `p16`, then `host`.
 ///
-/// The variant order is part of the log format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// The variant order is part of the log format: `host` was the ninth before there were more than eight players.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Seat {
     /// The first player.
@@ -30,18 +31,50 @@ pub enum Seat {
     P8,
     /// The table itself: clock ticks, dice, resolution.
     Host,
+    /// The ninth player.
+    P9,
+    /// The tenth player.
+    P10,
+    /// The eleventh player.
+    P11,
+    /// The twelfth player.
+    P12,
+    /// The thirteenth player.
+    P13,
+    /// The fourteenth player.
+    P14,
+    /// The fifteenth player.
+    P15,
+    /// The sixteenth player.
+    P16,
 }
 
 impl Seat {
     /// Every seat there is, in order.
-    pub const ALL: [Self; 9] =
-        [Self::P1, Self::P2, Self::P3, Self::P4, Self::P5, Self::P6, Self::P7, Self::P8, Self::Host];
+    pub const ALL: [Self; 17] = [
+        Self::P1,
+        Self::P2,
+        Self::P3,
+        Self::P4,
+        Self::P5,
+        Self::P6,
+        Self::P7,
+        Self::P8,
+        Self::P9,
+        Self::P10,
+        Self::P11,
+        Self::P12,
+        Self::P13,
+        Self::P14,
+        Self::P15,
+        Self::P16,
+        Self::Host,
+    ];
 
-    /// Returns the first `count` players' seats, all eight for more.
+    /// Returns the first `count` players' seats, all sixteen for more.
     #[must_use]
     pub fn players(count: usize) -> &'static [Self] {
-        const PLAYERS: &[Seat] =
-            &[Seat::P1, Seat::P2, Seat::P3, Seat::P4, Seat::P5, Seat::P6, Seat::P7, Seat::P8];
+        static PLAYERS: &[Seat] = Seat::ALL.split_at(16).0;
         PLAYERS.get(..count).unwrap_or(PLAYERS)
     }
 
@@ -57,8 +90,36 @@ impl Seat {
             Self::P6 => "p6",
             Self::P7 => "p7",
             Self::P8 => "p8",
+            Self::P9 => "p9",
+            Self::P10 => "p10",
+            Self::P11 => "p11",
+            Self::P12 => "p12",
+            Self::P13 => "p13",
+            Self::P14 => "p14",
+            Self::P15 => "p15",
+            Self::P16 => "p16",
             Self::Host => "host",
         }
+    }
+
+    /// Returns the place in the order of seats, which is not that of the log format.
+    const fn place(self) -> u8 {
+        match self {
+            Self::Host => u8::MAX,
+            player => player as u8,
+        }
+    }
+}
+
+impl Ord for Seat {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.place().cmp(&other.place())
+    }
+}
+
+impl PartialOrd for Seat {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
@@ -70,7 +131,7 @@ impl fmt::Display for Seat {
 
 /// A word that names no seat.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown seat `{0}`: seats are `p1` to `p8` and `host`")]
+#[error("unknown seat `{0}`: seats are `p1` to `p16` and `host`")]
 pub struct UnknownSeat(String);
 
 impl FromStr for Seat {
@@ -78,5 +139,98 @@ impl FromStr for Seat {
 
     fn from_str(word: &str) -> Result<Self, UnknownSeat> {
         Self::ALL.into_iter().find(|seat| seat.name() == word).ok_or_else(|| UnknownSeat(word.into()))
+    }
+}
+
+/// Who looks at a match: a seat, the table's among them, or a spectator, who has none.
+///
+/// A seat that no player of the match has sees it as a spectator does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Eyes {
+    /// The eyes of a seat.
+    Seat(Seat),
+    /// The eyes of everyone else, who may know what all players may know.
+    Spectator,
+}
+
+impl Eyes {
+    /// The eyes of the table, from which nothing is concealed.
+    pub const HOST: Self = Self::Seat(Seat::Host);
+
+    /// Returns `true` for the eyes of this seat.
+    #[must_use]
+    pub fn are(self, seat: Seat) -> bool {
+        self == Self::Seat(seat)
+    }
+
+    /// Returns `true` if these eyes may see what this seat alone may know: they are its own or the host's.
+    #[must_use]
+    pub fn share(self, seat: Seat) -> bool {
+        self.are(seat) || self == Self::HOST
+    }
+
+    /// Returns the seat, if it is one that looks.
+    #[must_use]
+    pub const fn seat(self) -> Option<Seat> {
+        match self {
+            Self::Seat(seat) => Some(seat),
+            Self::Spectator => None,
+        }
+    }
+}
+
+impl From<Seat> for Eyes {
+    fn from(seat: Seat) -> Self {
+        Self::Seat(seat)
+    }
+}
+
+impl fmt::Display for Eyes {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.seat().map_or("spectator", Seat::name))
+    }
+}
+
+/// A word that names nobody who looks at a match.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown viewer `{0}`: viewers are `p1` to `p16`, `host` and `spectator`")]
+pub struct UnknownViewer(String);
+
+impl FromStr for Eyes {
+    type Err = UnknownViewer;
+
+    fn from_str(word: &str) -> Result<Self, UnknownViewer> {
+        match word {
+            "spectator" => Ok(Self::Spectator),
+            word => word.parse().map(Self::Seat).map_err(|UnknownSeat(word)| UnknownViewer(word)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+
+    #[test]
+    fn stored_seats_keep_their_numbers_and_those_of_later_players_follow_the_host() {
+        let numbers = Seat::ALL.map(|seat| postcard::to_allocvec(&seat).unwrap());
+        let expected = [0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 8].map(|number| vec![number]);
+        assert_eq!(numbers, expected);
+        assert!(postcard::from_bytes::<Seat>(&[17]).is_err());
+    }
+
+    #[test]
+    fn the_host_comes_after_every_player() {
+        assert!(Seat::ALL.is_sorted());
+        assert_eq!(Seat::players(17), &Seat::ALL[..16]);
+        assert_eq!(Seat::players(2), [Seat::P1, Seat::P2]);
+        for seat in Seat::ALL {
+            assert_eq!(seat.name().parse(), Ok(seat));
+            assert_eq!(seat.name().parse(), Ok(Eyes::Seat(seat)));
+        }
+        assert_eq!("spectator".parse(), Ok(Eyes::Spectator));
+        assert!("spectator".parse::<Seat>().is_err());
     }
 }

@@ -30,7 +30,7 @@
 //! use turnfold_core::picture::{Block, TextLine, Picture};
 //! use turnfold_core::text::{Malformed, number, split_verb};
 //! use turnfold_core::{
-//!     Answer, CommandSource, DicePolicy, Logged, Registry, Rules, Seat, SetupError,
+//!     Answer, CommandSource, DicePolicy, Eyes, Logged, Registry, Rules, Seat, Secrets, SetupError,
 //! };
 //!
 //! #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -114,6 +114,7 @@
 //!     const VERSION: u32 = 1;
 //!     const SUMMARY: &'static str = "the first to reach 21 wins";
 //!     const EXAMPLE: &'static str = "total = 0";
+//!     const SECRETS: Secrets<Self> = Secrets::None; // all viewers see all
 //!     const QUERIES: &'static str = "`left`";
 //!     const RULEBOOK: &'static str = "# Twenty-one\n\n- **TO-1** Players take turns, p1 first. …\n";
 //!
@@ -174,16 +175,16 @@
 //!         (1..=3).map(Add).collect()
 //!     }
 //!
-//!     fn view(state: &State, _viewer: Seat) -> View {
+//!     fn view(state: &State, _viewer: Eyes) -> View {
 //!         View { total: state.total, turn: state.turn }
 //!     }
 //!
-//!     fn query(state: &State, _seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
+//!     fn query(state: &State, _viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
 //!         let left = 21 - state.total;
 //!         Ok((question == "left").then(|| Answer::new(left.to_string(), &left)))
 //!     }
 //!
-//!     fn picture(state: &State, _viewer: Seat) -> Picture {
+//!     fn picture(state: &State, _viewer: Eyes) -> Picture {
 //!         Picture { blocks: vec![Block::Lines(vec![TextLine::plain(format!("total {}", state.total))])] }
 //!     }
 //! }
@@ -198,7 +199,7 @@
 //! state.fold(&log, &DicePolicy::Recorded, &mut |step| outcomes.push(step.outcome().to_string()))?;
 //! assert_eq!(outcomes, ["added total=18", "added total=21; match_over winner=p2"]);
 //! assert!(state.over() && state.legal(Seat::P1).is_empty());
-//! assert_eq!(&*state.view(Seat::P1), r#"{"ruleset":"twentyone","total":21,"turn":"p1"}"#);
+//! assert_eq!(&*state.view(Seat::P1.into()), r#"{"ruleset":"twentyone","total":21,"turn":"p1"}"#);
 //! let late = state.judge(Seat::P1, "add 1").unwrap_err();
 //! assert_eq!((late.code, late.message.as_str()), ("match_over", "the match is over"));
 //! # Ok::<(), Box<dyn core::error::Error>>(())

@@ -67,7 +67,7 @@ fn start(toml: &str) -> Box<dyn AnyState> {
 }
 
 fn view(state: &dyn AnyState, viewer: Seat) -> Value {
-    serde_json::from_str(&state.view(viewer)).unwrap()
+    serde_json::from_str(&state.view(viewer.into())).unwrap()
 }
 
 fn told(state: &mut dyn AnyState, seat: Seat, command: &str) -> String {

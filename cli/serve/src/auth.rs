@@ -11,9 +11,6 @@ use crate::client_address::ClientAddress;
 use crate::problem::{ApiResult, Code, Problem};
 use crate::token::{AccessToken, TokenKind};
 
-/// The seat of spectators, which no ruleset has (SV-21).
-pub(crate) const SPECTATOR: Seat = Seat::P8;
-
 /// The token that a request brings.
 #[derive(Clone)]
 pub(crate) struct Bearer {
@@ -180,9 +177,11 @@ impl Access {
                 return Ok(Viewpoint { viewer: seat.unwrap_or(Viewer::HOST), delay_s: 0 });
             }
             Some(GrantKind::Seat(own) | GrantKind::Invitation(own)) => (own.into(), 0),
-            Some(GrantKind::Spectator { delay_s }) => (SPECTATOR.into(), delay_s),
+            Some(GrantKind::Spectator { delay_s }) => (Viewer::SPECTATOR, delay_s),
         };
-        if seat.is_some_and(|seat| seat != viewer) {
+        // Spectators were called `p8` before they had a name of their own, and may go on to say so.
+        let is_older_name = viewer == Viewer::SPECTATOR && seat == Some(Seat::P8.into());
+        if seat.is_some_and(|seat| seat != viewer) && !is_older_name {
             return Err(Problem::forbidden("only the host can view the match as another seat"));
         }
         Ok(Viewpoint { viewer, delay_s })

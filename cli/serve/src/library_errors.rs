@@ -49,7 +49,7 @@ fn advice(error: &StoreError) -> Option<&'static str> {
     Some(match error {
         E::NoSuchGrant { .. } | E::InvitationSpent { .. } => "ask the host for a new one",
         E::TooManyGrants { .. } => "revoke one first",
-        E::NotAPlayer { .. } => "name one of `p1` to `p8`",
+        E::NotAPlayer { .. } => "name one of `p1` to `p16`",
         E::NothingToAppend { .. } => "give at least one command",
         E::AlreadyExists { .. } | E::BranchExists { .. } => "choose another name",
         E::GrantExists { .. } => "make a new token",

@@ -112,7 +112,7 @@ fn of_all(args: &Args, mut history: History, context: &mut Context) -> Result<Ex
     let mut state = history.start()?;
     let detail = Detail { state: args.step, ..Detail::new(Viewer::HOST) };
     if args.step {
-        render::print(&state.picture(Seat::Host), &mut context.output)?;
+        render::print(&state.picture(Seat::Host.into()), &mut context.output)?;
     }
     for entry in &history.entries {
         let (mut record, mut contradiction) = (None, None);
@@ -126,7 +126,7 @@ fn of_all(args: &Args, mut history: History, context: &mut Context) -> Result<Ex
             context.output.record(record)?;
         }
         if args.step {
-            render::print(&state.picture(Seat::Host), &mut context.output)?;
+            render::print(&state.picture(Seat::Host.into()), &mut context.output)?;
         }
         if let Some(divergence) = contradiction {
             let difference = difference(&divergence);

@@ -17,8 +17,8 @@ use clap_complete::{
     engine::ValueCompleter,
 };
 use turnfold_core::{Registry, Seat};
-use turnfold_replay::Revision;
 use turnfold_replay::audit::RowName;
+use turnfold_replay::{Revision, Viewer};
 use turnfold_store::StoreReader;
 
 use bash::Bash;
@@ -99,6 +99,10 @@ fn completed_arg(arg: Arg, makes_a_match: bool, registry: &Registry) -> Arg {
         _ if is_ruleset => {
             let registry = registry.clone();
             arg.add(ArgValueCandidates::new(move || rulesets(&registry)))
+        }
+        "SEAT" if arg.get_value_parser().type_id() == TypeId::of::<Viewer>() => {
+            let spectator = || CompletionCandidate::new(Viewer::SPECTATOR.to_string());
+            arg.add(ArgValueCandidates::new(move || seats().into_iter().chain([spectator()]).collect()))
         }
         "SEAT" => arg.add(ArgValueCandidates::new(seats)),
         "ROW" => arg.add(ArgValueCandidates::new(rows)),

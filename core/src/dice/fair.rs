@@ -141,7 +141,7 @@ impl RollKey {
     }
 }
 
-/// Returns a party as hashes have it: 0 to 7 for `p1` to `p8`, 8 for the host, as in a stored Seat.
+/// Returns a party as hashes have it: 0 to 7 for `p1` to `p8`, 8 for the host, 9 to 16 for `p9` to `p16`, as in a stored Seat.
 const fn party_byte(party: Seat) -> u8 {
     party as u8
 }

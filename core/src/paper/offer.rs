@@ -70,7 +70,7 @@ impl FromStr for Offer {
 /// Reads the seat of a player.
 pub(super) fn player(word: &str) -> Result<Seat, Malformed> {
     let seat = word.parse().ok().filter(|seat| *seat != Seat::Host);
-    seat.ok_or_else(|| Malformed::expected("a seat from `p1` to `p8`", word))
+    seat.ok_or_else(|| Malformed::expected("a seat from `p1` to `p16`", word))
 }
 
 /// How a match ends by consent or by the host. The variant order is part of the log format.
@@ -134,7 +134,7 @@ impl FromStr for Ending {
             "void" => Ok(Self::Void),
             _ => player(word)
                 .map(Self::Won)
-                .map_err(|_| Malformed::expected("`draw`, `void` or a seat from `p1` to `p8`", word)),
+                .map_err(|_| Malformed::expected("`draw`, `void` or a seat from `p1` to `p16`", word)),
         }
     }
 }

@@ -101,7 +101,7 @@ from two
 p1 cycle => rejected not_your_turn ✗
 host: roll 1 1 1 1; next-turn ✗
 host: roll 1 2 3; roll 0 1 2 3 => rejected roll_due ✗
-p9 cycle => rejected wrong_seat ✗
+p17 cycle => rejected wrong_seat ✗
 == wrong answers
 from two
 view phase => \"movement\" ✗

@@ -10,7 +10,7 @@ use turnfold_core::any::erase;
 use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
 use turnfold_core::picture::{Block, Picture, TextLine};
 use turnfold_core::text::{Malformed, number, split_verb};
-use turnfold_core::{Registry, Rules, Seat, SetupError};
+use turnfold_core::{Registry, Eyes, Rules, Seat, Secrets, SetupError};
 
 #[cfg(test)]
 mod tests;
@@ -116,6 +116,7 @@ impl Rules for Nim {
     const SUMMARY: &'static str = "stones taken from heaps; the last one wins";
     const EXAMPLE: &'static str = "heaps = [3, 4, 5]";
     const RULEBOOK: &'static str = include_str!("../RULES.md");
+    const SECRETS: Secrets<Self> = Secrets::None;
 
     type Setup = Setup;
     type State = State;
@@ -178,11 +179,11 @@ impl Rules for Nim {
         (1..).zip(&state.heaps).flat_map(takes).collect()
     }
 
-    fn view(state: &State, _viewer: Seat) -> View {
+    fn view(state: &State, _viewer: Eyes) -> View {
         View { heaps: state.heaps.clone(), turn: state.turn }
     }
 
-    fn picture(state: &State, _viewer: Seat) -> Picture {
+    fn picture(state: &State, _viewer: Eyes) -> Picture {
         let heap = |(heap, stones): (u8, &u8)| TextLine::plain(format!("{heap}: {stones}"));
         Picture { blocks: vec![Block::Lines((1..).zip(&state.heaps).map(heap).collect())] }
     }

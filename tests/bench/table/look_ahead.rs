@@ -65,7 +65,7 @@ fn lifecycle_prediction(units: usize, turns: u32) -> Case {
     let state = start("lifecycle", &setups::lifecycle(units));
     let question = format!("predict {turns}");
     let ask = move || {
-        let answer = state.query(Seat::P1, &question).expect("the question can be answered");
+        let answer = state.query(Seat::P1.into(), &question).expect("the question can be answered");
         let predicted: serde_json::Value = serde_json::from_str(&answer.json).expect("the answer is JSON");
         count(predicted.as_array().expect("the answer is a list").len())
     };

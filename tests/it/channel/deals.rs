@@ -51,8 +51,8 @@ fn ch_18_the_order_of_the_bag_is_seen_by_nobody() {
     let with_bag = |bag: &str| Table::alone("b1b2b3b4b5", "1 red maya 1 1").energies(bag).start();
     let (one, other) = (with_bag("2 red bag, 3 blue bag"), with_bag("2 blue bag, 9 red bag"));
     for seat in Seat::ALL {
-        assert_eq!(one.view(seat), other.view(seat), "{seat}");
-        assert_eq!(one.picture(seat), other.picture(seat), "{seat}");
+        assert_eq!(one.view(seat.into()), other.view(seat.into()), "{seat}");
+        assert_eq!(one.picture(seat.into()), other.picture(seat.into()), "{seat}");
         assert_eq!(one.legal(seat), other.legal(seat), "{seat}");
     }
 }

@@ -90,7 +90,7 @@ fn without(mut moves: Moves, listed: &Value) -> Moves {
 }
 
 fn options(state: &dyn AnyState) -> Value {
-    serde_json::from_str(&state.query(Seat::P1, "options").unwrap().json).unwrap()
+    serde_json::from_str(&state.query(Seat::P1.into(), "options").unwrap().json).unwrap()
 }
 
 /// The command of a take.
@@ -101,7 +101,7 @@ fn take_command((row, ids): &Take) -> String {
 
 /// Asks whether a channel could be carried out, tokens disregarded.
 fn is_possible(state: &dyn AnyState, channel: u64) -> bool {
-    *state.query(Seat::P1, &format!("possible {channel}")).unwrap().json == *"true"
+    *state.query(Seat::P1.into(), &format!("possible {channel}")).unwrap().json == *"true"
 }
 
 fn rejection(state: &dyn AnyState, seat: Seat, command: &str) -> Option<&'static str> {

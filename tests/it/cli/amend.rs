@@ -233,8 +233,8 @@ exit 1| error: the command was rejected; nothing was created
 $ turnfold amend duel:3 fly --branch x
 ! fly => rejected malformed (expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `fly`)
 exit 1| error: the command was rejected; nothing was created
-$ turnfold amend duel:3 "p9: stand" --branch x
-! p9: stand => rejected malformed (unknown seat `p9`: seats are `p1` to `p8` and `host`)
+$ turnfold amend duel:3 "p17: stand" --branch x
+! p17: stand => rejected malformed (unknown seat `p17`: seats are `p1` to `p16` and `host`)
 exit 1| error: the command was rejected; nothing was created
 $ turnfold amend duel:3 stand --branch taken
 exit 2| error: match `duel` already has a branch `taken`; choose another name

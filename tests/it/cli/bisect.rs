@@ -141,7 +141,7 @@ exit 2| error: invalid value '/turn < null' for '--when <CONDITION>': expected a
 #[test]
 fn a_field_that_is_there_now_and_then_is_no_mistake() {
     duel().check(str![[r#"
-$ turnfold bisect duel --when "/movement_order/1/player == p9"
+$ turnfold bisect duel --when "/movement_order/1/player == p17"
 exit 1| error: the condition is not true at the end, after 3 entries; use `--linear` to find an earlier entry at which it becomes true
 $ turnfold bisect duel --when "/selected == locust"
 exit 1| error: the condition is not true at the end, after 3 entries; use `--linear` to find an earlier entry at which it becomes true

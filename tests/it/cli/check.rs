@@ -375,7 +375,7 @@ fn a_malformed_file_is_told_with_its_place() {
     sandbox.ok("export duel -o good.tfl");
     let good = sandbox.read("good.tfl");
     let cases = [
-        ("seat", "2 p1 ", "2 p9 "),
+        ("seat", "2 p1 ", "2 p17 "),
         ("seq", "2 p1 ", "3 p1 "),
         ("spaces", "2 p1 ", "2  p1 "),
         ("key", "dice = ", "dices = "),
@@ -392,9 +392,9 @@ fn a_malformed_file_is_told_with_its_place() {
     sandbox.write("latin-1.tfl", b"turnfold replay 2\n+++\ntitle = \"\xe9\"\n");
     sandbox.check(str![[r#"
 $ turnfold check seat.tfl seq.tfl spaces.tfl key.tfl fence.tfl setup.tfl hash.tfl command.tfl carriage-return.tfl cut.tfl latin-1.tfl
-failed seat.tfl:41:3: expected a seat, `p1` to `p8` or `host`, found `p9`
+failed seat.tfl:41:3: expected a seat, `p1` to `p16` or `host`, found `p17`
 failed seq.tfl:41:1: expected entry number 2, found `3`
-failed spaces.tfl:41:3: expected a seat, `p1` to `p8` or `host`, found a space
+failed spaces.tfl:41:3: expected a seat, `p1` to `p16` or `host`, found a space
 failed key.tfl:5:1: expected a key of the header, found `dices`; the header's keys are `ruleset`, `version`, `dice`, `seed`, `head`, `title`, `view` and the table `setup`
 failed fence.tfl:2:1: expected `+++` before the header, found `---`
 setup.tfl:9: header: it is not the one that was blessed, `setup.radius` differs

@@ -96,7 +96,7 @@ exit 2| error: expected a file for `p3`, found one for `p2`
 $ turnfold show seed.tfl
 exit 2| error: seed.tfl:7:8: expected no `seed` next to `view`, found one
 $ turnfold show host.tfl
-exit 2| error: host.tfl:7:8: expected a player's seat as `view`, `p1` to `p8`
+exit 2| error: host.tfl:7:8: expected a player's seat as `view`, `p1` to `p16`, or `spectator`
 $ turnfold export ford:9 --as p2
 exit 2| error: `ford` has no entry 9; its last is 3
 $ turnfold replay false.tfl

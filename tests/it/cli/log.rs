@@ -117,8 +117,8 @@ $ turnfold log duel --grep "("
 exit 2| error: invalid value '(' for '--grep <REGEX>': found open group without closing ')'; see `--help`
 $ turnfold log duel --grep "(a{1000}){1000}"
 exit 2| error: invalid value '(a{1000}){1000}' for '--grep <REGEX>': compiled regex exceeded size limit; see `--help`
-$ turnfold log duel --seat p9
-exit 2| error: invalid value 'p9' for '--seat <SEAT>': unknown seat `p9`: seats are `p1` to `p8` and `host`; see `--help`
+$ turnfold log duel --seat p17
+exit 2| error: invalid value 'p17' for '--seat <SEAT>': unknown seat `p17`: seats are `p1` to `p16` and `host`; see `--help`
 
 "#]]);
 }

@@ -60,7 +60,7 @@ $ turnfold matches --mine p3
 $ turnfold matches --mine p2 --limit 1 --after due
 duel  initiative  3 entries, 1 branch  [TIME]  turn of p2
 $ turnfold matches --mine nobody
-exit 2| error: invalid value 'nobody' for '--mine <SEAT>': unknown seat `nobody`: seats are `p1` to `p8` and `host`; see `--help`
+exit 2| error: invalid value 'nobody' for '--mine <SEAT>': unknown seat `nobody`: seats are `p1` to `p16` and `host`; see `--help`
 
 "#]]);
 }

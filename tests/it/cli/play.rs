@@ -30,14 +30,14 @@ exit 1| error: the command was rejected; none of the 3 commands was recorded; `t
 $ turnfold play duel confirm nonsense
 ! nonsense => rejected malformed (expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `nonsense`)
 exit 1| error: the command was rejected; none of the 2 commands was recorded; `turnfold rules initiative malformed` explains it
-$ turnfold play duel "p9: confirm"
-! p9: confirm => rejected malformed (unknown seat `p9`: seats are `p1` to `p8` and `host`)
+$ turnfold play duel "p17: confirm"
+! p17: confirm => rejected malformed (unknown seat `p17`: seats are `p1` to `p16` and `host`)
 exit 1| error: the command was rejected; nothing was recorded; `turnfold rules initiative malformed` explains it
 $ turnfold play duel --as p3 confirm
 ! p3 confirm => rejected wrong_seat (this command belongs to a player of the match)
 exit 1| error: the command was rejected; nothing was recorded; `turnfold rules initiative wrong_seat` explains it
-$ turnfold play duel --as p9 confirm
-exit 2| error: invalid value 'p9' for '--as <SEAT>': unknown seat `p9`: seats are `p1` to `p8` and `host`; see `--help`
+$ turnfold play duel --as p17 confirm
+exit 2| error: invalid value 'p17' for '--as <SEAT>': unknown viewer `p17`: viewers are `p1` to `p16`, `host` and `spectator`; see `--help`
 $ turnfold log duel -n 1
 3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
 
@@ -55,7 +55,7 @@ $ turnfold play deadlines@open "extend 2026-12-04T18:00:00Z the mail was down"
 $ turnfold play deadlines@open "clock 2026-12-03T17:00:00Z"
 11 host clock 2026-12-03T17:00:00Z => clocked at=2026-12-03T17:00:00Z #ce7619558413cc33
 $ turnfold play deadlines@open "hots: clock 2027-01-01T18:00:00Z"
-! hots: clock 2027-01-01T18:00:00Z => rejected malformed (unknown seat `hots`: seats are `p1` to `p8` and `host`)
+! hots: clock 2027-01-01T18:00:00Z => rejected malformed (unknown seat `hots`: seats are `p1` to `p16` and `host`)
 exit 1| error: the command was rejected; nothing was recorded; `turnfold rules desk malformed` explains it
 
 "#]]);
@@ -186,13 +186,13 @@ exit 2| error: `--dice system` and `--no-auto-roll` exclude each other
 fn a_rejected_line_of_a_script_is_named() {
     let sandbox = duel();
     sandbox.write("script.txt", "# first\n\np2: click 0,0\np1: stand # not his turn\np2: cancel\n");
-    sandbox.write("alien.txt", "p2: click 0,0\np9: cancel\n");
+    sandbox.write("alien.txt", "p2: click 0,0\np17: cancel\n");
     sandbox.check(str![[r#"
 $ turnfold play duel --script script.txt
 ! p1 stand => rejected not_your_turn (it is the other player's impulse)
 exit 1| error: script.txt:4: the command was rejected; none of the 3 commands was recorded; `turnfold rules initiative not_your_turn` explains it
 $ turnfold play duel --script alien.txt
-! p9: cancel => rejected malformed (unknown seat `p9`: seats are `p1` to `p8` and `host`)
+! p17: cancel => rejected malformed (unknown seat `p17`: seats are `p1` to `p16` and `host`)
 exit 1| error: alien.txt:2: the command was rejected; none of the 2 commands was recorded; `turnfold rules initiative malformed` explains it
 $ turnfold play duel "p1: stand"
 ! p1 stand => rejected not_your_turn (it is the other player's impulse)

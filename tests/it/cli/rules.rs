@@ -220,7 +220,7 @@ fn every_question_is_told_with_an_example_that_is_known() {
     for rules in RULESETS {
         let book = rulebook(*rules);
         let states = fixtures(*rules);
-        let Err(QueryError::Unknown { known, .. }) = states[0].query(Seat::Host, "") else {
+        let Err(QueryError::Unknown { known, .. }) = states[0].query(Seat::Host.into(), "") else {
             panic!("{} answers an empty question", rules.name());
         };
         let told = items(&book, "questions").iter().map(|item| item["question"].as_str().unwrap());
@@ -228,7 +228,7 @@ fn every_question_is_told_with_an_example_that_is_known() {
         for item in items(&book, "questions") {
             let (form, example) = (item["question"].as_str().unwrap(), item["example"].as_str().unwrap());
             assert_eq!(form.split(' ').next(), example.split(' ').next(), "{form}");
-            let answer = states[0].query(Seat::Host, example);
+            let answer = states[0].query(Seat::Host.into(), example);
             assert!(!matches!(answer, Err(QueryError::Unknown { .. })), "{example}: {answer:?}");
         }
     }
@@ -277,7 +277,9 @@ fn golden_views(rules: &dyn AnyRules, add: &mut dyn FnMut(&str)) {
             let mut words = line.split(" => ").next().unwrap().splitn(3, ' ').skip(1);
             let (seat, command) = (words.next().unwrap().parse().unwrap(), words.next().unwrap());
             let entry = Logged { seq: 1, seat, command: CommandSource::Text(command) };
-            state.fold(&[entry], &DicePolicy::Recorded, &mut |step| add(&step.view(Seat::Host))).unwrap();
+            state
+                .fold(&[entry], &DicePolicy::Recorded, &mut |step| add(&step.view(Seat::Host.into())))
+                .unwrap();
         }
     }
 }
@@ -290,11 +292,11 @@ fn every_field_of_every_view_is_told_and_no_other() {
         let mut found = BTreeSet::new();
         for mut state in fixtures(*rules) {
             let mut add = |view: &str| paths(&serde_json::from_str(view).unwrap(), "", &mut found);
-            add(&state.view(Seat::Host));
-            add(&state.view(Seat::P1));
+            add(&state.view(Seat::Host.into()));
+            add(&state.view(Seat::P1.into()));
             let dice = DicePolicy::Recorded;
-            let _ =
-                Simulation::new(1).play(&mut *state, &dice, 1, 300, &mut |step| add(&step.view(Seat::Host)));
+            let _ = Simulation::new(1)
+                .play(&mut *state, &dice, 1, 300, &mut |step| add(&step.view(Seat::Host.into())));
         }
         let is_unknown =
             |found: &BTreeSet<String>, field: &&&str| !found.iter().any(|path| is_field(field, path));

@@ -148,8 +148,8 @@ $ turnfold ask caps chance -1,1
 none
 $ turnfold ask caps chance -1,1 --as=p2
 none
-$ turnfold ask caps chance -1,1 --as p9
-exit 2| error: invalid value 'p9' for '--as <SEAT>': unknown seat `p9`: seats are `p1` to `p8` and `host`; see `--help`
+$ turnfold ask caps chance -1,1 --as p17
+exit 2| error: invalid value 'p17' for '--as <SEAT>': unknown viewer `p17`: viewers are `p1` to `p16`, `host` and `spectator`; see `--help`
 $ turnfold ask caps -1,1
 exit 2| error: unknown query `-1,1`: `hexcapture` answers `chance Q,R`
 $ turnfold ask duel reach atlas --sa p1

@@ -98,7 +98,7 @@ fn ct_18_twenty_turns_of_forty_units_a_side_are_recorded_checked_and_verified() 
         assert!(happened.contains(effect), "never {effect}: {happened:?}");
     }
     let view = sandbox.ok("--format json show armies");
-    assert_eq!(view.trim_end(), &*state.view(Seat::Host));
+    assert_eq!(view.trim_end(), &*state.view(Seat::Host.into()));
     sandbox.ok("export armies -o armies.tfl");
     let checked = sandbox.ok("check armies.tfl");
     assert_eq!(checked, format!("ok armies.tfl {entries} entries\n1 passed, 0 failed ({entries} entries)\n"));

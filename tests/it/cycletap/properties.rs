@@ -10,7 +10,7 @@ use super::random::{Chooser, armies, hex};
 use super::{play, setup, start, told};
 
 fn view(state: &dyn AnyState, viewer: Seat) -> Value {
-    serde_json::from_str(&state.view(viewer)).unwrap()
+    serde_json::from_str(&state.view(viewer.into())).unwrap()
 }
 
 fn list<'a>(view: &'a Value, key: &str) -> &'a Vec<Value> {

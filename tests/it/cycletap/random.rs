@@ -39,7 +39,7 @@ impl Chooser {
         }
         let mut legal = state.legal(seat);
         legal.retain(|command| command != "switch");
-        let view: Value = serde_json::from_str(&state.view(Seat::Host)).unwrap();
+        let view: Value = serde_json::from_str(&state.view(Seat::Host.into())).unwrap();
         if let Some(centre) = centre(&view).filter(|_| self.below(4) > 0) {
             legal.retain(|command| tapped(command).is_none_or(|hex| hex.distance(centre) <= 1));
             let enemies =

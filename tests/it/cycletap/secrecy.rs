@@ -24,7 +24,7 @@ fn shown(toml: &str, log: &[(Seat, String)], viewer: Seat) -> Vec<String> {
             shown.push(format!("{} {} => {text} {json}", step.seat(), step.command()));
         }
     };
-    start(toml).fold_as(viewer, &logged, &DicePolicy::Recorded, observe).unwrap();
+    start(toml).fold_as(viewer.into(), &logged, &DicePolicy::Recorded, observe).unwrap();
     shown
 }
 

@@ -30,7 +30,7 @@ const OPEN: &str = "
 #[test]
 fn pm_24_the_view_tells_status_and_offers_and_no_order() {
     let state = played("", OPEN);
-    let view = serde_json::to_value(Desk::view(&state, Seat::P2)).unwrap();
+    let view = serde_json::to_value(Desk::view(&state, Seat::P2.into())).unwrap();
     assert_eq!(view["phase"], "open");
     assert_eq!(view["deadline"], "2026-12-04T18:00:00Z");
     assert_eq!((&view["stand"]["line"], &view["stand"]["seq"]), (&json!("main"), &json!(4)));
@@ -42,7 +42,7 @@ fn pm_24_the_view_tells_status_and_offers_and_no_order() {
         (&json!("end draw"), &json!(["p1"]))
     );
     assert_eq!(view["result"], json!(null));
-    let answer = Desk::query(&state, Seat::P1, "who").unwrap().unwrap();
+    let answer = Desk::query(&state, Seat::P1.into(), "who").unwrap().unwrap();
     assert_eq!(answer.text, "p2 since 2026-12-01T18:00:00Z until 2026-12-04T18:00:00Z");
     assert!(state.is_open() && !state.is_ready());
     assert_eq!(state.last_number(Seat::P1), 2);
@@ -51,7 +51,7 @@ fn pm_24_the_view_tells_status_and_offers_and_no_order() {
 
 #[test]
 fn pm_24_who_is_waited_for_in_every_phase() {
-    let who = |setup, script| Desk::query(&played(setup, script), Seat::P1, "who").unwrap().unwrap().text;
+    let who = |setup, script| Desk::query(&played(setup, script), Seat::P1.into(), "who").unwrap().unwrap().text;
     assert_eq!(who("seats = 3", "p2 join"), "p1, p3");
     assert_eq!(who("seats = 1", "p1 join"), "host");
     let stand = "p1 join\np2 join\nhost clock 2026-12-01T18:00:00Z\nhost stand main 0 L1 - p1,p2 => stood";

@@ -39,7 +39,7 @@ fn read(scene: &Scene, given: &[Given], viewer: Seat) -> Vec<String> {
         assert!(whole.starts_with("ignored") || whole.contains('='), "{whole} is told to {viewer}");
         read.extend(play.filter(|_| !step.concealed()));
     };
-    state.fold_as(viewer, &entries, &DicePolicy::Recorded, observe).unwrap();
+    state.fold_as(viewer.into(), &entries, &DicePolicy::Recorded, observe).unwrap();
     read
 }
 

@@ -20,7 +20,7 @@ fn pm_3_what_a_setup_may_say() {
     for setup in [
         "",
         "seats = 1",
-        "seats = 8\nhosted = [\"p8\", \"p1\"]",
+        "seats = 16\nhosted = [\"p16\", \"p1\"]",
         "hours = 1",
         "hours = 8760",
         "default = []",
@@ -31,7 +31,7 @@ fn pm_3_what_a_setup_may_say() {
     }
     for (setup, field) in [
         ("seats = 0", "seats"),
-        ("seats = 9", "seats"),
+        ("seats = 17", "seats"),
         ("hours = 0", "hours"),
         ("hours = 8761", "hours"),
         ("hosted = [\"p3\"]", "hosted[0]"),

@@ -31,7 +31,7 @@ fn hc_1_each_cell_draws_whether_it_is_coloured_and_then_its_colour() {
                 expected.push(json!({"at": at, "color": stream.draw(0, i32::try_from(colors).unwrap() - 1)}));
             }
         }
-        let view: Value = serde_json::from_str(&start(&setup).view(Seat::P1)).unwrap();
+        let view: Value = serde_json::from_str(&start(&setup).view(Seat::P1.into())).unwrap();
         assert_eq!(view["world"], Value::Array(expected), "{setup}");
     }
 }
@@ -61,7 +61,7 @@ fn hc_11_a_hex_is_brought_from_rim_to_rim_of_the_largest_disc() {
 
 #[test]
 fn each_of_32_colours_has_a_letter_of_its_own() {
-    let picture = start(&fixture("hexcapture", "thirty-two-colours")).picture(Seat::P1);
+    let picture = start(&fixture("hexcapture", "thirty-two-colours")).picture(Seat::P1.into());
     let boards = picture.blocks.into_iter().filter_map(|block| match block {
         Block::Hexes(board) => Some(board),
         _ => None,

@@ -52,7 +52,7 @@ impl Player {
 }
 
 fn view(state: &dyn AnyState) -> Value {
-    serde_json::from_str(&state.view(Seat::P1)).unwrap()
+    serde_json::from_str(&state.view(Seat::P1.into())).unwrap()
 }
 
 fn hex(value: &Value) -> Hex {

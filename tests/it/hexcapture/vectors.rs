@@ -136,7 +136,7 @@ fn check_trace(trace: &Value) -> usize {
         // HC-2
         turned_by_bump |= outcomes == "ignored out_of_bounds";
         turned_by_bump &= !outcomes.contains("cursor at=") && !outcomes.contains("turtle at=");
-        let view: Value = serde_json::from_str(&state.view(Seat::P1)).unwrap();
+        let view: Value = serde_json::from_str(&state.view(Seat::P1.into())).unwrap();
         for (field, expected) in expected(step, &world, &inventory) {
             if field == "facing" && turned_by_bump {
                 continue;

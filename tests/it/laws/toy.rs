@@ -15,7 +15,7 @@ use turnfold_core::picture::Picture;
 use turnfold_core::rules::admit;
 use turnfold_core::rules::{Judged, Part};
 use turnfold_core::text::{number, split_verb};
-use turnfold_core::{Answer, Malformed, Rules, Seat, SetupError};
+use turnfold_core::{Answer, Eyes, Malformed, Rules, Seat, Secrets, SetupError};
 use turnfold_laws::{Fixture, Law, broken_laws};
 
 use parts::{Command, Effect, Forgetful, Plan, Reason, Rejection, Setup, State, View};
@@ -45,12 +45,38 @@ impl<const FAULT: u8> Toy<FAULT> {
     }
 }
 
+fn shows<const FAULT: u8>(after: &State, now: &State, part: &Part<'_, Toy<FAULT>>, viewer: Eyes) -> bool {
+    if matches!(part, Part::Effect(..)) {
+        let is_new = FAULT == fault::TAKES_BACK && after.total == now.total;
+        let is_guest = FAULT == fault::SHOWS_GUEST_MORE && viewer == Eyes::Spectator;
+        if is_new || is_guest {
+            return true;
+        }
+    }
+    let seat = match part {
+        Part::Command(seat, Command::Hide(_)) | Part::Effect(seat, Effect::Hidden { .. }) => *seat,
+        Part::Command(..) | Part::Effect(..) => return true,
+    };
+    viewer.share(seat) || FAULT == fault::CONCEALS_NOTHING
+}
+
+fn setup_seen<const FAULT: u8>(setup: &Setup<FAULT>, _now: &State, viewer: Eyes) -> Setup<FAULT> {
+    let mut seen = setup.clone();
+    if FAULT == fault::SHOWS_OTHER_SETUP && viewer.are(Seat::P2) {
+        seen.end += 1;
+        seen.start.0 += 1;
+    }
+    seen
+}
+
 impl<const FAULT: u8> Rules for Toy<FAULT> {
     const NAME: &'static str = "toy";
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "two players add to a total and keep a secret";
     const EXAMPLE: &'static str = "";
     const RULEBOOK: &'static str = "";
+    const SECRETS: Secrets<Self> =
+        if FAULT == fault::SAYS_NONE { Secrets::None } else { Secrets::Kept { shows, setup_seen } };
     const QUERIES: &'static str = "`plus AMOUNT`";
 
     type Setup = Setup<FAULT>;
@@ -66,11 +92,13 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
         let start = setup.start.0;
         assert!(FAULT != fault::PANICS_ON_SETUP || start < 256, "the start is too far");
         SetupError::within("start", &start, 0..=100_000)?;
+        let is_dealt = matches!(FAULT, fault::DEALS_SECRET_IN_SETUP | fault::PRINTS_SECRET);
+        let (total, dealt) = if is_dealt { (0, start) } else { (start, 0) };
         Ok(State {
-            total: start,
+            total,
             end: setup.end,
             turn: Seat::P1,
-            secrets: [0; 2],
+            secrets: [dealt, 0],
             due: false,
             attempts: Cell::new(0),
             unsaved: 0,
@@ -101,6 +129,7 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
                     Verdict::Ignored(Reason::TooMuch)
                 }
             }
+            Command::Hide(_) if FAULT == fault::PRINTS_SECRET => Verdict::Ignored(Reason::SameSecret),
             Command::Hide(secret) => {
                 let place = usize::from(seat != Seat::P1);
                 if state.secrets[place] == *secret {
@@ -135,7 +164,7 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
                     state.unsaved = amount;
                 }
                 state.turn = if state.turn == Seat::P1 { Seat::P2 } else { Seat::P1 };
-                let total = state.total;
+                let total = if FAULT == fault::PRINTS_SECRET { state.secrets[0] } else { state.total };
                 if FAULT != fault::SILENT {
                     effects.push(|| Effect::Added { amount, total });
                 }
@@ -148,6 +177,11 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
                 state.due = true;
                 let named_applied = FAULT == fault::NAMES_EFFECT_APPLIED;
                 effects.push(|| if named_applied { Effect::Applied } else { Effect::Shaken });
+            }
+            Plan::Roll(amount) if FAULT == fault::ROLLS_SECRET_OPENLY => {
+                state.due = false;
+                state.secrets[0] = amount;
+                effects.push(|| Effect::Shaken);
             }
             Plan::Roll(amount) => {
                 state.due = false;
@@ -215,34 +249,26 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
         commands
     }
 
-    fn view(state: &State, viewer: Seat) -> View {
+    fn view(state: &State, viewer: Eyes) -> View {
         static ASKED: AtomicU32 = AtomicU32::new(0);
         let seen = |place: usize| {
-            let own = viewer == PLAYERS[place] || viewer == Seat::Host || FAULT == fault::LEAKS_IN_VIEW;
+            let all = matches!(FAULT, fault::LEAKS_IN_VIEW | fault::CONCEALS_NOTHING);
+            let own = viewer.share(PLAYERS[place]) || all;
             own.then_some(state.secrets[place])
         };
-        let counts = FAULT == fault::COUNTS_VIEWS && viewer == Seat::Host;
+        let counts = FAULT == fault::COUNTS_VIEWS && viewer == Eyes::HOST;
         let asked = if counts { ASKED.fetch_add(1, Ordering::Relaxed) } else { 0 };
         let ruleset = (FAULT == fault::NAMES_VIEW_TWICE).then_some("toy");
         View { ruleset, total: state.total, turn: state.turn, secrets: [seen(0), seen(1)], asked }
     }
 
-    fn view_with(state: &State, viewer: Seat, field: &str) -> View {
+    fn view_with(state: &State, viewer: Eyes, field: &str) -> View {
         let view = Self::view(state, viewer);
         let total = if FAULT == fault::LEAVES_OUT_FIELD && field == "total" { u32::MAX } else { view.total };
         View { total, ..view }
     }
 
-    fn setup_seen(setup: &Setup<FAULT>, _now: &State, viewer: Seat) -> Setup<FAULT> {
-        let mut seen = setup.clone();
-        if FAULT == fault::SHOWS_OTHER_SETUP && viewer == Seat::P2 {
-            seen.end += 1;
-            seen.start.0 += 1;
-        }
-        seen
-    }
-
-    fn query(state: &State, _seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
+    fn query(state: &State, _viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
         let sum: u32 = if FAULT == fault::LEAKS_IN_ANSWER { state.secrets.iter().sum() } else { 0 };
         match split_verb(question) {
             ("plus", Some(amount)) => {
@@ -254,23 +280,8 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
         }
     }
 
-    fn picture(_state: &State, _viewer: Seat) -> Picture {
+    fn picture(_state: &State, _viewer: Eyes) -> Picture {
         Picture::default()
-    }
-
-    fn shows(after: &State, now: &State, part: &Part<'_, Self>, viewer: Seat) -> bool {
-        if matches!(part, Part::Effect(..)) {
-            let is_new = FAULT == fault::TAKES_BACK && after.total == now.total;
-            let is_guest = FAULT == fault::SHOWS_GUEST_MORE && viewer == Seat::P8;
-            if is_new || is_guest {
-                return true;
-            }
-        }
-        let seat = match part {
-            Part::Command(seat, Command::Hide(_)) | Part::Effect(seat, Effect::Hidden { .. }) => *seat,
-            Part::Command(..) | Part::Effect(..) => return true,
-        };
-        seat == viewer || viewer == Seat::Host
     }
 }
 
@@ -316,7 +327,7 @@ fn a_command_that_does_not_read_back_is_caught() {
 #[test]
 fn a_state_that_does_not_hold_all_is_caught() {
     check::<{ fault::FORGETS_IN_STATE }>(&[Law::Resuming]);
-    check::<{ fault::COUNTS_VIEWS }>(&[Law::Stable, Law::Views]);
+    check::<{ fault::COUNTS_VIEWS }>(&[Law::Stable, Law::Views, Law::Leaks]);
     check::<{ fault::JUDGES_WITH_SIDE_EFFECT }>(&[Law::NothingElseChanges]);
 }
 
@@ -347,10 +358,34 @@ fn a_view_that_leaks_a_secret_or_names_its_ruleset_twice_is_caught() {
     check::<{ fault::LEAVES_OUT_FIELD }>(&[Law::Views]);
 }
 
+/// Each names the field, and the entry or the setup.
+#[test]
+fn what_is_shown_and_reveals_a_concealed_field_is_caught() {
+    check::<{ fault::ROLLS_SECRET_OPENLY }>(&[Law::Leaks]);
+    check::<{ fault::DEALS_SECRET_IN_SETUP }>(&[Law::Leaks]);
+    check::<{ fault::PRINTS_SECRET }>(&[Law::Leaks]);
+    let said = |sentences: &[String], parts: &[&str]| {
+        let is_said = |sentence: &String| parts.iter().all(|part| sentence.contains(part));
+        assert!(sentences.iter().any(is_said), "{parts:?} in:\n{}", sentences.join("\n"));
+    };
+    let of_roll = broken_by::<{ fault::ROLLS_SECRET_OPENLY }>().1;
+    said(&of_roll, &["entry ", "p2 is shown `roll ", "learns `/secrets/0`, which its view conceals"]);
+    let of_setup = broken_by::<{ fault::DEALS_SECRET_IN_SETUP }>().1;
+    said(&of_setup, &["the setup that p2 is shown reveals `/secrets/0`, which its view conceals"]);
+    let of_effect = broken_by::<{ fault::PRINTS_SECRET }>().1;
+    said(&of_effect, &["entry 1", "p2 is shown `add ", "\"total\":", "learns `/secrets/0`"]);
+}
+
+#[test]
+fn secrets_that_are_not_said_or_not_there_are_caught() {
+    check::<{ fault::SAYS_NONE }>(&[Law::Leaks, Law::Secrets]);
+    check::<{ fault::CONCEALS_NOTHING }>(&[Law::Secrets]);
+}
+
 #[test]
 fn an_effect_that_is_taken_back_or_that_only_who_looks_on_is_told_is_caught() {
-    check::<{ fault::TAKES_BACK }>(&[Law::ShownStays]);
-    check::<{ fault::SHOWS_GUEST_MORE }>(&[Law::Spectators]);
+    check::<{ fault::TAKES_BACK }>(&[Law::ShownStays, Law::Leaks]);
+    check::<{ fault::SHOWS_GUEST_MORE }>(&[Law::Spectators, Law::Leaks]);
 }
 
 #[test]

@@ -73,8 +73,11 @@ fn no_command_panics_or_loops_at_the_limits_of_every_range() {
         changes += u32::from(!outcome.starts_with("rejected") && !outcome.starts_with("ignored"));
     }
     assert!(changes > 200, "only {changes} commands were applied");
-    assert_eq!(state.query(Seat::P1, "predict 1000").unwrap().text.split(' ').count(), 1000);
-    assert!(state.view(Seat::P1).contains("\"hp\":1000000") && !state.picture(Seat::P1).blocks.is_empty());
+    assert_eq!(state.query(Seat::P1.into(), "predict 1000").unwrap().text.split(' ').count(), 1000);
+    assert!(
+        state.view(Seat::P1.into()).contains("\"hp\":1000000")
+            && !state.picture(Seat::P1.into()).blocks.is_empty()
+    );
 }
 
 /// LC-8, LC-11, LC-12: hp stays within its bounds, the dead stay dead and only the active unit has done anything.
@@ -104,7 +107,7 @@ fn every_state_of_seeded_play_is_sound() {
 
 /// Checks each unit of the view and counts the dead.
 fn check_units(state: &dyn AnyState, fixture: &str) -> usize {
-    let view: Value = serde_json::from_str(&state.view(Seat::Host)).unwrap();
+    let view: Value = serde_json::from_str(&state.view(Seat::Host.into())).unwrap();
     let units = view["units"].as_array().unwrap();
     for unit in units {
         let number = |key: &str| unit[key].as_u64().unwrap();

@@ -25,7 +25,7 @@ x enemy  imp   charge [###################.]  99/100  dead
 
 > acts  x dead  a full charge takes a turn
 ";
-    assert_eq!(drawn(&state.picture(Seat::P1)), expected);
+    assert_eq!(drawn(&state.picture(Seat::P1.into())), expected);
 }
 
 /// Returns a picture as characters, without colors.

@@ -138,7 +138,7 @@ impl Game {
     }
 
     fn charges(&self) -> Vec<u64> {
-        let view: Value = serde_json::from_str(&self.state.view(Seat::Host)).unwrap();
+        let view: Value = serde_json::from_str(&self.state.view(Seat::Host.into())).unwrap();
         let units = view["units"].as_array().unwrap();
         units.iter().map(|unit| unit["charge"].as_u64().unwrap()).collect()
     }
@@ -151,7 +151,7 @@ fn started(outcome: &str) -> Option<String> {
 }
 
 fn predicted(state: &dyn AnyState, count: usize) -> Vec<String> {
-    let answer = state.query(Seat::P1, &format!("predict {count}")).unwrap();
+    let answer = state.query(Seat::P1.into(), &format!("predict {count}")).unwrap();
     serde_json::from_str(&answer.json).unwrap()
 }
 

@@ -128,7 +128,7 @@ impl Correspondence {
     /// Has a player answer its newest letter, as far as it allows.
     fn reply(&mut self, seat: Seat) {
         let known = self.post.desk();
-        let view = Desk::view(known.state(), seat);
+        let view = Desk::view(known.state(), seat.into());
         let has_joined = known.state().key_of(seat).is_some();
         let mut words = Vec::new();
         if !has_joined {
@@ -298,7 +298,7 @@ fn check(rules: &str, setup: &str, terms: &str, ends: &[&str]) {
     for seed in 1..=count {
         let played = Correspondence::of(rules, setup, terms, seed).play();
         let desk = played.post.desk();
-        let result = Desk::view(desk.state(), Seat::Host).result.unwrap();
+        let result = Desk::view(desk.state(), Seat::Host.into()).result.unwrap();
         assert!(ends.contains(&result.as_str()), "seed {seed}: {result}");
         assert!(played.mishaps > 10, "seed {seed}: {} mishaps", played.mishaps);
         let orders = played.post.store.read(&played.post.mail_match().desk, &BranchName::main(), None);

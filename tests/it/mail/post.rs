@@ -219,7 +219,7 @@ impl Post {
 
     /// Tells the statuses of the seats that are asked, as `p1=ordered p2=none`, or how the match ended.
     pub(super) fn asked(&self) -> String {
-        let view = Desk::view(self.desk().state(), Seat::Host);
+        let view = Desk::view(self.desk().state(), Seat::Host.into());
         let asked = view.seats.iter().filter_map(|seat| Some(format!("{}={}", seat.seat, seat.status?)));
         let asked: Vec<_> = asked.collect();
         view.result.unwrap_or_else(|| asked.join(" "))

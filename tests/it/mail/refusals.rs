@@ -73,7 +73,7 @@ fn pm_2_a_takeback_leaves_two_lines_that_are_named() {
     mailbox.save("offer.txt", &[paper]);
     assert!(mailbox.take("offer.txt").status.success());
     let known = mailbox.known();
-    let to = Desk::view(known.desk.state(), P2).offers[0].digest;
+    let to = Desk::view(known.desk.state(), P2.into()).offers[0].digest;
     let answer = PaperContent::Answer { to, agree: true };
     let paper = mailbox.players.write(&known, P2, answer, Unlike::default());
     mailbox.save("answer.txt", &[paper]);

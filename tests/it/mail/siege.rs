@@ -9,7 +9,7 @@ use turnfold_core::dice::DueRoll;
 use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
 use turnfold_core::picture::Picture;
 use turnfold_core::text::{Malformed, number};
-use turnfold_core::{Rules, Seat, SetupError};
+use turnfold_core::{Eyes, Rules, Seat, Secrets, SetupError};
 
 const DIE: DueRoll = DueRoll { purpose: "gate", count: 1, low: 1, high: 6 };
 
@@ -131,6 +131,7 @@ impl Rules for Siege {
     const SUMMARY: &'static str = "a gate that a roll opens";
     const EXAMPLE: &'static str = "begins_with_roll = false";
     const RULEBOOK: &'static str = "";
+    const SECRETS: Secrets<Self> = Secrets::None;
 
     type Setup = Setup;
     type State = State;
@@ -223,11 +224,11 @@ impl Rules for Siege {
         vec![Command::Attack, Command::Enter, Command::Stay]
     }
 
-    fn view(state: &State, _viewer: Seat) -> View {
+    fn view(state: &State, _viewer: Eyes) -> View {
         View { open: state.open, entered: state.entered, day: state.day }
     }
 
-    fn picture(_state: &State, _viewer: Seat) -> Picture {
+    fn picture(_state: &State, _viewer: Eyes) -> Picture {
         Picture { blocks: Vec::new() }
     }
 }

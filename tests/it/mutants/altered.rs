@@ -7,7 +7,7 @@ use turnfold_core::admission::Issuer;
 use turnfold_core::outcome::{EffectSink, Verdict};
 use turnfold_core::picture::Picture;
 use turnfold_core::rules::{Judged, Part};
-use turnfold_core::{Answer, DueRoll, Malformed, Rules, Seat, SetupError};
+use turnfold_core::{Answer, DueRoll, Eyes, Malformed, Rules, Seat, Secrets, SetupError};
 
 /// What an alteration does to a ruleset; by default nothing.
 pub(super) trait Alteration: Send + Sync + 'static {
@@ -80,12 +80,32 @@ impl<A: Alteration, S: EffectSink<E>, E: ToString> EffectSink<E> for Told<'_, A,
     }
 }
 
+fn shows<A: Alteration>(after: &State<A>, now: &State<A>, part: &Part<'_, Altered<A>>, viewer: Eyes) -> bool {
+    let part = match part {
+        Part::Command(seat, command) => Part::Command(*seat, *command),
+        Part::Effect(seat, effect) => Part::Effect(*seat, *effect),
+    };
+    Base::<A>::SECRETS.shows(after, now, &part, viewer)
+}
+
+fn setup_seen<A: Alteration>(
+    setup: &<Base<A> as Rules>::Setup,
+    now: &State<A>,
+    viewer: Eyes,
+) -> <Base<A> as Rules>::Setup {
+    Base::<A>::SECRETS.setup_seen(setup, now, viewer)
+}
+
 impl<A: Alteration> Rules for Altered<A> {
     const NAME: &'static str = <Base<A> as Rules>::NAME;
     const VERSION: u32 = <Base<A> as Rules>::VERSION;
     const SUMMARY: &'static str = <Base<A> as Rules>::SUMMARY;
     const EXAMPLE: &'static str = <Base<A> as Rules>::EXAMPLE;
     const RULEBOOK: &'static str = <Base<A> as Rules>::RULEBOOK;
+    const SECRETS: Secrets<Self> = match <Base<A> as Rules>::SECRETS {
+        Secrets::None => Secrets::None,
+        Secrets::Kept { .. } => Secrets::Kept { shows: shows::<A>, setup_seen: setup_seen::<A> },
+    };
     const QUERIES: &'static str = <Base<A> as Rules>::QUERIES;
 
     type Setup = <Base<A> as Rules>::Setup;
@@ -112,7 +132,7 @@ impl<A: Alteration> Rules for Altered<A> {
 
     fn judge(state: &Self::State, seat: Seat, command: &Self::Command) -> Judged<Self> {
         let verdict = Base::<A>::judge(&prepared::<A>(state), seat, &A::read(command))?;
-        let view = serde_json::to_value(Base::<A>::view(state, Seat::Host)).unwrap();
+        let view = serde_json::to_value(Base::<A>::view(state, Seat::Host.into())).unwrap();
         let overruled = A::overrule(&view, seat, &command.to_string());
         Ok(match (verdict, overruled) {
             (_, Some(reason)) => Verdict::Ignored(reason),
@@ -163,23 +183,15 @@ impl<A: Alteration> Rules for Altered<A> {
         Base::<A>::candidates(state, seat)
     }
 
-    fn view(state: &Self::State, viewer: Seat) -> Self::View {
+    fn view(state: &Self::State, viewer: Eyes) -> Self::View {
         Base::<A>::view(state, viewer)
     }
 
-    fn query(state: &Self::State, seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
-        Base::<A>::query(state, seat, question)
+    fn query(state: &Self::State, viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
+        Base::<A>::query(state, viewer, question)
     }
 
-    fn picture(state: &Self::State, viewer: Seat) -> Picture {
+    fn picture(state: &Self::State, viewer: Eyes) -> Picture {
         Base::<A>::picture(state, viewer)
-    }
-
-    fn shows(after: &Self::State, now: &Self::State, part: &Part<'_, Self>, viewer: Seat) -> bool {
-        let part = match part {
-            Part::Command(seat, command) => Part::Command(*seat, *command),
-            Part::Effect(seat, effect) => Part::Effect(*seat, *effect),
-        };
-        Base::<A>::shows(after, now, &part, viewer)
     }
 }

@@ -22,11 +22,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::{fs, io};
 
-use turnfold_core::{AnyRules, AnyState};
+use turnfold_core::{AnyRules, AnyState, Eyes};
 
 mod commands;
 mod effects;
 mod judging;
+mod leaks;
 mod matches;
 mod played;
 mod replaying;
@@ -86,6 +87,16 @@ impl Fixture {
     }
 }
 
+/// Returns all who may look at a match: its players, a spectator and the host.
+fn viewers(state: &dyn AnyState) -> impl Iterator<Item = Eyes> + use<> {
+    not_hosts(state).chain([Eyes::HOST])
+}
+
+/// Returns all from whom something may be concealed.
+fn not_hosts(state: &dyn AnyState) -> impl Iterator<Item = Eyes> + use<> {
+    state.players().iter().copied().map(Eyes::Seat).chain([Eyes::Spectator])
+}
+
 /// A match at one point of its log: the state and what is tried there.
 struct Moment<'a> {
     played: &'a PlayedMatch,
@@ -129,6 +140,8 @@ pub fn broken_laws(rules: &dyn AnyRules, fixtures: &[Fixture]) -> Vec<String> {
         let all = played.commands.len() <= EXHAUSTIVE_MAX.max(fewest);
         check_match(&mut report, rules, played, all);
     }
+    report.enter("any of them", None);
+    leaks::check_all(&mut report, rules, &matches);
     report.into_sentences()
 }
 
@@ -150,6 +163,7 @@ fn check_match(report: &mut Report, rules: &dyn AnyRules, played: &PlayedMatch, 
     }
     report.guard(|report| replaying::check_whole(report, rules, played));
     report.guard(|report| shown::check_whole(report, rules, played));
+    report.guard(|report| leaks::check_whole(report, rules, played));
 }
 
 /// Holds a ruleset to every law at one moment of a match.
@@ -165,6 +179,7 @@ fn check_moment(
     report.guard(|report| rolls::check(report, moment));
     report.guard(|report| replaying::check(report, rules, moment));
     report.guard(|report| secrecy::check(report, rules, moment));
+    report.guard(|report| leaks::check(report, rules, moment));
 }
 
 /// Plays a match at random from a fixture.

@@ -6,7 +6,7 @@ use turnfold_core::{AnyRules, AnyState, Seat, Verdict};
 
 use super::matches::{PlayedEntry, PlayedMatch};
 use super::report::{Law, Report};
-use super::{Moment, SAMPLE, check_moment, commands, effects, replaying, secrecy, shown};
+use super::{Moment, SAMPLE, check_moment, commands, effects, leaks, replaying, secrecy, shown, viewers};
 
 /// Holds a ruleset to the laws while someone else plays, such as a fuzzer.
 pub struct PlayedLaws<'a> {
@@ -70,7 +70,7 @@ impl<'a> PlayedLaws<'a> {
         report.expect(Law::Resuming, folded.is_ok() && again.state_hash() == state.state_hash(), || {
             format!("folded again from bytes, it gives {folded:?} and {:.16}", again.state_hash())
         });
-        for viewer in Seat::ALL {
+        for viewer in viewers(state) {
             report.doing(format_args!("the view of {viewer}"));
             secrecy::check_view(report, rules.name(), &state.view(viewer));
         }
@@ -88,5 +88,6 @@ impl<'a> PlayedLaws<'a> {
         check_moment(&mut self.report, self.rules, &moment, &mut BTreeSet::new());
         self.report.guard(|report| replaying::check_whole(report, self.rules, played));
         self.report.guard(|report| shown::check_whole(report, self.rules, played));
+        self.report.guard(|report| leaks::check_whole(report, self.rules, played));
     }
 }

@@ -1,10 +1,10 @@
 //! A state is everything the future depends on: whatever way it was reached, play goes on the same.
 
-use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Logged, Seat};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Logged};
 
-use super::Moment;
 use super::matches::{PlayedEntry, PlayedMatch, logged};
 use super::report::{Law, Report};
+use super::{Moment, viewers};
 
 /// Compares playing on from here with playing on from the state's bytes and from a copy.
 pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
@@ -77,7 +77,7 @@ pub(super) fn check_whole(report: &mut Report, rules: &dyn AnyRules, played: &Pl
             format!("as {how} it gives {folded:?} and {:.16}, not {last:.16}", state.state_hash())
         });
     }
-    for viewer in Seat::ALL {
+    for viewer in viewers(&*start) {
         let mut state = start.fork();
         let mut shown = 0;
         let folded = state.fold_as(viewer, &texts, &played.dice, &mut |_| shown += 1);

@@ -30,13 +30,15 @@ pub enum Law {
     SeatsFile,
     ShownStays,
     Spectators,
+    Leaks,
+    Secrets,
     Setups,
     NoPanic,
 }
 
 impl Law {
     /// Every law.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 23] = [
         Self::TextRoundTrip,
         Self::BytesRoundTrip,
         Self::LegalIsWhatApplies,
@@ -56,6 +58,8 @@ impl Law {
         Self::SeatsFile,
         Self::ShownStays,
         Self::Spectators,
+        Self::Leaks,
+        Self::Secrets,
         Self::Setups,
         Self::NoPanic,
     ];
@@ -82,7 +86,9 @@ impl Display for Law {
             Self::Secrecy => "a viewer sees nothing of a concealed entry",
             Self::SeatsFile => "what a viewer may know of a match is a match that looks the same",
             Self::ShownStays => "what is shown at one head is shown at every later one",
-            Self::Spectators => "what is shown to a seat without a player is shown to every player",
+            Self::Spectators => "what is shown to a spectator is shown to every player",
+            Self::Leaks => "what a viewer is shown reveals no field that its view conceals",
+            Self::Secrets => "`SECRETS` says whether anything is concealed",
             Self::Setups => "a setup reads back and a bad one is an error",
             Self::NoPanic => "nothing panics",
         })

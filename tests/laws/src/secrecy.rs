@@ -5,21 +5,21 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use turnfold_core::picture::Picture;
 use turnfold_core::{
-    Answer, AnyRules, AnyState, DicePolicy, Json, Logged, QueryError, Rejected, Seat, Step, Verdict,
+    Answer, AnyRules, AnyState, DicePolicy, Eyes, Json, Logged, QueryError, Rejected, Step, Verdict,
 };
 
-use super::Moment;
 use super::effects::Object;
 use super::judging::described;
 use super::matches::PlayedEntry;
 use super::report::{Law, Report};
+use super::{Moment, not_hosts, viewers};
 
 /// At which moments all that can be asked is asked twice.
 const TWICE_EVERY: usize = 8;
 
 pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let state = moment.state;
-    for viewer in Seat::ALL {
+    for viewer in viewers(state) {
         report.doing(format_args!("the view of {viewer}"));
         check_view(report, rules.name(), &state.view(viewer));
     }
@@ -29,7 +29,7 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
         check_seats_file(report, rules, moment);
     }
     let Some(entry) = moment.played.entries.get(moment.step) else { return };
-    for viewer in Seat::ALL {
+    for viewer in viewers(state) {
         let mut after = state.fork();
         let mut hidden = false;
         let folded = after.fold_as(viewer, &[entry.logged()], &moment.played.dice, &mut |step| {
@@ -53,7 +53,7 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
 
 /// Requires each field that is asked for alone to be that of the whole view, which `Rules::view_with` may leave out.
 fn check_fields(report: &mut Report, state: &dyn AnyState) {
-    for viewer in Seat::ALL {
+    for viewer in viewers(state) {
         let Ok(Value::Object(view)) = serde_json::from_str::<Value>(&state.view(viewer)) else { continue };
         for (key, value) in view {
             let path = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
@@ -84,9 +84,10 @@ fn check_twice(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let state = moment.state;
     let Ok(resumed) = rules.resume(&state.state_bytes(), state.rolls()) else { return };
     let questions = questions(moment.state);
-    for viewer in Seat::ALL {
+    let count = viewers(state).count();
+    for (place, viewer) in viewers(state).enumerate() {
         // One viewer at a time is enough for the questions, which can be slow.
-        let mine = Seat::ALL[moment.step / TWICE_EVERY % Seat::ALL.len()] == viewer;
+        let mine = moment.step / TWICE_EVERY % count == place;
         let questions = if mine { questions.as_slice() } else { &[] };
         let first = Sight::of(state, viewer, questions);
         report.doing(viewer);
@@ -103,7 +104,7 @@ fn check_seats_file(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
     let Moment { played, state, step, .. } = *moment;
     let log: Vec<_> = played.entries[..step].iter().map(PlayedEntry::logged).collect();
     let questions = questions(state);
-    for viewer in state.players().iter().copied().chain([Seat::P8]) {
+    for viewer in not_hosts(state) {
         report.doing(format_args!("what {viewer} may know of the match"));
         let mut known = Vec::new();
         let Ok(mut whole) = rules.start(&played.setup) else { return };
@@ -157,22 +158,22 @@ struct Sight<'a> {
 /// Judges all commands tried at a moment, if the viewer is a player; others are answered in one way.
 fn judged<'a>(
     state: &dyn AnyState,
-    viewer: Seat,
+    viewer: Eyes,
     moment: &Moment<'a>,
 ) -> Vec<(&'a str, Result<Verdict, Rejected>)> {
     // A game whose judging changes the state breaks another law.
     let state = state.fork();
-    let tried = moment.tried.iter().filter(|_| state.players().contains(&viewer));
-    tried.map(|command| (*command, state.judge(viewer, command))).collect()
+    let Some(seat) = viewer.seat().filter(|seat| state.players().contains(seat)) else { return Vec::new() };
+    moment.tried.iter().map(|command| (*command, state.judge(seat, command))).collect()
 }
 
 impl<'a> Sight<'a> {
-    fn of(state: &dyn AnyState, viewer: Seat, questions: &'a [String]) -> Self {
+    fn of(state: &dyn AnyState, viewer: Eyes, questions: &'a [String]) -> Self {
         let ask = |question: &'a String| (question.as_str(), state.query(viewer, question));
         Self {
             view: state.view(viewer),
-            legal: state.legal(viewer),
-            candidates: state.candidates(viewer),
+            legal: viewer.seat().map(|seat| state.legal(seat)).unwrap_or_default(),
+            candidates: viewer.seat().map(|seat| state.candidates(seat)).unwrap_or_default(),
             picture: state.picture(viewer),
             answers: questions.iter().map(ask).collect(),
             judged: Vec::new(),
@@ -204,11 +205,11 @@ impl<'a> Sight<'a> {
 /// words in capitals.
 #[must_use]
 pub fn questions(state: &dyn AnyState) -> Vec<String> {
-    let Err(QueryError::Unknown { known, .. }) = state.query(Seat::Host, "?") else {
+    let Err(QueryError::Unknown { known, .. }) = state.query(Eyes::HOST, "?") else {
         return Vec::new();
     };
     let mut words: BTreeSet<String> = ["0", "1", "3", "0,0", "1,-1"].map(String::from).into();
-    if let Ok(view) = serde_json::from_str::<Value>(&state.view(Seat::Host)) {
+    if let Ok(view) = serde_json::from_str::<Value>(&state.view(Eyes::HOST)) {
         let mut ids = Vec::new();
         collect_ids(&view, &mut ids);
         words.extend(ids.into_iter().take(3));

@@ -50,7 +50,7 @@ pub(super) fn check_accepted(report: &mut Report, rules: &dyn AnyRules, setup: &
         Err(error) => report.broke(Law::Setups, format!("it is read, but does not start: {error}")),
         Ok(state) => {
             for seat in Seat::ALL {
-                state.view(seat);
+                state.view(seat.into());
             }
         }
     }

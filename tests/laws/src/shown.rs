@@ -1,16 +1,14 @@
 //! What viewers are shown of entries: never taken back, and a spectator is shown no more than any player.
 
-use turnfold_core::{AnyRules, Logged, Seat};
+use turnfold_core::{AnyRules, Eyes, Logged};
 
 use super::matches::{PlayedEntry, PlayedMatch};
+use super::not_hosts;
 use super::report::{Law, Report};
 
 /// How many heads of a match at most are compared, each with the one before: to see what is shown at one, all entries
 /// before it are folded for each viewer. Matches of other seeds have other heads.
 const HEADS_MAX: usize = 20;
-
-/// Who has no part in the match; a game with eight players has no such seat.
-const SPECTATOR: Seat = Seat::P8;
 
 /// What a viewer is shown of an entry.
 struct Shown {
@@ -34,9 +32,7 @@ impl Shown {
 /// Compares what is shown at one head with what is shown at the next, and to a spectator with what is shown to players.
 pub(super) fn check_whole(report: &mut Report, rules: &dyn AnyRules, played: &PlayedMatch) {
     let Ok(start) = rules.start(&played.setup) else { return };
-    let has_spectators = !start.players().contains(&SPECTATOR);
-    let players = start.players().iter().copied();
-    let viewers: Vec<_> = players.chain(has_spectators.then_some(SPECTATOR)).collect();
+    let viewers: Vec<_> = not_hosts(&*start).collect();
     let count = played.entries.len();
     let stride = count / HEADS_MAX + 1;
     let heads = (usize::from(played.seed) % stride..count).step_by(stride).chain([count]);
@@ -49,10 +45,10 @@ pub(super) fn check_whole(report: &mut Report, rules: &dyn AnyRules, played: &Pl
                 format!("{viewer} is shown {what} no more")
             });
         }
-        if let Some((to_spectator, to_players)) = now.split_last().filter(|_| has_spectators) {
+        if let Some((to_spectator, to_players)) = now.split_last() {
             for (player, to_player) in viewers.iter().zip(to_players) {
                 compare(report, Law::Spectators, (to_spectator, to_player), |what| {
-                    format!("{SPECTATOR} is shown {what}, {player} is not")
+                    format!("a spectator is shown {what}, {player} is not")
                 });
             }
         }
@@ -77,7 +73,7 @@ fn compare(
 }
 
 /// Returns what a viewer is shown of the first entries when the match stands behind them.
-fn shown(rules: &dyn AnyRules, played: &PlayedMatch, head: usize, viewer: Seat) -> Option<Vec<Shown>> {
+fn shown(rules: &dyn AnyRules, played: &PlayedMatch, head: usize, viewer: Eyes) -> Option<Vec<Shown>> {
     let log: Vec<Logged<'_>> = played.entries[..head].iter().map(PlayedEntry::logged).collect();
     let mut shown = Vec::new();
     let mut state = rules.start(&played.setup).ok()?;

@@ -36,8 +36,8 @@ fn state(rules: &dyn AnyRules, bytes: &[u8]) {
 /// Looks at a state that no match may lead to, and plays on from it: it can be nonsense, but must not panic.
 fn play_on(mut state: Box<dyn AnyState>) {
     for seat in [Seat::P1, Seat::P3, Seat::Host] {
-        state.view(seat);
-        state.picture(seat);
+        state.view(seat.into());
+        state.picture(seat.into());
         let legal = state.legal(seat);
         for command in legal.iter().step_by(legal.len() / 4 + 1) {
             let folded = state.fold(&[logged(1, seat, command)], &DicePolicy::Recorded, &mut |step| {

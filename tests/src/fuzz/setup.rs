@@ -35,11 +35,11 @@ fn look_around(rules: &dyn AnyRules, setup: &[u8]) {
     let mut state = rules.start(setup).unwrap();
     for seq in 1..=ENTRIES_MAX {
         for seat in [Seat::P1, Seat::P2, Seat::Host] {
-            state.view(seat);
-            state.picture(seat);
+            state.view(seat.into());
+            state.picture(seat.into());
         }
         for question in turnfold_laws::questions(&*state).iter().take(8) {
-            if let Err(error) = state.query(Seat::P1, question) {
+            if let Err(error) = state.query(Seat::P1.into(), question) {
                 check_message(&error.to_string());
             }
         }

@@ -127,7 +127,7 @@ fn hidden_in(
         let name = SourceName::Revision(revision.clone());
         let rules = rules_of(&of.genesis, &revision, registry)?;
         let mut state = rules.start(&of.genesis.setup)?;
-        let seen = state.setup_seen(&of.genesis.setup, viewer.seat());
+        let seen = state.setup_seen(&of.genesis.setup, viewer.eyes());
         if seen? != of.genesis.setup {
             return guessable(&format!("the setup of `{}` reveals what is dealt", of.name));
         }
@@ -154,7 +154,7 @@ fn hidden_in(
             hidden.insert((line, seq));
         }
         // What the host gives is shown to all in most games, and at a desk: it says nothing about anybody's secrets.
-        let is_open = seat == viewer.seat() || seat == Seat::Host && !hidden.contains(&(line, seq));
+        let is_open = viewer.eyes().are(seat) || seat == Seat::Host && !hidden.contains(&(line, seq));
         let is_safe = key.is_some_and(|key| UNGUESSABLE.iter().any(|begin| key.as_str().starts_with(begin)));
         // Of all that other players gave, left out or not: else the refusal would tell that they hide something.
         if !is_open && !is_safe {

@@ -34,7 +34,7 @@ impl fmt::Display for Difference {
 /// Returns a seat's view of a state.
 #[must_use]
 pub fn view_of(state: &dyn AnyState, seat: Seat) -> Value {
-    state.view_at(seat, "").unwrap_or_default()
+    state.view_at(seat.into(), "").unwrap_or_default()
 }
 
 /// Returns the fields in which two views differ, in the order of the views.

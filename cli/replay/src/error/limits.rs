@@ -38,7 +38,7 @@ pub const BUNDLE_LINES_MAX: usize = 100_000;
 /// The most bytes of a bundle's checkpoints, which are held.
 pub const BUNDLE_CHECKPOINT_BYTES_MAX: usize = 1 << 26;
 
-/// Addresses of at most eight players, and comments.
+/// Addresses of at most sixteen players, and comments.
 pub const MAIL_ADDRESSES: Limits =
     Limits { what: "file of addresses", bytes_max: 1 << 16, lines_max: 1 << 10, line_bytes_max: 1 << 10 };
 

@@ -83,7 +83,7 @@ impl Record {
             effects: step.effects_json(),
             state_hash: viewer.step_hash(step),
             view: state.then(|| viewer.step_view(step)),
-            views: viewer.may_look_as(views).map(|seat| (seat, step.view(seat))).collect(),
+            views: viewer.may_look_as(views).map(|seat| (seat, step.view(seat.into()))).collect(),
         }
     }
 
@@ -107,7 +107,7 @@ impl Record {
             effects: Json::of(&[(); 0]),
             state_hash: viewer.state_hash(state),
             view: detail.state.then(|| viewer.view_json(state)),
-            views: viewer.may_look_as(detail.views).map(|seat| (seat, state.view(seat))).collect(),
+            views: viewer.may_look_as(detail.views).map(|seat| (seat, state.view(seat.into()))).collect(),
         }
     }
 

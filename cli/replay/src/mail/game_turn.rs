@@ -229,7 +229,7 @@ pub(crate) fn is_shown_to_all(
 ) -> Result<bool, FoldError> {
     for seat in start.players() {
         let mut is_shown = true;
-        start.fork().fold_as(*seat, log, dice, &mut |step| is_shown &= step.wholly_shown())?;
+        start.fork().fold_as((*seat).into(), log, dice, &mut |step| is_shown &= step.wholly_shown())?;
         if !is_shown {
             return Ok(false);
         }

@@ -59,7 +59,7 @@ impl NewMailMatch<'_> {
     /// Requires that the setup, which is in every bundle, shows each player no more than it may know.
     fn require_open_setup(&self, game: &dyn AnyState) -> Result<(), ReplayError> {
         for seat in game.players() {
-            if game.setup_seen(&self.setup, *seat)? != self.setup {
+            if game.setup_seen(&self.setup, (*seat).into())? != self.setup {
                 let rules = self.rules.name();
                 return Err(ReplayError::Unusable(format!(
                     "`{rules}` cannot be played by mail: its setup is in every bundle and would show {seat} secrets"

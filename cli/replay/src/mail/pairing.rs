@@ -253,7 +253,7 @@ mod tests {
         }
         assert_eq!(TurnKey::Host { turn: 3 }.to_string(), "turn:3:host");
         for text in
-            ["", "order:1", "turn:1", "turn:01:p1", "turn:1:p9", "turn:1:p1:", "order:09:1", "paper:1:p1"]
+            ["", "order:1", "turn:1", "turn:01:p1", "turn:1:p17", "turn:1:p1:", "order:09:1", "paper:1:p1"]
         {
             assert!(text.parse::<TurnKey>().is_err(), "{text}");
         }

@@ -266,7 +266,7 @@ impl FromStr for Addresses {
                 .split_once('=')
                 .ok_or_else(|| at(Malformed::expected("a line such as `p1 = ann@example.org`", line)))?;
             let seat = seat.trim().parse().ok().filter(|seat| *seat != Seat::Host);
-            let seat = seat.ok_or_else(|| at(Malformed::expected("a seat from `p1` to `p8`", line)))?;
+            let seat = seat.ok_or_else(|| at(Malformed::expected("a seat from `p1` to `p16`", line)))?;
             if addresses.insert(seat, address.trim().parse().map_err(at)?).is_some() {
                 return Err(at(Malformed(format!("expected one address of {seat}, found another"))));
             }
@@ -289,7 +289,7 @@ mod tests {
         for (text, error) in [
             ("p1", "line 1: expected a line such as"),
             ("\nhost = a@b", "line 2: expected a seat"),
-            ("p9 = a@b", "line 1: expected a seat"),
+            ("p17 = a@b", "line 1: expected a seat"),
             ("p1 = a@b\np1 = c@d", "line 2: expected one address of p1"),
             ("p1 = a", "line 1: expected an address"),
             ("p1 = a@b, c@d", "line 1: expected an address"),

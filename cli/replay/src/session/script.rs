@@ -55,8 +55,10 @@ impl Viewer {
     /// [`OtherSeat`] for a command that names another seat.
     pub fn give(self, lines: &mut [ScriptLine]) -> Result<(), OtherSeat> {
         for line in lines {
-            let seat = *line.seat.get_or_insert(self.seat());
-            if seat != self.seat() {
+            // A spectator has no command of its own; one that names no seat is a player's.
+            let own = self.eyes().seat();
+            let seat = *line.seat.get_or_insert(own.unwrap_or(Seat::P1));
+            if own != Some(seat) {
                 return Err(OtherSeat { seat, command: line.command.clone(), own: self });
             }
         }
@@ -95,10 +97,10 @@ mod tests {
             (Some(Seat::Host), "tick"),
             (None, "roll 3 4"),
             (None, "extend T18:00"),
-            (None, "p9: x"),
+            (None, "p17: x"),
         ];
         assert_eq!(found, expected);
         assert!(lines.iter().rev().skip(1).all(|line| line.malformed.is_none()));
-        assert!(lines.last().unwrap().malformed.as_ref().unwrap().contains("unknown seat `p9`"));
+        assert!(lines.last().unwrap().malformed.as_ref().unwrap().contains("unknown seat `p17`"));
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table};
 use turnfold_core::text::in_one_line;
-use turnfold_core::{AnyRules, DicePolicy, Registry, Seat};
+use turnfold_core::{AnyRules, DicePolicy, Eyes, Registry};
 
 use super::canonical::{HeaderMark, HeaderValues};
 use super::error::TflError;
@@ -34,11 +34,11 @@ pub struct Header {
     pub(super) values: HeaderValues,
 }
 
-/// The seat for which a replay file was written.
+/// For whom a replay file was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenBy {
-    /// The seat.
-    pub seat: Seat,
+    /// Who may know everything in it.
+    pub eyes: Eyes,
     /// Whether the match has seeded dice, whose seed only the host may know.
     pub is_seeded: bool,
 }
@@ -73,10 +73,10 @@ impl Header {
             return Err(source.error(&key.span(), message));
         }
         let (rules, version) = source.ruleset(table, registry, versions)?;
-        let seat = source.view(table)?;
-        let dice = source.dice(table, seat)?;
+        let eyes = source.view(table)?;
+        let dice = source.dice(table, eyes)?;
         let is_seeded = source.text(table, "dice")?.is_some_and(|(policy, _)| policy == "seeded");
-        let view = seat.map(|seat| SeenBy { seat, is_seeded });
+        let view = eyes.map(|eyes| SeenBy { eyes, is_seeded });
         let title = source.text(table, "title")?.map_or_else(String::new, |(title, _)| title.into());
         source.require_setup(table)?;
         let values: Table = toml::from_str(&text)
@@ -168,14 +168,15 @@ impl Source<'_> {
         Ok((rules, version))
     }
 
-    fn view(&self, table: &DeTable<'_>) -> Result<Option<Seat>, TflError> {
-        let Some((seat, span)) = self.text(table, "view")? else { return Ok(None) };
-        let seat: Option<Seat> = seat.parse().ok();
-        let seat = seat.filter(|seat| *seat != Seat::Host);
-        seat.map(Some).ok_or_else(|| self.error(&span, "expected a player's seat as `view`, `p1` to `p8`"))
+    fn view(&self, table: &DeTable<'_>) -> Result<Option<Eyes>, TflError> {
+        let Some((eyes, span)) = self.text(table, "view")? else { return Ok(None) };
+        let eyes: Option<Eyes> = eyes.parse().ok();
+        let eyes = eyes.filter(|eyes| *eyes != Eyes::HOST);
+        let expected = "expected a player's seat as `view`, `p1` to `p16`, or `spectator`";
+        eyes.map(Some).ok_or_else(|| self.error(&span, expected))
     }
 
-    fn dice(&self, table: &DeTable<'_>, view: Option<Seat>) -> Result<DicePolicy, TflError> {
+    fn dice(&self, table: &DeTable<'_>, view: Option<Eyes>) -> Result<DicePolicy, TflError> {
         let what = "`dice = \"recorded\"`, `dice = \"seeded\"` or `dice = \"fair\"`";
         let (policy, span) = self.text(table, "dice")?.ok_or_else(|| self.missing(what))?;
         let (seed, head) = (self.text(table, "seed")?, self.text(table, "head")?);

@@ -248,7 +248,7 @@ fn closing(line: &SourceLine<'_>, count: u64) -> Result<Closing, TflError> {
 
 fn read_seat(line: &SourceLine<'_>, at: usize) -> Result<(Seat, usize), TflError> {
     let (word, next) = line.word(at);
-    let seat = word.parse().map_err(|_| line.expected(at, "a seat, `p1` to `p8` or `host`", word))?;
+    let seat = word.parse().map_err(|_| line.expected(at, "a seat, `p1` to `p16` or `host`", word))?;
     Ok((seat, next))
 }
 

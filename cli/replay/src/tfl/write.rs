@@ -68,7 +68,7 @@ impl Replay {
         dice: DicePolicy,
         title: &str,
         setup: &[u8],
-        view: Option<Seat>,
+        view: Option<Eyes>,
     ) -> Result<Self, SetupError> {
         let unwritable = |error: toml::ser::Error| SetupError::Bytes(error.to_string());
         let setup = rules.write_setup(setup)?;
@@ -82,7 +82,7 @@ impl Replay {
             DicePolicy::Seeded(seed) => format!("dice = \"seeded\"\nseed = \"{seed}\"\n"),
             DicePolicy::Fair(head) => format!("dice = \"fair\"\nhead = \"{head}\"\n"),
         };
-        let seen = view.map(|seat| format!("view = \"{seat}\"\n{}", not_seen(seat))).unwrap_or_default();
+        let seen = view.map(|eyes| format!("view = \"{eyes}\"\n{}", not_seen(eyes))).unwrap_or_default();
         let text = format!(
             "ruleset = \"{}\"\nversion = {}\n{policy}title = {}\n{seen}\n{}",
             rules.name(),
@@ -142,9 +142,9 @@ impl LogHasher {
 }
 
 /// Says in the header what the file leaves out.
-fn not_seen(seat: Seat) -> String {
+fn not_seen(eyes: Eyes) -> String {
     format!(
-        "# What {seat} may not know is left out: seed, hashes and hidden entries. Setup values not seen are made up.\n"
+        "# What {eyes} may not know is left out: seed, hashes and hidden entries. Setup values not seen are made up.\n"
     )
 }
 

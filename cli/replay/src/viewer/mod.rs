@@ -13,22 +13,26 @@ use std::str::FromStr;
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
-use turnfold_core::{Answer, AnyState, DicePolicy, Digest, FoldError, Json, Logged, QueryError, Seat, Step};
+use turnfold_core::{
+    Answer, AnyState, DicePolicy, Digest, Eyes, FoldError, Json, Logged, QueryError, Seat, Step,
+};
 
 use crate::tfl::SeenBy;
 
-/// The seat that looks, as `--as` names it.
+/// The seat or spectator that looks, as `--as` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Viewer(Seat);
+pub struct Viewer(Eyes);
 
 impl Viewer {
     /// The viewer of the table, from which nothing is concealed.
-    pub const HOST: Self = Self(Seat::Host);
+    pub const HOST: Self = Self(Eyes::HOST);
+    /// The viewer that has no seat, and so may know what all players may know.
+    pub const SPECTATOR: Self = Self(Eyes::Spectator);
 
     /// Returns `true` if nothing is ever concealed from this viewer.
     #[must_use]
     pub fn see_all(self) -> bool {
-        self.0 == Seat::Host
+        self.0 == Eyes::HOST
     }
 
     /// Refuses to players what shows everything there is, such as whole replay files.
@@ -43,19 +47,19 @@ impl Viewer {
     /// everything in it.
     pub(crate) fn narrowed(self, view: Option<SeenBy>) -> Result<Self, NotOfSeat> {
         match view {
-            Some(SeenBy { seat, .. }) if self.see_all() || self.0 == seat => Ok(Self(seat)),
-            Some(SeenBy { seat, .. }) => Err(NotOfSeat { seat, viewer: self }),
+            Some(SeenBy { eyes, .. }) if self.see_all() || self.0 == eyes => Ok(Self(eyes)),
+            Some(SeenBy { eyes, .. }) => Err(NotOfSeat { of: Self(eyes), viewer: self }),
             None => Ok(self),
         }
     }
 
     /// Returns the viewer of a seat.
     pub(crate) const fn of(seat: Seat) -> Self {
-        Self(seat)
+        Self(Eyes::Seat(seat))
     }
 
-    /// Returns the seat, for this library alone.
-    pub(crate) fn seat(self) -> Seat {
+    /// Returns who looks, for this library alone.
+    pub(crate) fn eyes(self) -> Eyes {
         self.0
     }
 
@@ -86,13 +90,14 @@ impl Viewer {
     /// Returns the seat's own commands that would be applied.
     #[must_use]
     pub fn legal(self, state: &dyn AnyState) -> Vec<(Seat, String)> {
-        state.legal(self.0).into_iter().map(|command| (self.0, command)).collect()
+        let Some(seat) = self.0.seat() else { return Vec::new() };
+        state.legal(seat).into_iter().map(|command| (seat, command)).collect()
     }
 
     /// Returns every seat's commands that would be applied, for the host.
     pub(crate) fn legal_of_all(state: &dyn AnyState) -> Vec<(Seat, String)> {
         let seats = state.players().iter().copied().chain([Seat::Host]);
-        seats.flat_map(|seat| Self(seat).legal(state)).collect()
+        seats.flat_map(|seat| Self::of(seat).legal(state)).collect()
     }
 
     /// Returns the answer to a question.
@@ -126,7 +131,7 @@ impl Viewer {
 
     /// Chooses the seats whose views this viewer may see.
     pub(crate) fn may_look_as(self, seats: &[Seat]) -> impl Iterator<Item = Seat> {
-        seats.iter().copied().filter(move |seat| self.see_all() || *seat == self.0)
+        seats.iter().copied().filter(move |seat| self.see_all() || self.0.are(*seat))
     }
 
     /// Returns where rolls come from.
@@ -160,10 +165,10 @@ impl Viewer {
 
 /// A replay file for one seat, viewed by another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a file for `{viewer}`, found one for `{seat}`")]
+#[error("expected a file for `{viewer}`, found one for `{of}`")]
 pub struct NotOfSeat {
-    /// The seat of the file.
-    pub seat: Seat,
+    /// Whose file it is.
+    pub of: Viewer,
     /// Who wants to look at it.
     pub viewer: Viewer,
 }
@@ -186,12 +191,12 @@ impl fmt::Display for Viewer {
 
 impl From<Seat> for Viewer {
     fn from(seat: Seat) -> Self {
-        Self(seat)
+        Self::of(seat)
     }
 }
 
 impl FromStr for Viewer {
-    type Err = <Seat as FromStr>::Err;
+    type Err = <Eyes as FromStr>::Err;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         text.parse().map(Self)

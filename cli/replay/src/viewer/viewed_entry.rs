@@ -94,13 +94,13 @@ impl ViewedEntry<'_> {
     /// Returns what a path leads to in the view of the state after it.
     #[must_use]
     pub fn field(&self, path: &str) -> Option<Value> {
-        self.step.view_at(self.viewer.seat(), path)
+        self.step.view_at(self.viewer.eyes(), path)
     }
 
     /// Returns the picture of the state after it.
     #[must_use]
     pub fn picture(&self) -> Picture {
-        self.step.picture(self.viewer.seat())
+        self.step.picture(self.viewer.eyes())
     }
 
     /// Returns the record with the further knowledge of its source.

@@ -50,7 +50,7 @@ pub(crate) struct From {
     after: Option<u64>,
     /// The seat to look as; for the host
     #[serde(rename = "as")]
-    #[param(value_type = Option<String>, rename = "as", pattern = "^(p[1-8]|host)$")]
+    #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
     seat: Option<SeatName>,
 }
 

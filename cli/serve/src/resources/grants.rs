@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::statuses::{Changed, Deleted, Id, Looked, Name};
 use crate::app::App;
-use crate::auth::{Bearer, SPECTATOR, Viewpoint};
+use crate::auth::{Bearer, Viewpoint};
 use crate::documents::lists;
 use crate::http::{JSON, List, NoParameters, ValidQuery, given, json, json_body, name, require_accepted};
 use crate::problem::{ApiResult, Problem};
@@ -40,7 +40,7 @@ pub(crate) struct NewGrantJson {
     kind: String,
     /// The seat of a `seat` or `invitation`
     #[serde(default, deserialize_with = "given")]
-    #[schema(nullable = false, pattern = "^p[1-8]$")]
+    #[schema(nullable = false, pattern = "^p([1-9]|1[0-6])$")]
     seat: Option<String>,
     /// A label for the host
     #[serde(default, deserialize_with = "given")]
@@ -156,9 +156,6 @@ impl NewGrantJson {
         match kind.seat() {
             Some(seat) if !players.contains(&seat) => {
                 Err(Problem::bad(format!("the match has no player `{seat}`")))
-            }
-            None if matches!(kind, GrantKind::Spectator { .. }) && players.contains(&SPECTATOR) => {
-                Err(Problem::bad("a game of eight players has no spectators"))
             }
             _ => Ok(kind),
         }

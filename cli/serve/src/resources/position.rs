@@ -31,7 +31,7 @@ pub(crate) struct At {
     pub(super) at: Option<u64>,
     /// The seat to look as; only for the host
     #[serde(rename = "as")]
-    #[param(value_type = Option<String>, rename = "as", pattern = "^(p[1-8]|host)$")]
+    #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
     pub(super) seat: Option<SeatName>,
 }
 
@@ -168,7 +168,7 @@ pub(crate) struct Question {
     at: Option<u64>,
     /// The seat to look as; only for the host
     #[serde(rename = "as")]
-    #[param(value_type = Option<String>, rename = "as", pattern = "^(p[1-8]|host)$")]
+    #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
     seat: Option<SeatName>,
 }
 

@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let mut table = TableDice::new(args.roll.clone(), &mut source);
     let report = host.run(at, &mut table)?;
     let unused = table.unused();
-    let who = Desk::query(host.desk().state(), Seat::Host, "who").ok().flatten();
+    let who = Desk::query(host.desk().state(), Seat::Host.into(), "who").ok().flatten();
     let letters = post.write(&store, [], context)?;
     drop(store);
     if unused > 0 {
@@ -123,15 +123,15 @@ pub(crate) fn status(args: &StatusArgs, context: &mut Context) -> Result<ExitSta
     let of = MailMatch::find(&store, name, &context.registry)?;
     let desk = DeskHistory::read(&store, &of)?;
     let state = desk.state();
-    let who = Desk::query(state, Seat::Host, "who");
+    let who = Desk::query(state, Seat::Host.into(), "who");
     let who = who.ok().flatten().ok_or_else(|| Failure::internal("the desk does not answer `who`"))?;
     let status = json!({
         "match": name.as_str(),
         "desk": of.desk.as_str(),
-        "view": Desk::view(state, Seat::Host),
+        "view": Desk::view(state, Seat::Host.into()),
         "who": who.json,
     });
     context.output.show(&status, || vec![format!("{name} waits for {}", who.text).into()])?;
-    render::print(&Desk::picture(state, Seat::Host), &mut context.output)?;
+    render::print(&Desk::picture(state, Seat::Host.into()), &mut context.output)?;
     Ok(ExitStatus::Yes)
 }

@@ -33,8 +33,8 @@ use alloc::vec::Vec;
 use crate::admission::Issuer;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
-use crate::rules::{Answer, Rules, SetupError};
-use crate::seat::Seat;
+use crate::rules::{Answer, Rules, Secrets, SetupError};
+use crate::seat::{Eyes, Seat};
 use crate::text::Malformed;
 
 pub use command::{Command, Ids};
@@ -58,6 +58,9 @@ impl Rules for Channel {
     const SUMMARY: &'static str = "energies moved along channels into harmony, for up to four players";
     const EXAMPLE: &'static str = include_str!("example.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
+    /// Entries conceal nothing; CH-18 is about the setup.
+    const SECRETS: Secrets<Self> =
+        Secrets::Kept { shows: |_, _, _, _| true, setup_seen: secrecy::setup_seen };
     const QUERIES: &'static str = "`options`, `possible N` and `decode CODE`";
 
     type Setup = Setup;
@@ -101,23 +104,19 @@ impl Rules for Channel {
         legal::candidates(state, seat)
     }
 
-    fn view(state: &State, viewer: Seat) -> View {
+    fn view(state: &State, viewer: Eyes) -> View {
         View::of(state, viewer, |_| true)
     }
 
-    fn view_with(state: &State, viewer: Seat, field: &str) -> View {
+    fn view_with(state: &State, viewer: Eyes, field: &str) -> View {
         View::of(state, viewer, |name| name == field)
     }
 
-    fn setup_seen(setup: &Setup, now: &State, viewer: Seat) -> Setup {
-        secrecy::setup_seen(setup, now, viewer)
-    }
-
-    fn query(state: &State, _seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
+    fn query(state: &State, _viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
         query::query(state, question)
     }
 
-    fn picture(state: &State, viewer: Seat) -> Picture {
+    fn picture(state: &State, viewer: Eyes) -> Picture {
         picture::picture(state, viewer)
     }
 }

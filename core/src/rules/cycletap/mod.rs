@@ -28,8 +28,8 @@ use alloc::vec::Vec;
 use crate::admission::Issuer;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
-use crate::rules::{Answer, Part, Rules, SetupError};
-use crate::seat::Seat;
+use crate::rules::{Answer, Rules, Secrets, SetupError};
+use crate::seat::{Eyes, Seat};
 use crate::targets::Targets;
 use crate::text::Malformed;
 
@@ -53,6 +53,8 @@ impl Rules for Cycletap {
     const SUMMARY: &'static str = "orders placed in secret by cycling taps, carried out at once";
     const EXAMPLE: &'static str = include_str!("example.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
+    const SECRETS: Secrets<Self> =
+        Secrets::Kept { shows: secrecy::shows, setup_seen: |setup, _, _| setup.clone() };
     const QUERIES: &'static str = "`suggest Q,R`";
 
     type Setup = Setup;
@@ -100,19 +102,15 @@ impl Rules for Cycletap {
         Targets::hexes_in(command)
     }
 
-    fn view(state: &State, viewer: Seat) -> View {
+    fn view(state: &State, viewer: Eyes) -> View {
         View::of(state, viewer)
     }
 
-    fn query(state: &State, seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
-        query::query(state, seat, question)
+    fn query(state: &State, viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
+        query::query(state, viewer, question)
     }
 
-    fn picture(state: &State, viewer: Seat) -> Picture {
+    fn picture(state: &State, viewer: Eyes) -> Picture {
         picture::picture(state, viewer)
-    }
-
-    fn shows(after: &State, now: &State, part: &Part<'_, Self>, viewer: Seat) -> bool {
-        secrecy::shows(after, now, part, viewer)
     }
 }

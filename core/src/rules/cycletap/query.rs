@@ -7,30 +7,30 @@ use super::order::PathKind;
 use super::state::{State, Tap};
 use crate::hex::Hex;
 use crate::rules::Answer;
-use crate::seat::Seat;
+use crate::seat::Eyes;
 use crate::text::{Malformed, split_verb};
 
-pub(super) fn query(state: &State, seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
+pub(super) fn query(state: &State, viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
     match split_verb(question) {
         ("suggest", Some(hex)) => {
-            let kind = suggest(state, seat, hex)?;
+            let kind = suggest(state, viewer, hex)?;
             Ok(Some(Answer::new(kind.to_string(), &kind)))
         }
         _ => Ok(None),
     }
 }
 
-/// The kind of path that suits the distance of a hex from the origin. Errors do not depend on what the seat may not
+/// The kind of path that suits the distance of a hex from the origin. Errors do not depend on what the viewer may not
 /// know (CT-19).
-fn suggest(state: &State, seat: Seat, hex: &str) -> Result<PathKind, Malformed> {
+fn suggest(state: &State, viewer: Eyes, hex: &str) -> Result<PathKind, Malformed> {
     let hex: Hex = hex.parse()?;
     if !state.board.contains(hex) {
         return Err(Malformed(format!("hex {hex} is off the board of radius {}", state.board.radius())));
     }
-    let tap = state.tap_seen_by(seat);
+    let tap = state.tap_seen_by(viewer);
     if tap.is_none() && state.planning().is_some() {
         return Err(Malformed(format!(
-            "{seat} may not see what is selected: only the planning seat and `host` do"
+            "{viewer} may not see what is selected: only the planning seat and `host` do"
         )));
     }
     let Some(origin) = tap.and_then(Tap::origin).and_then(|unit| state.units.get(&unit)) else {

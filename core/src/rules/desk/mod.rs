@@ -45,8 +45,8 @@ use alloc::vec::Vec;
 use crate::admission::Issuer;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
-use crate::rules::{Answer, Part, Rules, SetupError};
-use crate::seat::Seat;
+use crate::rules::{Answer, Rules, Secrets, SetupError};
+use crate::seat::{Eyes, Seat};
 use crate::text::Malformed;
 
 pub use command::{AskedSeats, Command, Grounds, PlayCount, RefusalCode};
@@ -67,6 +67,8 @@ impl Rules for Desk {
     const SUMMARY: &'static str = "the desk of a match by mail: signed papers, deadlines, takebacks";
     const EXAMPLE: &'static str = include_str!("example.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
+    const SECRETS: Secrets<Self> =
+        Secrets::Kept { shows: secrecy::shows, setup_seen: |setup, _, _| setup.clone() };
     const QUERIES: &'static str = "`who`";
 
     type Setup = Setup;
@@ -106,19 +108,15 @@ impl Rules for Desk {
         legal::candidates(seat)
     }
 
-    fn view(state: &State, _viewer: Seat) -> View {
+    fn view(state: &State, _viewer: Eyes) -> View {
         View::of(state)
     }
 
-    fn query(state: &State, _seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
+    fn query(state: &State, _viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
         Ok(query::query(state, question))
     }
 
-    fn picture(state: &State, _viewer: Seat) -> Picture {
+    fn picture(state: &State, _viewer: Eyes) -> Picture {
         picture::picture(state)
-    }
-
-    fn shows(after: &State, now: &State, part: &Part<'_, Self>, viewer: Seat) -> bool {
-        secrecy::shows(after, now, part, viewer)
     }
 }

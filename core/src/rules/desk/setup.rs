@@ -28,7 +28,7 @@ pub struct Setup {
     /// The head of the host's dice chain, only with fair dice: 64 hex digits.
     #[serde(default)]
     pub head: Option<String>,
-    /// The players, 1..=8.
+    /// The players, 1..=16.
     #[serde(default = "default_seats")]
     pub seats: u8,
     /// The hours of each turn, 1..=8760.
@@ -96,7 +96,7 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
         return Err(SetupError::value("host", "expected a key that signs, found one that cosigns"));
     }
     let head = setup.head.as_ref().map(|head| digest("head", head)).transpose()?;
-    SetupError::within("seats", &setup.seats, 1..=8)?;
+    SetupError::within("seats", &setup.seats, 1..=16)?;
     SetupError::within("hours", &setup.hours, 1..=8760)?;
     commands("default", &setup.default)?;
     commands("between", &setup.between)?;

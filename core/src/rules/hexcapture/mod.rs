@@ -31,8 +31,8 @@ use crate::admission::Issuer;
 use crate::dice::DueRoll;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
-use crate::rules::{Answer, Rules, SetupError};
-use crate::seat::Seat;
+use crate::rules::{Answer, Rules, Secrets, SetupError};
+use crate::seat::{Eyes, Seat};
 use crate::text::Malformed;
 
 pub use command::Command;
@@ -54,7 +54,7 @@ impl Rules for Hexcapture {
     const SUMMARY: &'static str = "one turtle captures, carries and eats colored hexes, tick by tick";
     const EXAMPLE: &'static str = include_str!("example.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
-    const HAS_SECRETS: bool = false;
+    const SECRETS: Secrets<Self> = Secrets::None;
     const QUERIES: &'static str = "`chance Q,R`";
 
     type Setup = Setup;
@@ -105,15 +105,15 @@ impl Rules for Hexcapture {
         legal::candidates(state, seat)
     }
 
-    fn view(state: &State, _viewer: Seat) -> View {
+    fn view(state: &State, _viewer: Eyes) -> View {
         View::of(state)
     }
 
-    fn query(state: &State, _seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
+    fn query(state: &State, _viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
         query::query(state, question)
     }
 
-    fn picture(state: &State, _viewer: Seat) -> Picture {
+    fn picture(state: &State, _viewer: Eyes) -> Picture {
         picture::picture(state)
     }
 }

@@ -24,8 +24,8 @@ use crate::admission::Issuer;
 use crate::dice::DueRoll;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
-use crate::rules::{Answer, Rules, SetupError};
-use crate::seat::Seat;
+use crate::rules::{Answer, Rules, Secrets, SetupError};
+use crate::seat::{Eyes, Seat};
 use crate::targets::Targets;
 use crate::text::Malformed;
 
@@ -48,7 +48,7 @@ impl Rules for Initiative {
     const SUMMARY: &'static str = "two-player initiative rolls and movement in alternating impulses";
     const EXAMPLE: &'static str = include_str!("example.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
-    const HAS_SECRETS: bool = false;
+    const SECRETS: Secrets<Self> = Secrets::None;
     const QUERIES: &'static str = "`order LOSER_COUNT WINNER_COUNT` and `reach UNIT`";
 
     type Setup = Setup;
@@ -107,15 +107,15 @@ impl Rules for Initiative {
         Targets::hexes_in(command)
     }
 
-    fn view(state: &State, _viewer: Seat) -> View {
+    fn view(state: &State, _viewer: Eyes) -> View {
         View::of(state)
     }
 
-    fn query(state: &State, _seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
+    fn query(state: &State, _viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
         query::query(state, question)
     }
 
-    fn picture(state: &State, _viewer: Seat) -> Picture {
+    fn picture(state: &State, _viewer: Eyes) -> Picture {
         picture::picture(state)
     }
 }

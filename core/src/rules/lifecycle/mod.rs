@@ -26,8 +26,8 @@ use alloc::vec::Vec;
 use crate::admission::Issuer;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
-use crate::rules::{Answer, Rules, SetupError};
-use crate::seat::Seat;
+use crate::rules::{Answer, Rules, Secrets, SetupError};
+use crate::seat::{Eyes, Seat};
 use crate::text::Malformed;
 
 pub use command::Command;
@@ -52,7 +52,7 @@ impl Rules for Lifecycle {
         "charge-meter race with upkeep, status effects and a predicted queue of turns";
     const EXAMPLE: &'static str = include_str!("example.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
-    const HAS_SECRETS: bool = false;
+    const SECRETS: Secrets<Self> = Secrets::None;
     const QUERIES: &'static str = "`predict N`";
 
     type Setup = Setup;
@@ -97,19 +97,19 @@ impl Rules for Lifecycle {
         legal::candidates(state, seat)
     }
 
-    fn view(state: &State, _viewer: Seat) -> View {
+    fn view(state: &State, _viewer: Eyes) -> View {
         View::of(state, true)
     }
 
-    fn view_with(state: &State, _viewer: Seat, field: &str) -> View {
+    fn view_with(state: &State, _viewer: Eyes, field: &str) -> View {
         View::of(state, field == "projected_queue")
     }
 
-    fn query(state: &State, _seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
+    fn query(state: &State, _viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
         query::query(state, question)
     }
 
-    fn picture(state: &State, _viewer: Seat) -> Picture {
+    fn picture(state: &State, _viewer: Eyes) -> Picture {
         picture::picture(state)
     }
 }

@@ -182,8 +182,8 @@ impl<'a> Play<'a> {
     fn open(&mut self) -> Result<(), String> {
         let state = &self.begun()?.state;
         for seat in Seat::ALL {
-            compare(&format!("view {seat}"), &state.view(Seat::Host), &state.view(seat))?;
-            if state.picture(seat) != state.picture(Seat::Host) {
+            compare(&format!("view {seat}"), &state.view(Seat::Host.into()), &state.view(seat.into()))?;
+            if state.picture(seat.into()) != state.picture(Seat::Host.into()) {
                 return Err(format!("the picture of {seat} is not that of the host"));
             }
         }
@@ -230,9 +230,9 @@ fn answer(state: &dyn AnyState, word: &str, seat: Seat, question: &str) -> Resul
         "by" => state.default_seat(question).map_or("none", Seat::name).into(),
         "why" => state.judge(seat, question).map_or_else(|rejected| rejected.message, |_| "accepted".into()),
         "json" => state
-            .query(seat, question)
+            .query(seat.into(), question)
             .map_or_else(|error| error.to_string(), |answer| answer.json.to_string()),
-        _ => state.query(seat, question).map_or_else(|error| error.to_string(), |answer| answer.text),
+        _ => state.query(seat.into(), question).map_or_else(|error| error.to_string(), |answer| answer.text),
     })
 }
 
@@ -244,7 +244,7 @@ fn legal_but(state: &dyn AnyState, seat: Seat, left_out: Option<&str>) -> String
 
 /// A member of a view by its path such as `players/0/rows`; `/` is the whole view, and `units/*/hp` a member of each.
 fn seen(state: &dyn AnyState, viewer: Seat, path: &str) -> Result<String, String> {
-    let view = state.view(viewer);
+    let view = state.view(viewer.into());
     if path == "/" {
         return Ok(view.to_string());
     }

@@ -275,7 +275,7 @@ impl Correspondence<'_> {
 
     /// The desk stands where the model does.
     fn compare(&self) {
-        let view = Desk::view(self.host.desk().state(), Seat::Host);
+        let view = Desk::view(self.host.desk().state(), Seat::Host.into());
         let Model { phase, turn, clock, deadline, players, result, .. } = &self.model;
         let context = || format!("case {}: {view:#?}\n{:#?}", self.case, self.model);
         let word = match phase {

@@ -9,7 +9,7 @@ use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
 use turnfold_core::picture::Picture;
 use turnfold_core::rules::Part;
 use turnfold_core::text::{Malformed, number};
-use turnfold_core::{Rules, Seat, SetupError};
+use turnfold_core::{Eyes, Rules, Seat, Secrets, SetupError};
 
 use super::relay::{Fault, Move, Relay, Setup};
 
@@ -85,12 +85,18 @@ pub(crate) fn index(seat: Seat) -> Option<usize> {
     Seat::players(8).iter().position(|player| *player == seat)
 }
 
+fn shows(after: &Relay, now: &Relay, part: &Part<'_, RelayRules>, viewer: Eyes) -> bool {
+    let Part::Command(seat, Move::Add(_)) = part else { return true };
+    !now.setup.secret || viewer.share(*seat) || now.is_over() || now.round > after.round
+}
+
 impl Rules for RelayRules {
     const NAME: &'static str = "relay";
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "adding in rounds";
     const EXAMPLE: &'static str = "seats = 2\nrounds = 2\nat_once = true\nresolved = true\nsecret = true";
     const RULEBOOK: &'static str = "";
+    const SECRETS: Secrets<Self> = Secrets::Kept { shows, setup_seen: |setup, _, _| setup.clone() };
 
     type Setup = Setup;
     type State = Relay;
@@ -131,20 +137,11 @@ impl Rules for RelayRules {
         if seat == Seat::Host { vec![Move::Resolve] } else { vec![Move::Add(1), Move::Add(9), Move::Done] }
     }
 
-    fn view(state: &Relay, _viewer: Seat) -> View {
+    fn view(state: &Relay, _viewer: Eyes) -> View {
         View { round: state.round }
     }
 
-    fn picture(_state: &Relay, _viewer: Seat) -> Picture {
+    fn picture(_state: &Relay, _viewer: Eyes) -> Picture {
         Picture { blocks: Vec::new() }
-    }
-
-    fn shows(after: &Relay, now: &Relay, part: &Part<'_, Self>, viewer: Seat) -> bool {
-        let Part::Command(seat, Move::Add(_)) = part else { return true };
-        !now.setup.secret
-            || *seat == viewer
-            || viewer == Seat::Host
-            || now.is_over()
-            || now.round > after.round
     }
 }

@@ -40,7 +40,7 @@ impl<E: From<ReplayError>> Goal<'_, E> {
     /// Returns `true` if the state alone shows it, so that a log may end there. States that are equal give one answer.
     pub(super) fn seen_in(&mut self, state: &dyn AnyState) -> bool {
         let Self::Holds { condition, seat, survey } = self else { return false };
-        condition.ask(&|path| state.view_at(*seat, path), survey)
+        condition.ask(&|path| state.view_at((*seat).into(), path), survey)
     }
 }
 

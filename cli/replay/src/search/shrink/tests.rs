@@ -125,7 +125,7 @@ impl Plain<'_> {
     }
 
     fn shows(&self, state: &dyn AnyState) -> bool {
-        self.condition.ask(&|path| state.view_at(self.seat, path), &mut Survey::default())
+        self.condition.ask(&|path| state.view_at(self.seat.into(), path), &mut Survey::default())
     }
 }
 
@@ -146,7 +146,7 @@ fn check(line: &History, condition: &Condition, seat: Seat) -> Option<usize> {
 
 /// Returns conditions that become true in a history: fields that change, as they are at the end.
 fn conditions(line: &History, seat: Seat, count: usize) -> Vec<Condition> {
-    let view = |state: Box<dyn AnyState>| serde_json::from_str::<Value>(&state.view(seat)).unwrap();
+    let view = |state: Box<dyn AnyState>| serde_json::from_str::<Value>(&state.view(seat.into())).unwrap();
     let (start, end) = (view(line.start().unwrap()), view(line.state().unwrap()));
     let differences = crate::compare::difference::differences(&start, &end);
     let changed = differences.iter().filter_map(|field| Some((&field.path, end.pointer(&field.path)?)));

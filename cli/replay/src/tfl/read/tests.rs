@@ -175,9 +175,9 @@ fn entries_are_numbered_without_a_gap() {
 
 #[test]
 fn an_entry_has_a_seat_and_a_command() {
-    check_body("1\n", "2: expected a seat, `p1` to `p8` or `host`, found nothing");
-    check_body("1 p9 stand\n", "3: expected a seat, `p1` to `p8` or `host`, found `p9`");
-    check_body("1 P1 stand\n", "3: expected a seat, `p1` to `p8` or `host`, found `P1`");
+    check_body("1\n", "2: expected a seat, `p1` to `p16` or `host`, found nothing");
+    check_body("1 p17 stand\n", "3: expected a seat, `p1` to `p16` or `host`, found `p17`");
+    check_body("1 P1 stand\n", "3: expected a seat, `p1` to `p16` or `host`, found `P1`");
     check_body("1 p1\n", "5: expected a command, found nothing");
     check_body("1 p1 => stood\n", "6: expected a command, found `=> stood`");
     check_body("1 p1 #0123456789abcdef\n", "6: expected a command, found `#0123456789abcdef`");
@@ -185,7 +185,7 @@ fn an_entry_has_a_seat_and_a_command() {
 
 #[test]
 fn words_are_parted_by_single_spaces() {
-    check_body("1  p1 stand\n", "3: expected a seat, `p1` to `p8` or `host`, found a space");
+    check_body("1  p1 stand\n", "3: expected a seat, `p1` to `p16` or `host`, found a space");
     check_body("1 p1  stand\n", "6: expected one space, found more");
     check_body("1 p1 move  0,1\n", "11: expected one space, found more");
     check_body("1 p1 stand =>  x\n", "15: expected one space, found more");

@@ -34,10 +34,10 @@ impl SeatHistory {
             entries.push(LogEntry { outcome: Some(seen.outcome()), ..entry });
         })?;
         let unusable = |cause| broken_setup(name, cause);
-        let setup = state.setup_seen(&self.line.setup, viewer.seat()).map_err(unusable)?;
-        let seat = Some(viewer.seat());
+        let setup = state.setup_seen(&self.line.setup, viewer.eyes()).map_err(unusable)?;
+        let view = Some(viewer.eyes());
         let mut replay =
-            Replay::compose(&name.to_string(), *rules, *dice, title, &setup, seat).map_err(unusable)?;
+            Replay::compose(&name.to_string(), *rules, *dice, title, &setup, view).map_err(unusable)?;
         replay.lines = entries.into_iter().map(ReplayLine::Entry).collect();
         let is_same = Self::shows_the_same(&replay, &self.view(state.as_ref()));
         is_same.then_some(replay).ok_or_else(|| ReplayError::NotSeparable {

@@ -1,0 +1,249 @@
+//! What a viewer is shown says nothing of a field that its view conceals (`Law::Leaks`), and `SECRETS` says whether
+//! anything is concealed at all (`Law::Secrets`).
+//!
+//! A setup, or the command of an entry, is replaced by another one, and the match is played on. As long as a viewer has
+//! the same view of both matches, the host's views differ only in fields that are concealed from this viewer. What the
+//! viewer is shown of the setup and of the entries must be the same then, or it reveals such a field.
+
+use serde_json::Value;
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Eyes, Logged, Seat, Verdict};
+
+use super::commands::{numbers, replaced};
+use super::matches::{Choices, PlayedEntry, PlayedMatch, logged, roll_verb, verb};
+use super::report::{Law, Report};
+use super::{Moment, not_hosts, viewers};
+
+/// How many entries of a match are replaced at most.
+const ENTRIES_MAX: usize = 16;
+/// How many other commands are put in the place of one.
+const OTHERS: usize = 2;
+/// How many setups are put in the place of one at most.
+const SETUPS_MAX: usize = 40;
+/// How many entries are played on after a replacement.
+const HORIZON: usize = 8;
+
+/// Requires all views to be the same where `SECRETS` is `None`.
+pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
+    if rules.has_secrets() {
+        return;
+    }
+    let host = view(moment.state, Eyes::HOST);
+    for viewer in viewers(moment.state) {
+        if let Some(field) = differing_field(&host, &view(moment.state, viewer)) {
+            report.doing(format_args!("the view of {viewer}"));
+            report.broke(
+                Law::Secrets,
+                format!("`{field}` differs from the view of host, so `SECRETS` cannot be `None`"),
+            );
+        }
+    }
+}
+
+/// Requires something to be concealed from a viewer in one of the matches, where `SECRETS` is not `None`.
+///
+/// Where no player gave a command in any of them, as only papers signed outside do in `desk`, nothing is required: these
+/// setups cannot reach a secret.
+pub(super) fn check_all(report: &mut Report, rules: &dyn AnyRules, matches: &[PlayedMatch]) {
+    let is_played = |played: &PlayedMatch| played.entries.iter().any(|entry| entry.seat != Seat::Host);
+    let is_judged = rules.has_secrets() && matches.iter().any(is_played);
+    if is_judged && !matches.iter().any(|played| conceals(rules, played)) {
+        report.broke(
+            Law::Secrets,
+            "nothing was concealed from any seat in these matches: write `Secrets::None`, or add a setup that reaches a \
+             secret",
+        );
+    }
+}
+
+fn conceals(rules: &dyn AnyRules, played: &PlayedMatch) -> bool {
+    let Ok(start) = rules.start(&played.setup) else { return false };
+    let log: Vec<_> = played.entries.iter().map(PlayedEntry::logged).collect();
+    (0..=log.len()).any(|head| {
+        not_hosts(&*start).any(|viewer| {
+            let mut state = start.fork();
+            let mut is_whole = true;
+            let observe = &mut |step: &mut dyn turnfold_core::Step| is_whole &= step.wholly_shown();
+            let folded = state.fold_as(viewer, &log[..head], &played.dice, observe);
+            let setup = state.setup_seen(&played.setup, viewer);
+            folded.is_ok() && (!is_whole || setup.is_ok_and(|setup| setup != played.setup))
+        })
+    })
+}
+
+/// Compares the match with others that differ from it in the setup or in one command.
+pub(super) fn check_whole(report: &mut Report, rules: &dyn AnyRules, played: &PlayedMatch) {
+    let Ok(mut state) = rules.start(&played.setup) else { return };
+    let log: Vec<_> = played.entries.iter().map(PlayedEntry::logged).collect();
+    for setup in other_setups(rules, &played.setup) {
+        let Ok(other) = rules.start(&setup) else { continue };
+        for viewer in not_hosts(&*state) {
+            let pair = Pair { viewer, states: [&*state, &*other] };
+            report.step(0);
+            check_setup(report, &pair, [&played.setup, &setup]);
+            pair.check_entries(report, [&log, &log]);
+        }
+    }
+    let mut choices = Choices::new(played.seed, 2);
+    let stride = log.len() / ENTRIES_MAX + 1;
+    for (place, entry) in played.entries.iter().enumerate() {
+        let others =
+            if place % stride == 0 { other_commands(&*state, entry, &mut choices) } else { Vec::new() };
+        for command in others {
+            let mut other = log[place..].to_vec();
+            other[0] = logged(entry.seq, entry.seat, &command);
+            for viewer in not_hosts(&*state).filter(|viewer| !viewer.are(entry.seat)) {
+                report.step(place);
+                let pair = Pair { viewer, states: [&*state, &*state] };
+                pair.check_entries(report, [&log[place..], &other]);
+            }
+        }
+        if state.fold(&log[place..=place], &played.dice, &mut |_| {}).is_err() {
+            return;
+        }
+    }
+}
+
+/// Two states of which a viewer may not know which one the match has.
+struct Pair<'a> {
+    viewer: Eyes,
+    states: [&'a dyn AnyState; 2],
+}
+
+impl Pair<'_> {
+    /// Returns a field that differs and is concealed from the viewer.
+    fn concealed_field(&self) -> Option<String> {
+        let [one, other] = self.states;
+        let is_same = view(one, self.viewer) == view(other, self.viewer)
+            && one.picture(self.viewer) == other.picture(self.viewer);
+        let field = || differing_field(&view(one, Eyes::HOST), &view(other, Eyes::HOST));
+        is_same.then(field).flatten()
+    }
+
+    /// Plays on, and requires what the viewer is shown to be the same for as long as its views are.
+    fn check_entries(&self, report: &mut Report, logs: [&[Logged<'_>]; 2]) {
+        let Self { viewer, states } = self;
+        let mut ends = states.map(AnyState::fork);
+        let most = logs[0].len().min(logs[1].len()).min(HORIZON);
+        for count in 1..=most {
+            for (end, log) in ends.iter_mut().zip(logs) {
+                if end.fold(&log[count - 1..count], &DicePolicy::Recorded, &mut |_| {}).is_err() {
+                    return;
+                }
+            }
+            let [one, other] = &ends;
+            let same_view = view(&**one, *viewer) == view(&**other, *viewer);
+            if !same_view {
+                return;
+            }
+            let Some(field) = (Pair { viewer: *viewer, states: [&**one, &**other] }).concealed_field() else {
+                continue;
+            };
+            let shown = [0, 1].map(|which| shown(states[which], *viewer, &logs[which][..count]));
+            let Some((place, (one, other))) =
+                shown[0].iter().zip(&shown[1]).enumerate().find(|(_, (one, other))| one != other)
+            else {
+                continue;
+            };
+            report.doing(format_args!("entry {}", logs[0][place].seq));
+            report.broke(
+                Law::Leaks,
+                format!(
+                    "{viewer} is shown {one}, else {other}; so it learns `{field}`, which its view conceals"
+                ),
+            );
+            return;
+        }
+    }
+}
+
+fn check_setup(report: &mut Report, pair: &Pair<'_>, setups: [&[u8]; 2]) {
+    let viewer = pair.viewer;
+    let Some(field) = pair.concealed_field() else { return };
+    let seen = [0, 1].map(|which| pair.states[which].setup_seen(setups[which], viewer).ok());
+    report.doing("the setup");
+    report.expect(Law::Leaks, seen[0] == seen[1], || {
+        format!("the setup that {viewer} is shown reveals `{field}`, which its view conceals")
+    });
+}
+
+/// Returns what a viewer is shown of entries at their end.
+fn shown(start: &dyn AnyState, viewer: Eyes, log: &[Logged<'_>]) -> Vec<String> {
+    let mut shown = Vec::new();
+    let folded = start.fork().fold_as(viewer, log, &DicePolicy::Recorded, &mut |step| {
+        let command =
+            if step.concealed() { String::from("nothing") } else { format!("`{}`", step.command()) };
+        let effects = step.effects_json();
+        shown.push(if *effects == *"[]" { command } else { format!("{command} with {effects}") });
+    });
+    if folded.is_ok() { shown } else { Vec::new() }
+}
+
+fn view(state: &dyn AnyState, viewer: Eyes) -> Value {
+    serde_json::from_str(&state.view(viewer)).unwrap_or_default()
+}
+
+/// Returns the path of the first field in which two views differ.
+fn differing_field(one: &Value, other: &Value) -> Option<String> {
+    if one == other {
+        return None;
+    }
+    let below = |key: &str, one: Option<&Value>, other: Option<&Value>| match (one, other) {
+        (Some(one), Some(other)) => differing_field(one, other).map(|rest| format!("/{key}{rest}")),
+        _ => Some(format!("/{key}")),
+    };
+    let found = match (one, other) {
+        (Value::Object(one), Value::Object(other)) => one.keys().chain(other.keys()).find_map(|key| {
+            if one.get(key) == other.get(key) { None } else { below(key, one.get(key), other.get(key)) }
+        }),
+        (Value::Array(one), Value::Array(other)) => (0..one.len().max(other.len())).find_map(|place| {
+            if one.get(place) == other.get(place) {
+                None
+            } else {
+                below(&place.to_string(), one.get(place), other.get(place))
+            }
+        }),
+        _ => None,
+    };
+    Some(found.unwrap_or_default())
+}
+
+/// Returns setups that differ from this one in a number, or in two numbers that changed places.
+fn other_setups(rules: &dyn AnyRules, setup: &[u8]) -> Vec<Vec<u8>> {
+    let Ok(text) = rules.write_setup(setup) else { return Vec::new() };
+    let in_word = |character: char| character.is_alphanumeric() || "_-+.".contains(character);
+    let places = numbers(&text, in_word);
+    let mut texts = Vec::new();
+    for (index, range) in places.iter().enumerate() {
+        let number = text[range.clone()].parse::<i64>().unwrap_or_default();
+        for other in [number.saturating_add(1), number.saturating_sub(1)] {
+            texts.push(replaced(&text, range, &other.to_string()));
+        }
+        if let Some(next) = places.get(index + 1).filter(|next| text[range.clone()] != text[(**next).clone()])
+        {
+            let later_first = replaced(&text, next, &text[range.clone()]);
+            texts.push(replaced(&later_first, range, &text[next.clone()]));
+        }
+    }
+    let stride = texts.len() / SETUPS_MAX + 1;
+    texts.iter().step_by(stride).filter_map(|text| rules.read_setup(text).ok()).collect()
+}
+
+/// Returns commands that the same seat could give in the place of an entry: rolls of other values, or of the same verb.
+fn other_commands(state: &dyn AnyState, entry: &PlayedEntry, choices: &mut Choices) -> Vec<String> {
+    let others: Vec<String> = match state.due_roll().filter(|_| is_roll(state, entry)) {
+        Some(due) => {
+            let count = usize::try_from(due.count).unwrap_or_default();
+            [due.low, due.high].iter().filter_map(|value| state.roll_command(vec![*value; count])).collect()
+        }
+        None => {
+            state.legal(entry.seat).into_iter().filter(|other| verb(other) == verb(&entry.command)).collect()
+        }
+    };
+    let others: Vec<String> = others.into_iter().filter(|other| *other != entry.command).collect();
+    let applied = |other: &&str| matches!(state.judge(entry.seat, other), Ok(Verdict::Applied(())));
+    choices.sample(&others, OTHERS).into_iter().filter(applied).map(String::from).collect()
+}
+
+fn is_roll(state: &dyn AnyState, entry: &PlayedEntry) -> bool {
+    roll_verb(state).as_deref() == Some(verb(&entry.command))
+}
