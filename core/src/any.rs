@@ -281,13 +281,16 @@ pub trait Step {
     fn seq(&self) -> u64;
     /// Returns the seat that issued the command.
     fn seat(&self) -> Seat;
-    /// Returns the command's canonical text.
+    /// Returns the command's canonical text. A roll whose values the viewer may not know has `?` in their place.
     fn command(&self) -> String;
-    /// Returns the command's canonical bytes.
+    /// Returns the command as a match may have it that has nothing but what the viewer may know: its canonical text, with
+    /// values of no meaning in place of those that the viewer may not know.
+    fn stand_in(&self) -> String;
+    /// Returns the command's canonical bytes, whoever the viewer is.
     fn command_bytes(&self) -> Vec<u8>;
     /// Returns `true` if the viewer may not know of the command.
     fn concealed(&self) -> bool;
-    /// Returns `true` if the viewer may know of the command and of every effect.
+    /// Returns `true` if the viewer may know all of the command and of every effect.
     fn wholly_shown(&self) -> bool;
     /// Returns the verdict on it, without effects.
     fn verdict(&self) -> Verdict;
@@ -335,6 +338,14 @@ pub enum FoldError {
         /// What is wrong, for the player.
         message: String,
     },
+    /// Fair dice cannot roll for one seat alone.
+    #[error("entry {seq}: fair dice roll for all, and this roll is one that {owner} alone learns")]
+    OwnedFairRoll {
+        /// The entry's number.
+        seq: u64,
+        /// The seat that alone would learn the values.
+        owner: Seat,
+    },
     /// The roll is not the one the match's seed gives.
     #[error("entry {seq}: the seeded dice give {expected:?}, found {found:?}")]
     WrongRoll {
@@ -355,6 +366,7 @@ impl FoldError {
             Self::Undecodable { seq, .. }
             | Self::Malformed { seq, .. }
             | Self::Rejected { seq, .. }
+            | Self::OwnedFairRoll { seq, .. }
             | Self::WrongRoll { seq, .. } => *seq,
         }
     }

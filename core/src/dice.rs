@@ -11,6 +11,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::digest::Digest;
+use crate::seat::Seat;
 
 /// A roll the rules wait for; while one is due nothing but `roll` is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -23,6 +24,10 @@ pub struct DueRoll {
     pub low: i32,
     /// The greatest value, inclusive; not below `low`.
     pub high: i32,
+    /// The seat that alone learns the values, with the host, until [`Rules::reveals`](crate::Rules::reveals) shows them;
+    /// `None` if all learn them. Fair dice refuse a roll with an owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Seat>,
 }
 
 impl DueRoll {
@@ -32,12 +37,19 @@ impl DueRoll {
         u32::try_from(values.len()) == Ok(self.count)
             && values.iter().all(|value| (self.low..=self.high).contains(value))
     }
+
+    /// Returns values that answer this roll and depend on no roll made. They stand in place of values that are concealed.
+    #[must_use]
+    pub fn stand_in(&self) -> Vec<i32> {
+        (0..self.count).map(|_| self.low).collect()
+    }
 }
 
 impl fmt::Display for DueRoll {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let values = if self.count == 1 { "value" } else { "values" };
-        write!(out, "{} {values} in {}..={} for {}", self.count, self.low, self.high, self.purpose)
+        write!(out, "{} {values} in {}..={} for {}", self.count, self.low, self.high, self.purpose)?;
+        self.owner.map_or(Ok(()), |owner| write!(out, ", which {owner} alone learns"))
     }
 }
 
@@ -192,7 +204,7 @@ mod tests {
 
     #[test]
     fn draws_stay_in_range_and_depend_on_seed_and_roll_only() {
-        let due = DueRoll { purpose: "test", count: 600, low: 1, high: 6 };
+        let due = DueRoll { purpose: "test", count: 600, low: 1, high: 6, owner: None };
         let values = DicePolicy::Seeded(SEED).values(3, &due).unwrap();
         assert!(due.accepts(&values));
         assert!((1..=6).all(|face| values.contains(&face)));
@@ -220,7 +232,7 @@ mod tests {
     pub(super) fn assert_nothing_is_favored(roll: impl Fn(&DueRoll) -> Vec<i32>) {
         // The percentiles, in hundredths, for 5, 19 and 1 degrees of freedom.
         for (low, high, bound) in [(1, 6, 2052), (1, 20, 4382), (0, 1, 1083)] {
-            let values = roll(&DueRoll { purpose: "test", count: 1, low, high });
+            let values = roll(&DueRoll { purpose: "test", count: 1, low, high, owner: None });
             let (total, faces) = (i64::try_from(values.len()).unwrap(), i64::from(high - low + 1));
             assert_eq!(total, 100_000);
             // Σ (count − total / faces)² / (total / faces), times faces × total to stay in whole numbers.

@@ -1,6 +1,6 @@
 //! The fold: commands in, state and outcomes out. Generic, so that each ruleset's loop is its own.
 
-use core::fmt::Write;
+use core::fmt::{Display, Write};
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::admission::Denied;
 use crate::any::{CommandSource, FoldError, Logged, Step};
-use crate::dice::DicePolicy;
+use crate::dice::{DicePolicy, DueRoll};
 use crate::digest::Digest;
 use crate::hash::StateHasher;
 use crate::json::Json;
@@ -18,6 +18,7 @@ use crate::picture::Picture;
 use crate::pointer::field_at;
 use crate::rules::{Part, Rules};
 use crate::seat::{Eyes, Seat};
+use crate::text::split_verb;
 
 /// Folds commands into a state without observing them; the fastest way to a state.
 ///
@@ -70,6 +71,8 @@ impl<R: Rules> Folder<R> {
         for logged in log {
             let command = read_command::<R>(logged)?;
             self.check_dice(logged, &command, dice)?;
+            let owned =
+                R::rolled(&command).and_then(|_| R::due_roll(&self.state)).filter(|due| due.owner.is_some());
             self.effects.clear();
             let verdict = R::apply(&mut self.state, logged.seat, &command, &mut self.effects)
                 .map_err(|rejection| FoldError::rejected(logged.seq, rejection))?;
@@ -80,6 +83,7 @@ impl<R: Rules> Folder<R> {
                 seq,
                 seat,
                 command: &command,
+                owned,
                 verdict,
                 effects,
                 state,
@@ -105,6 +109,10 @@ impl<R: Rules> Folder<R> {
         dice: &DicePolicy,
     ) -> Result<(), FoldError> {
         let (Some(found), Some(due)) = (R::rolled(command), R::due_roll(&self.state)) else { return Ok(()) };
+        if let (DicePolicy::Fair(_), Some(owner)) = (dice, due.owner) {
+            // An opened secret shows all that were opened before it, so that no roll stays one seat's own.
+            return Err(FoldError::OwnedFairRoll { seq: logged.seq, owner });
+        }
         match dice.values(self.rolls.saturating_add(1), &due) {
             Some(expected) if expected != found && R::judge(&self.state, logged.seat, command).is_ok() => {
                 Err(FoldError::WrongRoll { seq: logged.seq, expected, found: found.to_vec() })
@@ -168,11 +176,19 @@ impl FoldError {
     }
 }
 
+fn text_of(command: &impl Display) -> String {
+    let mut text = String::with_capacity(MOST_BYTES);
+    write!(text, "{command}").expect("writing to a string cannot fail");
+    text
+}
+
 /// An entry just folded, as its observer sees it.
 struct Folded<'a, R: Rules> {
     seq: u64,
     seat: Seat,
     command: &'a R::Command,
+    /// The roll that the command answers, if it has an owner.
+    owned: Option<DueRoll>,
     verdict: Verdict<(), R::Reason>,
     effects: &'a [R::Effect],
     state: &'a R::State,
@@ -186,8 +202,19 @@ impl<R: Rules> Folded<'_, R> {
         self.audience.is_none_or(is_shown)
     }
 
+    /// Returns the roll that the command answers, if its values are concealed.
+    fn unknown_roll(&self) -> Option<DueRoll> {
+        let (viewer, now) = self.audience?;
+        let is_unknown = |owner| !viewer.share(owner) && !R::reveals(self.state, now);
+        self.owned.filter(|due| due.owner.is_some_and(is_unknown))
+    }
+
+    fn shows_effect(&self, effect: &R::Effect) -> bool {
+        self.unknown_roll().is_none() && self.shows(&Part::Effect(self.seat, effect))
+    }
+
     fn visible_effects(&self) -> impl Iterator<Item = &R::Effect> {
-        self.effects.iter().filter(|&effect| self.shows(&Part::Effect(self.seat, effect)))
+        self.effects.iter().filter(|effect| self.shows_effect(effect))
     }
 }
 
@@ -201,9 +228,16 @@ impl<R: Rules> Step for Folded<'_, R> {
     }
 
     fn command(&self) -> String {
-        let mut text = String::with_capacity(MOST_BYTES);
-        write!(text, "{}", self.command).expect("writing to a string cannot fail");
+        let Some(due) = self.unknown_roll() else { return text_of(self.command) };
+        let stand_in = self.stand_in();
+        let mut text = String::from(split_verb(&stand_in).0);
+        text.extend((0..due.count).map(|_| " ?"));
         text
+    }
+
+    fn stand_in(&self) -> String {
+        let command = self.unknown_roll().and_then(|due| R::roll(due.stand_in()));
+        text_of(command.as_ref().unwrap_or(self.command))
     }
 
     fn command_bytes(&self) -> Vec<u8> {
@@ -215,7 +249,8 @@ impl<R: Rules> Step for Folded<'_, R> {
     }
 
     fn wholly_shown(&self) -> bool {
-        !self.concealed() && self.effects.iter().all(|effect| self.shows(&Part::Effect(self.seat, effect)))
+        let effects_are_shown = self.effects.iter().all(|effect| self.shows_effect(effect));
+        !self.concealed() && self.unknown_roll().is_none() && effects_are_shown
     }
 
     fn verdict(&self) -> Verdict {

@@ -127,6 +127,15 @@ pub trait Rules: Sized + Send + Sync + 'static {
         None
     }
 
+    /// Returns `true` if all may know the values of a roll with an owner that left the state `after`, when the match is at
+    /// `now`. Until then a viewer other than the owner and the host is shown the roll without values and without effects.
+    ///
+    /// What has been revealed stays so. By default such a roll is never revealed.
+    fn reveals(after: &Self::State, now: &Self::State) -> bool {
+        let _ = (after, now);
+        false
+    }
+
     /// Returns every command that `seat` might try now, a sensible sample where arguments are unbounded.
     ///
     /// Some may not apply; none that applies may be missing (of the sample). No command is listed twice.
@@ -251,7 +260,9 @@ pub fn admit<R: Rules>(state: &R::State, seat: Seat, command: &R::Command) -> Re
 pub enum Secrets<R: Rules> {
     /// Nothing: all viewers have the same view, and no record of a match may be left out of a bundle.
     None,
-    /// What these two conceal.
+    /// The values of [rolls with an owner](DueRoll::owner) and nothing else.
+    Rolls,
+    /// What these two conceal, and the values of rolls with an owner.
     Kept {
         /// Returns `true` if a viewer may know of a part of an entry that left the first state, when the state of the
         /// match is the second.
@@ -278,7 +289,7 @@ impl<R: Rules> Secrets<R> {
     /// Returns `true` if `viewer` may know of a part of an entry that left the state `after`, when the match is at `now`.
     pub fn shows(&self, after: &R::State, now: &R::State, part: &Part<'_, R>, viewer: Eyes) -> bool {
         match self {
-            Self::None => true,
+            Self::None | Self::Rolls => true,
             Self::Kept { shows, .. } => shows(after, now, part, viewer),
         }
     }
@@ -286,7 +297,7 @@ impl<R: Rules> Secrets<R> {
     /// Returns as much of a setup as `viewer` may know when the match is at `now`.
     pub fn setup_seen(&self, setup: &R::Setup, now: &R::State, viewer: Eyes) -> R::Setup {
         match self {
-            Self::None => setup.clone(),
+            Self::None | Self::Rolls => setup.clone(),
             Self::Kept { setup_seen, .. } => setup_seen(setup, now, viewer),
         }
     }

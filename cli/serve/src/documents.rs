@@ -145,6 +145,10 @@ pub(crate) struct DueRoll {
     low: i64,
     /// The greatest value.
     high: i64,
+    /// The seat that alone learns the values, if one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, pattern = "^p([1-9]|1[0-6])$")]
+    owner: Option<String>,
 }
 
 /// A branch.

@@ -51,7 +51,8 @@ fn pm_24_the_view_tells_status_and_offers_and_no_order() {
 
 #[test]
 fn pm_24_who_is_waited_for_in_every_phase() {
-    let who = |setup, script| Desk::query(&played(setup, script), Seat::P1.into(), "who").unwrap().unwrap().text;
+    let who =
+        |setup, script| Desk::query(&played(setup, script), Seat::P1.into(), "who").unwrap().unwrap().text;
     assert_eq!(who("seats = 3", "p2 join"), "p1, p3");
     assert_eq!(who("seats = 1", "p1 join"), "host");
     let stand = "p1 join\np2 join\nhost clock 2026-12-01T18:00:00Z\nhost stand main 0 L1 - p1,p2 => stood";

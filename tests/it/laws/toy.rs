@@ -24,7 +24,7 @@ mod fault;
 mod parts;
 
 const PLAYERS: [Seat; 2] = [Seat::P1, Seat::P2];
-const DIE: DueRoll = DueRoll { purpose: "shake", count: 1, low: 1, high: 6 };
+const DIE: DueRoll = DueRoll { purpose: "shake", count: 1, low: 1, high: 6, owner: None };
 
 struct Toy<const FAULT: u8>;
 

@@ -11,7 +11,7 @@ use turnfold_core::picture::Picture;
 use turnfold_core::text::{Malformed, number};
 use turnfold_core::{Eyes, Rules, Seat, Secrets, SetupError};
 
-const DIE: DueRoll = DueRoll { purpose: "gate", count: 1, low: 1, high: 6 };
+const DIE: DueRoll = DueRoll { purpose: "gate", count: 1, low: 1, high: 6, owner: None };
 
 pub(super) struct Siege;
 

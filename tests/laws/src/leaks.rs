@@ -27,6 +27,12 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
     if rules.has_secrets() {
         return;
     }
+    if let Some(owner) = moment.state.due_roll().and_then(|due| due.owner) {
+        report.broke(
+            Law::Secrets,
+            format!("a roll is due that {owner} alone learns, so `SECRETS` cannot be `None`"),
+        );
+    }
     let host = view(moment.state, Eyes::HOST);
     for viewer in viewers(moment.state) {
         if let Some(field) = differing_field(&host, &view(moment.state, viewer)) {
@@ -86,12 +92,15 @@ pub(super) fn check_whole(report: &mut Report, rules: &dyn AnyRules, played: &Pl
     let mut choices = Choices::new(played.seed, 2);
     let stride = log.len() / ENTRIES_MAX + 1;
     for (place, entry) in played.entries.iter().enumerate() {
+        let owner = state.due_roll().and_then(|due| due.owner);
         let others =
             if place % stride == 0 { other_commands(&*state, entry, &mut choices) } else { Vec::new() };
         for command in others {
             let mut other = log[place..].to_vec();
             other[0] = logged(entry.seq, entry.seat, &command);
-            for viewer in not_hosts(&*state).filter(|viewer| !viewer.are(entry.seat)) {
+            for viewer in not_hosts(&*state)
+                .filter(|viewer| viewer.seat().is_none_or(|seat| seat != entry.seat && Some(seat) != owner))
+            {
                 report.step(place);
                 let pair = Pair { viewer, states: [&*state, &*state] };
                 pair.check_entries(report, [&log[place..], &other]);

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use turnfold_core::picture::Picture;
 use turnfold_core::{
-    Answer, AnyRules, AnyState, DicePolicy, Eyes, Json, Logged, QueryError, Rejected, Step, Verdict,
+    Answer, AnyRules, AnyState, DicePolicy, Eyes, Json, QueryError, Rejected, Step, Verdict,
 };
 
 use super::effects::Object;
 use super::judging::described;
-use super::matches::PlayedEntry;
+use super::matches::{PlayedEntry, logged};
 use super::report::{Law, Report};
 use super::{Moment, not_hosts, viewers};
 
@@ -111,13 +111,14 @@ fn check_seats_file(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
         let mut count = 0;
         let folded = whole.fold_as(viewer, &log, &played.dice, &mut |step| {
             if !step.concealed() {
-                known.push((count, step.outcome().to_string()));
+                known.push((count, step.stand_in(), step.outcome().to_string()));
             }
             count += 1;
         });
         let setup = state.setup_seen(&played.setup, viewer);
         let (Ok(()), Ok(setup)) = (folded, setup) else { continue };
-        let entries = (1..).zip(&known).map(|(seq, (place, _))| Logged { seq, ..log[*place] });
+        let entries =
+            (1..).zip(&known).map(|(seq, (place, command, _))| logged(seq, log[*place].seat, command));
         let entries: Vec<_> = entries.collect();
         let mut outcomes = Vec::new();
         let file = rules.start(&setup).map_err(|error| error.to_string()).and_then(|mut file| {
@@ -127,7 +128,7 @@ fn check_seats_file(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
         });
         let difference = match file {
             Err(error) => Some(error),
-            Ok(_) if !outcomes.iter().eq(known.iter().map(|(_, outcome)| outcome)) => {
+            Ok(_) if !outcomes.iter().eq(known.iter().map(|(.., outcome)| outcome)) => {
                 Some(format!("the outcomes {known:?} become {outcomes:?}"))
             }
             Ok(file) => {

@@ -12,6 +12,7 @@ const HEADS_MAX: usize = 20;
 
 /// What a viewer is shown of an entry.
 struct Shown {
+    /// All of its command.
     command: bool,
     effects: Vec<serde_json::Value>,
 }
@@ -79,7 +80,7 @@ fn shown(rules: &dyn AnyRules, played: &PlayedMatch, head: usize, viewer: Eyes) 
     let mut state = rules.start(&played.setup).ok()?;
     let folded = state.fold_as(viewer, &log, &played.dice, &mut |step| {
         let effects = serde_json::from_str(&step.effects_json()).unwrap_or_default();
-        shown.push(Shown { command: !step.concealed(), effects });
+        shown.push(Shown { command: !step.concealed() && step.command() == step.stand_in(), effects });
     });
     folded.is_ok().then_some(shown)
 }

@@ -140,7 +140,7 @@ fn sv_35_seats_and_spectators_are_answered_what_the_real_verbs_print() {
         sandbox.write("golden.tfl", &text);
         let seats = ["p1", "p2"]
             .map(|seat| (seat, grant(&service, name, &serde_json::json!({"kind": "seat", "seat": seat}))));
-        let spectator = ("p8", grant(&service, name, &serde_json::json!({"kind": "spectator"})));
+        let spectator = ("spectator", grant(&service, name, &serde_json::json!({"kind": "spectator"})));
         for (viewer, token) in seats.iter().chain([&spectator, &("host", host)]) {
             let get = |rest: &str, accept: &str| {
                 Call::get(&main_of(name, rest), token).with("accept", accept).to(&service).is(200).body

@@ -149,9 +149,13 @@ fn hidden_in(
             .fold(state.as_mut(), &logged(&log), &of.genesis.dice, observe)
             .map_err(|cause| broken_entry(&name, cause))?;
     }
+    let concealed = hidden.clone();
     for (line, Entry { seq, seat, idempotency_key: key, .. }) in all {
         if key.as_ref().is_some_and(|key| keys.contains(key)) {
             hidden.insert((line, seq));
+        }
+        if seat == Seat::Host && concealed.contains(&(line, seq)) {
+            return guessable(&format!("entry {seq} of `{}` is a roll, which has few values", of.name));
         }
         // What the host gives is shown to all in most games, and at a desk: it says nothing about anybody's secrets.
         let is_open = viewer.eyes().are(seat) || seat == Seat::Host && !hidden.contains(&(line, seq));

@@ -109,9 +109,21 @@ impl FairTurn {
     }
 }
 
+/// Refuses a roll that one seat alone learns. Others would find its few values by the hash of the record that their
+/// bundles leave out, and fair dice show every roll: an opened secret shows those before it.
+pub(super) fn require_no_owner(due: &DueRoll) -> Result<(), ReplayError> {
+    due.owner.map_or(Ok(()), |owner| {
+        Err(ReplayError::Unusable(format!(
+            "a roll that {owner} alone learns cannot be made by mail: fair dice show it to all, and of other dice bundles \
+             have a hash from which it can be guessed"
+        )))
+    })
+}
+
 impl TurnDice<'_, '_> {
     /// Rolls.
     pub(super) fn roll(&mut self, due: &DueRoll) -> Result<Vec<i32>, ReplayError> {
+        require_no_owner(due)?;
         match self {
             Self::Table(table) => table.roll(due),
             Self::Fair(fair) => fair.roll(due),
@@ -144,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    const DUE: DueRoll = DueRoll { purpose: "test", count: 2, low: 1, high: 6 };
+    const DUE: DueRoll = DueRoll { purpose: "test", count: 2, low: 1, high: 6, owner: None };
 
     #[test]
     fn pm_27_values_of_a_table_come_first_and_must_answer_the_roll() {

@@ -9,6 +9,7 @@ use turnfold_core::trust::PrivateKey;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Rules, Seat, SetupError};
 use turnfold_store::{BranchName, Genesis, MatchName, Store, StoreError};
 
+use super::host_dice::require_no_owner;
 use super::pairing::DeskOf;
 use crate::error::ReplayError;
 
@@ -42,6 +43,7 @@ impl NewMailMatch<'_> {
     pub fn open(self, store: &Store, key: &PrivateKey) -> Result<(), ReplayError> {
         let game = self.rules.start(&self.setup)?;
         self.require_open_setup(game.as_ref())?;
+        game.due_roll().map_or(Ok(()), |due| require_no_owner(&due))?;
         let left = self.left_by_interrupted(store, key)?;
         let genesis = left.clone().unwrap_or_else(|| self.game(self.match_id, key));
         let desk = DeskOf::game(self.name, &genesis.match_id)?;

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use turnfold_core::{AnyRules, DicePolicy, Digest, Registry, Seat, SetupError, Step};
+use turnfold_core::{AnyRules, DicePolicy, Digest, Eyes, Registry, SetupError, Step};
 
 use super::file::{Closing, FENCE, FIRST_LINE, Replay, ReplayLine};
 use super::header::{Header, Versions};

@@ -63,6 +63,11 @@ impl ViewedEntry<'_> {
         self.step.command()
     }
 
+    /// Returns the command as a file for the viewer has it, which has values of no meaning in place of concealed ones.
+    pub(crate) fn stand_in(&self) -> String {
+        self.step.stand_in()
+    }
+
     /// Returns the outcome as replay files write it.
     #[must_use]
     pub fn outcome(&self) -> Outcome {

@@ -5,11 +5,13 @@ use std::str::FromStr;
 
 use serde::Serialize;
 use turnfold_core::admission::Issuer;
+use turnfold_core::any::erase;
 use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
 use turnfold_core::picture::Picture;
 use turnfold_core::rules::Part;
 use turnfold_core::text::{Malformed, number};
-use turnfold_core::{Eyes, Rules, Seat, Secrets, SetupError};
+use turnfold_core::{CommandSource, DicePolicy, Eyes, Logged, Rules, Seat, Secrets, SetupError, Step};
+use turnfold_replay::Viewer;
 
 use super::relay::{Fault, Move, Relay, Setup};
 
@@ -82,7 +84,7 @@ pub(crate) struct View {
 
 /// The index of a player; `None` for the host.
 pub(crate) fn index(seat: Seat) -> Option<usize> {
-    Seat::players(8).iter().position(|player| *player == seat)
+    Seat::players(16).iter().position(|player| *player == seat)
 }
 
 fn shows(after: &Relay, now: &Relay, part: &Part<'_, RelayRules>, viewer: Eyes) -> bool {
@@ -143,5 +145,29 @@ impl Rules for RelayRules {
 
     fn picture(_state: &Relay, _viewer: Eyes) -> Picture {
         Picture { blocks: Vec::new() }
+    }
+}
+
+/// A spectator is no seat: in a match of eight or sixteen players it learns no secret of the last of them.
+#[test]
+fn spectators_learn_nothing_of_the_last_player_however_many_there_are() {
+    let rules = erase::<RelayRules>();
+    for seats in [2, 8, 16] {
+        let setup = format!("seats = {seats}\nrounds = 2\nat_once = true\nresolved = true\nsecret = true");
+        let start = rules.start(&rules.read_setup(&setup).unwrap()).unwrap();
+        let last = *start.players().last().unwrap();
+        assert_eq!(start.players().len(), seats);
+        let log = [Logged { seq: 1, seat: last, command: CommandSource::Text("add 1") }];
+        let is_shown = |viewer: Viewer| {
+            let mut shown = None;
+            let observe = &mut |step: &mut dyn Step| shown = Some(!step.concealed());
+            viewer.fold(&mut *start.fork(), &log, &DicePolicy::Recorded, observe).unwrap();
+            shown.unwrap()
+        };
+        assert!(is_shown(last.into()) && is_shown(Viewer::HOST));
+        assert!(!is_shown(Viewer::SPECTATOR), "{seats}");
+        // A seat without a player is a spectator's, as `p8` was before spectators had a name.
+        let others = Seat::ALL.into_iter().filter(|seat| *seat != last && *seat != Seat::Host);
+        assert!(others.into_iter().all(|seat| !is_shown(seat.into())), "{seats}");
     }
 }

@@ -30,7 +30,7 @@ impl SeatHistory {
         let Self { line: History { rules, dice, title, .. }, name, viewer, .. } = self;
         let mut entries = Vec::new();
         let state = self.fold(&mut |seen| {
-            let entry = LogEntry::new(seen.seq(), seen.seat(), seen.command());
+            let entry = LogEntry::new(seen.seq(), seen.seat(), seen.stand_in());
             entries.push(LogEntry { outcome: Some(seen.outcome()), ..entry });
         })?;
         let unusable = |cause| broken_setup(name, cause);
