@@ -104,6 +104,7 @@ impl<A: Alteration> Rules for Altered<A> {
     const RULEBOOK: &'static str = <Base<A> as Rules>::RULEBOOK;
     const SECRETS: Secrets<Self> = match <Base<A> as Rules>::SECRETS {
         Secrets::None => Secrets::None,
+        Secrets::Rolls => Secrets::Rolls,
         Secrets::Kept { .. } => Secrets::Kept { shows: shows::<A>, setup_seen: setup_seen::<A> },
     };
     const QUERIES: &'static str = <Base<A> as Rules>::QUERIES;
