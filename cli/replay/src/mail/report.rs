@@ -80,7 +80,7 @@ pub(super) struct TurnOverview<'a> {
 
 impl<'a> TurnOverview<'a> {
     pub(super) fn of(seat: Seat, state: &'a State, attached: &'a str) -> Self {
-        Self { seat, state, view: Desk::view(state, seat), attached }
+        Self { seat, state, view: Desk::view(state, seat.into()), attached }
     }
 
     /// Whether the match waits for the reader.
