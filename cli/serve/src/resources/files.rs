@@ -85,7 +85,7 @@ pub(crate) struct Frames {
     at: Option<u64>,
     /// The seat to look as; only for the host
     #[serde(rename = "as")]
-    #[param(value_type = Option<String>, rename = "as", pattern = "^(p[1-8]|host)$")]
+    #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
     seat: Option<SeatName>,
 }
 
