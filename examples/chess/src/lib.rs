@@ -9,7 +9,7 @@ use turnfold_core::admission::Issuer;
 use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
 use turnfold_core::picture::Picture;
 use turnfold_core::text::OrNone;
-use turnfold_core::{Rules, Seat, SetupError, Targets, Ticks};
+use turnfold_core::{Eyes, Rules, Seat, Secrets, SetupError, Targets, Ticks};
 
 mod command;
 mod picture;
@@ -154,7 +154,7 @@ impl Rules for Chess {
     const SUMMARY: &'static str = "chess with draws, resignation and a clock";
     const EXAMPLE: &'static str = "clock = 3000\nincrement = 20";
     const RULEBOOK: &'static str = include_str!("../RULES.md");
-    const HAS_SECRETS: bool = false;
+    const SECRETS: Secrets<Self> = Secrets::None;
 
     type Setup = Setup;
     type State = State;
@@ -284,7 +284,7 @@ impl Rules for Chess {
         }
     }
 
-    fn view(state: &State, _viewer: Seat) -> View {
+    fn view(state: &State, _viewer: Eyes) -> View {
         let (board, ending) = (state.board(), state.ending());
         View {
             fen: board.to_string(),
@@ -297,7 +297,7 @@ impl Rules for Chess {
         }
     }
 
-    fn picture(state: &State, viewer: Seat) -> Picture {
+    fn picture(state: &State, viewer: Eyes) -> Picture {
         picture::picture(state, viewer)
     }
 }

@@ -10,7 +10,7 @@ use turnfold_core::any::erase;
 use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
 use turnfold_core::picture::{Block, Picture, TextLine};
 use turnfold_core::text::{Malformed, number, split_verb};
-use turnfold_core::{Registry, Eyes, Rules, Seat, Secrets, SetupError};
+use turnfold_core::{Eyes, Registry, Rules, Seat, Secrets, SetupError};
 
 #[cfg(test)]
 mod tests;
