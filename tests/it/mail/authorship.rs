@@ -17,7 +17,7 @@ const DAY: &str = "p1: attack; stay / p2: stay / carry p1 / carry p2 / end";
 /// A match whose first turn is open, and what happens in it.
 fn begun(script: &str) -> Correspondence {
     let mut found = Correspondence::new("begins_with_roll = false", TERMS, false);
-    found.script(&format!("stand / {script}").trim_end_matches([' ', '/']));
+    found.script(format!("stand / {script}").trim_end_matches([' ', '/']));
     found
 }
 

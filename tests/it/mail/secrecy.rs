@@ -94,7 +94,7 @@ fn shown(post: &Post) -> Vec<(String, String)> {
     {
         let reply = service.send("GET", &path, &p2, "");
         // These have all that happened, and are for the host alone while the match goes on.
-        let status = if path.ends_with(".tfl") || path.contains("/diff") { 403 } else { 200 };
+        let status = if path.contains("replay.tfl") || path.contains("/diff") { 403 } else { 200 };
         assert_eq!(reply.status, status, "{path}: {}", reply.body);
         shown.push((path, reply.body));
     }

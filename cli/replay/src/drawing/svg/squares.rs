@@ -83,7 +83,7 @@ fn draw_square(
     (spot, highlights): (Spot, &Highlights),
 ) {
     let tint = cell.map_or(Tint::Plain, |cell| cell.tint);
-    let shade = if (at.file() + at.rank()) % 2 == 0 { "dark" } else { "light" };
+    let shade = if (at.file() + at.rank()).is_multiple_of(2) { "dark" } else { "light" };
     let (class, ink) = (class(tint), Fill::on(tint));
     let [is_changed, is_in_reach] =
         [&highlights.changed, &highlights.reach].map(|spots| spots.contains(&spot));
