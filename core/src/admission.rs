@@ -2,8 +2,10 @@
 
 use core::fmt::{self, Display};
 
+use alloc::string::ToString;
+
 use crate::dice::DueRoll;
-use crate::outcome::Ruled;
+use crate::outcome::{Rejected, Ruled};
 use crate::seat::Seat;
 
 /// The kind of seat that may issue a command.
@@ -95,5 +97,11 @@ impl<J: Ruled> Display for Denied<J> {
                 out.write_str(ruling.text.unwrap_or(ruling.code))
             }
         }
+    }
+}
+
+impl<J: Ruled> From<Denied<J>> for Rejected {
+    fn from(denied: Denied<J>) -> Self {
+        Self::new(denied.code(), denied.to_string())
     }
 }

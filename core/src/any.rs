@@ -1,7 +1,8 @@
 //! Erasure: rulesets known only at run time, a whole operation at a time.
 //!
-//! [`AnyRules`] stands for a ruleset, [`AnyState`] for the state of one match under it. Both are implemented once, by
-//! the private adapter below, for whatever implements [`Rules`](crate::Rules). Inside an operation the code is monomorphic.
+//! [`AnyRules`] stands for a ruleset, [`AnyState`] for the state of one match under it. The private adapter below
+//! implements both for every type that implements [`Rules`](crate::Rules); inside an operation the code is monomorphic.
+//! Nothing in these traits is `'static`, so that a ruleset that is loaded at run time can implement them too.
 
 mod adapter;
 mod trial;
@@ -15,6 +16,7 @@ use alloc::vec::Vec;
 use crate::decode::DecodeError;
 use crate::dice::{DicePolicy, DiceStream, DueRoll};
 use crate::digest::Digest;
+use crate::ending::MatchResult;
 use crate::json::Json;
 use crate::outcome::{Outcome, Rejected, Verdict};
 use crate::picture::Picture;
@@ -25,35 +27,34 @@ use crate::text::Malformed;
 
 pub use adapter::erase;
 
-mod sealed {
-    pub trait Sealed {}
-}
-
 /// A ruleset whose types are erased.
-pub trait AnyRules: sealed::Sealed + Send + Sync {
+pub trait AnyRules: Send + Sync {
     /// Returns the ruleset's name.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// Returns the ruleset's version.
     fn version(&self) -> u32;
 
     /// Returns what the game is, in one line.
-    fn summary(&self) -> &'static str;
+    fn summary(&self) -> &str;
 
     /// Returns a small setup to try the game on, as TOML.
-    fn example(&self) -> &'static str;
+    fn example(&self) -> &str;
 
     /// Returns the rules for players, as Markdown.
-    fn rulebook(&self) -> &'static str;
+    fn rulebook(&self) -> &str;
+
+    /// Returns terms for a match by mail that suit the game, as TOML; none if it is not meant for mail.
+    fn mail_terms(&self) -> &str;
 
     /// Returns `true` if a part of a match may be concealed from a seat.
     fn has_secrets(&self) -> bool;
 
     /// Returns the names of the ruleset's reasons for ignoring a command.
-    fn ignored_codes(&self) -> Vec<&'static str>;
+    fn ignored_codes(&self) -> Vec<&str>;
 
     /// Returns the names of the ruleset's own rejections, without those that all rulesets share.
-    fn rejected_codes(&self) -> Vec<&'static str>;
+    fn rejected_codes(&self) -> Vec<&str>;
 
     /// Reads a setup from TOML, checks that a match can start from it, and returns its bytes for the log.
     ///
@@ -73,7 +74,7 @@ pub trait AnyRules: sealed::Sealed + Send + Sync {
     /// [`SetupError::Bytes`] when the bytes are no setup of this ruleset.
     fn write_setup(&self, setup: &[u8]) -> Result<String, SetupError>;
 
-    /// Returns the canonical text of a command.
+    /// Returns the canonical text of a command, read as logs are.
     ///
     /// # Errors
     /// [`Malformed`] when the text is no command of this ruleset.
@@ -82,7 +83,7 @@ pub trait AnyRules: sealed::Sealed + Send + Sync {
     /// Returns the ids of the rules behind a reason or rejection, such as `CT-6`, by its name.
     ///
     /// Empty for a name that is neither, and for the rejections that all rulesets share.
-    fn rule_ids(&self, code: &str) -> &'static [&'static str];
+    fn rule_ids(&self, code: &str) -> Vec<&str>;
 
     /// Returns the canonical text of a command, given the bytes that the log stores.
     ///
@@ -119,12 +120,24 @@ impl PartialEq for dyn AnyRules {
 impl Eq for dyn AnyRules {}
 
 /// The state of a match whose types are erased.
-pub trait AnyState: sealed::Sealed + Send {
+pub trait AnyState: Send {
     /// Returns the seats of the match's players.
-    fn players(&self) -> &'static [Seat];
+    fn players(&self) -> &[Seat];
 
     /// Returns `true` once the match is over and takes no more commands.
     fn over(&self) -> bool;
+
+    /// Returns how the match ended, or `None` while it goes on and for games without a result.
+    fn result(&self) -> Option<MatchResult>;
+
+    /// Returns the number of the turn, if the game counts turns.
+    fn turn(&self) -> Option<u64>;
+
+    /// Returns the canonical text of a command as someone types it in this state.
+    ///
+    /// # Errors
+    /// [`Malformed`] when the text is no command.
+    fn read(&self, command: &str) -> Result<String, Malformed>;
 
     /// Returns the roll that is due.
     fn due_roll(&self) -> Option<DueRoll>;
@@ -188,6 +201,10 @@ pub trait AnyState: sealed::Sealed + Send {
     /// Returns what of a command is clicked on the boards of a picture; nothing of a malformed one.
     fn targets(&self, command: &str) -> Targets;
 
+    /// Returns the commands of `legal` that random play and counts of sequences choose from: all but those that the game
+    /// leaves out of these, such as `resign`.
+    fn legal_at_random(&self, seat: Seat) -> Vec<String>;
+
     /// Returns the commands that `legal` chooses from.
     fn candidates(&self, seat: Seat) -> Vec<String>;
 
@@ -229,7 +246,7 @@ pub trait AnyState: sealed::Sealed + Send {
 }
 
 /// A state in which many logs are tried: their commands are read once, and it can go back to states that were kept.
-pub trait AnyTrial: sealed::Sealed {
+pub trait AnyTrial {
     /// Reads a command and returns its number, under which it can be folded from then on.
     ///
     /// # Errors
@@ -286,7 +303,7 @@ pub trait Step {
     /// Returns the command as a match may have it that has nothing but what the viewer may know: its canonical text, with
     /// values of no meaning in place of those that the viewer may not know.
     fn stand_in(&self) -> String;
-    /// Returns the command's canonical bytes, whoever the viewer is.
+    /// Returns the command's canonical bytes for every viewer.
     fn command_bytes(&self) -> Vec<u8>;
     /// Returns `true` if the viewer may not know of the command.
     fn concealed(&self) -> bool;
@@ -298,6 +315,8 @@ pub trait Step {
     fn outcome(&self) -> Outcome;
     /// Returns the effects the viewer may know of, as a JSON array.
     fn effects_json(&self) -> Json;
+    /// Returns the seats of the match's players after the entry.
+    fn players(&self) -> &[Seat];
     /// Returns the hash of the state after the entry.
     fn state_hash(&mut self) -> Digest;
     /// Returns a view of the state after the entry as a JSON document.
@@ -329,14 +348,12 @@ pub enum FoldError {
         message: String,
     },
     /// The rules do not accept the command.
-    #[error("entry {seq}: rejected {code}: {message}")]
+    #[error("entry {seq}: rejected {}: {rejected}", rejected.code)]
     Rejected {
         /// The entry's number.
         seq: u64,
-        /// The rejection's name.
-        code: &'static str,
-        /// What is wrong, for the player.
-        message: String,
+        /// The rejection, on the heap to keep results small.
+        rejected: Box<Rejected>,
     },
     /// Fair dice cannot roll for one seat alone.
     #[error("entry {seq}: fair dice roll for all, and this roll is one that {owner} alone learns")]

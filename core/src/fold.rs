@@ -2,7 +2,8 @@
 
 use core::fmt::{Display, Write};
 
-use alloc::string::{String, ToString};
+use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::Serialize;
@@ -172,7 +173,7 @@ fn read_command<R: Rules>(logged: &Logged<'_>) -> Result<R::Command, FoldError> 
 
 impl FoldError {
     fn rejected(seq: u64, rejection: Denied<impl Ruled>) -> Self {
-        Self::Rejected { seq, code: rejection.code(), message: rejection.to_string() }
+        Self::Rejected { seq, rejected: Box::new(rejection.into()) }
     }
 }
 
@@ -263,6 +264,10 @@ impl<R: Rules> Step for Folded<'_, R> {
 
     fn effects_json(&self) -> Json {
         Json::of(&self.visible_effects().collect::<Vec<_>>())
+    }
+
+    fn players(&self) -> &[Seat] {
+        R::players(self.state)
     }
 
     fn state_hash(&mut self) -> Digest {

@@ -100,7 +100,7 @@ impl<'de> Deserialize<'de> for Outcome {
 /// What became of a command that was not accepted.
 impl From<&Rejected> for Outcome {
     fn from(rejected: &Rejected) -> Self {
-        Self::Rejected(Code(Cow::Borrowed(rejected.code)))
+        Self::Rejected(rejected.code.clone())
     }
 }
 
@@ -108,7 +108,7 @@ impl From<&Rejected> for Outcome {
 impl From<&Result<Verdict, Rejected>> for Outcome {
     fn from(judged: &Result<Verdict, Rejected>) -> Self {
         match judged {
-            Ok(verdict) => Self::of(*verdict, Effects::default),
+            Ok(verdict) => Self::of(verdict.clone(), Effects::default),
             Err(rejected) => rejected.into(),
         }
     }
@@ -119,7 +119,7 @@ impl Outcome {
     pub(crate) fn of(verdict: Verdict, effects: impl FnOnce() -> Effects) -> Self {
         match verdict {
             Verdict::Applied(()) => Self::Applied(effects()),
-            Verdict::Ignored(ruling) => Self::Ignored(Code(Cow::Borrowed(ruling.code))),
+            Verdict::Ignored(why) => Self::Ignored(why.code),
         }
     }
 }
@@ -142,6 +142,18 @@ impl Code {
     }
 }
 
+impl From<&'static str> for Code {
+    fn from(name: &'static str) -> Self {
+        Self(Cow::Borrowed(name))
+    }
+}
+
+impl PartialEq<&str> for Code {
+    fn eq(&self, name: &&str) -> bool {
+        self.0 == *name
+    }
+}
+
 impl Display for Code {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0)
@@ -153,15 +165,39 @@ impl Display for Code {
 #[error("{message}")]
 pub struct Rejected {
     /// The rejection's name.
-    pub code: &'static str,
+    pub code: Code,
     /// What is wrong, for the player.
     pub message: String,
+}
+
+impl Rejected {
+    /// Returns a rejection by its name, with a message for the player.
+    #[must_use]
+    pub fn new(code: impl Into<Code>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into() }
+    }
+}
+
+/// Why a command changes nothing, without the ruleset's own types.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WhyIgnored {
+    /// The reason's name.
+    pub code: Code,
+    /// The text for the player, where there is one.
+    pub text: Option<Cow<'static, str>>,
+}
+
+impl<I: Ruled> From<I> for WhyIgnored {
+    fn from(reason: I) -> Self {
+        let Ruling { code, text, .. } = reason.ruling();
+        Self { code: code.into(), text: text.map(Cow::Borrowed) }
+    }
 }
 
 /// What the rules say to a command that is accepted, with a ruleset's own plan and reason, or without them for a ruleset
 /// known only at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict<P = (), I = Ruling> {
+pub enum Verdict<P = (), I = WhyIgnored> {
     /// The rules act on the command as planned.
     Applied(P),
     /// The rules do nothing, for this reason. The command is recorded nevertheless.
@@ -173,7 +209,7 @@ impl<I: Ruled> Verdict<(), I> {
     pub(crate) fn erase(self) -> Verdict {
         match self {
             Self::Applied(()) => Verdict::Applied(()),
-            Self::Ignored(reason) => Verdict::Ignored(reason.ruling()),
+            Self::Ignored(reason) => Verdict::Ignored(reason.into()),
         }
     }
 }
@@ -222,12 +258,26 @@ impl Ruling {
     }
 }
 
-/// Declares the reasons of a ruling, each with what the ruling says about it.
+/// Declares the reasons or rejections of a ruleset, each with what its ruling says about it.
+///
+/// ```
+/// use turnfold_core::outcome::{Ruled, Ruling, reasons};
+///
+/// reasons! {
+///     enum Rejection {
+///         /// NI-1: the other player is to take.
+///         NotYourTurn = Ruling::of("not_your_turn", &["NI-1"]).says("the other player is to take"),
+///     }
+/// }
+///
+/// assert_eq!(Rejection::NotYourTurn.ruling().code, "not_your_turn");
+/// ```
+#[macro_export]
 macro_rules! reasons {
-    ($(#[$docs:meta])* pub enum $name:ident { $($(#[$doc:meta])* $reason:ident = $ruling:expr,)* }) => {
+    ($(#[$docs:meta])* $vis:vis enum $name:ident { $($(#[$doc:meta])* $reason:ident = $ruling:expr,)* }) => {
         $(#[$docs])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name {
+        $vis enum $name {
             $($(#[$doc])* $reason,)*
         }
 
@@ -243,7 +293,7 @@ macro_rules! reasons {
     };
 }
 
-pub(crate) use reasons;
+pub use crate::reasons;
 
 /// The reason of rulesets that never have one.
 impl Ruled for Infallible {

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::admission::{Denied, Issuer, Refusal};
 use crate::dice::DueRoll;
+use crate::ending::MatchResult;
 use crate::json::Json;
 use crate::outcome::{EffectSink, Ruled, Verdict};
 use crate::picture::Picture;
@@ -43,6 +44,9 @@ pub trait Rules: Sized + Send + Sync + 'static {
     const RULEBOOK: &'static str;
     /// What of a match is concealed from whom. It has no default, so that no game shows secrets by forgetting to say.
     const SECRETS: Secrets<Self>;
+    /// Terms for a match by mail that suit the game, as TOML: keys of the desk's setup. Games that are not meant for mail
+    /// keep this default.
+    const MAIL_TERMS: &'static str = "";
     /// The forms of the questions that a state answers, such as `` `reach UNIT` ``.
     const QUERIES: &'static str = "no questions";
 
@@ -91,7 +95,7 @@ pub trait Rules: Sized + Send + Sync + 'static {
     fn carry_out(state: &mut Self::State, plan: Self::Plan, effects: &mut impl EffectSink<Self::Effect>);
 
     /// Returns the seats of the match's players, in order, without `host`.
-    fn players(state: &Self::State) -> &'static [Seat];
+    fn players(state: &Self::State) -> &[Seat];
 
     /// Returns the kind of seat that may issue a command.
     fn issuer(command: &Self::Command) -> Issuer;
@@ -105,6 +109,36 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// Returns `true` once the match is over and takes no more commands. Games that never end keep this default.
     fn over(state: &Self::State) -> bool {
         let _ = state;
+        false
+    }
+
+    /// Returns how the match ended, or `None` while it goes on. Games without a result keep this default.
+    fn result(state: &Self::State) -> Option<MatchResult> {
+        let _ = state;
+        None
+    }
+
+    /// Returns the number of the turn, in games that count turns.
+    fn turn(state: &Self::State) -> Option<u64> {
+        let _ = state;
+        None
+    }
+
+    /// Reads a command as someone types it in this state.
+    ///
+    /// A game may take other spellings here, such as `Nf3` for `g1f3`; the log holds the canonical text. That text is
+    /// always read as `FromStr` reads it.
+    ///
+    /// # Errors
+    /// [`Malformed`] when the text is no command.
+    fn read(state: &Self::State, text: &str) -> Result<Self::Command, Malformed> {
+        let _ = state;
+        text.parse()
+    }
+
+    /// Returns `true` for a legal command that random play and counts of sequences leave out, such as `resign`.
+    fn left_out_at_random(command: &Self::Command) -> bool {
+        let _ = command;
         false
     }
 
@@ -340,11 +374,11 @@ pub enum QueryError {
     #[error("unknown query `{found}`: `{ruleset}` answers {known}")]
     Unknown {
         /// The ruleset asked.
-        ruleset: &'static str,
+        ruleset: String,
         /// The question's first word.
         found: String,
         /// The forms it knows.
-        known: &'static str,
+        known: String,
     },
     /// The query's arguments are unusable.
     #[error("{0}")]

@@ -26,6 +26,8 @@ use crate::seat::Seat;
 ///   does not end with its first command wherever a command ends it;
 /// - the other times every command is equally likely.
 ///
+/// Commands that the ruleset leaves out at random ([`Rules::left_out_at_random`]) are not drawn.
+///
 /// Where a ruleset samples its candidates, play knows the sample only. A ruleset that lists other candidates, or the
 /// same in another order, is played differently under the same seed.
 #[derive(Clone, Debug)]
@@ -92,7 +94,8 @@ pub(crate) fn random_command<R: Rules>(
 ) -> Option<(Seat, R::Command)> {
     let mut seats: Vec<Seat> = R::players(state).iter().copied().chain([Seat::Host]).collect();
     while let Some(seat) = draw(&mut seats, chance) {
-        let candidates = R::candidates(state, seat);
+        let mut candidates = R::candidates(state, seat);
+        candidates.retain(|command| !R::left_out_at_random(command));
         let among_kinds = chance.draw(1, KINDS_ONE_IN) == 1;
         let mut groups = if among_kinds { by_kind(candidates) } else { Vec::from([candidates]) };
         while let Some(mut group) = draw(&mut groups, chance) {

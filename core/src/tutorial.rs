@@ -7,7 +7,8 @@
 //! 2. **The state is everything the future depends on and nothing else.** Its bytes are hashed, so the order of its
 //!    fields is part of the game's format. The setup is what people write in TOML; `start` checks it and returns the
 //!    first state.
-//! 3. **A command has one text and one meaning**: `Display` and `FromStr` are exact inverses.
+//! 3. **A command has one text and one meaning**: `Display` and `FromStr` are exact inverses. The macros of
+//!    [`declare`](crate::declare) write them, and the text of effects, from one table.
 //! 4. **`decide` only reads.** It returns *applied* with a plan, *ignored* with a [reason](crate::outcome::Ruled), or
 //!    an error: *rejected*. What all games share, such as the right kind of seat, a due roll or the end of the match, is
 //!    checked before (see [`admission`](crate::admission)), from what `players`, `issuer`, `over` and `due_roll` return.
@@ -20,15 +21,14 @@
 //!
 //! ```
 //! use core::convert::Infallible;
-//! use core::fmt;
-//! use core::str::FromStr;
 //!
 //! use serde::{Deserialize, Serialize};
 //! use turnfold_core::admission::Issuer;
 //! use turnfold_core::any::erase;
-//! use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
+//! use turnfold_core::declare::{commands, effects, reasons};
+//! use turnfold_core::outcome::{EffectSink, Ruling, Verdict};
 //! use turnfold_core::picture::{Block, TextLine, Picture};
-//! use turnfold_core::text::{Malformed, number, split_verb};
+//! use turnfold_core::text::Malformed;
 //! use turnfold_core::{
 //!     Answer, CommandSource, DicePolicy, Eyes, Logged, Registry, Rules, Seat, Secrets, SetupError,
 //! };
@@ -49,55 +49,24 @@
 //! #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 //! struct Add(u8);
 //!
-//! impl fmt::Display for Add {
-//!     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-//!         write!(out, "add {}", self.0)
+//! commands! {
+//!     Add, "`add N`";
+//!     "add" => Add(amount),
+//! }
+//!
+//! effects! {
+//!     enum Effect {
+//!         Added { total: u8 },
+//!         MatchOver { winner: Seat },
 //!     }
 //! }
 //!
-//! impl FromStr for Add {
-//!     type Err = Malformed;
-//!
-//!     fn from_str(text: &str) -> Result<Self, Malformed> {
-//!         match split_verb(text) {
-//!             ("add", Some(amount)) => number(amount).map(Self),
-//!             _ => Err(Malformed::expected("`add N`", text)),
-//!         }
-//!     }
-//! }
-//!
-//! #[derive(Clone, Debug, Serialize)]
-//! #[serde(tag = "effect", rename_all = "snake_case")]
-//! enum Effect {
-//!     Added { total: u8 },
-//!     MatchOver { winner: Seat },
-//! }
-//!
-//! impl fmt::Display for Effect {
-//!     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-//!         match self {
-//!             Self::Added { total } => write!(out, "added total={total}"),
-//!             Self::MatchOver { winner } => write!(out, "match_over winner={winner}"),
-//!         }
-//!     }
-//! }
-//!
-//! #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-//! enum NotAccepted {
-//!     /// TO-1
-//!     NotYourTurn,
-//!     /// TO-2
-//!     BadAmount,
-//! }
-//!
-//! impl Ruled for NotAccepted {
-//!     const ALL: &'static [Self] = &[Self::NotYourTurn, Self::BadAmount];
-//!
-//!     fn ruling(self) -> Ruling {
-//!         match self {
-//!             Self::NotYourTurn => Ruling::of("not_your_turn", &["TO-1"]).says("it is the other player's turn"),
-//!             Self::BadAmount => Ruling::of("bad_amount", &["TO-2"]).says("a move adds 1 to 3, up to 21"),
-//!         }
+//! reasons! {
+//!     enum NotAccepted {
+//!         /// TO-1
+//!         NotYourTurn = Ruling::of("not_your_turn", &["TO-1"]).says("it is the other player's turn"),
+//!         /// TO-2
+//!         BadAmount = Ruling::of("bad_amount", &["TO-2"]).says("a move adds 1 to 3, up to 21"),
 //!     }
 //! }
 //!
@@ -155,7 +124,7 @@
 //!         state.turn = if state.turn == Seat::P1 { Seat::P2 } else { Seat::P1 };
 //!     }
 //!
-//!     fn players(_state: &State) -> &'static [Seat] {
+//!     fn players(_state: &State) -> &[Seat] {
 //!         Seat::players(2)
 //!     }
 //!
@@ -201,7 +170,7 @@
 //! assert!(state.over() && state.legal(Seat::P1).is_empty());
 //! assert_eq!(&*state.view(Seat::P1.into()), r#"{"ruleset":"twentyone","total":21,"turn":"p1"}"#);
 //! let late = state.judge(Seat::P1, "add 1").unwrap_err();
-//! assert_eq!((late.code, late.message.as_str()), ("match_over", "the match is over"));
+//! assert_eq!((late.code.as_str(), late.message.as_str()), ("match_over", "the match is over"));
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
@@ -209,3 +178,87 @@
 //! resumed anywhere goes on as it would have, and no seat sees what is secret. The crate `turnfold-laws` tries them all:
 //! one test that calls its `require_kept`, as in `examples/nim`. `turnfold simulate` plays it at random,
 //! `turnfold bless` writes golden logs for you to read, and `turnfold check` compares with them ever after.
+//!
+//! # Dice
+//!
+//! A ruleset rolls nothing. It says through `due_roll` what it waits for, and `host` records the values with a command of
+//! the game, which `roll` makes and `rolled` recognizes. While a roll is due no other command is accepted. So any dice
+//! will do: real ones, or dice that follow from a seed, as here. `candidates` of the host list some rolls.
+//!
+//! ```
+//! use turnfold_core::rules::initiative::Initiative;
+//! use turnfold_core::{DicePolicy, Rules, Seat, Seed, any::erase};
+//!
+//! let rules = erase::<Initiative>();
+//! let state = rules.start(&rules.read_setup(Initiative::EXAMPLE)?)?;
+//! let due = state.due_roll().expect("a turn begins with a roll");
+//! assert_eq!((due.count, due.low, due.high), (4, 1, 6));
+//! let values = state.seeded_roll(&DicePolicy::Seeded(Seed::new([7; 32]))).expect("a seed gives values");
+//! assert!(due.accepts(&values));
+//! let roll = state.roll_command(values).expect("the game has dice");
+//! assert!(state.judge(Seat::Host, &roll).is_ok() && state.judge(Seat::P1, &roll).is_err());
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+//!
+//! # Secrets
+//!
+//! `view` leaves out what its viewer may not know, and `shows` answers for each command and effect who may know of it.
+//! Everything that shows a match to a seat asks these two. In *cycletap* both players plan in secret:
+//!
+//! ```
+//! use turnfold_core::rules::cycletap::Cycletap;
+//! use turnfold_core::{CommandSource, DicePolicy, Logged, Rules, Seat, any::erase};
+//!
+//! let rules = erase::<Cycletap>();
+//! let setup = rules.read_setup(Cycletap::EXAMPLE)?;
+//! let mut state = rules.start(&setup)?;
+//! let mut legal = state.legal(Seat::P1).into_iter();
+//! let command = legal.find(|command| command.starts_with("tap")).expect("a unit can be tapped");
+//! let tap = Logged { seq: 1, seat: Seat::P1, command: CommandSource::Text(&command) };
+//! let mut concealed = Vec::new();
+//! for viewer in [Seat::P1, Seat::P2, Seat::Host] {
+//!     rules.start(&setup)?.fold_as(viewer, &[tap], &DicePolicy::Recorded, &mut |step| {
+//!         concealed.push(step.concealed());
+//!     })?;
+//! }
+//! assert_eq!(concealed, [false, true, false]);
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+//!
+//! # Pictures
+//!
+//! A [`Picture`](crate::picture::Picture) says what there is to see, block below block. The program draws it as
+//! characters, as SVG and as a page. A color is never the only sign of a difference.
+//!
+//! ```
+//! use turnfold_core::picture::{Bar, Block, Picture, TextLine, Tint};
+//!
+//! let label = TextLine::plain("total ").with("of 21", Tint::Faint);
+//! let bar = Bar { label, value: 17, of: 21, tint: Tint::Plain, chips: Vec::new() };
+//! let picture = Picture { blocks: vec![Block::Bars(vec![bar]), Block::Lines(vec![TextLine::plain("p2 adds")])] };
+//! assert_eq!(picture.blocks.len(), 2);
+//! ```
+//!
+//! # Results
+//!
+//! Once `over` returns `true`, `result` says how the match ended; `matches --long` lists it. The module
+//! [`ending`](crate::ending) has what many games share: resigning, draws by agreement, and clocks that count ticks. A game
+//! keeps these in its state. `left_out_at_random` marks commands such as `resign`, so that random play does not end
+//! with them.
+//!
+//! ```
+//! use turnfold_core::ending::{Agreement, Clock};
+//! use turnfold_core::{MatchResult, Seat, Ticks};
+//!
+//! let players = Seat::players(2);
+//! let mut agreement = Agreement::default();
+//! agreement.offer_draw(Seat::P1);
+//! assert_eq!(agreement.result(players), None);
+//! agreement.offer_draw(Seat::P2);
+//! assert_eq!(agreement.result(players).map(|result| result.to_string()).as_deref(), Some("draw (agreed)"));
+//!
+//! let mut clock = Clock::new(players, 5, 0);
+//! let is_out_of_time = clock.tick(Seat::P2, Ticks::FEW);
+//! let result = is_out_of_time.then(|| MatchResult::won_by([Seat::P1]).because("time"));
+//! assert_eq!(result.map(|result| result.to_string()).as_deref(), Some("p1 won (time)"));
+//! ```

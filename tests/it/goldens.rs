@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use turnfold_core::registry::RULESETS;
+use turnfold_core::registry::rulesets;
 
 use turnfold_tests::goldens::{goldens, replays_of};
 use turnfold_tests::sandbox::Sandbox;
@@ -10,7 +10,7 @@ use turnfold_tests::sandbox::Sandbox;
 #[test]
 fn every_golden_log_checks_and_is_blessed() {
     let sandbox = Sandbox::new();
-    for rules in RULESETS {
+    for rules in rulesets() {
         let files = replays_of(rules.name());
         assert!(!files.is_empty(), "`{}` has no replays", rules.name());
         for file in files {

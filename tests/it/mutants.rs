@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 use std::fs;
+use std::sync::Arc;
 
 use serde_json::Value;
 use turnfold_core::any::{AnyRules, erase};
@@ -177,8 +178,8 @@ impl<const WHAT: char> Alteration for IgnoresAtFirst<WHAT> {
 
 /// Returns the golden log as a build with these rules would have blessed it, without attempts and up to the first entry
 /// that it would not accept.
-fn blessed_by(rules: &'static dyn AnyRules, golden: &str) -> String {
-    let registry = Registry::standard().with(rules);
+fn blessed_by(rules: &Arc<dyn AnyRules>, golden: &str) -> String {
+    let registry = Registry::standard().replacing(rules.clone());
     let mut replay = tfl::read("golden", golden.as_bytes(), &registry).unwrap();
     replay.lines.retain(|line| !matches!(line, ReplayLine::Attempt(_)));
     loop {
@@ -204,7 +205,7 @@ struct Finding {
     field: &'static str,
 }
 
-fn check(rules: &'static dyn AnyRules, expected: &Finding) {
+fn check(rules: &Arc<dyn AnyRules>, expected: &Finding) {
     let sandbox = Sandbox::new();
     let golden = fs::read_to_string(workspace().join("replays").join(expected.golden)).unwrap();
     let altered = blessed_by(rules, &golden);
@@ -233,7 +234,7 @@ fn a_log_blessed_by_the_same_rules_passes() {
     ] {
         let sandbox = Sandbox::new();
         let golden = fs::read_to_string(workspace().join("replays").join(golden)).unwrap();
-        sandbox.write("same.tfl", blessed_by(rules, &golden));
+        sandbox.write("same.tfl", blessed_by(&rules, &golden));
         sandbox.ok("check same.tfl");
     }
 }
@@ -241,7 +242,7 @@ fn a_log_blessed_by_the_same_rules_passes() {
 #[test]
 fn altered_rules_of_every_game_are_found_where_they_first_differ() {
     check(
-        erase::<Altered<KeepsASlot>>(),
+        &erase::<Altered<KeepsASlot>>(),
         &Finding {
             golden: "cycletap/the-pool-runs-out.tfl",
             seq: 3,
@@ -254,7 +255,7 @@ fn altered_rules_of_every_game_are_found_where_they_first_differ() {
         },
     );
     check(
-        erase::<Altered<CoolsDownLonger>>(),
+        &erase::<Altered<CoolsDownLonger>>(),
         &Finding {
             golden: "hexcapture/cooldown-blocks-a-press.tfl",
             seq: 4,
@@ -267,7 +268,7 @@ fn altered_rules_of_every_game_are_found_where_they_first_differ() {
         },
     );
     check(
-        erase::<Altered<LeavesTheCursor>>(),
+        &erase::<Altered<LeavesTheCursor>>(),
         &Finding {
             golden: "initiative/moves.tfl",
             seq: 11,
@@ -280,7 +281,7 @@ fn altered_rules_of_every_game_are_found_where_they_first_differ() {
         },
     );
     check(
-        erase::<Altered<SwapsTheDice>>(),
+        &erase::<Altered<SwapsTheDice>>(),
         &Finding {
             golden: "initiative/lance-against-star.tfl",
             seq: 1,
@@ -293,7 +294,7 @@ fn altered_rules_of_every_game_are_found_where_they_first_differ() {
         },
     );
     check(
-        erase::<Altered<WoundsDeeper>>(),
+        &erase::<Altered<WoundsDeeper>>(),
         &Finding {
             golden: "lifecycle/damage-heal-status.tfl",
             seq: 2,
@@ -306,7 +307,7 @@ fn altered_rules_of_every_game_are_found_where_they_first_differ() {
         },
     );
     check(
-        erase::<Altered<CountsHalvesTwice>>(),
+        &erase::<Altered<CountsHalvesTwice>>(),
         &Finding {
             golden: "channel/yin-yang.tfl",
             seq: 1,
@@ -338,11 +339,11 @@ units = [{ id = \"a1\", owner = \"p1\", at = [0, 3] }, { id = \"b1\", owner = \"
 
 /// Checks a log blessed by these rules under others; returns kind and entry of the difference, and how it is reported.
 fn check_under(
-    blessed: &'static dyn AnyRules,
-    rules: &'static dyn AnyRules,
+    blessed: &Arc<dyn AnyRules>,
+    rules: &Arc<dyn AnyRules>,
 ) -> Option<(DivergenceKind, Option<u64>, String)> {
     let text = blessed_by(blessed, &format!("turnfold replay 2\n{DUEL}"));
-    let registry = Registry::standard().with(rules);
+    let registry = Registry::standard().replacing(rules.clone());
     let replay = tfl::read("x.tfl", text.as_bytes(), &registry).unwrap();
     STARTS.set(0);
     let mismatch = check_replay(&replay).unwrap().difference?;
@@ -354,18 +355,18 @@ fn check_under(
 #[test]
 fn rules_that_do_not_fold_alike_every_time_are_found() {
     let rules = turnfold_core::registry::find("initiative").unwrap();
-    assert_eq!(check_under(rules, rules), None);
+    assert_eq!(check_under(&rules, &rules), None);
     for (rules, seq) in [
         (erase::<Altered<IgnoresAtFirst<'3'>>>(), 2),
         // The state is the same: only the reason is another.
         (erase::<Altered<IgnoresAtFirst<'2'>>>(), 5),
     ] {
         let (kind, found, _) =
-            check_under(turnfold_core::registry::find("initiative").unwrap(), rules).unwrap();
+            check_under(&turnfold_core::registry::find("initiative").unwrap(), &rules).unwrap();
         assert_eq!((kind, found), (DivergenceKind::NotDeterministic, Some(seq)));
     }
     let forgets = erase::<Altered<Forgets>>();
-    let (kind, _, report) = check_under(forgets, forgets).unwrap();
+    let (kind, _, report) = check_under(&forgets, &forgets).unwrap();
     assert_eq!(kind, DivergenceKind::NotStorable);
     assert!(
         report.contains("the state does not survive storage, a fold resumed from it differs"),
@@ -384,4 +385,22 @@ fn a_command_that_is_not_written_canonically_differs_before_its_outcome_does() {
     let found = (mismatch.kind(), mismatch.divergence.expected(), mismatch.divergence.computed.to_string());
     assert_eq!(found, (DivergenceKind::NotCanonical, "move 0".into(), "move n".into()));
     assert!(mismatch.title().ends_with("command differs from its canonical form"));
+}
+
+/// Channel as it is, under another version.
+struct NewVersion;
+
+impl Alteration for NewVersion {
+    type Base = Channel;
+    const VERSION: u32 = 2;
+}
+
+/// MD-1: a match finds the version that it was recorded under, and a new one gets the newest.
+#[test]
+fn md_1_several_versions_of_a_game_are_found_by_name_and_version() {
+    let registry = Registry::default().with(erase::<Altered<NewVersion>>()).with_version(erase::<Channel>());
+    let version = |version| registry.nearest("channel", version).map(|rules| rules.version());
+    assert_eq!([version(1), version(2), version(3)], [Some(1), Some(2), Some(2)]);
+    assert_eq!(registry.find("channel").map(|rules| rules.version()), Some(2));
+    assert_eq!(registry.iter().count(), 1);
 }

@@ -1,26 +1,49 @@
 //! The registry of rulesets, and what is so of each that has dice.
 
+use turnfold_core::Registry;
 use turnfold_core::any::erase;
-use turnfold_core::registry::RULESETS;
+use turnfold_core::registry::rulesets;
 use turnfold_core::rules::channel::Channel;
+use turnfold_core::rules::desk::Desk;
 use turnfold_core::rules::initiative::Initiative;
 use turnfold_core::rules::lifecycle::Lifecycle;
-use turnfold_core::{AnyRules, Registry};
 
 #[test]
 fn a_registry_keeps_its_rulesets_by_name_and_once() {
-    let names = |registry: &Registry| registry.iter().map(AnyRules::name).collect::<Vec<_>>();
+    let names =
+        |registry: &Registry| registry.iter().map(|rules| rules.name().to_owned()).collect::<Vec<_>>();
     let some = Registry::default().with(erase::<Lifecycle>()).with(erase::<Channel>());
     assert_eq!(names(&some), ["channel", "lifecycle"]);
     assert!(some.find("initiative").is_none());
-    let all = Registry::standard().with(erase::<Initiative>());
+    let all = Registry::standard().replacing(erase::<Initiative>());
     assert_eq!(names(&all), names(&Registry::standard()));
     assert!(all.find("initiative").is_some_and(|rules| rules.version() == 1));
 }
 
 #[test]
+fn the_desk_is_always_there_and_no_game() {
+    for registry in [Registry::default(), Registry::standard()] {
+        assert!(registry.find("desk").is_some());
+        assert!(registry.iter().all(|rules| rules.name() != "desk"));
+    }
+}
+
+#[test]
+#[should_panic = "the ruleset name `initiative` is taken"]
+fn a_name_that_is_taken_is_refused() {
+    let _ = Registry::standard().with(erase::<Initiative>());
+}
+
+#[test]
+#[should_panic = "version 1 of the ruleset `desk` is taken"]
+fn the_desk_has_no_other_version() {
+    let _ = Registry::default().with_version(erase::<Desk>());
+}
+
+#[test]
 fn a_roll_in_the_log_has_a_value() {
-    let with_dice: Vec<_> = RULESETS.iter().filter(|rules| rules.canonical("roll 1").is_ok()).collect();
+    let with_dice: Vec<_> =
+        rulesets().into_iter().filter(|rules| rules.canonical("roll 1").is_ok()).collect();
     assert!(!with_dice.is_empty());
     for rules in with_dice {
         let is_roll = |verb: &u8| rules.command_text(&[*verb, 1, 2]).is_ok_and(|text| text == "roll 1");

@@ -30,7 +30,7 @@ pub(crate) fn told(state: &mut dyn AnyState, seq: u64, seat: Seat, command: &str
     });
     match folded {
         Ok(()) => {}
-        Err(FoldError::Rejected { code, .. }) => told = format!("rejected {code}"),
+        Err(FoldError::Rejected { rejected, .. }) => told = format!("rejected {}", rejected.code),
         Err(FoldError::Malformed { .. }) => told = "rejected malformed".into(),
         Err(error) => panic!("{error}"),
     }

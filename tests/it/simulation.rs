@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use turnfold_core::registry::RULESETS;
+use turnfold_core::registry::rulesets;
 use turnfold_core::{AnyState, DicePolicy, Seat, Seed, Simulation};
 
 use crate::script::{fixture, start};
@@ -23,7 +23,7 @@ fn play(state: &mut dyn AnyState, dice: &DicePolicy, seed: u64, seq: u64, count:
 #[test]
 fn every_command_drawn_is_legal_and_play_ends_when_none_is() {
     let dice = DicePolicy::Recorded;
-    for rules in RULESETS {
+    for rules in rulesets() {
         for fixture in fixtures(rules.name()) {
             let mut state = start(rules.name(), &fixture.toml);
             for seq in 1..=150 {
@@ -58,7 +58,7 @@ fn every_legal_command_of_every_seat_is_drawn() {
 
 #[test]
 fn play_taken_up_again_goes_the_same_way() {
-    for rules in RULESETS {
+    for rules in rulesets() {
         for dice in [DicePolicy::Recorded, DicePolicy::Seeded(Seed::new([3; 32]))] {
             let toml = &fixtures(rules.name()).pop().unwrap().toml;
             let (mut whole, mut parts) = (start(rules.name(), toml), start(rules.name(), toml));

@@ -3,9 +3,10 @@
 //! `fuzz/` hands them to libFuzzer; `it/fuzz.rs` runs each target over its corpus and over mutations of that.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use turnfold_core::AnyRules;
-use turnfold_core::registry::RULESETS;
+use turnfold_core::registry::rulesets;
 
 mod backup;
 mod bundle;
@@ -77,20 +78,20 @@ pub fn targets() -> Vec<FuzzTarget> {
         FuzzTarget::new("setup", setup, seeds::setups()),
         FuzzTarget::new("store", store, Vec::new()),
     ];
-    let play_of = |rules: &&'static dyn AnyRules| {
-        let name = rules.name();
-        FuzzTarget::new(&format!("play_{name}"), move |bytes| play(name, bytes), Vec::new())
+    let play_of = |rules: Arc<dyn AnyRules>| {
+        FuzzTarget::new(&format!("play_{}", rules.name()), move |bytes| play(&*rules, bytes), Vec::new())
     };
-    targets.extend(RULESETS.iter().map(play_of));
+    targets.extend(rulesets().into_iter().map(play_of));
     targets
 }
 
 /// Takes the first byte off, which chooses a ruleset and one of `kinds` things to do with the rest.
-fn choose(bytes: &[u8], kinds: u8) -> Option<(&'static dyn AnyRules, u8, &[u8])> {
+fn choose(bytes: &[u8], kinds: u8) -> Option<(Arc<dyn AnyRules>, u8, &[u8])> {
     let (first, rest) = bytes.split_first()?;
     let kind = first % kinds;
-    let rules = RULESETS.get(usize::from(first / kinds) % RULESETS.len())?;
-    Some((*rules, kind, rest))
+    let mut known = rulesets();
+    let place = usize::from(first / kinds) % known.len();
+    Some((known.swap_remove(place), kind, rest))
 }
 
 /// Returns the byte with which [`choose`] chooses this.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use turnfold_core::Registry;
-use turnfold_core::registry::RULESETS;
+use turnfold_core::registry::rulesets;
 use turnfold_replay::{History, SeatHistory, tfl};
 
 use crate::sandbox::workspace;
@@ -21,7 +21,7 @@ pub fn replays_of(ruleset: &str) -> Vec<PathBuf> {
 
 /// Lists the golden logs of every ruleset.
 pub fn goldens() -> Vec<PathBuf> {
-    RULESETS.iter().flat_map(|rules| replays_of(rules.name())).collect()
+    rulesets().iter().flat_map(|rules| replays_of(rules.name())).collect()
 }
 
 /// A replay file, looked at by a seat.
@@ -33,7 +33,7 @@ pub fn sight(path: &Path, text: &str, viewer: &str) -> SeatHistory {
 
 /// The viewers of a match: the host, its players, and a seat that has no part in it.
 pub fn viewers(path: &Path, text: &str) -> Vec<String> {
-    let players = sight(path, text, "host").start().unwrap().players();
-    let players = players.iter().map(ToString::to_string);
+    let start = sight(path, text, "host").start().unwrap();
+    let players = start.players().iter().map(ToString::to_string);
     players.chain(["host".into(), "p8".into()]).collect()
 }

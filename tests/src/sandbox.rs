@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use tempfile::TempDir;
 use turnfold_core::DicePolicy;
-use turnfold_core::registry::{self, RULESETS};
+use turnfold_core::registry::{self, rulesets};
 use turnfold_store::{Genesis, Store};
 
 /// The folder that holds the workspace.
@@ -35,7 +35,7 @@ impl Sandbox {
     pub fn new() -> Self {
         let dir = TempDir::new().unwrap();
         // All but the stores, which few tests need.
-        for ruleset in RULESETS {
+        for ruleset in rulesets() {
             let folder = Path::new("fixtures").join(ruleset.name());
             copy_folder(&workspace().join(&folder), &dir.path().join(folder));
         }

@@ -34,7 +34,7 @@ pub(crate) struct Append {
 impl Append {
     pub(crate) fn stand(&self, current: &mut HeadState) -> (PlayStand, CachedView) {
         let shown = current.shown(self.view.viewer);
-        let HeadState { rules, dice, head, .. } = *current;
+        let (rules, dice, head) = (current.rules.clone(), current.dice, current.head);
         (PlayStand { rules, dice, head, head_seen: head, state: current.state.fork() }, shown)
     }
 }

@@ -20,7 +20,7 @@ const VIEW_BYTES: u64 = 256;
 
 /// Where a branch stands.
 pub(crate) struct HeadState {
-    pub(crate) rules: &'static dyn AnyRules,
+    pub(crate) rules: Arc<dyn AnyRules>,
     pub(crate) dice: DicePolicy,
     /// The number of the last entry in the log.
     pub(crate) head: u64,
@@ -49,7 +49,7 @@ impl CachedView {
 
 impl HeadState {
     pub(crate) fn new(
-        rules: &'static dyn AnyRules,
+        rules: Arc<dyn AnyRules>,
         dice: DicePolicy,
         head: u64,
         state: Box<dyn AnyState>,
@@ -75,8 +75,8 @@ impl HeadState {
 
     /// Clones the state with an empty view cache.
     pub(crate) fn fork(&self) -> Self {
-        let Self { rules, dice, head, bytes, .. } = *self;
-        Self { rules, dice, head, state: self.state.fork(), bytes, shown: BTreeMap::new() }
+        let (rules, state) = (self.rules.clone(), self.state.fork());
+        Self { rules, state, shown: BTreeMap::new(), ..*self }
     }
 
     /// Moves on by entries; the first follows its head.

@@ -1,6 +1,7 @@
 //! `turnfold new`: create a match.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use serde_json::json;
@@ -65,7 +66,7 @@ pub(super) enum Dice {
 
 /// A ruleset, its setup and its dice, read and checked.
 pub(crate) struct Game {
-    pub(crate) rules: &'static dyn AnyRules,
+    pub(crate) rules: Arc<dyn AnyRules>,
     pub(crate) setup: Vec<u8>,
     pub(crate) dice: DicePolicy,
 }
@@ -85,7 +86,7 @@ impl GameArgs {
 
     pub(crate) fn read(&self, registry: &Registry) -> Result<Game, Failure> {
         let rules = find_rules(&self.rules, registry)?;
-        let setup = read_setup_or_example(rules, self.setup.as_deref())?;
+        let setup = read_setup_or_example(&*rules, self.setup.as_deref())?;
         let dice = match (self.dice, self.seed) {
             (Dice::Recorded, None) => DicePolicy::Recorded,
             (Dice::Recorded, Some(_)) => {
@@ -143,7 +144,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let game = args.game.read(&context.registry)?;
     let state = game.start()?;
     let is_example = args.game.setup.is_none();
-    let (rules, dice) = (game.rules, game.dice);
+    let (rules, dice) = (game.rules.clone(), game.dice);
     let genesis = genesis(game, args.title.clone())?;
     let store = context.open_or_create_store()?;
     store.create_match(&args.match_name, &genesis, Vec::new())?;

@@ -148,7 +148,9 @@ impl Count {
             return vec![(Seat::Host, roll)];
         }
         let seats = state.players().iter().copied().chain([Seat::Host]);
-        seats.flat_map(|seat| state.legal(seat).into_iter().map(move |command| (seat, command))).collect()
+        seats
+            .flat_map(|seat| state.legal_at_random(seat).into_iter().map(move |command| (seat, command)))
+            .collect()
     }
 
     fn play(

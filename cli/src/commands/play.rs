@@ -143,7 +143,7 @@ impl PlayCaller for Player<'_> {
         }
         let log = store.read(&whole.match_name, &whole.branch, None)?;
         let history = History::of_log(whole, log, registry)?;
-        let (rules, dice, head) = (history.rules, history.dice, history.head());
+        let (rules, dice, head) = (history.rules.clone(), history.dice, history.head());
         let seen = SeatHistory::of(args.viewer(), history)?;
         let (head_seen, state) = (seen.head(), seen.state()?);
         self.seen = Some(seen);

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         for rules in context.registry.iter() {
             let name = strong(format_args!("{:width$}", rules.name()));
             let line = || [name, plain(format_args!("  {}", rules.summary()))].into();
-            context.output.show(&document(rules, Rulebook::default()), || vec![line()])?;
+            context.output.show(&document(rules.as_ref(), Rulebook::default()), || vec![line()])?;
         }
         return Ok(ExitStatus::Yes);
     };
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         Some(topic) => whole.about(topic).ok_or_else(|| unknown_topic(rules.name(), topic, &whole))?,
         None => whole,
     };
-    context.output.answer(&document(rules, shown.clone()), || {
+    context.output.answer(&document(&*rules, shown.clone()), || {
         let title = strong(format_args!("{} version {}", rules.name(), rules.version())).into();
         [title].into_iter().chain(shown.lines()).collect()
     })

@@ -52,8 +52,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let game = args.game.read(&context.registry)?;
     let state = game.start()?;
     let roller = random::roller(&game.dice, args.no_auto_roll, false)?;
-    let views = if args.views { state.players() } else { &[] };
-    let detail = Detail { viewer: args.viewer.unwrap_or(Viewer::HOST), state: args.state, views };
+    let viewer = args.viewer.unwrap_or(Viewer::HOST);
+    let detail = Detail { viewer, state: args.state, views: args.views };
     let mut session = Session::new(state, game.dice, roller, 1, detail);
     let mut answer = ExitStatus::Yes;
     let mut played = Vec::new();

@@ -61,13 +61,14 @@ struct Play {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let rules = find_rules(&args.rules, &context.registry)?;
     args.file.path()?;
-    let setup = read_setup_or_example(rules, args.setup.as_deref())?;
+    let setup = read_setup_or_example(&*rules, args.setup.as_deref())?;
     let simulation = Simulation::new(args.seed);
     let dice = match args.dice {
         Dice::Recorded => DicePolicy::Recorded,
         Dice::Seeded => DicePolicy::Seeded(simulation.dice_seed()),
     };
-    let play = Play { game: Game { rules, setup, dice }, simulation, steps: args.steps.into() };
+    let play =
+        Play { game: Game { rules: rules.clone(), setup, dice }, simulation, steps: args.steps.into() };
     let title = format!("random play, seed {}", args.seed);
     let (state, entries, replay) = if let Some(name) = &args.into {
         let (state, entries) = play.into_store(name, title, context)?;
@@ -135,7 +136,7 @@ impl Play {
         let Game { rules, setup, dice } = &self.game;
         let unwritable = |error: turnfold_core::SetupError| Failure::usage(error.to_string());
         let mut replay =
-            Replay::compose("random play", *rules, *dice, title, setup, None).map_err(unwritable)?;
+            Replay::compose("random play", rules.clone(), *dice, title, setup, None).map_err(unwritable)?;
         let state = self.play(&mut Passed::default(), &mut |step| replay.record(step, None))?;
         replay.close(state.state_hash());
         Ok((state, replay))

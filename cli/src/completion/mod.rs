@@ -120,8 +120,9 @@ fn completed_arg(arg: Arg, makes_a_match: bool, registry: &Registry) -> Arg {
 }
 
 fn rulesets(registry: &Registry) -> Vec<CompletionCandidate> {
-    let candidate =
-        |name: &str, summary: &'static str| CompletionCandidate::new(name).help(Some(summary.into()));
+    let candidate = |name: &str, summary: &str| {
+        CompletionCandidate::new(name.to_owned()).help(Some(summary.to_owned().into()))
+    };
     registry.iter().map(|rules| candidate(rules.name(), rules.summary())).collect()
 }
 

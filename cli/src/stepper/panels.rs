@@ -32,11 +32,11 @@ pub(super) fn title(app: &mut App<'_>) -> Line<'static> {
     let view = stepper.view();
     let phase = ["phase", "state", "mode"].iter().find_map(|key| view.get(key)?.as_str());
     let phase = phase.map(|phase| format!("  {}", phase.replace('_', " "))).unwrap_or_default();
-    let (viewer, rules) = (stepper.viewer(), stepper.rules().name());
+    let (viewer, rules) = (stepper.viewer(), stepper.rules().clone());
     let plays = app.speed().map(|speed| format!("  ▶ {speed} a second")).unwrap_or_default();
     Line::from(vec![
         Span::styled(printable(&name).into_owned(), Modifier::BOLD),
-        Span::raw(format!("  entry {at} of {head}  as {viewer}  {rules}{phase}{plays}")),
+        Span::raw(format!("  entry {at} of {head}  as {viewer}  {}{phase}{plays}", rules.name())),
     ])
 }
 

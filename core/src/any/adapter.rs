@@ -4,16 +4,18 @@ use core::marker::PhantomData;
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::trial::trial;
-use super::{AnyRules, AnyState, AnyTrial, FoldError, Logged, Step, sealed};
+use super::{AnyRules, AnyState, AnyTrial, FoldError, Logged, Step};
 use crate::decode::{DecodeError, decode_strictly};
 use crate::dice::{DicePolicy, DiceStream, DueRoll};
 use crate::digest::Digest;
+use crate::ending::MatchResult;
 use crate::fold::{Folder, eyes, view_at, view_json};
 use crate::hash::hash_as;
 use crate::json::Json;
@@ -27,16 +29,14 @@ use crate::text::{Malformed, in_one_line, split_verb};
 
 /// Erases the types of a ruleset.
 #[must_use]
-pub const fn erase<R: Rules>() -> &'static dyn AnyRules {
-    &Adapter::<R>(PhantomData)
+pub fn erase<R: Rules>() -> Arc<dyn AnyRules> {
+    Arc::new(Adapter::<R>(PhantomData))
 }
 
 struct Adapter<R>(PhantomData<fn() -> R>);
 
-impl<R> sealed::Sealed for Adapter<R> {}
-
 impl<R: Rules> AnyRules for Adapter<R> {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         R::NAME
     }
 
@@ -44,27 +44,31 @@ impl<R: Rules> AnyRules for Adapter<R> {
         R::VERSION
     }
 
-    fn summary(&self) -> &'static str {
+    fn summary(&self) -> &str {
         R::SUMMARY
     }
 
-    fn example(&self) -> &'static str {
+    fn example(&self) -> &str {
         R::EXAMPLE
+    }
+
+    fn mail_terms(&self) -> &str {
+        R::MAIL_TERMS
     }
 
     fn has_secrets(&self) -> bool {
         !matches!(R::SECRETS, Secrets::None)
     }
 
-    fn rulebook(&self) -> &'static str {
+    fn rulebook(&self) -> &str {
         R::RULEBOOK
     }
 
-    fn ignored_codes(&self) -> Vec<&'static str> {
+    fn ignored_codes(&self) -> Vec<&str> {
         R::Reason::ALL.iter().map(|reason| reason.ruling().code).collect()
     }
 
-    fn rejected_codes(&self) -> Vec<&'static str> {
+    fn rejected_codes(&self) -> Vec<&str> {
         R::Rejection::ALL.iter().map(|rejection| rejection.ruling().code).collect()
     }
 
@@ -86,11 +90,11 @@ impl<R: Rules> AnyRules for Adapter<R> {
         command.parse::<R::Command>().map(|command| command.to_string())
     }
 
-    fn rule_ids(&self, code: &str) -> &'static [&'static str] {
+    fn rule_ids(&self, code: &str) -> Vec<&str> {
         let reasons = R::Reason::ALL.iter().map(|reason| reason.ruling());
         let rejections = R::Rejection::ALL.iter().map(|rejection| rejection.ruling());
         let found = reasons.chain(rejections).find(|ruling| ruling.code == code);
-        found.map(|ruling| ruling.rules).unwrap_or_default()
+        found.map(|ruling| ruling.rules.to_vec()).unwrap_or_default()
     }
 
     fn command_text(&self, command: &[u8]) -> Result<String, DecodeError> {
@@ -137,15 +141,25 @@ fn locate(text: &str, error: &toml::de::Error) -> SetupError {
     SetupError::Text { line: count(line), column: count(column), message }
 }
 
-impl<R: Rules> sealed::Sealed for Folder<R> {}
-
 impl<R: Rules> AnyState for Folder<R> {
-    fn players(&self) -> &'static [Seat] {
+    fn players(&self) -> &[Seat] {
         R::players(&self.state)
     }
 
     fn over(&self) -> bool {
         R::over(&self.state)
+    }
+
+    fn result(&self) -> Option<MatchResult> {
+        R::result(&self.state)
+    }
+
+    fn turn(&self) -> Option<u64> {
+        R::turn(&self.state)
+    }
+
+    fn read(&self, command: &str) -> Result<String, Malformed> {
+        R::read(&self.state, command).map(|command| command.to_string())
     }
 
     fn due_roll(&self) -> Option<DueRoll> {
@@ -169,12 +183,11 @@ impl<R: Rules> AnyState for Folder<R> {
     }
 
     fn judge(&self, seat: Seat, command: &str) -> Result<Verdict, Rejected> {
-        let malformed = |cause: Malformed| Rejected { code: "malformed", message: cause.0 };
-        let command = command.parse::<R::Command>().map_err(malformed)?;
+        let command = command.parse::<R::Command>().map_err(|cause| Rejected::new("malformed", cause.0))?;
         match R::judge(&self.state, seat, &command) {
             Ok(Verdict::Applied(_)) => Ok(Verdict::Applied(())),
-            Ok(Verdict::Ignored(reason)) => Ok(Verdict::Ignored(reason.ruling())),
-            Err(rejection) => Err(Rejected { code: rejection.code(), message: rejection.to_string() }),
+            Ok(Verdict::Ignored(reason)) => Ok(Verdict::Ignored(reason.into())),
+            Err(rejection) => Err(rejection.into()),
         }
     }
 
@@ -219,6 +232,11 @@ impl<R: Rules> AnyState for Folder<R> {
         command.parse().map(|command| R::targets(&command)).unwrap_or_default()
     }
 
+    fn legal_at_random(&self, seat: Seat) -> Vec<String> {
+        let legal = R::legal(&self.state, seat).into_iter();
+        legal.filter(|command| !R::left_out_at_random(command)).map(|command| command.to_string()).collect()
+    }
+
     fn candidates(&self, seat: Seat) -> Vec<String> {
         R::candidates(&self.state, seat).iter().map(ToString::to_string).collect()
     }
@@ -247,7 +265,7 @@ impl<R: Rules> AnyState for Folder<R> {
         let answer = answer.map_err(|malformed| QueryError::Arguments(malformed.0))?;
         answer.ok_or_else(|| {
             let found = String::from(split_verb(question).0);
-            QueryError::Unknown { ruleset: R::NAME, found, known: R::QUERIES }
+            QueryError::Unknown { ruleset: R::NAME.into(), found, known: R::QUERIES.into() }
         })
     }
 

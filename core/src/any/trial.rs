@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::{AnyState, AnyTrial, sealed};
+use super::{AnyState, AnyTrial};
 use crate::fold::Folder;
 use crate::rules::Rules;
 use crate::seat::Seat;
@@ -24,8 +24,6 @@ pub(super) fn trial<R: Rules>(state: R::State, rolls: u64) -> Box<dyn AnyTrial> 
     let folder = Folder::<R>::new(state, rolls);
     Box::new(Trial { folder, commands: Vec::new(), kept: Vec::new(), free: Vec::new() })
 }
-
-impl<R: Rules> sealed::Sealed for Trial<R> {}
 
 impl<R: Rules> AnyTrial for Trial<R> {
     fn read(&mut self, seat: Seat, command: &str) -> Result<usize, Malformed> {

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use turnfold_core::registry::RULESETS;
+use turnfold_core::registry::rulesets;
 use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat};
 
 use crate::repository;
@@ -94,7 +94,7 @@ fn fold(
     });
     match result {
         Ok(()) => Ok(folded),
-        Err(FoldError::Rejected { code, .. }) => Err(format!("rejected {code}")),
+        Err(FoldError::Rejected { rejected, .. }) => Err(format!("rejected {}", rejected.code)),
         Err(FoldError::Malformed { .. }) => Err("rejected malformed".into()),
         Err(error) => Err(error.to_string()),
     }
@@ -108,11 +108,11 @@ fn check(rules: &dyn AnyRules, path: &Path) -> Vec<String> {
 
 #[test]
 fn every_golden_log_folds_to_what_is_written_in_it() {
-    for rules in RULESETS {
+    for rules in rulesets() {
         let folder = fs::read_dir(repository("replays").join(rules.name())).unwrap();
         let paths: Vec<_> = folder.map(|file| file.unwrap().path()).collect();
         assert!(!paths.is_empty(), "`{}` has no golden logs", rules.name());
-        let wrong: Vec<String> = paths.iter().flat_map(|path| check(*rules, path)).collect();
+        let wrong: Vec<String> = paths.iter().flat_map(|path| check(&*rules, path)).collect();
         assert!(wrong.is_empty(), "{} lines differ:\n{}", wrong.len(), wrong.join("\n"));
     }
 }
@@ -129,7 +129,7 @@ fn any_line_of_a_golden_log_that_is_changed_is_found() {
             line.replace("state ", "state x")
         };
         let text = text.replace(&format!("\n{line}\n"), &format!("\n{changed}\n"));
-        let wrong = Golden::read(rules, &text).differences();
+        let wrong = Golden::read(&*rules, &text).differences();
         assert!(wrong.len() == 1 && wrong[0].starts_with(&format!("{number}: ")), "{changed}: {wrong:?}");
     }
 }

@@ -32,7 +32,7 @@ fn outcome_of(state: &mut dyn AnyState, seat: Seat, command: &str) -> String {
     });
     match folded {
         Ok(()) => {}
-        Err(FoldError::Rejected { code, .. }) => outcome = format!("rejected {code}"),
+        Err(FoldError::Rejected { rejected, .. }) => outcome = format!("rejected {}", rejected.code),
         Err(FoldError::Malformed { .. }) => outcome = "rejected malformed".into(),
         Err(error) => panic!("{error}"),
     }

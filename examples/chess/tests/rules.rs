@@ -54,7 +54,7 @@ fn chess_keeps_every_law() {
     let kiwipete = fixture("kiwipete", &format!("fen = \"{KIWIPETE}\""));
     let promotion = fixture("promotion", "fen = \"8/PPPk4/8/8/8/8/4Kppp/8 w - - 0 1\"");
     let hurry = fixture("hurry", "clock = 40\nincrement = 1");
-    require_kept(rules, &[Fixture::example(rules), kiwipete, promotion, hurry]);
+    require_kept(&*rules, &[Fixture::example(&*rules), kiwipete, promotion, hurry]);
 }
 
 /// CS-2: the published numbers of move sequences.

@@ -1,15 +1,13 @@
 //! Nim with the whole command line of turnfold: `cargo run -- new table --rules nim --setup heaps.toml`.
 
-use std::fmt;
 use std::process::ExitCode;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use turnfold_core::admission::Issuer;
 use turnfold_core::any::erase;
-use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
+use turnfold_core::declare::{commands, effects, reasons};
+use turnfold_core::outcome::{EffectSink, Ruling, Verdict};
 use turnfold_core::picture::{Block, Picture, TextLine};
-use turnfold_core::text::{Malformed, number, split_verb};
 use turnfold_core::{Eyes, Registry, Rules, Seat, Secrets, SetupError};
 
 #[cfg(test)]
@@ -42,72 +40,30 @@ struct Take {
     heap: u8,
 }
 
-impl fmt::Display for Take {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "take {} {}", self.count, self.heap)
+commands! {
+    Take, "`take COUNT HEAP`";
+    "take" => Take { count, heap },
+}
+
+effects! {
+    enum Effect {
+        Taken { count: u8, heap: u8 },
+        MatchOver { winner: Seat },
     }
 }
 
-impl FromStr for Take {
-    type Err = Malformed;
-
-    fn from_str(text: &str) -> Result<Self, Malformed> {
-        let words = split_verb(text);
-        let ("take", Some((count, heap))) = (words.0, words.1.and_then(|rest| rest.split_once(' '))) else {
-            return Err(Malformed::expected("`take COUNT HEAP`", text));
-        };
-        Ok(Self { count: number(count)?, heap: number(heap)? })
+reasons! {
+    enum Reason {
+        /// NI-2: none are taken, or more than the heap has.
+        BadCount = Ruling::of("bad_count", &["NI-2"]).says("a move takes 1 to all stones of a heap"),
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "effect", rename_all = "snake_case")]
-enum Effect {
-    Taken { count: u8, heap: u8 },
-    MatchOver { winner: Seat },
-}
-
-impl fmt::Display for Effect {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Taken { count, heap } => write!(out, "taken count={count} heap={heap}"),
-            Self::MatchOver { winner } => write!(out, "match_over winner={winner}"),
-        }
+reasons! {
+    enum Rejection {
+        /// NI-1: the other player is to take.
+        NotYourTurn = Ruling::of("not_your_turn", &["NI-1"]).says("the other player is to take"),
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reason {
-    /// NI-2: none are taken, or more than the heap has.
-    BadCount,
-}
-
-impl Ruled for Reason {
-    const ALL: &'static [Self] = &[Self::BadCount];
-
-    fn ruling(self) -> Ruling {
-        Ruling::of("bad_count", &["NI-2"]).says("a move takes 1 to all stones of a heap")
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rejection {
-    /// NI-1: the other player is to take.
-    NotYourTurn,
-}
-
-impl Ruled for Rejection {
-    const ALL: &'static [Self] = &[Self::NotYourTurn];
-
-    fn ruling(self) -> Ruling {
-        Ruling::of("not_your_turn", &["NI-1"]).says("the other player is to take")
-    }
-}
-
-#[derive(Serialize)]
-struct View {
-    heaps: Vec<u8>,
-    turn: Seat,
 }
 
 impl Rules for Nim {
@@ -125,7 +81,7 @@ impl Rules for Nim {
     type Effect = Effect;
     type Reason = Reason;
     type Rejection = Rejection;
-    type View = View;
+    type View = State;
 
     fn start(setup: &Setup) -> Result<State, SetupError> {
         SetupError::within("heaps", &setup.heaps.len(), 1..=100)?;
@@ -158,7 +114,7 @@ impl Rules for Nim {
         state.turn = if state.turn == Seat::P1 { Seat::P2 } else { Seat::P1 };
     }
 
-    fn players(_state: &State) -> &'static [Seat] {
+    fn players(_state: &State) -> &[Seat] {
         Seat::players(2)
     }
 
@@ -179,8 +135,8 @@ impl Rules for Nim {
         (1..).zip(&state.heaps).flat_map(takes).collect()
     }
 
-    fn view(state: &State, _viewer: Eyes) -> View {
-        View { heaps: state.heaps.clone(), turn: state.turn }
+    fn view(state: &State, _viewer: Eyes) -> State {
+        state.clone()
     }
 
     fn picture(state: &State, _viewer: Eyes) -> Picture {

@@ -10,7 +10,7 @@ use super::Nim;
 fn nim_keeps_every_law() {
     let rules = erase::<Nim>();
     let even = Fixture { name: "even".into(), toml: "heaps = [2, 2]".into() };
-    require_kept(rules, &[Fixture::example(rules), even]);
+    require_kept(&*rules, &[Fixture::example(&*rules), even]);
 }
 
 #[test]

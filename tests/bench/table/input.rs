@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use turnfold_core::simulate::Simulation;
 use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, Digest, Logged, Seat, registry};
@@ -13,7 +14,7 @@ const MATCH_ENTRIES_MAX: u64 = 5_000;
 /// A simulated match.
 #[derive(Clone)]
 pub(crate) struct Play {
-    pub(crate) rules: &'static dyn AnyRules,
+    pub(crate) rules: Arc<dyn AnyRules>,
     pub(crate) setup: Vec<u8>,
     pub(crate) entries: Vec<PlayedEntry>,
     /// The hash of the state after the last entry.

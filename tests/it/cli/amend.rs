@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 use snapbox::str;
-use turnfold_core::registry::RULESETS;
+use turnfold_core::registry::rulesets;
 
 use super::duel;
 use turnfold_tests::sandbox::{Sandbox, workspace};
@@ -460,7 +460,7 @@ fn some_of(count: usize) -> impl Iterator<Item = usize> {
 #[test]
 fn the_same_command_gives_the_same_line_of_play_in_every_ruleset() {
     let sandbox = Sandbox::new();
-    for rules in RULESETS {
+    for rules in rulesets() {
         for golden in goldens(rules.name()) {
             sandbox.write("golden.tfl", &golden.text);
             for seq in some_of(golden.commands.len()) {
@@ -482,7 +482,7 @@ fn the_same_command_gives_the_same_line_of_play_in_every_ruleset() {
 #[test]
 fn a_dropped_command_put_back_gives_the_original_in_every_ruleset() {
     let sandbox = Sandbox::new();
-    for rules in RULESETS {
+    for rules in rulesets() {
         let mut tried = 0;
         for golden in goldens(rules.name()) {
             sandbox.write("golden.tfl", &golden.text);

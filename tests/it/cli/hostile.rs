@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::process::{Command, Output, Stdio};
 
 use snapbox::str;
-use turnfold_core::registry::RULESETS;
+use turnfold_core::registry::rulesets;
 
 use turnfold_laws::{numbers, replaced};
 use turnfold_tests::fixtures;
@@ -213,7 +213,7 @@ const EXTREMES: [&str; 6] = [
 
 #[test]
 fn numbers_at_every_limit_of_a_setup_are_played_or_refused() {
-    for rules in RULESETS {
+    for rules in rulesets() {
         let sandbox = Sandbox::new();
         let smallest = fixtures(rules.name()).into_iter().min_by_key(|fixture| fixture.toml.len()).unwrap();
         let in_word = |character: char| character.is_alphanumeric() || "_-+.".contains(character);
@@ -242,7 +242,7 @@ fn numbers_at_every_limit_of_a_command_are_answered() {
             writeln!(script, "p1: {verb} 1 {extreme}\nhost: {verb} {extreme} 1 1 1").unwrap();
         }
     }
-    for rules in RULESETS {
+    for rules in rulesets() {
         for fixture in fixtures(rules.name()) {
             let sandbox = Sandbox::new();
             sandbox.write("extreme.txt", &script);

@@ -3,7 +3,7 @@
 use std::fs;
 
 use snapbox::str;
-use turnfold_core::registry::{self, RULESETS};
+use turnfold_core::registry::{self, rulesets};
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 use turnfold_store::{Genesis, NewEntry, Store};
 
@@ -63,7 +63,7 @@ fn ruleset(replay: &str) -> String {
 fn the_golden_logs_fold_the_same_also_as_those_of_another_version_with_the_same_rules() {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.path("replays")).unwrap();
-    for rules in RULESETS {
+    for rules in rulesets() {
         let folder = workspace().join("replays").join(rules.name());
         for file in fs::read_dir(folder).unwrap() {
             let path = file.unwrap().path();
@@ -74,7 +74,7 @@ fn the_golden_logs_fold_the_same_also_as_those_of_another_version_with_the_same_
         }
     }
     let told = sandbox.ok("impact");
-    for rules in RULESETS {
+    for rules in rulesets() {
         let row = |versions: &str| format!("{} version {versions}: ", rules.name());
         assert!(told.contains(&row(&rules.version().to_string())), "{told}");
         assert!(told.contains(&row(&format!("{OTHER_VERSION} → {}", rules.version()))), "{told}");
@@ -84,7 +84,7 @@ fn the_golden_logs_fold_the_same_also_as_those_of_another_version_with_the_same_
 
 #[test]
 fn the_hash_as_of_the_own_version_is_the_state_hash() {
-    for rules in RULESETS {
+    for rules in rulesets() {
         let folder = workspace().join("replays").join(rules.name());
         for file in fs::read_dir(folder).unwrap() {
             let text = fs::read_to_string(file.unwrap().path()).unwrap();

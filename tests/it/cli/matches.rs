@@ -51,7 +51,7 @@ fn a_long_list_shows_whose_turn_it_is_and_what_is_over() {
 $ turnfold matches --long
 due    initiative  0 entries, 1 branch  [TIME]  turn of host
 duel   initiative  3 entries, 1 branch  [TIME]  turn of p2
-ended  lifecycle  53 entries, 1 branch  [TIME]  over  random play, seed 1
+ended  lifecycle  53 entries, 1 branch  [TIME]  over: p1 won  random play, seed 1
 $ turnfold matches --mine p2
 duel  initiative  3 entries, 1 branch  [TIME]  turn of p2
 $ turnfold matches --mine host

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use snapbox::{IntoData, str};
-use turnfold_core::registry::RULESETS;
+use turnfold_core::registry::rulesets;
 
 use turnfold_tests::sandbox::Sandbox;
 
@@ -137,7 +137,7 @@ $ turnfold log x
 fn a_seed_makes_the_same_bytes_for_ever() {
     let sandbox = Sandbox::new();
     let mut digests = String::new();
-    for rules in RULESETS {
+    for rules in rulesets() {
         for dice in ["recorded", "seeded"] {
             let line = format!("simulate --rules {} --seed 42 --steps 200 --dice {dice}", rules.name());
             let replay = sandbox.ok(&line);
@@ -171,7 +171,7 @@ fn closing(replay: &str) -> &str {
 
 #[test]
 fn every_ruleset_has_an_example_that_can_be_played() {
-    for rules in RULESETS {
+    for rules in rulesets() {
         let line = format!("--format json simulate --rules {} --seed 5 --steps 20", rules.name());
         let told: Value = serde_json::from_str(&Sandbox::new().ok(&line)).unwrap();
         // Who plays at random may close a desk before that.

@@ -125,7 +125,7 @@ pub(super) fn outcome(state: &mut dyn AnyState, given: &Given) -> String {
     let observe = &mut |step: &mut dyn turnfold_core::Step| outcome = step.outcome().to_string();
     match state.fold(&[entry], &DicePolicy::Recorded, observe) {
         Ok(()) => {}
-        Err(FoldError::Rejected { code, .. }) => outcome = format!("rejected {code}"),
+        Err(FoldError::Rejected { rejected, .. }) => outcome = format!("rejected {}", rejected.code),
         Err(FoldError::Malformed { message, .. }) => panic!("{}: {message}", given.line),
         Err(error) => panic!("{error}"),
     }

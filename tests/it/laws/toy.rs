@@ -15,7 +15,7 @@ use turnfold_core::picture::Picture;
 use turnfold_core::rules::admit;
 use turnfold_core::rules::{Judged, Part};
 use turnfold_core::text::{number, split_verb};
-use turnfold_core::{Answer, Eyes, Malformed, Rules, Seat, Secrets, SetupError};
+use turnfold_core::{Answer, Eyes, Malformed, MatchResult, Rules, Seat, Secrets, SetupError};
 use turnfold_laws::{Fixture, Law, broken_laws};
 
 use parts::{Command, Effect, Forgetful, Plan, Reason, Rejection, Setup, State, View};
@@ -74,7 +74,7 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "two players add to a total and keep a secret";
     const EXAMPLE: &'static str = "";
-    const RULEBOOK: &'static str = "";
+    const RULEBOOK: &'static str = if FAULT == fault::HAS_NO_RULES { "" } else { "# Toy\n\nAdd.\n" };
     const SECRETS: Secrets<Self> =
         if FAULT == fault::SAYS_NONE { Secrets::None } else { Secrets::Kept { shows, setup_seen } };
     const QUERIES: &'static str = "`plus AMOUNT`";
@@ -192,12 +192,25 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
         }
     }
 
-    fn players(_state: &State) -> &'static [Seat] {
+    fn players(_state: &State) -> &[Seat] {
         &PLAYERS
     }
 
     fn over(state: &State) -> bool {
         state.total >= state.end
+    }
+
+    fn result(state: &State) -> Option<MatchResult> {
+        let is_over = state.total >= state.end || FAULT == fault::WINS_TOO_SOON;
+        is_over.then(|| MatchResult::won_by([state.turn]))
+    }
+
+    fn read(state: &State, text: &str) -> Result<Command<FAULT>, Malformed> {
+        match text {
+            "add 2" if FAULT == fault::READS_OTHER_COMMAND => "add 3".parse(),
+            "double" => format!("add {}", state.total).parse(),
+            _ => text.parse(),
+        }
     }
 
     fn due_roll(state: &State) -> Option<DueRoll> {
@@ -290,7 +303,7 @@ fn broken_by<const FAULT: u8>() -> (BTreeSet<Law>, Vec<String>) {
     let fixture = |name: &str, toml: &str| Fixture { name: name.into(), toml: toml.into() };
     let fixtures =
         [fixture("endless", "start = 0\nend = 1000000\n"), fixture("short", "start = 5\nend = 40\n")];
-    let sentences = broken_laws(erase::<Toy<FAULT>>(), &fixtures);
+    let sentences = broken_laws(&*erase::<Toy<FAULT>>(), &fixtures);
     let laws = Law::ALL.into_iter().filter(|law| {
         let name = format!("`{law}` is broken: toy, ");
         sentences.iter().any(|sentence| sentence.starts_with(&name))
@@ -386,6 +399,19 @@ fn secrets_that_are_not_said_or_not_there_are_caught() {
 fn an_effect_that_is_taken_back_or_that_only_who_looks_on_is_told_is_caught() {
     check::<{ fault::TAKES_BACK }>(&[Law::ShownStays, Law::Leaks]);
     check::<{ fault::SHOWS_GUEST_MORE }>(&[Law::Spectators, Law::Leaks]);
+}
+
+#[test]
+fn a_ruleset_without_rules_that_reads_otherwise_or_ends_too_soon_is_caught() {
+    check::<{ fault::HAS_NO_RULES }>(&[Law::Description]);
+    check::<{ fault::READS_OTHER_COMMAND }>(&[Law::Typing]);
+    check::<{ fault::WINS_TOO_SOON }>(&[Law::Result]);
+    let (_, sentences) = broken_by::<{ fault::HAS_NO_RULES }>();
+    assert!(
+        sentences
+            .iter()
+            .all(|sentence| sentence.ends_with("see `NAME`, `SUMMARY`, `RULEBOOK` and `MAIL_TERMS`"))
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use turnfold_core::any::erase;
 use turnfold_core::paper::{DeskTime, PaperContent, SignedPaper};
 use turnfold_core::rules::desk::{Command, Desk};
-use turnfold_core::{AnyRules, DicePolicy, Digest, DueRoll, Registry, Rules, Seat};
+use turnfold_core::{DicePolicy, Digest, DueRoll, Registry, Rules, Seat};
 use turnfold_replay::ReplayError;
 use turnfold_replay::audit::{AuditQuestion, AuditRow, RowName, RowResult, audit};
 use turnfold_replay::bundle::StoreRecords;
@@ -89,21 +89,11 @@ impl Post {
         let (is_fair, terms) = terms.strip_prefix("fair\n").map_or((false, terms), |terms| (true, terms));
         let terms =
             if terms.contains("hosted") { terms.to_owned() } else { format!("{terms}\nhosted = []\n") };
-        self.open_with(rules, setup, &terms, is_fair)
-    }
-
-    pub(super) fn open_with(
-        &self,
-        rules: &'static dyn AnyRules,
-        setup: &str,
-        terms: &str,
-        is_fair: bool,
-    ) -> Result<(), ReplayError> {
         let new = NewMailMatch {
             name: &self.name,
-            rules,
+            rules: rules.clone(),
             setup: rules.read_setup(setup).unwrap(),
-            terms,
+            terms: &terms,
             is_fair,
             match_id: GAME_ID,
             created_at_ms: 1,

@@ -144,7 +144,8 @@ fn records(post: &Post, bundle: &str) -> String {
         });
         told.push(match (entry, line) {
             (Some(entry), _) => {
-                let command = rules.unwrap().command_text(&entry.command).unwrap();
+                let rules = rules.as_ref().unwrap();
+                let command = rules.command_text(&entry.command).unwrap();
                 let key = entry.idempotency_key.map(String::from).unwrap_or_default().replace(':', " ");
                 let (seq, at) = (entry.seq, entry.recorded_at_ms);
                 masked(&format!("{seq} {} {at} {command} {key}", entry.seat))

@@ -186,7 +186,7 @@ impl Rules for Siege {
         effects.push(|| Effect::Done);
     }
 
-    fn players(_state: &State) -> &'static [Seat] {
+    fn players(_state: &State) -> &[Seat] {
         Seat::players(2)
     }
 

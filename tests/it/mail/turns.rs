@@ -3,11 +3,14 @@
 use std::cell::RefCell;
 
 use turnfold_core::any::erase;
+use turnfold_core::outcome::Code;
+use turnfold_core::registry::rulesets;
 use turnfold_core::{AnyState, Registry, Seat};
 use turnfold_replay::ReplayError;
 use turnfold_replay::history::record::Record;
 use turnfold_replay::mail::{GameTurn, OrderEnd};
 
+use super::post::Post;
 use super::siege::Siege;
 
 fn start(ruleset: &str, setup: &str) -> Box<dyn AnyState> {
@@ -29,7 +32,7 @@ fn told(played: &[Record]) -> Vec<String> {
 }
 
 /// Carries out an order of `p1` and tells what was played, or why nothing.
-fn order(turn: &mut GameTurn<'_>, plays: &[&str]) -> Result<(usize, Vec<String>), &'static str> {
+fn order(turn: &mut GameTurn<'_>, plays: &[&str]) -> Result<(usize, Vec<String>), Code> {
     match turn.order(Seat::P1, plays.iter().copied()).unwrap() {
         OrderEnd::Carried { count, played } => Ok((count, told(&played))),
         OrderEnd::Refused(rejected) => Err(rejected.code),
@@ -55,10 +58,10 @@ fn pm_27_an_order_that_the_game_rejects_is_refused_whole() {
     let dice = RefCell::new(Vec::new());
     let mut turn = siege(&dice, false);
     let before = turn.state().state_hash();
-    assert_eq!(order(&mut turn, &["stay", "stay"]), Err("day_ended"));
-    assert_eq!(order(&mut turn, &["enter"]), Err("gate_shut"));
-    assert_eq!(order(&mut turn, &["dance"]), Err("malformed"));
-    assert_eq!(order(&mut turn, &["next"]), Err("wrong_seat"));
+    assert_eq!(order(&mut turn, &["stay", "stay"]), Err(Code::from("day_ended")));
+    assert_eq!(order(&mut turn, &["enter"]), Err(Code::from("gate_shut")));
+    assert_eq!(order(&mut turn, &["dance"]), Err(Code::from("malformed")));
+    assert_eq!(order(&mut turn, &["next"]), Err(Code::from("wrong_seat")));
     assert_eq!((turn.state().state_hash(), turn.head()), (before, 0));
 }
 
@@ -171,4 +174,13 @@ fn pm_14_planning_in_secret_asks_whoever_has_something_legal() {
     let played = turn.between(&both, &[], &default, &between).unwrap();
     assert_eq!((told(&played.played), played.ends_round), (commands(&["host resolve"]), true));
     assert_eq!(able(&turn), [Seat::P1]);
+}
+
+#[test]
+fn pm_3_the_terms_that_a_game_names_fit_it() {
+    let named: Vec<_> = rulesets().into_iter().filter(|rules| !rules.mail_terms().is_empty()).collect();
+    assert!(named.len() >= 3);
+    for rules in named {
+        Post::begun(rules.name(), rules.example(), rules.mail_terms());
+    }
 }

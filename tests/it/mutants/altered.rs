@@ -12,6 +12,8 @@ use turnfold_core::{Answer, DueRoll, Eyes, Malformed, Rules, Seat, Secrets, Setu
 /// What an alteration does to a ruleset; by default nothing.
 pub(super) trait Alteration: Send + Sync + 'static {
     type Base: Rules;
+    /// That of the base, as a build has whose author forgot to raise it.
+    const VERSION: u32 = <Self::Base as Rules>::VERSION;
 
     /// Is called when a match starts.
     fn begin() {}
@@ -44,8 +46,7 @@ pub(super) trait Alteration: Send + Sync + 'static {
     }
 }
 
-/// The ruleset that an alteration makes. It has the name, version and state of its base, as a build has whose author
-/// forgot to raise the version.
+/// The ruleset that an alteration makes. It has the name and state of its base.
 pub(super) struct Altered<A>(PhantomData<fn() -> A>);
 
 type Base<A> = <A as Alteration>::Base;
@@ -98,7 +99,7 @@ fn setup_seen<A: Alteration>(
 
 impl<A: Alteration> Rules for Altered<A> {
     const NAME: &'static str = <Base<A> as Rules>::NAME;
-    const VERSION: u32 = <Base<A> as Rules>::VERSION;
+    const VERSION: u32 = A::VERSION;
     const SUMMARY: &'static str = <Base<A> as Rules>::SUMMARY;
     const EXAMPLE: &'static str = <Base<A> as Rules>::EXAMPLE;
     const RULEBOOK: &'static str = <Base<A> as Rules>::RULEBOOK;
@@ -152,7 +153,7 @@ impl<A: Alteration> Rules for Altered<A> {
         }
     }
 
-    fn players(state: &Self::State) -> &'static [Seat] {
+    fn players(state: &Self::State) -> &[Seat] {
         Base::<A>::players(state)
     }
 

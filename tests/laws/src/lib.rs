@@ -6,7 +6,7 @@
 //! use turnfold_laws::{Fixture, require_kept};
 //!
 //! let rules = turnfold_core::registry::find("initiative").expect("it is registered");
-//! require_kept(rules, &[Fixture::example(rules)]);
+//! require_kept(&*rules, &[Fixture::example(&*rules)]);
 //! ```
 //!
 //! Here `rules` is a ruleset with its types erased, as `turnfold_core::any::erase::<MyGame>()` returns it. [`Law`]
@@ -25,6 +25,7 @@ use std::{fs, io};
 use turnfold_core::{AnyRules, AnyState, Eyes};
 
 mod commands;
+mod description;
 mod effects;
 mod judging;
 mod leaks;
@@ -88,12 +89,12 @@ impl Fixture {
 }
 
 /// Returns all who may look at a match: its players, a spectator and the host.
-fn viewers(state: &dyn AnyState) -> impl Iterator<Item = Eyes> + use<> {
+fn viewers(state: &dyn AnyState) -> impl Iterator<Item = Eyes> {
     not_hosts(state).chain([Eyes::HOST])
 }
 
 /// Returns all from whom something may be concealed.
-fn not_hosts(state: &dyn AnyState) -> impl Iterator<Item = Eyes> + use<> {
+fn not_hosts(state: &dyn AnyState) -> impl Iterator<Item = Eyes> {
     state.players().iter().copied().map(Eyes::Seat).chain([Eyes::Spectator])
 }
 
@@ -123,6 +124,7 @@ pub fn broken_laws(rules: &dyn AnyRules, fixtures: &[Fixture]) -> Vec<String> {
     if fixtures.is_empty() {
         report.broke(Law::Setups, "there is no fixture to start from");
     }
+    description::check(&mut report, rules);
     let mut matches = Vec::new();
     for fixture in fixtures {
         report.enter(&fixture.name, None);
@@ -177,6 +179,7 @@ fn check_moment(
     report.guard(|report| judging::check(report, moment, round_tripped));
     report.guard(|report| commands::check(report, moment));
     report.guard(|report| rolls::check(report, moment));
+    report.guard(|report| description::check_moment(report, rules, moment));
     report.guard(|report| replaying::check(report, rules, moment));
     report.guard(|report| secrecy::check(report, rules, moment));
     report.guard(|report| leaks::check(report, rules, moment));

@@ -33,12 +33,15 @@ pub enum Law {
     Leaks,
     Secrets,
     Setups,
+    Description,
+    Typing,
+    Result,
     NoPanic,
 }
 
 impl Law {
     /// Every law.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 26] = [
         Self::TextRoundTrip,
         Self::BytesRoundTrip,
         Self::LegalIsWhatApplies,
@@ -61,8 +64,41 @@ impl Law {
         Self::Leaks,
         Self::Secrets,
         Self::Setups,
+        Self::Description,
+        Self::Typing,
+        Self::Result,
         Self::NoPanic,
     ];
+}
+
+impl Law {
+    /// Returns what of `Rules` to write or change where the law is broken.
+    const fn methods(self) -> &'static str {
+        match self {
+            Self::TextRoundTrip | Self::Malformed => "`Display` and `FromStr` of `Command`",
+            Self::BytesRoundTrip => "`Serialize` and `Deserialize` of `Command`",
+            Self::LegalIsWhatApplies => "`candidates` and `decide`",
+            Self::NothingElseChanges => "`decide`, which only reads",
+            Self::AppliedHasEffects => "`carry_out`",
+            Self::EffectForms | Self::OutcomeRoundTrip => "`Display` and `Serialize` of `Effect`",
+            Self::Resuming => "`State`, which holds everything",
+            Self::Rolls => "`due_roll`, `roll`, `rolled` and `candidates` of the host",
+            Self::DiceCountRolls => "`due_roll` and `rolled`",
+            Self::MatchOver => "`over`",
+            Self::Seats => "`issuer` and `players`",
+            Self::Views => "`view` and `view_with`",
+            Self::Stable => "`view`, `query` and `picture`, which only read",
+            Self::Secrecy => "`shows`, `view`, `candidates`, `query` and `picture`",
+            Self::SeatsFile => "`setup_seen` and `shows`",
+            Self::ShownStays | Self::Spectators => "`shows`",
+            Self::Leaks | Self::Secrets => "`SECRETS`, `shows`, `setup_seen` and `view`",
+            Self::Setups => "`Setup` and `start`",
+            Self::Description => "`NAME`, `SUMMARY`, `RULEBOOK` and `MAIL_TERMS`",
+            Self::Typing => "`read`",
+            Self::Result => "`result` and `over`",
+            Self::NoPanic => "what is named above",
+        }
+    }
 }
 
 impl Display for Law {
@@ -90,6 +126,9 @@ impl Display for Law {
             Self::Leaks => "what a viewer is shown reveals no field that its view conceals",
             Self::Secrets => "`SECRETS` says whether anything is concealed",
             Self::Setups => "a setup reads back and a bad one is an error",
+            Self::Description => "a ruleset has a plain name, a line that says what it is, and rules for players",
+            Self::Typing => "what is typed is read as its canonical text, and canonical text as itself",
+            Self::Result => "only a match that is over has a result, of its players",
             Self::NoPanic => "nothing panics",
         })
     }
@@ -97,7 +136,7 @@ impl Display for Law {
 
 /// Collects what was broken, and knows where the tests are.
 pub(crate) struct Report {
-    ruleset: &'static str,
+    ruleset: String,
     setup: String,
     seed: Option<u8>,
     step: usize,
@@ -107,9 +146,9 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    pub(crate) fn new(ruleset: &'static str) -> Self {
+    pub(crate) fn new(ruleset: &str) -> Self {
         Self {
-            ruleset,
+            ruleset: ruleset.into(),
             setup: String::from("none"),
             seed: None,
             step: 0,
@@ -159,7 +198,10 @@ impl Report {
         let seed = self.seed.map_or_else(String::new, |seed| format!(", seed {seed}, after entry {step}"));
         let doing = if doing.is_empty() { String::new() } else { format!(", {doing}") };
         let how = shortened(&how.to_string());
-        self.sentences.push(format!("`{law}` is broken: {ruleset}, setup {setup}{seed}{doing}: {how}"));
+        self.sentences.push(format!(
+            "`{law}` is broken: {ruleset}, setup {setup}{seed}{doing}: {how}; see {}",
+            law.methods()
+        ));
     }
 
     /// Notes that a law is broken unless `kept`.

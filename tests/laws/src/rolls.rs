@@ -51,7 +51,9 @@ fn check_values(report: &mut Report, state: &dyn AnyState, due: &DueRoll) {
     let count = usize::try_from(due.count).unwrap();
     report.doing(format_args!("a roll of {due}"));
     report.expect(Law::Rolls, count > 0 && due.low <= due.high, || "no values answer it".into());
-    report.expect(Law::Rolls, !state.legal(Seat::Host).is_empty(), || "no roll is legal".into());
+    report.expect(Law::Rolls, !state.legal(Seat::Host).is_empty(), || {
+        "no roll is legal: `candidates` of `host` lists none".into()
+    });
     for value in [due.low, due.high] {
         let Some(roll) = state.roll_command(vec![value; count]) else { continue };
         report.doing(format_args!("host `{roll}`"));

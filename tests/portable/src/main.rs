@@ -142,10 +142,10 @@ fn fold(state: &mut dyn AnyState, dice: &DicePolicy, seq: u64, words: &str) -> R
 fn check_attempt(state: &dyn AnyState, line: &str, words: &str) -> Result<(), String> {
     let (seat, command) = seat_and_command(words)?;
     let found = match state.judge(seat, command) {
-        Ok(Verdict::Applied(())) => "applied",
-        Ok(Verdict::Ignored(ruling)) => ruling.code,
+        Ok(Verdict::Applied(())) => "applied".to_owned(),
+        Ok(Verdict::Ignored(why)) => why.code.to_string(),
         Err(rejected) if line.ends_with(&format!(" => rejected {}", rejected.code)) => return Ok(()),
-        Err(rejected) => rejected.code,
+        Err(rejected) => rejected.code.to_string(),
     };
     Err(format!("`{line}` found {found}"))
 }

@@ -20,7 +20,7 @@ pub fn command_text(bytes: &[u8]) {
             assert!(bare && !marked, "`{canonical}` cannot stand in a replay file");
         }
     }
-    check_judged(rules, text);
+    check_judged(&*rules, text);
 }
 
 /// Returns the command to each seat at the start of a match: judging and folding agree.
@@ -46,8 +46,8 @@ fn check_agreement(state: &dyn AnyState, seat: Seat, text: &str, malformed: bool
             assert!(malformed && rejected.code == "malformed");
             check_message(&rejected.message);
         }
-        (Err(rejected), Err(FoldError::Rejected { code, .. })) => {
-            assert!(!malformed && rejected.code == code);
+        (Err(judged), Err(FoldError::Rejected { rejected, .. })) => {
+            assert!(!malformed && judged == *rejected);
             check_message(&rejected.message);
         }
         (judged, folded) => panic!("`{text}` is judged {judged:?} and folded {folded:?}"),

@@ -15,9 +15,9 @@ pub(super) const KINDS: u8 = 3;
 /// Decodes the bytes after the first, which says as what.
 pub fn encoding(bytes: &[u8]) {
     match choose(bytes, KINDS) {
-        Some((rules, STATE, rest)) => state(rules, rest),
-        Some((rules, COMMAND, rest)) => command(rules, rest),
-        Some((rules, _, rest)) => setup(rules, rest),
+        Some((rules, STATE, rest)) => state(&*rules, rest),
+        Some((rules, COMMAND, rest)) => command(&*rules, rest),
+        Some((rules, _, rest)) => setup(&*rules, rest),
         None => {}
     }
 }

@@ -1,11 +1,12 @@
 //! Stateful play: any commands in any order, and the laws at some moment of the match that comes of them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::LazyLock;
 
 use arbitrary::{Result, Unstructured};
-use turnfold_core::registry::RULESETS;
-use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat, Seed, registry};
+use turnfold_core::registry::rulesets;
+use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat, Seed};
 
 use turnfold_laws::{PlayedEntry, PlayedLaws, PlayedMatch, verbs};
 
@@ -17,22 +18,21 @@ const COMMANDS_MAX: usize = 32;
 /// A fixture by name, and the bytes of its setup.
 type Setup = (String, Vec<u8>);
 
-static SETUPS: LazyLock<BTreeMap<&str, Vec<Setup>>> = LazyLock::new(|| {
-    let read = |rules: &&'static dyn AnyRules| {
+static SETUPS: LazyLock<BTreeMap<String, Vec<Setup>>> = LazyLock::new(|| {
+    let read = |rules: &Arc<dyn AnyRules>| {
         let setups = fixtures(rules.name()).into_iter();
         let setups = setups.map(|fixture| (fixture.name, rules.read_setup(&fixture.toml).unwrap()));
-        (rules.name(), setups.collect())
+        (rules.name().to_owned(), setups.collect())
     };
-    RULESETS.iter().map(read).collect()
+    rulesets().iter().map(read).collect()
 });
 
 /// Plays a match of a ruleset as the bytes say.
-pub fn play(ruleset: &str, bytes: &[u8]) {
-    let rules = registry::find(ruleset).unwrap();
+pub fn play(rules: &dyn AnyRules, bytes: &[u8]) {
     let mut choices = Unstructured::new(bytes);
     let mut laws = PlayedLaws::new(rules);
     // A match whose choices end early is as good as any.
-    if let Ok((setup_name, setup)) = choices.choose(&SETUPS[ruleset]) {
+    if let Ok((setup_name, setup)) = choices.choose(&SETUPS[rules.name()]) {
         let mut table = Table::new(rules, setup_name, setup, &mut choices);
         while !choices.is_empty() && table.submitted < COMMANDS_MAX {
             if table.submit(&mut choices, &mut laws).is_err() {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use turnfold_core::registry::RULESETS;
+use turnfold_core::registry::rulesets;
 
 use super::{choice, encoding};
 use turnfold_laws::random_match;
@@ -16,8 +16,8 @@ const ENTRIES: usize = 12;
 /// The texts of commands of random play.
 pub(super) fn command_texts() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
-    for (place, rules) in RULESETS.iter().enumerate() {
-        let played = random_match(*rules, &fixtures(rules.name())[0], 1);
+    for (place, rules) in rulesets().iter().enumerate() {
+        let played = random_match(&**rules, &fixtures(rules.name())[0], 1);
         let texts = played.entries.iter().take(ENTRIES).map(|entry| entry.command.as_bytes());
         seeds.extend(texts.map(|text| [&[choice(place, 0, 1)], text].concat()));
     }
@@ -27,13 +27,13 @@ pub(super) fn command_texts() -> Vec<Vec<u8>> {
 /// The bytes of the setup, of commands and of a state of random play.
 pub(super) fn encodings() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
-    for (place, rules) in RULESETS.iter().enumerate() {
+    for (place, rules) in rulesets().iter().enumerate() {
         let fixture = &fixtures(rules.name())[0];
         let setup = rules.read_setup(&fixture.toml).unwrap();
         let mut state = rules.start(&setup).unwrap();
         let seed = |kind, bytes: &[u8]| [&[choice(place, kind, encoding::KINDS)], bytes].concat();
         seeds.push(seed(encoding::SETUP, &setup));
-        let played = random_match(*rules, fixture, 1);
+        let played = random_match(&**rules, fixture, 1);
         for entry in played.entries.iter().take(ENTRIES) {
             state.fold(&[entry.logged()], &played.dice, &mut |_| {}).unwrap();
             seeds.push(seed(encoding::COMMAND, &entry.command_bytes));
@@ -45,7 +45,7 @@ pub(super) fn encodings() -> Vec<Vec<u8>> {
 
 /// The fixtures.
 pub(super) fn setups() -> Vec<Vec<u8>> {
-    let seeds = RULESETS.iter().enumerate().map(|(place, rules)| {
+    let seeds = rulesets().into_iter().enumerate().map(|(place, rules)| {
         let fixtures = fixtures(rules.name()).into_iter();
         fixtures.map(move |fixture| [&[choice(place, 0, 1)], fixture.toml.as_bytes()].concat())
     });
@@ -56,7 +56,7 @@ pub(super) fn setups() -> Vec<Vec<u8>> {
 pub(super) fn replay_files() -> Vec<Vec<u8>> {
     const BYTES_MAX: usize = 2500;
     let mut seeds = Vec::new();
-    for rules in RULESETS {
+    for rules in rulesets() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../replays").join(rules.name());
         let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
         files.sort();

@@ -14,8 +14,8 @@ pub fn setup(bytes: &[u8]) {
     match rules.read_setup(toml) {
         Err(error) => check_error(toml, &error),
         Ok(setup) => {
-            turnfold_laws::check_setup(rules, &setup);
-            look_around(rules, &setup);
+            turnfold_laws::check_setup(&*rules, &setup);
+            look_around(&*rules, &setup);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use turnfold_core::registry::RULESETS;
+use turnfold_core::registry::rulesets;
 use turnfold_replay::drawing::{Highlights, svg};
 use turnfold_replay::{Page, page::PAGE_BYTES_MAX, page::frames::changed_spots};
 
@@ -63,7 +63,7 @@ fn found(browser: &Browser, tell: &str) -> Value {
 #[test]
 fn vw_16_every_golden_log_is_in_the_browser_what_show_draws_at_every_position() {
     let Some(browser) = Browser::start("golden logs in a browser") else { return };
-    for rules in RULESETS {
+    for rules in rulesets() {
         let is_of_rules = |path: &PathBuf| path.parent().unwrap().ends_with(rules.name());
         let paths: Vec<_> = goldens().into_iter().filter(is_of_rules).collect();
         let texts: Vec<_> = paths.iter().map(|path| fs::read_to_string(path).unwrap()).collect();

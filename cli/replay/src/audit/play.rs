@@ -35,7 +35,7 @@ impl Playing {
     /// Starts a match, if this build has its rules.
     pub(super) fn of(genesis: &Genesis, registry: &Registry) -> Self {
         let Genesis { format, ruleset, ruleset_version, setup, dice, .. } = genesis;
-        let (state, verdict) = match registry.find(ruleset) {
+        let (state, verdict) = match registry.nearest(ruleset, *ruleset_version) {
             _ if *format != Genesis::FORMAT => {
                 let reason = format!("this build does not know format {format} of a log");
                 (None, Verdict::Unknown(reason))

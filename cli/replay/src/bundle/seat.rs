@@ -11,7 +11,7 @@ use crate::error::ReplayError;
 use crate::history::entry::{LogEntry, logged};
 use crate::history::revision::{Revision, SourceName};
 use crate::history::{broken_entry, rules_of};
-use crate::viewer::Viewer;
+use crate::viewer::{Viewer, is_open_setup};
 
 /// How keys begin that no one can guess: the keys of orders, papers, and turns that a desk announced.
 const UNGUESSABLE: [&str; 3] = ["order:", "paper:", "turn:"];
@@ -127,8 +127,7 @@ fn hidden_in(
         let name = SourceName::Revision(revision.clone());
         let rules = rules_of(&of.genesis, &revision, registry)?;
         let mut state = rules.start(&of.genesis.setup)?;
-        let seen = state.setup_seen(&of.genesis.setup, viewer.eyes());
-        if seen? != of.genesis.setup {
+        if !is_open_setup(&*rules, &of.genesis.setup, &*state, viewer.eyes())? {
             return guessable(&format!("the setup of `{}` reveals what is dealt", of.name));
         }
         let entries = store.entries_of(&revision.at(found.size().saturating_sub(1)))?;

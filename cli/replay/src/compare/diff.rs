@@ -44,7 +44,7 @@ impl Folded {
             state_hash: sight.state_hash(state.as_ref()),
             recorded_differs_at: contradicted_at,
         };
-        let (ruleset, version) = (sight.rules().name(), sight.rules().version());
+        let (ruleset, version) = (sight.rules().name().into(), sight.rules().version());
         let game = Game { ruleset, version, dice: sight.dice(), setup: sight.setup()? };
         Ok(Self { side, game, played, view: sight.view(state.as_ref()) })
     }
@@ -57,7 +57,7 @@ impl Folded {
 /// What is played, and with which dice.
 #[derive(PartialEq, Eq)]
 struct Game {
-    ruleset: &'static str,
+    ruleset: String,
     version: u32,
     dice: String,
     /// As TOML; what a player sees of it, as JSON.

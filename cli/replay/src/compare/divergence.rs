@@ -175,9 +175,9 @@ impl Divergence {
     /// Returns what an entry that the rules do not accept differs in; `None` where it cannot be read at all.
     pub(crate) fn of_refusal(recorded: &LogEntry, error: &FoldError) -> Option<Self> {
         let (kind, claim, computed) = match error {
-            FoldError::Rejected { code, message, .. } => {
+            FoldError::Rejected { rejected, .. } => {
                 let outcome = recorded.outcome.clone().map(Claim::Outcome);
-                (DivergenceKind::Rejected, outcome, Rejected { code, message: message.clone() }.into())
+                (DivergenceKind::Rejected, outcome, Rejected::clone(rejected).into())
             }
             FoldError::WrongRoll { expected, found, .. } => {
                 (DivergenceKind::WrongRoll, Some(Claim::Roll(found.clone())), Claim::Roll(expected.clone()))

@@ -2,6 +2,8 @@
 
 mod cause;
 
+use std::sync::Arc;
+
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Outcome, Registry, Seat};
 use turnfold_store::Log;
 
@@ -18,7 +20,7 @@ pub struct RecordedLog {
     /// The file or branch, as messages name it.
     pub name: String,
     /// The rules of this build.
-    pub rules: &'static dyn AnyRules,
+    pub rules: Arc<dyn AnyRules>,
     /// The version of the ruleset under which it was recorded.
     pub version: u32,
     /// The setup, or what is wrong with it.
@@ -49,7 +51,7 @@ impl RecordedLog {
             replay.lines.iter().filter(|line| matches!(line, ReplayLine::Entry(_) | ReplayLine::Attempt(_)));
         Self {
             name: replay.file.clone(),
-            rules: replay.header.rules,
+            rules: replay.header.rules.clone(),
             version: replay.header.version,
             setup: replay.setup(),
             dice: replay.header.dice,

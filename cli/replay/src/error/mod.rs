@@ -58,7 +58,7 @@ pub enum ReplayError {
         /// Its name.
         name: String,
         /// The rulesets that the registry has.
-        known: Vec<&'static str>,
+        known: Vec<String>,
     },
     /// A match that was recorded under another version of its ruleset.
     #[error(
@@ -68,7 +68,7 @@ pub enum ReplayError {
         /// The match.
         match_name: MatchName,
         /// Its ruleset.
-        ruleset: &'static str,
+        ruleset: String,
         /// The version it was recorded under.
         recorded: u32,
         /// The version that the registry has.
@@ -151,7 +151,7 @@ pub enum ReplayError {
         /// Whose knowledge it is.
         viewer: Viewer,
         /// The ruleset.
-        rules: &'static str,
+        rules: String,
     },
     /// A command of another seat than the one that plays.
     #[error(transparent)]

@@ -189,7 +189,7 @@ impl<'a> Judge<'a> {
             let message = format!("the match has format {format}, this build knows {}", Genesis::FORMAT);
             return self.find(None, FindingKind::UnknownRules, message);
         }
-        let Some(rules) = self.registry.find(ruleset) else {
+        let Some(rules) = self.registry.nearest(ruleset, *ruleset_version) else {
             return self.find(None, FindingKind::UnknownRules, format!("unknown ruleset `{ruleset}`"));
         };
         if rules.version() != *ruleset_version {

@@ -1,5 +1,7 @@
 //! Matches that are to be made: their titles, and those that come from a replay file.
 
+use std::sync::Arc;
+
 use turnfold_core::{AnyRules, AnyState, DicePolicy};
 use turnfold_store::{NewEntry, SNAPSHOT_INTERVAL};
 
@@ -26,7 +28,7 @@ pub fn check_title(title: &str) -> Result<(), String> {
 /// What a replay file contains of a match: everything but its id and its times.
 pub struct Imported {
     /// Its rules.
-    pub rules: &'static dyn AnyRules,
+    pub rules: Arc<dyn AnyRules>,
     /// Its setup, as the log stores it.
     pub setup: Vec<u8>,
     /// Where its rolls come from.
@@ -48,7 +50,7 @@ impl Imported {
     /// What is wrong with the file.
     pub fn of(replay: &Replay, recorded_at_ms: i64) -> Result<Self, ReplayError> {
         let blessed = bless_if_true(replay)?;
-        let (rules, setup, dice) = (replay.header.rules, replay.setup()?, replay.header.dice);
+        let (rules, setup, dice) = (replay.header.rules.clone(), replay.setup()?, replay.header.dice);
         let mut state = replay.start()?;
         let mut entries = Vec::new();
         let logged: Vec<_> = blessed.entries().map(LogEntry::logged).collect();

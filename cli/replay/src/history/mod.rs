@@ -8,6 +8,7 @@ pub mod record;
 pub mod revision;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use turnfold_core::{
     AnyRules, AnyState, DicePolicy, Digest, FoldError, Logged, Registry, Seat, SetupError, Step,
@@ -46,7 +47,7 @@ pub struct History {
     /// How messages name it.
     pub name: SourceName,
     /// The rules that fold it.
-    pub rules: &'static dyn AnyRules,
+    pub rules: Arc<dyn AnyRules>,
     /// The setup, as the log stores it.
     pub setup: Vec<u8>,
     /// Where rolls come from.
@@ -142,7 +143,7 @@ impl History {
     /// # Errors
     /// [`ReplayError::File`] when the rules refuse its setup.
     pub fn of_replay(path: &Path, replay: &Replay) -> Result<Self, ReplayError> {
-        let rules = replay.header.rules;
+        let rules = replay.header.rules.clone();
         let setup = replay.setup()?;
         Ok(Self {
             name: SourceName::of_file(path),
@@ -202,6 +203,7 @@ impl History {
             setup: self.setup.clone(),
             title: self.title.clone(),
             entries,
+            rules: self.rules.clone(),
             ..*self
         }
     }
@@ -215,6 +217,7 @@ impl History {
             setup: self.setup.clone(),
             title: self.title.clone(),
             entries: (1..).zip(commands).map(entry).collect(),
+            rules: self.rules.clone(),
             ..*self
         };
         if matches!(line.dice, DicePolicy::Seeded(_)) && line.fold(&mut |_| {}).is_err() {
@@ -232,8 +235,9 @@ impl History {
             return Err(ReplayError::TooLong { line: self.name.clone() });
         }
         let name = self.name.to_string();
-        let mut replay = Replay::compose(&name, self.rules, self.dice, &self.title, &self.setup, None)
-            .map_err(|cause| broken_setup(&self.name, cause))?;
+        let mut replay =
+            Replay::compose(&name, self.rules.clone(), self.dice, &self.title, &self.setup, None)
+                .map_err(|cause| broken_setup(&self.name, cause))?;
         let mut recorded = self.entries.iter();
         let state = self.fold(&mut |step| {
             replay.record(step, recorded.next().and_then(|entry| entry.recorded_at_ms));
@@ -263,10 +267,10 @@ pub(crate) fn broken_entry(name: &SourceName, cause: FoldError) -> ReplayError {
 ///
 /// # Errors
 /// [`ReplayError::UnknownRuleset`] with those there are.
-pub fn find_rules(name: &str, registry: &Registry) -> Result<&'static dyn AnyRules, ReplayError> {
+pub fn find_rules(name: &str, registry: &Registry) -> Result<Arc<dyn AnyRules>, ReplayError> {
     registry.find(name).ok_or_else(|| ReplayError::UnknownRuleset {
         name: name.into(),
-        known: registry.iter().map(AnyRules::name).collect(),
+        known: registry.iter().map(|rules| rules.name().into()).collect(),
     })
 }
 
@@ -278,12 +282,13 @@ pub fn rules_of(
     genesis: &Genesis,
     revision: &Revision,
     registry: &Registry,
-) -> Result<&'static dyn AnyRules, ReplayError> {
-    let rules = find_rules(&genesis.ruleset, registry)?;
+) -> Result<Arc<dyn AnyRules>, ReplayError> {
+    let rules = registry.nearest(&genesis.ruleset, genesis.ruleset_version);
+    let rules = rules.map_or_else(|| find_rules(&genesis.ruleset, registry), Ok)?;
     let (recorded, known) = (genesis.ruleset_version, rules.version());
     if recorded == known {
         return Ok(rules);
     }
-    let (match_name, ruleset) = (revision.match_name.clone(), rules.name());
+    let (match_name, ruleset) = (revision.match_name.clone(), rules.name().into());
     Err(ReplayError::OtherVersion { match_name, ruleset, recorded, known })
 }

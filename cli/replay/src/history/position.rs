@@ -1,5 +1,7 @@
 //! Where a history stands, reached from the nearest snapshot rather than from the first entry.
 
+use std::sync::Arc;
+
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry, Step};
 use turnfold_store::{BranchName, Genesis, MatchName, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader};
 
@@ -16,7 +18,7 @@ pub struct Position {
     /// How messages name the history.
     pub name: SourceName,
     /// The rules that fold it.
-    pub rules: &'static dyn AnyRules,
+    pub rules: Arc<dyn AnyRules>,
     /// Where rolls come from.
     pub dice: DicePolicy,
     /// The number of the last entry the history has, whether or not the revision is earlier.
@@ -104,7 +106,7 @@ impl Position {
         let name = SourceName::Revision(revision.clone());
         let to = seq.unwrap_or(beginning.head);
         let target = tail.before(&name, to)?;
-        let (mut at, mut state) = match resume(rules, revision, store, target, build)? {
+        let (mut at, mut state) = match resume(&*rules, revision, store, target, build)? {
             Some(resumed) => resumed,
             None => (0, rules.start(&setup).map_err(|cause| broken_setup(&name, cause))?),
         };

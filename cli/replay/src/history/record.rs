@@ -1,7 +1,7 @@
 //! An entry as the rules compute it, with everything there is to show of it.
 
 use serde::{Serialize, Serializer};
-use turnfold_core::{AnyState, Digest, Json, Outcome, Rejected, Seat, Step, Verdict};
+use turnfold_core::{AnyState, CommandSource, Digest, Json, Logged, Outcome, Rejected, Seat, Step, Verdict};
 use turnfold_store::NewEntry;
 
 use crate::viewer::Viewer;
@@ -13,15 +13,15 @@ pub struct Detail {
     pub viewer: Viewer,
     /// The view of this viewer after it.
     pub state: bool,
-    /// The views of these players after it, as far as the viewer may see them.
-    pub views: &'static [Seat],
+    /// The views of the players after it, as far as the viewer may see them.
+    pub views: bool,
 }
 
 impl Detail {
     /// Keeps nothing besides the outcome.
     #[must_use]
     pub const fn new(viewer: Viewer) -> Self {
-        Self { viewer, state: false, views: &[] }
+        Self { viewer, state: false, views: false }
     }
 }
 
@@ -68,9 +68,11 @@ impl Record {
     #[must_use]
     pub fn of(step: &mut dyn Step, detail: Detail) -> Self {
         let Detail { viewer, state, views } = detail;
+        let players = if views { step.players() } else { &[] };
+        let views = viewer.may_look_as(players).map(|seat| (seat, step.view(seat.into()))).collect();
         let message = match step.verdict() {
             Verdict::Applied(()) => None,
-            Verdict::Ignored(ruling) => ruling.text.map(Into::into),
+            Verdict::Ignored(why) => why.text.map(Into::into),
         };
         Self {
             seq: Some(step.seq()),
@@ -83,7 +85,7 @@ impl Record {
             effects: step.effects_json(),
             state_hash: viewer.step_hash(step),
             view: state.then(|| viewer.step_view(step)),
-            views: viewer.may_look_as(views).map(|seat| (seat, step.view(seat.into()))).collect(),
+            views,
         }
     }
 
@@ -96,6 +98,7 @@ impl Record {
         detail: Detail,
     ) -> Self {
         let viewer = detail.viewer;
+        let players = if detail.views { state.players() } else { &[] };
         Self {
             seq: None,
             seat,
@@ -107,8 +110,14 @@ impl Record {
             effects: Json::of(&[(); 0]),
             state_hash: viewer.state_hash(state),
             view: detail.state.then(|| viewer.view_json(state)),
-            views: viewer.may_look_as(detail.views).map(|seat| (seat, state.view(seat.into()))).collect(),
+            views: viewer.may_look_as(players).map(|seat| (seat, state.view(seat.into()))).collect(),
         }
+    }
+
+    /// Returns the entry as the fold takes it; a rejected command is none.
+    pub(crate) fn logged(&self) -> Option<Logged<'_>> {
+        let command = CommandSource::Bytes(&self.command_bytes);
+        self.seq.zip(self.seat).map(|(seq, seat)| Logged { seq, seat, command })
     }
 
     /// Returns the entry as the store takes it; a rejected command is none.

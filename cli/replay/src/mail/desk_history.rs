@@ -100,7 +100,7 @@ impl DeskHistory {
             Ok(Verdict::Applied(())) => None,
             Ok(Verdict::Ignored(reason)) => Some(reason),
             Err(denied) => {
-                return Err(FoldError::Rejected { seq, code: denied.code(), message: denied.to_string() });
+                return Err(FoldError::Rejected { seq, rejected: Box::new(denied.into()) });
             }
         };
         let owing_seals = self.state.awaited_seals();

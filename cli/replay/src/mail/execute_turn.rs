@@ -121,7 +121,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
                 }
                 OrderEnd::Refused(rejected) => {
                     let code =
-                        RefusalCode::try_from(rejected.code.to_owned()).map_err(ReplayError::not_by_mail)?;
+                        RefusalCode::try_from(rejected.code.to_string()).map_err(ReplayError::not_by_mail)?;
                     (Vec::new(), Command::Refused { digest, code })
                 }
             },
@@ -135,7 +135,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
     fn between(&mut self) -> Result<bool, ReplayError> {
         let (plan, key) = (self.plan, self.plan.host_key());
         let (played, ends_round) = if let Some(done) = self.done(&key)? {
-            let ends_round = done.ends_round(self.host.of.rules)?;
+            let ends_round = done.ends_round(&*self.host.of.rules)?;
             (self.pass(&done)?, ends_round)
         } else {
             // (2)
@@ -165,7 +165,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
     fn pass(&mut self, step: &TurnEntries) -> Result<Vec<PlayedEntry>, ReplayError> {
         self.game.take(&step.0)?;
         let mut played = Vec::new();
-        for (entry, command) in step.0.iter().zip(step.commands(self.host.of.rules)?) {
+        for (entry, command) in step.0.iter().zip(step.commands(&*self.host.of.rules)?) {
             let is_roll = is_roll(&command);
             if is_roll {
                 let values: Vec<i32> = command.split(' ').filter_map(|word| word.parse().ok()).collect();

@@ -215,8 +215,9 @@ impl<'a> GameTurn<'a> {
 
 /// Plays one command.
 fn give(session: &mut Session, seat: Seat, command: &str) -> Result<Record, Rejected> {
-    session.state.judge(seat, command)?;
-    let line = ScriptLine { seat: Some(seat), command: command.into(), malformed: None, number: None };
+    let command = session.state.read(command).map_err(|cause| Rejected::new("malformed", cause.0))?;
+    session.state.judge(seat, &command)?;
+    let line = ScriptLine { seat: Some(seat), command, malformed: None, number: None };
     Ok(session.submit_alone(&line, None).expect("what judging accepts folds, with any values in range"))
 }
 

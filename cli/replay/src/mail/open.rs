@@ -1,5 +1,7 @@
 //! `mail open`: a game and its desk, made together (PM-25).
 
+use std::sync::Arc;
+
 use turnfold_core::any::erase;
 use turnfold_core::decode::decode_strictly;
 use turnfold_core::dice::fair::Owner;
@@ -12,6 +14,7 @@ use turnfold_store::{BranchName, Genesis, MatchName, Store, StoreError};
 use super::host_dice::require_no_owner;
 use super::pairing::DeskOf;
 use crate::error::ReplayError;
+use crate::viewer::is_open_setup;
 
 /// The keys of the terms that are filled in.
 const FILLED_IN: [&str; 4] = ["match", "game", "host", "head"];
@@ -21,7 +24,7 @@ pub struct NewMailMatch<'a> {
     /// The name of the game.
     pub name: &'a MatchName,
     /// The rules of the game.
-    pub rules: &'static dyn AnyRules,
+    pub rules: Arc<dyn AnyRules>,
     /// The setup of the game, as the log stores it.
     pub setup: Vec<u8>,
     /// The terms of play as written in TOML, without what is filled in (PM-3).
@@ -61,7 +64,7 @@ impl NewMailMatch<'_> {
     /// Requires that the setup, which is in every bundle, shows each player no more than it may know.
     fn require_open_setup(&self, game: &dyn AnyState) -> Result<(), ReplayError> {
         for seat in game.players() {
-            if game.setup_seen(&self.setup, (*seat).into())? != self.setup {
+            if !is_open_setup(&*self.rules, &self.setup, game, (*seat).into())? {
                 let rules = self.rules.name();
                 return Err(ReplayError::Unusable(format!(
                     "`{rules}` cannot be played by mail: its setup is in every bundle and would show {seat} secrets"
@@ -123,7 +126,7 @@ impl NewMailMatch<'_> {
             decode_strictly(&setup).map_err(|error| SetupError::Bytes(error.to_string()))?;
         let is_default_given =
             self.terms.parse::<toml::Table>().is_ok_and(|table| table.contains_key("default"));
-        require_fitting(&terms, is_default_given, self.rules, game)?;
+        require_fitting(&terms, is_default_given, &*self.rules, game)?;
         Ok(Genesis {
             ruleset: Desk::NAME.into(),
             ruleset_version: Desk::VERSION,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use turnfold_core::decode::decode_strictly;
 use turnfold_core::paper::LineName;
@@ -117,7 +118,7 @@ pub struct MailMatch {
     /// How the game begins.
     pub genesis: Genesis,
     /// The rules of the game.
-    pub rules: &'static dyn AnyRules,
+    pub rules: Arc<dyn AnyRules>,
     /// The name of the desk.
     pub desk: MatchName,
     /// The terms of play.

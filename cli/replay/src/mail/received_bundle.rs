@@ -6,7 +6,7 @@ use turnfold_core::decode::decode_strictly;
 use turnfold_core::paper::{MatchId, Offer, PaperContent, SeatKey, SeenRoot, SignedPaper};
 use turnfold_core::rules::desk::{self, Command, Desk, Secret};
 use turnfold_core::trust::{Checkpoint, SignedNote, TrustPolicy, VerifierKey};
-use turnfold_core::{AnyRules, Registry, Rules, Seat};
+use turnfold_core::{Registry, Rules, Seat};
 
 use super::desk_history::DeskHistory;
 use super::player_memory::PlayerMemory;
@@ -188,7 +188,8 @@ fn require_concealable(
     let refused = |of: &BundledMatch, what: String| {
         ReplayError::Refused(format!("{what} of `{}` is left out, where nothing can be concealed", of.name))
     };
-    let has_secrets = registry.find(&game.genesis.ruleset).is_none_or(AnyRules::has_secrets);
+    let rules = registry.nearest(&game.genesis.ruleset, game.genesis.ruleset_version);
+    let has_secrets = rules.is_none_or(|rules| rules.has_secrets());
     if let Some(line) = game.lines.iter().find(|line| line.left_out > 0 && !has_secrets) {
         return Err(refused(game, format!("a record of branch `{}`", line.branch)));
     }

@@ -118,7 +118,7 @@ fn read_end(
         }
     }
     let own = TurnEntries::find(host, &branch, &plan.host_key())?;
-    let ends_round = own.map_or(Ok(false), |own| own.ends_round(host.of.rules))?;
+    let ends_round = own.map_or(Ok(false), |own| own.ends_round(&*host.of.rules))?;
     Ok(TurnEnd { played, ends_round })
 }
 

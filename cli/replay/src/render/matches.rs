@@ -1,7 +1,7 @@
 //! The matches of a store, as `matches` prints them.
 
 use serde::{Serialize, Serializer};
-use turnfold_core::{AnyState, Digest, Registry, Seat};
+use turnfold_core::{AnyState, Digest, MatchResult, Registry, Seat};
 use turnfold_store::{BranchName, MatchInfo, MatchName, StoreReader};
 
 use crate::error::ReplayError;
@@ -37,8 +37,8 @@ pub struct ListedMatch {
 /// Whose turn it is in a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhoseTurn {
-    /// No more commands are taken.
-    Over,
+    /// No more commands are taken; how the match ended, if its game says.
+    Over(Option<MatchResult>),
     /// These seats have a command that would be applied.
     Of(Vec<Seat>),
     /// This build does not have the rules that tell.
@@ -49,6 +49,8 @@ pub enum WhoseTurn {
 struct TurnMembers<'a> {
     over: Option<bool>,
     turn: Option<&'a [Seat]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a MatchResult>,
 }
 
 impl ListedMatch {
@@ -95,7 +97,7 @@ impl WhoseTurn {
     /// Returns whose turn it is in a state.
     pub(crate) fn in_state(state: &dyn AnyState) -> Self {
         if state.over() {
-            return Self::Over;
+            return Self::Over(state.result());
         }
         let seats = state.players().iter().copied().chain([Seat::Host]);
         Self::Of(seats.filter(|&seat| !state.legal(seat).is_empty()).collect())
@@ -103,7 +105,8 @@ impl WhoseTurn {
 
     fn text(&self) -> String {
         match self {
-            Self::Over => "over".into(),
+            Self::Over(None) => "over".into(),
+            Self::Over(Some(result)) => format!("over: {result}"),
             Self::Of(seats) if seats.is_empty() => "no one's turn".into(),
             Self::Of(seats) => {
                 let seats: Vec<_> = seats.iter().map(ToString::to_string).collect();
@@ -114,15 +117,15 @@ impl WhoseTurn {
     }
 }
 
-/// Writes the members `over` and `turn`.
+/// Writes the members `over` and `turn`, and `result` where there is one.
 impl Serialize for WhoseTurn {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let members = match self {
-            Self::Over => TurnMembers { over: Some(true), turn: Some(&[]) },
-            Self::Of(seats) => TurnMembers { over: Some(false), turn: Some(seats) },
-            Self::Unknown => TurnMembers { over: None, turn: None },
+        let (over, turn, result) = match self {
+            Self::Over(result) => (Some(true), Some(&[][..]), result.as_ref()),
+            Self::Of(seats) => (Some(false), Some(seats.as_slice()), None),
+            Self::Unknown => (None, None, None),
         };
-        members.serialize(serializer)
+        TurnMembers { over, turn, result }.serialize(serializer)
     }
 }
 

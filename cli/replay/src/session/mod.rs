@@ -138,13 +138,14 @@ impl Session {
         line: &ScriptLine,
         default_seat: Option<Seat>,
     ) -> Result<Record, Box<Record>> {
-        let seat = line.seat.or(default_seat).or_else(|| self.state.default_seat(&line.command));
-        let outcome = match (&line.malformed, seat) {
-            (Some(message), _) => Err(Rejected { code: "malformed", message: message.clone() }),
-            (None, Some(seat)) => self.fold(seat, &line.command),
-            // Nobody issues what is no command; judging says why it is none.
-            (None, None) => Err(self.malformed(&line.command)),
+        let read = match &line.malformed {
+            Some(message) => Err(Rejected::new("malformed", message.as_str())),
+            None => self.state.read(&line.command).map_err(|cause| Rejected::new("malformed", cause.0)),
         };
+        let seat = line.seat.or(default_seat);
+        let seat = seat.or_else(|| read.as_ref().ok().and_then(|text| self.state.default_seat(text)));
+        let no_seat = || Rejected::new("malformed", "no seat issues this command");
+        let outcome = read.and_then(|text| self.fold(seat.ok_or_else(no_seat)?, &text));
         outcome.map_err(|rejected| {
             let state = self.state.as_ref();
             Box::new(Record::rejected(seat, &line.command, rejected, state, self.detail))
@@ -182,12 +183,6 @@ impl Session {
         self.fold(Seat::Host, &command).map(Some).map_err(ReplayError::OwnDice)
     }
 
-    fn malformed(&self, command: &str) -> Rejected {
-        let rejected = self.state.judge(Seat::Host, command).err();
-        rejected
-            .unwrap_or_else(|| Rejected { code: "malformed", message: "no seat issues this command".into() })
-    }
-
     fn fold(&mut self, seat: Seat, command: &str) -> Result<Record, Rejected> {
         let logged = Logged { seq: self.next_seq, seat, command: CommandSource::Text(command) };
         let mut played = None;
@@ -203,9 +198,9 @@ impl Session {
 /// A fold error of a command that a user gives is a rejection.
 fn rejected(error: &FoldError) -> Rejected {
     match error {
-        FoldError::Malformed { message, .. } => Rejected { code: "malformed", message: message.clone() },
-        FoldError::Rejected { code, message, .. } => Rejected { code, message: message.clone() },
-        FoldError::WrongRoll { .. } => Rejected { code: "bad_roll", message: error.to_string() },
-        other => Rejected { code: "malformed", message: other.to_string() },
+        FoldError::Malformed { message, .. } => Rejected::new("malformed", message.as_str()),
+        FoldError::Rejected { rejected, .. } => Rejected::clone(rejected),
+        FoldError::WrongRoll { .. } => Rejected::new("bad_roll", error.to_string()),
+        other => Rejected::new("malformed", other.to_string()),
     }
 }

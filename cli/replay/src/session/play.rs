@@ -2,6 +2,7 @@
 //! repeated call with its key is answered, where the history stands, and what the rules say.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Seat};
 use turnfold_store::{IdempotencyKey, MatchName, Store, StoreReader};
@@ -54,7 +55,7 @@ pub enum NotPlayed {
         /// How many commands the call has.
         commands: usize,
         /// The ruleset.
-        ruleset: &'static str,
+        ruleset: String,
         /// The name of the rejection.
         code: Option<String>,
     },
@@ -76,7 +77,8 @@ impl NotPlayed {
     /// Returns why a rejected command, one of several in a call, keeps them all from being recorded.
     #[must_use]
     pub fn rejected(record: &Record, commands: usize, rules: &dyn AnyRules) -> Self {
-        Self::Rejected { commands, ruleset: rules.name(), code: record.outcome.code().map(Into::into) }
+        let ruleset = rules.name().into();
+        Self::Rejected { commands, ruleset, code: record.outcome.code().map(Into::into) }
     }
 
     /// Returns the one line of the error: message and hint, printable and of bounded length.
@@ -128,7 +130,7 @@ pub struct PlayCall<'a> {
 /// Where a history stands when commands are played on it.
 pub struct PlayStand {
     /// Its rules.
-    pub rules: &'static dyn AnyRules,
+    pub rules: Arc<dyn AnyRules>,
     /// Where rolls come from.
     pub dice: DicePolicy,
     /// The number of the last entry in the log.
@@ -197,7 +199,7 @@ pub struct RepeatedCall {
 /// Commands that are accepted.
 pub struct AcceptedCall {
     /// The rules that accepted them.
-    pub rules: &'static dyn AnyRules,
+    pub rules: Arc<dyn AnyRules>,
     /// Where rolls come from.
     pub dice: DicePolicy,
     /// The number of the last entry in the log before them.
@@ -256,7 +258,7 @@ impl PlayCall<'_> {
         for (index, line) in self.commands.iter().enumerate() {
             caller.may_give(line, session.state.as_ref())?;
             if let Err(record) = session.submit_of(line, self.alone, &mut records)? {
-                let reason = NotPlayed::rejected(&record, self.commands.len(), rules);
+                let reason = NotPlayed::rejected(&record, self.commands.len(), &*rules);
                 return Ok(PlayOutcome::Rejected { rejected: RejectedLine { index, record }, reason });
             }
         }
@@ -277,11 +279,12 @@ impl PlayCall<'_> {
         let (registry, build) = (sources.registry(), sources.build());
         let mut position =
             Position::before_entries_of(tail, &revision, registry, store, build.as_ref(), Some(store))?;
+        let before = position.state.fork();
         let mut records = Vec::new();
         position.fold(&mut |seen| records.push(seen.record()))?;
         let given = |line: &ScriptLine| ScriptLine { seat: line.seat.or(self.alone), ..line.clone() };
         let commands: Vec<_> = self.commands.iter().map(given).collect();
-        if !is_same_call(&commands, &records, position.rules) {
+        if !is_same_call(&commands, &records, before, &position.dice) {
             let line = Revision { seq: None, ..revision };
             let entries = self.viewer.see_all().then_some(range);
             return Ok(Some(PlayOutcome::NotPlayed(NotPlayed::KeyUsed { line, entries })));
@@ -300,16 +303,25 @@ impl PlayCall<'_> {
 }
 
 /// Returns `true` if recorded entries are the commands of a call, with nothing but rolls between them.
-fn is_same_call(commands: &[ScriptLine], records: &[Record], rules: &dyn AnyRules) -> bool {
+fn is_same_call(
+    commands: &[ScriptLine],
+    records: &[Record],
+    mut state: Box<dyn AnyState>,
+    dice: &DicePolicy,
+) -> bool {
     let mut asked = commands.iter().peekable();
     for record in records {
         let matches = asked.peek().is_some_and(|line| {
-            let same_command = rules.canonical(&line.command).is_ok_and(|command| command == record.command);
+            let same_command = state.read(&line.command).is_ok_and(|command| command == record.command);
             same_command && line.seat.is_none_or(|named| Some(named) == record.seat)
         });
         if matches {
             asked.next();
         } else if !is_roll(&record.command) {
+            return false;
+        }
+        let folded = record.logged().is_some_and(|entry| state.fold(&[entry], dice, &mut |_| {}).is_ok());
+        if !folded {
             return false;
         }
     }

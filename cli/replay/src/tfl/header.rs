@@ -1,6 +1,7 @@
 //! The header of a replay file: which rules, which dice, which setup.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table};
@@ -17,12 +18,12 @@ pub(super) const HEADER_LINE: usize = 3;
 const KEYS: [&str; 8] = ["ruleset", "version", "dice", "seed", "head", "title", "view", "setup"];
 
 /// What stands between the `+++`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Header {
     /// The text itself, kept as it was written; each line ends with a line feed.
     pub text: String,
     /// The rules that fold it.
-    pub rules: &'static dyn AnyRules,
+    pub rules: Arc<dyn AnyRules>,
     /// The version under which the match was recorded: that of this build, unless any was asked for.
     pub version: u32,
     /// Where rolls come from.
@@ -33,6 +34,17 @@ pub struct Header {
     pub view: Option<SeenBy>,
     pub(super) values: HeaderValues,
 }
+
+// The derive cannot compare a shared trait object.
+impl PartialEq for Header {
+    fn eq(&self, other: &Self) -> bool {
+        let rest = |of: &Self| (of.version, of.dice, of.view);
+        (&self.text, &*self.rules, &self.title, &self.values, rest(self))
+            == (&other.text, &*other.rules, &other.title, &other.values, rest(other))
+    }
+}
+
+impl Eq for Header {}
 
 /// For whom a replay file was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,7 +157,7 @@ impl Source<'_> {
         table: &DeTable<'_>,
         registry: &Registry,
         versions: Versions,
-    ) -> Result<(&'static dyn AnyRules, u32), TflError> {
+    ) -> Result<(Arc<dyn AnyRules>, u32), TflError> {
         let (name, span) = self.text(table, "ruleset")?.ok_or_else(|| self.missing("`ruleset`"))?;
         let Some(rules) = registry.find(name) else {
             let known: Vec<_> = registry.iter().map(|rules| format!("`{}`", rules.name())).collect();
@@ -158,6 +170,8 @@ impl Source<'_> {
         let integer =
             value.get_ref().as_integer().ok_or_else(|| self.wrong_type("version", "an integer", value))?;
         let version = u32::from_str_radix(integer.as_str(), integer.radix());
+        let same = version.as_ref().ok().and_then(|version| registry.nearest(name, *version));
+        let rules = same.unwrap_or(rules);
         let is_read = |version: &u32| versions == Versions::Any || *version == rules.version();
         let version = version.ok().filter(is_read).ok_or_else(|| {
             let (name, known) = (rules.name(), rules.version());

@@ -1,6 +1,7 @@
 //! Writing: the text of a replay, and replays made of a match rather than read.
 
 use std::fmt::{self, Write};
+use std::sync::Arc;
 
 use turnfold_core::{AnyRules, DicePolicy, Digest, Eyes, Registry, SetupError, Step};
 
@@ -64,7 +65,7 @@ impl Replay {
     /// [`SetupError`] when the bytes are no setup of these rules.
     pub fn compose(
         file: &str,
-        rules: &'static dyn AnyRules,
+        rules: Arc<dyn AnyRules>,
         dice: DicePolicy,
         title: &str,
         setup: &[u8],
@@ -90,7 +91,7 @@ impl Replay {
             TomlString(title),
             toml::to_string(&wrapped).map_err(unwritable)?,
         );
-        let registry = Registry::default().with(rules);
+        let registry = Registry::default().replacing(rules);
         let header = Header::read(file, text, &registry, Versions::Own);
         let header = header.map_err(|error| SetupError::Bytes(error.message))?;
         Ok(Self { file: file.into(), header, lines: Vec::new(), closing: None })
@@ -194,7 +195,7 @@ mp = 6
     fn check_composed(title: &str, dice: DicePolicy) {
         let rules = Registry::standard().find("initiative").unwrap();
         let setup = rules.read_setup(SETUP).unwrap();
-        let mut replay = Replay::compose("x.tfl", rules, dice, title, &setup, None).unwrap();
+        let mut replay = Replay::compose("x.tfl", rules.clone(), dice, title, &setup, None).unwrap();
         let mut state = rules.start(&setup).unwrap();
         let roll = state.seeded_roll(&dice).unwrap_or_else(|| vec![6, 6, 1, 1]);
         let command = state.roll_command(roll).unwrap();

@@ -14,7 +14,8 @@ use std::str::FromStr;
 use serde_json::Value;
 use turnfold_core::picture::Picture;
 use turnfold_core::{
-    Answer, AnyState, DicePolicy, Digest, Eyes, FoldError, Json, Logged, QueryError, Seat, Step,
+    Answer, AnyRules, AnyState, DicePolicy, Digest, Eyes, FoldError, Json, Logged, QueryError, Seat,
+    SetupError, Step,
 };
 
 use crate::tfl::SeenBy;
@@ -201,4 +202,18 @@ impl FromStr for Viewer {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         text.parse().map(Self)
     }
+}
+
+/// Returns `true` if a setup conceals nothing from a viewer, who may have all of it.
+///
+/// That is so if the viewer would be given the same setup, or one that differs harmlessly: it starts the very same
+/// state, so that it is another spelling and no part of it stands in place of a secret.
+pub(crate) fn is_open_setup(
+    rules: &dyn AnyRules,
+    setup: &[u8],
+    now: &dyn AnyState,
+    viewer: Eyes,
+) -> Result<bool, SetupError> {
+    let seen = now.setup_seen(setup, viewer)?;
+    Ok(seen == setup || rules.start(&seen)?.state_bytes() == rules.start(setup)?.state_bytes())
 }

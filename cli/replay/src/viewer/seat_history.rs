@@ -3,6 +3,8 @@
 pub mod follow;
 mod separate;
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use turnfold_core::picture::Picture;
 use turnfold_core::{AnyRules, AnyState, Digest, FoldError, Step};
@@ -277,8 +279,8 @@ impl SeatHistory {
 
     /// Returns the ruleset.
     #[must_use]
-    pub fn rules(&self) -> &'static dyn AnyRules {
-        self.line.rules
+    pub fn rules(&self) -> &Arc<dyn AnyRules> {
+        &self.line.rules
     }
 
     /// Returns where rolls come from.

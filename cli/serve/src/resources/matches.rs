@@ -284,7 +284,7 @@ fn dice(app: &App, new: &NewMatch) -> ApiResult<DicePolicy> {
 
 /// What a match is made of.
 struct NewGame {
-    rules: &'static dyn AnyRules,
+    rules: Arc<dyn AnyRules>,
     setup: Vec<u8>,
     dice: DicePolicy,
     title: String,

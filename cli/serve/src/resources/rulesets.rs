@@ -22,12 +22,12 @@ lists! {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Ruleset {
     #[serde(rename = "ruleset")]
-    name: &'static str,
+    name: String,
     version: u32,
     /// What it is, in one line.
-    summary: &'static str,
+    summary: String,
     /// A small setup to try it on, as TOML.
-    example: &'static str,
+    example: String,
 }
 
 /// List the games
@@ -39,11 +39,11 @@ pub(crate) async fn list(
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
     require_accepted(&headers, JSON)?;
-    let ruleset = |rules: &'static dyn AnyRules| Ruleset {
-        name: rules.name(),
+    let ruleset = |rules: &Arc<dyn AnyRules>| Ruleset {
+        name: rules.name().into(),
         version: rules.version(),
-        summary: rules.summary(),
-        example: rules.example(),
+        summary: rules.summary().into(),
+        example: rules.example().into(),
     };
     let items: Vec<_> = app.registry.iter().map(ruleset).collect();
     Ok(json(StatusCode::OK, &List { items, next: None::<String> }))

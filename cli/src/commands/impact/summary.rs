@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 use turnfold_core::{AnyRules, Seat};
@@ -16,7 +17,7 @@ pub(super) struct Finding {
     /// The file, or the branch.
     name: String,
     /// Its ruleset and the version it was recorded under, where they are known.
-    recorded: Option<(&'static dyn AnyRules, u32)>,
+    recorded: Option<(Arc<dyn AnyRules>, u32)>,
     entries: u64,
     /// The first difference, or why it cannot be computed.
     pub(super) departure: Result<Option<FirstDifference>, Failure>,
@@ -28,7 +29,7 @@ impl Finding {
     }
 
     pub(super) fn of(log: RecordedLog) -> Self {
-        let (entries, recorded) = (log.entries(), Some((log.rules, log.version)));
+        let (entries, recorded) = (log.entries(), Some((log.rules.clone(), log.version)));
         Self { entries, recorded, departure: log.departure().map_err(Failure::from), name: log.name }
     }
 }
@@ -37,10 +38,10 @@ impl Finding {
 #[derive(Serialize)]
 pub(super) struct Summary<'a> {
     /// What of the logs is compared: outcomes and states, or whether they are accepted.
-    compared: &'static str,
+    compared: &'a str,
     #[serde(flatten)]
     pub(super) counts: Counts,
-    rulesets: Vec<RulesetCounts>,
+    rulesets: Vec<RulesetCounts<'a>>,
     /// The largest group first.
     groups: Vec<Group<'a>>,
     unreadable_logs: Vec<UnreadableLog<'a>>,
@@ -57,8 +58,8 @@ pub(super) struct Counts {
 }
 
 #[derive(Serialize)]
-struct RulesetCounts {
-    ruleset: &'static str,
+struct RulesetCounts<'a> {
+    ruleset: &'a str,
     version: u32,
     build_version: u32,
     #[serde(flatten)]
@@ -68,12 +69,12 @@ struct RulesetCounts {
 /// Logs of one ruleset and version in which the same thing differs first.
 #[derive(Serialize)]
 struct Group<'a> {
-    ruleset: &'static str,
+    ruleset: &'a str,
     version: u32,
     cause: &'a str,
     reason: Option<&'a str>,
     /// The ids of the rules behind the reason.
-    rules: &'static [&'static str],
+    rules: Vec<&'a str>,
     logs: Vec<DepartedLog<'a>>,
 }
 
@@ -93,7 +94,7 @@ struct DepartedLog<'a> {
 #[derive(Serialize)]
 struct UnreadableLog<'a> {
     log: &'a str,
-    ruleset: Option<&'static str>,
+    ruleset: Option<&'a str>,
     version: Option<u32>,
     message: String,
 }
@@ -131,16 +132,17 @@ impl<'a> Summary<'a> {
         let mut unreadable_logs = Vec::new();
         for finding in findings {
             counts.add(finding);
-            let recorded = finding.recorded.map(|(rules, version)| (rules.name(), version));
-            if let Some((rules, version)) = finding.recorded {
+            let found = finding.recorded.as_ref().map(|(rules, version)| (rules, *version));
+            let recorded = found.map(|(rules, version)| (rules.name(), version));
+            if let Some((rules, version)) = found {
                 let (ruleset, build_version) = (rules.name(), rules.version());
                 let row = RulesetCounts { ruleset, version, build_version, counts: Counts::default() };
                 rulesets.entry(recorded).or_insert(row).counts.add(finding);
             }
-            match (&finding.departure, finding.recorded) {
+            match (&finding.departure, found) {
                 (Ok(Some(departure)), Some((rules, version))) => {
                     let (cause, reason) = (departure.group.as_str(), departure.divergence.code());
-                    let rule_ids = reason.map_or(&[][..], |reason| rules.rule_ids(reason));
+                    let rule_ids = reason.map(|reason| rules.rule_ids(reason)).unwrap_or_default();
                     let ruleset = rules.name();
                     let group = Group { ruleset, version, cause, reason, rules: rule_ids, logs: Vec::new() };
                     let group = groups.entry((recorded, cause)).or_insert(group);

@@ -66,14 +66,14 @@ enum MailDice {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let rules = find_rules(&args.rules, &context.registry)?;
-    let setup = read_setup(rules, &args.setup)?;
+    let setup = read_setup(&*rules, &args.setup)?;
     let terms = files::read_text(&args.desk, &limits::MAIL_TERMS)?;
     let room = args.host.post_room(context)?;
     room.require_readable_addresses()?;
     let name = &args.match_name;
     let new = NewMailMatch {
         name,
-        rules,
+        rules: rules.clone(),
         setup,
         terms: &terms,
         is_fair: args.dice == MailDice::Fair,

@@ -1,7 +1,6 @@
 //! What a seat may say, and how it is written.
 
 use core::fmt;
-use core::str::FromStr;
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -9,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::energy::{Chakra, Color};
 use super::ranged::{ChannelNumber, EnergyId};
-use crate::text::{Malformed, number, split_verb};
+use crate::declare::{Argument, arguments, commands};
+use crate::text::Malformed;
 
 /// An input of the match. The variant order is part of the log format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,49 +73,27 @@ impl From<Ids> for Vec<EnergyId> {
     }
 }
 
-impl fmt::Display for Command {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Take { row, ids } => {
-                write!(out, "take {row}")?;
-                ids.0.iter().try_for_each(|id| write!(out, " {id}"))
-            }
-            Self::Channel(channel) => write!(out, "channel {channel}"),
-            Self::Move { id, row } => write!(out, "move {id} {row}"),
-            Self::Confirm => out.write_str("confirm"),
-            Self::Undo => out.write_str("undo"),
-            Self::Cancel => out.write_str("cancel"),
-            Self::Meditate(chakra) => write!(out, "meditate {chakra}"),
-            Self::Pick(color) => write!(out, "pick {color}"),
-        }
+impl Argument for Ids {
+    fn read(words: &str) -> Result<Self, Malformed> {
+        // A fourth id is one too many, however many follow it.
+        words.split(' ').take(4).map(str::parse).collect::<Result<Vec<EnergyId>, _>>()?.try_into()
+    }
+
+    fn write(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.write(out)
     }
 }
 
-impl FromStr for Command {
-    type Err = Malformed;
+arguments!(Chakra, ChannelNumber, Color, EnergyId);
 
-    fn from_str(text: &str) -> Result<Self, Malformed> {
-        let forms = "`take ROW ID…`, `channel N`, `move ID ROW`, `confirm`, `undo`, `cancel`, `meditate COLOUR` or \
-                     `pick COLOUR`";
-        let malformed = || Malformed::expected(forms, text);
-        match split_verb(text) {
-            ("take", Some(words)) => {
-                let (row, ids) = words.split_once(' ').ok_or_else(malformed)?;
-                // A fourth id is one too many, however many follow it.
-                let ids: Vec<EnergyId> = ids.split(' ').take(4).map(str::parse).collect::<Result<_, _>>()?;
-                Ok(Self::Take { row: number(row)?, ids: ids.try_into()? })
-            }
-            ("channel", Some(channel)) => channel.parse().map(Self::Channel),
-            ("move", Some(words)) => {
-                let (id, row) = words.split_once(' ').ok_or_else(malformed)?;
-                Ok(Self::Move { id: id.parse()?, row: number(row)? })
-            }
-            ("confirm", None) => Ok(Self::Confirm),
-            ("undo", None) => Ok(Self::Undo),
-            ("cancel", None) => Ok(Self::Cancel),
-            ("meditate", Some(color)) => color.parse().map(Self::Meditate),
-            ("pick", Some(color)) => color.parse().map(Self::Pick),
-            _ => Err(malformed()),
-        }
-    }
+commands! {
+    Command, "`take ROW ID…`, `channel N`, `move ID ROW`, `confirm`, `undo`, `cancel`, `meditate COLOUR` or `pick COLOUR`";
+    "take" => Command::Take { row, ids },
+    "channel" => Command::Channel(channel),
+    "move" => Command::Move { id, row },
+    "confirm" => Command::Confirm,
+    "undo" => Command::Undo,
+    "cancel" => Command::Cancel,
+    "meditate" => Command::Meditate(color),
+    "pick" => Command::Pick(color),
 }

@@ -1,84 +1,56 @@
 //! What happens, one line each.
 
-use core::fmt;
-
 use alloc::vec::Vec;
-use serde::{Serialize, Serializer};
+use serde::Serializer;
 
 use super::energy::{Chakra, Color};
 use super::ranged::{ChannelNumber, EnergyId, Row};
 use super::tokens::{Token, TokenNumber};
+use crate::declare::effects;
 use crate::seat::Seat;
-use crate::text::{Joined, OrNone};
 
-/// Something that happened.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "effect", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
-pub enum Effect {
-    /// CH-4: energies went from the maya to a row, in this order.
-    Taken { row: Row, ids: Vec<EnergyId> },
-    /// CH-4: an energy of the bag fills a place of the maya; row and column from 1.
-    Refilled { row: usize, col: usize, id: EnergyId },
-    /// CH-3: a token is at another place.
-    Token {
-        token: TokenNumber,
-        #[serde(serialize_with = "as_text")]
-        to: Token,
-    },
-    /// CH-5: a channel is open.
-    ChannelOpened { channel: ChannelNumber },
-    /// CH-10: an energy moved.
-    Moved { id: EnergyId, from: Row, to: Row, variant: u8 },
-    /// CH-8: a row is harmonised.
-    Harmonised { row: Row },
-    /// CH-7: this number of moves of the channel is made.
-    Step { step: usize },
-    /// CH-11: everything is as before the channel.
-    Undone,
-    /// CH-11: the channel is closed again.
-    Cancelled,
-    /// CH-11: the moves stand.
-    Confirmed,
-    /// CH-6: the player has seen a plenitude.
-    Meditated { color: Chakra },
-    /// CH-12: an energy of the bag went to the universe.
-    Picked { color: Color, id: EnergyId },
-    /// CH-12, CH-13: an energy is out of the game.
-    LeftTheGame { id: EnergyId },
-    /// CH-13: a white and a black energy met; the player now has this number of halves.
-    Yinyang { row: Row, halves: u32 },
-    /// The turn is over; who is next, if anybody.
-    TurnEnded { next: Option<Seat> },
-    /// CH-14: the match ends with this round.
-    LastRound,
-    /// CH-15: the match is over.
-    MatchOver { winners: Vec<Seat> },
-}
-
-impl fmt::Display for Effect {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Taken { row, ids } => write!(out, "taken row={row} ids={}", Joined(ids)),
-            Self::Refilled { row, col, id } => write!(out, "refilled row={row} col={col} id={id}"),
-            Self::Token { token, to } => write!(out, "token token={token} to={to}"),
-            Self::ChannelOpened { channel } => write!(out, "channel_opened channel={channel}"),
-            Self::Moved { id, from, to, variant } => {
-                write!(out, "moved id={id} from={from} to={to} variant={variant}")
-            }
-            Self::Harmonised { row } => write!(out, "harmonised row={row}"),
-            Self::Step { step } => write!(out, "step step={step}"),
-            Self::Undone => out.write_str("undone"),
-            Self::Cancelled => out.write_str("cancelled"),
-            Self::Confirmed => out.write_str("confirmed"),
-            Self::Meditated { color } => write!(out, "meditated color={color}"),
-            Self::Picked { color, id } => write!(out, "picked color={color} id={id}"),
-            Self::LeftTheGame { id } => write!(out, "left_the_game id={id}"),
-            Self::Yinyang { row, halves } => write!(out, "yinyang row={row} halves={halves}"),
-            Self::TurnEnded { next } => write!(out, "turn_ended next={}", OrNone(*next)),
-            Self::LastRound => out.write_str("last_round"),
-            Self::MatchOver { winners } => write!(out, "match_over winners={}", Joined(winners)),
-        }
+effects! {
+    /// Something that happened.
+    #[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+    pub enum Effect {
+        /// CH-4: energies went from the maya to a row, in this order.
+        Taken { row: Row, ids: Vec<EnergyId> },
+        /// CH-4: an energy of the bag fills a place of the maya; row and column from 1.
+        Refilled { row: usize, col: usize, id: EnergyId },
+        /// CH-3: a token is at another place.
+        Token {
+            token: TokenNumber,
+            #[serde(serialize_with = "as_text")]
+            to: Token,
+        },
+        /// CH-5: a channel is open.
+        ChannelOpened { channel: ChannelNumber },
+        /// CH-10: an energy moved.
+        Moved { id: EnergyId, from: Row, to: Row, variant: u8 },
+        /// CH-8: a row is harmonised.
+        Harmonised { row: Row },
+        /// CH-7: this number of moves of the channel is made.
+        Step { step: usize },
+        /// CH-11: everything is as before the channel.
+        Undone,
+        /// CH-11: the channel is closed again.
+        Cancelled,
+        /// CH-11: the moves stand.
+        Confirmed,
+        /// CH-6: the player has seen a plenitude.
+        Meditated { color: Chakra },
+        /// CH-12: an energy of the bag went to the universe.
+        Picked { color: Color, id: EnergyId },
+        /// CH-12, CH-13: an energy is out of the game.
+        LeftTheGame { id: EnergyId },
+        /// CH-13: a white and a black energy met; the player now has this number of halves.
+        Yinyang { row: Row, halves: u32 },
+        /// The turn is over; who is next, if anybody.
+        TurnEnded { next: Option<Seat> },
+        /// CH-14: the match ends with this round.
+        LastRound,
+        /// CH-15: the match is over.
+        MatchOver { winners: Vec<Seat> },
     }
 }
 

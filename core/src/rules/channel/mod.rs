@@ -31,6 +31,7 @@ use core::convert::Infallible;
 use alloc::vec::Vec;
 
 use crate::admission::Issuer;
+use crate::ending::MatchResult;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, Rules, Secrets, SetupError};
@@ -84,7 +85,7 @@ impl Rules for Channel {
         carry_out::carry_out(state, plan, effects);
     }
 
-    fn players(state: &State) -> &'static [Seat] {
+    fn players(state: &State) -> &[Seat] {
         state.seats()
     }
 
@@ -98,6 +99,13 @@ impl Rules for Channel {
 
     fn over(state: &State) -> bool {
         state.is_over()
+    }
+
+    fn result(state: &State) -> Option<MatchResult> {
+        // CH-15
+        let scores = state.seats().iter().zip(&state.players);
+        let scores = scores.map(|(seat, player)| (*seat, score::score(state, player).into()));
+        Self::over(state).then(|| MatchResult::won_by(score::winners(state)).scored(scores))
     }
 
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {

@@ -1,93 +1,58 @@
 //! What happens, one line each.
 
-use core::fmt;
-
 use alloc::vec::Vec;
-use serde::Serialize;
 
 use super::order::PathKind;
 use super::unit_id::UnitName;
+use crate::declare::effects;
 use crate::hex::Hex;
 use crate::seat::Seat;
-use crate::text::{Joined, OrNone};
 
-/// Something that happened.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "effect", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
-pub enum Effect {
-    /// CT-3, CT-5: the unit on a hex is the origin.
-    OriginSelected { at: Hex },
-    /// CT-4: the origin is about to defend.
-    DefensePending { at: Hex },
-    /// CT-4, CT-6, CT-7: orders of a unit were taken back.
-    OrdersCleared { unit: UnitName, count: u32 },
-    /// CT-4: a unit is left without orders.
-    OrderCancelled { unit: UnitName },
-    /// CT-13: an order stands.
-    OrderPlaced { number: u64, unit: UnitName, kind: &'static str, path: Vec<Hex> },
-    /// CT-7: a path begins.
-    PathStarted { at: Hex },
-    /// CT-8: the path has another waypoint.
-    PathExtended { at: Hex },
-    /// CT-8: the path is of the other kind now.
-    PathKind { kind: PathKind },
-    /// CT-10: this is the last waypoint again.
-    PathShortened { at: Hex },
-    /// CT-10, CT-12: the path is given up.
-    PathDropped,
-    /// CT-12: a seat has planned.
-    PlanningEnded { seat: Seat },
-    /// CT-14: a unit deployed.
-    Deployed { unit: UnitName, to: Hex },
-    /// CT-14: a unit stays, because another deploys to the same hex.
-    DeployHeld { unit: UnitName },
-    /// CT-15: a unit took a step.
-    Moved { unit: UnitName, to: Hex },
-    /// CT-15: a unit stops where it stands.
-    Blocked { unit: UnitName, at: Hex },
-    /// CT-16: a side has the greater claim on a contested hex.
-    HexWon { at: Hex, side: Seat, claim: u32, against: u32 },
-    /// CT-16: the claims on a contested hex are equal.
-    HexHeld { at: Hex },
-    /// CT-16: a unit is lost.
-    Eliminated { unit: UnitName },
-    /// CT-17: an attacker takes the hex it attacked.
-    Advanced { unit: UnitName, to: Hex },
-    /// CT-18: a new turn begins.
-    TurnStarted { turn: u64 },
-    /// CT-18: a side has no unit left.
-    MatchOver { winner: Option<Seat> },
-}
-
-impl fmt::Display for Effect {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OriginSelected { at } => write!(out, "origin_selected at={at}"),
-            Self::DefensePending { at } => write!(out, "defense_pending at={at}"),
-            Self::OrdersCleared { unit, count } => write!(out, "orders_cleared unit={unit} count={count}"),
-            Self::OrderCancelled { unit } => write!(out, "order_cancelled unit={unit}"),
-            Self::OrderPlaced { number, unit, kind, path } => {
-                write!(out, "order_placed number={number} unit={unit} kind={kind} path={}", Joined(path))
-            }
-            Self::PathStarted { at } => write!(out, "path_started at={at}"),
-            Self::PathExtended { at } => write!(out, "path_extended at={at}"),
-            Self::PathKind { kind } => write!(out, "path_kind kind={kind}"),
-            Self::PathShortened { at } => write!(out, "path_shortened at={at}"),
-            Self::PathDropped => out.write_str("path_dropped"),
-            Self::PlanningEnded { seat } => write!(out, "planning_ended seat={seat}"),
-            Self::Deployed { unit, to } => write!(out, "deployed unit={unit} to={to}"),
-            Self::DeployHeld { unit } => write!(out, "deploy_held unit={unit}"),
-            Self::Moved { unit, to } => write!(out, "moved unit={unit} to={to}"),
-            Self::Blocked { unit, at } => write!(out, "blocked unit={unit} at={at}"),
-            Self::HexWon { at, side, claim, against } => {
-                write!(out, "hex_won at={at} side={side} claim={claim} against={against}")
-            }
-            Self::HexHeld { at } => write!(out, "hex_held at={at}"),
-            Self::Eliminated { unit } => write!(out, "eliminated unit={unit}"),
-            Self::Advanced { unit, to } => write!(out, "advanced unit={unit} to={to}"),
-            Self::TurnStarted { turn } => write!(out, "turn_started turn={turn}"),
-            Self::MatchOver { winner } => write!(out, "match_over winner={}", OrNone(*winner)),
-        }
+effects! {
+    /// Something that happened.
+    #[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+    pub enum Effect {
+        /// CT-3, CT-5: the unit on a hex is the origin.
+        OriginSelected { at: Hex },
+        /// CT-4: the origin is about to defend.
+        DefensePending { at: Hex },
+        /// CT-4, CT-6, CT-7: orders of a unit were taken back.
+        OrdersCleared { unit: UnitName, count: u32 },
+        /// CT-4: a unit is left without orders.
+        OrderCancelled { unit: UnitName },
+        /// CT-13: an order stands.
+        OrderPlaced { number: u64, unit: UnitName, kind: &'static str, path: Vec<Hex> },
+        /// CT-7: a path begins.
+        PathStarted { at: Hex },
+        /// CT-8: the path has another waypoint.
+        PathExtended { at: Hex },
+        /// CT-8: the path is of the other kind now.
+        PathKind { kind: PathKind },
+        /// CT-10: this is the last waypoint again.
+        PathShortened { at: Hex },
+        /// CT-10, CT-12: the path is given up.
+        PathDropped,
+        /// CT-12: a seat has planned.
+        PlanningEnded { seat: Seat },
+        /// CT-14: a unit deployed.
+        Deployed { unit: UnitName, to: Hex },
+        /// CT-14: a unit stays, because another deploys to the same hex.
+        DeployHeld { unit: UnitName },
+        /// CT-15: a unit took a step.
+        Moved { unit: UnitName, to: Hex },
+        /// CT-15: a unit stops where it stands.
+        Blocked { unit: UnitName, at: Hex },
+        /// CT-16: a side has the greater claim on a contested hex.
+        HexWon { at: Hex, side: Seat, claim: u32, against: u32 },
+        /// CT-16: the claims on a contested hex are equal.
+        HexHeld { at: Hex },
+        /// CT-16: a unit is lost.
+        Eliminated { unit: UnitName },
+        /// CT-17: an attacker takes the hex it attacked.
+        Advanced { unit: UnitName, to: Hex },
+        /// CT-18: a new turn begins.
+        TurnStarted { turn: u64 },
+        /// CT-18: a side has no unit left.
+        MatchOver { winner: Option<Seat> },
     }
 }

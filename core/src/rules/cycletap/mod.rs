@@ -26,6 +26,7 @@ mod view;
 use alloc::vec::Vec;
 
 use crate::admission::Issuer;
+use crate::ending::MatchResult;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, Rules, Secrets, SetupError};
@@ -52,6 +53,7 @@ impl Rules for Cycletap {
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "orders placed in secret by cycling taps, carried out at once";
     const EXAMPLE: &'static str = include_str!("example.toml");
+    const MAIL_TERMS: &'static str = "together = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n";
     const RULEBOOK: &'static str = include_str!("RULES.md");
     const SECRETS: Secrets<Self> =
         Secrets::Kept { shows: secrecy::shows, setup_seen: |setup, _, _| setup.clone() };
@@ -78,7 +80,7 @@ impl Rules for Cycletap {
         carry_out::carry_out(state, plan, effects);
     }
 
-    fn players(_state: &State) -> &'static [Seat] {
+    fn players(_state: &State) -> &[Seat] {
         &state::PLAYERS
     }
 
@@ -92,6 +94,16 @@ impl Rules for Cycletap {
 
     fn over(state: &State) -> bool {
         state.is_over()
+    }
+
+    fn result(state: &State) -> Option<MatchResult> {
+        // CT-18
+        let state::Phase::Over { winner } = state.phase else { return None };
+        Some(winner.map_or_else(MatchResult::drawn, |winner| MatchResult::won_by([winner])))
+    }
+
+    fn turn(state: &State) -> Option<u64> {
+        Some(state.turn)
     }
 
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {

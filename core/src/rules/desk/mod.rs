@@ -92,7 +92,7 @@ impl Rules for Desk {
         carry_out::carry_out(state, plan, effects);
     }
 
-    fn players(state: &State) -> &'static [Seat] {
+    fn players(state: &State) -> &[Seat] {
         state.players()
     }
 

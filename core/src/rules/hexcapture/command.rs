@@ -1,14 +1,11 @@
 //! What a seat may say, and how it is written.
 
-use core::fmt;
-use core::str::FromStr;
-
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::admission::Issuer;
+use crate::declare::commands;
 use crate::hex::Direction;
-use crate::text::{Malformed, number, split_verb};
 use crate::ticks::Ticks;
 
 /// An input of the match. The variant order is part of the log format.
@@ -41,43 +38,14 @@ impl Command {
     }
 }
 
-impl fmt::Display for Command {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Move(direction) => write!(out, "move {direction}"),
-            Self::Stick(direction) => write!(out, "stick {direction}"),
-            Self::Act => out.write_str("act"),
-            Self::Release => out.write_str("release"),
-            Self::Eat => out.write_str("eat"),
-            Self::Toggle => out.write_str("toggle"),
-            Self::Tick(Ticks::ONE) => out.write_str("tick"),
-            Self::Tick(ticks) => write!(out, "tick {ticks}"),
-            Self::Roll(values) => {
-                out.write_str("roll")?;
-                values.iter().try_for_each(|value| write!(out, " {value}"))
-            }
-        }
-    }
-}
-
-impl FromStr for Command {
-    type Err = Malformed;
-
-    fn from_str(text: &str) -> Result<Self, Malformed> {
-        match split_verb(text) {
-            ("move", Some(direction)) => direction.parse().map(Self::Move),
-            ("stick", Some(direction)) => direction.parse().map(Self::Stick),
-            ("act", None) => Ok(Self::Act),
-            ("release", None) => Ok(Self::Release),
-            ("eat", None) => Ok(Self::Eat),
-            ("toggle", None) => Ok(Self::Toggle),
-            ("tick", None) => Ok(Self::Tick(Ticks::ONE)),
-            ("tick", Some(count)) => count.parse().map(Self::Tick),
-            ("roll", Some(values)) => values.split(' ').map(number).collect::<Result<_, _>>().map(Self::Roll),
-            _ => Err(Malformed::expected(
-                "`move DIR`, `stick DIR`, `act`, `release`, `eat`, `toggle`, `tick`, `tick N` or `roll V`",
-                text,
-            )),
-        }
-    }
+commands! {
+    Command, "`move DIR`, `stick DIR`, `act`, `release`, `eat`, `toggle`, `tick`, `tick N` or `roll V`";
+    "move" => Command::Move(direction),
+    "stick" => Command::Stick(direction),
+    "act" => Command::Act,
+    "release" => Command::Release,
+    "eat" => Command::Eat,
+    "toggle" => Command::Toggle,
+    "tick" => Command::Tick(ticks or Ticks::ONE),
+    "roll" => Command::Roll(values),
 }

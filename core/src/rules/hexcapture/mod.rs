@@ -78,7 +78,7 @@ impl Rules for Hexcapture {
         carry_out::carry_out(state, &plan, effects);
     }
 
-    fn players(_state: &State) -> &'static [Seat] {
+    fn players(_state: &State) -> &[Seat] {
         state::players()
     }
 

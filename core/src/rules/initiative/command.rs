@@ -1,14 +1,11 @@
 //! What a seat may say, and how it is written.
 
-use core::fmt;
-use core::str::FromStr;
-
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::admission::Issuer;
+use crate::declare::commands;
 use crate::hex::Hex;
-use crate::text::{Malformed, number, split_verb};
 
 /// An input of the match. The variant order is part of the log format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,41 +37,14 @@ impl Command {
     }
 }
 
-impl fmt::Display for Command {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Roll(values) => {
-                out.write_str("roll")?;
-                values.iter().try_for_each(|value| write!(out, " {value}"))
-            }
-            Self::Cycle => out.write_str("cycle"),
-            Self::Confirm => out.write_str("confirm"),
-            Self::Click(hex) => write!(out, "click {hex}"),
-            Self::Cancel => out.write_str("cancel"),
-            Self::Move(hex) => write!(out, "move {hex}"),
-            Self::Stand => out.write_str("stand"),
-            Self::NextTurn => out.write_str("next-turn"),
-        }
-    }
-}
-
-impl FromStr for Command {
-    type Err = Malformed;
-
-    fn from_str(text: &str) -> Result<Self, Malformed> {
-        match split_verb(text) {
-            ("roll", Some(values)) => values.split(' ').map(number).collect::<Result<_, _>>().map(Self::Roll),
-            ("cycle", None) => Ok(Self::Cycle),
-            ("confirm", None) => Ok(Self::Confirm),
-            ("click", Some(hex)) => hex.parse().map(Self::Click),
-            ("cancel", None) => Ok(Self::Cancel),
-            ("move", Some(hex)) => hex.parse().map(Self::Move),
-            ("stand", None) => Ok(Self::Stand),
-            ("next-turn", None) => Ok(Self::NextTurn),
-            _ => Err(Malformed::expected(
-                "`roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`",
-                text,
-            )),
-        }
-    }
+commands! {
+    Command, "`roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`";
+    "roll" => Command::Roll(values),
+    "cycle" => Command::Cycle,
+    "confirm" => Command::Confirm,
+    "click" => Command::Click(hex),
+    "cancel" => Command::Cancel,
+    "move" => Command::Move(hex),
+    "stand" => Command::Stand,
+    "next-turn" => Command::NextTurn,
 }

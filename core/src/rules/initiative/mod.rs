@@ -47,6 +47,8 @@ impl Rules for Initiative {
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "two-player initiative rolls and movement in alternating impulses";
     const EXAMPLE: &'static str = include_str!("example.toml");
+    const MAIL_TERMS: &'static str =
+        "default = [\"stand\", \"confirm\", \"cycle\"]\nbetween = [\"next-turn\"]\n";
     const RULEBOOK: &'static str = include_str!("RULES.md");
     const SECRETS: Secrets<Self> = Secrets::None;
     const QUERIES: &'static str = "`order LOSER_COUNT WINNER_COUNT` and `reach UNIT`";
@@ -72,7 +74,7 @@ impl Rules for Initiative {
         carry_out::carry_out(state, &plan, effects);
     }
 
-    fn players(_state: &State) -> &'static [Seat] {
+    fn players(_state: &State) -> &[Seat] {
         &state::PLAYERS
     }
 
@@ -97,6 +99,10 @@ impl Rules for Initiative {
             Command::Roll(values) => Some(values),
             _ => None,
         }
+    }
+
+    fn turn(state: &State) -> Option<u64> {
+        Some(state.turn)
     }
 
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {

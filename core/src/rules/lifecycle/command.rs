@@ -1,12 +1,10 @@
 //! What a seat may say, and how it is written.
 
-use core::fmt;
-use core::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use crate::admission::Issuer;
-use crate::text::{Id, Malformed, split_verb};
+use crate::declare::commands;
+use crate::text::Id;
 use crate::ticks::Ticks;
 
 /// An input of the match. The variant order is part of the log format.
@@ -40,41 +38,12 @@ impl Command {
     }
 }
 
-impl fmt::Display for Command {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tick(Ticks::ONE) => out.write_str("tick"),
-            Self::Tick(ticks) => write!(out, "tick {ticks}"),
-            Self::Advance => out.write_str("advance"),
-            Self::Move => out.write_str("move"),
-            Self::Attack(unit) => write!(out, "attack {unit}"),
-            Self::Skill { skill, target: None } => write!(out, "skill {skill}"),
-            Self::Skill { skill, target: Some(unit) } => write!(out, "skill {skill} {unit}"),
-            Self::End => out.write_str("end"),
-        }
-    }
-}
-
-impl FromStr for Command {
-    type Err = Malformed;
-
-    fn from_str(text: &str) -> Result<Self, Malformed> {
-        match split_verb(text) {
-            ("tick", None) => Ok(Self::Tick(Ticks::ONE)),
-            ("tick", Some(ticks)) => ticks.parse().map(Self::Tick),
-            ("advance", None) => Ok(Self::Advance),
-            ("move", None) => Ok(Self::Move),
-            ("attack", Some(unit)) => unit.parse().map(Self::Attack),
-            ("skill", Some(words)) => {
-                let (skill, unit) = split_verb(words);
-                let target = unit.map(str::parse).transpose()?;
-                Ok(Self::Skill { skill: skill.parse()?, target })
-            }
-            ("end", None) => Ok(Self::End),
-            _ => Err(Malformed::expected(
-                "`tick [N]`, `advance`, `move`, `attack UNIT`, `skill ID [UNIT]` or `end`",
-                text,
-            )),
-        }
-    }
+commands! {
+    Command, "`tick [N]`, `advance`, `move`, `attack UNIT`, `skill ID [UNIT]` or `end`";
+    "tick" => Command::Tick(ticks or Ticks::ONE),
+    "advance" => Command::Advance,
+    "move" => Command::Move,
+    "attack" => Command::Attack(unit),
+    "skill" => Command::Skill { skill, target or None },
+    "end" => Command::End,
 }

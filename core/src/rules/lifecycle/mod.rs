@@ -24,6 +24,7 @@ mod view;
 use alloc::vec::Vec;
 
 use crate::admission::Issuer;
+use crate::ending::MatchResult;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, Rules, Secrets, SetupError};
@@ -51,6 +52,7 @@ impl Rules for Lifecycle {
     const SUMMARY: &'static str =
         "charge-meter race with upkeep, status effects and a predicted queue of turns";
     const EXAMPLE: &'static str = include_str!("example.toml");
+    const MAIL_TERMS: &'static str = "default = [\"end\"]\nbetween = [\"advance\"]\n";
     const RULEBOOK: &'static str = include_str!("RULES.md");
     const SECRETS: Secrets<Self> = Secrets::None;
     const QUERIES: &'static str = "`predict N`";
@@ -76,7 +78,7 @@ impl Rules for Lifecycle {
         carry_out::carry_out(state, plan, effects);
     }
 
-    fn players(_state: &State) -> &'static [Seat] {
+    fn players(_state: &State) -> &[Seat] {
         state::players()
     }
 
@@ -91,6 +93,15 @@ impl Rules for Lifecycle {
     fn over(state: &State) -> bool {
         // LC-13
         state.winner().is_some()
+    }
+
+    fn result(state: &State) -> Option<MatchResult> {
+        // LC-13
+        state.winner().map(|team| MatchResult::won_by([team.seat()]))
+    }
+
+    fn turn(state: &State) -> Option<u64> {
+        Some(state.round)
     }
 
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {

@@ -168,11 +168,11 @@ impl<'a> Play<'a> {
         for text in &texts {
             for seat in Seat::ALL {
                 let found = match state.judge(seat, text) {
-                    Err(rejected) if !rejected.message.is_empty() => rejected.code,
-                    Err(_) => "rejected without a message",
-                    Ok(_) => "accepted",
+                    Err(rejected) if !rejected.message.is_empty() => rejected.code.to_string(),
+                    Err(_) => "rejected without a message".into(),
+                    Ok(_) => "accepted".into(),
                 };
-                compare(&format!("{seat} {text:?}"), "malformed", found)?;
+                compare(&format!("{seat} {text:?}"), "malformed", &found)?;
             }
         }
         if texts.is_empty() { Err("no texts".into()) } else { Ok(()) }

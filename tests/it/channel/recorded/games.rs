@@ -105,7 +105,7 @@ fn compare_step(counts: &mut Counts, game: &mut Game, step: &Value, place: &str)
     }
     if command == "undo" && args["undo"] == json!(0) {
         // CH-11: the recording goes back to the start of the turn midway, too.
-        assert_eq!(rejection(&*game.state, player, &command), Some("wrong_phase"), "{place}");
+        assert_eq!(rejection(&*game.state, player, &command).as_deref(), Some("wrong_phase"), "{place}");
         game.state = game.turn.fork();
         counts.add("CH-11 undone midway", 1);
     } else {

@@ -36,3 +36,6 @@ pub(super) const DEALS_SECRET_IN_SETUP: u8 = 32;
 pub(super) const PRINTS_SECRET: u8 = 33;
 pub(super) const SAYS_NONE: u8 = 34;
 pub(super) const CONCEALS_NOTHING: u8 = 35;
+pub(super) const HAS_NO_RULES: u8 = 36;
+pub(super) const READS_OTHER_COMMAND: u8 = 37;
+pub(super) const WINS_TOO_SOON: u8 = 38;

@@ -62,7 +62,7 @@ pub(crate) fn correspond(case: u64, signers: &Signers, audits: bool) -> Tally {
     let rules = registry.find("relay").unwrap();
     let new = NewMailMatch {
         name: &name,
-        rules,
+        rules: rules.clone(),
         setup: rules.read_setup(&toml::to_string(&setup).unwrap()).unwrap(),
         terms: &toml(&terms, &setup),
         is_fair: false,

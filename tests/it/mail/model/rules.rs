@@ -123,7 +123,7 @@ impl Rules for RelayRules {
         effects.push(|| Effect::Moved);
     }
 
-    fn players(state: &Relay) -> &'static [Seat] {
+    fn players(state: &Relay) -> &[Seat] {
         Seat::players(state.setup.seats.into())
     }
 

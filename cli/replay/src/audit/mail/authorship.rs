@@ -141,7 +141,9 @@ impl<'a> Authorship<'a> {
                     _ => Ok(true),
                 }
             }
-            (OrderEnd::Refused(rejected), Some(Execution::Refused(code))) if *code == rejected.code => {
+            (OrderEnd::Refused(rejected), Some(Execution::Refused(code)))
+                if code == rejected.code.as_str() =>
+            {
                 Ok(false)
             }
             (OrderEnd::Refused(rejected), Some(Execution::Refused(_))) => {

@@ -136,7 +136,7 @@ impl AuditedPair<'_> {
         if setup.game != game.genesis.link().to_string() {
             return Some(format!("it is the desk of another match than `{}`", game.name));
         }
-        let rules = self.registry.find(&game.genesis.ruleset);
+        let rules = self.registry.nearest(&game.genesis.ruleset, game.genesis.ruleset_version);
         let players =
             rules.and_then(|rules| rules.start(&game.genesis.setup).ok()).map(|game| game.players().len());
         let differs = players.filter(|players| *players != usize::from(setup.seats));

@@ -196,7 +196,7 @@ impl AuditedPair<'_> {
     ) -> Result<Vec<(Revision, u64, u64)>, Stuck> {
         let place = |line| revision(self.lines.outline, (self.pairing.game, line));
         let stuck = |line, reason: &str| (place(line), String::from(reason));
-        let rules = self.registry.find(&game.genesis.ruleset);
+        let rules = self.registry.nearest(&game.genesis.ruleset, game.genesis.ruleset_version);
         let rules = rules.filter(|rules| rules.version() == game.genesis.ruleset_version);
         let rules = rules.ok_or_else(|| stuck(0, "this build does not have the rules of the game"))?;
         let beginning = rules.start(&game.genesis.setup);
@@ -237,7 +237,7 @@ impl AuditedPair<'_> {
                 at,
                 line,
                 beginning: beginning.as_ref(),
-                rules,
+                rules: &*rules,
                 link: line.link_after(to),
                 begins_there: self.begins_there(game, found, turn),
                 start: state.fork(),

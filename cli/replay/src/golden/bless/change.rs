@@ -50,7 +50,7 @@ pub struct RulesChange {
     from_entry: u64,
     /// Whether header and entries are not those whose digest the closing line holds.
     edited: bool,
-    ruleset: &'static str,
+    ruleset: String,
     version: u32,
 }
 
@@ -104,8 +104,13 @@ impl Replay {
         let differs = |(old, new): &(&LogEntry, &LogEntry)| old.hash.is_some() && old.hash != new.hash;
         let (first, _) = self.entries().zip(blessed.entries()).find(differs)?;
         let edited = self.closing.is_none_or(|closing| closing.log != self.log_digest());
-        let rules = self.header.rules;
-        Some(RulesChange { from_entry: first.seq, edited, ruleset: rules.name(), version: rules.version() })
+        let rules = &self.header.rules;
+        Some(RulesChange {
+            from_entry: first.seq,
+            edited,
+            ruleset: rules.name().into(),
+            version: rules.version(),
+        })
     }
 }
 

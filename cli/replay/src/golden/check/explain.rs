@@ -10,7 +10,7 @@ use crate::tfl::{Replay, TflError};
 
 /// Adds to a mismatch what the file and the rules can tell about it.
 pub(super) fn explain(replay: &Replay, mismatch: &mut Mismatch) -> Result<(), TflError> {
-    name_rules(replay.header.rules, mismatch);
+    name_rules(&*replay.header.rules, mismatch);
     let kind = mismatch.kind();
     let shown =
         matches!(kind, DivergenceKind::Outcome | DivergenceKind::StateHash | DivergenceKind::WrongRoll);
@@ -35,10 +35,10 @@ pub(super) fn explain(replay: &Replay, mismatch: &mut Mismatch) -> Result<(), Tf
 
 /// Adds to a mismatch the ids of the rules behind the reasons that it names.
 pub(super) fn name_rules(rules: &dyn AnyRules, mismatch: &mut Mismatch) {
-    let mut ids: Vec<&'static str> = Vec::new();
+    let mut ids: Vec<String> = Vec::new();
     for id in mismatch.divergence.codes().flat_map(|code| rules.rule_ids(code)) {
-        if !ids.contains(id) {
-            ids.push(id);
+        if !ids.iter().any(|known| known == id) {
+            ids.push(id.into());
         }
     }
     mismatch.rules = ids;

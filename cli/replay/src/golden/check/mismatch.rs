@@ -17,7 +17,7 @@ pub struct Mismatch {
     /// The last entry of a run in which only the state hashes differ, shown with the first.
     pub until: Option<u64>,
     /// The ids of the rules behind the reasons that the file and the rules name.
-    pub rules: Vec<&'static str>,
+    pub rules: Vec<String>,
     /// For a roll, whether the dice or the rules differ.
     pub dice: Option<DiceFinding>,
     /// How the states differ; absent where the entry cannot be folded or there is none.

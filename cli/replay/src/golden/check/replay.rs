@@ -74,7 +74,7 @@ pub(crate) fn check_replay_to_end(replay: &Replay) -> Result<Checked, TflError> 
     {
         let entries: Vec<_> = replay.numbered_entries().collect();
         all = Auditor::audit(&replay.setup()?, replay, &entries, Some(all))?.all.unwrap_or_default();
-        all.later.iter_mut().for_each(|mismatch| name_rules(replay.header.rules, mismatch));
+        all.later.iter_mut().for_each(|mismatch| name_rules(&*replay.header.rules, mismatch));
     }
     // What is found in the header or by folding a second time is found by no single audit.
     all.count = all.count.max(u64::from(checked.difference.is_some()));

@@ -26,7 +26,7 @@ struct MismatchJson<'a> {
     command: Option<&'a str>,
     kind: DivergenceKind,
     /// The ids of the rules behind the reasons that the outcomes name.
-    rules: &'a [&'static str],
+    rules: &'a [String],
     dice: Option<DiceFinding>,
     expected: Cow<'a, str>,
     actual: &'a Claim,

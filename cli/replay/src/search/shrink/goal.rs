@@ -1,6 +1,6 @@
 //! What a shrunk log must still show.
 
-use turnfold_core::{AnyState, CommandSource, DicePolicy, FoldError, Logged, Outcome, Rejected, Seat};
+use turnfold_core::{AnyState, CommandSource, DicePolicy, FoldError, Logged, Outcome, Seat};
 
 use super::kept::Given;
 use crate::error::ReplayError;
@@ -54,7 +54,7 @@ pub(super) fn answer_to(given: &Given, is_attempt: bool, state: &dyn AnyState) -
     let mut outcome = None;
     match state.fork().fold(&[entry], &DicePolicy::Recorded, &mut |step| outcome = Some(step.outcome())) {
         Ok(()) => Ok(outcome.unwrap_or_else(judged)),
-        Err(FoldError::Rejected { code, message, .. }) => Ok(Outcome::from(&Rejected { code, message })),
+        Err(FoldError::Rejected { rejected, .. }) => Ok(Outcome::from(&*rejected)),
         Err(error) => Err(error),
     }
 }

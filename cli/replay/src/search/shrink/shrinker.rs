@@ -127,7 +127,7 @@ impl<'a, 'g, E: From<ReplayError>> Shrinker<'a, 'g, E> {
 
     fn make_simpler_at(&mut self, index: usize) -> Result<bool, E> {
         let Some(given) = self.log.given(index).cloned() else { return Ok(false) };
-        for command in arguments::simpler(self.source.rules, &given.command) {
+        for command in arguments::simpler(&*self.source.rules, &given.command) {
             let between = self.log.number(given.seat, command).into_iter().collect();
             let is_short = self.log.entries().len() <= SHORT_MAX;
             if self.attempt(&Candidate { kept: index, between, resume: index + 1 }, is_short)? {

@@ -90,7 +90,7 @@ impl Plain<'_> {
     fn make_simpler(&mut self) {
         let mut index = 0;
         while let Some(Given { seat, command }) = self.log.get(index).cloned() {
-            let changed = arguments::simpler(self.line.rules, &command).into_iter().any(|command| {
+            let changed = arguments::simpler(&*self.line.rules, &command).into_iter().any(|command| {
                 let rest = [&[Given { seat, command }], &self.log[index + 1..]].concat();
                 self.attempt(index, &rest, self.log.len() <= 128)
             });

@@ -10,6 +10,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
@@ -99,7 +100,7 @@ impl Stepper {
 
     /// Returns the ruleset.
     #[must_use]
-    pub fn rules(&self) -> &'static dyn AnyRules {
+    pub fn rules(&self) -> &Arc<dyn AnyRules> {
         self.sight.rules()
     }
 

@@ -36,14 +36,14 @@ impl SeatHistory {
         let unusable = |cause| broken_setup(name, cause);
         let setup = state.setup_seen(&self.line.setup, viewer.eyes()).map_err(unusable)?;
         let view = Some(viewer.eyes());
-        let mut replay =
-            Replay::compose(&name.to_string(), *rules, *dice, title, &setup, view).map_err(unusable)?;
+        let mut replay = Replay::compose(&name.to_string(), rules.clone(), *dice, title, &setup, view)
+            .map_err(unusable)?;
         replay.lines = entries.into_iter().map(ReplayLine::Entry).collect();
         let is_same = Self::shows_the_same(&replay, &self.view(state.as_ref()));
         is_same.then_some(replay).ok_or_else(|| ReplayError::NotSeparable {
             line: name.clone(),
             viewer: *viewer,
-            rules: rules.name(),
+            rules: rules.name().into(),
         })
     }
 

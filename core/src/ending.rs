@@ -1,0 +1,223 @@
+//! How matches end: results, and helpers for resigning, draws by agreement and clocks that count ticks.
+//!
+//! A game keeps these helpers in its state and lists what they need among its commands; none of them is required.
+
+use core::fmt::{self, Display};
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::seat::Seat;
+use crate::text::in_one_line;
+use crate::ticks::Ticks;
+
+/// How a match ended. Its JSON is a contract.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MatchResult {
+    /// The seats that won, all of a team that won together; none for a draw, and where no seat wins.
+    pub winners: Vec<Seat>,
+    /// Whether it is a draw.
+    pub draw: bool,
+    /// The final scores, in games that count.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub scores: BTreeMap<Seat, i64>,
+    /// Why the match ended, such as `checkmate`, if there is more to it than the winner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl MatchResult {
+    /// Returns a match that these seats won; without any, one that no seat won.
+    #[must_use]
+    pub fn won_by(winners: impl IntoIterator<Item = Seat>) -> Self {
+        Self { winners: winners.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Returns a draw.
+    #[must_use]
+    pub fn drawn() -> Self {
+        Self { draw: true, ..Self::default() }
+    }
+
+    /// Returns the result with the reason of the end.
+    #[must_use]
+    pub fn because(self, reason: &str) -> Self {
+        Self { reason: Some(in_one_line(reason)), ..self }
+    }
+
+    /// Returns the result with the final scores.
+    #[must_use]
+    pub fn scored(self, scores: impl IntoIterator<Item = (Seat, i64)>) -> Self {
+        Self { scores: scores.into_iter().collect(), ..self }
+    }
+}
+
+/// Writes a phrase such as `p1 won: p1 12, p2 9 (time)`, `draw (agreed)` or `no winner`.
+impl Display for MatchResult {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.winners.as_slice() {
+            [] => out.write_str(if self.draw { "draw" } else { "no winner" })?,
+            [first, rest @ ..] => {
+                write!(out, "{first}")?;
+                rest.iter().try_for_each(|seat| write!(out, ", {seat}"))?;
+                out.write_str(" won")?;
+            }
+        }
+        for (index, (seat, score)) in self.scores.iter().enumerate() {
+            write!(out, "{} {seat} {score}", if index == 0 { ":" } else { "," })?;
+        }
+        self.reason.as_ref().map_or(Ok(()), |reason| write!(out, " ({reason})"))
+    }
+}
+
+/// The ways to end a match that many games share: players resign, and a draw that one offers and every other accepts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Agreement {
+    resigned: Vec<Seat>,
+    for_draw: Vec<Seat>,
+}
+
+impl Agreement {
+    /// Records that a seat resigns; its word for a draw no longer counts.
+    pub fn resign(&mut self, seat: Seat) {
+        self.for_draw.retain(|other| *other != seat);
+        insert(&mut self.resigned, seat);
+    }
+
+    /// Records that a seat offers a draw, or accepts one.
+    pub fn offer_draw(&mut self, seat: Seat) {
+        insert(&mut self.for_draw, seat);
+    }
+
+    /// Closes an offer, as a move does in many games.
+    pub fn close_offer(&mut self) {
+        self.for_draw.clear();
+    }
+
+    /// Returns `true` if the seat has offered a draw, or accepted one.
+    #[must_use]
+    pub fn offers_draw(&self, seat: Seat) -> bool {
+        self.for_draw.contains(&seat)
+    }
+
+    /// Returns `true` if the seat has resigned.
+    #[must_use]
+    pub fn has_resigned(&self, seat: Seat) -> bool {
+        self.resigned.contains(&seat)
+    }
+
+    /// Returns the result that follows, if one does: a draw to which all who are left agree, or a win of the last player
+    /// who has not resigned.
+    #[must_use]
+    pub fn result(&self, players: &[Seat]) -> Option<MatchResult> {
+        let left: Vec<Seat> = players.iter().copied().filter(|seat| !self.has_resigned(*seat)).collect();
+        if left.len() > 1 {
+            let agreed = left.iter().all(|seat| self.offers_draw(*seat));
+            return agreed.then(|| MatchResult::drawn().because("agreed"));
+        }
+        (!self.resigned.is_empty()).then(|| MatchResult::won_by(left).because("resignation"))
+    }
+}
+
+/// Keeps seats in order and once, so that equal agreements have equal bytes.
+fn insert(seats: &mut Vec<Seat>, seat: Seat) {
+    if let Err(index) = seats.binary_search(&seat) {
+        seats.insert(index, seat);
+    }
+}
+
+/// The time that each player has left, in ticks: a game has no other clock, and `host` gives the ticks as commands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clock {
+    left: BTreeMap<Seat, u64>,
+    /// What a player gains by a move.
+    increment: u64,
+}
+
+impl Clock {
+    /// Returns a clock that gives every player the same time.
+    #[must_use]
+    pub fn new(players: &[Seat], ticks: u64, increment: u64) -> Self {
+        Self { left: players.iter().map(|seat| (*seat, ticks)).collect(), increment }
+    }
+
+    /// Returns the ticks that a player has left; none for a seat that does not play.
+    #[must_use]
+    pub fn left(&self, seat: Seat) -> u64 {
+        self.left.get(&seat).copied().unwrap_or_default()
+    }
+
+    /// Lets time pass for the player whose turn it is; returns `true` once none is left.
+    pub fn tick(&mut self, seat: Seat, ticks: Ticks) -> bool {
+        let Some(left) = self.left.get_mut(&seat) else { return false };
+        *left = left.saturating_sub(u64::from(ticks.get()));
+        *left == 0
+    }
+
+    /// Gives a player who moved the increment.
+    pub fn moved(&mut self, seat: Seat) {
+        if let Some(left) = self.left.get_mut(&seat) {
+            *left = left.saturating_add(self.increment);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    const PLAYERS: [Seat; 3] = [Seat::P1, Seat::P2, Seat::P3];
+
+    fn text(agreement: &Agreement) -> Option<String> {
+        agreement.result(&PLAYERS).map(|result| result.to_string())
+    }
+
+    #[test]
+    fn results_are_phrases() {
+        let won = MatchResult::won_by([Seat::P2]);
+        assert_eq!(won.to_string(), "p2 won");
+        let points = [(Seat::P1, 9), (Seat::P2, -12)];
+        let scored = MatchResult::won_by([Seat::P1, Seat::P3]).scored(points).because("time\nout");
+        assert_eq!(scored.to_string(), "p1, p3 won: p1 9, p2 -12 (time, out)");
+        assert_eq!(MatchResult::drawn().because("agreed").to_string(), "draw (agreed)");
+        assert_eq!(MatchResult::default().to_string(), "no winner");
+        let json = serde_json::to_string(&won.because("checkmate")).unwrap();
+        assert_eq!(json, r#"{"winners":["p2"],"draw":false,"reason":"checkmate"}"#);
+    }
+
+    #[test]
+    fn the_last_who_has_not_resigned_wins() {
+        let mut agreement = Agreement::default();
+        agreement.offer_draw(Seat::P2);
+        agreement.resign(Seat::P2);
+        assert!(!agreement.offers_draw(Seat::P2) && text(&agreement).is_none());
+        agreement.resign(Seat::P1);
+        assert_eq!(text(&agreement).as_deref(), Some("p3 won (resignation)"));
+    }
+
+    #[test]
+    fn a_draw_takes_all_who_are_left() {
+        let mut agreement = Agreement::default();
+        agreement.resign(Seat::P3);
+        agreement.offer_draw(Seat::P1);
+        agreement.close_offer();
+        agreement.offer_draw(Seat::P2);
+        assert_eq!(text(&agreement), None);
+        agreement.offer_draw(Seat::P1);
+        assert_eq!(text(&agreement).as_deref(), Some("draw (agreed)"));
+    }
+
+    #[test]
+    fn a_clock_runs_for_one_player_and_stops_at_none() {
+        let mut clock = Clock::new(&PLAYERS[..2], 5, 2);
+        let ticks = Ticks::FEW;
+        clock.moved(Seat::P1);
+        assert!(!clock.tick(Seat::P1, ticks) && clock.tick(Seat::P2, ticks));
+        assert_eq!((clock.left(Seat::P1), clock.left(Seat::P2), clock.left(Seat::P3)), (1, 0, 0));
+        assert!(!clock.tick(Seat::P3, ticks));
+    }
+}
