@@ -191,7 +191,7 @@ impl fmt::Display for Eyes {
     }
 }
 
-/// A word that names nobody who looks at a match.
+/// A word that names no viewer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown viewer `{0}`: viewers are `p1` to `p16`, `host` and `spectator`")]
 pub struct UnknownViewer(String);

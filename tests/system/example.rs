@@ -16,7 +16,7 @@ struct Nim {
 
 /// Runs cargo in an example, beside the binary under test and with its profile, so that what both need is compiled
 /// once.
-fn cargo(verb: &str, example: &str) -> String {
+pub(crate) fn cargo(verb: &str, example: &str) -> String {
     let manifest: toml::Table = fs::read_to_string(workspace().join("Cargo.toml")).unwrap().parse().unwrap();
     let mut profiles = manifest["profile"].clone();
     // Other features than the tests' make it compile the core again, which does little here.

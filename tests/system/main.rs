@@ -13,6 +13,7 @@ mod faults;
 mod fleet;
 #[cfg(unix)] // a database
 mod guides;
+mod liars;
 #[cfg(unix)] // a browser
 mod page;
 mod platforms;

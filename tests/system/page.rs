@@ -11,6 +11,7 @@ mod games;
 mod goldens;
 mod hostile;
 mod large;
+mod liars;
 mod live;
 mod live_looks;
 mod looks;
