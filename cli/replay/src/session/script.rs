@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn scripts_name_seats_and_carry_comments() {
-        let lines = parse("# head\n\np1: tap 1,2\n  host:tick # tail\nroll 3 4\nextend T18:00\np9: x\n");
+        let lines = parse("# head\n\np1: tap 1,2\n  host:tick # tail\nroll 3 4\nextend T18:00\np17: x\n");
         let found: Vec<_> = lines.iter().map(|line| (line.seat, line.command.as_str())).collect();
         let expected = [
             (Some(Seat::P1), "tap 1,2"),
