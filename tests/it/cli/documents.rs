@@ -27,8 +27,9 @@ const UNSEEN: &[&str] = &[
     "StoreFinding.",
     "AuditRow.seq",
     "store migrate#0.",
-    // Of a game of others, such as `examples/liars`.
+    // Of games of others, such as `examples/liars` and `examples/chess`.
     "DueRoll.owner",
+    "legal#0.irreversible",
 ];
 
 fn verb_of(line: &str, contract: &Contract) -> String {
