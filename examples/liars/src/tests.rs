@@ -8,7 +8,7 @@ use super::Liars;
 
 #[test]
 fn liars_dice_keeps_every_law() {
-    let rules = erase::<Liars>();
+    let rules = &*erase::<Liars>();
     let fixture = |name: &str, toml: &str| Fixture { name: name.into(), toml: toml.into() };
     let duel = fixture("duel", "players = 2\ndice = 1");
     let six = fixture("six", "players = 6\ndice = 1");
