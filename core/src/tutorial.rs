@@ -202,8 +202,9 @@
 //!
 //! # Secrets
 //!
-//! `view` leaves out what its viewer may not know, and `shows` answers for each command and effect who may know of it.
-//! Everything that shows a match to a seat asks these two. In *cycletap* both players plan in secret:
+//! `SECRETS` names what a game conceals. `view` leaves out what its viewer may not know, and `shows` answers for each
+//! command and effect who may know of it. Everything that shows a match asks these two. In *cycletap* both players plan in
+//! secret:
 //!
 //! ```
 //! use turnfold_core::rules::cycletap::Cycletap;
@@ -211,13 +212,13 @@
 //!
 //! let rules = erase::<Cycletap>();
 //! let setup = rules.read_setup(Cycletap::EXAMPLE)?;
-//! let mut state = rules.start(&setup)?;
+//! let state = rules.start(&setup)?;
 //! let mut legal = state.legal(Seat::P1).into_iter();
 //! let command = legal.find(|command| command.starts_with("tap")).expect("a unit can be tapped");
 //! let tap = Logged { seq: 1, seat: Seat::P1, command: CommandSource::Text(&command) };
 //! let mut concealed = Vec::new();
 //! for viewer in [Seat::P1, Seat::P2, Seat::Host] {
-//!     rules.start(&setup)?.fold_as(viewer, &[tap], &DicePolicy::Recorded, &mut |step| {
+//!     rules.start(&setup)?.fold_as(viewer.into(), &[tap], &DicePolicy::Recorded, &mut |step| {
 //!         concealed.push(step.concealed());
 //!     })?;
 //! }
