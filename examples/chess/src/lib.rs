@@ -9,7 +9,7 @@ use turnfold_core::admission::Issuer;
 use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
 use turnfold_core::picture::Picture;
 use turnfold_core::text::OrNone;
-use turnfold_core::{Eyes, Rules, Seat, Secrets, SetupError, Targets, Ticks};
+use turnfold_core::{Eyes, Malformed, Rules, Seat, Secrets, SetupError, Targets, Ticks};
 
 mod command;
 mod picture;
@@ -259,6 +259,14 @@ impl Rules for Chess {
 
     fn over(state: &State) -> bool {
         state.ending().is_some()
+    }
+
+    fn read(state: &State, text: &str) -> Result<Command, Malformed> {
+        Command::read(&state.board(), text)
+    }
+
+    fn left_out_at_random(command: &Command) -> bool {
+        matches!(command, Command::Offer | Command::Accept | Command::Resign)
     }
 
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {

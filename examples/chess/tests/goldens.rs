@@ -1,0 +1,49 @@
+//! Famous games are what the rules compute, and the board is drawn from both sides.
+
+use chess::{Chess, Command, Setup};
+use turnfold_core::any::erase;
+use turnfold_core::{Registry, Rules, Seat};
+use turnfold_replay::drawing::Highlights;
+
+/// Each player sees the board from the own side.
+#[test]
+fn a_picture_has_the_pieces_and_the_attack_on_a_king() {
+    let mut state = Chess::start(&Setup::default()).unwrap();
+    for san in ["e4", "e5", "Qh5", "Nc6", "Qxf7"] {
+        let command = Command::read(&state.board(), san).unwrap();
+        let seat = Chess::default_seat(&state, &command);
+        Chess::apply(&mut state, seat, &command, &mut ()).unwrap();
+    }
+    let text = |seat| {
+        let lines = turnfold_replay::render::picture(
+            &Chess::picture(&state, turnfold_core::Eyes::Seat(seat)),
+            &Highlights::default(),
+        );
+        lines.iter().map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let expected = "\
+move 3: black to move, check by f7
+
+  a  b  c  d  e  f  g  h
+8 r  .  b  q  k+ b  n  r  8
+7 p  p  p  p  .  Q  p  p  7
+6 .  .  n  .  .  .  .  .  6
+5 .  .  .  .  p  .  .  .  5
+4 .  .  .  .  P  .  .  .  4
+3 .  .  .  .  .  .  .  .  3
+2 P  P  P  P  .  P  P  P  2
+1 R  N  B  .  K  B  N  R  1
+  a  b  c  d  e  f  g  h
+";
+    assert!(text(Seat::P1).starts_with(expected), "{}", text(Seat::P1));
+    assert!(text(Seat::P2).contains("\n1 R  N  B  K  .  B  N  R  1\n"), "{}", text(Seat::P2));
+}
+
+/// `pgn < games/GAME.pgn > replays/GAME.tfl`, then `chess bless replays/GAME.tfl`.
+#[test]
+fn every_golden_log_is_what_the_rules_compute() {
+    let registry = Registry::default().with(erase::<Chess>());
+    let report = turnfold_replay::check(&registry, "replays").unwrap();
+    assert!(report.is_good(), "{report}");
+    assert_eq!(report.entries(), 33 + 45 + 82);
+}
