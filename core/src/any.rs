@@ -21,7 +21,7 @@ use crate::json::Json;
 use crate::outcome::{Outcome, Rejected, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, SetupError};
-use crate::seat::{Eyes, Seat};
+use crate::seat::{Perspective, Seat};
 use crate::targets::Targets;
 use crate::text::Malformed;
 
@@ -180,7 +180,7 @@ pub trait AnyState: Send {
     /// As for [`fold`](AnyState::fold).
     fn fold_as(
         &mut self,
-        viewer: Eyes,
+        viewer: Perspective,
         log: &[Logged<'_>],
         dice: &DicePolicy,
         observe: &mut dyn FnMut(&mut dyn Step),
@@ -221,22 +221,22 @@ pub trait AnyState: Send {
     ///
     /// # Errors
     /// [`SetupError`] when the bytes are no setup of this ruleset.
-    fn setup_seen(&self, setup: &[u8], viewer: Eyes) -> Result<Vec<u8>, SetupError>;
+    fn setup_seen(&self, setup: &[u8], viewer: Perspective) -> Result<Vec<u8>, SetupError>;
 
     /// Returns the view of `viewer` as a JSON document.
-    fn view(&self, viewer: Eyes) -> Json;
+    fn view(&self, viewer: Perspective) -> Json;
 
     /// Returns what a JSON pointer leads to in the view of `viewer`; an empty one leads to all of it.
-    fn view_at(&self, viewer: Eyes, path: &str) -> Option<serde_json::Value>;
+    fn view_at(&self, viewer: Perspective, path: &str) -> Option<serde_json::Value>;
 
     /// Answers a question as `viewer` may know it.
     ///
     /// # Errors
     /// [`QueryError`] for an unknown question or unusable arguments.
-    fn query(&self, viewer: Eyes, question: &str) -> Result<Answer, QueryError>;
+    fn query(&self, viewer: Perspective, question: &str) -> Result<Answer, QueryError>;
 
     /// Returns a drawing of what `viewer` may see.
-    fn picture(&self, viewer: Eyes) -> Picture;
+    fn picture(&self, viewer: Perspective) -> Picture;
 
     /// Returns an independent copy.
     fn fork(&self) -> Box<dyn AnyState>;
@@ -320,11 +320,11 @@ pub trait Step {
     /// Returns the hash of the state after the entry.
     fn state_hash(&mut self) -> Digest;
     /// Returns a view of the state after the entry as a JSON document.
-    fn view(&self, viewer: Eyes) -> Json;
+    fn view(&self, viewer: Perspective) -> Json;
     /// Returns what a JSON pointer leads to in a view of the state after the entry; an empty one leads to all of it.
-    fn view_at(&self, viewer: Eyes, path: &str) -> Option<serde_json::Value>;
+    fn view_at(&self, viewer: Perspective, path: &str) -> Option<serde_json::Value>;
     /// Returns a drawing of what `viewer` may see of the state after the entry.
-    fn picture(&self, viewer: Eyes) -> Picture;
+    fn picture(&self, viewer: Perspective) -> Picture;
 }
 
 /// An entry that cannot be folded; all earlier ones have been.

@@ -18,7 +18,7 @@ use crate::outcome::{Effects, Outcome, Ruled, Verdict};
 use crate::picture::Picture;
 use crate::pointer::field_at;
 use crate::rules::{Part, Rules};
-use crate::seat::{Eyes, Seat};
+use crate::seat::{Perspective, Seat};
 use crate::text::split_verb;
 
 /// Folds commands into a state without observing them; the fastest way to a state.
@@ -49,7 +49,7 @@ pub(crate) struct Folder<R: Rules> {
 }
 
 /// The viewer to whom entries are shown, and the state of the match at that time.
-type Audience<'a, R> = Option<(Eyes, &'a <R as Rules>::State)>;
+type Audience<'a, R> = Option<(Perspective, &'a <R as Rules>::State)>;
 
 impl<R: Rules> Folder<R> {
     pub(crate) fn new(state: R::State, rolls: u64) -> Self {
@@ -57,8 +57,8 @@ impl<R: Rules> Folder<R> {
     }
 
     /// Returns who looks at this state.
-    pub(crate) fn eyes(&self, viewer: Eyes) -> Eyes {
-        eyes::<R>(&self.state, viewer)
+    pub(crate) fn perspective(&self, viewer: Perspective) -> Perspective {
+        perspective::<R>(&self.state, viewer)
     }
 
     /// Folds one entry after another and passes each to `observe`, as `audience` may see it.
@@ -124,9 +124,9 @@ impl<R: Rules> Folder<R> {
 }
 
 /// Returns who looks: a seat that no player of the match has is a spectator's, so that no game shows it more.
-pub(crate) fn eyes<R: Rules>(state: &R::State, viewer: Eyes) -> Eyes {
+pub(crate) fn perspective<R: Rules>(state: &R::State, viewer: Perspective) -> Perspective {
     let is_known = |seat| seat == Seat::Host || R::players(state).contains(&seat);
-    viewer.seat().filter(|seat| is_known(*seat)).map_or(Eyes::Spectator, Eyes::Seat)
+    viewer.seat().filter(|seat| is_known(*seat)).map_or(Perspective::Spectator, Perspective::Seat)
 }
 
 /// A view with the name of its ruleset before it.
@@ -138,18 +138,22 @@ struct Named<V> {
 }
 
 impl<V> Named<V> {
-    fn of<R: Rules<View = V>>(state: &R::State, viewer: Eyes) -> Self {
+    fn of<R: Rules<View = V>>(state: &R::State, viewer: Perspective) -> Self {
         Self { ruleset: R::NAME, view: R::view(state, viewer) }
     }
 }
 
 /// Returns a view as JSON, with the name of its ruleset before its fields.
-pub(crate) fn view_json<R: Rules>(state: &R::State, viewer: Eyes) -> Json {
+pub(crate) fn view_json<R: Rules>(state: &R::State, viewer: Perspective) -> Json {
     Json::of(&Named::of::<R>(state, viewer))
 }
 
 /// Returns what a JSON pointer leads to in a view with the name of its ruleset before it.
-pub(crate) fn view_at<R: Rules>(state: &R::State, viewer: Eyes, path: &str) -> Option<serde_json::Value> {
+pub(crate) fn view_at<R: Rules>(
+    state: &R::State,
+    viewer: Perspective,
+    path: &str,
+) -> Option<serde_json::Value> {
     match path {
         "" | "/ruleset" => field_at(&Named::of::<R>(state, viewer), path),
         _ => {
@@ -206,7 +210,7 @@ impl<R: Rules> Folded<'_, R> {
     /// Returns the roll that the command answers, if its values are concealed.
     fn unknown_roll(&self) -> Option<DueRoll> {
         let (viewer, now) = self.audience?;
-        let is_unknown = |owner| !viewer.share(owner) && !R::reveals(self.state, now);
+        let is_unknown = |owner| !viewer.may_know_as(owner) && !R::reveals(self.state, now);
         self.owned.filter(|due| due.owner.is_some_and(is_unknown))
     }
 
@@ -274,15 +278,15 @@ impl<R: Rules> Step for Folded<'_, R> {
         self.hasher.hash::<R>(self.state)
     }
 
-    fn view(&self, viewer: Eyes) -> Json {
-        view_json::<R>(self.state, eyes::<R>(self.state, viewer))
+    fn view(&self, viewer: Perspective) -> Json {
+        view_json::<R>(self.state, perspective::<R>(self.state, viewer))
     }
 
-    fn view_at(&self, viewer: Eyes, path: &str) -> Option<serde_json::Value> {
-        view_at::<R>(self.state, eyes::<R>(self.state, viewer), path)
+    fn view_at(&self, viewer: Perspective, path: &str) -> Option<serde_json::Value> {
+        view_at::<R>(self.state, perspective::<R>(self.state, viewer), path)
     }
 
-    fn picture(&self, viewer: Eyes) -> Picture {
-        R::picture(self.state, eyes::<R>(self.state, viewer))
+    fn picture(&self, viewer: Perspective) -> Picture {
+        R::picture(self.state, perspective::<R>(self.state, viewer))
     }
 }

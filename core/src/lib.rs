@@ -72,7 +72,7 @@ pub use outcome::{Outcome, Rejected, Verdict};
 #[cfg(not(test))]
 pub use registry::Registry;
 pub use rules::{Answer, QueryError, Rules, Secrets, SetupError};
-pub use seat::{Eyes, Seat};
+pub use seat::{Perspective, Seat};
 pub use simulate::Simulation;
 pub use square::{Square, SquareBoard};
 pub use targets::{TargetPart, Targets};

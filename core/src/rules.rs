@@ -14,7 +14,7 @@ use crate::ending::MatchResult;
 use crate::json::Json;
 use crate::outcome::{EffectSink, Ruled, Verdict};
 use crate::picture::Picture;
-use crate::seat::{Eyes, Seat};
+use crate::seat::{Perspective, Seat};
 pub use crate::setup::SetupError;
 use crate::targets::Targets;
 use crate::text::Malformed;
@@ -187,19 +187,19 @@ pub trait Rules: Sized + Send + Sync + 'static {
     ///
     /// ```
     /// use turnfold_core::rules::initiative::Initiative;
-    /// use turnfold_core::{Eyes, Rules, Seat};
+    /// use turnfold_core::{Perspective, Rules, Seat};
     ///
     /// let setup = toml::from_str(Initiative::EXAMPLE)?;
     /// let state = Initiative::start(&setup)?;
-    /// let view = Initiative::view(&state, Eyes::Seat(Seat::P1));
+    /// let view = Initiative::view(&state, Perspective::Seat(Seat::P1));
     /// assert_eq!((view.turn, view.units[0].owner), (1, Seat::P1));
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
-    fn view(state: &Self::State, viewer: Eyes) -> Self::View;
+    fn view(state: &Self::State, viewer: Perspective) -> Self::View;
 
     /// Returns a view that is right in one of its fields, for a search over many states. Games with fields that are
     /// expensive to compute leave these out of it, the others keep this default.
-    fn view_with(state: &Self::State, viewer: Eyes, field: &str) -> Self::View {
+    fn view_with(state: &Self::State, viewer: Perspective, field: &str) -> Self::View {
         let _ = field;
         Self::view(state, viewer)
     }
@@ -209,13 +209,13 @@ pub trait Rules: Sized + Send + Sync + 'static {
     ///
     /// # Errors
     /// [`Malformed`] when the question's arguments are unusable.
-    fn query(state: &Self::State, viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
+    fn query(state: &Self::State, viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
         let _ = (state, viewer, question);
         Ok(None)
     }
 
     /// Returns a drawing of what `viewer` may see.
-    fn picture(state: &Self::State, viewer: Eyes) -> Picture;
+    fn picture(state: &Self::State, viewer: Perspective) -> Picture;
 
     /// Returns the seat that issues `command` when none is named: the host or the player whose turn it is.
     fn default_seat(state: &Self::State, command: &Self::Command) -> Seat {
@@ -314,14 +314,14 @@ pub enum Secrets<R: Rules> {
 }
 
 /// A function that decides what is shown: of the state after an entry, the state now, a part of the entry and a viewer.
-pub type Shows<R> = fn(&<R as Rules>::State, &<R as Rules>::State, &Part<'_, R>, Eyes) -> bool;
+pub type Shows<R> = fn(&<R as Rules>::State, &<R as Rules>::State, &Part<'_, R>, Perspective) -> bool;
 
 /// A function that makes the setup that a viewer may know, of the whole one and the state now.
-pub type SetupSeen<R> = fn(&<R as Rules>::Setup, &<R as Rules>::State, Eyes) -> <R as Rules>::Setup;
+pub type SetupSeen<R> = fn(&<R as Rules>::Setup, &<R as Rules>::State, Perspective) -> <R as Rules>::Setup;
 
 impl<R: Rules> Secrets<R> {
     /// Returns `true` if `viewer` may know of a part of an entry that left the state `after`, when the match is at `now`.
-    pub fn shows(&self, after: &R::State, now: &R::State, part: &Part<'_, R>, viewer: Eyes) -> bool {
+    pub fn shows(&self, after: &R::State, now: &R::State, part: &Part<'_, R>, viewer: Perspective) -> bool {
         match self {
             Self::None | Self::Rolls => true,
             Self::Kept { shows, .. } => shows(after, now, part, viewer),
@@ -329,7 +329,7 @@ impl<R: Rules> Secrets<R> {
     }
 
     /// Returns as much of a setup as `viewer` may know when the match is at `now`.
-    pub fn setup_seen(&self, setup: &R::Setup, now: &R::State, viewer: Eyes) -> R::Setup {
+    pub fn setup_seen(&self, setup: &R::Setup, now: &R::State, viewer: Perspective) -> R::Setup {
         match self {
             Self::None | Self::Rolls => setup.clone(),
             Self::Kept { setup_seen, .. } => setup_seen(setup, now, viewer),

@@ -146,27 +146,27 @@ impl FromStr for Seat {
 ///
 /// A seat that no player of the match has sees it as a spectator does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Eyes {
-    /// The eyes of a seat.
+pub enum Perspective {
+    /// A seat looks.
     Seat(Seat),
-    /// The eyes of everyone else, who may know what all players may know.
+    /// Someone without a seat looks, who may know what all players may know.
     Spectator,
 }
 
-impl Eyes {
-    /// The eyes of the table, from which nothing is concealed.
+impl Perspective {
+    /// The table looks; nothing is concealed from it.
     pub const HOST: Self = Self::Seat(Seat::Host);
 
-    /// Returns `true` for the eyes of this seat.
+    /// Returns `true` if this seat looks.
     #[must_use]
-    pub fn are(self, seat: Seat) -> bool {
+    pub fn is_seat(self, seat: Seat) -> bool {
         self == Self::Seat(seat)
     }
 
-    /// Returns `true` if these eyes may see what this seat alone may know: they are its own or the host's.
+    /// Returns `true` if what this seat alone may know is shown: to the seat itself and to the host.
     #[must_use]
-    pub fn share(self, seat: Seat) -> bool {
-        self.are(seat) || self == Self::HOST
+    pub fn may_know_as(self, seat: Seat) -> bool {
+        self.is_seat(seat) || self == Self::HOST
     }
 
     /// Returns the seat, if it is one that looks.
@@ -179,13 +179,13 @@ impl Eyes {
     }
 }
 
-impl From<Seat> for Eyes {
+impl From<Seat> for Perspective {
     fn from(seat: Seat) -> Self {
         Self::Seat(seat)
     }
 }
 
-impl fmt::Display for Eyes {
+impl fmt::Display for Perspective {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.pad(self.seat().map_or("spectator", Seat::name))
     }
@@ -196,7 +196,7 @@ impl fmt::Display for Eyes {
 #[error("unknown viewer `{0}`: viewers are `p1` to `p16`, `host` and `spectator`")]
 pub struct UnknownViewer(String);
 
-impl FromStr for Eyes {
+impl FromStr for Perspective {
     type Err = UnknownViewer;
 
     fn from_str(word: &str) -> Result<Self, UnknownViewer> {
@@ -228,9 +228,9 @@ mod tests {
         assert_eq!(Seat::players(2), [Seat::P1, Seat::P2]);
         for seat in Seat::ALL {
             assert_eq!(seat.name().parse(), Ok(seat));
-            assert_eq!(seat.name().parse(), Ok(Eyes::Seat(seat)));
+            assert_eq!(seat.name().parse(), Ok(Perspective::Seat(seat)));
         }
-        assert_eq!("spectator".parse(), Ok(Eyes::Spectator));
+        assert_eq!("spectator".parse(), Ok(Perspective::Spectator));
         assert!("spectator".parse::<Seat>().is_err());
     }
 }

@@ -30,7 +30,7 @@
 //! use turnfold_core::picture::{Block, TextLine, Picture};
 //! use turnfold_core::text::Malformed;
 //! use turnfold_core::{
-//!     Answer, CommandSource, DicePolicy, Eyes, Logged, Registry, Rules, Seat, Secrets, SetupError,
+//!     Answer, CommandSource, DicePolicy, Perspective, Logged, Registry, Rules, Seat, Secrets, SetupError,
 //! };
 //!
 //! #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -144,16 +144,16 @@
 //!         (1..=3).map(Add).collect()
 //!     }
 //!
-//!     fn view(state: &State, _viewer: Eyes) -> View {
+//!     fn view(state: &State, _viewer: Perspective) -> View {
 //!         View { total: state.total, turn: state.turn }
 //!     }
 //!
-//!     fn query(state: &State, _viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
+//!     fn query(state: &State, _viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
 //!         let left = 21 - state.total;
 //!         Ok((question == "left").then(|| Answer::new(left.to_string(), &left)))
 //!     }
 //!
-//!     fn picture(state: &State, _viewer: Eyes) -> Picture {
+//!     fn picture(state: &State, _viewer: Perspective) -> Picture {
 //!         Picture { blocks: vec![Block::Lines(vec![TextLine::plain(format!("total {}", state.total))])] }
 //!     }
 //! }

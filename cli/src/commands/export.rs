@@ -120,7 +120,7 @@ fn replay(args: &Args, context: &Context) -> Result<Exported, Failure> {
     let sight = SeatHistory::load(args.viewer, &args.source, context)?;
     let replay = sight.to_replay()?;
     Ok(Exported {
-        view: replay.header.view.map(|view| view.eyes.to_string()),
+        view: replay.header.view.map(|view| view.perspective.to_string()),
         entries: sight.head(),
         state_hash: replay.closing.map(|closing| closing.state),
         text: replay.to_string(),

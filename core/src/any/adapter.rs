@@ -16,13 +16,13 @@ use crate::decode::{DecodeError, decode_strictly};
 use crate::dice::{DicePolicy, DiceStream, DueRoll};
 use crate::digest::Digest;
 use crate::ending::MatchResult;
-use crate::fold::{Folder, eyes, view_at, view_json};
+use crate::fold::{Folder, perspective, view_at, view_json};
 use crate::hash::hash_as;
 use crate::json::Json;
 use crate::outcome::{Rejected, Ruled, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, Rules, Secrets, SetupError};
-use crate::seat::{Eyes, Seat};
+use crate::seat::{Perspective, Seat};
 use crate::simulate;
 use crate::targets::Targets;
 use crate::text::{Malformed, in_one_line, split_verb};
@@ -202,14 +202,14 @@ impl<R: Rules> AnyState for Folder<R> {
 
     fn fold_as(
         &mut self,
-        viewer: Eyes,
+        viewer: Perspective,
         log: &[Logged<'_>],
         dice: &DicePolicy,
         observe: &mut dyn FnMut(&mut dyn Step),
     ) -> Result<(), FoldError> {
         let mut end = Self::new(self.state.clone(), self.rolls);
         Self::fold(&mut end, log, dice, None, &mut |_| {})?;
-        Self::fold(self, log, dice, Some((eyes::<R>(&end.state, viewer), &end.state)), observe)
+        Self::fold(self, log, dice, Some((perspective::<R>(&end.state, viewer), &end.state)), observe)
     }
 
     fn state_hash(&self) -> Digest {
@@ -246,22 +246,22 @@ impl<R: Rules> AnyState for Folder<R> {
         drawn.map(|(seat, command)| (seat, command.to_string()))
     }
 
-    fn setup_seen(&self, setup: &[u8], viewer: Eyes) -> Result<Vec<u8>, SetupError> {
-        let viewer = self.eyes(viewer);
+    fn setup_seen(&self, setup: &[u8], viewer: Perspective) -> Result<Vec<u8>, SetupError> {
+        let viewer = self.perspective(viewer);
         let seen = R::SECRETS.setup_seen(&decode_setup::<R>(setup)?, &self.state, viewer);
         Ok(postcard::to_allocvec(&seen).expect("plain data encodes"))
     }
 
-    fn view(&self, viewer: Eyes) -> Json {
-        view_json::<R>(&self.state, self.eyes(viewer))
+    fn view(&self, viewer: Perspective) -> Json {
+        view_json::<R>(&self.state, self.perspective(viewer))
     }
 
-    fn view_at(&self, viewer: Eyes, path: &str) -> Option<serde_json::Value> {
-        view_at::<R>(&self.state, self.eyes(viewer), path)
+    fn view_at(&self, viewer: Perspective, path: &str) -> Option<serde_json::Value> {
+        view_at::<R>(&self.state, self.perspective(viewer), path)
     }
 
-    fn query(&self, viewer: Eyes, question: &str) -> Result<Answer, QueryError> {
-        let answer = R::query(&self.state, self.eyes(viewer), question);
+    fn query(&self, viewer: Perspective, question: &str) -> Result<Answer, QueryError> {
+        let answer = R::query(&self.state, self.perspective(viewer), question);
         let answer = answer.map_err(|malformed| QueryError::Arguments(malformed.0))?;
         answer.ok_or_else(|| {
             let found = String::from(split_verb(question).0);
@@ -269,8 +269,8 @@ impl<R: Rules> AnyState for Folder<R> {
         })
     }
 
-    fn picture(&self, viewer: Eyes) -> Picture {
-        R::picture(&self.state, self.eyes(viewer))
+    fn picture(&self, viewer: Perspective) -> Picture {
+        R::picture(&self.state, self.perspective(viewer))
     }
 
     fn fork(&self) -> Box<dyn AnyState> {

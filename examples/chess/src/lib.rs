@@ -9,7 +9,7 @@ use turnfold_core::admission::Issuer;
 use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
 use turnfold_core::picture::Picture;
 use turnfold_core::text::OrNone;
-use turnfold_core::{Eyes, Malformed, Rules, Seat, Secrets, SetupError, Targets, Ticks};
+use turnfold_core::{Malformed, Perspective, Rules, Seat, Secrets, SetupError, Targets, Ticks};
 
 mod command;
 mod picture;
@@ -292,7 +292,7 @@ impl Rules for Chess {
         }
     }
 
-    fn view(state: &State, _viewer: Eyes) -> View {
+    fn view(state: &State, _viewer: Perspective) -> View {
         let (board, ending) = (state.board(), state.ending());
         View {
             fen: board.to_string(),
@@ -305,7 +305,7 @@ impl Rules for Chess {
         }
     }
 
-    fn picture(state: &State, viewer: Eyes) -> Picture {
+    fn picture(state: &State, viewer: Perspective) -> Picture {
         picture::picture(state, viewer)
     }
 }

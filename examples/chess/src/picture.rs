@@ -2,7 +2,7 @@
 
 use cozy_chess::{Color, Piece};
 use turnfold_core::picture::{Arrow, Block, BoardPiece, Picture, SquareCell, SquareGrid, TextLine, Tint};
-use turnfold_core::{Eyes, Seat, Square, SquareBoard};
+use turnfold_core::{Perspective, Seat, Square, SquareBoard};
 
 use crate::{State, seat_of};
 
@@ -44,7 +44,7 @@ pub fn square(at: cozy_chess::Square) -> Option<Square> {
     Square::new(at.file() as u8, at.rank() as u8)
 }
 
-pub fn picture(state: &State, viewer: Eyes) -> Picture {
+pub fn picture(state: &State, viewer: Perspective) -> Picture {
     let board = state.board();
     let king = board.king(board.side_to_move());
     let is_checked = |at| at == king && !board.checkers().is_empty();
@@ -56,7 +56,7 @@ pub fn picture(state: &State, viewer: Eyes) -> Picture {
     let attack = |from| Some(Arrow { tint: Tint::Second, path: vec![square(from)?, square(king)?] });
     let grid = SquareGrid {
         board: SquareBoard::new(8, 8),
-        flipped: viewer.are(Seat::P2),
+        flipped: viewer.is_seat(Seat::P2),
         cells: cozy_chess::Square::ALL.into_iter().filter_map(cell).collect(),
         arrows: board.checkers().into_iter().filter_map(attack).collect(),
     };

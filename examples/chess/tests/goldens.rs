@@ -16,7 +16,7 @@ fn a_picture_has_the_pieces_and_the_attack_on_a_king() {
     }
     let text = |seat| {
         let lines = turnfold_replay::render::picture(
-            &Chess::picture(&state, turnfold_core::Eyes::Seat(seat)),
+            &Chess::picture(&state, turnfold_core::Perspective::Seat(seat)),
             &Highlights::default(),
         );
         lines.iter().map(|line| format!("{line}\n")).collect::<String>()

@@ -14,7 +14,7 @@ use turnfold_core::dice::some_values;
 use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
 use turnfold_core::picture::{Block, Picture, TextLine};
 use turnfold_core::text::{Malformed, number, split_verb};
-use turnfold_core::{DueRoll, Eyes, Registry, Rules, Seat, Secrets, SetupError};
+use turnfold_core::{DueRoll, Perspective, Registry, Rules, Seat, Secrets, SetupError};
 
 #[cfg(test)]
 mod tests;
@@ -317,16 +317,16 @@ impl Rules for Liars {
         bids.chain([Command::Doubt]).collect()
     }
 
-    fn view(state: &State, viewer: Eyes) -> View {
+    fn view(state: &State, viewer: Perspective) -> View {
         let mut players = state.players.clone();
-        for player in players.iter_mut().filter(|player| !viewer.share(player.seat)) {
+        for player in players.iter_mut().filter(|player| !viewer.may_know_as(player.seat)) {
             player.cup = None;
         }
         let (turn, due_roll) = (Self::active_seat(state), Self::due_roll(state));
         View { round: state.round, turn, bid: state.bid, due_roll, players }
     }
 
-    fn picture(state: &State, viewer: Eyes) -> Picture {
+    fn picture(state: &State, viewer: Perspective) -> Picture {
         let View { round, bid, players, .. } = Self::view(state, viewer);
         let bid =
             bid.map_or("no bid".into(), |bid| format!("{} bids {} of {}", bid.seat, bid.count, bid.face));

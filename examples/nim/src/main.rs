@@ -8,7 +8,7 @@ use turnfold_core::any::erase;
 use turnfold_core::declare::{commands, effects, reasons};
 use turnfold_core::outcome::{EffectSink, Ruling, Verdict};
 use turnfold_core::picture::{Block, Picture, TextLine};
-use turnfold_core::{Eyes, Registry, Rules, Seat, Secrets, SetupError};
+use turnfold_core::{Perspective, Registry, Rules, Seat, Secrets, SetupError};
 
 #[cfg(test)]
 mod tests;
@@ -135,11 +135,11 @@ impl Rules for Nim {
         (1..).zip(&state.heaps).flat_map(takes).collect()
     }
 
-    fn view(state: &State, _viewer: Eyes) -> State {
+    fn view(state: &State, _viewer: Perspective) -> State {
         state.clone()
     }
 
-    fn picture(state: &State, _viewer: Eyes) -> Picture {
+    fn picture(state: &State, _viewer: Perspective) -> Picture {
         let heap = |(heap, stones): (u8, &u8)| TextLine::plain(format!("{heap}: {stones}"));
         Picture { blocks: vec![Block::Lines((1..).zip(&state.heaps).map(heap).collect())] }
     }

@@ -15,7 +15,7 @@ use turnfold_core::picture::Picture;
 use turnfold_core::rules::admit;
 use turnfold_core::rules::{Judged, Part};
 use turnfold_core::text::{number, split_verb};
-use turnfold_core::{Answer, Eyes, Malformed, MatchResult, Rules, Seat, Secrets, SetupError};
+use turnfold_core::{Answer, Malformed, MatchResult, Perspective, Rules, Seat, Secrets, SetupError};
 use turnfold_laws::{Fixture, Law, broken_laws};
 
 use parts::{Command, Effect, Forgetful, Plan, Reason, Rejection, Setup, State, View};
@@ -45,10 +45,15 @@ impl<const FAULT: u8> Toy<FAULT> {
     }
 }
 
-fn shows<const FAULT: u8>(after: &State, now: &State, part: &Part<'_, Toy<FAULT>>, viewer: Eyes) -> bool {
+fn shows<const FAULT: u8>(
+    after: &State,
+    now: &State,
+    part: &Part<'_, Toy<FAULT>>,
+    viewer: Perspective,
+) -> bool {
     if matches!(part, Part::Effect(..)) {
         let is_new = FAULT == fault::TAKES_BACK && after.total == now.total;
-        let is_guest = FAULT == fault::SHOWS_GUEST_MORE && viewer == Eyes::Spectator;
+        let is_guest = FAULT == fault::SHOWS_GUEST_MORE && viewer == Perspective::Spectator;
         if is_new || is_guest {
             return true;
         }
@@ -57,12 +62,12 @@ fn shows<const FAULT: u8>(after: &State, now: &State, part: &Part<'_, Toy<FAULT>
         Part::Command(seat, Command::Hide(_)) | Part::Effect(seat, Effect::Hidden { .. }) => *seat,
         Part::Command(..) | Part::Effect(..) => return true,
     };
-    viewer.share(seat) || FAULT == fault::CONCEALS_NOTHING
+    viewer.may_know_as(seat) || FAULT == fault::CONCEALS_NOTHING
 }
 
-fn setup_seen<const FAULT: u8>(setup: &Setup<FAULT>, _now: &State, viewer: Eyes) -> Setup<FAULT> {
+fn setup_seen<const FAULT: u8>(setup: &Setup<FAULT>, _now: &State, viewer: Perspective) -> Setup<FAULT> {
     let mut seen = setup.clone();
-    if FAULT == fault::SHOWS_OTHER_SETUP && viewer.are(Seat::P2) {
+    if FAULT == fault::SHOWS_OTHER_SETUP && viewer.is_seat(Seat::P2) {
         seen.end += 1;
         seen.start.0 += 1;
     }
@@ -262,26 +267,26 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
         commands
     }
 
-    fn view(state: &State, viewer: Eyes) -> View {
+    fn view(state: &State, viewer: Perspective) -> View {
         static ASKED: AtomicU32 = AtomicU32::new(0);
         let seen = |place: usize| {
             let all = matches!(FAULT, fault::LEAKS_IN_VIEW | fault::CONCEALS_NOTHING);
-            let own = viewer.share(PLAYERS[place]) || all;
+            let own = viewer.may_know_as(PLAYERS[place]) || all;
             own.then_some(state.secrets[place])
         };
-        let counts = FAULT == fault::COUNTS_VIEWS && viewer == Eyes::HOST;
+        let counts = FAULT == fault::COUNTS_VIEWS && viewer == Perspective::HOST;
         let asked = if counts { ASKED.fetch_add(1, Ordering::Relaxed) } else { 0 };
         let ruleset = (FAULT == fault::NAMES_VIEW_TWICE).then_some("toy");
         View { ruleset, total: state.total, turn: state.turn, secrets: [seen(0), seen(1)], asked }
     }
 
-    fn view_with(state: &State, viewer: Eyes, field: &str) -> View {
+    fn view_with(state: &State, viewer: Perspective, field: &str) -> View {
         let view = Self::view(state, viewer);
         let total = if FAULT == fault::LEAVES_OUT_FIELD && field == "total" { u32::MAX } else { view.total };
         View { total, ..view }
     }
 
-    fn query(state: &State, _viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
+    fn query(state: &State, _viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
         let sum: u32 = if FAULT == fault::LEAKS_IN_ANSWER { state.secrets.iter().sum() } else { 0 };
         match split_verb(question) {
             ("plus", Some(amount)) => {
@@ -293,7 +298,7 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
         }
     }
 
-    fn picture(_state: &State, _viewer: Eyes) -> Picture {
+    fn picture(_state: &State, _viewer: Perspective) -> Picture {
         Picture::default()
     }
 }

@@ -9,7 +9,7 @@ use turnfold_core::dice::DueRoll;
 use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
 use turnfold_core::picture::Picture;
 use turnfold_core::text::{Malformed, number};
-use turnfold_core::{Eyes, Rules, Seat, Secrets, SetupError};
+use turnfold_core::{Perspective, Rules, Seat, Secrets, SetupError};
 
 const DIE: DueRoll = DueRoll { purpose: "gate", count: 1, low: 1, high: 6, owner: None };
 
@@ -224,11 +224,11 @@ impl Rules for Siege {
         vec![Command::Attack, Command::Enter, Command::Stay]
     }
 
-    fn view(state: &State, _viewer: Eyes) -> View {
+    fn view(state: &State, _viewer: Perspective) -> View {
         View { open: state.open, entered: state.entered, day: state.day }
     }
 
-    fn picture(_state: &State, _viewer: Eyes) -> Picture {
+    fn picture(_state: &State, _viewer: Perspective) -> Picture {
         Picture { blocks: Vec::new() }
     }
 }

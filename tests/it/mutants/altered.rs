@@ -7,7 +7,7 @@ use turnfold_core::admission::Issuer;
 use turnfold_core::outcome::{EffectSink, Verdict};
 use turnfold_core::picture::Picture;
 use turnfold_core::rules::{Judged, Part};
-use turnfold_core::{Answer, DueRoll, Eyes, Malformed, Rules, Seat, Secrets, SetupError};
+use turnfold_core::{Answer, DueRoll, Malformed, Perspective, Rules, Seat, Secrets, SetupError};
 
 /// What an alteration does to a ruleset; by default nothing.
 pub(super) trait Alteration: Send + Sync + 'static {
@@ -81,7 +81,12 @@ impl<A: Alteration, S: EffectSink<E>, E: ToString> EffectSink<E> for Told<'_, A,
     }
 }
 
-fn shows<A: Alteration>(after: &State<A>, now: &State<A>, part: &Part<'_, Altered<A>>, viewer: Eyes) -> bool {
+fn shows<A: Alteration>(
+    after: &State<A>,
+    now: &State<A>,
+    part: &Part<'_, Altered<A>>,
+    viewer: Perspective,
+) -> bool {
     let part = match part {
         Part::Command(seat, command) => Part::Command(*seat, *command),
         Part::Effect(seat, effect) => Part::Effect(*seat, *effect),
@@ -92,7 +97,7 @@ fn shows<A: Alteration>(after: &State<A>, now: &State<A>, part: &Part<'_, Altere
 fn setup_seen<A: Alteration>(
     setup: &<Base<A> as Rules>::Setup,
     now: &State<A>,
-    viewer: Eyes,
+    viewer: Perspective,
 ) -> <Base<A> as Rules>::Setup {
     Base::<A>::SECRETS.setup_seen(setup, now, viewer)
 }
@@ -185,15 +190,15 @@ impl<A: Alteration> Rules for Altered<A> {
         Base::<A>::candidates(state, seat)
     }
 
-    fn view(state: &Self::State, viewer: Eyes) -> Self::View {
+    fn view(state: &Self::State, viewer: Perspective) -> Self::View {
         Base::<A>::view(state, viewer)
     }
 
-    fn query(state: &Self::State, viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
+    fn query(state: &Self::State, viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
         Base::<A>::query(state, viewer, question)
     }
 
-    fn picture(state: &Self::State, viewer: Eyes) -> Picture {
+    fn picture(state: &Self::State, viewer: Perspective) -> Picture {
         Base::<A>::picture(state, viewer)
     }
 }

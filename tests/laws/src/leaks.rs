@@ -6,7 +6,7 @@
 //! viewer is shown of the setup and of the entries must be the same then, or it reveals such a field.
 
 use serde_json::Value;
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Eyes, Logged, Seat, Verdict};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Logged, Perspective, Seat, Verdict};
 
 use super::commands::{numbers, replaced};
 use super::matches::{Choices, PlayedEntry, PlayedMatch, logged, roll_verb, verb};
@@ -33,7 +33,7 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
             format!("a roll is due that {owner} alone learns, so `SECRETS` cannot be `None`"),
         );
     }
-    let host = view(moment.state, Eyes::HOST);
+    let host = view(moment.state, Perspective::HOST);
     for viewer in viewers(moment.state) {
         if let Some(field) = differing_field(&host, &view(moment.state, viewer)) {
             report.doing(format_args!("the view of {viewer}"));
@@ -112,9 +112,9 @@ pub(super) fn check_whole(report: &mut Report, rules: &dyn AnyRules, played: &Pl
     }
 }
 
-/// Two states of which a viewer may not know which one the match has.
+/// Two states that a viewer may not tell apart.
 struct Pair<'a> {
-    viewer: Eyes,
+    viewer: Perspective,
     states: [&'a dyn AnyState; 2],
 }
 
@@ -124,7 +124,7 @@ impl Pair<'_> {
         let [one, other] = self.states;
         let is_same = view(one, self.viewer) == view(other, self.viewer)
             && one.picture(self.viewer) == other.picture(self.viewer);
-        let field = || differing_field(&view(one, Eyes::HOST), &view(other, Eyes::HOST));
+        let field = || differing_field(&view(one, Perspective::HOST), &view(other, Perspective::HOST));
         is_same.then(field).flatten()
     }
 
@@ -176,7 +176,7 @@ fn check_setup(report: &mut Report, pair: &Pair<'_>, setups: [&[u8]; 2]) {
 }
 
 /// Returns what a viewer is shown of entries at their end.
-fn shown(start: &dyn AnyState, viewer: Eyes, log: &[Logged<'_>]) -> Vec<String> {
+fn shown(start: &dyn AnyState, viewer: Perspective, log: &[Logged<'_>]) -> Vec<String> {
     let mut shown = Vec::new();
     let folded = start.fork().fold_as(viewer, log, &DicePolicy::Recorded, &mut |step| {
         let command =
@@ -187,7 +187,7 @@ fn shown(start: &dyn AnyState, viewer: Eyes, log: &[Logged<'_>]) -> Vec<String> 
     if folded.is_ok() { shown } else { Vec::new() }
 }
 
-fn view(state: &dyn AnyState, viewer: Eyes) -> Value {
+fn view(state: &dyn AnyState, viewer: Perspective) -> Value {
     serde_json::from_str(&state.view(viewer)).unwrap_or_default()
 }
 

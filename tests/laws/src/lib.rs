@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::{fs, io};
 
-use turnfold_core::{AnyRules, AnyState, Eyes};
+use turnfold_core::{AnyRules, AnyState, Perspective};
 
 mod commands;
 mod description;
@@ -89,13 +89,13 @@ impl Fixture {
 }
 
 /// Returns all who may look at a match: its players, a spectator and the host.
-fn viewers(state: &dyn AnyState) -> impl Iterator<Item = Eyes> {
-    not_hosts(state).chain([Eyes::HOST])
+fn viewers(state: &dyn AnyState) -> impl Iterator<Item = Perspective> {
+    not_hosts(state).chain([Perspective::HOST])
 }
 
 /// Returns all from whom something may be concealed.
-fn not_hosts(state: &dyn AnyState) -> impl Iterator<Item = Eyes> {
-    state.players().iter().copied().map(Eyes::Seat).chain([Eyes::Spectator])
+fn not_hosts(state: &dyn AnyState) -> impl Iterator<Item = Perspective> {
+    state.players().iter().copied().map(Perspective::Seat).chain([Perspective::Spectator])
 }
 
 /// A match at one point of its log: the state and what is tried there.

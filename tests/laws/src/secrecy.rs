@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use turnfold_core::picture::Picture;
 use turnfold_core::{
-    Answer, AnyRules, AnyState, DicePolicy, Eyes, Json, QueryError, Rejected, Step, Verdict,
+    Answer, AnyRules, AnyState, DicePolicy, Json, Perspective, QueryError, Rejected, Step, Verdict,
 };
 
 use super::effects::Object;
@@ -159,7 +159,7 @@ struct Sight<'a> {
 /// Judges all commands tried at a moment, if the viewer is a player; others are answered in one way.
 fn judged<'a>(
     state: &dyn AnyState,
-    viewer: Eyes,
+    viewer: Perspective,
     moment: &Moment<'a>,
 ) -> Vec<(&'a str, Result<Verdict, Rejected>)> {
     // A game whose judging changes the state breaks another law.
@@ -169,7 +169,7 @@ fn judged<'a>(
 }
 
 impl<'a> Sight<'a> {
-    fn of(state: &dyn AnyState, viewer: Eyes, questions: &'a [String]) -> Self {
+    fn of(state: &dyn AnyState, viewer: Perspective, questions: &'a [String]) -> Self {
         let ask = |question: &'a String| (question.as_str(), state.query(viewer, question));
         Self {
             view: state.view(viewer),
@@ -206,11 +206,11 @@ impl<'a> Sight<'a> {
 /// words in capitals.
 #[must_use]
 pub fn questions(state: &dyn AnyState) -> Vec<String> {
-    let Err(QueryError::Unknown { known, .. }) = state.query(Eyes::HOST, "?") else {
+    let Err(QueryError::Unknown { known, .. }) = state.query(Perspective::HOST, "?") else {
         return Vec::new();
     };
     let mut words: BTreeSet<String> = ["0", "1", "3", "0,0", "1,-1"].map(String::from).into();
-    if let Ok(view) = serde_json::from_str::<Value>(&state.view(Eyes::HOST)) {
+    if let Ok(view) = serde_json::from_str::<Value>(&state.view(Perspective::HOST)) {
         let mut ids = Vec::new();
         collect_ids(&view, &mut ids);
         words.extend(ids.into_iter().take(3));

@@ -1,6 +1,6 @@
 //! What viewers are shown of entries: never taken back, and a spectator is shown no more than any player.
 
-use turnfold_core::{AnyRules, Eyes, Logged};
+use turnfold_core::{AnyRules, Logged, Perspective};
 
 use super::matches::{PlayedEntry, PlayedMatch};
 use super::not_hosts;
@@ -74,7 +74,7 @@ fn compare(
 }
 
 /// Returns what a viewer is shown of the first entries when the match stands behind them.
-fn shown(rules: &dyn AnyRules, played: &PlayedMatch, head: usize, viewer: Eyes) -> Option<Vec<Shown>> {
+fn shown(rules: &dyn AnyRules, played: &PlayedMatch, head: usize, viewer: Perspective) -> Option<Vec<Shown>> {
     let log: Vec<Logged<'_>> = played.entries[..head].iter().map(PlayedEntry::logged).collect();
     let mut shown = Vec::new();
     let mut state = rules.start(&played.setup).ok()?;

@@ -127,7 +127,7 @@ fn hidden_in(
         let name = SourceName::Revision(revision.clone());
         let rules = rules_of(&of.genesis, &revision, registry)?;
         let mut state = rules.start(&of.genesis.setup)?;
-        if !is_open_setup(&*rules, &of.genesis.setup, &*state, viewer.eyes())? {
+        if !is_open_setup(&*rules, &of.genesis.setup, &*state, viewer.perspective())? {
             return guessable(&format!("the setup of `{}` reveals what is dealt", of.name));
         }
         let entries = store.entries_of(&revision.at(found.size().saturating_sub(1)))?;
@@ -157,7 +157,8 @@ fn hidden_in(
             return guessable(&format!("entry {seq} of `{}` is a roll, which has few values", of.name));
         }
         // What the host gives is shown to all in most games, and at a desk: it says nothing about anybody's secrets.
-        let is_open = viewer.eyes().are(seat) || seat == Seat::Host && !hidden.contains(&(line, seq));
+        let is_open =
+            viewer.perspective().is_seat(seat) || seat == Seat::Host && !hidden.contains(&(line, seq));
         let is_safe = key.is_some_and(|key| UNGUESSABLE.iter().any(|begin| key.as_str().starts_with(begin)));
         // Of all that other players gave, left out or not: else the refusal would tell that they hide something.
         if !is_open && !is_safe {

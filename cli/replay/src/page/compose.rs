@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde::Serialize;
-use turnfold_core::{Digest, Eyes};
+use turnfold_core::{Digest, Perspective};
 
 use super::embedded::{PageError, VERSION};
 use super::html::{ScriptJson, fill, source_hash, text};
@@ -35,7 +35,7 @@ pub struct Page {
     /// The file.
     pub html: String,
     /// The seat of the page, if it does not contain everything.
-    pub view: Option<Eyes>,
+    pub view: Option<Perspective>,
     /// How many entries it shows.
     pub entries: u64,
     /// The hash of the state after the last one, where the viewer may know it.
@@ -127,7 +127,7 @@ impl Page {
                 ("script", SCRIPT.into()),
             ],
         );
-        let view = (!viewer.see_all()).then(|| viewer.eyes());
+        let view = (!viewer.see_all()).then(|| viewer.perspective());
         let page = Self { html, view, entries: sight.head(), state_hash };
         Ok((page.html.len() <= bytes_max).then_some(page))
     }

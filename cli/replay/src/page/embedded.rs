@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use turnfold_core::Eyes;
+use turnfold_core::Perspective;
 
 use crate::history::revision::{SourceName, input_name, is_page};
 
@@ -33,7 +33,7 @@ pub enum PageError {
         /// The file.
         file: String,
         /// Who.
-        viewer: Eyes,
+        viewer: Perspective,
     },
     /// A history too long for a page.
     #[error("a page of `{line}` would be longer than {} MiB; its first {fits} entries fit", bytes_max >> 20)]
@@ -95,7 +95,7 @@ pub fn replay_in(file: &str, bytes: &[u8]) -> Result<Vec<u8>, PageError> {
         let found = format!("one of version {}, and this build reads version {VERSION}", document.turnfold);
         return Err(not_a_page(&found));
     }
-    let viewer: Eyes =
+    let viewer: Perspective =
         document.frames.viewer.parse().map_err(|_| not_a_page("one whose frames belong to no seat"))?;
     let missing = || PageError::NoReplay { file: file.into(), viewer };
     document.replay.map(String::into_bytes).ok_or_else(missing)

@@ -42,7 +42,7 @@
 //! let lines = [ScriptLine::parse("p1: jump")];
 //! let rejected = session.submit_all(&lines)?.expect_err("there is no such command");
 //! assert!(render::rejection(&rejected.record, None).to_string().starts_with("! p1 jump => rejected malformed ("));
-//! let reason = NotPlayed::rejected(&rejected.record, lines.len(), rules);
+//! let reason = NotPlayed::rejected(&rejected.record, lines.len(), &*rules);
 //! let detail = "the command was rejected; nothing was recorded; `turnfold rules initiative malformed` explains it";
 //! assert_eq!(reason.detail(None), detail);
 //!

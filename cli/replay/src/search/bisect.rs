@@ -137,8 +137,8 @@ impl Bracket {
         let (mut last_true, mut earlier) = (None, None);
         let observe = &mut |seq: u64, step: &mut dyn Step| {
             let Some(condition) = condition.filter(|_| earlier.is_none()) else { return };
-            let eyes = sight.viewer().eyes();
-            if condition.holds_in(|path| step.view_at(eyes, path)) {
+            let perspective = sight.viewer().perspective();
+            if condition.holds_in(|path| step.view_at(perspective, path)) {
                 last_true = Some(seq);
             } else {
                 earlier = last_true.map(|last_true| EarlierSpell { last_true, first_false: seq });

@@ -56,7 +56,7 @@ impl Viewer {
     pub fn give(self, lines: &mut [ScriptLine]) -> Result<(), OtherSeat> {
         for line in lines {
             // A spectator has no command of its own; one that names no seat is a player's.
-            let own = self.eyes().seat();
+            let own = self.perspective().seat();
             let seat = *line.seat.get_or_insert(own.unwrap_or(Seat::P1));
             if own != Some(seat) {
                 return Err(OtherSeat { seat, command: line.command.clone(), own: self });

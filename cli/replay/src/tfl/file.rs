@@ -68,9 +68,9 @@ impl Replay {
     /// # Errors
     /// [`TflError`] at the header.
     pub fn whole(self) -> Result<Self, TflError> {
-        let Some(SeenBy { eyes, .. }) = self.header.view else { return Ok(self) };
+        let Some(SeenBy { perspective, .. }) = self.header.view else { return Ok(self) };
         let message = format!(
-            "expected a whole replay file, found what `{eyes}` may know of one, which can only be shown and stepped"
+            "expected a whole replay file, found what `{perspective}` may know of one, which can only be shown and stepped"
         );
         Err(TflError::new(&self.file, (self.header.line_of(Some("view")), 1), message))
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table};
 use turnfold_core::text::in_one_line;
-use turnfold_core::{AnyRules, DicePolicy, Eyes, Registry};
+use turnfold_core::{AnyRules, DicePolicy, Perspective, Registry};
 
 use super::canonical::{HeaderMark, HeaderValues};
 use super::error::TflError;
@@ -50,7 +50,7 @@ impl Eq for Header {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenBy {
     /// Who may know everything in it.
-    pub eyes: Eyes,
+    pub perspective: Perspective,
     /// Whether the match has seeded dice, whose seed only the host may know.
     pub is_seeded: bool,
 }
@@ -85,10 +85,10 @@ impl Header {
             return Err(source.error(&key.span(), message));
         }
         let (rules, version) = source.ruleset(table, registry, versions)?;
-        let eyes = source.view(table)?;
-        let dice = source.dice(table, eyes)?;
+        let perspective = source.view(table)?;
+        let dice = source.dice(table, perspective)?;
         let is_seeded = source.text(table, "dice")?.is_some_and(|(policy, _)| policy == "seeded");
-        let view = eyes.map(|eyes| SeenBy { eyes, is_seeded });
+        let view = perspective.map(|perspective| SeenBy { perspective, is_seeded });
         let title = source.text(table, "title")?.map_or_else(String::new, |(title, _)| title.into());
         source.require_setup(table)?;
         let values: Table = toml::from_str(&text)
@@ -182,15 +182,15 @@ impl Source<'_> {
         Ok((rules, version))
     }
 
-    fn view(&self, table: &DeTable<'_>) -> Result<Option<Eyes>, TflError> {
-        let Some((eyes, span)) = self.text(table, "view")? else { return Ok(None) };
-        let eyes: Option<Eyes> = eyes.parse().ok();
-        let eyes = eyes.filter(|eyes| *eyes != Eyes::HOST);
+    fn view(&self, table: &DeTable<'_>) -> Result<Option<Perspective>, TflError> {
+        let Some((perspective, span)) = self.text(table, "view")? else { return Ok(None) };
+        let perspective: Option<Perspective> = perspective.parse().ok();
+        let perspective = perspective.filter(|perspective| *perspective != Perspective::HOST);
         let expected = "expected a player's seat as `view`, `p1` to `p16`, or `spectator`";
-        eyes.map(Some).ok_or_else(|| self.error(&span, expected))
+        perspective.map(Some).ok_or_else(|| self.error(&span, expected))
     }
 
-    fn dice(&self, table: &DeTable<'_>, view: Option<Eyes>) -> Result<DicePolicy, TflError> {
+    fn dice(&self, table: &DeTable<'_>, view: Option<Perspective>) -> Result<DicePolicy, TflError> {
         let what = "`dice = \"recorded\"`, `dice = \"seeded\"` or `dice = \"fair\"`";
         let (policy, span) = self.text(table, "dice")?.ok_or_else(|| self.missing(what))?;
         let (seed, head) = (self.text(table, "seed")?, self.text(table, "head")?);

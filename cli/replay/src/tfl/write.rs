@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
-use turnfold_core::{AnyRules, DicePolicy, Digest, Eyes, Registry, SetupError, Step};
+use turnfold_core::{AnyRules, DicePolicy, Digest, Perspective, Registry, SetupError, Step};
 
 use super::file::{Closing, FENCE, FIRST_LINE, Replay, ReplayLine};
 use super::header::{Header, Versions};
@@ -69,7 +69,7 @@ impl Replay {
         dice: DicePolicy,
         title: &str,
         setup: &[u8],
-        view: Option<Eyes>,
+        view: Option<Perspective>,
     ) -> Result<Self, SetupError> {
         let unwritable = |error: toml::ser::Error| SetupError::Bytes(error.to_string());
         let setup = rules.write_setup(setup)?;
@@ -83,7 +83,9 @@ impl Replay {
             DicePolicy::Seeded(seed) => format!("dice = \"seeded\"\nseed = \"{seed}\"\n"),
             DicePolicy::Fair(head) => format!("dice = \"fair\"\nhead = \"{head}\"\n"),
         };
-        let seen = view.map(|eyes| format!("view = \"{eyes}\"\n{}", not_seen(eyes))).unwrap_or_default();
+        let seen = view
+            .map(|perspective| format!("view = \"{perspective}\"\n{}", not_seen(perspective)))
+            .unwrap_or_default();
         let text = format!(
             "ruleset = \"{}\"\nversion = {}\n{policy}title = {}\n{seen}\n{}",
             rules.name(),
@@ -143,9 +145,9 @@ impl LogHasher {
 }
 
 /// Says in the header what the file leaves out.
-fn not_seen(eyes: Eyes) -> String {
+fn not_seen(perspective: Perspective) -> String {
     format!(
-        "# What {eyes} may not know is left out: seed, hashes and hidden entries. Setup values not seen are made up.\n"
+        "# What {perspective} may not know is left out: seed, hashes and hidden entries. Setup values not seen are made up.\n"
     )
 }
 

@@ -14,7 +14,7 @@ use std::str::FromStr;
 use serde_json::Value;
 use turnfold_core::picture::Picture;
 use turnfold_core::{
-    Answer, AnyRules, AnyState, DicePolicy, Digest, Eyes, FoldError, Json, Logged, QueryError, Seat,
+    Answer, AnyRules, AnyState, DicePolicy, Digest, FoldError, Json, Logged, Perspective, QueryError, Seat,
     SetupError, Step,
 };
 
@@ -22,18 +22,18 @@ use crate::tfl::SeenBy;
 
 /// The seat or spectator that looks, as `--as` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Viewer(Eyes);
+pub struct Viewer(Perspective);
 
 impl Viewer {
     /// The viewer of the table, from which nothing is concealed.
-    pub const HOST: Self = Self(Eyes::HOST);
+    pub const HOST: Self = Self(Perspective::HOST);
     /// The viewer that has no seat, and so may know what all players may know.
-    pub const SPECTATOR: Self = Self(Eyes::Spectator);
+    pub const SPECTATOR: Self = Self(Perspective::Spectator);
 
     /// Returns `true` if nothing is ever concealed from this viewer.
     #[must_use]
     pub fn see_all(self) -> bool {
-        self.0 == Eyes::HOST
+        self.0 == Perspective::HOST
     }
 
     /// Refuses to players what shows everything there is, such as whole replay files.
@@ -48,19 +48,21 @@ impl Viewer {
     /// everything in it.
     pub(crate) fn narrowed(self, view: Option<SeenBy>) -> Result<Self, NotOfSeat> {
         match view {
-            Some(SeenBy { eyes, .. }) if self.see_all() || self.0 == eyes => Ok(Self(eyes)),
-            Some(SeenBy { eyes, .. }) => Err(NotOfSeat { of: Self(eyes), viewer: self }),
+            Some(SeenBy { perspective, .. }) if self.see_all() || self.0 == perspective => {
+                Ok(Self(perspective))
+            }
+            Some(SeenBy { perspective, .. }) => Err(NotOfSeat { of: Self(perspective), viewer: self }),
             None => Ok(self),
         }
     }
 
     /// Returns the viewer of a seat.
     pub(crate) const fn of(seat: Seat) -> Self {
-        Self(Eyes::Seat(seat))
+        Self(Perspective::Seat(seat))
     }
 
     /// Returns who looks, for this library alone.
-    pub(crate) fn eyes(self) -> Eyes {
+    pub(crate) fn perspective(self) -> Perspective {
         self.0
     }
 
@@ -132,7 +134,7 @@ impl Viewer {
 
     /// Chooses the seats whose views this viewer may see.
     pub(crate) fn may_look_as(self, seats: &[Seat]) -> impl Iterator<Item = Seat> {
-        seats.iter().copied().filter(move |seat| self.see_all() || self.0.are(*seat))
+        seats.iter().copied().filter(move |seat| self.see_all() || self.0.is_seat(*seat))
     }
 
     /// Returns where rolls come from.
@@ -197,7 +199,7 @@ impl From<Seat> for Viewer {
 }
 
 impl FromStr for Viewer {
-    type Err = <Eyes as FromStr>::Err;
+    type Err = <Perspective as FromStr>::Err;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         text.parse().map(Self)
@@ -212,7 +214,7 @@ pub(crate) fn is_open_setup(
     rules: &dyn AnyRules,
     setup: &[u8],
     now: &dyn AnyState,
-    viewer: Eyes,
+    viewer: Perspective,
 ) -> Result<bool, SetupError> {
     let seen = now.setup_seen(setup, viewer)?;
     Ok(seen == setup || rules.start(&seen)?.state_bytes() == rules.start(setup)?.state_bytes())

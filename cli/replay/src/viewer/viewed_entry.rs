@@ -99,13 +99,13 @@ impl ViewedEntry<'_> {
     /// Returns what a path leads to in the view of the state after it.
     #[must_use]
     pub fn field(&self, path: &str) -> Option<Value> {
-        self.step.view_at(self.viewer.eyes(), path)
+        self.step.view_at(self.viewer.perspective(), path)
     }
 
     /// Returns the picture of the state after it.
     #[must_use]
     pub fn picture(&self) -> Picture {
-        self.step.picture(self.viewer.eyes())
+        self.step.picture(self.viewer.perspective())
     }
 
     /// Returns the record with the further knowledge of its source.

@@ -35,7 +35,7 @@ use crate::ending::MatchResult;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, Rules, Secrets, SetupError};
-use crate::seat::{Eyes, Seat};
+use crate::seat::{Perspective, Seat};
 use crate::text::Malformed;
 
 pub use command::{Command, Ids};
@@ -112,19 +112,19 @@ impl Rules for Channel {
         legal::candidates(state, seat)
     }
 
-    fn view(state: &State, viewer: Eyes) -> View {
+    fn view(state: &State, viewer: Perspective) -> View {
         View::of(state, viewer, |_| true)
     }
 
-    fn view_with(state: &State, viewer: Eyes, field: &str) -> View {
+    fn view_with(state: &State, viewer: Perspective, field: &str) -> View {
         View::of(state, viewer, |name| name == field)
     }
 
-    fn query(state: &State, _viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
+    fn query(state: &State, _viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
         query::query(state, question)
     }
 
-    fn picture(state: &State, viewer: Eyes) -> Picture {
+    fn picture(state: &State, viewer: Perspective) -> Picture {
         picture::picture(state, viewer)
     }
 }

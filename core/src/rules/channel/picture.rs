@@ -16,7 +16,7 @@ use super::state::{Player, State};
 use super::tokens::Token;
 use super::view::phase_name;
 use crate::picture::{Block, Picture, Piece, PieceRow, TextLine, Tint};
-use crate::seat::{Eyes, Seat};
+use crate::seat::{Perspective, Seat};
 
 /// The width of a row's number and name.
 const NAME_WIDTH: usize = 10;
@@ -25,7 +25,7 @@ const OFFERS_A_LINE: usize = 4;
 /// How many energies of the earth stand in a row of the picture.
 const EARTH_WIDTH: usize = 3;
 
-pub(super) fn picture(state: &State, viewer: Eyes) -> Picture {
+pub(super) fn picture(state: &State, viewer: Perspective) -> Picture {
     let offers = moves(state);
     let boards = state.seats().iter().zip(&state.players);
     let boards = boards.map(|(seat, player)| Block::Rows(board(state, viewer, *seat, player, &offers)));
@@ -125,7 +125,7 @@ fn piece(energy: Option<Energy>, mark: &str) -> Piece {
 }
 
 /// Draws a player's board: whose it is, the score and the tokens, then the rows.
-fn board(state: &State, viewer: Eyes, seat: Seat, player: &Player, offers: &Offers) -> Vec<PieceRow> {
+fn board(state: &State, viewer: Perspective, seat: Seat, player: &Player, offers: &Offers) -> Vec<PieceRow> {
     let moved: BTreeSet<EnergyId> =
         state.sequence().into_iter().flat_map(|sequence| &sequence.moved).map(|moved| moved.id).collect();
     let mark = |energy: &Option<Energy>| match energy.map(|energy| energy.id) {
@@ -153,7 +153,7 @@ fn board(state: &State, viewer: Eyes, seat: Seat, player: &Player, offers: &Offe
 }
 
 /// Names a row, a chakra's with its plenitude as far as the viewer has seen it and the sign of its notch.
-fn row_label(state: &State, viewer: Eyes, player: &Player, row: Row) -> TextLine {
+fn row_label(state: &State, viewer: Perspective, player: &Player, row: Row) -> TextLine {
     let Some(chakra) = Chakra::of_row(row) else {
         let name = if row == Row::EARTH { "earth" } else { "universe" };
         return TextLine::plain(format!("{row} {name}"));

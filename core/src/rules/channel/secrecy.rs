@@ -8,16 +8,16 @@ use super::energy::{Chakra, Color};
 use super::ranged::EnergyId;
 use super::setup::{At, BoardSetup, EnergySetup, PlenitudeSetup, Setup, start};
 use super::state::State;
-use crate::seat::Eyes;
+use crate::seat::Perspective;
 
 /// What stands for a plenitude that the viewer has not seen.
 const UNSEEN: u8 = 1;
 
 /// Returns the setup as far as `viewer` may know it when the match stands at `now`: plenitudes that the viewer has not
 /// seen are 1, and the bag hands out what it still holds in an order of its own.
-pub(super) fn setup_seen(setup: &Setup, now: &State, viewer: Eyes) -> Setup {
+pub(super) fn setup_seen(setup: &Setup, now: &State, viewer: Perspective) -> Setup {
     let Ok(first) = start(setup) else { return setup.clone() };
-    if viewer == Eyes::HOST {
+    if viewer == Perspective::HOST {
         return setup.clone();
     }
     let placed = setup.energies.as_ref().map_or_else(
@@ -35,7 +35,7 @@ pub(super) fn setup_seen(setup: &Setup, now: &State, viewer: Eyes) -> Setup {
     }
 }
 
-fn plenitude_seen(now: &State, viewer: Eyes) -> PlenitudeSetup {
+fn plenitude_seen(now: &State, viewer: Perspective) -> PlenitudeSetup {
     let mut values = Chakra::all().map(|chakra| now.plenitude_seen_by(viewer, chakra).unwrap_or(UNSEEN));
     let mut next = || values.next().unwrap_or(UNSEEN);
     PlenitudeSetup {

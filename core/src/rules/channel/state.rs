@@ -10,7 +10,7 @@ use super::energy::{Chakra, Color, Energy};
 use super::ranged::EnergyId;
 use super::sequence::Sequence;
 use super::tokens::Tokens;
-use crate::seat::{Eyes, Seat};
+use crate::seat::{Perspective, Seat};
 
 /// Everything the future of a match depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,14 +114,14 @@ impl State {
     }
 
     /// CH-18: the plenitude of a chakra as far as a seat has seen it; the table and the end of the match know all.
-    pub(super) fn plenitude_seen_by(&self, viewer: Eyes, chakra: Chakra) -> Option<u8> {
+    pub(super) fn plenitude_seen_by(&self, viewer: Perspective, chakra: Chakra) -> Option<u8> {
         let meditated = || {
             viewer
                 .seat()
                 .and_then(|seat| self.player(seat))
                 .is_some_and(|player| player.known.contains(&chakra))
         };
-        let seen = self.is_over() || viewer == Eyes::HOST || meditated();
+        let seen = self.is_over() || viewer == Perspective::HOST || meditated();
         seen.then(|| self.plenitude_of(chakra))
     }
 }

@@ -13,7 +13,7 @@ use super::ranged::{ChannelNumber, EnergyId, Row};
 use super::score::{score, winners};
 use super::sequence::{Offers, Variant};
 use super::state::{Phase, Player, State};
-use crate::seat::{Eyes, Seat};
+use crate::seat::{Perspective, Seat};
 
 /// The view; fields are named and ordered as in the ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -60,11 +60,11 @@ pub struct PlayerView {
 
 impl View {
     /// Returns the view; of what takes looking ahead only the fields that are wanted.
-    pub(super) fn of(state: &State, viewer: Eyes, is_wanted: impl Fn(&str) -> bool) -> Self {
+    pub(super) fn of(state: &State, viewer: Perspective, is_wanted: impl Fn(&str) -> bool) -> Self {
         let sequence = state.sequence();
         let already_moved: Vec<EnergyId> =
             sequence.map_or_else(Vec::new, |sequence| sequence.moved.iter().map(|moved| moved.id).collect());
-        let all_seen = state.is_over() || viewer == Eyes::HOST;
+        let all_seen = state.is_over() || viewer == Perspective::HOST;
         let on_boards =
             state.players.iter().flat_map(|player| player.board.placed()).map(|(_, energy)| energy);
         let in_maya = state.maya.iter().flatten().flatten().copied();
@@ -119,7 +119,7 @@ fn bag(state: &State) -> BagView {
     BagView { total: state.bag.len(), colors }
 }
 
-fn players(state: &State, viewer: Eyes) -> Vec<PlayerView> {
+fn players(state: &State, viewer: Perspective) -> Vec<PlayerView> {
     let view = |(seat, player): (&Seat, &Player)| PlayerView {
         seat: *seat,
         rows: Row::all().map(|row| ids_by_column(player.board.row(row))).collect(),
@@ -137,7 +137,7 @@ fn ids_by_column(columns: &[Option<Energy>]) -> Vec<u16> {
 }
 
 /// CH-18: what a player has seen is public, the value is for those who have seen it too: 0 stands for it.
-fn known(state: &State, player: &Player, viewer: Eyes) -> BTreeMap<Chakra, Option<u8>> {
+fn known(state: &State, player: &Player, viewer: Perspective) -> BTreeMap<Chakra, Option<u8>> {
     let value = |chakra| {
         let known_to_player = state.is_over() || player.known.contains(&chakra);
         known_to_player.then(|| state.plenitude_seen_by(viewer, chakra).unwrap_or(0))

@@ -30,7 +30,7 @@ use crate::ending::MatchResult;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, Rules, Secrets, SetupError};
-use crate::seat::{Eyes, Seat};
+use crate::seat::{Perspective, Seat};
 use crate::targets::Targets;
 use crate::text::Malformed;
 
@@ -114,15 +114,15 @@ impl Rules for Cycletap {
         Targets::hexes_in(command)
     }
 
-    fn view(state: &State, viewer: Eyes) -> View {
+    fn view(state: &State, viewer: Perspective) -> View {
         View::of(state, viewer)
     }
 
-    fn query(state: &State, viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
+    fn query(state: &State, viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
         query::query(state, viewer, question)
     }
 
-    fn picture(state: &State, viewer: Eyes) -> Picture {
+    fn picture(state: &State, viewer: Perspective) -> Picture {
         picture::picture(state, viewer)
     }
 }

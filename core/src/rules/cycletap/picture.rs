@@ -11,11 +11,11 @@ use super::unit_id::UnitId;
 use super::view::{phase_name, tap_name};
 use crate::hex::Hex;
 use crate::picture::{Arrow, Block, Cell, HexBoard, Picture, TextLine, Tint};
-use crate::seat::{Eyes, Seat};
+use crate::seat::{Perspective, Seat};
 
 const LEGEND: &str = "<> origin  +1 path being built  [] defends  x attacked  .1 waypoint  ~~ water";
 
-pub(super) fn picture(state: &State, viewer: Eyes) -> Picture {
+pub(super) fn picture(state: &State, viewer: Perspective) -> Picture {
     Picture {
         blocks: [
             Block::Lines(heading(state, viewer)),
@@ -52,7 +52,7 @@ fn way(from: Option<Hex>, path: &[Hex]) -> String {
     hexes.join(" > ")
 }
 
-fn heading(state: &State, viewer: Eyes) -> Vec<TextLine> {
+fn heading(state: &State, viewer: Perspective) -> Vec<TextLine> {
     let turn = format!("turn {}, {}", state.turn, phase_name(&state.phase));
     let mut lines = Vec::from([TextLine::plain(match &state.phase {
         Phase::Planning(planning) => format!("{turn} by {}", planning.seat),
@@ -88,7 +88,7 @@ fn tap_line(state: &State, tap: &Tap) -> String {
     }
 }
 
-fn cells(state: &State, viewer: Eyes) -> Vec<Cell> {
+fn cells(state: &State, viewer: Perspective) -> Vec<Cell> {
     let mut cells: BTreeMap<Hex, Cell> = BTreeMap::new();
     for &at in &state.water {
         cells.insert(at, Cell { at, label: "~~".into(), mark: "~~".into(), tint: Tint::Blocked });
@@ -105,7 +105,7 @@ fn cells(state: &State, viewer: Eyes) -> Vec<Cell> {
 }
 
 /// The orders that lead somewhere and the path being built; the legend and the heading say the same in words.
-fn arrows(state: &State, viewer: Eyes) -> Vec<Arrow> {
+fn arrows(state: &State, viewer: Perspective) -> Vec<Arrow> {
     let arrow = |unit: UnitId, path: &[Hex], tint: Tint| {
         let from = state.units.get(&unit).filter(|_| !path.is_empty())?.at;
         Some(Arrow { tint, path: [from].iter().chain(path).copied().collect() })
@@ -121,7 +121,7 @@ fn arrows(state: &State, viewer: Eyes) -> Vec<Arrow> {
 
 /// The marks of orders and taps. Where several are on one hex the last is shown. What is no unit is never in the color
 /// of one.
-fn marks(state: &State, viewer: Eyes) -> Vec<(Hex, String, Tint)> {
+fn marks(state: &State, viewer: Perspective) -> Vec<(Hex, String, Tint)> {
     let (mut waypoints, mut attacks, mut defenses) = (Vec::new(), Vec::new(), Vec::new());
     let position = |unit: UnitId| state.units.get(&unit).map(|unit| unit.at);
     for (seat, _, order) in state.orders_seen_by(viewer) {
@@ -146,7 +146,7 @@ fn numbered(sign: char, path: &[Hex], tint: Tint) -> impl Iterator<Item = (Hex, 
     (1_u32..).zip(path).map(move |(number, &at)| (at, format!("{sign}{number}"), tint))
 }
 
-fn legend(state: &State, viewer: Eyes) -> Vec<TextLine> {
+fn legend(state: &State, viewer: Perspective) -> Vec<TextLine> {
     let unit = |(&id, unit): (&UnitId, &Unit)| {
         let Unit { owner, kind, at, strength } = unit;
         TextLine::default()

@@ -7,10 +7,10 @@ use super::order::PathKind;
 use super::state::{State, Tap};
 use crate::hex::Hex;
 use crate::rules::Answer;
-use crate::seat::Eyes;
+use crate::seat::Perspective;
 use crate::text::{Malformed, split_verb};
 
-pub(super) fn query(state: &State, viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
+pub(super) fn query(state: &State, viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
     match split_verb(question) {
         ("suggest", Some(hex)) => {
             let kind = suggest(state, viewer, hex)?;
@@ -22,7 +22,7 @@ pub(super) fn query(state: &State, viewer: Eyes, question: &str) -> Result<Optio
 
 /// The kind of path that suits the distance of a hex from the origin. Errors do not depend on what the viewer may not
 /// know (CT-19).
-fn suggest(state: &State, viewer: Eyes, hex: &str) -> Result<PathKind, Malformed> {
+fn suggest(state: &State, viewer: Perspective, hex: &str) -> Result<PathKind, Malformed> {
     let hex: Hex = hex.parse()?;
     if !state.board.contains(hex) {
         return Err(Malformed(format!("hex {hex} is off the board of radius {}", state.board.radius())));

@@ -5,29 +5,32 @@ use super::effect::Effect;
 use super::order::Order;
 use super::state::{OrderNumber, PLAYERS, Pool, State, Tap};
 use crate::rules::{Part, Rules};
-use crate::seat::{Eyes, Seat};
+use crate::seat::{Perspective, Seat};
 
 impl State {
     /// Whether `viewer` knows what `side` plans in this turn. While planning lasts, only the side itself and
     /// the host know.
-    fn reveals(&self, side: Seat, viewer: Eyes) -> bool {
-        self.planning().is_none() || viewer.share(side)
+    fn reveals(&self, side: Seat, viewer: Perspective) -> bool {
+        self.planning().is_none() || viewer.may_know_as(side)
     }
 
     /// The tap state, if `viewer` may know it.
-    pub(super) fn tap_seen_by(&self, viewer: Eyes) -> Option<&Tap> {
+    pub(super) fn tap_seen_by(&self, viewer: Perspective) -> Option<&Tap> {
         let planning = self.planning().filter(|planning| self.reveals(planning.seat, viewer));
         planning.map(|planning| &planning.tap)
     }
 
     /// The orders that `viewer` may know, by seat, then number.
-    pub(super) fn orders_seen_by(&self, viewer: Eyes) -> impl Iterator<Item = (Seat, OrderNumber, &Order)> {
+    pub(super) fn orders_seen_by(
+        &self,
+        viewer: Perspective,
+    ) -> impl Iterator<Item = (Seat, OrderNumber, &Order)> {
         let seen = self.orders.iter().filter(move |((seat, _), _)| self.reveals(*seat, viewer));
         seen.map(|((seat, number), order)| (*seat, *number, order))
     }
 
     /// The pools of p1 and p2, as far as `viewer` may know them.
-    pub(super) fn pools_seen_by(&self, viewer: Eyes) -> [Option<Pool>; 2] {
+    pub(super) fn pools_seen_by(&self, viewer: Perspective) -> [Option<Pool>; 2] {
         PLAYERS.map(|seat| self.reveals(seat, viewer).then(|| self.pool(seat)))
     }
 }
@@ -35,7 +38,7 @@ impl State {
 /// Whether `viewer` may know of a part of an entry that left the state `after`, when the match stands at `now`.
 ///
 /// What was planned in earlier turns has been in the open since their execution.
-pub(super) fn shows<R>(after: &State, now: &State, part: &Part<'_, R>, viewer: Eyes) -> bool
+pub(super) fn shows<R>(after: &State, now: &State, part: &Part<'_, R>, viewer: Perspective) -> bool
 where
     R: Rules<Command = Command, Effect = Effect>,
 {

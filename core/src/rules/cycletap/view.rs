@@ -8,7 +8,7 @@ use super::order::{Order, PathKind};
 use super::state::{OrderNumber, Phase, Pool, State, Tap, Unit, UnitKind};
 use super::unit_id::{UnitId, UnitName};
 use crate::hex::Hex;
-use crate::seat::{Eyes, Seat};
+use crate::seat::{Perspective, Seat};
 
 /// The view; fields are named and ordered as in the ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -67,7 +67,7 @@ pub struct OrderView {
 }
 
 impl View {
-    pub(super) fn of(state: &State, viewer: Eyes) -> Self {
+    pub(super) fn of(state: &State, viewer: Perspective) -> Self {
         let [p1, p2] = state.pools_seen_by(viewer);
         let order = |(seat, number, order)| order_view(state, seat, number, order);
         Self {

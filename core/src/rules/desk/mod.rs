@@ -46,7 +46,7 @@ use crate::admission::Issuer;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, Rules, Secrets, SetupError};
-use crate::seat::{Eyes, Seat};
+use crate::seat::{Perspective, Seat};
 use crate::text::Malformed;
 
 pub use command::{AskedSeats, Command, Grounds, PlayCount, RefusalCode};
@@ -108,15 +108,15 @@ impl Rules for Desk {
         legal::candidates(seat)
     }
 
-    fn view(state: &State, _viewer: Eyes) -> View {
+    fn view(state: &State, _viewer: Perspective) -> View {
         View::of(state)
     }
 
-    fn query(state: &State, _viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
+    fn query(state: &State, _viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
         Ok(query::query(state, question))
     }
 
-    fn picture(state: &State, _viewer: Eyes) -> Picture {
+    fn picture(state: &State, _viewer: Perspective) -> Picture {
         picture::picture(state)
     }
 }

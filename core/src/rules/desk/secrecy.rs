@@ -4,18 +4,18 @@ use super::command::Command;
 use super::state::{Phase, Secret, State};
 use crate::paper::PaperContent;
 use crate::rules::{Part, Rules};
-use crate::seat::Eyes;
+use crate::seat::Perspective;
 
 /// Whether `viewer` may know of a part of an entry that left the state `after`, when the desk stands at `now`.
 ///
 /// Orders alone are hidden, ignored ones too: a late order may tell what its player is up to. Effects tell that one
 /// came, to everybody.
-pub(super) fn shows<R>(after: &State, now: &State, part: &Part<'_, R>, viewer: Eyes) -> bool
+pub(super) fn shows<R>(after: &State, now: &State, part: &Part<'_, R>, viewer: Perspective) -> bool
 where
     R: Rules<Command = Command>,
 {
     let Part::Command(seat, Command::Paper(paper)) = part else { return true };
-    if !matches!(paper.paper().content(), PaperContent::Order(_)) || viewer.share(*seat) {
+    if !matches!(paper.paper().content(), PaperContent::Order(_)) || viewer.may_know_as(*seat) {
         return true;
     }
     let is_over = matches!(now.phase, Phase::Over(_));

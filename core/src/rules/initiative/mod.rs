@@ -25,7 +25,7 @@ use crate::dice::DueRoll;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, Rules, Secrets, SetupError};
-use crate::seat::{Eyes, Seat};
+use crate::seat::{Perspective, Seat};
 use crate::targets::Targets;
 use crate::text::Malformed;
 
@@ -113,15 +113,15 @@ impl Rules for Initiative {
         Targets::hexes_in(command)
     }
 
-    fn view(state: &State, _viewer: Eyes) -> View {
+    fn view(state: &State, _viewer: Perspective) -> View {
         View::of(state)
     }
 
-    fn query(state: &State, _viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
+    fn query(state: &State, _viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
         query::query(state, question)
     }
 
-    fn picture(state: &State, _viewer: Eyes) -> Picture {
+    fn picture(state: &State, _viewer: Perspective) -> Picture {
         picture::picture(state)
     }
 }

@@ -28,7 +28,7 @@ use crate::ending::MatchResult;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, Rules, Secrets, SetupError};
-use crate::seat::{Eyes, Seat};
+use crate::seat::{Perspective, Seat};
 use crate::text::Malformed;
 
 pub use command::Command;
@@ -108,19 +108,19 @@ impl Rules for Lifecycle {
         legal::candidates(state, seat)
     }
 
-    fn view(state: &State, _viewer: Eyes) -> View {
+    fn view(state: &State, _viewer: Perspective) -> View {
         View::of(state, true)
     }
 
-    fn view_with(state: &State, _viewer: Eyes, field: &str) -> View {
+    fn view_with(state: &State, _viewer: Perspective, field: &str) -> View {
         View::of(state, field == "projected_queue")
     }
 
-    fn query(state: &State, _viewer: Eyes, question: &str) -> Result<Option<Answer>, Malformed> {
+    fn query(state: &State, _viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
         query::query(state, question)
     }
 
-    fn picture(state: &State, _viewer: Eyes) -> Picture {
+    fn picture(state: &State, _viewer: Perspective) -> Picture {
         picture::picture(state)
     }
 }

@@ -10,7 +10,7 @@ use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
 use turnfold_core::picture::Picture;
 use turnfold_core::rules::Part;
 use turnfold_core::text::{Malformed, number};
-use turnfold_core::{CommandSource, DicePolicy, Eyes, Logged, Rules, Seat, Secrets, SetupError, Step};
+use turnfold_core::{CommandSource, DicePolicy, Logged, Perspective, Rules, Seat, Secrets, SetupError, Step};
 use turnfold_replay::Viewer;
 
 use super::relay::{Fault, Move, Relay, Setup};
@@ -87,9 +87,9 @@ pub(crate) fn index(seat: Seat) -> Option<usize> {
     Seat::players(16).iter().position(|player| *player == seat)
 }
 
-fn shows(after: &Relay, now: &Relay, part: &Part<'_, RelayRules>, viewer: Eyes) -> bool {
+fn shows(after: &Relay, now: &Relay, part: &Part<'_, RelayRules>, viewer: Perspective) -> bool {
     let Part::Command(seat, Move::Add(_)) = part else { return true };
-    !now.setup.secret || viewer.share(*seat) || now.is_over() || now.round > after.round
+    !now.setup.secret || viewer.may_know_as(*seat) || now.is_over() || now.round > after.round
 }
 
 impl Rules for RelayRules {
@@ -139,11 +139,11 @@ impl Rules for RelayRules {
         if seat == Seat::Host { vec![Move::Resolve] } else { vec![Move::Add(1), Move::Add(9), Move::Done] }
     }
 
-    fn view(state: &Relay, _viewer: Eyes) -> View {
+    fn view(state: &Relay, _viewer: Perspective) -> View {
         View { round: state.round }
     }
 
-    fn picture(_state: &Relay, _viewer: Eyes) -> Picture {
+    fn picture(_state: &Relay, _viewer: Perspective) -> Picture {
         Picture { blocks: Vec::new() }
     }
 }

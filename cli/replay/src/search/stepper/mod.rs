@@ -338,7 +338,7 @@ impl Place<'_> {
     fn field(&self, viewer: Viewer, path: &str) -> Option<Value> {
         match self {
             Self::Before(state) => viewer.field(*state, path),
-            Self::Entry(_, step) => step.view_at(viewer.eyes(), path),
+            Self::Entry(_, step) => step.view_at(viewer.perspective(), path),
         }
     }
 }

@@ -34,8 +34,8 @@ impl SeatHistory {
             entries.push(LogEntry { outcome: Some(seen.outcome()), ..entry });
         })?;
         let unusable = |cause| broken_setup(name, cause);
-        let setup = state.setup_seen(&self.line.setup, viewer.eyes()).map_err(unusable)?;
-        let view = Some(viewer.eyes());
+        let setup = state.setup_seen(&self.line.setup, viewer.perspective()).map_err(unusable)?;
+        let view = Some(viewer.perspective());
         let mut replay = Replay::compose(&name.to_string(), rules.clone(), *dice, title, &setup, view)
             .map_err(unusable)?;
         replay.lines = entries.into_iter().map(ReplayLine::Entry).collect();
