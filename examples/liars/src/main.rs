@@ -128,21 +128,21 @@ fn listed(dice: &[u8]) -> String {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason {
-    BadBid,
-    LowBid,
-    NoBid,
+    OutOfRange,
+    TooLow,
+    NothingToDoubt,
 }
 
 impl Ruled for Reason {
-    const ALL: &'static [Self] = &[Self::BadBid, Self::LowBid, Self::NoBid];
+    const ALL: &'static [Self] = &[Self::OutOfRange, Self::TooLow, Self::NothingToDoubt];
 
     fn ruling(self) -> Ruling {
         match self {
-            Self::BadBid => {
+            Self::OutOfRange => {
                 Ruling::of("bad_bid", &["LD-3"]).says("a bid is of dice that are there, and of faces 1 to 6")
             }
-            Self::LowBid => Ruling::of("low_bid", &["LD-3"]).says("a bid is higher than the one before"),
-            Self::NoBid => Ruling::of("no_bid", &["LD-4"]).says("there is no bid to doubt"),
+            Self::TooLow => Ruling::of("low_bid", &["LD-3"]).says("a bid is higher than the one before"),
+            Self::NothingToDoubt => Ruling::of("no_bid", &["LD-4"]).says("there is no bid to doubt"),
         }
     }
 }
@@ -236,14 +236,14 @@ impl Rules for Liars {
         Ok(match (command, state.bid) {
             (Command::Roll(_), _) => applied,
             _ if seat != state.turn => return Err(Rejection::NotYourTurn),
-            (Command::Doubt, None) => Verdict::Ignored(Reason::NoBid),
+            (Command::Doubt, None) => Verdict::Ignored(Reason::NothingToDoubt),
             (Command::Bid { count, face }, _)
                 if !(1..=state.all_dice()).contains(count) || !(1..=6).contains(face) =>
             {
-                Verdict::Ignored(Reason::BadBid)
+                Verdict::Ignored(Reason::OutOfRange)
             }
             (Command::Bid { count, face }, Some(bid)) if (*count, *face) <= (bid.count, bid.face) => {
-                Verdict::Ignored(Reason::LowBid)
+                Verdict::Ignored(Reason::TooLow)
             }
             _ => applied,
         })
