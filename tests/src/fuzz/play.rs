@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::LazyLock;
 
 use arbitrary::{Result, Unstructured};
-use turnfold_core::registry::rulesets;
+use turnfold_core::registry::{find, rulesets};
 use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat, Seed};
 
 use turnfold_laws::{PlayedEntry, PlayedLaws, PlayedMatch, verbs};
@@ -28,11 +28,12 @@ static SETUPS: LazyLock<BTreeMap<String, Vec<Setup>>> = LazyLock::new(|| {
 });
 
 /// Plays a match of a ruleset as the bytes say.
-pub fn play(rules: &dyn AnyRules, bytes: &[u8]) {
+pub fn play(ruleset: &str, bytes: &[u8]) {
+    let rules = &*find(ruleset).unwrap();
     let mut choices = Unstructured::new(bytes);
     let mut laws = PlayedLaws::new(rules);
     // A match whose choices end early is as good as any.
-    if let Ok((setup_name, setup)) = choices.choose(&SETUPS[rules.name()]) {
+    if let Ok((setup_name, setup)) = choices.choose(&SETUPS[ruleset]) {
         let mut table = Table::new(rules, setup_name, setup, &mut choices);
         while !choices.is_empty() && table.submitted < COMMANDS_MAX {
             if table.submit(&mut choices, &mut laws).is_err() {
