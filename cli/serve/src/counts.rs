@@ -35,7 +35,7 @@ impl Counts {
         let Err(index) = self.0.binary_search_by_key(&head, |noted| noted.0) else { return };
         self.0.insert(index, (head, count));
         if self.0.len() > NOTED_MAX {
-            // Whoever comes again was here lately.
+            // A viewer that comes again was here lately.
             self.0.drain(1..=NOTED_MAX / 2);
         }
     }

@@ -234,7 +234,7 @@ fn make<T: Made>(parent: &Path, new: impl Fn() -> io::Result<T>) -> io::Result<D
 
 /// Locks what was made; returns `false` if another process took it for a leftover before.
 fn is_held(made: &impl Made) -> bool {
-    // Where there are no locks, nobody gets one to remove it.
+    // Where there are no locks, no process gets one to remove it.
     let lock = made.handle().map(File::try_lock);
     !matches!(lock, Some(Err(TryLockError::WouldBlock))) && made.path().exists()
 }

@@ -286,7 +286,7 @@ impl Backend for View {
     }
 
     fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
-        // Asked for pages of one branch, of which there may be many.
+        // Asked for the pages of one branch, which may be many.
         if let (Some(b'p'), Some(branch)) = (range.start.first(), key::id_of(&range.start))
             && let Some(places) = self.pages.get(&branch)
         {

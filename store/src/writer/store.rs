@@ -20,7 +20,7 @@ use crate::snapshots::{Snapshot, has_snapshot};
 /// What it reads, it reads as a [`StoreReader`]. It can be shared between threads. One store has one handle; dropping
 /// it closes the store and logs what goes wrong, [`close`](Store::close) returns it.
 pub struct Store {
-    // Whoever writes ends before what is read is closed.
+    // The writer ends before what is read is closed.
     pub(super) engine: Box<dyn Engine>,
     reader: StoreReader,
 }

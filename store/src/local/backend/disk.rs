@@ -85,7 +85,7 @@ impl Backend for DiskBackend {
     }
 
     fn compare(&self) -> Result<Vec<String>, BackendError> {
-        let _nobody_commits = self.writing.as_ref().map(lock);
+        let _no_commit = self.writing.as_ref().map(lock);
         compare(&self.places.journal, self)
     }
 
@@ -97,7 +97,7 @@ impl Backend for DiskBackend {
 impl Drop for DiskBackend {
     fn drop(&mut self) {
         let Some(writing) = &self.writing else { return };
-        // Whoever wrote has got the error; a journal that was not closed is read all the same.
+        // The writer has got the error; a journal that was not closed is read all the same.
         if let Err(error) = lock(writing).close() {
             tracing::warn!(%error, "the store did not close cleanly; what was acknowledged is safe");
         }

@@ -105,7 +105,7 @@ impl Writing {
         let bodies = self.journal.switch();
         self.records.begin_packing();
         self.is_clean = false;
-        // It goes into the other head, of which nothing is needed any more.
+        // It goes into the other head, whose content is no longer needed.
         self.journal.note(Kind::Note, self.index())?;
         lock(&self.journal).append(&bodies)?;
         if let Some((body, changes)) = large {

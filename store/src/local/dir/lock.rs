@@ -91,7 +91,7 @@ impl Lock {
     }
 
     fn name_holder(&self) {
-        // On a full disk the lock holds all the same, only nobody knows by whom.
+        // On a full disk the lock holds all the same, but its holder is unknown.
         let mut file = &self.file;
         let named = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         if let Err(error) = named {

@@ -66,7 +66,7 @@ impl Committer {
         stage: impl FnOnce(&mut Ledger, &mut Staged) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (sender, answer) = sync_channel(1);
-        // Whoever asked may have gone away.
+        // The caller may have gone away.
         self.submit(order, stage, move |done| drop(sender.send(done)));
         answer.recv().unwrap_or_else(|_| Err(ended()))
     }
@@ -107,7 +107,7 @@ impl Committer {
 
 impl Drop for Committer {
     fn drop(&mut self) {
-        // Whoever wrote has got the error.
+        // The writer has got the error.
         if let Err(error) = self.stop()
             && !matches!(error, StoreError::Failed { .. })
         {
