@@ -12,9 +12,10 @@ use crate::backup::error::RescueError;
 use crate::backup::part::Totals;
 use crate::entry::{NewEntry, Seq};
 use crate::error::StoreError;
+use crate::genesis::Genesis;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
 use crate::names::{BranchName, IdempotencyKey, MatchName};
-use crate::reader::found::{FoundBranch, FoundMatch};
+use crate::reader::found::{FoundBranch, FoundMatch, Head};
 use crate::reader::line::{BranchId, NamedBranch};
 use crate::reader::line::{Line, Own};
 use crate::reader::report::Appended;
@@ -185,18 +186,51 @@ pub(crate) struct NewBranch {
     pub(crate) at: Seq,
 }
 
+/// A match to be made with all its branches.
+#[derive(Clone, Debug)]
+pub(crate) struct NewMatch {
+    pub(crate) name: MatchName,
+    /// The encoded Genesis.
+    pub(crate) genesis: Vec<u8>,
+    /// `main`, then the others, each after the one that it begins on.
+    pub(crate) lines: Vec<NewLine>,
+}
+
+/// A branch of a match to be made.
+#[derive(Clone, Debug)]
+pub(crate) struct NewLine {
+    pub(crate) name: BranchName,
+    /// The branch that it begins on; `None` for `main`.
+    pub(crate) from: Option<BranchName>,
+    /// The entry after which it begins, and the link there.
+    pub(crate) before: Head,
+    pub(crate) batches: Vec<KeyedBatch>,
+}
+
+/// Entries in a row that share an idempotency key, or have none.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyedBatch {
+    pub(crate) idempotency_key: Option<IdempotencyKey>,
+    pub(crate) entries: Vec<NewEntry>,
+}
+
+impl NewMatch {
+    /// A match with these first entries, which carry no idempotency key.
+    pub(crate) fn of(name: &MatchName, genesis: &Genesis, entries: Vec<NewEntry>) -> Self {
+        let before = Head { seq: 0, link: genesis.link() };
+        let batches = vec![KeyedBatch { idempotency_key: None, entries }];
+        let main = NewLine { name: BranchName::main(), from: None, before, batches };
+        Self { name: name.clone(), genesis: genesis.encode(), lines: vec![main] }
+    }
+}
+
 /// An engine (FL-4). What returns is durable.
 pub(crate) trait Engine: Send + Sync {
     /// Returns what reads while it writes.
     fn reader(&self) -> Arc<dyn EngineReader>;
 
-    /// Creates a match of an encoded Genesis with its first entries.
-    fn create_match(
-        &self,
-        name: &MatchName,
-        genesis: Vec<u8>,
-        entries: Vec<NewEntry>,
-    ) -> Result<(), StoreError>;
+    /// Creates a match with its first entries, all or nothing.
+    fn create_match(&self, new: NewMatch) -> Result<(), StoreError>;
 
     /// Creates a branch with its first own entries.
     fn create_branch(&self, new: NewBranch, entries: Vec<NewEntry>) -> Result<(), StoreError>;

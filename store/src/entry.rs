@@ -1,10 +1,9 @@
-//! What the log is made of: Genesis and entries, as values and as bytes.
+//! The entries of the log, as values and as bytes.
 
 use serde::{Deserialize, Serialize};
+use turnfold_core::Seat;
 use turnfold_core::decode::{DecodeError, decode_strictly};
-use turnfold_core::{DicePolicy, Digest, Seat};
 
-use crate::chain;
 use crate::error::StoreError;
 use crate::names::IdempotencyKey;
 
@@ -13,55 +12,6 @@ pub type Seq = u64;
 
 /// The most bytes a command may have.
 pub const COMMAND_BYTES_MAX: usize = 64 * 1024;
-
-/// The most bytes an encoded Genesis may have.
-pub const GENESIS_BYTES_MAX: usize = 128 * 1024;
-
-/// How a match begins. The field order is the format.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Genesis {
-    /// The format of this record and of the entries: [`Genesis::FORMAT`].
-    pub format: u16,
-    /// The ruleset's name.
-    pub ruleset: String,
-    /// The ruleset's version.
-    pub ruleset_version: u32,
-    /// The setup as the ruleset encodes it.
-    pub setup: Vec<u8>,
-    /// Where rolls come from.
-    pub dice: DicePolicy,
-    /// Distinguishes this match from all others, also of the same name.
-    pub match_id: [u8; 16],
-    /// What people call it.
-    pub title: String,
-    /// When it was created, in Unix milliseconds.
-    pub created_at_ms: i64,
-}
-
-impl Genesis {
-    /// The only format there is.
-    pub const FORMAT: u16 = 2;
-
-    /// Returns the link that the chain of entries begins with.
-    #[must_use]
-    pub fn link(&self) -> Digest {
-        chain::genesis_link(&self.encode())
-    }
-
-    /// Returns its bytes, as the log holds them.
-    #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        encode(self)
-    }
-
-    /// Reads its bytes.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when they are not exactly what [`encode`](Self::encode) writes.
-    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        decode_strictly(bytes)
-    }
-}
 
 /// A command in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]

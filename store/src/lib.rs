@@ -20,6 +20,7 @@
 //!     match_id: [0; 16],
 //!     title: "An example".into(),
 //!     created_at_ms: 0,
+//!     origins: Vec::new(),
 //! };
 //! let (duel, main): (MatchName, _) = ("duel".parse()?, BranchName::main());
 //! let store = Store::in_memory();
@@ -42,6 +43,7 @@
 mod names;
 
 mod entry;
+mod genesis;
 mod grant;
 mod granting;
 
@@ -73,8 +75,9 @@ pub use audit::{Audited, BegunFork, MatchAudit, SoundBranch};
 pub use backup::error::RescueError;
 pub use backup::part::Totals;
 pub use chain::Linker;
-pub use entry::{COMMAND_BYTES_MAX, Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq};
+pub use entry::{COMMAND_BYTES_MAX, Entry, NewEntry, Seq};
 pub use error::{ErrorKind, StoreError};
+pub use genesis::{GENESIS_BYTES_MAX, Genesis, Origin, OriginCheck};
 pub use grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant, NotAGrantId};
 #[doc(hidden)]
 pub use local::backend;
@@ -92,4 +95,5 @@ pub use reader::report::Appended;
 pub use reader::report::{Damage, MatchInfo, MatchStats, StoreCheck, StoreStats};
 pub use reader::store_reader::StoreReader;
 pub use snapshots::{SNAPSHOT_INTERVAL, Snapshot};
+pub use writer::copy::BranchCopy;
 pub use writer::store::Store;

@@ -91,6 +91,7 @@ fn large(dir: &Path) -> Vec<String> {
         match_id: [number; 16],
         title: String::new(),
         created_at_ms: 0,
+        origins: Vec::new(),
     };
     let store = Store::open_or_create(dir).unwrap();
     for number in 0..40 {

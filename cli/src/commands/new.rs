@@ -137,6 +137,7 @@ pub(crate) fn genesis(game: Game, title: String) -> Result<Genesis, Failure> {
         match_id: random::match_id()?,
         title,
         created_at_ms: clock::now_ms()?,
+        origins: Vec::new(),
     })
 }
 

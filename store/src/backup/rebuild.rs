@@ -8,8 +8,9 @@ use super::error::RescueError;
 use super::part::{BranchPart, MatchPart, Part, Totals};
 use crate::ancestry::Ancestry;
 use crate::chain::{self, Linker};
-use crate::engine::{Append, Engine, NewBranch};
-use crate::entry::{Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq, check_size};
+use crate::engine::{Append, Engine, NewBranch, NewMatch};
+use crate::entry::{Entry, NewEntry, Seq, check_size};
+use crate::genesis::{GENESIS_BYTES_MAX, Genesis};
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 
 /// How many entries are appended at a time, and from how many bytes on. One append of a client stays one.
@@ -227,7 +228,7 @@ impl<'a> Rebuild<'a> {
         }
         branch.waiting = rest;
         if all_have_come && !*is_created {
-            self.store.create_match(name, genesis.encode(), Vec::new())?;
+            self.store.create_match(NewMatch::of(name, genesis, Vec::new()))?;
             *is_created = true;
         }
         Ok(())
@@ -252,10 +253,10 @@ fn append(
     if !*is_created {
         *is_created = true;
         if idempotency_key.is_none() {
-            store.create_match(match_name, genesis.encode(), entries)?;
+            store.create_match(NewMatch::of(match_name, genesis, entries))?;
             return Ok(head);
         }
-        store.create_match(match_name, genesis.encode(), Vec::new())?;
+        store.create_match(NewMatch::of(match_name, genesis, Vec::new()))?;
     }
     let appended = store.append(Append {
         match_name: match_name.clone(),

@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use super::begun::KEYED_ENTRIES_MAX;
 use super::engine::Fleet;
 use super::held::Names;
 use super::keys::Slot;
@@ -33,7 +34,7 @@ impl Fleet {
         let attempt = new_id()?;
         // The entries of a keyed append are one run as often as they can be, whatever is restored.
         let run_max = if append.idempotency_key.is_some() { usize::MAX } else { self.run_entries_max };
-        let run_max = run_max.min(4096);
+        let run_max = run_max.min(KEYED_ENTRIES_MAX);
         let mut slot = append.idempotency_key.as_ref().map(first_slot);
         for _ in 0..ROUNDS_MAX {
             let is_asked = |id: &BranchId| append.expected_id.is_none_or(|asked| asked == *id);
@@ -57,9 +58,9 @@ impl Fleet {
             if let Some(head) = head_expected {
                 let runs = pack(head, &append.entries, append.idempotency_key.as_ref().zip(slot), run_max);
                 let end = end_of(&runs, head);
-                let BranchId { of, branch } = id;
+                let branch = id.branch;
                 let done = Appended { first: head.seq + 1, last: end.seq, repeated: false };
-                if self.writers.write(Runs { names: names.clone(), of, branch, attempt, all: runs })?
+                if self.writers.write(Runs { names: names.clone(), branch, attempt, all: runs })?
                     || self.is_ours(id, head.seq + 1, attempt)?
                 {
                     self.held().note(names, id, end);

@@ -3,15 +3,13 @@
 use turnfold_core::Digest;
 use uuid::Uuid;
 
+use super::begun::{Begun, begin};
 use super::connect::Connection;
 use super::engine::Fleet;
 use super::fault::Fault;
-use super::insert::statement;
-use super::read::{Ask as _, column, get, uuid};
-use super::run::{Runs, end_of, pack};
-use super::schema::{branch_number, new_id};
-use crate::chain;
-use crate::engine::{Append, Engine, EngineReader, NewBranch};
+use super::read::{Ask as _, get, uuid};
+use super::schema::new_id;
+use crate::engine::{Append, Engine, EngineReader, KeyedBatch, NewBranch, NewLine, NewMatch};
 use crate::entry::NewEntry;
 use crate::error::StoreError;
 use crate::grant::{GrantId, JoinedSeat, NewGrant};
@@ -26,23 +24,20 @@ impl Engine for Fleet {
         Arc::<super::read::Reading<super::read::Newest>>::clone(&self.reading)
     }
 
-    fn create_match(
-        &self,
-        match_name: &MatchName,
-        genesis: Vec<u8>,
-        entries: Vec<NewEntry>,
-    ) -> Result<(), StoreError> {
+    fn create_match(&self, new: NewMatch) -> Result<(), StoreError> {
         const MATCH: &str =
             "INSERT INTO @match (name, id, genesis) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
         const SAME: &str = "SELECT id FROM @match WHERE name = $1";
+        let NewMatch { name: match_name, genesis, lines } = new;
         let attempt = new_id()?;
-        let (of, main) = (MatchId(attempt.as_u128()), BranchName::main());
-        let head = Head { seq: 0, link: chain::genesis_link(&genesis) };
-        let runs = pack(head, &entries, None, self.run_entries_max);
-        let end = end_of(&runs, head);
-        let names = (match_name.clone(), main.clone());
-        let branch = branch_number(attempt);
-        let runs = Runs { names: names.clone(), of, branch, attempt, all: runs };
+        let of = MatchId(attempt.as_u128());
+        let mut begun: Vec<Begun> = Vec::new();
+        for line in lines {
+            let parent =
+                line.from.as_ref().and_then(|from| begun.iter().find(|begun| begun.names.1 == *from));
+            let parent = parent.map(|parent| parent.branch);
+            begun.push(Begun::of(line, (&match_name, of), parent, self.run_entries_max)?);
+        }
         let is_made = self.pool().until_answered(|connection, maybe| {
             connection.run("BEGIN")?;
             if connection.execute(MATCH, &[&match_name.as_str(), &attempt, &genesis])? == 0 {
@@ -50,13 +45,15 @@ impl Engine for Fleet {
                 let same = connection.query(SAME, &[&match_name.as_str()])?;
                 return Ok(maybe && same.iter().any(|row| row.get::<_, Uuid>(0) == attempt));
             }
-            begin(connection, &runs, &main, (None, head))?;
+            begun.iter().try_for_each(|branch| begin(connection, branch))?;
             connection.run("COMMIT").map(|()| true)
         })?;
         if !is_made {
-            return Err(StoreError::AlreadyExists { match_name: match_name.clone() });
+            return Err(StoreError::AlreadyExists { match_name });
         }
-        self.held().note(names, BranchId { of, branch }, end);
+        for Begun { names, branch, end, .. } in begun {
+            self.held().note(names, BranchId { of, branch }, end);
+        }
         Ok(())
     }
 
@@ -71,16 +68,14 @@ impl Engine for Fleet {
             Err(error) => return Err(error),
         }
         parent.require(at)?;
-        let head = Head { seq: at, link: parent.link_at(reader, at)? };
-        let attempt = new_id()?;
-        let no = branch_number(attempt);
-        let runs = pack(head, &entries, None, self.run_entries_max);
-        let end = end_of(&runs, head);
-        let (of, names) = (parent.of.id, (match_name.clone(), name.clone()));
-        let runs = Runs { names: names.clone(), of, branch: no, attempt, all: runs };
+        let before = Head { seq: at, link: parent.link_at(reader, at)? };
+        let batches = vec![KeyedBatch { idempotency_key: None, entries }];
+        let line = NewLine { name: name.clone(), from: Some(from.clone()), before, batches };
+        let of = parent.of.id;
+        let begun = Begun::of(line, (&match_name, of), Some(parent.branch.id), self.run_entries_max)?;
         let made = self.pool().until_answered(|connection, maybe| {
             connection.run("BEGIN")?;
-            match begin(connection, &runs, &name, (Some(parent.branch.id), head)) {
+            match begin(connection, &begun) {
                 Ok(()) => connection.run("COMMIT").map(|()| Ok(true)),
                 // The parent is gone.
                 Err(Fault::Referred) => {
@@ -91,7 +86,8 @@ impl Engine for Fleet {
                     connection.run("ROLLBACK")?;
                     let same = "SELECT no FROM @branch WHERE match = $1 AND name = $2";
                     let same = connection.query(same, &[&uuid(of), &name.as_str()])?;
-                    Ok(Ok(maybe && same.iter().any(|row| row.get::<_, i64>(0) == no.cast_signed())))
+                    let no = begun.branch.cast_signed();
+                    Ok(Ok(maybe && same.iter().any(|row| row.get::<_, i64>(0) == no)))
                 }
                 Err(fault) => Err(fault),
             }
@@ -99,7 +95,7 @@ impl Engine for Fleet {
         if !made {
             return Err(exists());
         }
-        self.held().note(names, BranchId { of, branch: no }, end);
+        self.held().note(begun.names, BranchId { of, branch: begun.branch }, begun.end);
         Ok(())
     }
 
@@ -265,33 +261,6 @@ fn rename(
         Err(Fault::Taken) => Ok(Err(StoreError::AlreadyExists { match_name: new.clone() })),
         Err(fault) => Err(fault),
     }
-}
-
-/// Makes a branch with its first runs, within a transaction (FL-14).
-fn begin(
-    connection: &mut Connection,
-    runs: &Runs,
-    name: &BranchName,
-    (parent, head): (Option<u64>, Head),
-) -> Result<(), Fault> {
-    const BRANCH: &str =
-        "INSERT INTO @branch (no, match, parent, at, name, before) VALUES ($1, $2, $3, $4, $5, $6)";
-    let parent = parent.map(u64::cast_signed);
-    let bound: [&(dyn postgres::types::ToSql + Sync); 6] = [
-        &runs.branch.cast_signed(),
-        &uuid(runs.of),
-        &parent,
-        &column(head.seq),
-        &name.as_str(),
-        &head.link.as_bytes().as_slice(),
-    ];
-    connection.execute(BRANCH, &bound)?;
-    for run in &runs.all {
-        if statement(connection, &[(runs, run)])?.is_empty() {
-            return Err(Fault::Again("a branch was changed while it was made".to_owned()));
-        }
-    }
-    Ok(())
 }
 
 impl Fleet {

@@ -4,6 +4,7 @@
 mod access;
 pub(crate) mod address;
 mod append;
+mod begun;
 mod change;
 mod check;
 mod connect;

@@ -8,7 +8,7 @@ use super::held::Names;
 use crate::chain::Linker;
 use crate::entry::{NewEntry, Seq, encode};
 use crate::names::IdempotencyKey;
-use crate::reader::found::{Head, MatchId};
+use crate::reader::found::Head;
 
 /// The most bytes of a run, unless it is of a single entry.
 const RUN_BYTES_MAX: usize = 8 << 20;
@@ -27,7 +27,6 @@ pub(super) struct Run {
 /// The runs of one append, and whose it is.
 pub(super) struct Runs {
     pub(super) names: Names,
-    pub(super) of: MatchId,
     pub(super) branch: u64,
     pub(super) attempt: Uuid,
     pub(super) all: Vec<Run>,

@@ -4,8 +4,9 @@ use turnfold_core::Digest;
 
 use super::line::Line;
 use super::store_reader::StoreReader;
-use crate::entry::{Genesis, Seq};
+use crate::entry::Seq;
 use crate::error::StoreError;
+use crate::genesis::Genesis;
 use crate::names::{BranchName, MatchName};
 
 /// What [`StoreReader::branches`] says of a branch.

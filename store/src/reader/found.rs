@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use turnfold_core::Digest;
 
 use crate::chain;
-use crate::entry::{Genesis, Seq};
+use crate::entry::Seq;
 use crate::error::StoreError;
+use crate::genesis::Genesis;
 use crate::names::{BranchName, MatchName};
 
 /// What an engine calls a match, whatever its name. One that is made later never has it again.

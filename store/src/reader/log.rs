@@ -6,8 +6,9 @@ use turnfold_core::Digest;
 
 use super::entries::Entries;
 use super::store_reader::StoreReader;
-use crate::entry::{Entry, Genesis, Seq};
+use crate::entry::{Entry, Seq};
 use crate::error::StoreError;
+use crate::genesis::Genesis;
 use crate::names::{BranchName, MatchName};
 
 /// A branch read whole, or up to some entry.

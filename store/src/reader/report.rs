@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::backup::part::Totals;
-use crate::entry::{Genesis, Seq};
+use crate::entry::Seq;
+use crate::genesis::Genesis;
 use crate::names::{BranchName, MatchName};
 
 /// What [`StoreReader::matches`](crate::StoreReader::matches) says of a match.

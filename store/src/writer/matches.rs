@@ -1,9 +1,10 @@
 //! Creating, renaming and deleting matches and branches.
 
 use super::store::Store;
-use crate::engine::NewBranch;
-use crate::entry::{GENESIS_BYTES_MAX, Genesis, NewEntry, Seq, check_size};
+use crate::engine::{NewBranch, NewMatch};
+use crate::entry::{NewEntry, Seq, check_size};
 use crate::error::StoreError;
+use crate::genesis::{GENESIS_BYTES_MAX, Genesis};
 use crate::names::{BranchName, MatchName};
 
 impl Store {
@@ -17,10 +18,13 @@ impl Store {
         genesis: &Genesis,
         entries: Vec<NewEntry>,
     ) -> Result<(), StoreError> {
-        let genesis = genesis.encode();
-        check_size("a genesis", genesis.len(), GENESIS_BYTES_MAX)?;
         entries.iter().try_for_each(NewEntry::check_size)?;
-        self.engine.create_match(name, genesis, entries)
+        self.create(NewMatch::of(name, genesis, entries))
+    }
+
+    pub(super) fn create(&self, new: NewMatch) -> Result<(), StoreError> {
+        check_size("a genesis", new.genesis.len(), GENESIS_BYTES_MAX)?;
+        self.engine.create_match(new)
     }
 
     /// Creates a branch that begins after entry `at` of another; 0 begins it at the setup.

@@ -287,5 +287,6 @@ pub(crate) fn genesis() -> Genesis {
         match_id: [7; 16],
         title: String::new(),
         created_at_ms: 0,
+        origins: Vec::new(),
     }
 }

@@ -10,6 +10,7 @@ mod append;
 mod branches;
 mod chance;
 mod child;
+mod copies;
 mod damage;
 mod disk;
 mod engines;

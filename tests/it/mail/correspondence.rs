@@ -100,6 +100,7 @@ impl Correspondence {
             match_id,
             title: String::new(),
             created_at_ms: 0,
+            origins: Vec::new(),
         };
         let setup = rules.read_setup(setup).unwrap();
         let state = rules.start(&setup).unwrap();

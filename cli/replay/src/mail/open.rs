@@ -87,6 +87,7 @@ impl NewMailMatch<'_> {
             match_id,
             title: String::new(),
             created_at_ms: self.created_at_ms,
+            origins: Vec::new(),
         }
     }
 

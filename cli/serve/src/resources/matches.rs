@@ -306,6 +306,7 @@ fn make(app: &Arc<App>, access: &Access, match_name: &MatchName, new: NewGame) -
         match_id,
         title,
         created_at_ms: now_ms,
+        origins: Vec::new(),
     };
     let token = AccessToken::generate(TokenKind::Host, &app.outside).map_err(no_chance)?;
     app.store.create_match(match_name, &genesis, entries)?;

@@ -7,8 +7,7 @@ use turnfold_core::Digest;
 use super::committer::{Committer, Order};
 use super::ledger::{BranchState, Ledger, Staged};
 use super::{delete, grants};
-use crate::chain;
-use crate::engine::{Append, Engine, EngineReader, NewBranch, Then};
+use crate::engine::{Append, Engine, EngineReader, KeyedBatch, NewBranch, NewMatch, Then};
 use crate::entry::NewEntry;
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
@@ -67,23 +66,26 @@ impl Engine for Local {
         Arc::<Records>::clone(&self.records)
     }
 
-    fn create_match(
-        &self,
-        name: &MatchName,
-        genesis: Vec<u8>,
-        entries: Vec<NewEntry>,
-    ) -> Result<(), StoreError> {
-        let name = name.clone();
+    fn create_match(&self, new: NewMatch) -> Result<(), StoreError> {
+        let NewMatch { name: match_name, genesis, lines } = new;
         self.committer.perform(Order::Alone, move |ledger, staged| {
-            if ledger.records.backend.get(&key::of_match(&name))?.is_some() {
-                return Err(StoreError::AlreadyExists { match_name: name });
+            if ledger.records.backend.get(&key::of_match(&match_name))?.is_some() {
+                return Err(StoreError::AlreadyExists { match_name });
             }
-            let id = ledger.take_ids(2);
-            staged.add(&Op::CreateMatch { id, name: name.clone(), genesis: &genesis });
-            let head = Head { seq: 0, link: chain::genesis_link(&genesis) };
-            let mut state = BranchState { id: id + 1, head };
-            staged.append(&mut state, entries, None);
-            ledger.branches.insert((name, BranchName::main()), state);
+            let id = ledger.take_ids(1 + lines.len() as u64);
+            staged.add(&Op::CreateMatch { id, name: match_name.clone(), genesis: &genesis });
+            for (id, line) in (id + 1..).zip(lines) {
+                let (name, names) = (line.name.clone(), (match_name.clone(), line.name));
+                let mut state = BranchState { id, head: line.before };
+                if let Some(parent) = line.from {
+                    let (match_name, Head { seq: at, link }) = (match_name.clone(), line.before);
+                    staged.add(&Op::CreateBranch { id, match_name, name, parent, at, link });
+                }
+                for KeyedBatch { idempotency_key, entries } in line.batches {
+                    staged.append(&mut state, entries, idempotency_key.as_ref());
+                }
+                ledger.branches.insert(names, state);
+            }
             Ok(())
         })
     }

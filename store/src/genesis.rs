@@ -1,0 +1,275 @@
+//! How a match begins, and the matches that it was migrated from.
+
+use serde::{Deserialize, Serialize};
+use turnfold_core::decode::{DecodeError, decode_strictly};
+use turnfold_core::{DicePolicy, Digest};
+
+use crate::chain::{self, Linker};
+use crate::entry::{Seq, encode};
+use crate::names::BranchName;
+
+/// The most bytes an encoded Genesis may have.
+pub const GENESIS_BYTES_MAX: usize = 128 * 1024;
+
+/// How a match begins. The field order is the format.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Genesis {
+    /// The format of this record and of the entries: [`Genesis::FORMAT`], or [`Genesis::FORMAT_MIGRATED`] with origins.
+    pub format: u16,
+    /// The ruleset's name.
+    pub ruleset: String,
+    /// The ruleset's version.
+    pub ruleset_version: u32,
+    /// The setup as the ruleset encodes it.
+    pub setup: Vec<u8>,
+    /// Where rolls come from.
+    pub dice: DicePolicy,
+    /// Distinguishes this match from all others, also of the same name.
+    pub match_id: [u8; 16],
+    /// What people call it.
+    pub title: String,
+    /// When it was created, in Unix milliseconds.
+    pub created_at_ms: i64,
+    /// The matches that it was migrated from, one after another; the last has the same entries as this one began with.
+    #[serde(skip)]
+    pub origins: Vec<Origin>,
+}
+
+/// A match that went on as another, under another version of its ruleset. The field order is the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Its id.
+    pub match_id: [u8; 16],
+    /// The version of the ruleset under which it was recorded.
+    pub ruleset_version: u32,
+    /// The number of the last entry of its `main`.
+    pub head: Seq,
+    /// The link after that entry.
+    pub link: Digest,
+}
+
+/// What a Genesis of format 3 has after the fields of format 2. The field order is the format.
+#[derive(Serialize, Deserialize)]
+struct Provenance {
+    /// The module that the match is played with (MD-8); this build has none, so there is none yet.
+    module: Option<Digest>,
+    origins: Vec<Origin>,
+}
+
+impl Genesis {
+    /// The format of a match that was created.
+    pub const FORMAT: u16 = 2;
+
+    /// The format of a match that was migrated.
+    pub const FORMAT_MIGRATED: u16 = 3;
+
+    /// The most origins that a match may have.
+    pub const ORIGINS_MAX: usize = 16;
+
+    /// Returns `true` if this build knows the format.
+    #[must_use]
+    pub const fn has_known_format(&self) -> bool {
+        matches!(self.format, Self::FORMAT | Self::FORMAT_MIGRATED)
+    }
+
+    /// Returns the link that the chain of entries begins with.
+    #[must_use]
+    pub fn link(&self) -> Digest {
+        chain::genesis_link(&self.encode())
+    }
+
+    /// Returns its bytes, as the log holds them.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = encode(self);
+        if self.format == Self::FORMAT_MIGRATED {
+            bytes.extend(encode(&Provenance { module: None, origins: self.origins.clone() }));
+        }
+        bytes
+    }
+
+    /// Reads its bytes.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when they are not exactly what [`encode`](Self::encode) writes.
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let unreadable = |reason: &dyn ToString| DecodeError::Unreadable(reason.to_string());
+        let read = postcard::take_from_bytes::<Self>(bytes);
+        let (mut genesis, rest) = read.map_err(|error| unreadable(&error))?;
+        if genesis.format == Self::FORMAT_MIGRATED {
+            let Provenance { module, origins } = decode_strictly(rest)?;
+            if module.is_some() {
+                return Err(unreadable(&"it is played with a module, and this build has none"));
+            }
+            if !(1..=Self::ORIGINS_MAX).contains(&origins.len()) {
+                return Err(unreadable(&format!("expected 1 to {} origins", Self::ORIGINS_MAX)));
+            }
+            genesis.origins = origins;
+        } else if !rest.is_empty() {
+            return Err(DecodeError::Surplus(rest.len()));
+        }
+        if genesis.encode() == bytes { Ok(genesis) } else { Err(DecodeError::NotCanonical) }
+    }
+
+    /// Returns what a match that goes on from this one states of it, if its `main` ends with this entry and link.
+    #[must_use]
+    pub const fn origin(&self, head: Seq, link: Digest) -> Origin {
+        Origin { match_id: self.match_id, ruleset_version: self.ruleset_version, head, link }
+    }
+
+    /// Returns how the match goes on from its origin under another version of its ruleset, with these links at the end of
+    /// its other branches. The id follows from all of them: the same match always goes on as the same one.
+    #[must_use]
+    pub fn migrated(&self, ruleset_version: u32, origin: Origin, others: &[(BranchName, Digest)]) -> Self {
+        let origins = [self.origins.as_slice(), &[origin]].concat();
+        let format = Self::FORMAT_MIGRATED;
+        let mut migrated = Self { format, ruleset_version, match_id: [0; 16], origins, ..self.clone() };
+        let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 migrated match");
+        hasher.update(&migrated.encode());
+        for (branch, link) in others {
+            hasher.update(&encode(&(branch.as_str(), link)));
+        }
+        hasher.finalize_xof().fill(&mut migrated.match_id);
+        migrated
+    }
+
+    /// Returns how each of its origins began, in their order. All that differs is the id, the version and the origins.
+    fn beginnings(&self) -> impl Iterator<Item = (Self, &Origin)> {
+        self.origins.iter().enumerate().map(|(index, origin)| {
+            let origins = self.origins.get(..index).unwrap_or_default().to_vec();
+            let format = if origins.is_empty() { Self::FORMAT } else { Self::FORMAT_MIGRATED };
+            let Origin { match_id, ruleset_version, .. } = *origin;
+            (Self { format, ruleset_version, match_id, origins, ..self.clone() }, origin)
+        })
+    }
+}
+
+/// Whether the entries of a match's `main` are the entries of its origins: together with how an origin began, they have to
+/// give the link that the Genesis states. The origins themselves are not needed.
+#[derive(Clone, Debug)]
+pub struct OriginCheck {
+    linker: Linker,
+    /// Each origin, and its link after the entries so far.
+    chains: Vec<(Digest, Origin)>,
+    seq: Seq,
+}
+
+impl OriginCheck {
+    /// Begins at the setup.
+    #[must_use]
+    pub fn of(genesis: &Genesis) -> Self {
+        let chains = genesis.beginnings().map(|(beginning, origin)| (beginning.link(), *origin)).collect();
+        Self { linker: Linker::new(), chains, seq: 0 }
+    }
+
+    /// Returns `true` if the match has no origins.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.chains.is_empty()
+    }
+
+    /// Takes the bytes of the next entry of `main`.
+    pub fn take(&mut self, entry: &[u8]) {
+        self.seq += 1;
+        for (link, _) in self.chains.iter_mut().filter(|(_, origin)| self.seq <= origin.head) {
+            *link = self.linker.link(link, entry);
+        }
+    }
+
+    /// Returns the first origin that did not have these entries.
+    #[must_use]
+    pub fn first_wrong(&self) -> Option<Origin> {
+        let is_wrong = |(link, origin): &&(Digest, Origin)| self.seq < origin.head || *link != origin.link;
+        self.chains.iter().find(is_wrong).map(|(_, origin)| *origin)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn created() -> Genesis {
+        Genesis {
+            format: Genesis::FORMAT,
+            ruleset: "nim".into(),
+            ruleset_version: 1,
+            setup: vec![3, 4],
+            dice: DicePolicy::Recorded,
+            match_id: [7; 16],
+            title: "t".into(),
+            created_at_ms: -1,
+            origins: Vec::new(),
+        }
+    }
+
+    /// The link after these entries.
+    fn after(genesis: &Genesis, entries: &[&[u8]]) -> Digest {
+        entries.iter().fold(genesis.link(), |link, entry| Linker::new().link(&link, entry))
+    }
+
+    /// The match as it goes on after these entries of `main`.
+    fn migrated(genesis: &Genesis, version: u32, entries: &[&[u8]]) -> Genesis {
+        let origin = genesis.origin(entries.len() as u64, after(genesis, entries));
+        genesis.migrated(version, origin, &[])
+    }
+
+    #[test]
+    fn a_genesis_of_format_2_has_the_bytes_that_it_always_had() {
+        let bytes = [&[2, 3][..], b"nim", &[1, 2, 3, 4, 0], &[7; 16], &[1], b"t", &[1]].concat();
+        assert_eq!(created().encode(), bytes);
+        assert_eq!(Genesis::decode(&bytes), Ok(created()));
+        assert_eq!(Genesis::decode(&[&bytes[..], &[0]].concat()), Err(DecodeError::Surplus(1)));
+        let overlong = [&[0x82, 0][..], &bytes[1..]].concat();
+        assert_eq!(Genesis::decode(&overlong), Err(DecodeError::NotCanonical));
+    }
+
+    /// MD-8: format 3 is format 2, room for a pin, and the origins.
+    #[test]
+    fn a_migrated_genesis_reads_back_and_only_in_its_one_encoding() {
+        let migrated = migrated(&created(), 2, &[b"one"]);
+        let bytes = migrated.encode();
+        assert_eq!(Genesis::decode(&bytes), Ok(migrated));
+        let (front, end) = bytes.split_at(created().encode().len());
+        assert_eq!(end[..2], [0, 1], "no module, one origin");
+        let pinned = [front, &[1], &[9; 32], &end[1..]].concat();
+        for wrong in [pinned, [front, &[0, 0]].concat(), front.to_vec()] {
+            assert!(matches!(Genesis::decode(&wrong), Err(DecodeError::Unreadable(_))), "{wrong:?}");
+        }
+        assert_eq!(Genesis::decode(&[&bytes[..], &[0]].concat()), Err(DecodeError::Surplus(1)));
+        let overlong = [&[0x83, 0][..], &bytes[1..]].concat();
+        assert_eq!(Genesis::decode(&overlong), Err(DecodeError::NotCanonical));
+    }
+
+    #[test]
+    fn the_id_follows_from_every_branch_and_the_version() {
+        let of = |version, main: &[&[u8]], flank: &[&[u8]]| {
+            let origin = created().origin(main.len() as u64, after(&created(), main));
+            let flank = ("flank".parse().unwrap(), after(&created(), flank));
+            created().migrated(version, origin, &[flank]).match_id
+        };
+        let id = of(2, &[b"one"], &[b"two"]);
+        assert_eq!(id, of(2, &[b"one"], &[b"two"]));
+        for other in [of(3, &[b"one"], &[b"two"]), of(2, &[b"two"], &[b"two"]), of(2, &[b"one"], &[b"one"])] {
+            assert_ne!(id, other);
+        }
+    }
+
+    #[test]
+    fn origins_are_proven_by_the_entries_alone() {
+        let entries: [&[u8]; 3] = [b"one", b"two", b"three"];
+        let third = migrated(&migrated(&created(), 2, &entries[..1]), 3, &entries[..2]);
+        let wrong = |genesis: &Genesis, entries: &[&[u8]]| {
+            let mut check = OriginCheck::of(genesis);
+            for entry in entries {
+                check.take(entry);
+            }
+            check.first_wrong().map(|origin| origin.ruleset_version)
+        };
+        assert_eq!(wrong(&third, &entries), None);
+        assert_eq!(wrong(&third, &entries[..1]), Some(2), "an entry of the origin is missing");
+        assert_eq!(wrong(&third, &[b"one", b"2"]), Some(2));
+        assert_eq!(wrong(&third, &[b"1", b"two"]), Some(1));
+        assert_eq!(wrong(&Genesis { title: "u".into(), ..third.clone() }, &entries), Some(1));
+        assert_eq!(wrong(&created(), &[]), None);
+    }
+}

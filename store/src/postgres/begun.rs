@@ -1,0 +1,84 @@
+//! Branches that are made with their first runs (FL-14).
+
+use std::collections::BTreeSet;
+
+use super::connect::Connection;
+use super::fault::Fault;
+use super::held::Names;
+use super::insert::statement;
+use super::read::{column, uuid};
+use super::run::{Runs, end_of, first_slot, next_slot, pack};
+use super::schema::{branch_number, new_id};
+use crate::engine::{KeyedBatch, NewLine};
+use crate::error::StoreError;
+use crate::names::MatchName;
+use crate::reader::found::{Head, MatchId};
+
+/// The most entries of one run with an idempotency key, as when they are appended.
+pub(super) const KEYED_ENTRIES_MAX: usize = 4096;
+
+/// A branch to be made within a transaction.
+pub(super) struct Begun {
+    pub(super) names: Names,
+    of: MatchId,
+    /// Its number.
+    pub(super) branch: u64,
+    /// The number of the branch that it begins on.
+    parent: Option<u64>,
+    before: Head,
+    appends: Vec<Runs>,
+    pub(super) end: Head,
+}
+
+impl Begun {
+    /// Packs the first entries of a branch. Each batch is an append of its own, so that its idempotency key is found.
+    pub(super) fn of(
+        line: NewLine,
+        (match_name, of): (&MatchName, MatchId),
+        parent: Option<u64>,
+        run_entries_max: usize,
+    ) -> Result<Self, StoreError> {
+        let NewLine { name, from, before, batches } = line;
+        let names = (match_name.clone(), name);
+        let branch = branch_number(if from.is_none() { uuid(of) } else { new_id()? });
+        let (mut end, mut appends, mut taken) = (before, Vec::new(), BTreeSet::new());
+        for KeyedBatch { idempotency_key, entries } in batches {
+            let slot = idempotency_key.as_ref().map(|key| {
+                let mut slot = first_slot(key);
+                while !taken.insert(slot) {
+                    slot = next_slot(slot);
+                }
+                slot
+            });
+            let entries_max = if slot.is_some() { KEYED_ENTRIES_MAX } else { run_entries_max };
+            let runs = pack(end, &entries, idempotency_key.as_ref().zip(slot), entries_max);
+            end = end_of(&runs, end);
+            appends.push(Runs { names: names.clone(), branch, attempt: new_id()?, all: runs });
+        }
+        Ok(Self { names, of, branch, parent, before, appends, end })
+    }
+}
+
+/// Makes a branch with its first runs, within a transaction (FL-14).
+pub(super) fn begin(connection: &mut Connection, begun: &Begun) -> Result<(), Fault> {
+    const BRANCH: &str =
+        "INSERT INTO @branch (no, match, parent, at, name, before) VALUES ($1, $2, $3, $4, $5, $6)";
+    let parent = begun.parent.map(u64::cast_signed);
+    let bound: [&(dyn postgres::types::ToSql + Sync); 6] = [
+        &begun.branch.cast_signed(),
+        &uuid(begun.of),
+        &parent,
+        &column(begun.before.seq),
+        &begun.names.1.as_str(),
+        &begun.before.link.as_bytes().as_slice(),
+    ];
+    connection.execute(BRANCH, &bound)?;
+    for runs in &begun.appends {
+        for run in &runs.all {
+            if statement(connection, &[(runs, run)])?.is_empty() {
+                return Err(Fault::Again("a branch was changed while it was made".to_owned()));
+            }
+        }
+    }
+    Ok(())
+}

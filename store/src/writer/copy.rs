@@ -1,0 +1,113 @@
+//! Copying: a match made at once of branches and entries that there are elsewhere.
+
+use std::collections::BTreeMap;
+
+use turnfold_core::Digest;
+
+use super::store::Store;
+use crate::chain::Linker;
+use crate::engine::{KeyedBatch, NewLine, NewMatch};
+use crate::entry::{Entry, NewEntry, Seq};
+use crate::error::StoreError;
+use crate::genesis::Genesis;
+use crate::names::{BranchName, MatchName};
+use crate::reader::found::Head;
+
+/// A branch for [`Store::copy_match`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchCopy {
+    /// Its name.
+    pub name: BranchName,
+    /// The branch that it begins on, and after which entry; `None` for `main`.
+    pub parent: Option<(BranchName, Seq)>,
+    /// Its own entries.
+    pub entries: Vec<Entry>,
+}
+
+impl Store {
+    /// Creates a match with branches and entries that there are elsewhere, all or nothing. The entries keep their times and
+    /// idempotency keys, and are numbered from the first of their branch.
+    ///
+    /// The first branch is `main`, whatever its name; each other comes after the one that it begins on.
+    ///
+    /// # Errors
+    /// [`StoreError::AlreadyExists`], [`StoreError::NoSuchBranch`] and [`StoreError::NoSuchSeq`] for a branch that begins
+    /// nowhere, [`StoreError::BranchExists`], [`StoreError::TooLarge`], and every error of writing.
+    pub fn copy_match(
+        &self,
+        name: &MatchName,
+        genesis: &Genesis,
+        branches: Vec<BranchCopy>,
+    ) -> Result<(), StoreError> {
+        let mut copied = CopiedBranches { match_name: name, genesis, known: BTreeMap::new() };
+        let lines = branches.into_iter().map(|branch| copied.next(branch)).collect::<Result<Vec<_>, _>>()?;
+        self.create(NewMatch { lines, ..NewMatch::of(name, genesis, Vec::new()) })
+    }
+}
+
+/// The branches of a match that is copied, as far as they are read.
+struct CopiedBranches<'a> {
+    match_name: &'a MatchName,
+    genesis: &'a Genesis,
+    /// By name: the branch each begins on, where, and the link there and after each entry of its own.
+    known: BTreeMap<BranchName, (Option<BranchName>, Seq, Vec<Digest>)>,
+}
+
+impl CopiedBranches<'_> {
+    /// Numbers and chains the next branch.
+    fn next(&mut self, branch: BranchCopy) -> Result<NewLine, StoreError> {
+        let BranchCopy { name, parent, entries } = branch;
+        let (name, parent) = if self.known.is_empty() { (BranchName::main(), None) } else { (name, parent) };
+        if self.known.contains_key(&name) {
+            return Err(StoreError::BranchExists { match_name: self.match_name.clone(), branch: name });
+        }
+        let before = match &parent {
+            _ if self.known.is_empty() => Head { seq: 0, link: self.genesis.link() },
+            Some((parent, at)) => Head { seq: *at, link: self.link_at(parent, *at)? },
+            None => return Err(self.missing(&name)),
+        };
+        let (linker, mut links) = (Linker::new(), vec![before.link]);
+        let (mut batches, mut link) = (Vec::<KeyedBatch>::new(), before.link);
+        for (seq, Entry { seat, command, recorded_at_ms, idempotency_key, .. }) in
+            (before.seq + 1..).zip(entries)
+        {
+            let entry = NewEntry { seat, command, recorded_at_ms };
+            entry.check_size()?;
+            link = linker.link(&link, &entry.clone().number(seq, idempotency_key.as_ref()).encode());
+            links.push(link);
+            match batches.last_mut().filter(|batch| batch.idempotency_key == idempotency_key) {
+                Some(batch) => batch.entries.push(entry),
+                None => batches.push(KeyedBatch { idempotency_key, entries: vec![entry] }),
+            }
+        }
+        let from = parent.map(|(parent, _)| parent);
+        self.known.insert(name.clone(), (from.clone(), before.seq, links));
+        Ok(NewLine { name, from, before, batches })
+    }
+
+    /// Returns the link after an entry of a branch, which may be one of those that it has from another.
+    fn link_at(&self, branch: &BranchName, seq: Seq) -> Result<Digest, StoreError> {
+        let mut name = branch;
+        while let Some((from, at, links)) = self.known.get(name) {
+            match (seq.checked_sub(*at), from) {
+                (Some(own), _) => {
+                    let link = usize::try_from(own).ok().and_then(|own| links.get(own));
+                    let head = at + links.len() as u64 - 1;
+                    return link.copied().ok_or_else(|| StoreError::NoSuchSeq {
+                        match_name: self.match_name.clone(),
+                        branch: branch.clone(),
+                        seq,
+                        head,
+                    });
+                }
+                (None, Some(from)) => name = from,
+                (None, None) => break,
+            }
+        }
+        Err(self.missing(name))
+    }
+
+    fn missing(&self, branch: &BranchName) -> StoreError {
+        StoreError::NoSuchBranch { match_name: self.match_name.clone(), branch: branch.clone() }
+    }
+}
