@@ -5,9 +5,19 @@ use std::path::Path;
 
 use turnfold_replay::history::revision::is_page;
 use turnfold_replay::{InputError, OtherSeat, PageError, ReplayError, SourceName, TflError};
-use turnfold_store::{RescueError, StoreError};
+use turnfold_store::{MatchName, RescueError, StoreError};
 
 use crate::failure::{Failure, FailureKind};
+
+/// Says what to do with a match whose rules this build does not have; `newest` is the version that it has instead.
+pub(crate) fn without_rules(match_name: &MatchName, recorded: u32, newest: Option<u32>) -> String {
+    let newer = newest.filter(|newest| *newest > recorded);
+    let migrate = newer.map(|newer| format!(", or `turnfold migrate {match_name} NEW` for version {newer}"));
+    let migrate = migrate.unwrap_or_default();
+    format!(
+        "use the build that recorded it{migrate}; `bundle`, `log --raw` and `verify --chain` need no rules"
+    )
+}
 
 /// What the library says, with its exit code and what to do next.
 impl From<ReplayError> for Failure {
@@ -32,6 +42,7 @@ impl From<ReplayError> for Failure {
             | E::Passes(_)
             | E::FaultOfRules(_)
             | E::NoEntryFails { .. }
+            | E::NotTheSame { .. }
             | E::Refused(_)
             | E::RolledBack { .. }
             | E::AnotherHistory { .. }
@@ -86,6 +97,10 @@ fn hint(error: &ReplayError) -> Option<String> {
         E::RolledBack { .. } | E::AnotherHistory { .. } => "import a newer bundle, or use a new key".into(),
         E::Guessable { .. } => "leave out `--as`, and do not give that bundle away".into(),
         E::Changed(_) => "try again".into(),
+        E::OtherVersion { match_name, recorded, known, .. } => {
+            without_rules(match_name, *recorded, Some(*known))
+        }
+        E::NotTheSame { .. } => "`turnfold impact --matches` shows what else differs".into(),
         E::Store(error) => return store_hint(error),
         other => return other.advice(),
     })

@@ -10,9 +10,10 @@ use turnfold_replay::{
     Replay, ReplayError, Sources, error::limits::REPLAY, history::revision::input_name, page::replay_bytes,
     tfl,
 };
-use turnfold_store::{Store, StoreReader};
+use turnfold_store::{MatchName, Store, StoreReader};
 
 use crate::address::{FleetAddress, StoreAddress};
+use crate::advice::without_rules;
 use crate::failure::{DamagedStore, Failure};
 use crate::files;
 use crate::output::Output;
@@ -96,6 +97,30 @@ impl Context {
             #[cfg(feature = "serve")]
             StoreAddress::Service(origin) => return Err(unserved(origin).into()),
         })
+    }
+}
+
+impl Context {
+    /// Refuses what needs the rules of matches, if this build does not have them.
+    pub(crate) fn require_rules(
+        &self,
+        what: &str,
+        store: &StoreReader,
+        names: &[MatchName],
+    ) -> Result<(), Failure> {
+        for match_name in names {
+            let genesis = store.genesis(match_name)?;
+            let (ruleset, version) = (&genesis.ruleset, genesis.ruleset_version);
+            let known = self.registry.nearest(ruleset, version).map(|rules| rules.version());
+            if known != Some(version) {
+                return Err(Failure::usage(format!(
+                    "{what} needs the rules, and this build has no `{ruleset}` version {version}, under which match \
+                     `{match_name}` was recorded"
+                ))
+                .hint(without_rules(match_name, version, known)));
+            }
+        }
+        Ok(())
     }
 }
 

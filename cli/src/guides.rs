@@ -11,7 +11,7 @@ const FENCE: &str = "```";
 /// The verbs in groups, as help and manual pages list them.
 pub(crate) const GROUPS: [(&str, &[&str]); 8] = [
     ("Play", &["new", "play", "run", "show", "legal", "ask", "rules"]),
-    ("Matches in the store", &["matches", "branches", "log", "replay", "rename", "delete"]),
+    ("Matches in the store", &["matches", "branches", "log", "replay", "rename", "migrate", "delete"]),
     ("Branch and compare", &["branch", "amend", "diff", "bisect", "blame", "shrink"]),
     ("Files and golden logs", &["export", "import", "bless", "check", "impact"]),
     ("Prove and maintain", &["verify", "store", "selftest", "perft", "simulate"]),

@@ -22,6 +22,7 @@ mod rows_of_turns;
 mod script;
 mod secrecy;
 mod siege;
+mod spelled_setup;
 mod takeback_letters;
 mod turns;
 mod verbs;

@@ -28,6 +28,7 @@ mod layout;
 mod mail;
 mod main_job;
 mod mutants;
+mod old_versions;
 mod papers;
 mod perft;
 mod pictures;

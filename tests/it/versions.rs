@@ -13,11 +13,11 @@ fn a_stored_match_of_another_version_is_refused() {
     store_match(&sandbox, "initiative", 99);
     sandbox.check(str![[r#"
 $ turnfold show old
-exit 2| error: match `old` was recorded under `initiative` version 99, this build has version 1; use the build that recorded it
+exit 2| error: match `old` was recorded under `initiative` version 99, this build has version 1; use the build that recorded it; `bundle`, `log --raw` and `verify --chain` need no rules
 $ turnfold play old "roll 1 2 3 4"
-exit 2| error: match `old` was recorded under `initiative` version 99, this build has version 1; use the build that recorded it
+exit 2| error: match `old` was recorded under `initiative` version 99, this build has version 1; use the build that recorded it; `bundle`, `log --raw` and `verify --chain` need no rules
 $ turnfold export old
-exit 2| error: match `old` was recorded under `initiative` version 99, this build has version 1; use the build that recorded it
+exit 2| error: `export` needs the rules, and this build has no `initiative` version 99, under which match `old` was recorded; use the build that recorded it; `bundle`, `log --raw` and `verify --chain` need no rules
 $ turnfold verify
 unknown_rules old: ruleset `initiative` has version 99, this build knows 1
 exit 1

@@ -18,17 +18,18 @@ pub fn workspace() -> PathBuf {
 
 /// The binary under test.
 pub fn binary() -> &'static Path {
-    static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
-        env::var_os("CARGO_BIN_EXE_turnfold-under-test")
-            .expect("cargo says where the binary under test is")
-            .into()
-    });
+    static BINARY: LazyLock<PathBuf> = LazyLock::new(|| program("turnfold-under-test"));
     &BINARY
+}
+
+fn program(name: &str) -> PathBuf {
+    env::var_os(format!("CARGO_BIN_EXE_{name}")).expect("cargo says where the binary under test is").into()
 }
 
 /// A temporary folder with the workspace's fixtures in it.
 pub struct Sandbox {
     dir: TempDir,
+    program: PathBuf,
 }
 
 impl Sandbox {
@@ -39,7 +40,12 @@ impl Sandbox {
             let folder = Path::new("fixtures").join(ruleset.name());
             copy_folder(&workspace().join(&folder), &dir.path().join(folder));
         }
-        Self { dir }
+        Self { dir, program: binary().to_owned() }
+    }
+
+    /// Makes an empty folder for the program whose first argument lists the versions of a game that it has.
+    pub fn of_toys() -> Self {
+        Self { dir: TempDir::new().unwrap(), program: program("toys-under-test") }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -72,7 +78,7 @@ impl Sandbox {
 
     /// Makes a command that knows nothing of the machine but this folder.
     pub fn command<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Command {
-        let mut command = Command::new(binary());
+        let mut command = Command::new(&self.program);
         command.args(args).current_dir(self.dir.path()).env_clear().stdin(Stdio::null());
         command
     }
@@ -154,6 +160,7 @@ pub fn store_match(sandbox: &Sandbox, ruleset: &str, ruleset_version: u32) {
         match_id: [7; 16],
         title: String::new(),
         created_at_ms: 0,
+        origins: Vec::new(),
     };
     let store = Store::open_or_create(&sandbox.path(".turnfold")).unwrap();
     store.create_match(&"old".parse().unwrap(), &genesis, Vec::new()).unwrap();

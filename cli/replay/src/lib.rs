@@ -80,6 +80,7 @@ pub use compare::diff::{Comparison, DiffStat, Side};
 pub use compare::difference::Difference;
 pub use compare::divergence::{Claim, Divergence, DivergenceKind, Hashes, Subject};
 pub use compare::impact::{FirstDifference, RecordedLog};
+pub use compare::migration::MigratedMatch;
 pub use error::ReplayError;
 pub use error::input::InputError;
 pub use error::limits::Limits;

@@ -26,6 +26,8 @@ use crate::output::counted;
 /// record that p1 may not fully know is left out, together with everything recorded in the same append. The command is
 /// refused if the missing records could be guessed: in seeded matches, if the setup deals secrets, and unless the idempotency
 /// keys of all calls by other players begin with `order:`, `paper:` or `turn:`, which cannot be guessed.
+///
+/// Without `--as`, no rules are needed: a match can be bundled even if this program no longer has its rules.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   turnfold bundle duel -o duel.bundle
@@ -61,6 +63,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         notes.extend(read_held(path)?.into_iter().map(|held| held.note));
     }
     let store = context.read_store()?;
+    if !args.viewer.see_all() {
+        context.require_rules("`bundle --as`", &store, &args.matches)?;
+    }
     let records = StoreRecords::of(&store, &args.matches)?;
     let records = SeatRecords::of(records, args.viewer, &context.registry)?;
     notes.sort();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 use turnfold_core::Digest;
-use turnfold_replay::{Page, SeatHistory, SourceName, Viewer, history::revision::is_page};
+use turnfold_replay::{Page, SeatHistory, SourceName, Sources, Viewer, history::revision::is_page};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -62,6 +62,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let path = args.output.path()?;
     if let Some(path) = path {
         check_ending(path, args.html)?;
+    }
+    if let SourceName::Revision(revision) = &args.source {
+        context.require_rules(
+            "`export`",
+            &context.read_store()?,
+            std::slice::from_ref(&revision.match_name),
+        )?;
     }
     let Exported { view, entries, state_hash, text } =
         if args.html { page(args, context)? } else { replay(args, context)? };

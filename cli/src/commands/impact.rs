@@ -33,7 +33,8 @@ const SHOWN_MAX: usize = 5;
 /// does not record is not compared.
 ///
 /// Stored logs record no outcomes. With `--matches`, a log counts as the same if every command is still accepted and every
-/// seeded roll is right.
+/// seeded roll is right. If this program also has the version under which a match was recorded, it computes the outcomes by
+/// that version and compares them.
 ///
 /// Exits with 1 if any log differs or cannot be read.
 #[derive(Debug, clap::Args)]

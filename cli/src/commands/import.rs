@@ -22,8 +22,9 @@ use crate::output::{Line, counted, dim, plain, strong};
 ///
 /// A bundle keeps id, times and links. A new match is created; an existing match is extended where the bundle continues
 /// it. If a branch differs from the stored one, nothing is imported and the first different entry is named; `--branch`
-/// imports such a branch under another name. A bundle is refused if its chain or rules are wrong. Signatures are not
-/// checked: use `turnfold audit`.
+/// imports such a branch under another name. A bundle is refused if its chain is wrong or its rules reject an entry; if this
+/// program does not have the rules, they are not checked, and the command says so. Signatures are not checked: use `turnfold
+/// audit`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold import duel.tfl --name again\n  turnfold import duel.bundle")]
 pub(crate) struct Args {
@@ -108,8 +109,14 @@ fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Res
         };
         Line::from([strong(format_args!("{match_name}@{branch}")), plain(change)])
     };
-    let imported = json!({ "lines": plan.lines });
-    context.output.answer(&imported, || plan.lines.iter().map(line).collect())
+    let imported = json!({ "lines": plan.lines, "not_checked": plan.not_checked });
+    context.output.answer(&imported, || {
+        let left = plan
+            .not_checked
+            .iter()
+            .map(|left| Line::from([dim("not checked"), plain(format_args!(" rules: {left}"))]));
+        plan.lines.iter().map(line).chain(left).collect()
+    })
 }
 
 fn name_of(file: &Path) -> Result<MatchName, Failure> {

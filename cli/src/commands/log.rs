@@ -1,5 +1,7 @@
 //! `turnfold log`: the entries of a revision with their outcomes.
 
+mod raw;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use regex_lite::{Regex, RegexBuilder};
@@ -22,6 +24,10 @@ use crate::remote::look::{self, require_unused};
 /// With `--as p1`, entries that p1 may not know are left out and not counted, so that the numbers of the others do not
 /// reveal how many there are. Once revealed, they are counted. State hashes and idempotency keys, which could reveal
 /// secrets, are left out too.
+///
+/// With `--raw`, prints the entries as they are stored: the commands as the bytes that their ruleset made of them, with times,
+/// idempotency keys and links. This needs no rules, so it also works if this program no longer has the rules of the match. Only
+/// the links are checked. It is for the host: without rules nothing can be concealed.
 ///
 /// `--grep` matches a regular expression against SEAT COMMAND => OUTCOME, as printed.
 #[derive(Debug, clap::Args)]
@@ -51,6 +57,10 @@ pub(crate) struct Args {
     /// Print the link after each entry, for `verify --expect`; available only to the host
     #[arg(long)]
     links: bool,
+
+    /// Print the entries as they are stored, without the rules; available only to the host
+    #[arg(long, conflicts_with = "grep")]
+    raw: bool,
 
     /// Print only the last N entries that match
     #[arg(short = 'n', long, value_name = "N")]
@@ -106,11 +116,17 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             ("`--grep`", args.grep.is_some()),
             ("`--times`", args.times),
             ("`--links`", args.links),
+            ("`--raw`", args.raw),
             ("`--last`", args.last.is_some()),
         ])?;
         return look::print_log(&client, &args.range, line, args.viewer, &mut context.output);
     }
     let viewer = args.viewer.unwrap_or(Viewer::HOST);
+    if args.raw {
+        viewer.require_all("entries as they are stored").map_err(ReplayError::from)?;
+        let last = args.last.unwrap_or(u64::MAX);
+        return raw::print(&args.range, &args.seats, last, context);
+    }
     if args.links {
         viewer.require_all("links").map_err(ReplayError::from)?;
         if matches!(args.range.source, SourceName::File(_)) {

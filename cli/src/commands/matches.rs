@@ -2,7 +2,7 @@
 
 use turnfold_core::{Registry, Seat};
 use turnfold_replay::Sources;
-use turnfold_replay::render::{ListedMatch, WhoseTurn, matches::lines};
+use turnfold_replay::render::{ListedMatch, OriginDocument, WhoseTurn, matches::lines};
 use turnfold_store::{MatchInfo, MatchName, StoreReader};
 
 use crate::context::{Context, build_identity};
@@ -14,7 +14,8 @@ use crate::remote::look::{self, require_unused};
 ///
 /// Lists matches by name, each with its entries, its branches and the time of its last entry, or of its creation if it has
 /// none. `--long` also shows whose turn it is: which seats have a command that the rules would apply. This folds every
-/// match from its last snapshot, so a list of thousands takes longer. Use `--after` and `--limit` to read a long list page
+/// match from its last snapshot, so a list of thousands takes longer. It also shows from which version of its ruleset a
+/// match was migrated. Use `--after` and `--limit` to read a long list page
 /// by page: continue after the last name of a page.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold matches --after duel --limit 20\n  turnfold matches --mine p1")]
@@ -27,7 +28,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 
-    /// Also show whose turn it is, or that the match is over
+    /// Also show whose turn it is, or that the match is over, and where it was migrated from
     #[arg(short, long)]
     long: bool,
 
@@ -69,7 +70,8 @@ fn read(
     store: &StoreReader,
     registry: &Registry,
 ) -> Result<ListedMatch, Failure> {
-    let mut listed = ListedMatch::read(info, store)?;
+    let origin = OriginDocument::of(&info.genesis).filter(|_| args.long);
+    let mut listed = ListedMatch { origin, ..ListedMatch::read(info, store)? };
     if args.long || args.mine.is_some() {
         let build = build_identity();
         listed.turn = Some(WhoseTurn::of(&listed.match_name, store, registry, build.as_ref())?);

@@ -40,6 +40,7 @@ pub(crate) mod log;
 pub(crate) mod mail;
 pub(crate) mod man;
 pub(crate) mod matches;
+pub(crate) mod migrate;
 pub(crate) mod new;
 #[cfg(not(all(feature = "postgres", feature = "serve")))]
 mod not_built;
@@ -83,6 +84,7 @@ verbs! {
         Branches(branch::ListArgs) => branch::list,
         Replay(replay::Args) => replay::run,
         Rename(rename::Args) => rename::run,
+        Migrate(migrate::Args) => migrate::run,
         Delete(delete::Args) => delete::run,
         Branch(branch::Args) => branch::run,
         Amend(amend::Args) => amend::run,

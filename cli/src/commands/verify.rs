@@ -1,5 +1,8 @@
 //! `turnfold verify`: the audit of stored matches, of histories and of replay files.
 
+mod chain;
+mod finding;
+
 use std::str::FromStr;
 
 use serde_json::json;
@@ -12,6 +15,9 @@ use turnfold_replay::{
 };
 use turnfold_store::{BranchName, MatchName, StoreError};
 
+pub(super) use self::finding::place;
+
+use self::finding::finding_line;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, added, counted, dim, plain, removed};
@@ -24,6 +30,9 @@ use crate::render::printable;
 /// outcome and hash must be what the rules compute, and the header the one that was blessed. Of fair dice, only count
 /// and range are checked: `audit` recomputes their values, given the desk. Exits with 1 if a log disagrees with its
 /// rules, with 3 if the store is damaged.
+///
+/// With `--chain`, checks only what needs no rules: numbering, encoding, links and idempotency keys. So it also works if this
+/// program no longer has the rules of a match, and prints what was not checked.
 ///
 /// A link covers the setup and all entries before it, with their times and keys. So two people who have the same match
 /// can compare it by telephone: one reads out a link from `verify` or `log --links` with its entry, the other runs
@@ -40,6 +49,10 @@ pub(crate) struct Args {
     /// Require this link, or at least 16 digits of it, after an entry of the one revision; may be repeated
     #[arg(long, value_name = "LINK@SEQ", requires = "targets")]
     expect: Vec<QuotedLink>,
+
+    /// Check only the chain of entries, without the rules
+    #[arg(long)]
+    chain: bool,
 }
 
 /// What is to be audited.
@@ -103,11 +116,7 @@ fn print(match_name: Option<&MatchName>, found: &Verification, context: &mut Con
             let place = plain(format_args!(" {name}@{branch}: {entries} "));
             Line::from([added("ok"), place, dim(format_args!("state {state_hash:.16} link {link:.16}"))])
         });
-        let findings = findings.iter().map(|finding| {
-            let place = place(name, finding.branch.as_ref(), finding.seq);
-            let message = plain(format_args!(" {place}: {}", finding.message));
-            Line::from([removed(finding.kind), message])
-        });
+        let findings = findings.iter().map(|finding| finding_line(name, finding));
         branches.chain(findings).chain(left.map(|left| left_line(name, left))).collect()
     })?;
     Ok(())
@@ -116,26 +125,34 @@ fn print(match_name: Option<&MatchName>, found: &Verification, context: &mut Con
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let compared = args.line_compared()?;
     let mut answers = Vec::new();
+    let of_line = if args.chain { chain::verify_line } else { verify_line };
     if args.targets.is_empty() {
-        answers.push(verify_matches(None, context)?);
+        answers.push(verify_matches(None, args.chain, context)?);
     }
     for target in &args.targets {
         answers.push(match target {
             // The line whose links are expected is all that is asked about.
             VerifyTarget::Match(_) | VerifyTarget::Line(_) if compared.is_some() => ExitStatus::Yes,
-            VerifyTarget::Match(name) => verify_matches(Some(name), context)?,
-            VerifyTarget::Line(line) => verify_line(line, context)?,
+            VerifyTarget::Match(name) => verify_matches(Some(name), args.chain, context)?,
+            VerifyTarget::Line(line) => of_line(line, context)?,
+            VerifyTarget::File(_) if args.chain => {
+                return Err(Failure::usage("a replay file has no chain").hint("leave out `--chain`"));
+            }
             VerifyTarget::File(file) => verify_file(file, context)?,
         });
     }
     if let Some(line) = compared {
-        answers.extend([verify_line(&line, context)?, print_quoted(&line, &args.expect, context)?]);
+        answers.extend([of_line(&line, context)?, print_quoted(&line, &args.expect, context)?]);
     }
     Ok(ExitStatus::from(!answers.contains(&ExitStatus::No)))
 }
 
 /// Audits a match, or all of the store.
-fn verify_matches(name: Option<&MatchName>, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn verify_matches(
+    name: Option<&MatchName>,
+    is_chain_only: bool,
+    context: &mut Context,
+) -> Result<ExitStatus, Failure> {
     let store = context.read_store()?;
     let matches: Box<dyn Iterator<Item = Result<MatchName, StoreError>>> = match name {
         None => Box::new(store.matches_after(None)?.map(|info| info.map(|info| info.name))),
@@ -144,11 +161,16 @@ fn verify_matches(name: Option<&MatchName>, context: &mut Context) -> Result<Exi
     let (mut disagreeing, mut damaged) = (0, 0);
     for match_name in matches {
         let match_name = &match_name?;
-        let verification = verify(&store, match_name, &context.registry)?;
-        for finding in &verification.findings {
+        let findings = if is_chain_only {
+            chain::verify_match(&store, match_name, context)?
+        } else {
+            let verification = verify(&store, match_name, &context.registry)?;
+            print(Some(match_name), &verification, context)?;
+            verification.findings
+        };
+        for finding in findings {
             if finding.kind == FindingKind::Damaged { damaged += 1 } else { disagreeing += 1 }
         }
-        print(Some(match_name), &verification, context)?;
     }
     if damaged > 0 {
         context.output.flush()?;
@@ -270,11 +292,4 @@ fn explained(line: &Revision, parting: &Parting) -> String {
 /// Names an entry, or the setup before the first.
 fn entry(seq: u64) -> String {
     if seq == 0 { "the setup".into() } else { format!("entry {seq}") }
-}
-
-/// Writes where something was found, as revisions are written.
-pub(super) fn place(name: &str, branch: Option<&BranchName>, seq: Option<u64>) -> String {
-    let branch = branch.map(|branch| format!("@{branch}")).unwrap_or_default();
-    let seq = seq.map(|seq| format!(":{seq}")).unwrap_or_default();
-    format!("{name}{branch}{seq}")
 }

@@ -15,7 +15,7 @@ use turnfold_core::Seat;
 
 use self::contract::Contract;
 use turnfold_tests::mailbox::{Mailbox, open_line};
-use turnfold_tests::sandbox::{Sandbox, workspace};
+use turnfold_tests::sandbox::{Sandbox, store_match, workspace};
 #[cfg(feature = "serve")]
 use turnfold_tests::service::Running;
 
@@ -76,6 +76,7 @@ fn run_all(sandbox: &Sandbox, contract: &mut Contract) -> BTreeSet<String> {
     for line in runs.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         match line.split_once(' ').unwrap() {
             ("!", "tamper") => tamper(sandbox),
+            ("!", "old") => store_match(sandbox, "initiative", 99),
             (code, line) => {
                 let line = with_vkey(sandbox, &with_link(sandbox, line));
                 let output = sandbox.run(&format!("--format json {line}"));

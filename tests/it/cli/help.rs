@@ -35,6 +35,7 @@ Matches in the store:
   log          Print the entries of a revision with their outcomes
   replay       Fold a revision or file again from the start, showing each entry
   rename       Give a match another name
+  migrate      Continue a match under another version of its ruleset
   delete       Delete a match with all its branches
 
 Branch and compare:

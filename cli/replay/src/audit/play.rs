@@ -36,7 +36,7 @@ impl Playing {
     pub(super) fn of(genesis: &Genesis, registry: &Registry) -> Self {
         let Genesis { format, ruleset, ruleset_version, setup, dice, .. } = genesis;
         let (state, verdict) = match registry.nearest(ruleset, *ruleset_version) {
-            _ if *format != Genesis::FORMAT => {
+            _ if !genesis.has_known_format() => {
                 let reason = format!("this build does not know format {format} of a log");
                 (None, Verdict::Unknown(reason))
             }

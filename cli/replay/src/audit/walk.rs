@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use turnfold_core::{DicePolicy, Digest, Registry};
-use turnfold_store::{Entry, Genesis, Linker};
+use turnfold_store::{Entry, Genesis, Linker, OriginCheck};
 
 use super::mail::{FairRoll, MailAudit, MailRows};
 use super::play::{Playing, Verdict};
@@ -11,6 +11,7 @@ use super::rows::{AuditRow, RowBuilder, RowName, counted};
 use crate::bundle::sizes::{LineFinder, LineSize, revision};
 use crate::bundle::{BundleOutline, BundledLine, BundledRecord, LineIndex, LineRecords, LineTrees};
 use crate::error::ReplayError;
+use crate::golden::origins::is_wrong;
 use crate::history::revision::Revision;
 
 /// What the walk found.
@@ -48,6 +49,8 @@ pub(super) struct Walk<'a> {
     kept: BTreeMap<LineSize, LineState>,
     /// The line whose records go by.
     current: Option<(LineIndex, LineState)>,
+    /// Whether the `main` whose records go by has the entries of the match's origins.
+    origins: Option<OriginCheck>,
     trees: LineTrees<'a>,
     chain: RowBuilder,
     dice: RowBuilder,
@@ -77,6 +80,7 @@ impl<'a> Walk<'a> {
             forks: lines.forks(),
             kept: BTreeMap::new(),
             current: None,
+            origins: None,
             trees: LineTrees::of(lines, wanted),
             chain: RowBuilder::default(),
             dice: RowBuilder::default(),
@@ -129,6 +133,7 @@ impl<'a> Walk<'a> {
             kept.ok_or_else(|| ReplayError::Changed("the bundle".into()))?
         } else {
             let playing = Playing::of(genesis, self.registry);
+            self.origins = Some(OriginCheck::of(genesis));
             LineState { size: 0, link: None, misplaced: None, playing }
         };
         self.current = Some((index, state));
@@ -156,6 +161,7 @@ impl<'a> Walk<'a> {
             BundledRecord::LeftOut(_) => {
                 progress.link = None;
                 progress.playing.leave_out();
+                self.origins = None;
             }
             BundledRecord::Shown(_) if index == 0 => progress.link = genesis.map(Genesis::link),
             BundledRecord::Shown(bytes) => {
@@ -165,6 +171,9 @@ impl<'a> Walk<'a> {
                 }
                 progress.link = progress.link.map(|link| self.linker.link(&link, bytes));
                 progress.playing.take(entry);
+                if let Some(origins) = &mut self.origins {
+                    origins.take(bytes);
+                }
                 self.entries += 1;
             }
         }
@@ -191,6 +200,9 @@ impl<'a> Walk<'a> {
                 self.chain.fail(at(last), "the links of the records do not lead to the link that is stated");
             }
             (None, Some(_)) => {}
+        }
+        if let Some(origin) = self.origins.take().and_then(|origins| origins.first_wrong()) {
+            self.chain.fail(at(origin.head), is_wrong(&origin));
         }
         progress.playing.settle();
         match &progress.playing.verdict {

@@ -72,11 +72,13 @@ pub struct ImportPlan<'a> {
     records: &'a dyn LineRecords,
     /// The lines in the order of the bundle.
     pub lines: Vec<ImportedLine>,
+    /// What the rules could not be asked about, because this build does not have them.
+    pub not_checked: Option<String>,
 }
 
 impl<'a> ImportPlan<'a> {
-    /// Decides what is to be done. Nothing is taken in whose chain does not recompute, that its rules reject or this
-    /// build does not know, or whose records are left out in part.
+    /// Decides what is to be done. Nothing is taken in whose chain does not recompute, that its rules reject, or whose
+    /// records are left out in part.
     ///
     /// # Errors
     /// [`ReplayError`].
@@ -86,7 +88,7 @@ impl<'a> ImportPlan<'a> {
         registry: &Registry,
         names: &ImportNames,
     ) -> Result<Self, ReplayError> {
-        require_sound(records, registry)?;
+        let not_checked = require_sound(records, registry)?;
         let outline = records.outline();
         if names.match_name.is_some() && outline.matches.len() != 1 {
             let found = outline.matches.len();
@@ -107,7 +109,7 @@ impl<'a> ImportPlan<'a> {
                 "no line parts from a stored one, so `--branch` has none to name".into(),
             ));
         }
-        Ok(Self { records, lines })
+        Ok(Self { records, lines, not_checked })
     }
 
     /// Applies the plan. Safe to repeat after an interruption.
@@ -140,20 +142,25 @@ impl<'a> ImportPlan<'a> {
     }
 }
 
-/// Requires what an audit can check without anybody's key.
-fn require_sound(records: &dyn LineRecords, registry: &Registry) -> Result<(), ReplayError> {
+/// Requires what an audit can check without anybody's key; returns what it could not check for want of the rules.
+fn require_sound(records: &dyn LineRecords, registry: &Registry) -> Result<Option<String>, ReplayError> {
     let rows = audit(records, AuditQuestion { policy: None, held: &[], registry })?;
+    let mut not_checked = None;
     for row in rows {
         let is_wrong = match row.row {
-            RowName::Chain | RowName::Rules => row.result != RowResult::Pass,
-            RowName::Dice => row.result == RowResult::Fail,
+            // Where records are left out, the chain is not checked either.
+            RowName::Chain => row.result != RowResult::Pass,
+            RowName::Rules | RowName::Dice => row.result == RowResult::Fail,
             _ => false,
         };
         if is_wrong {
             return Err(ReplayError::Refused(format!("{}: {}", row.row, row.reason)));
         }
+        if row.row == RowName::Rules && row.result == RowResult::NotChecked {
+            not_checked = Some(row.reason);
+        }
     }
-    Ok(())
+    Ok(not_checked)
 }
 
 /// Finds under which names the store has the matches of a bundle, by their ids.

@@ -14,6 +14,7 @@ mod trees;
 mod write;
 
 pub use file::{BundleFile, is_bundle};
+pub(crate) use outline::in_order;
 pub use outline::{BundleOutline, BundledLine, BundledMatch};
 pub use records::{BundledRecord, LineIndex, LineRecords, MatchPart, StoreRecords, TakeRecord};
 pub use seat::SeatRecords;

@@ -4,8 +4,8 @@ mod cause;
 
 use std::sync::Arc;
 
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Outcome, Registry, Seat};
-use turnfold_store::Log;
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Outcome, Registry, Seat, Step};
+use turnfold_store::{Genesis, Log};
 
 use crate::compare::difference::{Difference, differences, view_of};
 use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
@@ -60,19 +60,50 @@ impl RecordedLog {
         }
     }
 
-    /// Takes a log of the store, of any version.
+    /// Takes a log of the store, of any version, for the newest rules of its name.
     ///
     /// # Errors
-    /// [`ReplayError::Unreadable`] for a ruleset that the registry does not have.
+    /// [`ReplayError::Unreadable`] for a ruleset that the registry does not have, and for a log that the rules of its own
+    /// version reject.
     pub fn of_store(name: &Revision, log: Log, registry: &Registry) -> Result<Self, ReplayError> {
-        let unknown = |cause| unreadable(&name.to_string(), cause);
+        let rules = find_rules(&log.genesis.ruleset, registry);
+        Self::under(rules.map_err(|cause| unreadable(&name.to_string(), cause))?, name, log, registry)
+    }
+
+    /// Takes a log of the store, of any version, for these rules. It records no outcomes: they are computed by the version
+    /// under which it was recorded, if that is another and the registry has it.
+    ///
+    /// # Errors
+    /// [`ReplayError::Unreadable`] for a log that the rules of its own version reject.
+    pub fn under(
+        rules: Arc<dyn AnyRules>,
+        name: &Revision,
+        log: Log,
+        registry: &Registry,
+    ) -> Result<Self, ReplayError> {
+        let Log { genesis, entries, .. } = log;
+        let mut entries: Vec<LogEntry> = entries.into_iter().map(LogEntry::from).collect();
+        let recorded =
+            recorded_rules(&genesis, registry).filter(|recorded| recorded.version() != rules.version());
+        if let Some(recorded) = recorded {
+            let mut outcomes = Vec::new();
+            let start = recorded.start(&genesis.setup).map_err(ReplayError::from);
+            let folded = start.and_then(|mut state| {
+                let observe = &mut |step: &mut dyn Step| outcomes.push(step.outcome());
+                Ok(state.fold(&logged(&entries), &genesis.dice, observe)?)
+            });
+            folded.map_err(|cause| unreadable(&name.to_string(), cause))?;
+            for (entry, outcome) in entries.iter_mut().zip(outcomes) {
+                entry.outcome = Some(outcome);
+            }
+        }
         Ok(Self {
             name: name.to_string(),
-            rules: find_rules(&log.genesis.ruleset, registry).map_err(unknown)?,
-            version: log.genesis.ruleset_version,
-            setup: Ok(log.genesis.setup),
-            dice: log.genesis.dice,
-            lines: log.entries.into_iter().map(|entry| ReplayLine::Entry(entry.into())).collect(),
+            rules,
+            version: genesis.ruleset_version,
+            setup: Ok(genesis.setup),
+            dice: genesis.dice,
+            lines: entries.into_iter().map(ReplayLine::Entry).collect(),
             closing: None,
         })
     }
@@ -81,6 +112,12 @@ impl RecordedLog {
     #[must_use]
     pub fn entries(&self) -> u64 {
         self.lines.iter().filter_map(ReplayLine::entry).count() as u64
+    }
+
+    /// Returns `true` if the outcome of some entry is known, and so is compared.
+    #[must_use]
+    pub fn has_outcomes(&self) -> bool {
+        self.lines.iter().filter_map(ReplayLine::entry).any(|entry| entry.outcome.is_some())
     }
 
     /// Folds the log and returns where the rules first depart from what it records.
@@ -180,6 +217,12 @@ impl RecordedLog {
         let field = differences(&view, &view_of(state.as_ref(), Seat::Host)).into_iter().next();
         Ok(FirstDifference { group: cause::group(&divergence, field.as_ref()), divergence, field })
     }
+}
+
+/// Finds the rules under which a match was recorded, if the registry has that version.
+pub(crate) fn recorded_rules(genesis: &Genesis, registry: &Registry) -> Option<Arc<dyn AnyRules>> {
+    let rules = registry.nearest(&genesis.ruleset, genesis.ruleset_version)?;
+    (rules.version() == genesis.ruleset_version).then_some(rules)
 }
 
 fn unreadable(log: &str, cause: ReplayError) -> ReplayError {

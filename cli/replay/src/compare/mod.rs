@@ -4,4 +4,5 @@ pub mod diff;
 pub mod difference;
 pub mod divergence;
 pub mod impact;
+pub mod migration;
 pub mod outcomes;

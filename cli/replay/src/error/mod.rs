@@ -74,6 +74,16 @@ pub enum ReplayError {
         /// The version that the registry has.
         known: u32,
     },
+    /// A match that another version of its ruleset folds to something else.
+    #[error("`{log}` is not the same under version {version}: {difference}")]
+    NotTheSame {
+        /// The branch.
+        log: String,
+        /// The other version.
+        version: u32,
+        /// The first difference.
+        difference: String,
+    },
     /// An entry that the history does not have.
     #[error("`{line}` has no entry {seq}; its last is {head}")]
     NoEntry {

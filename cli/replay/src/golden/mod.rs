@@ -2,6 +2,8 @@
 
 pub mod amend;
 pub mod bless;
+pub mod chain;
 pub mod check;
+pub(crate) mod origins;
 pub mod selftest;
 pub mod verify;

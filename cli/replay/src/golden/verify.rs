@@ -10,6 +10,7 @@ use turnfold_store::{
     StoreReader,
 };
 
+use crate::golden::origins::{AuditedOrigins, is_wrong};
 use crate::history::entry::stored;
 
 /// What the audit of a match found.
@@ -134,6 +135,7 @@ struct Judge<'a> {
     folding: Folding,
     /// States at which other branches begin, by the numbers of their forks.
     forks: BTreeMap<usize, Folding>,
+    origins: AuditedOrigins,
 }
 
 impl<'a> Judge<'a> {
@@ -147,10 +149,14 @@ impl<'a> Judge<'a> {
             findings_before: 0,
             folding: Folding::default(),
             forks: BTreeMap::new(),
+            origins: AuditedOrigins::default(),
         }
     }
 
     fn take(&mut self, audited: Audited<'_>) {
+        if let Some(origin) = self.origins.take(&audited) {
+            self.find(Some(origin.head), FindingKind::Disagrees, is_wrong(&origin));
+        }
         match audited {
             Audited::Match(genesis) => self.begin(genesis),
             Audited::Branch { name, fork } => {
@@ -185,8 +191,9 @@ impl<'a> Judge<'a> {
         let Genesis { format, ruleset, ruleset_version, setup, .. } = genesis;
         self.dice = genesis.dice;
         self.verification.left = left_to_check(&self.dice);
-        if *format != Genesis::FORMAT {
-            let message = format!("the match has format {format}, this build knows {}", Genesis::FORMAT);
+        if !genesis.has_known_format() {
+            let [created, migrated] = [Genesis::FORMAT, Genesis::FORMAT_MIGRATED];
+            let message = format!("the match has format {format}, this build knows {created} and {migrated}");
             return self.find(None, FindingKind::UnknownRules, message);
         }
         let Some(rules) = self.registry.nearest(ruleset, *ruleset_version) else {

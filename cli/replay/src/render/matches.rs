@@ -1,8 +1,9 @@
 //! The matches of a store, as `matches` prints them.
 
 use serde::{Serialize, Serializer};
+use turnfold_core::paper::MatchId;
 use turnfold_core::{AnyState, Digest, MatchResult, Registry, Seat};
-use turnfold_store::{BranchName, MatchInfo, MatchName, StoreReader};
+use turnfold_store::{BranchName, Genesis, MatchInfo, MatchName, Origin, Seq, StoreReader};
 
 use crate::error::ReplayError;
 use crate::history::position::{Position, Tail};
@@ -29,9 +30,31 @@ pub struct ListedMatch {
     pub created_at_ms: i64,
     /// When its last entry was recorded, on whatever branch; when it was created if there is none.
     pub active_at_ms: i64,
+    /// The match that it was migrated from, where that was asked for and there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<OriginDocument>,
     /// Whose turn it is, where that was asked for.
     #[serde(flatten)]
     pub turn: Option<WhoseTurn>,
+}
+
+/// The match that another was migrated from, as JSON has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OriginDocument {
+    match_id: MatchId,
+    /// The version of the ruleset under which it was recorded.
+    pub version: u32,
+    entry: Seq,
+    link: Digest,
+}
+
+impl OriginDocument {
+    /// Describes the last origin of a match.
+    #[must_use]
+    pub fn of(genesis: &Genesis) -> Option<Self> {
+        let Origin { match_id, ruleset_version: version, head: entry, link } = *genesis.origins.last()?;
+        Some(Self { match_id: MatchId::new(match_id), version, entry, link })
+    }
 }
 
 /// Whose turn it is in a match.
@@ -70,6 +93,7 @@ impl ListedMatch {
             title: genesis.title,
             created_at_ms: genesis.created_at_ms,
             active_at_ms,
+            origin: None,
             turn: None,
         })
     }
@@ -152,12 +176,15 @@ pub fn lines(matches: &[ListedMatch]) -> Vec<Line> {
         let entries = counted(listed.entries, "entry", "entries");
         let branches = counted(listed.branches, "branch", "branches");
         let turn = listed.turn.as_ref().map(|turn| format!("  {}", turn.text())).unwrap_or_default();
+        let origin =
+            listed.origin.as_ref().map(|origin| format!("  migrated from version {}", origin.version));
+        let origin = origin.unwrap_or_default();
         let title = if listed.title.is_empty() { String::new() } else { format!("  {}", listed.title) };
         Line::from([
             strong(format_args!("{:width$}", listed.match_name.as_str())),
             plain(format_args!("  {}  {entries}, {branches}  ", listed.ruleset)),
             dim(time(Some(listed.active_at_ms))),
-            plain(format_args!("{turn}{title}")),
+            plain(format_args!("{turn}{origin}{title}")),
         ])
     };
     matches.iter().map(shown).collect()

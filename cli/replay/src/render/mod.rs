@@ -66,7 +66,7 @@ pub use crate::render::text::json_line;
 
 pub use branches::ListedBranch;
 pub use entries::{NothingPlayed, logged, record, rejected_line, rejection};
-pub use matches::{ListedMatch, WhoseTurn};
+pub use matches::{ListedMatch, OriginDocument, WhoseTurn};
 pub use position::{LegalCommand, answer, legal_commands, picture};
 
 /// Joins lines, such as [`Line`](crate::Line)s, each with its line break, as a verb prints them.

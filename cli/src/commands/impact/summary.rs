@@ -19,18 +19,22 @@ pub(super) struct Finding {
     /// Its ruleset and the version it was recorded under, where they are known.
     recorded: Option<(Arc<dyn AnyRules>, u32)>,
     entries: u64,
+    /// Whether it has an outcome to compare.
+    has_outcomes: bool,
     /// The first difference, or why it cannot be computed.
     pub(super) departure: Result<Option<FirstDifference>, Failure>,
 }
 
 impl Finding {
     pub(super) fn unreadable(name: String, failure: Failure) -> Self {
-        Self { name, recorded: None, entries: 0, departure: Err(failure) }
+        Self { name, recorded: None, entries: 0, has_outcomes: false, departure: Err(failure) }
     }
 
     pub(super) fn of(log: RecordedLog) -> Self {
         let (entries, recorded) = (log.entries(), Some((log.rules.clone(), log.version)));
-        Self { entries, recorded, departure: log.departure().map_err(Failure::from), name: log.name }
+        let has_outcomes = log.has_outcomes();
+        let departure = log.departure().map_err(Failure::from);
+        Self { entries, has_outcomes, recorded, departure, name: log.name }
     }
 }
 
@@ -39,6 +43,9 @@ impl Finding {
 pub(super) struct Summary<'a> {
     /// What of the logs is compared: outcomes and states, or whether they are accepted.
     compared: &'a str,
+    /// Whether outcomes of some stored log were computed by the version under which it was recorded.
+    #[serde(skip)]
+    computes_outcomes: bool,
     #[serde(flatten)]
     pub(super) counts: Counts,
     rulesets: Vec<RulesetCounts<'a>>,
@@ -159,7 +166,15 @@ impl<'a> Summary<'a> {
         let compared = if is_of_store { "acceptance" } else { "outcomes" };
         let mut groups: Vec<Group<'_>> = groups.into_values().collect();
         groups.sort_by_key(|group| Reverse(group.logs.len()));
-        Self { compared, counts, rulesets: rulesets.into_values().collect(), groups, unreadable_logs }
+        let computes_outcomes = findings.iter().any(|finding| finding.has_outcomes);
+        Self {
+            compared,
+            computes_outcomes,
+            counts,
+            rulesets: rulesets.into_values().collect(),
+            groups,
+            unreadable_logs,
+        }
     }
 
     /// Returns the lines, which name this many logs of each group.
@@ -189,9 +204,10 @@ impl<'a> Summary<'a> {
         }
         lines.push(self.counts.line("in all, ".into()));
         if self.compared == "acceptance" {
-            let note =
-                "stored logs record no outcomes: what is compared is whether every command is accepted";
-            lines.push(dim(note).into());
+            let acceptance = "what is compared is whether every command is accepted";
+            let outcomes = "they are computed where this build has the recorded version; else ";
+            let outcomes = if self.computes_outcomes { outcomes } else { "" };
+            lines.push(dim(format_args!("stored logs record no outcomes: {outcomes}{acceptance}")).into());
         }
         lines
     }

@@ -1,0 +1,150 @@
+//! Migration: a match goes on under another version of its ruleset, where nothing of it comes out otherwise.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use turnfold_core::rules::desk::Desk;
+use turnfold_core::{AnyRules, DicePolicy, Registry, Rules};
+use turnfold_store::{BranchCopy, BranchInfo, BranchName, Genesis, MatchName, Store, StoreReader};
+
+use crate::bundle::in_order;
+use crate::compare::impact::{RecordedLog, recorded_rules};
+use crate::error::ReplayError;
+use crate::history::find_rules;
+use crate::history::revision::Revision;
+use crate::mail::desk_naming;
+
+/// A match as it goes on under another version of its ruleset: the same setup, branches and entries.
+pub struct MigratedMatch {
+    /// The rules of that version.
+    pub rules: Arc<dyn AnyRules>,
+    /// How it begins; the last of its origins is the match it goes on from.
+    pub genesis: Genesis,
+    /// Its branches, each after the one that it begins on.
+    pub branches: Vec<BranchCopy>,
+    /// Whether the outcomes were compared, because the registry has both versions. Else only this is known: every command
+    /// is still accepted, and every seeded roll is right.
+    pub compares_outcomes: bool,
+}
+
+impl MigratedMatch {
+    /// Folds every branch of a match by this version of its ruleset, or by the newest, and compares as
+    /// [`RecordedLog::departure`] does. Equal matches give equal ones, down to the id.
+    ///
+    /// # Errors
+    /// [`ReplayError::NotTheSame`] at the first difference, [`ReplayError::Unusable`] for a version that is not there or is
+    /// the match's own, and for a match that cannot have another id; [`ReplayError::UnknownRuleset`]; what cannot be read.
+    pub fn of(
+        store: &StoreReader,
+        name: &MatchName,
+        version: Option<u32>,
+        registry: &Registry,
+    ) -> Result<Self, ReplayError> {
+        let genesis = store.genesis(name)?;
+        let rules = rules_of_version(name, &genesis, version, registry)?;
+        require_movable(store, name, &genesis)?;
+        let mut branches = Vec::new();
+        let infos = parents_first(store.branches(name)?);
+        for BranchInfo { name: branch, parent, head, .. } in &infos {
+            let log = store.read(name, branch, Some(*head))?;
+            let forked_at = parent.as_ref().map_or(0, |(_, at)| *at);
+            let own = log.entries.iter().filter(|entry| entry.seq > forked_at).cloned().collect();
+            branches.push(BranchCopy { name: branch.clone(), parent: parent.clone(), entries: own });
+            let line = Revision { match_name: name.clone(), branch: branch.clone(), seq: None };
+            let recorded = RecordedLog::under(rules.clone(), &line, log, registry)?;
+            if let Some(found) = recorded.departure()? {
+                let difference = format!("{}: {}", found.divergence.subject, found.group);
+                let (log, version) = (recorded.name, rules.version());
+                return Err(ReplayError::NotTheSame { log, version, difference });
+            }
+        }
+        let Some((main, others)) = infos.split_first() else {
+            return Err(ReplayError::Changed(format!("`{name}`")));
+        };
+        let others: Vec<_> = others.iter().map(|info| (info.name.clone(), info.head_link)).collect();
+        let origin = genesis.origin(main.head, main.head_link);
+        Ok(Self {
+            compares_outcomes: recorded_rules(&genesis, registry).is_some(),
+            genesis: genesis.migrated(rules.version(), origin, &others),
+            rules,
+            branches,
+        })
+    }
+
+    /// Creates it under a name, all or nothing. If the store has it under that name, there is nothing to do.
+    ///
+    /// # Errors
+    /// [`ReplayError::Refused`] where the store has it under another name; every error of [`Store::copy_match`].
+    pub fn create(&self, store: &Store, new: &MatchName) -> Result<(), ReplayError> {
+        for info in store.matches_after(None)? {
+            let info = info?;
+            if info.genesis.match_id != self.genesis.match_id {
+                continue;
+            }
+            if info.name == *new {
+                return Ok(());
+            }
+            let version = self.rules.version();
+            let message = format!("the match was migrated to version {version} before, as `{}`", info.name);
+            return Err(ReplayError::Refused(message));
+        }
+        Ok(store.copy_match(new, &self.genesis, self.branches.clone())?)
+    }
+
+    /// Returns the number of its entries, each counted on the branch that holds it.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.branches.iter().map(|branch| branch.entries.len() as u64).sum()
+    }
+}
+
+/// Finds the version to migrate to.
+fn rules_of_version(
+    name: &MatchName,
+    genesis: &Genesis,
+    version: Option<u32>,
+    registry: &Registry,
+) -> Result<Arc<dyn AnyRules>, ReplayError> {
+    let newest = find_rules(&genesis.ruleset, registry)?;
+    let asked = version.unwrap_or(newest.version());
+    let found = registry.nearest(&genesis.ruleset, asked).filter(|rules| rules.version() == asked);
+    let ruleset = &genesis.ruleset;
+    match found {
+        None => {
+            let newest = newest.version();
+            let message = format!("this build has no version {asked} of `{ruleset}`; its newest is {newest}");
+            Err(ReplayError::Unusable(message))
+        }
+        Some(_) if asked == genesis.ruleset_version => {
+            Err(ReplayError::Unusable(format!("match `{name}` is of version {asked} of `{ruleset}` already")))
+        }
+        // To go back to an older version has to be asked for.
+        Some(_) if version.is_none() && asked < genesis.ruleset_version => Err(ReplayError::OtherVersion {
+            match_name: name.clone(),
+            ruleset: ruleset.clone(),
+            recorded: genesis.ruleset_version,
+            known: asked,
+        }),
+        Some(rules) => Ok(rules),
+    }
+}
+
+/// Refuses matches that others know by their id: papers and fair dice are bound to it.
+fn require_movable(store: &StoreReader, name: &MatchName, genesis: &Genesis) -> Result<(), ReplayError> {
+    let is_desk = genesis.ruleset == Desk::NAME;
+    let is_fair = matches!(genesis.dice, DicePolicy::Fair(_));
+    if is_desk || is_fair || desk_naming(store, name, &BranchName::main())?.is_some() {
+        let why = "is played by mail, and its papers are bound to the match as it is";
+        return Err(ReplayError::Unusable(format!("`{name}` {why}")));
+    }
+    Ok(())
+}
+
+/// Puts each branch after the one that it begins on; `main` is the first.
+fn parents_first(infos: Vec<BranchInfo>) -> Vec<BranchInfo> {
+    let parent = |info: &BranchInfo| info.parent.as_ref().map(|(parent, _)| parent.clone());
+    let parents = infos.iter().map(|info| (info.name.clone(), parent(info))).collect();
+    let mut by_name: BTreeMap<_, _> = infos.into_iter().map(|info| (info.name.clone(), info)).collect();
+    let order = in_order(&parents).unwrap_or_default();
+    order.iter().filter_map(|name| by_name.remove(name)).collect()
+}

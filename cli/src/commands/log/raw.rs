@@ -1,0 +1,82 @@
+//! `turnfold log --raw`: entries as they are stored, for matches whose rules this program does not have.
+
+use serde::Serialize;
+use serde_json::json;
+use turnfold_core::{Digest, Seat};
+use turnfold_replay::{
+    CommandForm, RangeName, SourceName, Sources, Tail, history::rules_of, render::text::time,
+};
+use turnfold_store::{Entry, IdempotencyKey};
+
+use crate::context::Context;
+use crate::failure::{ExitStatus, Failure};
+use crate::output::{Line, dim, plain, strong};
+
+/// An entry as it is stored.
+#[derive(Serialize)]
+struct StoredEntry {
+    seq: u64,
+    seat: Seat,
+    /// The command as its ruleset encodes it, in hex.
+    command_bytes: String,
+    recorded_at_ms: i64,
+    key: Option<IdempotencyKey>,
+    link: Digest,
+}
+
+impl StoredEntry {
+    fn of(entry: Entry, link: Digest) -> Self {
+        let Entry { seq, seat, command, recorded_at_ms, idempotency_key: key } = entry;
+        Self { seq, seat, command_bytes: CommandForm::Bytes(command).to_string(), recorded_at_ms, key, link }
+    }
+
+    fn line(&self) -> Line {
+        let Self { seq, seat, command_bytes, recorded_at_ms, key, link } = self;
+        let key = key.as_ref().map(|key| format!(" key {key}")).unwrap_or_default();
+        let rest = format!(" {} link {link:.16}{key}", time(Some(*recorded_at_ms)));
+        Line::from([plain(format_args!("{seq} {seat} ")), strong(command_bytes), dim(rest)])
+    }
+}
+
+/// Prints the entries, and what was not checked.
+pub(super) fn print(
+    range: &RangeName,
+    seats: &[Seat],
+    last: u64,
+    context: &mut Context,
+) -> Result<ExitStatus, Failure> {
+    let SourceName::Revision(revision) = &range.source else {
+        return Err(Failure::usage("a replay file has no stored entries").hint("leave out `--raw`"));
+    };
+    let store = context.read_store()?;
+    let genesis = store.genesis(&revision.match_name)?;
+    let is_known = rules_of(&genesis, revision, &context.registry).is_ok();
+    let (name, branch) = (&revision.match_name, &revision.branch);
+    let to = revision.seq.map_or_else(|| store.head(name, branch), Ok)?;
+    let tail = Tail { count: if seats.is_empty() { last } else { u64::MAX }, first: range.first };
+    let range = tail.before(&range.source, to)? + 1..=to;
+    let links = store.links(name, branch, range.clone())?;
+    let entries = store.entries(name, branch, range)?.collect::<Result<Vec<_>, _>>()?;
+    drop(store);
+    let is_of_seat = |entry: &Entry| seats.is_empty() || seats.contains(&entry.seat);
+    let stored = entries.into_iter().zip(links).filter(|(entry, _)| is_of_seat(entry));
+    let stored: Vec<_> = stored.map(|(entry, link)| StoredEntry::of(entry, link)).collect();
+    let first = stored.len().saturating_sub(usize::try_from(last).unwrap_or(usize::MAX));
+    for entry in stored.iter().skip(first) {
+        context.output.show(entry, || vec![entry.line()])?;
+    }
+    let (ruleset, version) = (&genesis.ruleset, genesis.ruleset_version);
+    let not_checked = "commands and outcomes";
+    let end = json!({
+        "printed": stored.len() - first,
+        "ruleset": ruleset,
+        "version": version,
+        "known": is_known,
+        "not_checked": not_checked,
+    });
+    context.output.show(&end, || {
+        let known = if is_known { "`--raw` does not ask" } else { "this build does not have" };
+        vec![dim(format_args!("not checked: {not_checked}; {known} `{ruleset}` version {version}")).into()]
+    })?;
+    Ok(ExitStatus::Yes)
+}
