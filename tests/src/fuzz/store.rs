@@ -174,7 +174,8 @@ fn link(context: &str, parts: &[&[u8]]) -> [u8; 32] {
 
 /// Returns the bytes of an entry and of a Genesis, for [`entry`].
 pub(super) fn entry_seeds() -> Vec<Vec<u8>> {
-    let genesis = postcard::to_allocvec(&sample::genesis()).unwrap();
+    let genesis = sample::genesis();
+    let migrated = genesis.migrated(2, genesis.origin(0, genesis.link()), &[]);
     let records = SMALL.records();
     let (_, page) = records.iter().find(|(key, _)| key[0] == b'p').unwrap();
     let page = postcard::from_bytes(&page[..page.len() - CHECK_BYTES]);
@@ -184,6 +185,7 @@ pub(super) fn entry_seeds() -> Vec<Vec<u8>> {
     vec![
         [&[0], entries[0]].concat(),
         [&[0], keyed.as_slice()].concat(),
-        [&[255], genesis.as_slice()].concat(),
+        [&[255], genesis.encode().as_slice()].concat(),
+        [&[255], migrated.encode().as_slice()].concat(),
     ]
 }
