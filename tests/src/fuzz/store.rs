@@ -109,7 +109,7 @@ pub fn entry(bytes: &[u8]) {
 
 fn check_entry(bytes: &[u8]) {
     let backend = SMALL.copy();
-    let before = link("turnfold v1 genesis", &[&postcard::to_allocvec(&sample::genesis()).unwrap()]);
+    let before = link("turnfold v1 genesis", &[&sample::genesis().encode()]);
     let after = link("turnfold v1 entry", &[&before, bytes]);
     replace(&backend, b'p', postcard::to_allocvec(&(PAGE_VERSION, after, [bytes].as_slice())).unwrap());
     replace(&backend, b'h', postcard::to_allocvec(&(1_u64, after)).unwrap());
@@ -137,7 +137,7 @@ fn check_genesis(bytes: &[u8]) {
     answers.check_numbers();
     let store = Store::with_backend(Box::new(backend)).unwrap();
     if let Ok(genesis) = store.genesis(&sample::name("n")) {
-        let again = postcard::to_allocvec(&genesis).unwrap();
+        let again = genesis.encode();
         assert_eq!(again, bytes, "a Genesis is encoded as it was decoded");
         assert_eq!(genesis.link().as_bytes(), &after);
     }
