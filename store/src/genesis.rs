@@ -11,8 +11,8 @@ use crate::names::BranchName;
 /// The most bytes an encoded Genesis may have.
 pub const GENESIS_BYTES_MAX: usize = 128 * 1024;
 
-/// How a match begins. The field order is the format.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// How a match begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Genesis {
     /// The format of this record and of the entries: [`Genesis::FORMAT`], or [`Genesis::FORMAT_MIGRATED`] with origins.
     pub format: u16,
@@ -31,7 +31,6 @@ pub struct Genesis {
     /// When it was created, in Unix milliseconds.
     pub created_at_ms: i64,
     /// The matches that it was migrated from, one after another; the last has the same entries as this one began with.
-    #[serde(skip)]
     pub origins: Vec<Origin>,
 }
 
@@ -46,6 +45,19 @@ pub struct Origin {
     pub head: Seq,
     /// The link after that entry.
     pub link: Digest,
+}
+
+/// A Genesis of format 2. The field order is the format.
+#[derive(Serialize, Deserialize)]
+struct GenesisBytes<'a> {
+    format: u16,
+    ruleset: &'a str,
+    ruleset_version: u32,
+    setup: &'a [u8],
+    dice: DicePolicy,
+    match_id: [u8; 16],
+    title: &'a str,
+    created_at_ms: i64,
 }
 
 /// What a Genesis of format 3 has after the fields of format 2. The field order is the format.
@@ -81,7 +93,18 @@ impl Genesis {
     /// Returns its bytes, as the log holds them.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut bytes = encode(self);
+        let Self { format, ruleset_version, dice, match_id, created_at_ms, .. } = *self;
+        let Self { ruleset, setup, title, .. } = self;
+        let mut bytes = encode(&GenesisBytes {
+            format,
+            ruleset,
+            ruleset_version,
+            setup,
+            dice,
+            match_id,
+            title,
+            created_at_ms,
+        });
         if self.format == Self::FORMAT_MIGRATED {
             bytes.extend(encode(&Provenance { module: None, origins: self.origins.clone() }));
         }
@@ -94,8 +117,19 @@ impl Genesis {
     /// [`DecodeError`] when they are not exactly what [`encode`](Self::encode) writes.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let unreadable = |reason: &dyn ToString| DecodeError::Unreadable(reason.to_string());
-        let read = postcard::take_from_bytes::<Self>(bytes);
-        let (mut genesis, rest) = read.map_err(|error| unreadable(&error))?;
+        let read = postcard::take_from_bytes::<GenesisBytes<'_>>(bytes);
+        let (front, rest) = read.map_err(|error| unreadable(&error))?;
+        let mut genesis = Self {
+            format: front.format,
+            ruleset: front.ruleset.to_owned(),
+            ruleset_version: front.ruleset_version,
+            setup: front.setup.to_vec(),
+            dice: front.dice,
+            match_id: front.match_id,
+            title: front.title.to_owned(),
+            created_at_ms: front.created_at_ms,
+            origins: Vec::new(),
+        };
         if genesis.format == Self::FORMAT_MIGRATED {
             let Provenance { module, origins } = decode_strictly(rest)?;
             if module.is_some() {
