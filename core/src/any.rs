@@ -205,6 +205,12 @@ pub trait AnyState: Send {
     /// leaves out of these, such as `resign`.
     fn legal_at_random(&self, seat: Seat) -> Vec<String>;
 
+    /// Returns `true` for a seat that the match waits for: it has a legal command that random play chooses from. Commands
+    /// such as `resign`, or the offer of a draw, keep no match waiting (PM-14).
+    fn waits_for(&self, seat: Seat) -> bool {
+        !self.legal_at_random(seat).is_empty()
+    }
+
     /// Returns the commands that `legal` chooses from.
     fn candidates(&self, seat: Seat) -> Vec<String>;
 

@@ -1,20 +1,20 @@
 //! Macros for what every game repeats: the text of its commands and of its effects.
 //!
-//! [`commands!`](crate::commands) writes `Display` and `FromStr` of a command from a table of its forms,
-//! [`effects!`](crate::effects) declares an effect with its text and JSON, and [`reasons!`](crate::reasons) declares the
+//! [`commands!`](crate::commands) writes `Display` and `FromStr` of a command from a table of its forms, or declares it by
+//! them, [`effects!`](crate::effects) declares an effect with its text and JSON, and [`reasons!`](crate::reasons) declares the
 //! reasons and rejections of a ruling.
 
 use core::fmt::{self, Display, Write};
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::hex::{Direction, Hex};
-use crate::seat::{Seat, UnknownSeat};
-use crate::text::{Id, Joined, Malformed, OrNone, Quoted, number, split_verb};
-use crate::ticks::Ticks;
+use crate::text::{Joined, OrNone, Quoted};
+
+mod arguments;
 
 pub use crate::{arguments, commands, effects, reasons};
+pub use arguments::{Argument, Words, write_argument};
 
 /// Writes `Display` and `FromStr` of a command: its type and the forms that an error names, then the verb and the
 /// arguments of each variant. Each argument is one word, but the last has the rest of the text. `or VALUE` after an
@@ -45,11 +45,64 @@ pub use crate::{arguments, commands, effects, reasons};
 ///     assert!(text.parse::<Command>().is_err(), "{text:?}");
 /// }
 /// ```
+///
+/// It can also declare the command, with all that commands derive. The order of the forms is then part of the log format.
+/// After `else` stands a command without a verb: its text is that of its value.
+///
+/// ```
+/// use turnfold_core::declare::commands;
+///
+/// commands! {
+///     /// An input of the match.
+///     enum Command, "a number, `take COUNT` or `resign`" {
+///         /// Takes stones.
+///         "take" => Take(count: u8),
+///         /// Gives up.
+///         "resign" => Resign,
+///     } else {
+///         /// Names a number.
+///         Number(number: i32)
+///     }
+/// }
+///
+/// for (text, command) in [("take 3", Command::Take(3)), ("resign", Command::Resign), ("-7", Command::Number(-7))] {
+///     assert_eq!(text.parse(), Ok(command.clone()));
+///     assert_eq!(command.to_string(), text);
+/// }
+/// for text in ["take", "07", "+7", "resign 7", ""] {
+///     assert!(text.parse::<Command>().is_err(), "{text:?}");
+/// }
+/// ```
 #[macro_export]
 macro_rules! commands {
+    ($(#[$docs:meta])* $vis:vis enum $command:ident, $forms:literal {
+        $($(#[$doc:meta])* $verb:literal => $variant:ident
+            $(($($(#[$item_attribute:meta])* $item:ident: $item_type:ty $(= $item_default:expr)?),+))?
+            $({ $($(#[$attribute:meta])* $field:ident: $field_type:ty $(= $default:expr)?),+ $(,)? })?),+ $(,)?
+    } $(else {
+        $(#[$whole_doc:meta])* $whole:ident($(#[$whole_attribute:meta])* $value:ident: $whole_type:ty)
+    })?) => {
+        $(#[$docs])*
+        #[derive(Clone, Debug, PartialEq, Eq, ::serde::Serialize, ::serde::Deserialize)]
+        $vis enum $command {
+            $($(#[$doc])* $variant
+                $(($($(#[$item_attribute])* $item_type),+))?
+                $({ $($(#[$attribute])* $field: $field_type),+ })?,)+
+            $($(#[$whole_doc])* $whole($(#[$whole_attribute])* $whole_type),)?
+        }
+
+        $crate::commands! {
+            $command, $forms;
+            $($verb => $command::$variant
+                $(($($item $(or $item_default)?),+))?
+                $({ $($field $(or $default)?),+ })?),+;
+            $(_ => $command::$whole($value))?
+        }
+    };
     ($command:ty, $forms:expr; $($verb:literal => $type:ident $(:: $variant:ident)?
         $(($($item:ident $(or $item_default:expr)?),+))?
-        $({ $($field:ident $(or $field_default:expr)?),+ })?),+ $(,)?) => {
+        $({ $($field:ident $(or $field_default:expr)?),+ })?),+ $(,)?
+        $(; $(_ => $whole_type:ident::$whole:ident($value:ident))?)?) => {
         impl ::core::fmt::Display for $command {
             fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 match self {
@@ -59,6 +112,7 @@ macro_rules! commands {
                         $($($crate::declare::write_argument(out, $field, &[$($field_default)?])?;)+)?
                         Ok(())
                     })+
+                    $($($whole_type::$whole($value) => ::core::fmt::Display::fmt($value, out),)?)?
                 }
             }
         }
@@ -79,115 +133,13 @@ macro_rules! commands {
                             $({ $($field: words.read([$($field_default)?])?),+ })?);
                     }
                 })+
+                $($(if let Some($value) = $crate::text::canonical(text) {
+                    return Ok($whole_type::$whole($value));
+                })?)?
                 Err($crate::Malformed::expected($forms, text))
             }
         }
     };
-}
-
-/// A word of a command, or several as the last argument.
-pub trait Argument: Sized {
-    /// Reads it.
-    ///
-    /// # Errors
-    /// [`Malformed`] unless `word` is the canonical text of a value.
-    fn read(word: &str) -> Result<Self, Malformed>;
-
-    /// Writes it, with a space before each word.
-    ///
-    /// # Errors
-    /// The errors of the formatter.
-    fn write(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result;
-}
-
-/// Makes types arguments of commands that are read by `FromStr`, or by the function given, and written by `Display`.
-#[macro_export]
-macro_rules! arguments {
-    ($($type:ty),+) => { $crate::arguments!($($type),+; ::core::str::FromStr::from_str); };
-    ($type:ty $(, $more:ty)*; $read:path) => {
-        impl $crate::declare::Argument for $type {
-            fn read(word: &str) -> ::core::result::Result<Self, $crate::Malformed> {
-                $read(word)
-            }
-
-            fn write(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                ::core::write!(out, " {self}")
-            }
-        }
-        $crate::arguments!($($more),*; $read);
-    };
-    (; $read:path) => {};
-}
-
-arguments!(u8, u16, u32, u64, i8, i16, i32, i64; number);
-arguments!(Direction, Hex, Id, Ticks);
-arguments!(Seat; seat);
-
-fn seat(word: &str) -> Result<Seat, Malformed> {
-    word.parse().map_err(|unknown: UnknownSeat| Malformed(unknown.to_string()))
-}
-
-/// An argument that may be missing.
-impl<T: Argument> Argument for Option<T> {
-    fn read(word: &str) -> Result<Self, Malformed> {
-        T::read(word).map(Some)
-    }
-
-    fn write(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.as_ref().map_or(Ok(()), |value| value.write(out))
-    }
-}
-
-/// One word or more.
-impl<T: Argument> Argument for Vec<T> {
-    fn read(words: &str) -> Result<Self, Malformed> {
-        words.split(' ').map(T::read).collect()
-    }
-
-    fn write(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.iter().try_for_each(|value| value.write(out))
-    }
-}
-
-#[doc(hidden)]
-pub fn write_argument<T: Argument + PartialEq>(
-    out: &mut fmt::Formatter<'_>,
-    value: &T,
-    default: &[T],
-) -> fmt::Result {
-    if default.first() == Some(value) { Ok(()) } else { value.write(out) }
-}
-
-/// The words of a command behind its verb, as many as it has arguments.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Words<'a> {
-    rest: Option<&'a str>,
-    left: usize,
-}
-
-impl<'a> Words<'a> {
-    /// Splits the text behind a verb, or returns `None` if it has too few words, or any and none is wanted.
-    #[must_use]
-    pub fn of(rest: Option<&'a str>, arguments: &[&str], optional: &[&str]) -> Option<Self> {
-        let left = arguments.len();
-        let found = rest.map_or(0, |rest| rest.splitn(left.max(1), ' ').count());
-        let required = left.saturating_sub(optional.len());
-        (required..=left).contains(&found).then_some(Self { rest, left })
-    }
-
-    /// Reads the next argument; without a word for it, it is the default.
-    ///
-    /// # Errors
-    /// [`Malformed`] when its word is none of its values.
-    pub fn read<T: Argument, const N: usize>(&mut self, default: [T; N]) -> Result<T, Malformed> {
-        let Some(rest) = self.rest else {
-            return default.into_iter().next().ok_or_else(|| Malformed::expected("an argument", ""));
-        };
-        let (word, after) = if self.left > 1 { split_verb(rest) } else { (rest, None) };
-        (self.rest, self.left) = (after, self.left.saturating_sub(1));
-        T::read(word)
-    }
 }
 
 /// Declares the effects of a ruleset: an enum with `Display`, such as `moved unit=a to=1,2`, and the JSON

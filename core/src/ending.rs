@@ -92,9 +92,20 @@ impl Agreement {
         insert(&mut self.for_draw, seat);
     }
 
-    /// Closes an offer, as a move does in many games.
+    /// Closes an offer, as a player does who declines it.
     pub fn close_offer(&mut self) {
         self.for_draw.clear();
+    }
+
+    /// Closes the offers of all but the seat that moved: in many games a move declines them.
+    pub fn moved(&mut self, seat: Seat) {
+        self.for_draw.retain(|other| *other == seat);
+    }
+
+    /// Returns the first seat that has offered a draw, or accepted one.
+    #[must_use]
+    pub fn offered_by(&self) -> Option<Seat> {
+        self.for_draw.first().copied()
     }
 
     /// Returns `true` if the seat has offered a draw, or accepted one.
@@ -129,8 +140,9 @@ fn insert(seats: &mut Vec<Seat>, seat: Seat) {
     }
 }
 
-/// The time that each player has left, in ticks: a game has no other clock, and `host` gives the ticks as commands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The time that each player has left, in ticks: a game has no other clock, and `host` gives the ticks as commands. By
+/// default no player has a clock.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clock {
     left: BTreeMap<Seat, u64>,
     /// What a player gains by a move.
@@ -140,14 +152,14 @@ pub struct Clock {
 impl Clock {
     /// Returns a clock that gives every player the same time.
     #[must_use]
-    pub fn new(players: &[Seat], ticks: u64, increment: u64) -> Self {
-        Self { left: players.iter().map(|seat| (*seat, ticks)).collect(), increment }
+    pub fn new(players: &[Seat], time: Ticks, increment: u64) -> Self {
+        Self { left: players.iter().map(|seat| (*seat, time.get().into())).collect(), increment }
     }
 
-    /// Returns the ticks that a player has left; none for a seat that does not play.
+    /// Returns the ticks that a player has left; `None` for a seat without a clock.
     #[must_use]
-    pub fn left(&self, seat: Seat) -> u64 {
-        self.left.get(&seat).copied().unwrap_or_default()
+    pub fn left(&self, seat: Seat) -> Option<u64> {
+        self.left.get(&seat).copied()
     }
 
     /// Lets time pass for the player whose turn it is; returns `true` once none is left.
@@ -205,19 +217,26 @@ mod tests {
         agreement.resign(Seat::P3);
         agreement.offer_draw(Seat::P1);
         agreement.close_offer();
+        assert_eq!(agreement.offered_by(), None);
         agreement.offer_draw(Seat::P2);
         assert_eq!(text(&agreement), None);
+        agreement.moved(Seat::P2);
+        assert_eq!(agreement.offered_by(), Some(Seat::P2));
+        agreement.moved(Seat::P1);
+        assert_eq!(agreement.offered_by(), None);
+        agreement.offer_draw(Seat::P2);
         agreement.offer_draw(Seat::P1);
         assert_eq!(text(&agreement).as_deref(), Some("draw (agreed)"));
     }
 
     #[test]
     fn a_clock_runs_for_one_player_and_stops_at_none() {
-        let mut clock = Clock::new(&PLAYERS[..2], 5, 2);
         let ticks = Ticks::FEW;
+        let mut clock = Clock::new(&PLAYERS[..2], ticks, 2);
         clock.moved(Seat::P1);
         assert!(!clock.tick(Seat::P1, ticks) && clock.tick(Seat::P2, ticks));
-        assert_eq!((clock.left(Seat::P1), clock.left(Seat::P2), clock.left(Seat::P3)), (1, 0, 0));
+        assert_eq!(PLAYERS.map(|seat| clock.left(seat)), [Some(2), Some(0), None]);
         assert!(!clock.tick(Seat::P3, ticks));
+        assert_eq!(Clock::default().left(Seat::P1), None);
     }
 }

@@ -49,6 +49,7 @@ pub mod outcome;
 pub mod paper;
 pub mod picture;
 mod pointer;
+pub mod prelude;
 // Its list of all rulesets would compile them a second time for unit tests, which need none.
 #[cfg(not(test))]
 pub mod registry;
@@ -71,7 +72,7 @@ pub use json::Json;
 pub use outcome::{Outcome, Rejected, Verdict};
 #[cfg(not(test))]
 pub use registry::Registry;
-pub use rules::{Answer, QueryError, Rules, Secrets, SetupError};
+pub use rules::{Answer, Decision, QueryError, Rules, Secrets, SetupError};
 pub use seat::{Perspective, Seat};
 pub use simulate::Simulation;
 pub use square::{Square, SquareBoard};

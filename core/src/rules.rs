@@ -85,11 +85,7 @@ pub trait Rules: Sized + Send + Sync + 'static {
     ///
     /// # Errors
     /// The first rejection of the ruleset's own that applies, in the order of the rulings.
-    fn decide(
-        state: &Self::State,
-        seat: Seat,
-        command: &Self::Command,
-    ) -> Result<Verdict<Self::Plan, Self::Reason>, Self::Rejection>;
+    fn decide(state: &Self::State, seat: Seat, command: &Self::Command) -> Decision<Self>;
 
     /// Carries out a plan made by `judge` on this very state, reporting effects in order of happening.
     fn carry_out(state: &mut Self::State, plan: Self::Plan, effects: &mut impl EffectSink<Self::Effect>);
@@ -106,10 +102,10 @@ pub trait Rules: Sized + Send + Sync + 'static {
         None
     }
 
-    /// Returns `true` once the match is over and takes no more commands. Games that never end keep this default.
+    /// Returns `true` once the match is over and takes no more commands. Games that never end keep this default, and so do
+    /// games that have a [`result`](Rules::result) whenever they are over.
     fn over(state: &Self::State) -> bool {
-        let _ = state;
-        false
+        Self::result(state).is_some()
     }
 
     /// Returns how the match ended, or `None` while it goes on. Games without a result keep this default.
@@ -137,6 +133,8 @@ pub trait Rules: Sized + Send + Sync + 'static {
     }
 
     /// Returns `true` for a legal command that random play and counts of sequences leave out, such as `resign`.
+    ///
+    /// A match waits for no seat that has only such commands, and a match by mail does not ask it.
     fn left_out_at_random(command: &Self::Command) -> bool {
         let _ = command;
         false
@@ -336,6 +334,9 @@ impl<R: Rules> Secrets<R> {
         }
     }
 }
+
+/// What [`Rules::decide`] answers.
+pub type Decision<R> = Result<Verdict<<R as Rules>::Plan, <R as Rules>::Reason>, <R as Rules>::Rejection>;
 
 /// What [`Rules::judge`] answers.
 pub type Judged<R> =

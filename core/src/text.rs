@@ -40,6 +40,50 @@ pub fn number<N: FromStr>(word: &str) -> Result<N, Malformed> {
     read.ok_or_else(|| Malformed::expected("a number", word))
 }
 
+/// Reads a value that has just this text; `None` for every other spelling.
+#[must_use]
+pub fn canonical<T: FromStr + fmt::Display>(text: &str) -> Option<T> {
+    text.parse::<T>().ok().filter(|value| value.to_string() == text)
+}
+
+/// Stores a value as its text, for types without serde: `#[serde(with = "turnfold_core::text::as_text")]`.
+///
+/// Only the text that `Display` writes is read back, so a value has one form in logs and hashes.
+pub mod as_text {
+    use core::fmt::Display;
+    use core::str::FromStr;
+
+    use alloc::format;
+    use alloc::string::{String, ToString};
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    /// Writes the text.
+    ///
+    /// # Errors
+    /// The errors of the serializer.
+    pub fn serialize<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(value)
+    }
+
+    /// Reads the text.
+    ///
+    /// # Errors
+    /// An error for a text that no value has, and the errors of the deserializer.
+    pub fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+    where
+        T: FromStr<Err: Display> + Display,
+        D: Deserializer<'de>,
+    {
+        let text = String::deserialize(deserializer)?;
+        let value = text.parse::<T>().map_err(D::Error::custom)?;
+        match value.to_string() {
+            canonical if canonical == text => Ok(value),
+            canonical => Err(D::Error::custom(format!("expected `{canonical}`, found `{text}`"))),
+        }
+    }
+}
+
 /// Writes text in double quotes on one line, escaping `"`, `\` and control characters.
 ///
 /// Not `Debug`, whose escapes may change with the Unicode tables of the compiler.
@@ -166,6 +210,20 @@ mod tests {
         assert_eq!(number::<i32>("-12"), Ok(-12));
         for word in ["", "+1", "01", "-0", "1 ", " 1", "2147483648", "1.0", "x"] {
             assert!(number::<i32>(word).is_err(), "{word}");
+        }
+    }
+
+    #[test]
+    fn a_value_stored_as_text_has_one_form() {
+        #[derive(Debug, PartialEq, Serialize, Deserialize)]
+        struct Stored(#[serde(with = "as_text")] core::net::Ipv6Addr);
+
+        let stored = Stored("2001:db8::1".parse().unwrap());
+        let bytes = postcard::to_allocvec(&stored).unwrap();
+        assert_eq!(bytes.strip_prefix(&[11]), Some(b"2001:db8::1".as_slice()));
+        assert_eq!(postcard::from_bytes(&bytes), Ok(stored));
+        for text in ["\"2001:0db8::1\"", "\"\"", "\"x\"", "7"] {
+            assert!(serde_json::from_str::<Stored>(text).is_err(), "{text}");
         }
     }
 

@@ -242,7 +242,7 @@
 //!
 //! # Results
 //!
-//! Once `over` returns `true`, `result` says how the match ended; `matches --long` lists it. The module
+//! A match is over once `result` says how it ended; `matches --long` lists it. The module
 //! [`ending`](crate::ending) has what many games share: resigning, draws by agreement, and clocks that count ticks. A game
 //! keeps these in its state. `left_out_at_random` marks commands such as `resign`, so that random play does not end
 //! with them.
@@ -258,7 +258,7 @@
 //! agreement.offer_draw(Seat::P2);
 //! assert_eq!(agreement.result(players).map(|result| result.to_string()).as_deref(), Some("draw (agreed)"));
 //!
-//! let mut clock = Clock::new(players, 5, 0);
+//! let mut clock = Clock::new(players, Ticks::FEW, 0);
 //! let is_out_of_time = clock.tick(Seat::P2, Ticks::FEW);
 //! let result = is_out_of_time.then(|| MatchResult::won_by([Seat::P1]).because("time"));
 //! assert_eq!(result.map(|result| result.to_string()).as_deref(), Some("p1 won (time)"));
