@@ -111,7 +111,8 @@ impl<'a> GameTurn<'a> {
         Ok(OrderEnd::Carried { count, played })
     }
 
-    /// Plays for a seat that missed: the first command that is applied, repeatedly until the seat has no legal command.
+    /// Plays for a seat that missed: the first command that is applied, repeatedly until the game no longer waits for the
+    /// seat (PM-14).
     ///
     /// # Errors
     /// What is wrong with the dice.
@@ -119,7 +120,7 @@ impl<'a> GameTurn<'a> {
         self.step(|turn, session, played| {
             for _ in 0..COMMANDS_MAX {
                 let state = session.state.as_ref();
-                if state.legal(seat).is_empty() || !turn.play_first(session, seat, commands, played)? {
+                if !state.waits_for(seat) || !turn.play_first(session, seat, commands, played)? {
                     break;
                 }
             }
@@ -127,8 +128,8 @@ impl<'a> GameTurn<'a> {
         })
     }
 
-    /// Plays what comes after the orders while no living seat has a legal command: `default` for a gone seat that has one,
-    /// else the first command of `between` that is applied.
+    /// Plays what comes after the orders while the game waits for no living seat (PM-14): `default` for a gone seat that it
+    /// waits for, else the first command of `between` that is applied.
     ///
     /// # Errors
     /// What is wrong with the dice.
@@ -141,11 +142,10 @@ impl<'a> GameTurn<'a> {
     ) -> Result<PlayedBetween, ReplayError> {
         let (mut defaults, mut betweens) = (0, 0);
         let played = self.step(|turn, session, played| {
-            let has_legal = |session: &Session, seat: &Seat| !session.state.legal(*seat).is_empty();
-            while !living.iter().any(|seat| has_legal(session, seat)) {
+            while !living.iter().any(|seat| session.state.waits_for(*seat)) {
                 let mut for_gone = false;
                 for seat in gone.iter().filter(|_| defaults < COMMANDS_MAX) {
-                    if has_legal(session, seat) && turn.play_first(session, *seat, default, played)? {
+                    if session.state.waits_for(*seat) && turn.play_first(session, *seat, default, played)? {
                         for_gone = true;
                         break;
                     }

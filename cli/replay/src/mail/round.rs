@@ -26,7 +26,7 @@ pub struct TurnEnd {
 impl Round {
     /// Returns the seats that are asked after a turn, given the state of the game. `from` is the round of the position
     /// from which the turn continued; there is none before the first. A gone seat is never asked, and no seat is asked
-    /// while no living seat has a legal command.
+    /// while the game waits for none of the living.
     pub(crate) fn after(
         from: Option<&Self>,
         plan: &TurnPlan,
@@ -35,14 +35,14 @@ impl Round {
         game: &dyn AnyState,
     ) -> Self {
         let living = plan.living.as_slice();
-        let legal: Vec<Seat> = living.iter().copied().filter(|seat| !game.legal(*seat).is_empty()).collect();
+        let due: Vec<Seat> = living.iter().copied().filter(|seat| game.waits_for(*seat)).collect();
         let waiting = Self::waiting_after(from, plan, end, together);
         let again = from.filter(|_| plan.is_takeback && !end.ends_round);
         let again = again.map(|from| common(living, &from.seats)).unwrap_or_default();
-        let seats = if legal.is_empty() {
-            legal
+        let seats = if due.is_empty() {
+            due
         } else if again.is_empty() {
-            common(living, &[legal, waiting.clone()].concat())
+            common(living, &[due, waiting.clone()].concat())
         } else {
             again
         };

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use turnfold_core::paper::{DeskTime, Offer, PaperContent};
+use turnfold_core::paper::{DeskTime, Offer, PaperContent, PaperLine};
 use turnfold_core::rules::desk::{Command, Missed};
-use turnfold_core::{Digest, Outcome, Registry, Seat};
+use turnfold_core::{AnyState, CommandSource, DicePolicy, Digest, Logged, Outcome, Registry, Seat};
 use turnfold_store::Entry;
 
 use super::desk_turn::TurnRecord;
@@ -117,31 +117,61 @@ impl ShownTurn {
     }
 }
 
-/// Tries commands as the host would play them, up to a roll, and returns which of them would change nothing, and why.
-/// Nothing is tried while the seat has no legal command before others have played.
-pub(super) fn try_plays(
+/// Returns the game at the position, if the bundle shows all of it and the game waits for the seat, so that no other seat
+/// has to play first.
+fn game_before_plays(
     received: &ReceivedBundle,
     position: &TurnRecord,
     seat: Seat,
-    plays: &[String],
     registry: &Registry,
-) -> Result<Vec<String>, ReplayError> {
+) -> Result<Option<Box<dyn AnyState>>, ReplayError> {
     let of = &received.game;
     let line = of.lines.iter().position(|line| line.branch.as_str() == position.line.as_str());
-    let Some(line) = line.filter(|line| !of.left_out(*line)) else { return Ok(Vec::new()) };
+    let Some(line) = line.filter(|line| !of.left_out(*line)) else { return Ok(None) };
     let branch = of.lines.get(line).map(|line| line.branch.clone());
-    let Some(branch) = branch else { return Ok(Vec::new()) };
+    let Some(branch) = branch else { return Ok(None) };
     let revision = Revision { match_name: of.name.clone(), branch, seq: None };
     let rules = rules_of(&of.genesis, &revision, registry)?;
     let mut state = rules.start(&of.genesis.setup)?;
     let entries = entries(received, line, position.game_seq)?;
     state.fold(&stored(&entries), &of.genesis.dice, &mut |_| {})?;
-    if state.legal(seat).is_empty() {
-        return Ok(Vec::new());
+    Ok(state.waits_for(seat).then_some(state))
+}
+
+/// Reads commands in the states in which they would be played, and returns them as the game would record them. Behind a roll,
+/// and behind a command that the game rejects, they stay as the player wrote them.
+pub(super) fn read_plays(
+    received: &ReceivedBundle,
+    position: &TurnRecord,
+    seat: Seat,
+    plays: &[PaperLine],
+    registry: &Registry,
+) -> Result<Vec<PaperLine>, ReplayError> {
+    let mut game = game_before_plays(received, position, seat, registry)?;
+    let mut read = Vec::new();
+    for play in plays {
+        let text = game.as_ref().and_then(|game| game.read(play.as_str()).ok());
+        read.push(text.as_ref().and_then(|text| text.parse().ok()).unwrap_or_else(|| play.clone()));
+        let command = CommandSource::Text(text.as_deref().unwrap_or_default());
+        let entry = Logged { seq: position.game_seq, seat, command };
+        game.take_if(|game| game.fold(&[entry], &DicePolicy::Recorded, &mut |_| {}).is_err());
     }
+    Ok(read)
+}
+
+/// Tries commands as the host would play them, up to a roll, and returns which of them would change nothing, and why.
+/// Nothing is tried while others have to play before the seat.
+pub(super) fn try_plays(
+    received: &ReceivedBundle,
+    position: &TurnRecord,
+    seat: Seat,
+    plays: &[PaperLine],
+    registry: &Registry,
+) -> Result<Vec<String>, ReplayError> {
+    let Some(state) = game_before_plays(received, position, seat, registry)? else { return Ok(Vec::new()) };
     let unknown = |_: &_| Err(ReplayError::Chance(std::io::Error::other("the roll is not known yet")));
     let mut turn = GameTurn::new(state, position.game_seq, Box::new(unknown));
-    match turn.order(seat, plays.iter().map(String::as_str)) {
+    match turn.order(seat, plays.iter().map(PaperLine::as_str)) {
         Ok(OrderEnd::Refused(rejected)) => Err(ReplayError::Refused(format!(
             "the game would refuse the order: {}: {}",
             rejected.code, rejected.message

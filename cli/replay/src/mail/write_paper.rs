@@ -18,7 +18,7 @@ use super::desk_turn::TurnRecord;
 use super::paper_form::MailedPaper;
 use super::player_memory::{PlayerMemory, keep_order, kept_order};
 use super::received_bundle::ReceivedBundle;
-use super::shown_turn::{ShownTurn, try_plays};
+use super::shown_turn::{ShownTurn, read_plays, try_plays};
 use crate::error::ReplayError;
 use crate::signing::{KeyFile, KeyMemory};
 
@@ -157,8 +157,8 @@ impl<'a> PaperWriter<'a> {
     fn write(&mut self) -> Result<MailedPaper, ReplayError> {
         let content = match &self.request.words {
             PaperWords::Join(_) => self.join()?,
-            PaperWords::Order { plays, wait } => return self.order(plays, *wait),
-            PaperWords::Seal { plays } => self.seal(plays)?,
+            PaperWords::Order { plays, wait } => return self.order(&self.read(plays)?, *wait),
+            PaperWords::Seal { plays } => self.seal(&self.read(plays)?)?,
             PaperWords::Offer(offer) => PaperContent::Offer(offer.clone()),
             PaperWords::Answer { to, agree } => self.answer(to, *agree)?,
             PaperWords::Resign => PaperContent::Resign,
@@ -174,6 +174,16 @@ impl<'a> PaperWriter<'a> {
         }
         let dice = self.has_chain.then(|| self.chain().head());
         Ok(PaperContent::Join(Join { key: self.key.clone(), dice }))
+    }
+
+    /// Returns the commands of an order as the game would record them, such as `g1f3` for `Nf3`.
+    fn read(&self, plays: &[PaperLine]) -> Result<Vec<PaperLine>, ReplayError> {
+        match self.position() {
+            Ok(position) if !self.request.is_untried => {
+                read_plays(self.received, position, self.seat, plays, self.request.registry)
+            }
+            _ => Ok(plays.to_vec()),
+        }
     }
 
     fn order(&mut self, plays: &[PaperLine], wait: bool) -> Result<MailedPaper, ReplayError> {
@@ -247,9 +257,8 @@ impl<'a> PaperWriter<'a> {
             )));
         }
         if !self.request.is_untried {
-            let plays: Vec<_> = plays.iter().map(|play| play.as_str().to_owned()).collect();
             self.without_effect =
-                try_plays(self.received, position, self.seat, &plays, self.request.registry)?;
+                try_plays(self.received, position, self.seat, plays, self.request.registry)?;
         }
         let dice = self.has_chain.then(|| self.element(turn)).transpose()?;
         Order::new(link, wait, dice, plays.to_vec()).map(PaperContent::Order).map_err(ReplayError::from)

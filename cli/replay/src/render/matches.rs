@@ -124,7 +124,7 @@ impl WhoseTurn {
             return Self::Over(state.result());
         }
         let seats = state.players().iter().copied().chain([Seat::Host]);
-        Self::Of(seats.filter(|&seat| !state.legal(seat).is_empty()).collect())
+        Self::Of(seats.filter(|&seat| state.waits_for(seat)).collect())
     }
 
     fn text(&self) -> String {
