@@ -1,10 +1,7 @@
 //! Chess with the whole command line of turnfold: `cargo run -- new table --rules chess --setup start.toml`.
 
-use std::process::ExitCode;
+use turnfold_core::prelude::{Registry, erase};
 
-use turnfold_core::Registry;
-use turnfold_core::any::erase;
-
-fn main() -> ExitCode {
+fn main() -> std::process::ExitCode {
     turnfold::run(std::env::args_os(), Registry::standard().with(erase::<chess::Chess>()))
 }

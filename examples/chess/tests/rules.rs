@@ -5,18 +5,13 @@ use std::io::Write;
 use std::process::{Command as Process, Stdio};
 
 use chess::{Chess, Command, Setup, State};
-use turnfold_core::Rules;
-use turnfold_core::any::erase;
+use turnfold_core::prelude::{Rules, Ticks, erase};
 use turnfold_laws::{Fixture, require_kept};
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
-fn setup(fen: &str) -> Setup {
-    Setup { fen: Some(fen.into()), ..Setup::default() }
-}
-
 fn start(fen: &str) -> State {
-    Chess::start(&setup(fen)).unwrap()
+    Chess::start(&Setup { fen: fen.parse().unwrap(), ..Setup::default() }).unwrap()
 }
 
 fn legal_moves(state: &State) -> Vec<Command> {
@@ -31,7 +26,7 @@ fn play(state: &mut State, commands: &str) -> Result<Vec<String>, String> {
     for word in commands.split(' ') {
         let (seat, text) =
             word.split_once(':').map_or((None, word), |(seat, text)| (Some(seat.parse().unwrap()), text));
-        let command = Command::read(&state.board(), &text.replace('_', " ")).map_err(|error| error.0)?;
+        let command = Chess::read(state, &text.replace('_', " ")).map_err(|error| error.0)?;
         let seat = seat.unwrap_or_else(|| Chess::default_seat(state, &command));
         Chess::apply(state, seat, &command, &mut effects).map_err(|denied| denied.code().to_owned())?;
     }
@@ -86,14 +81,16 @@ fn as_many_moves_are_legal_as_are_published() {
 #[test]
 fn cs_1_a_setup_is_a_position_that_can_be_played() {
     for (fen, expected) in [
-        ("", "fen"),
-        ("8/8/8/8/8/8/8/8 w - - 0 1", "fen"),
-        ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "the position is over: stalemate"),
-        ("8/8/4k3/8/8/4K3/8/8 w - - 0 1", "the position is over: material"),
-        ("4k3/8/8/8/8/8/8/1R2K3 w Q - 0 1", "fen"),
+        ("", "setup:1:7: The board is invalid"),
+        ("8/8/8/8/8/8/8/8 w - - 0 1", "setup:1:7: The board is invalid"),
+        ("4k3/8/8/8/8/8/8/1R2K3 w Q - 0 1", "setup:1:7: The castling rights are invalid"),
+        ("4k3/8/8/8/8/8/8/4K2R w H - 0 1", "setup:1:7: expected `4k3/8/8/8/8/8/8/4K2R w K - 0 1`"),
+        ("4k3/8/8/8/8/8/8/R4K2 w Q - 0 1", "setup: fen: a king castles from the file e"),
+        ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "setup: fen: the match would be over: draw (stalemate)"),
+        ("8/8/4k3/8/8/4K3/8/8 w - - 0 1", "setup: fen: the match would be over: draw (material)"),
     ] {
-        let error = Chess::start(&setup(fen)).unwrap_err().to_string();
-        assert!(error.contains(expected), "{fen}: {error}");
+        let error = erase::<Chess>().read_setup(&format!("fen = \"{fen}\"")).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{fen}: {error}");
     }
 }
 
@@ -148,18 +145,18 @@ fn cs_4_a_third_time_or_fifty_moves_is_a_draw() {
         "a4 Ke7 Ke2 Ke8 Ke1 Ke7 Ke2 Ke8 Ke1",
         "match_over by=repetition winner=none",
     );
-    check("4k3/8/8/8/8/8/4P3/R3K3 w - - 98 80", "Ra2 Ke7", "match_over by=fifty_moves winner=none");
+    check("4k3/8/8/8/8/8/4P3/R3K3 w - - 98 80", "Ra2 Ke7", "match_over by=fifty moves winner=none");
     check("4k3/8/8/8/8/8/4P3/R3K3 w - - 98 80", "e3 Ke7", "moved san=Ke7");
     check("7k/8/6K1/8/8/8/8/R7 w - - 99 80", "Ra8#", "match_over by=checkmate winner=p1");
 }
 
 #[test]
 fn cs_5_a_draw_is_offered_and_accepted() {
-    check(START, "p2:offer p1:accept", "match_over by=agreement winner=none");
+    check(START, "p2:offer p1:accept", "match_over by=agreed winner=none");
     check(START, "p1:offer p1:accept", "no_offer");
     check(START, "p1:offer p2:offer", "offered");
     check(START, "p1:offer p2:decline p2:accept", "no_offer");
-    check(START, "p1:offer e4 p2:accept", "match_over by=agreement winner=none");
+    check(START, "p1:offer e4 p2:accept", "match_over by=agreed winner=none");
     check(START, "p1:offer e4 e5 p2:accept", "no_offer");
 }
 
@@ -171,17 +168,18 @@ fn cs_6_a_player_may_resign_at_any_time() {
 #[test]
 fn cs_7_time_runs_out_for_the_player_to_move() {
     check(START, "tick_5", "no_clock");
-    let timed = |fen: Option<&str>| {
-        Chess::start(&Setup { fen: fen.map(str::to_owned), clock: Some(10), increment: 3 }).unwrap()
+    let timed = |fen: &str| {
+        let clock = Some(Ticks::try_from(10).unwrap());
+        Chess::start(&Setup { fen: fen.parse().unwrap(), clock, increment: 3 }).unwrap()
     };
-    let mut state = timed(None);
+    let mut state = timed(START);
     play(&mut state, "tick_9 e4 tick_10").unwrap();
     assert_eq!(play(&mut state, "e5"), Err("match_over".into()));
     assert_eq!(
-        play(&mut timed(None), "tick_9 e4 tick_9 e5 tick_4").unwrap().last().unwrap(),
+        play(&mut timed(START), "tick_9 e4 tick_9 e5 tick_4").unwrap().last().unwrap(),
         "match_over by=time winner=p2"
     );
-    let alone = timed(Some("7k/8/8/8/8/8/P7/K7 w - - 0 1"));
+    let alone = timed("7k/8/8/8/8/8/P7/K7 w - - 0 1");
     assert_eq!(
         play(&mut alone.clone(), "tick_10").unwrap().last().unwrap(),
         "match_over by=time winner=none"

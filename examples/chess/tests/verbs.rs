@@ -1,44 +1,10 @@
-//! The program itself: chess with the verbs of a store and of files.
+//! Chess with the verbs of a store and of files.
+
+mod program;
 
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
 
-use tempfile::TempDir;
-
-/// The program in a folder of its own.
-struct Program(TempDir);
-
-impl Program {
-    fn new() -> Self {
-        Self(TempDir::new().unwrap())
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    /// Runs a line in a shell, in which `chess` is the program; returns its exit code and what it printed.
-    fn run(&self, line: &str) -> (Option<i32>, String) {
-        let script = format!("chess() {{ '{}' \"$@\"; }}\n{line}", env!("CARGO_BIN_EXE_chess"));
-        let mut shell = Command::new("sh");
-        shell
-            .args(["-c", &script])
-            .current_dir(self.path())
-            .stdin(Stdio::null())
-            .env_remove("TURNFOLD_STORE");
-        let output = shell.output().unwrap();
-        let text = [output.stdout, output.stderr].concat();
-        (output.status.code(), String::from_utf8(text).unwrap())
-    }
-
-    /// Requires an exit code and a text in what is printed.
-    #[track_caller]
-    fn check(&self, code: i32, line: &str, expected: &str) {
-        let (found, text) = self.run(line);
-        assert!(found == Some(code) && text.contains(expected), "{line}: exit code {found:?}\n{text}");
-    }
-}
+use program::Program;
 
 const FEN: &str = "8/P6k/8/8/8/8/8/K7 w - - 0 1";
 
@@ -63,14 +29,14 @@ fn a_game_is_played_with_the_verbs_of_a_store() {
     chess.check(0, "chess branch duel:3 other && chess play duel@other f1c4", "san=Bc4");
     chess.check(1, "chess diff duel duel@other", "/fen");
     chess.check(0, "chess bisect duel --when '/turn == \"p2\"'", "e2e4");
-    chess.check(0, "chess blame duel /clock/1", "e7e5");
+    chess.check(0, "chess blame duel /clock/left/p2", "e7e5");
     chess.check(0, "chess replay duel", "san=Nf3");
     chess.check(0, "chess matches", "duel");
     chess.check(0, "chess perft --rules chess --setup start.toml --depth 1", "sequences 22");
     chess.check(0, "chess verify", "ok duel@main");
     chess.check(0, "chess export duel -o duel.tfl && chess check duel.tfl", "1 passed");
     chess.check(0, "chess export duel --html -o duel.html && chess check duel.html", "1 passed");
-    chess.check(0, "chess amend duel:2 --drop --branch quick && chess show duel@quick", "white (p1): 104");
+    chess.check(0, "chess amend duel:2 --drop --branch quick && chess show duel@quick", "p1: 104 ticks");
     chess.check(0, "chess bundle duel -o duel.bundle && chess --store copy import duel.bundle", "duel");
     chess.check(0, "chess impact .", "folds the same");
     chess.check(
@@ -99,7 +65,7 @@ fn random_games_are_checked_shrunk_and_stepped_through() {
     chess.check(1, "chess play pawn h7g7", "the match is over");
     chess.check(
         0,
-        "chess export pawn -o pawn.tfl && chess shrink pawn.tfl --when '/winner == \"p1\"' -o least.tfl",
+        "chess export pawn -o pawn.tfl && chess shrink pawn.tfl --when '/result/winners/0 == \"p1\"' -o least.tfl",
         "",
     );
     chess.check(0, "chess check least.tfl", "(1 entry)");

@@ -37,9 +37,10 @@ fn replay(pgn: &str) -> Result<String, String> {
         |name: &str| tag(name).filter(|value| !value.contains('?')).unwrap_or_else(|| "unknown".into());
     let title =
         format!("{} against {}, {}, {}", known("White"), known("Black"), known("Site"), known("Date"));
-    let setup = tag("FEN").map_or_else(String::new, |fen| format!("fen = \"{fen}\"\n"));
-    let state =
-        Chess::start(&Setup { fen: tag("FEN"), ..Setup::default() }).map_err(|error| error.to_string())?;
+    let fen = tag("FEN").map_or_else(|| Ok(Setup::default().fen), |fen| fen.parse());
+    let fen = fen.map_err(|error| format!("fen: {error}"))?;
+    let setup = tag("FEN").map_or_else(String::new, |_| format!("fen = \"{fen}\"\n"));
+    let state = Chess::start(&Setup { fen, ..Setup::default() }).map_err(|error| error.to_string())?;
     let entries = entries(state, &words(&moves.join("\n"))?)?;
     Ok(format!(
         "turnfold replay 2\n+++\nruleset = \"chess\"\nversion = {}\ndice = \"recorded\"\ntitle = \"{}\"\n\n[setup]\n{setup}+++\n{entries}",
@@ -92,7 +93,7 @@ fn entries(mut state: State, words: &[String]) -> Result<String, String> {
             "1/2-1/2" => &[(Seat::P1, Command::Offer), (Seat::P2, Command::Accept)],
             "*" => &[],
             san => {
-                let command = Command::read(&state.board(), san).map_err(|error| error.to_string())?;
+                let command = Chess::read(&state, san).map_err(|error| error.to_string())?;
                 let seat = Chess::default_seat(&state, &command);
                 give(&mut state, seat, &command)?;
                 continue;
