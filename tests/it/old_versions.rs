@@ -14,7 +14,7 @@ use turnfold_replay::golden::verify::verify;
 use turnfold_replay::{Finding, FindingKind};
 use turnfold_store::{BranchCopy, Genesis, MatchName, Store, StoreReader};
 
-use turnfold_tests::sandbox::Sandbox;
+use turnfold_tests::sandbox::{Sandbox, without_links};
 
 /// A store with a match that versions 1 and 2 play the same, with a branch, and one that they do not.
 fn recorded() -> Sandbox {
@@ -263,6 +263,52 @@ exit 2| error: invalid value 'same.tfl' for '<NEW>': a name that ends in `.tfl` 
 $ turnfold 1 matches
 other  heaps  2 entries, 1 branch  [TIME]
 same   heaps  2 entries, 2 branches  [TIME]  again
+
+"#]]);
+}
+
+/// A branch comes after the one that it begins on, whatever their names; what was played since then is another match.
+#[test]
+fn branches_of_branches_are_migrated_and_a_later_match_is_another_one() {
+    let sandbox = recorded();
+    sandbox.ok("1 branch same@flank:2 a-twig");
+    sandbox.ok("1 play same@a-twig \"take 1 1\"");
+    sandbox.ok("2 migrate same same-2");
+    let branches = |program: &str, of: &str| sandbox.ok(&format!("{program} branches {of}"));
+    assert_eq!(without_links(&branches("2", "same-2")), without_links(&branches("1", "same")));
+    let raw = |of: &str| {
+        let raw = sandbox.ok(&format!("- log {of}@a-twig --raw"));
+        raw.split("not checked").next().unwrap().to_owned()
+    };
+    assert_eq!(without_links(&raw("same-2")), without_links(&raw("same")));
+    assert_ne!(raw("same-2"), raw("same"), "the links are new");
+    sandbox.ok("1 play same stand");
+    sandbox.check(str![[r#"
+$ turnfold 2 migrate same same-2
+exit 2| error: match `same-2` already exists; choose another name
+$ turnfold 2 migrate same later
+migrated same to later: heaps version 1 → 2, 6 entries, 3 branches
+every command is still accepted; outcomes were not compared, as this build has no version 1
+$ turnfold 2 verify later
+ok later@main: 3 entries state 904eaca2d47f8d48 link [LINK]
+ok later@a-twig: 3 entries state 6e21e6fd23dcf046 link [LINK]
+ok later@flank: 3 entries state ae3e10f194524ae0 link [LINK]
+
+"#]]);
+}
+
+/// ST-3: damage is damage, with the rules or without.
+#[test]
+fn damage_is_named_without_the_rules() {
+    let sandbox = recorded();
+    sandbox.ok("1 play other --key a-key-to-be-found stand stand");
+    sandbox.ok("1 play other stand");
+    assert!(sandbox.harm_journal(".turnfold", b"a-key-to-be-found") > 0);
+    sandbox.check(str![[r#"
+$ turnfold - verify --chain
+exit 3| error: corrupt store: match `other`, branch `main`, entry 3: the journal: commit 7 is missing or unreadable; save what is sound with `turnfold store salvage DIR NEWDIR`
+$ turnfold - log other --raw
+exit 3| error: corrupt store: match `other`, branch `main`, entry 3: the journal: commit 7 is missing or unreadable; save what is sound with `turnfold store salvage DIR NEWDIR`
 
 "#]]);
 }

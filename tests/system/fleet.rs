@@ -72,6 +72,39 @@ fn every_verb_answers_from_a_database_as_it_does_from_a_directory() {
     assert!(stats.contains("\"bytes_on_disk\":null"), "{stats}");
 }
 
+/// The same match continues as the same one, down to its links, wherever it lies.
+#[test]
+fn a_match_is_migrated_in_a_database_as_in_a_directory() {
+    let Some(server) = shared() else { return };
+    let (sandbox, url) = (Sandbox::of_toys(), url(server, "migrated"));
+    for line in [
+        "1 --store disk new same --rules heaps",
+        "1 --store disk play same \"take 2 1\" --key k",
+        "1 --store disk play same \"take 1 2\"",
+        "1 --store disk branch same:1 flank",
+        "1 --store disk play same@flank stand --key k",
+        "1 --store disk store backup all.tfb",
+    ] {
+        sandbox.ok(line);
+    }
+    sandbox.ok(&format!("1 store restore all.tfb {url}"));
+    for (versions, line) in [
+        ("1,2", "migrate same same-2"),
+        ("1,2", "migrate same same-2"),
+        ("2", "branches same-2"),
+        ("2", "verify same-2"),
+        ("-", "verify --chain"),
+        ("-", "log same-2@flank --raw"),
+        ("2", "matches --long"),
+        ("2", "play same-2@flank \"take 2 1\""),
+        ("2", "store check"),
+    ] {
+        let [disk, fleet] =
+            ["disk", &url].map(|store| sandbox.ok(&format!("{versions} --store {store} {line}")));
+        assert_eq!(fleet, disk, "{line}");
+    }
+}
+
 #[test]
 fn what_a_database_does_itself_is_refused_by_name_with_code_2() {
     let Some(server) = shared() else { return };
