@@ -3,9 +3,8 @@
 use std::iter;
 
 use serde_json::json;
-use turnfold_core::Seat;
 use turnfold_replay::{
-    Condition, FileName, History, Least, Question, ReplayLine, Shrinking, SourceName, Sources,
+    Condition, FileName, History, Least, Question, ReplayLine, Shrinking, SourceName, Sources, Viewer,
     search::shrink::{shrink, shrink_failing},
 };
 
@@ -47,8 +46,8 @@ pub(crate) struct Args {
     still: Option<String>,
 
     /// Whose view the condition is on; the log that is printed conceals nothing from anyone
-    #[arg(long, value_name = "SEAT", default_value_t = Seat::Host, requires = "when")]
-    view: Seat,
+    #[arg(long, alias = "as", value_name = "SEAT", default_value_t = Viewer::HOST, requires = "when")]
+    view: Viewer,
 
     #[command(flatten)]
     file: NewFile,

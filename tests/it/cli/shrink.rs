@@ -320,3 +320,18 @@ exit 1| error: the condition is never true in `duel` (3 entries)
 
 "#]]);
 }
+
+#[test]
+fn a_condition_may_be_on_what_a_spectator_sees() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new ford --rules cycletap --setup fixtures/cycletap/ford.toml");
+    sandbox.ok("play ford \"p1: tap 0,1\" \"p1: tap 0,0\" \"p1: switch\"");
+    for view in ["--view", "--as"] {
+        let least = sandbox.ok(&format!("shrink ford --when \"/planning == p2\" {view} spectator"));
+        assert_eq!(commands(&least), ["1 p1 switch"]);
+    }
+    let code = |view: &str| {
+        sandbox.run(&format!("shrink ford --when \"/orders/0/seat == p1\" {view}")).status.code()
+    };
+    assert_eq!((code("--view p1"), code("--view spectator")), (Some(0), Some(2)), "it sees no orders of p1");
+}

@@ -8,11 +8,12 @@ use crate::history::History;
 use crate::search::bisect::Judgment;
 use crate::search::condition::{Condition, Survey};
 use crate::tfl::Replay;
+use crate::viewer::Viewer;
 
 /// Decides whether a log shows what is looked for.
 pub(super) enum Goal<'a, E> {
-    /// A condition on a seat's view becomes true.
-    Holds { condition: &'a Condition, seat: Seat, survey: Survey },
+    /// A condition on a view becomes true.
+    Holds { condition: &'a Condition, viewer: Viewer, survey: Survey },
     /// A judge still calls the log bad.
     Judged { source: &'a History, judge: &'a mut dyn FnMut(&Replay) -> Result<Judgment, E> },
     /// The rules still give this answer to a command after the log, which may be tried only, as attempts are.
@@ -39,8 +40,8 @@ impl<E: From<ReplayError>> Goal<'_, E> {
 
     /// Returns `true` if the state alone shows it, so that a log may end there. States that are equal give one answer.
     pub(super) fn seen_in(&mut self, state: &dyn AnyState) -> bool {
-        let Self::Holds { condition, seat, survey } = self else { return false };
-        condition.ask(&|path| state.view_at((*seat).into(), path), survey)
+        let Self::Holds { condition, viewer, survey } = self else { return false };
+        condition.ask(&|path| viewer.field(state, path), survey)
     }
 }
 

@@ -1,7 +1,5 @@
 //! The smallest log that shows something.
 
-use turnfold_core::Seat;
-
 use super::goal::Goal;
 use super::shrinker::Shrinker;
 use crate::error::ReplayError;
@@ -9,6 +7,7 @@ use crate::history::History;
 use crate::search::bisect::Question;
 use crate::search::condition::Survey;
 use crate::tfl::Replay;
+use crate::viewer::Viewer;
 
 /// Is called with the number of entries left and that of tries.
 pub type Progress<'a> = dyn FnMut(usize, u64) + 'a;
@@ -35,7 +34,7 @@ pub struct Least {
     pub tries: u64,
 }
 
-/// Shrinks a log as long as it shows something: with a condition, that it becomes true in the view of a seat.
+/// Shrinks a log as long as it shows something: with a condition, that it becomes true in the view of a viewer.
 ///
 /// # Errors
 /// [`ReplayError::Condition`] for a condition that makes no sense in the view, what is wrong with the history, and
@@ -43,11 +42,11 @@ pub struct Least {
 pub fn shrink<E: From<ReplayError>>(
     line: &History,
     question: Question<'_, E>,
-    seat: Seat,
+    viewer: Viewer,
     progress: &mut Progress<'_>,
 ) -> Result<Shrinking, E> {
     let mut goal = match question {
-        Question::Holds(condition) => Goal::Holds { condition, seat, survey: Survey::default() },
+        Question::Holds(condition) => Goal::Holds { condition, viewer, survey: Survey::default() },
         Question::Judged(judge) => Goal::Judged { source: line, judge },
     };
     let mut shrinking = Shrinking::Never;

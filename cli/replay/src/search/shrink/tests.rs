@@ -13,6 +13,7 @@ use crate::example::random_play;
 use crate::history::History;
 use crate::search::bisect::Question;
 use crate::search::condition::{Condition, Survey};
+use crate::viewer::Viewer;
 
 /// The same search without kept states.
 struct Plain<'a> {
@@ -131,7 +132,7 @@ impl Plain<'_> {
 
 /// Requires both searches to come to the same log after as many tries; returns its length.
 fn check(line: &History, condition: &Condition, seat: Seat) -> Option<usize> {
-    let found = shrink::<ReplayError>(line, Question::Holds(condition), seat, &mut |_, _| {});
+    let found = shrink::<ReplayError>(line, Question::Holds(condition), Viewer::of(seat), &mut |_, _| {});
     let Shrinking::Least(least) = found.unwrap() else {
         panic!("{condition} can be shown in {}", line.name);
     };
