@@ -20,7 +20,7 @@ pub enum Issuer {
 }
 
 /// The rejections that all rulesets share, in the order in which they apply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The match is over.
     MatchOver,
@@ -37,7 +37,7 @@ pub enum Refusal {
 impl Refusal {
     /// Returns the refusal's name in `snake_case`.
     #[must_use]
-    pub const fn code(self) -> &'static str {
+    pub const fn code(&self) -> &'static str {
         match self {
             Self::MatchOver => "match_over",
             Self::RollDue(_) => "roll_due",
@@ -63,7 +63,7 @@ impl Display for Refusal {
 }
 
 /// Why a command is not accepted. `Display` is the message for the player.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Denied<J> {
     /// By a check that all rulesets share.
     Refused(Refusal),
@@ -74,7 +74,7 @@ pub enum Denied<J> {
 impl<J: Ruled> Denied<J> {
     /// Returns the rejection's name in `snake_case`.
     #[must_use]
-    pub fn code(self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         match self {
             Self::Refused(refusal) => refusal.code(),
             Self::Ruled(reason) => reason.ruling().code,

@@ -5,6 +5,7 @@ pub mod fair;
 use core::fmt;
 use core::str::FromStr;
 
+use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::de::Error;
@@ -14,10 +15,10 @@ use crate::digest::Digest;
 use crate::seat::Seat;
 
 /// A roll the rules wait for; while one is due nothing but `roll` is accepted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DueRoll {
-    /// What the roll decides, in `snake_case`.
-    pub purpose: &'static str,
+    /// What the roll decides, in `snake_case`; borrowed or owned, for rules that are loaded at run time.
+    pub purpose: Cow<'static, str>,
     /// How many values are rolled.
     pub count: u32,
     /// The least value, inclusive.
@@ -204,7 +205,7 @@ mod tests {
 
     #[test]
     fn draws_stay_in_range_and_depend_on_seed_and_roll_only() {
-        let due = DueRoll { purpose: "test", count: 600, low: 1, high: 6, owner: None };
+        let due = DueRoll { purpose: "test".into(), count: 600, low: 1, high: 6, owner: None };
         let values = DicePolicy::Seeded(SEED).values(3, &due).unwrap();
         assert!(due.accepts(&values));
         assert!((1..=6).all(|face| values.contains(&face)));
@@ -232,7 +233,7 @@ mod tests {
     pub(super) fn assert_nothing_is_favored(roll: impl Fn(&DueRoll) -> Vec<i32>) {
         // The percentiles, in hundredths, for 5, 19 and 1 degrees of freedom.
         for (low, high, bound) in [(1, 6, 2052), (1, 20, 4382), (0, 1, 1083)] {
-            let values = roll(&DueRoll { purpose: "test", count: 1, low, high, owner: None });
+            let values = roll(&DueRoll { purpose: "test".into(), count: 1, low, high, owner: None });
             let (total, faces) = (i64::try_from(values.len()).unwrap(), i64::from(high - low + 1));
             assert_eq!(total, 100_000);
             // Σ (count − total / faces)² / (total / faces), times faces × total to stay in whole numbers.

@@ -208,10 +208,10 @@ impl<R: Rules> Folded<'_, R> {
     }
 
     /// Returns the roll that the command answers, if its values are concealed.
-    fn unknown_roll(&self) -> Option<DueRoll> {
+    fn unknown_roll(&self) -> Option<&DueRoll> {
         let (viewer, now) = self.audience?;
         let is_unknown = |owner| !viewer.may_know_as(owner) && !R::reveals(self.state, now);
-        self.owned.filter(|due| due.owner.is_some_and(is_unknown))
+        self.owned.as_ref().filter(|due| due.owner.is_some_and(is_unknown))
     }
 
     fn shows_effect(&self, effect: &R::Effect) -> bool {

@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn fd_4_and_5_rolls_are_those_of_the_vectors() {
-        let due = DueRoll { purpose: "test", count: 4, low: 1, high: 6, owner: None };
+        let due = DueRoll { purpose: "test".into(), count: 4, low: 1, high: 6, owner: None };
         let host = chain(Seat::Host, 0x00);
         for (number, contributions, key, values) in [
             (

@@ -292,7 +292,7 @@ impl Rules for Liars {
     fn due_roll(state: &State) -> Option<DueRoll> {
         let player = state.players.iter().find(|player| player.is_to_roll() && !Self::over(state))?;
         let count = player.dice.into();
-        Some(DueRoll { purpose: "cup", count, low: 1, high: 6, owner: Some(player.seat) })
+        Some(DueRoll { purpose: "cup".into(), count, low: 1, high: 6, owner: Some(player.seat) })
     }
 
     /// LD-4: the cups of earlier rounds were lifted.

@@ -107,7 +107,7 @@ fn play(state: &mut dyn AnyState, step: &Value) -> Vec<String> {
         let value = if roll["kind"] == "capture" { &roll["roll"] } else { &roll["pick"] };
         match state.due_roll() {
             Some(due) => {
-                assert_eq!(due.purpose, roll["kind"]);
+                assert_eq!(*due.purpose, roll["kind"]);
                 assert_eq!(
                     due.high,
                     roll["of"].as_i64().map_or(99, |count| i32::try_from(count).unwrap() - 1)

@@ -3,6 +3,7 @@
 //! The game: two players in turn add to a total, each keeps a secret number, and the host may shake a die that is
 //! added too. `FAULT` says what is wrong with it.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -24,13 +25,13 @@ mod fault;
 mod parts;
 
 const PLAYERS: [Seat; 2] = [Seat::P1, Seat::P2];
-const DIE: DueRoll = DueRoll { purpose: "shake", count: 1, low: 1, high: 6, owner: None };
+const DIE: DueRoll = DueRoll { purpose: Cow::Borrowed("shake"), count: 1, low: 1, high: 6, owner: None };
 
 struct Toy<const FAULT: u8>;
 
 impl<const FAULT: u8> Toy<FAULT> {
     /// Returns `true` if the game's fault is to let this command pass.
-    fn overlooks(state: &State, seat: Seat, command: &Command<FAULT>, refusal: Refusal) -> bool {
+    fn overlooks(state: &State, seat: Seat, command: &Command<FAULT>, refusal: &Refusal) -> bool {
         let player_move = matches!(command, Command::Add(_));
         match (FAULT, refusal) {
             (fault::ADMITS_GUEST, Refusal::WrongSeat(_)) => player_move && seat == Seat::P3,
@@ -155,7 +156,7 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
             state.attempts.set(state.attempts.get() + 1);
         }
         match admit::<Self>(state, seat, command) {
-            Err(refusal) if !Self::overlooks(state, seat, command, refusal) => Err(refusal.into()),
+            Err(refusal) if !Self::overlooks(state, seat, command, &refusal) => Err(refusal.into()),
             _ => Self::decide(state, seat, command).map_err(admission::Denied::Ruled),
         }
     }

@@ -262,7 +262,7 @@ fn fd_20_each_roll_is_told_with_everything_it_follows_from() {
         }
         let found_key = Digest::new(hasher.finalize().into());
         assert_eq!(found_key.to_string(), key, "{text}");
-        let due = DueRoll { purpose: "gate", count: 1, low: 1, high: 6, owner: None };
+        let due = DueRoll { purpose: "gate".into(), count: 1, low: 1, high: 6, owner: None };
         let (range, value) = values.split_once(": ").unwrap();
         let mut expected = String::new();
         write!(expected, "{} of {}..={}", due.count, due.low, due.high).unwrap();

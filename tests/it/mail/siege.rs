@@ -1,5 +1,6 @@
 //! A game for two with dice that players make due: who attacks a gate may enter once a roll opens it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -11,7 +12,7 @@ use turnfold_core::picture::Picture;
 use turnfold_core::text::{Malformed, number};
 use turnfold_core::{Perspective, Rules, Seat, Secrets, SetupError};
 
-const DIE: DueRoll = DueRoll { purpose: "gate", count: 1, low: 1, high: 6, owner: None };
+const DIE: DueRoll = DueRoll { purpose: Cow::Borrowed("gate"), count: 1, low: 1, high: 6, owner: None };
 
 pub(super) struct Siege;
 

@@ -44,7 +44,7 @@ impl<'a> TableDice<'a> {
         let count = usize::try_from(due.count).unwrap_or(usize::MAX);
         let values = self.given().get(..count).unwrap_or(self.given()).to_vec();
         if !due.accepts(&values) {
-            return Err(ReplayError::WrongValues { due: *due, found: values });
+            return Err(ReplayError::WrongValues { due: due.clone(), found: values });
         }
         self.used += values.len();
         Ok(values)
@@ -156,13 +156,15 @@ mod tests {
 
     use super::*;
 
-    const DUE: DueRoll = DueRoll { purpose: "test", count: 2, low: 1, high: 6, owner: None };
+    const DUE: DueRoll = DueRoll { purpose: Cow::Borrowed("test"), count: 2, low: 1, high: 6, owner: None };
 
     #[test]
     fn pm_27_values_of_a_table_come_first_and_must_answer_the_roll() {
         let mut source = |_: &DueRoll| Ok(vec![6, 6]);
         let mut table = TableDice::new(vec![1, 2, 3, 4, 5], &mut source);
         assert_eq!(table.roll(&DUE).unwrap(), [1, 2]);
+    use std::borrow::Cow;
+
         // Values that an interrupted run recorded are skipped; others are not.
         table.pass(&[5, 5]);
         table.pass(&[3, 4]);

@@ -163,7 +163,7 @@ impl State {
                     .unwrap_or(i32::MAX)
                     .saturating_sub(1),
             };
-            DueRoll { purpose: due.purpose(), count: 1, low: 0, high, owner: None }
+            DueRoll { purpose: due.purpose().into(), count: 1, low: 0, high, owner: None }
         })
     }
 

@@ -82,7 +82,7 @@ pub(super) fn opponent(player: Seat) -> Seat {
 impl State {
     /// IN-1, IN-2: a roll is due for as long as the phase is `initiative`.
     pub(super) fn due_roll(&self) -> Option<DueRoll> {
-        let due = DueRoll { purpose: "initiative", count: 4, low: 1, high: 6, owner: None };
+        let due = DueRoll { purpose: "initiative".into(), count: 4, low: 1, high: 6, owner: None };
         (self.phase == Phase::Initiative).then_some(due)
     }
 

@@ -158,7 +158,7 @@ impl FairDice {
         on_roll: &mut dyn FnMut(&FairRoll),
     ) {
         let at = segment.at.at(roll.seq);
-        let Some(due) = roll.due else {
+        let Some(due) = roll.due.clone() else {
             rows.dice.fail(Some(at), "no roll was due");
             return;
         };
@@ -256,13 +256,13 @@ fn rolls(segment: &TurnSegment<'_>) -> Vec<GameRoll> {
     let mut state = segment.start.fork();
     let mut rolls = Vec::new();
     for entry in segment.entries {
-        let due = state.due_roll();
+        let mut due = state.due_roll();
         let logged =
             Logged { seq: entry.seq, seat: entry.seat, command: CommandSource::Bytes(&entry.command) };
         let observe = &mut |step: &mut dyn Step| {
             let command = step.command();
             if is_roll(&command) {
-                rolls.push(GameRoll { seq: entry.seq, due, command });
+                rolls.push(GameRoll { seq: entry.seq, due: due.take(), command });
             }
         };
         if state.fold(&[logged], &DicePolicy::Recorded, observe).is_err() {
