@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use turnfold_replay::history::revision::is_page;
-use turnfold_replay::{InputError, OtherSeat, PageError, ReplayError, SourceName, TflError};
+use turnfold_replay::{InputError, OtherSeat, PageError, ReplayError, SourceName, TflError, program};
 use turnfold_store::{MatchName, RescueError, StoreError};
 
 use crate::failure::{Failure, FailureKind};
@@ -89,7 +89,9 @@ fn hint(error: &ReplayError) -> Option<String> {
         E::Concealed(_) => "leave out `--as`".into(),
         E::OtherSeat(_) => "leave out `--as` or the command".into(),
         E::Passes(_) => "add `--when` or `--still` to look for something else".into(),
-        E::FaultOfRules(_) => "`--still 'turnfold check'` finds the smallest log that shows it".into(),
+        E::FaultOfRules(_) => {
+            format!("`--still '{} check'` finds the smallest log that shows it", program::name())
+        }
         E::NoEntryFails { file, .. } if is_page(Path::new(file)) => {
             "make the page again from its match, with `turnfold export MATCH --html`".into()
         }

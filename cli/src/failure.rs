@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use turnfold_replay::{InputError, ReplayError, render::text::shortened};
+use turnfold_replay::{InputError, ReplayError, program, render::text::shortened};
 use turnfold_store::ErrorKind;
 
 /// The longest message of a failure in JSON, next to its hint and kind.
@@ -64,11 +64,12 @@ pub(crate) enum DamagedStore {
 
 impl DamagedStore {
     /// Says what to do next.
-    pub(crate) fn next_step(self) -> &'static str {
-        match self {
+    pub(crate) fn next_step(self) -> String {
+        let next_step = match self {
             Self::Dir => "save what is sound with `turnfold store salvage DIR NEWDIR`",
             Self::Database => "restore it from the database's archive or a backup",
-        }
+        };
+        program::in_hint(next_step.into())
     }
 }
 
@@ -109,13 +110,13 @@ impl Failure {
 
     /// Adds what to do next.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.hint = Some(program::in_hint(hint.into()));
         self
     }
 
     /// Adds what to do next, if there is something.
     pub(crate) fn maybe_hint(self, hint: Option<String>) -> Self {
-        Self { hint, ..self }
+        Self { hint: hint.map(program::in_hint), ..self }
     }
 
     /// What the library says, with what did not happen because of it.

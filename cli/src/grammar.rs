@@ -5,8 +5,10 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::builder::styling::Styles;
-use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::builder::{OsStringValueParser, StyledStr, TypedValueParser};
+use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use turnfold_replay::program;
 
 use crate::address::StoreAddress;
 use crate::commands;
@@ -22,8 +24,8 @@ const GLOBAL: &str = "Global options";
 /// state, and hashed golden logs prove that it still does.
 #[derive(Debug, Parser)]
 #[command(
-    name = "turnfold",
-    bin_name = "turnfold",
+    name = program::name(),
+    bin_name = program::name(),
     version,
     max_term_width = 100,
     arg_required_else_help = true
@@ -81,9 +83,36 @@ pub(crate) fn format_asked_for(args: impl IntoIterator<Item = OsString>) -> Form
 
 /// Returns the grammar.
 pub(crate) fn grammar() -> Command {
-    let command = Args::command();
+    let command = named(Args::command());
     let template = template(&command);
     command.help_template(template)
+}
+
+/// Names this program in what a verb and its own verbs say of themselves.
+fn named(mut command: Command) -> Command {
+    if !program::is_renamed() {
+        return command;
+    }
+    let text = |text: Option<&StyledStr>| text.map(|text| program::in_help(&text.to_string()).into_owned());
+    if let Some(about) = text(command.get_about()) {
+        command = command.about(about);
+    }
+    if let Some(about) = text(command.get_long_about()) {
+        command = command.long_about(about);
+    }
+    if let Some(after) = text(command.get_after_help()) {
+        command = command.after_help(after);
+    }
+    let named_arg = |mut arg: Arg| {
+        if let Some(help) = text(arg.get_help()) {
+            arg = arg.help(help);
+        }
+        if let Some(help) = text(arg.get_long_help()) {
+            arg = arg.long_help(help);
+        }
+        arg
+    };
+    command.mut_args(named_arg).mut_subcommands(named)
 }
 
 /// The grammar of `turnfold help GUIDE` alone. The `help` that clap adds knows only verbs, and clap cannot replace it
@@ -132,7 +161,7 @@ fn template(command: &Command) -> String {
     let width = GROUPS.iter().flat_map(|(_, verbs)| *verbs).map(|verb| verb.len()).max().unwrap_or(0);
     let mut template = String::from("{about-with-newline}\n{usage-heading} {usage}\n");
     for (title, verbs) in GROUPS {
-        let _ = write!(template, "\n{header}{title}:{header:#}\n");
+        let _ = write!(template, "\n{header}{}:{header:#}\n", program::in_help(title));
         for verb in verbs {
             let about = command.find_subcommand(verb).and_then(Command::get_about);
             let about =
@@ -140,7 +169,7 @@ fn template(command: &Command) -> String {
             let _ = writeln!(template, "  {literal}{verb:width$}{literal:#}  {about}");
         }
     }
-    let _ = write!(template, "\n{header}Guides, for `turnfold help GUIDE`:{header:#}\n");
+    let _ = write!(template, "\n{header}Guides, for `{} help GUIDE`:{header:#}\n", program::name());
     let width = GUIDES.iter().map(|guide| guide.name.len()).max().unwrap_or(0);
     for guide in &GUIDES {
         let _ = writeln!(template, "  {literal}{:width$}{literal:#}  {}", guide.name, guide.summary);

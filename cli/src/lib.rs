@@ -57,6 +57,7 @@ use tracing_subscriber::EnvFilter;
 
 pub use turnfold_core::Registry;
 pub use turnfold_core::any::erase;
+use turnfold_replay::program;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind};
@@ -66,18 +67,26 @@ use crate::output::{Format, Output};
 /// Runs the command line on the arguments of the process, for the rulesets of turnfold, and returns its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    run(env::args_os(), Registry::standard())
+    run_as_named(env::args_os().collect(), Registry::standard())
 }
 
-/// Runs the command line on these arguments, which begin with the name of the program, and returns its exit code.
+/// Runs the command line on these arguments, which begin with the name of the program, and returns its exit code. What is
+/// printed names the program by the file name in the first of them.
 ///
 /// It is for a program to end with: it takes over its panic hook, its stdout and stderr.
 #[must_use]
 pub fn run(args: impl IntoIterator<Item = OsString>, registry: Registry) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    if let Some(path) = args.first() {
+        program::called_by(path);
+    }
+    run_as_named(args, registry)
+}
+
+fn run_as_named(args: Vec<OsString>, registry: Registry) -> ExitCode {
     if completion::answer(grammar::grammar, &registry) {
         return ExitCode::SUCCESS;
     }
-    let args: Vec<OsString> = args.into_iter().collect();
     let asked = grammar::format_asked_for(args.iter().cloned());
     panic::set_hook(Box::new(move |panic| stderr::error(&Failure::internal(panic), asked)));
     let args = match grammar::parse(args) {

@@ -7,9 +7,11 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 use turnfold_tests::sandbox::{binary, words, workspace};
+use turnfold_tests::service::Running;
 
-/// The program of `examples/nim` and a folder to run it in.
-struct Nim {
+/// The program of an example and a folder to run it in.
+struct Example {
+    name: &'static str,
     program: PathBuf,
     dir: TempDir,
 }
@@ -48,26 +50,31 @@ pub(crate) fn program(example: &str) -> PathBuf {
     target().join("debug").join(format!("{example}{}", std::env::consts::EXE_SUFFIX))
 }
 
-impl Nim {
-    fn build() -> Self {
-        Self { program: program("nim"), dir: TempDir::new().unwrap() }
+impl Example {
+    fn build(name: &'static str) -> Self {
+        Self { name, program: program(name), dir: TempDir::new().unwrap() }
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
-    fn run(&self, line: &str) -> Output {
+    fn command(&self, line: &str) -> Command {
         let mut command = Command::new(&self.program);
         command.args(words(line)).current_dir(self.dir.path()).stdin(Stdio::null());
-        command.env_remove("TURNFOLD_STORE").output().unwrap()
+        command.env_remove("TURNFOLD_STORE");
+        command
+    }
+
+    fn run(&self, line: &str) -> Output {
+        self.command(line).output().unwrap()
     }
 
     /// Runs a verb and requires this exit code; returns what it printed.
     fn expect(&self, code: i32, line: &str) -> String {
         let output = self.run(line);
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "nim {line}\n{stderr}");
+        assert_eq!(output.status.code(), Some(code), "{} {line}\n{stderr}", self.name);
         String::from_utf8(output.stdout).unwrap() + &stderr
     }
 
@@ -84,7 +91,7 @@ fn replace(path: &Path, old: &str, new: &str) {
 
 #[test]
 fn a_game_in_a_crate_of_its_own_has_every_verb() {
-    let nim = Nim::build();
+    let nim = Example::build("nim");
     fs::write(nim.path("heaps.toml"), "heaps = [1, 2, 3]\n").unwrap();
     nim.ok("new table --rules nim --setup heaps.toml");
     let played = nim.ok(r#"play table "take 3 3" "take 4 2" "take 1 2" "take 1 1" "take 1 2""#);
@@ -103,7 +110,7 @@ fn a_game_in_a_crate_of_its_own_has_every_verb() {
 
 #[test]
 fn logs_of_a_game_of_ones_own_are_checked_searched_and_shrunk() {
-    let nim = Nim::build();
+    let nim = Example::build("nim");
     nim.ok("simulate --rules nim --seed 7 --steps 20 -o game.tfl");
     assert!(nim.ok("check game.tfl").contains("game.tfl"));
     let found = nim.ok(r#"bisect game.tfl --when "/heaps/0 == 0""#);
@@ -120,10 +127,61 @@ fn logs_of_a_game_of_ones_own_are_checked_searched_and_shrunk() {
 
 #[test]
 fn the_rulesets_of_turnfold_are_there_too_and_no_others() {
-    let nim = Nim::build();
+    let nim = Example::build("nim");
     let unknown = nim.expect(2, "new table --rules chess --setup heaps.toml");
     assert!(unknown.contains("known: `channel`, `cycletap`, `hexcapture`, `initiative`, `lifecycle`, `nim`"));
     nim.ok("simulate --rules initiative --seed 1 --steps 3");
+}
+
+#[test]
+fn other_spellings_are_read_wherever_someone_types_a_command() {
+    let chess = Example::build("chess");
+    assert!(chess.ok("run --rules chess e4 e5 Nf3").contains("3 p1 g1f3 => moved san=Nf3"));
+    chess.ok("new duel --rules chess");
+    fs::write(chess.path("moves.txt"), "e4\np2: e5\n").unwrap();
+    assert!(chess.ok("play duel --script moves.txt").contains("2 p2 e7e5 => moved san=e5"));
+    assert!(chess.ok("amend duel:2 \"p2: Nf6\" --branch knight").contains("g8f6"));
+    let service = Running::start_by(chess.command("serve --listen 127.0.0.1:0"));
+    let entries = "/v1/matches/duel/branches/main/entries";
+    let played = service.send("POST", entries, service.admin(), r#"{"commands":["Nf3"]}"#);
+    assert!(played.status == 201 && played.body.contains(r#""command":"g1f3""#), "{}", played.body);
+}
+
+/// `turnfold` is not the program, and does not know the game.
+#[test]
+fn hints_help_and_manual_pages_name_the_program_that_they_are_of() {
+    for (name, wrong, hint) in [
+        ("nim", "p2: take 1 1", "`nim rules nim not_your_turn` explains it"),
+        ("chess", "p2: e7e5", "`chess rules chess not_your_turn` explains it"),
+    ] {
+        let example = Example::build(name);
+        let is_named =
+            |text: &str| !text.replace("old-turnfold", "").replace(".turnfold", "").contains("turnfold ");
+        let made = example.ok(&format!("new table --rules {name}"));
+        assert!(made.contains(&format!("`{name} rules {name}` explains how to write another")), "{made}");
+        let rejected = example.expect(1, &format!("play table \"{wrong}\""));
+        assert!(rejected.contains(hint) && is_named(&rejected), "{rejected}");
+        let missing = example.expect(2, "show other");
+        assert!(missing.contains(&format!("`{name} matches` lists those there are")), "{missing}");
+        let unknown = example.expect(2, &format!("rules {name} nothing"));
+        assert!(unknown.contains(&format!("`{name} rules {name}` shows all")), "{unknown}");
+        for help in
+            ["--help", "help play", "help branch", "help mail write", "completions bash", "completions fish"]
+        {
+            let text = example.ok(help);
+            assert!(text.contains(name) && is_named(&text), "{help}: {text}");
+        }
+        example.ok("man pages");
+        let pages = fs::read_dir(example.path("pages")).unwrap().map(|page| page.unwrap().path());
+        let pages: Vec<_> = pages.collect();
+        assert!(pages.len() > 40);
+        for page in pages {
+            let text = fs::read_to_string(&page).unwrap().replace("\\-", "-").replace(".turnfold", "");
+            let file = page.file_name().unwrap().to_str().unwrap();
+            assert!(file.starts_with(name) && is_named(&text), "{file}: {text}");
+            assert!(!text.contains("turnfold(1)") && !text.contains("turnfold-"), "{file}: {text}");
+        }
+    }
 }
 
 #[test]

@@ -66,6 +66,7 @@ pub mod golden;
 pub mod history;
 pub mod mail;
 pub mod page;
+pub mod program;
 pub mod render;
 pub mod search;
 pub mod session;

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use turnfold_replay::Record;
-use turnfold_replay::render::json_line;
+use turnfold_replay::{Record, program, render::json_line};
 use utoipa::ToSchema;
 
 /// What kinds of failure there are. Each has one status.
@@ -208,7 +207,7 @@ impl Problem {
     /// Adds what to do next, which depends on where the store is.
     pub(crate) fn with_next_step(self, is_database: bool) -> Self {
         let Some(remedy) = self.remedy else { return self };
-        let detail = format!("{}; {}", self.detail, remedy.text(is_database)).into();
+        let detail = format!("{}; {}", self.detail, program::in_hint(remedy.text(is_database).into())).into();
         let needs_restart = !is_database && remedy != Remedy::Salvage;
         Self { detail, needs_restart, remedy: None, ..self }
     }

@@ -10,6 +10,7 @@ use turnfold_replay::{
     golden::amend,
     golden::bless::{bless, bless_if_true},
     history::position::keep_snapshots,
+    program,
 };
 use turnfold_store::BranchName;
 
@@ -38,8 +39,8 @@ use crate::stderr::progress;
 /// stay, and attempts (`!`) are tried again: one that is now accepted no longer applies.
 #[derive(Debug, clap::Args)]
 #[command(
-    override_usage = "turnfold amend [OPTIONS] REV:SEQ|FILE:SEQ [COMMAND] --branch NAME\n       \
-                      turnfold amend [OPTIONS] REV:SEQ|FILE:SEQ [COMMAND] --output FILE",
+    override_usage = program::in_help("turnfold amend [OPTIONS] REV:SEQ|FILE:SEQ [COMMAND] --branch NAME\n       \
+                      turnfold amend [OPTIONS] REV:SEQ|FILE:SEQ [COMMAND] --output FILE").into_owned(),
     after_help = "Examples: turnfold amend duel:7 'p1: stand' --branch caution\n          \
                   turnfold amend duel.tfl:7 --drop -o without.tfl"
 )]

@@ -3,7 +3,7 @@
 use serde_json::json;
 use turnfold_replay::render::{ListedBranch, branches::lines};
 use turnfold_replay::signing::Signers;
-use turnfold_replay::{Revision, Sources};
+use turnfold_replay::{Revision, Sources, program};
 use turnfold_store::{BranchName, MatchName, StoreReader};
 
 use super::play::require_not_by_mail;
@@ -19,7 +19,7 @@ use crate::remote::{client::ServiceRequest, look::print_reply};
     after_help = "Examples:\n  turnfold branch duel:6 caution\n  turnfold branch --rename duel@caution retreat"
 )]
 #[command(
-    override_usage = "turnfold branch REV NAME\n       turnfold branch --rename MATCH@OLD NAME\n       turnfold branch --delete MATCH@NAME"
+    override_usage = program::in_help("turnfold branch REV NAME\n       turnfold branch --rename MATCH@OLD NAME\n       turnfold branch --delete MATCH@NAME").into_owned()
 )]
 pub(crate) struct Args {
     /// Revision to branch from, or the branch to rename or delete

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use turnfold_replay::program;
 use turnfold_serve::{AccessToken, TokenKind};
 use turnfold_store::MatchName;
 
@@ -71,7 +72,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         json!({ "match": joined_match, "seat": seat, "id": text("id"), "origin": origin.to_string() });
     context.output.answer(&joined, || {
         let file = files::shown(&args.output);
-        let show = format!("turnfold --store {origin} --token {file} show {joined_match}");
+        let program = program::name();
+        let show = format!("{program} --store {origin} --token {file} show {joined_match}");
         vec![format!("you are {seat} of {joined_match}; `{show}` shows it").into()]
     })
 }

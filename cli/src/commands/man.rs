@@ -8,6 +8,7 @@ use clap::Command;
 use clap_mangen::Man;
 use roff::{Roff, bold, roman};
 use serde_json::json;
+use turnfold_replay::program;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -122,20 +123,21 @@ fn examples_and_notes(command: &Command) -> (Vec<String>, Vec<String>) {
         let example = line.strip_prefix("Examples:").or_else(|| line.strip_prefix("Example:"));
         example.map_or(line, str::trim).to_owned()
     });
-    lines.filter(|line| !line.is_empty()).partition(|line| line.starts_with("turnfold "))
+    lines.filter(|line| !line.is_empty()).partition(|line| line.split(' ').next() == Some(program::name()))
 }
 
 /// Lists related pages: the pages of the same group, or of all verbs for the program itself.
 fn see_also(command: &Command) -> Vec<String> {
-    let page = |verb: &str| format!("turnfold-{verb}(1)");
+    let program = program::name();
+    let page = |verb: &str| format!("{program}-{verb}(1)");
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
-    let Some(verb) = name.strip_prefix("turnfold-").and_then(|name| name.split('-').next()) else {
+    let Some(verb) = name.strip_prefix(program).and_then(|name| name.split('-').nth(1)) else {
         let verbs = GROUPS.iter().flat_map(|(_, verbs)| *verbs).filter(|verb| **verb != "help");
         return verbs.map(|verb| page(verb)).collect();
     };
     let group = GROUPS.iter().find(|(_, verbs)| verbs.contains(&verb)).map_or(&[][..], |(_, verbs)| verbs);
     let near = group.iter().map(|verb| page(verb)).filter(|page| *page != format!("{name}(1)"));
-    std::iter::once("turnfold(1)".into()).chain(near.filter(|page| page != "turnfold-help(1)")).collect()
+    std::iter::once(format!("{program}(1)")).chain(near.filter(|near| *near != page("help"))).collect()
 }
 
 #[cfg(test)]

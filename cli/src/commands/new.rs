@@ -6,7 +6,9 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use serde_json::json;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Registry, Seed, SetupError};
-use turnfold_replay::{history::find_rules, history::import::check_title, history::revision::new_match_name};
+use turnfold_replay::{
+    history::find_rules, history::import::check_title, history::revision::new_match_name, program,
+};
 use turnfold_store::{Genesis, MatchName};
 
 use crate::context::Context;
@@ -165,18 +167,19 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     context.output.answer(&created, || {
         let game = plain(format_args!(" ({ruleset} version {version}, {} dice) ", dice.name()));
         let hash = dim(format_args!("#{:.16}", state.state_hash()));
+        let program = program::name();
         let mut lines = vec![Line::from([plain("created match "), strong(name), game, hash])];
         if is_example {
             lines.push(Line::from(format!(
-                "the setup is the example of {ruleset}; `turnfold rules {ruleset}` explains how to write another for \
+                "the setup is the example of {ruleset}; `{program} rules {ruleset}` explains how to write another for \
                  `--setup`"
             )));
         }
         lines.extend(due.map(|due| {
             let next = if seed.is_some() {
-                format!("`turnfold play {name}` rolls it")
+                format!("`{program} play {name}` rolls it")
             } else {
-                format!("record it with `turnfold play {name} \"roll …\"`")
+                format!("record it with `{program} play {name} \"roll …\"`")
             };
             Line::from(format!("a roll is due: {due}; {next}"))
         }));

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{self, Command, Stdio};
 
 use serde_json::json;
+use turnfold_replay::program;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -93,8 +94,11 @@ pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<ExitStatus, Fai
     let page = keep_page(dir.path())?;
     context.output.note([
         Line::default(),
-        dim("All of this was in a temporary store, which is gone now. Begin your own match with `turnfold new --help`.")
-            .into(),
+        dim(format_args!(
+            "All of this was in a temporary store, which is gone now. Begin your own match with `{} new --help`.",
+            program::name()
+        ))
+        .into(),
         format!("The page of the match is kept: open `{}` in a browser.", page.display()).into(),
     ])?;
     Ok(ExitStatus::Yes)
@@ -127,7 +131,7 @@ fn visit(say: &str, typed: &str, exit_code: i32, dir: &Path, context: &mut Conte
     let heading = [
         Line::default(),
         dim(format_args!("# {say}")).into(),
-        strong(format_args!("$ turnfold {typed}")).into(),
+        strong(format_args!("$ {} {typed}", program::name())).into(),
     ];
     context.output.note(heading)?;
     context.output.flush()?;
@@ -142,7 +146,8 @@ fn visit(say: &str, typed: &str, exit_code: i32, dir: &Path, context: &mut Conte
         command.spawn().and_then(std::process::Child::wait_with_output).map_err(|error| trouble(&error))?;
     signals::wait_with(result.status);
     if result.status.code() != Some(exit_code) {
-        let expected = format!("the tour expected exit code {exit_code} of `turnfold {typed}`");
+        let program = program::name();
+        let expected = format!("the tour expected exit code {exit_code} of `{program} {typed}`");
         return Err(Failure::trouble(format!("{expected}, found {}", result.status)));
     }
     if json {

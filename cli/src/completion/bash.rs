@@ -10,7 +10,7 @@ use std::path::Path;
 use clap::Command;
 use clap_complete::env::{Bash as Known, EnvCompleter};
 
-const SCRIPT: &str = r#"_turnfold() {
+const SCRIPT: &str = r#"_NAME() {
     local IFS=$'\013' rest="$COMP_LINE" words=() trimmed piece i
     for ((i = 0; i <= COMP_CWORD; i++)); do
         piece="${COMP_WORDS[i]}"
@@ -34,7 +34,7 @@ const SCRIPT: &str = r#"_turnfold() {
         compopt -o nospace 2>/dev/null
     fi
 }
-complete -o bashdefault -F _turnfold BINARY
+complete -o bashdefault -F _NAME BINARY
 "#;
 
 /// Bash, by a script of our own.
@@ -52,13 +52,14 @@ impl EnvCompleter for Bash {
     fn write_registration(
         &self,
         variable: &str,
-        _name: &str,
+        name: &str,
         binary: &str,
         completer: &str,
         out: &mut dyn io::Write,
     ) -> io::Result<()> {
-        let script = SCRIPT.replace("VARIABLE", variable).replace("COMPLETER", completer);
-        out.write_all(script.replace("BINARY", binary).as_bytes())
+        let values = [("VARIABLE", variable), ("COMPLETER", completer), ("BINARY", binary), ("NAME", name)];
+        let fill = |script: String, (word, value): (&str, &str)| script.replace(word, value);
+        out.write_all(values.into_iter().fold(SCRIPT.to_owned(), fill).as_bytes())
     }
 
     fn write_complete(

@@ -18,7 +18,7 @@ use clap_complete::{
 };
 use turnfold_core::{Registry, Seat};
 use turnfold_replay::audit::RowName;
-use turnfold_replay::{Revision, Viewer};
+use turnfold_replay::{Revision, Viewer, program};
 use turnfold_store::StoreReader;
 
 use bash::Bash;
@@ -74,7 +74,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 fn script(shell: &str) -> Option<String> {
     let mut script = Vec::new();
     let completer: &dyn EnvCompleter = SHELLS.completer(shell)?;
-    completer.write_registration(VARIABLE, "turnfold", "turnfold", "turnfold", &mut script).ok()?;
+    let name = program::name();
+    completer.write_registration(VARIABLE, name, name, name, &mut script).ok()?;
     String::from_utf8(script).ok()
 }
 

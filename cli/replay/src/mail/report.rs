@@ -7,6 +7,7 @@ use turnfold_core::rules::desk::{Desk, OfferView, SeatView, State, View};
 use super::letter::{LetterText, Text, salutation, seats, time};
 use super::letter_part::{KnownGame, LetterPart, MailLogs, ending, sentences};
 use crate::error::ReplayError;
+use crate::program;
 use crate::viewer::Viewer;
 
 /// A report to a seat, of a desk of this size.
@@ -217,7 +218,7 @@ impl<'a> TurnOverview<'a> {
 
     /// Returns the lines to type for a paper.
     fn line(&self, paper: &str) -> String {
-        let Self { attached, .. } = self;
-        format!("turnfold mail write {paper} \\\n  --from {attached} \\\n  --key YOUR.key -o reply.txt")
+        let (Self { attached, .. }, program) = (self, program::name());
+        format!("{program} mail write {paper} \\\n  --from {attached} \\\n  --key YOUR.key -o reply.txt")
     }
 }

@@ -14,6 +14,7 @@ use crate::history::History;
 use crate::history::Sources;
 use crate::history::revision::{Revision, SourceName};
 use crate::page::frames::{FrameDocument, FrameLimits, FramePicture};
+use crate::program;
 use crate::tfl::Replay;
 use crate::viewer::Viewer;
 use crate::viewer::seat_history::SeatHistory;
@@ -166,9 +167,10 @@ fn about(sight: &SeatHistory) -> String {
 /// Says what the file holds, and how to check it; that it was checked is not for a page to say (VW-25, VW-27).
 fn words(viewer: Viewer) -> String {
     if viewer.see_all() {
-        return "This file holds everything, secrets and seed too. <code>turnfold check FILE</code> folds the log in \
-                it again."
-            .into();
+        return format!(
+            "This file holds everything, secrets and seed too. <code>{} check FILE</code> folds the log in it again.",
+            text(program::name())
+        );
     }
     format!("This file holds only what {viewer} saw.")
 }

@@ -9,6 +9,7 @@ use crate::compare::outcomes::changed_claims;
 use crate::error::ReplayError;
 use crate::history::record::Record;
 use crate::history::revision::shell_path;
+use crate::program;
 use crate::render::text::{Line, TextSpan, Tone, counted, dim, plain, strong, warning};
 use crate::viewer::seat_history::SeatHistory;
 
@@ -115,7 +116,10 @@ fn note(side: &Side) -> Option<Line> {
     let seq = side.recorded_differs_at?;
     let explains = match &side.source {
         source if source.is_standard_input() => String::new(),
-        source => format!("; `turnfold check {}` explains", shell_path(&source.up_to(None).to_string())),
+        source => {
+            let file = shell_path(&source.up_to(None).to_string());
+            format!("; `{} check {file}` explains", program::name())
+        }
     };
     let text = format!(
         " {} records another outcome for entry {seq} than the current rules give; the current rules are used \

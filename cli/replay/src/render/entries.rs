@@ -5,6 +5,7 @@ use turnfold_core::{AnyState, DueRoll, Outcome, Seat};
 
 use crate::history::record::{LoggedRecord, Record};
 use crate::history::revision::Revision;
+use crate::program;
 use crate::render::text::{Line, TextSpan, Tone, dim, plain, removed, strong, time};
 use crate::viewer::Viewer;
 
@@ -97,10 +98,11 @@ impl NothingPlayed {
     #[must_use]
     pub fn line(&self, whole: &Revision, asked: Option<Viewer>) -> Line {
         let option = Viewer::as_option(asked);
-        let text = match &self.due_roll {
-            Some(due) => format!("nothing played; a roll is due: {due}"),
-            None => format!("nothing played and no roll is due; see `turnfold legal {whole}{option}`"),
+        let nothing = || {
+            let program = program::name();
+            format!("nothing played and no roll is due; see `{program} legal {whole}{option}`")
         };
-        text.into()
+        let due = self.due_roll.as_ref().map(|due| format!("nothing played; a roll is due: {due}"));
+        due.unwrap_or_else(nothing).into()
     }
 }

@@ -14,6 +14,7 @@ use crate::history::position::{Position, Tail};
 use crate::history::record::{Detail, Record};
 use crate::history::revision::Revision;
 use crate::mail::desk_naming;
+use crate::program;
 use crate::render::text::error_text;
 use crate::session::script::ScriptLine;
 use crate::session::{RejectedLine, Roller, Session, is_roll};
@@ -42,7 +43,7 @@ pub enum NotPlayed {
         entries: Option<RangeInclusive<u64>>,
     },
     /// The line takes commands by mail alone.
-    #[error("`{line}` is played by mail; only `turnfold mail` can append to it")]
+    #[error("`{line}` is played by mail; only `{} mail` can append to it", program::name())]
     ByMail {
         /// The line.
         line: Revision,
@@ -92,7 +93,7 @@ impl NotPlayed {
     /// some.
     #[must_use]
     pub fn hint(&self, asked: Option<Viewer>) -> Option<String> {
-        match self {
+        let hint = match self {
             Self::OtherHead { line, .. } => Some(format!(
                 "look at `turnfold log {line}{}` and try again, or branch off with `turnfold branch`",
                 Viewer::as_option(asked)
@@ -105,7 +106,8 @@ impl NotPlayed {
             Self::Rejected { ruleset, code, .. } => {
                 code.as_ref().map(|code| format!("`turnfold rules {ruleset} {code}` explains it"))
             }
-        }
+        };
+        hint.map(program::in_hint)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Key files: one line that only its owner may read (TR-9).
 
 use crate::error::ReplayError;
+use crate::program;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -30,7 +31,8 @@ impl KeyFile {
         let failed = |cause: io::Error| match cause.kind() {
             io::ErrorKind::NotFound => {
                 let path = path.display();
-                ReplayError::Unusable(format!("there is no key file `{path}`; `turnfold key new` makes one"))
+                let program = program::name();
+                ReplayError::Unusable(format!("there is no key file `{path}`; `{program} key new` makes one"))
             }
             _ => ReplayError::Key { doing: "read key file", path: path.into(), cause },
         };

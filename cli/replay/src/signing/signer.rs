@@ -13,6 +13,7 @@ use super::key_file::KeyFile;
 use super::memory::{KeyMemory, KnownLog, Remembered};
 use crate::error::ReplayError;
 use crate::history::revision::{Revision, SourceName};
+use crate::program;
 
 /// Keys of one name, each with its memory, which no one else holds at the same time.
 #[derive(Debug)]
@@ -201,9 +202,10 @@ fn unsigned(text: String, mut lines: Vec<SignatureLine>) -> Result<SignedNote, R
 
 fn unsigned_yet(revision: &Revision, file: &KeyFile) -> ReplayError {
     ReplayError::Refused(format!(
-        "nothing of `{}` is signed by `{}`; `turnfold sign` signs it",
+        "nothing of `{}` is signed by `{}`; `{} sign` signs it",
         Revision { seq: None, ..revision.clone() },
-        file.path.display()
+        file.path.display(),
+        program::name()
     ))
 }
 
@@ -232,8 +234,9 @@ pub fn prove(
             return no_entry(revision, seq, line.full);
         }
         ReplayError::Refused(format!(
-            "`{whole}` is signed up to entry {}, not {seq}; `turnfold sign` signs the rest",
-            size.saturating_sub(1)
+            "`{whole}` is signed up to entry {}, not {seq}; `{} sign` signs the rest",
+            size.saturating_sub(1),
+            program::name()
         ))
     })?;
     let (_, hashes) = line.compare([&known].into_iter(), Some(builder))?;

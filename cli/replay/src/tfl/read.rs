@@ -14,6 +14,7 @@ use super::marks::Marks;
 use crate::error::limits::HEADER_BYTES_MAX;
 use crate::history::entry::{Attempt, LogEntry, ShortHash};
 use crate::history::revision::is_page;
+use crate::program;
 
 /// How the first line begins, in any version of the format.
 const FIRST_WORDS: &str = "turnfold replay ";
@@ -226,9 +227,9 @@ fn closing(line: &SourceLine<'_>, count: u64) -> Result<Closing, TflError> {
     let (word, next) = line.word(at);
     if number(word) != Ok(count) {
         let advice = if is_page(Path::new(line.file)) {
-            ""
+            String::new()
         } else {
-            " (delete the line and run `turnfold bless` if they are right)"
+            format!(" (delete the line and run `{} bless` if they are right)", program::name())
         };
         let what = format!("{count}, the number of entries above{advice}");
         return Err(line.expected(at, &what, word));

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let findings = counted(check.damage.len() as u64, "finding", "findings");
     // Nothing salvages what a store does not have.
     let is_restorable = is_sound && context.fleet().is_none();
-    let next_step = if is_restorable { RESTORE } else { context.damaged_store().next_step() };
+    let next_step = if is_restorable { RESTORE.into() } else { context.damaged_store().next_step() };
     Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(next_step))
 }
 

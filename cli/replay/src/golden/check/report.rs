@@ -11,6 +11,7 @@ use crate::compare::difference::Difference;
 use crate::compare::divergence::{Claim, DivergenceKind, Hashes, Subject};
 use crate::compare::outcomes::changed_claims;
 use crate::history::revision::{is_page, shell_path};
+use crate::program;
 use crate::render::text::{Line, added, dim, printable, removed, strong};
 
 /// A mismatch as a JSON document.
@@ -176,18 +177,18 @@ impl Mismatch {
 
     /// Returns the command to run next.
     fn next_command(&self) -> String {
-        let file = shell_path(&self.file);
+        let (program, file) = (program::name(), shell_path(&self.file));
         match (self.kind(), &self.divergence.subject) {
             _ if self.is_in_page_to_be_made_again() => {
-                format!("turnfold export MATCH --html -o {file} --force")
+                format!("{program} export MATCH --html -o {file} --force")
             }
-            (_, Subject::Header { .. }) => format!("turnfold bless {file}"),
-            _ if self.is_to_be_blessed() => format!("turnfold bless {file}"),
+            (_, Subject::Header { .. }) => format!("{program} bless {file}"),
+            _ if self.is_to_be_blessed() => format!("{program} bless {file}"),
             (DivergenceKind::NotDeterministic | DivergenceKind::NotStorable, _) => {
-                format!("turnfold selftest {file}")
+                format!("{program} selftest {file}")
             }
-            (_, Subject::Entry { seq, .. }) => format!("turnfold replay {file} --to {seq}"),
-            (_, Subject::Attempt { .. } | Subject::End { .. }) => format!("turnfold check {file}"),
+            (_, Subject::Entry { seq, .. }) => format!("{program} replay {file} --to {seq}"),
+            (_, Subject::Attempt { .. } | Subject::End { .. }) => format!("{program} check {file}"),
         }
     }
 }

@@ -1,0 +1,70 @@
+//! The name of the program, for hints, letters and manual pages: what people type.
+//!
+//! A program with a game of its own is not called `turnfold`, and `turnfold` does not know its game.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// The name in all text of ours.
+const WRITTEN: &str = "turnfold";
+
+static NAME: OnceLock<String> = OnceLock::new();
+
+/// Takes the name from the path by which the program was called. Only the first call counts.
+pub fn called_by(path: &OsStr) {
+    let name = Path::new(path).file_stem().and_then(OsStr::to_str).filter(|name| !name.is_empty());
+    NAME.get_or_init(|| name.unwrap_or(WRITTEN).into());
+}
+
+/// Returns the name of the program: `turnfold`, unless it was called by another.
+#[must_use]
+pub fn name() -> &'static str {
+    NAME.get().map_or(WRITTEN, String::as_str)
+}
+
+/// Returns `true` if the program is called by another name than `turnfold`.
+#[must_use]
+pub fn is_renamed() -> bool {
+    name() != WRITTEN
+}
+
+/// Returns a hint whose commands call this program, instead of `turnfold`.
+#[must_use]
+pub fn in_hint(hint: String) -> String {
+    if is_renamed() { hint.replace("`turnfold ", &format!("`{} ", name())) } else { hint }
+}
+
+/// Returns text of ours in which this program is named, wherever it says `turnfold` and not `.turnfold` or the like.
+#[must_use]
+pub fn in_help(text: &str) -> Cow<'_, str> {
+    if is_renamed() { renamed(text, name()).into() } else { text.into() }
+}
+
+/// Replaces the name where it is a word, or the beginning of one such as `turnfold-play.1`.
+fn renamed(text: &str, name: &str) -> String {
+    let mut parts = text.split(WRITTEN);
+    let mut renamed = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_joined = |sign: char| sign.is_alphanumeric() || sign == '_';
+        let is_word =
+            !renamed.ends_with(|sign| is_joined(sign) || ".-".contains(sign)) && !part.starts_with(is_joined);
+        renamed.push_str(if is_word { name } else { WRITTEN });
+        renamed.push_str(part);
+    }
+    renamed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_is_replaced_where_it_is_a_word() {
+        let text = "turnfold: `turnfold play`, turnfold-play.1, ../turnfold, .turnfold, old-turnfold, turnfold_store";
+        let named = "nim: `nim play`, nim-play.1, ../nim, .turnfold, old-turnfold, turnfold_store";
+        assert_eq!(renamed(text, "nim"), named);
+        assert_eq!((name(), in_help(text), in_hint(text.into())), (WRITTEN, text.into(), text.into()));
+    }
+}
