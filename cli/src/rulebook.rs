@@ -51,8 +51,8 @@ impl Rulebook {
         self.0.get(section).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Returns what is said about a topic: a rule's id, the first word of a command or question, a reason, or a field of
-    /// the view. The rules that it names come with it.
+    /// Returns what is said about a topic: a rule's id, the first word of a command or question, a reason, a field of the
+    /// view, or the name of a section. The rules that it names come with it.
     pub(crate) fn about(&self, topic: &str) -> Option<Self> {
         let mut found = Map::new();
         let mut named = vec![topic.to_uppercase()];
@@ -69,6 +69,10 @@ impl Rulebook {
         let rules: Vec<_> = self.items("rules").iter().filter(is_named).collect();
         if !rules.is_empty() {
             found.insert("rules".into(), json!(rules));
+        }
+        if found.is_empty() {
+            // A section in free form, such as `setup`, by its name.
+            found.extend(self.0.get_key_value(topic).map(|(name, text)| (name.clone(), text.clone())));
         }
         (!found.is_empty()).then_some(Self(found))
     }

@@ -5,10 +5,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
+use turnfold_core::Seat;
+use turnfold_core::trust::TreeHash;
+use turnfold_store::Entry;
 
 use crate::example::{cargo, program};
+use turnfold_tests::mailbox::opened;
 use turnfold_tests::sandbox::words;
 use turnfold_tests::service::Running;
 
@@ -192,21 +196,140 @@ fn the_service_conceals_a_roll_of_anothers_own() {
     assert_eq!(of_spectator.2, "\"spectator\"");
 }
 
-/// What a bundle leaves out has a hash there, from which a roll could be guessed; and fair dice show every roll.
+/// A match by mail for two, up to p2's report of the second round, in which p1 has this under its cup.
+struct ByMail {
+    liars: Liars,
+    letters: Vec<String>,
+    /// The bundle of p2's last letter.
+    bundle: String,
+}
+
+impl ByMail {
+    fn played(liars: &Liars, cup: &str) -> Self {
+        let mut mail = Self { liars: liars.elsewhere(), letters: Vec::new(), bundle: String::new() };
+        let write = |name: &str, text: &str| fs::write(mail.liars.path(name), text).unwrap();
+        write("desk.toml", "hosted = []\nseats = 2\ndefault = [\"bid 1 1\", \"doubt\"]\n");
+        write("two.toml", "players = 2\ndice = 2\n");
+        for name in ["host", "p1", "p2"] {
+            mail.liars.ok(&format!("key new {name}.key --name {name}.example"));
+        }
+        mail.liars.ok("mail open table --rules liars --setup two.toml --desk desk.toml --key host.key");
+        mail.reports();
+        mail.send("p1", "join p1");
+        mail.send("p2", "join p2");
+        mail.liars.ok("mail take table p1.txt p2.txt --admit p1 --admit p2 --key host.key");
+        mail.run("2025-01-06", "--roll 1 1 4 4");
+        mail.order("p1", "bid 1 3", "2025-01-07", "");
+        mail.order("p2", "doubt", "2025-01-08", &format!("--roll {cup} 4 4"));
+        mail
+    }
+
+    /// Reads the letters that were written since; each seat answers from its newest bundle.
+    fn reports(&mut self) {
+        let outbox = self.liars.path(".turnfold/outbox");
+        let files = fs::read_dir(&outbox).unwrap().map(|file| file.unwrap().path());
+        let mut files: Vec<_> =
+            files.filter(|file| file.extension().is_some_and(|ending| ending == "eml")).collect();
+        files.sort();
+        fs::create_dir_all(outbox.join("sent")).unwrap();
+        for file in &files {
+            let (text, bundle) = opened(&fs::read_to_string(file).unwrap());
+            let is_of =
+                |seat: &str| file.file_name().unwrap().to_str().unwrap().ends_with(&format!("-{seat}.eml"));
+            for seat in ["p1", "p2"].into_iter().filter(|seat| is_of(seat)) {
+                fs::write(self.liars.path(&format!("{seat}.bundle")), &bundle).unwrap();
+                if seat == "p2" {
+                    self.bundle.clone_from(&bundle);
+                    self.letters.push(text.clone());
+                }
+            }
+            // It is sent, so it is not written again.
+            fs::rename(file, outbox.join("sent").join(file.file_name().unwrap())).unwrap();
+        }
+    }
+
+    fn send(&self, seat: &str, paper: &str) {
+        let line = format!("mail write {paper} --from {seat}.bundle --key {seat}.key --force -o {seat}.txt");
+        let _ = fs::remove_file(self.liars.path(&format!("{seat}.txt")));
+        self.liars.ok(&line);
+    }
+
+    fn run(&mut self, day: &str, rolls: &str) {
+        self.liars.ok(&format!("mail run table --key host.key --at {day}T18:00:00Z {rolls}"));
+        self.reports();
+    }
+
+    fn order(&mut self, seat: &str, command: &str, day: &str, rolls: &str) {
+        self.send(seat, &format!("order \"{command}\""));
+        self.liars.ok(&format!("mail take table {seat}.txt --key host.key"));
+        self.run(day, rolls);
+    }
+}
+
+/// PM-5: p2's own order made p1's roll due, so p2 knows all of the roll's record but its values and the nonce of its key.
 #[test]
-fn by_mail_the_match_is_refused_when_it_is_made() {
+fn by_mail_p2_gets_the_same_whatever_p1_rolled_and_cannot_guess_it() {
     let liars = Liars::build();
-    fs::write(liars.path("desk.toml"), "seats = 3\ndefault = [\"doubt\"]\n").unwrap();
+    let [one, two] = ["2", "5"].map(|cup| ByMail::played(&liars, cup));
+    assert_eq!(one.letters, two.letters);
+    let last = one.letters.last().unwrap();
+    assert!(last.contains("host roll ? => applied") && last.contains("In the game it is turn 2."), "{last}");
+    let left_out = |bundle: &str| bundle.lines().filter(|line| line.starts_with('#')).count();
+    assert_eq!(left_out(&one.bundle), left_out(&two.bundle));
+    for (mail, face) in [(&one, 2), (&two, 5)] {
+        let log = mail.liars.ok("log table --format json");
+        let roll: Value =
+            log.lines().filter(|line| line.contains("\"roll ")).nth(2).unwrap().parse().unwrap();
+        let key = roll["key"].as_str().unwrap();
+        let (known, nonce) = key.split_once(":nonce:").unwrap();
+        assert!(known.starts_with("order:") && nonce.len() == 32, "{key}");
+        let is_there = |face: u8, key: &str| {
+            let entry = Entry {
+                seq: roll["seq"].as_u64().unwrap(),
+                seat: Seat::Host,
+                command: vec![0, 1, 2 * face],
+                recorded_at_ms: roll["recorded_at_ms"].as_i64().unwrap(),
+                idempotency_key: Some(key.parse().unwrap()),
+            };
+            let leaf = TreeHash::of_record(&entry.encode());
+            mail.bundle.lines().any(|line| line == format!("#{leaf}"))
+        };
+        assert!(is_there(face, key), "with the nonce the record is found");
+        assert!(!(1..=6).any(|face| is_there(face, known)), "without it no guess fits");
+    }
+}
+
+/// Once all cups are lifted the host's bundle proves every order, and no record is left out of p2's.
+#[test]
+fn by_mail_a_match_ends_with_everything_shown_and_is_audited() {
+    let liars = Liars::build();
+    let mut mail = ByMail::played(&liars, "2");
+    mail.order("p1", "bid 1 3", "2025-01-09", "");
+    mail.order("p2", "doubt", "2025-01-10", "");
+    assert!(
+        mail.letters.last().unwrap().contains("`table` is over: p2 won."),
+        "{}",
+        mail.letters.last().unwrap()
+    );
+    assert!(!mail.bundle.lines().any(|line| line.starts_with('#')), "{}", mail.bundle);
+    let host = mail.liars.ok("key show host.key");
+    let vkey = host.split_whitespace().find(|word| word.starts_with("host.example+")).unwrap();
+    fs::write(mail.liars.path("policy"), format!("log {vkey}\nquorum none\n")).unwrap();
+    let audited = mail.liars.ok("audit p2.bundle --policy policy --require authorship,rules");
+    assert!(audited.contains("authorship   PASS"), "{audited}");
+}
+
+/// FD-11: an opened secret of fair dice shows every roll before it.
+#[test]
+fn by_mail_fair_dice_are_refused() {
+    let liars = Liars::build();
+    fs::write(liars.path("desk.toml"), "seats = 3\nhosted = []\ndefault = [\"doubt\"]\n").unwrap();
     fs::write(liars.path("three.toml"), "players = 3\ndice = 2\n").unwrap();
     liars.ok("key new host.key --name host.example");
-    for dice in ["recorded", "fair"] {
-        let refused = liars.expect(
-            2,
-            &format!("mail open table --rules liars --setup three.toml --desk desk.toml --key host.key --dice {dice}"),
-        );
-        assert!(refused.contains("a roll that p1 alone learns cannot be made by mail"), "{refused}");
-        assert_eq!(liars.ok("matches"), "");
-    }
+    let open = "mail open table --rules liars --setup three.toml --desk desk.toml --key host.key --dice fair";
+    let refused = liars.expect(2, open);
+    assert!(refused.contains("fair dice cannot make a roll that p1 alone learns"), "{refused}");
+    assert_eq!(liars.ok("matches"), "");
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 use turnfold_core::AnyRules;
+use turnfold_replay::ReplayError;
 use turnfold_replay::history::find_rules;
+use turnfold_replay::mail::start_for_mail;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -12,7 +14,8 @@ use crate::rulebook::Rulebook;
 /// Teach a game: its commands, reasons, questions, view and rules
 ///
 /// Without a name, lists the rulesets. With a topic, shows only that: a rule by its id (`IN-11`), a command or question by
-/// its word (`move`), a reason (`not_your_turn`) or a field of the view, with the rules that it names.
+/// its word (`move`), a reason (`not_your_turn`) or a field of the view, with the rules that it names. `mail` shows the terms
+/// that suit the game when it is played by mail.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples: turnfold rules initiative\n          turnfold rules initiative move\n          \
@@ -39,7 +42,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         return Ok(ExitStatus::Yes);
     };
     let rules = find_rules(name, &context.registry)?;
-    let whole = Rulebook::read(rules.rulebook());
+    let mut whole = Rulebook::read(rules.rulebook());
+    // The desk of a match by mail is no game.
+    if context.registry.iter().any(|game| **game == *rules) {
+        whole.0.insert("mail".into(), by_mail(&*rules).into());
+    }
     let shown = match &args.topic {
         Some(topic) => whole.about(topic).ok_or_else(|| unknown_topic(rules.name(), topic, &whole))?,
         None => whole,
@@ -48,6 +55,21 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let title = strong(format_args!("{} version {}", rules.name(), rules.version())).into();
         [title].into_iter().chain(shown.lines()).collect()
     })
+}
+
+/// Describes how the game is played by mail, as Markdown.
+fn by_mail(rules: &dyn AnyRules) -> String {
+    let example = rules.read_setup(rules.example()).map_err(ReplayError::from);
+    if let Err(error) = example.and_then(|setup| start_for_mail(rules, &setup, false)) {
+        return format!("{error}.");
+    }
+    match rules.mail_terms().trim() {
+        "" => "The game names no terms for a match by mail.".into(),
+        terms => format!(
+            "These terms suit the game. Put them into the file for `mail open --desk`, with `hosted`, the seats that the \
+             host plays.\n\n```toml\n{terms}\n```"
+        ),
+    }
 }
 
 /// Returns a ruleset as JSON, with its rulebook or a part of it.

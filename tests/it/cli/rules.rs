@@ -135,6 +135,64 @@ exit 2| error: unknown ruleset `chess`; known: [RULESETS]
 "#]]);
 }
 
+/// A match opens with the terms that the rulebook shows, and is refused for the reason that it shows.
+#[test]
+fn pm_3_a_rulebook_shows_the_terms_of_a_match_by_mail() {
+    let (mut opened, mut refused) = (0, 0);
+    for rules in Registry::standard().iter() {
+        let book = rulebook(&**rules);
+        let mail = book["mail"].as_str().unwrap();
+        let terms = mail.split_once("```toml\n").and_then(|(_, rest)| rest.strip_suffix("\n```"));
+        let sandbox = Sandbox::new();
+        sandbox.ok("key new ann.key --name ann.example");
+        sandbox.write("setup.toml", rules.example());
+        sandbox.write("desk.toml", format!("hosted = []\n{}\n", terms.unwrap_or_default()));
+        let open = format!(
+            "mail open duel --rules {} --setup setup.toml --desk desk.toml --key ann.key",
+            rules.name()
+        );
+        if terms.is_some() {
+            assert!(sandbox.ok(&open).contains("opened duel"));
+            opened += 1;
+        } else if mail.contains("cannot be played by mail") {
+            let output = sandbox.run(&open);
+            assert_eq!(output.status.code(), Some(2));
+            let error = String::from_utf8(output.stderr).unwrap();
+            assert!(error.contains(mail.trim_end_matches('.')), "{error}");
+            refused += 1;
+        }
+        assert_eq!(terms.is_some(), !rules.mail_terms().is_empty(), "{mail}");
+    }
+    assert_eq!((opened, refused), (3, 1));
+    Sandbox::new().check(str![[r#"
+$ turnfold rules cycletap mail
+cycletap version 1
+
+MAIL
+
+These terms suit the game. Put them into the file for `mail open --desk`, with
+`hosted`, the seats that the host plays.
+
+  together = true
+  default = ["switch"]
+  between = ["resolve"]
+$ turnfold rules channel mail
+channel version 1
+
+MAIL
+
+`channel` cannot be played by mail: its setup is in every bundle and would show
+p1 secrets.
+$ turnfold rules hexcapture mail
+hexcapture version 1
+
+MAIL
+
+The game names no terms for a match by mail.
+
+"#]]);
+}
+
 #[test]
 fn a_rejected_command_names_what_explains_it() {
     let sandbox = duel();

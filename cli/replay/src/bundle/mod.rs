@@ -18,6 +18,7 @@ pub(crate) use outline::in_order;
 pub use outline::{BundleOutline, BundledLine, BundledMatch};
 pub use records::{BundledRecord, LineIndex, LineRecords, MatchPart, StoreRecords, TakeRecord};
 pub use seat::SeatRecords;
+pub(crate) use seat::{NONCE, NONCE_DIGITS, without_nonce};
 pub(crate) use trees::LineTrees;
 pub(crate) use write::BundleWriter;
 pub use write::{write_bundle, write_checkpoints};

@@ -16,6 +16,18 @@ use crate::viewer::{Viewer, is_open_setup};
 /// How keys begin that no one can guess: the keys of orders, papers, and turns that a desk announced.
 const UNGUESSABLE: [&str; 3] = ["order:", "paper:", "turn:"];
 
+/// What stands in an idempotency key before a nonce that only the host can compute, and how long the nonce is: 128 bits in
+/// hex. In play by mail it keeps a roll that one seat alone learns from being guessed (PM-5).
+pub(crate) const NONCE: &str = ":nonce:";
+pub(crate) const NONCE_DIGITS: usize = 32;
+
+/// Returns what an idempotency key is without its nonce, if it has one.
+pub(crate) fn without_nonce(key: &str) -> Option<&str> {
+    let is_digit = |digit: char| digit.is_ascii_digit() || ('a'..='f').contains(&digit);
+    let is_nonce = |nonce: &str| nonce.len() == NONCE_DIGITS && nonce.chars().all(is_digit);
+    key.split_once(NONCE).filter(|(_, nonce)| is_nonce(nonce)).map(|(key, _)| key)
+}
+
 /// Matches of a store as a seat may know them.
 pub struct SeatRecords<'a> {
     records: StoreRecords<'a>,
@@ -153,7 +165,8 @@ fn hidden_in(
         if key.as_ref().is_some_and(|key| keys.contains(key)) {
             hidden.insert((line, seq));
         }
-        if seat == Seat::Host && concealed.contains(&(line, seq)) {
+        let has_nonce = key.as_ref().is_some_and(|key| without_nonce(key.as_str()).is_some());
+        if seat == Seat::Host && concealed.contains(&(line, seq)) && !has_nonce {
             return guessable(&format!("entry {seq} of `{}` is a roll, which has few values", of.name));
         }
         // What the host gives is shown to all in most games, and at a desk: it says nothing about anybody's secrets.

@@ -190,7 +190,12 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
         let recorded_at_ms = self.host.recorded_at_ms;
         let entries: Vec<NewEntry> =
             records.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
-        let key = key.to_string().parse().map_err(ReplayError::not_by_mail)?;
+        let key = if self.dice.borrow_mut().had_owned() {
+            TurnEntries::key_with_nonce(self.host, &self.branch, key)
+        } else {
+            key.to_string()
+        };
+        let key = key.parse().map_err(ReplayError::not_by_mail)?;
         store.append(name, &self.branch, before, entries, Some(&key))?;
         self.report.played.push(PlayedStep { line: self.line.clone(), first: before + 1, last });
         let played = (before + 1..).zip(records);
@@ -265,10 +270,9 @@ fn is_unfinished(host: &MailHost<'_>, plan: &TurnPlan, info: &BranchInfo) -> Res
     if is_named || info.parent != Some((branch_of(line)?, *seq)) {
         return Ok(false);
     }
-    let key = plan.host_key().to_string();
-    let (store, name) = (host.store, &host.of.name);
+    let (store, name, key) = (host.store, &host.of.name, plan.host_key());
     for entry in store.entries(name, &info.name, seq + 1..=info.head)? {
-        if entry?.idempotency_key.is_none_or(|found| found.as_str() != key) {
+        if entry?.idempotency_key.is_none_or(|found| !key.is(found.as_str())) {
             return Ok(false);
         }
     }

@@ -17,6 +17,8 @@ pub struct TableDice<'a> {
     values: Vec<i32>,
     /// How many of them are used.
     used: usize,
+    /// Whether a roll had an owner since that was asked.
+    has_owned: bool,
     source: &'a mut dyn FnMut(&DueRoll) -> io::Result<Vec<i32>>,
 }
 
@@ -24,7 +26,7 @@ impl<'a> TableDice<'a> {
     /// Takes values for any number of rolls, in the order in which rolls fall due, and the source of further values.
     #[must_use]
     pub fn new(values: Vec<i32>, source: &'a mut dyn FnMut(&DueRoll) -> io::Result<Vec<i32>>) -> Self {
-        Self { values, used: 0, source }
+        Self { values, used: 0, has_owned: false, source }
     }
 
     /// Returns how many of the values were not needed.
@@ -38,6 +40,7 @@ impl<'a> TableDice<'a> {
     }
 
     fn roll(&mut self, due: &DueRoll) -> Result<Vec<i32>, ReplayError> {
+        self.has_owned |= due.owner.is_some();
         if self.given().is_empty() {
             return (self.source)(due).map_err(ReplayError::Chance);
         }
@@ -109,13 +112,11 @@ impl FairTurn {
     }
 }
 
-/// Refuses a roll that one seat alone learns. Others would find its few values by the hash of the record that their
-/// bundles leave out, and fair dice show every roll: an opened secret shows those before it.
+/// Refuses a roll that one seat alone learns: an opened secret of fair dice shows all rolls before it.
 pub(super) fn require_no_owner(due: &DueRoll) -> Result<(), ReplayError> {
     due.owner.map_or(Ok(()), |owner| {
         Err(ReplayError::Unusable(format!(
-            "a roll that {owner} alone learns cannot be made by mail: fair dice show it to all, and of other dice bundles \
-             have a hash from which it can be guessed"
+            "fair dice cannot make a roll that {owner} alone learns, because they show every roll to all; use recorded dice"
         )))
     })
 }
@@ -123,10 +124,20 @@ pub(super) fn require_no_owner(due: &DueRoll) -> Result<(), ReplayError> {
 impl TurnDice<'_, '_> {
     /// Rolls.
     pub(super) fn roll(&mut self, due: &DueRoll) -> Result<Vec<i32>, ReplayError> {
-        require_no_owner(due)?;
         match self {
             Self::Table(table) => table.roll(due),
-            Self::Fair(fair) => fair.roll(due),
+            Self::Fair(fair) => {
+                require_no_owner(due)?;
+                fair.roll(due)
+            }
+        }
+    }
+
+    /// Returns `true` if a roll had an owner since this was asked last.
+    pub(super) fn had_owned(&mut self) -> bool {
+        match self {
+            Self::Table(table) => std::mem::take(&mut table.has_owned),
+            Self::Fair(_) => false,
         }
     }
 
@@ -152,6 +163,8 @@ impl TurnDice<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use turnfold_core::trust::KeyKind;
 
     use super::*;
@@ -163,8 +176,6 @@ mod tests {
         let mut source = |_: &DueRoll| Ok(vec![6, 6]);
         let mut table = TableDice::new(vec![1, 2, 3, 4, 5], &mut source);
         assert_eq!(table.roll(&DUE).unwrap(), [1, 2]);
-    use std::borrow::Cow;
-
         // Values that an interrupted run recorded are skipped; others are not.
         table.pass(&[5, 5]);
         table.pass(&[3, 4]);

@@ -33,7 +33,7 @@ pub use host::{MailHost, PlayedStep, RunReport};
 pub use host_dice::TableDice;
 pub use letter::Letter;
 pub use letters::{MailRoom, seat_bundle};
-pub use open::NewMailMatch;
+pub use open::{NewMailMatch, start_for_mail};
 pub use pairing::{DeskOf, MailMatch, TurnKey, desk_naming};
 pub use paper_form::{FoundPaper, MailedPaper};
 pub use post_folder::{Addresses, LetterName, MailAddress, Outbox, PostFolder, addresses_in};

@@ -44,9 +44,7 @@ impl NewMailMatch<'_> {
     /// [`ReplayError::BadSetup`] naming the field of the terms that does not fit the game, [`ReplayError::Unusable`] for a
     /// setup that holds secrets, and every error of the store.
     pub fn open(self, store: &Store, key: &PrivateKey) -> Result<(), ReplayError> {
-        let game = self.rules.start(&self.setup)?;
-        self.require_open_setup(game.as_ref())?;
-        game.due_roll().map_or(Ok(()), |due| require_no_owner(&due))?;
+        let game = start_for_mail(&*self.rules, &self.setup, self.is_fair)?;
         let left = self.left_by_interrupted(store, key)?;
         let genesis = left.clone().unwrap_or_else(|| self.game(self.match_id, key));
         let desk = DeskOf::game(self.name, &genesis.match_id)?;
@@ -59,19 +57,6 @@ impl NewMailMatch<'_> {
             store.create_match(self.name, &genesis, Vec::new())?;
         }
         Ok(store.create_match(&desk.name, &desk_genesis, Vec::new())?)
-    }
-
-    /// Requires that the setup, which is in every bundle, shows each player no more than it may know.
-    fn require_open_setup(&self, game: &dyn AnyState) -> Result<(), ReplayError> {
-        for seat in game.players() {
-            if !is_open_setup(&*self.rules, &self.setup, game, (*seat).into())? {
-                let rules = self.rules.name();
-                return Err(ReplayError::Unusable(format!(
-                    "`{rules}` cannot be played by mail: its setup is in every bundle and would show {seat} secrets"
-                )));
-            }
-        }
-        Ok(())
     }
 
     fn game(&self, match_id: [u8; 16], key: &PrivateKey) -> Genesis {
@@ -137,6 +122,29 @@ impl NewMailMatch<'_> {
             ..genesis.clone()
         })
     }
+}
+
+/// Starts a game that can be played by mail: one whose setup, which is in every bundle, shows each player no more than it
+/// may know. With fair dice its first roll has no owner.
+///
+/// # Errors
+/// [`ReplayError::Unusable`] with why the game cannot be played by mail, and [`ReplayError::BadSetup`].
+pub fn start_for_mail(
+    rules: &dyn AnyRules,
+    setup: &[u8],
+    is_fair: bool,
+) -> Result<Box<dyn AnyState>, ReplayError> {
+    let game = rules.start(setup)?;
+    for seat in game.players() {
+        if !is_open_setup(rules, setup, game.as_ref(), (*seat).into())? {
+            return Err(ReplayError::Unusable(format!(
+                "`{}` cannot be played by mail: its setup is in every bundle and would show {seat} secrets",
+                rules.name()
+            )));
+        }
+    }
+    game.due_roll().filter(|_| is_fair).map_or(Ok(()), |due| require_no_owner(&due))?;
+    Ok(game)
 }
 
 fn taken(name: &MatchName) -> Result<(), StoreError> {

@@ -5,12 +5,15 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use turnfold_core::decode::decode_strictly;
+use turnfold_core::dice::fair::{Chain, Owner};
 use turnfold_core::paper::LineName;
 use turnfold_core::rules::desk::{self, Command, Desk};
 use turnfold_core::text::{Malformed, number};
+use turnfold_core::trust::PrivateKey;
 use turnfold_core::{AnyRules, Digest, Registry, Rules, Seat};
 use turnfold_store::{BranchName, Genesis, MatchName, StoreError, StoreReader};
 
+use crate::bundle::{NONCE, NONCE_DIGITS, without_nonce};
 use crate::error::ReplayError;
 use crate::history::revision::{Revision, SourceName};
 use crate::history::{broken_setup, rules_of};
@@ -75,6 +78,23 @@ pub enum TurnKey {
         /// The turn; 0 before the first.
         turn: u32,
     },
+}
+
+impl TurnKey {
+    /// Returns the key of an append with a roll that one seat alone learns. Its nonce follows from the host's signing key,
+    /// so that no one else can find the few values of the roll by the hash of its record (PM-5).
+    pub(super) fn with_nonce(&self, signing: &PrivateKey, match_id: [u8; 16], line: &str) -> String {
+        // Of a recorded match, the elements of this chain are opened nowhere.
+        let secret = signing.dice_chain(Owner { match_id, party: Seat::Host }).element(Chain::LAST);
+        let mut nonce = blake3::Hasher::new_derive_key("turnfold v1 roll nonce");
+        nonce.update(secret.as_bytes()).update(format!("{line} {self}").as_bytes());
+        format!("{self}{NONCE}{:.*}", NONCE_DIGITS, nonce.finalize().to_hex().as_str())
+    }
+
+    /// Returns `true` if an entry was recorded with this key, be it with a nonce or without.
+    pub(crate) fn is(&self, found: &str) -> bool {
+        without_nonce(found).unwrap_or(found) == self.to_string()
+    }
 }
 
 impl fmt::Display for TurnKey {
@@ -253,6 +273,13 @@ mod tests {
             assert_eq!(key.to_string().parse(), Ok(key));
         }
         assert_eq!(TurnKey::Host { turn: 3 }.to_string(), "turn:3:host");
+        let host = TurnKey::Host { turn: 3 };
+        let nonce = format!("{host}:nonce:{}", "0f".repeat(16));
+        assert!(host.is("turn:3:host") && host.is(&nonce) && without_nonce("turn:3:host").is_none());
+        for other in ["turn:3:host:nonce:0f", "turn:3:p1", &nonce.replace('f', "F"), &nonce.replace('3', "4")]
+        {
+            assert!(!host.is(other), "{other}");
+        }
         for text in
             ["", "order:1", "turn:1", "turn:01:p1", "turn:1:p17", "turn:1:p1:", "order:09:1", "paper:1:p1"]
         {

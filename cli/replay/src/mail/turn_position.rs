@@ -132,10 +132,19 @@ impl TurnEntries {
         branch: &BranchName,
         key: &TurnKey,
     ) -> Result<Option<Self>, ReplayError> {
-        let key = key.to_string().parse().map_err(ReplayError::not_by_mail)?;
         let (store, name) = (host.store, &host.of.name);
-        let Some(range) = store.find_idempotency_key(name, branch, &key)? else { return Ok(None) };
-        Ok(Some(Self(store.entries(name, branch, range)?.collect::<Result<_, _>>()?)))
+        for key in [key.to_string(), Self::key_with_nonce(host, branch, key)] {
+            let key = key.parse().map_err(ReplayError::not_by_mail)?;
+            if let Some(range) = store.find_idempotency_key(name, branch, &key)? {
+                return Ok(Some(Self(store.entries(name, branch, range)?.collect::<Result<_, _>>()?)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the key of an append to a line of the game with a roll that one seat alone learns.
+    pub(super) fn key_with_nonce(host: &MailHost<'_>, branch: &BranchName, key: &TurnKey) -> String {
+        key.with_nonce(host.key, host.of.genesis.match_id, branch.as_str())
     }
 
     /// Returns the text of each command.

@@ -212,7 +212,7 @@ impl WalkedEntries<'_> {
             }
             let found = entry.idempotency_key.as_ref().map(IdempotencyKey::as_str);
             // PM-2
-            if found != Some(key.to_string().as_str()) {
+            if !found.is_some_and(|found| key.is(found)) {
                 let found = found.map_or_else(|| "none".into(), |found| format!("`{found}`"));
                 let reason = format!("expected the key `{key}`, found {found}");
                 return Err(Fault::at(self.segment.at.at(entry.seq), reason));
