@@ -133,6 +133,9 @@ pub trait AnyState: Send {
     /// Returns the number of the turn, if the game counts turns.
     fn turn(&self) -> Option<u64>;
 
+    /// Returns `true` if a part of a match may be concealed from a seat.
+    fn has_secrets(&self) -> bool;
+
     /// Returns the canonical text of a command as someone types it in this state.
     ///
     /// # Errors
@@ -147,8 +150,7 @@ pub trait AnyState: Send {
     /// It counts rolls that were applied, from the start of the match, and is no part of the state or its hash.
     fn rolls(&self) -> u64;
 
-    /// Returns the values that the dice give for the roll that is due, or `None` if none is due or any values in range
-    /// are accepted.
+    /// Returns the values that the dice give for the due roll; `None` if none is due or any in range are accepted.
     fn seeded_roll(&self, dice: &DicePolicy) -> Option<Vec<i32>>;
 
     /// Returns the command that records rolled values, or `None` for a game without dice.
@@ -201,8 +203,7 @@ pub trait AnyState: Send {
     /// Returns what of a command is clicked on the boards of a picture; nothing of a malformed one.
     fn targets(&self, command: &str) -> Targets;
 
-    /// Returns the commands of `legal` that random play and counts of sequences choose from: all but those that the game
-    /// leaves out of these, such as `resign`.
+    /// Returns the commands of `legal` for random play and counts of sequences: all that the game does not leave out.
     fn legal_at_random(&self, seat: Seat) -> Vec<String>;
 
     /// Returns `true` for a seat that the match waits for: it has a legal command that random play chooses from. Commands
@@ -214,8 +215,7 @@ pub trait AnyState: Send {
     /// Returns the commands that `legal` chooses from.
     fn candidates(&self, seat: Seat) -> Vec<String>;
 
-    /// Draws a seat that has a legal command, and one of its legal commands, as [`Simulation`] describes. Rolls are not
-    /// among them.
+    /// Draws a seat that has a legal command, and one of its legal commands but no roll, as [`Simulation`] describes.
     ///
     /// [`Simulation`]: crate::simulate::Simulation
     fn random_command(&self, chance: &mut DiceStream) -> Option<(Seat, String)>;
@@ -323,6 +323,10 @@ pub trait Step {
     fn effects_json(&self) -> Json;
     /// Returns the seats of the match's players after the entry.
     fn players(&self) -> &[Seat];
+    /// Returns how the match ended with the entry or before it.
+    fn result(&self) -> Option<MatchResult>;
+    /// Returns the number of the turn after the entry.
+    fn turn(&self) -> Option<u64>;
     /// Returns the hash of the state after the entry.
     fn state_hash(&mut self) -> Digest;
     /// Returns a view of the state after the entry as a JSON document.

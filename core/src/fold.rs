@@ -12,6 +12,7 @@ use crate::admission::Denied;
 use crate::any::{CommandSource, FoldError, Logged, Step};
 use crate::dice::{DicePolicy, DueRoll};
 use crate::digest::Digest;
+use crate::ending::MatchResult;
 use crate::hash::StateHasher;
 use crate::json::Json;
 use crate::outcome::{Effects, Outcome, Ruled, Verdict};
@@ -272,6 +273,14 @@ impl<R: Rules> Step for Folded<'_, R> {
 
     fn players(&self) -> &[Seat] {
         R::players(self.state)
+    }
+
+    fn result(&self) -> Option<MatchResult> {
+        R::result(self.state)
+    }
+
+    fn turn(&self) -> Option<u64> {
+        R::turn(self.state)
     }
 
     fn state_hash(&mut self) -> Digest {

@@ -109,6 +109,8 @@ pub trait Rules: Sized + Send + Sync + 'static {
     }
 
     /// Returns how the match ended, or `None` while it goes on. Games without a result keep this default.
+    ///
+    /// Result and turn are the same for all viewers, so they depend on nothing that is concealed.
     fn result(state: &Self::State) -> Option<MatchResult> {
         let _ = state;
         None

@@ -108,6 +108,6 @@ pub use session::play::NotPlayed;
 pub use session::script::{OtherSeat, ScriptLine};
 pub use session::{RejectedLine, Roller, Session};
 pub use tfl::{Closing, Header, Replay, ReplayLine, SeenBy, TflError};
-pub use viewer::seat_history::SeatHistory;
+pub use viewer::seat_history::{MatchStanding, SeatHistory};
 pub use viewer::viewed_entry::{ViewedEntry, fold_as_viewer};
 pub use viewer::{Concealed, NotOfSeat, Viewer};

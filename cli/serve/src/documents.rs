@@ -1,6 +1,8 @@
 //! The documents that the library writes, for the description of the service (SV-33): what they mean stands in
 //! `cli/JSON.md`. A test compares them with what is answered.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -192,6 +194,22 @@ pub(crate) struct LegalCommand {
     irreversible: Option<bool>,
 }
 
+/// How a match ended.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct MatchResult {
+    /// The seats that won; empty for a draw, and if no seat won.
+    winners: Vec<String>,
+    draw: bool,
+    /// The final scores by seat, in games that count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    scores: Option<BTreeMap<String, i64>>,
+    /// Why the match ended, such as `checkmate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    reason: Option<String>,
+}
+
 /// A field in which two views, or two games, differ.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Difference {
@@ -275,6 +293,10 @@ pub(crate) struct FrameList {
     next: Option<u64>,
     /// What the viewer sees before the first frame.
     picture: Vec<PictureBlock>,
+    /// The result or the turn before the first frame, in words; missing if the game has neither.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    standing: Option<String>,
     frames: Vec<Frame>,
 }
 
@@ -292,6 +314,10 @@ pub(crate) struct Frame {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     picture: Option<Vec<PictureBlock>>,
+    /// The result or the turn after it, in words; missing if the game has neither.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    standing: Option<String>,
     /// The fields of the view that differ.
     fields: Vec<Difference>,
 }

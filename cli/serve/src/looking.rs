@@ -2,7 +2,7 @@
 
 use turnfold_core::AnyState;
 use turnfold_replay::{
-    History, LoggedRecord, Position, ReplayError, SeatHistory, SourceName, Tail,
+    History, LoggedRecord, MatchStanding, Position, ReplayError, SeatHistory, SourceName, Tail,
     viewer::seat_history::look_at_last,
 };
 
@@ -42,6 +42,20 @@ impl OpenBranch {
                 let seq = seen.in_log(at).ok_or_else(|| self.no_entry(at, seen.head()))?;
                 self.state_of_log(world, seq)
             }
+        }
+    }
+
+    /// Returns how the match stands in a state, which is the one after an entry, as the viewer counts, or at its head.
+    pub(crate) fn standing(
+        &self,
+        world: &World,
+        view: Viewpoint,
+        at: Option<u64>,
+        state: &dyn AnyState,
+    ) -> ApiResult<MatchStanding> {
+        match view.viewer.standing(state) {
+            Some(standing) => Ok(standing),
+            None => Ok(self.history(world, view, at)?.standing()?),
         }
     }
 

@@ -13,10 +13,10 @@ use crate::remote::look::{self, require_unused};
 /// List the matches of the store
 ///
 /// Lists matches by name, each with its entries, its branches and the time of its last entry, or of its creation if it has
-/// none. `--long` also shows whose turn it is: which seats have a command that the rules would apply. This folds every
-/// match from its last snapshot, so a list of thousands takes longer. It also shows from which version of its ruleset a
-/// match was migrated. Use `--after` and `--limit` to read a long list page
-/// by page: continue after the last name of a page.
+/// none. `--long` also shows the result of each match, or its turn: the number, where the game counts turns, and which seats
+/// have a command that the rules would apply. This folds every match from its last snapshot, so a list of thousands takes
+/// longer. It also shows from which version of its ruleset a match was migrated. Use `--after` and `--limit` to read a long
+/// list page by page: continue after the last name of a page.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold matches --after duel --limit 20\n  turnfold matches --mine p1")]
 pub(crate) struct Args {
@@ -82,7 +82,7 @@ fn read(
 fn is_wanted(listed: &ListedMatch, args: &Args) -> bool {
     match (&args.mine, &listed.turn) {
         (None, _) => true,
-        (Some(mine), Some(WhoseTurn::Of(seats))) => seats.contains(mine),
+        (Some(mine), Some(WhoseTurn::Of(seats, _))) => seats.contains(mine),
         (Some(_), _) => false,
     }
 }

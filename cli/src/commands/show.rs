@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use turnfold_core::picture::Picture;
 use turnfold_replay::drawing::{Highlights, svg, target_spots};
-use turnfold_replay::{SeatHistory, SourceName, Viewer, render::legal_commands, viewer::seat_history::seek};
+use turnfold_replay::render::{legal_commands, standing};
+use turnfold_replay::{SeatHistory, SourceName, Viewer, viewer::seat_history::seek};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -54,12 +55,17 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         Some(sight) => (sight.viewer(), sight.state()?),
         None => seek(asked, &args.source, context)?,
     };
-    let changed = sight.map_or_else(|| Ok(BTreeSet::new()), |sight| sight.changed_by_last())?;
+    let changed = sight.as_ref().map_or_else(|| Ok(BTreeSet::new()), SeatHistory::changed_by_last)?;
     let picture = || viewer.picture(state.as_ref());
     let highlights = |picture: &Picture| {
         let commands = args.reach.then(|| legal_commands(args.viewer, viewer, state.as_ref()));
         let targets = commands.iter().flatten().flat_map(|legal| &legal.targets);
         Highlights { changed, reach: target_spots(picture, targets), ..Highlights::default() }
+    };
+    let stands = match (viewer.standing(state.as_ref()), &sight) {
+        (Some(stands), _) => stands,
+        (None, Some(sight)) => sight.standing()?,
+        (None, None) => SeatHistory::load(asked, &args.source, context)?.standing()?,
     };
     let output = &mut context.output;
     match output.format() {
@@ -67,6 +73,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         Format::Text => {
             let picture = picture();
             render::print_highlighted(&picture, &highlights(&picture), output)?;
+            output.note(standing(&stands))?;
         }
         Format::Svg => {
             let picture = picture();

@@ -158,6 +158,10 @@ impl<R: Rules> AnyState for Folder<R> {
         R::turn(&self.state)
     }
 
+    fn has_secrets(&self) -> bool {
+        !matches!(R::SECRETS, Secrets::None)
+    }
+
     fn read(&self, command: &str) -> Result<String, Malformed> {
         R::read(&self.state, command).map(|command| command.to_string())
     }

@@ -14,7 +14,7 @@ use turnfold_core::dice::some_values;
 use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
 use turnfold_core::picture::{Block, Picture, TextLine};
 use turnfold_core::text::{Malformed, number, split_verb};
-use turnfold_core::{DueRoll, Perspective, Registry, Rules, Seat, Secrets, SetupError};
+use turnfold_core::{DueRoll, MatchResult, Perspective, Registry, Rules, Seat, Secrets, SetupError};
 
 #[cfg(test)]
 mod tests;
@@ -286,6 +286,14 @@ impl Rules for Liars {
 
     fn over(state: &State) -> bool {
         state.players.iter().filter(|player| player.dice > 0).count() < 2
+    }
+
+    fn result(state: &State) -> Option<MatchResult> {
+        Self::over(state).then(|| MatchResult::won_by([state.turn]))
+    }
+
+    fn turn(state: &State) -> Option<u64> {
+        Some(state.round.into())
     }
 
     /// LD-2: the values are the player's own.

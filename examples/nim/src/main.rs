@@ -8,7 +8,7 @@ use turnfold_core::any::erase;
 use turnfold_core::declare::{commands, effects, reasons};
 use turnfold_core::outcome::{EffectSink, Ruling, Verdict};
 use turnfold_core::picture::{Block, Picture, TextLine};
-use turnfold_core::{Perspective, Registry, Rules, Seat, Secrets, SetupError};
+use turnfold_core::{MatchResult, Perspective, Registry, Rules, Seat, Secrets, SetupError};
 
 #[cfg(test)]
 mod tests;
@@ -108,8 +108,7 @@ impl Rules for Nim {
         }
         effects.push(|| Effect::Taken { count, heap });
         if Self::over(state) {
-            let winner = state.turn;
-            effects.push(|| Effect::MatchOver { winner });
+            effects.push(|| Effect::MatchOver { winner: state.turn });
         }
         state.turn = if state.turn == Seat::P1 { Seat::P2 } else { Seat::P1 };
     }
@@ -128,6 +127,11 @@ impl Rules for Nim {
 
     fn over(state: &State) -> bool {
         state.heaps.iter().all(|stones| *stones == 0)
+    }
+
+    fn result(state: &State) -> Option<MatchResult> {
+        let winner = if state.turn == Seat::P1 { Seat::P2 } else { Seat::P1 };
+        Self::over(state).then(|| MatchResult::won_by([winner]))
     }
 
     fn candidates(state: &State, _seat: Seat) -> Vec<Take> {

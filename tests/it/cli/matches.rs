@@ -49,16 +49,16 @@ fn stages() -> Sandbox {
 fn a_long_list_shows_whose_turn_it_is_and_what_is_over() {
     stages().check(str![[r#"
 $ turnfold matches --long
-due    initiative  0 entries, 1 branch  [TIME]  turn of host
-duel   initiative  3 entries, 1 branch  [TIME]  turn of p2
+due    initiative  0 entries, 1 branch  [TIME]  turn 1 of host
+duel   initiative  3 entries, 1 branch  [TIME]  turn 1 of p2
 ended  lifecycle  53 entries, 1 branch  [TIME]  over: p1 won  random play, seed 1
 $ turnfold matches --mine p2
-duel  initiative  3 entries, 1 branch  [TIME]  turn of p2
+duel  initiative  3 entries, 1 branch  [TIME]  turn 1 of p2
 $ turnfold matches --mine host
-due  initiative  0 entries, 1 branch  [TIME]  turn of host
+due  initiative  0 entries, 1 branch  [TIME]  turn 1 of host
 $ turnfold matches --mine p3
 $ turnfold matches --mine p2 --limit 1 --after due
-duel  initiative  3 entries, 1 branch  [TIME]  turn of p2
+duel  initiative  3 entries, 1 branch  [TIME]  turn 1 of p2
 $ turnfold matches --mine nobody
 exit 2| error: invalid value 'nobody' for '--mine <SEAT>': unknown seat `nobody`: seats are `p1` to `p16` and `host`; see `--help`
 

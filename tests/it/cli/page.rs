@@ -177,7 +177,7 @@ exit 2| error: `field.html`: expected a page with one `<script type="application
 $ turnfold import double.html
 exit 2| error: `double.html`: expected a page with one `<script type="application/json" id="turnfold">`, found one whose document has an error: duplicate field `turnfold` at line 1 column 24
 $ turnfold import cut.html
-exit 2| error: `cut.html`: expected a page with one `<script type="application/json" id="turnfold">`, found one whose document has an error: EOF while parsing an object at line 1 column 5593
+exit 2| error: `cut.html`: expected a page with one `<script type="application/json" id="turnfold">`, found one whose document has an error: EOF while parsing an object at line 1 column 5673
 $ turnfold import bytes.html
 exit 2| error: `bytes.html`: expected a page with one `<script type="application/json" id="turnfold">`, found text that is not UTF-8
 $ turnfold import moved.html
@@ -250,4 +250,23 @@ exit 2| error: `turnfold check` cannot be run, or runs what cannot: its exit cod
     let document: Value = serde_json::from_slice(&header.stdout).unwrap();
     let next = "turnfold export MATCH --html -o header.html --force";
     assert_eq!(document["files"][0]["mismatch"]["next"], next);
+}
+
+/// VW-28: those without JavaScript see turn or result, too; frames have them at every entry.
+#[test]
+fn a_page_says_turn_and_result() {
+    let sandbox = duel();
+    let page = |line: &str| sandbox.ok(&format!("export {line} --html"));
+    let open = page("duel");
+    assert!(open.contains("\n<p>turn 1</p>\n"), "{open}");
+    assert_eq!(document(&open)["frames"]["standing"], "turn 1");
+    assert_eq!(document(&open)["frames"]["frames"][2]["standing"], "turn 1");
+    sandbox.ok("simulate --rules lifecycle --seed 1 --steps 5000 --into ended");
+    let over = page("ended");
+    assert!(over.contains("\n<p>p1 won</p>\n"), "{over}");
+    let frames = document(&over)["frames"]["frames"].as_array().unwrap().clone();
+    assert_eq!(frames.last().unwrap()["standing"], "p1 won");
+    sandbox.ok("simulate --rules hexcapture --seed 1 --steps 3 --into field");
+    let without = page("field");
+    assert!(!without.contains("\"standing\""), "the game counts no turns");
 }

@@ -32,6 +32,8 @@ A2   p1 Locust LCT-1V (locust) at -1,2, mp 8
 b1   p2 Kit Fox Prime (kit-fox) at 0,-2, mp 6
 b2   p2 Turret (turret) at 1,-2, mp 0
 ^ cursor  <> selected  ' moved  ## blocked
+
+turn 1
 $ turnfold show duel:0
 turn 1, initiative
 Roll for initiative
@@ -194,6 +196,8 @@ q above its column, r at the upper left of its row, which runs down to the right
 A1   p1 Atlas AS7-D (atlas) at 0,2, mp 3, selected  *
 ...
 * changed  + named by a legal command
+
+turn 1
 $ turnfold show duel:2 --changed --format json
 exit 2| {"error":{"kind":"usage","message":"`--changed` and `--reach` mark a picture; use `--format text` or `svg`","hint":null,"exit_code":2}}
 
@@ -292,6 +296,8 @@ next: prisoner brute monk brute monk brute monk brute monk brute
                   hp     [####################]  20/20   chains (stun)
 
 > acts  x dead  a full charge takes a turn
+
+turn 1
 $ turnfold show death-of-the-target.tfl --changed
 time 2, round 1: team player has won  *
 
@@ -306,6 +312,8 @@ x enemy  king     charge [########............]  40/100  dead  *
 
 > acts  x dead  a full charge takes a turn
 * changed
+
+p1 won
 $ turnfold show while-the-other-plans.tfl:6
 turn 1, planning by p2
 p1 orders: 0 of 3 used, 3 available
@@ -334,6 +342,8 @@ q above its column, r at the upper left of its row, which runs down to the right
 C1   p1 captain (u1) at 0,1, strength 2
 c2   p2 captain (u2) at 0,-1, strength 2
 p1 #1 C1 defense 0,1
+
+turn 1
 $ turnfold show while-the-other-plans.tfl --as p1
 turn 2, planning by p1
 p1 orders: 0 of 3 used, 3 available
@@ -349,6 +359,8 @@ idle
    /  \__/  \__/  \__/  \
 ...
 c2   p2 captain (u2) at 1,-1, strength 2
+
+turn 2
 
 "#]]);
 }

@@ -16,8 +16,11 @@ use turnfold_core::picture::Picture;
 use turnfold_core::rules::admit;
 use turnfold_core::rules::{Judged, Part};
 use turnfold_core::text::{number, split_verb};
-use turnfold_core::{Answer, Malformed, MatchResult, Perspective, Rules, Seat, Secrets, SetupError};
+use turnfold_core::{
+    Answer, Malformed, MatchResult, Perspective, Registry, Rules, Seat, Secrets, SetupError,
+};
 use turnfold_laws::{Fixture, Law, broken_laws};
+use turnfold_replay::{History, MatchStanding, SeatHistory, Viewer, tfl};
 
 use parts::{Command, Effect, Forgetful, Plan, Reason, Rejection, Setup, State, View};
 
@@ -208,7 +211,13 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
 
     fn result(state: &State) -> Option<MatchResult> {
         let is_over = state.total >= state.end || FAULT == fault::WINS_TOO_SOON;
-        is_over.then(|| MatchResult::won_by([state.turn]))
+        let scores = PLAYERS.into_iter().zip(state.secrets.map(i64::from));
+        let result = MatchResult::won_by([state.turn]);
+        is_over.then(|| if FAULT == fault::LEAKS_IN_RESULT { result.scored(scores) } else { result })
+    }
+
+    fn turn(state: &State) -> Option<u64> {
+        (FAULT == fault::LEAKS_IN_TURN).then(|| state.secrets.iter().sum::<u32>().into())
     }
 
     fn read(state: &State, text: &str) -> Result<Command<FAULT>, Malformed> {
@@ -240,6 +249,9 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
     }
 
     fn candidates(_state: &State, seat: Seat) -> Vec<Command<FAULT>> {
+        if FAULT == fault::LISTS_NO_ROLL && seat == Seat::Host {
+            return vec![Command::Shake];
+        }
         if seat == Seat::Host && FAULT != fault::HOST_PLAYS {
             return vec![Command::Shake, Command::Roll(vec![1]), Command::Roll(vec![6])];
         }
@@ -367,11 +379,23 @@ fn a_command_accepted_out_of_order_is_caught() {
     check::<{ fault::HOST_PLAYS }>(&[Law::Seats]);
 }
 
+/// What is said names the method to write.
+#[test]
+fn a_due_roll_that_is_not_listed_is_caught() {
+    check::<{ fault::LISTS_NO_ROLL }>(&[Law::Rolls]);
+    let (_, sentences) = broken_by::<{ fault::LISTS_NO_ROLL }>();
+    let said = "host: no `roll` is legal while it is due: `candidates` of `host` lists none; see `due_roll`, `roll`, \
+                `rolled` and `candidates` of the host";
+    assert!(sentences.iter().all(|sentence| sentence.ends_with(said)), "{}", sentences.join("\n"));
+}
+
 #[test]
 fn a_view_that_leaks_a_secret_or_names_its_ruleset_twice_is_caught() {
     check::<{ fault::LEAKS_IN_VIEW }>(&[Law::Secrecy, Law::SeatsFile]);
     check::<{ fault::LEAKS_IN_ANSWER }>(&[Law::Secrecy, Law::SeatsFile]);
     check::<{ fault::LEAKS_IN_REASON }>(&[Law::Secrecy, Law::SeatsFile]);
+    check::<{ fault::LEAKS_IN_TURN }>(&[Law::Secrecy, Law::SeatsFile]);
+    check::<{ fault::LEAKS_IN_RESULT }>(&[Law::SeatsFile]);
     check::<{ fault::SHOWS_OTHER_SETUP }>(&[Law::SeatsFile]);
     check::<{ fault::NAMES_VIEW_TWICE }>(&[Law::Views]);
     check::<{ fault::LEAVES_OUT_FIELD }>(&[Law::Views]);
@@ -425,4 +449,35 @@ fn a_setup_that_does_not_read_back_and_a_panic_are_caught() {
     check::<{ fault::LOSES_SETUP }>(&[Law::Setups]);
     check::<{ fault::PANICS_ON_SETUP }>(&[Law::NoPanic]);
     check::<{ fault::PANICS_ON_COMMAND }>(&[Law::NoPanic]);
+}
+
+/// Returns how a match with this secret of p1 stands for a viewer at its end.
+fn standing<const FAULT: u8>(secret: u32, viewer: Viewer) -> String {
+    let text = format!(
+        "turnfold replay 2\n+++\nruleset = \"toy\"\nversion = 1\ndice = \"recorded\"\n[setup]\nstart = 0\nend = 3\n+++\n\
+         1 p1 hide {secret}\n2 p1 add 3\n"
+    );
+    let registry = Registry::default().with(erase::<Toy<FAULT>>());
+    let replay = tfl::read("toy.tfl", text.as_bytes(), &registry).unwrap();
+    let history = History::of_replay("toy.tfl".as_ref(), &replay).unwrap();
+    let MatchStanding { turn_number, result } = SeatHistory::of(viewer, history).unwrap().standing().unwrap();
+    format!("{turn_number:?} {}", result.unwrap())
+}
+
+/// Though its rules leak a secret, players are shown the standing of the match that they may know.
+#[test]
+fn a_turn_and_a_result_show_players_nothing_that_is_concealed() {
+    let both = |viewer: Viewer| {
+        [1, 3].map(|secret| {
+            [
+                standing::<{ fault::LEAKS_IN_TURN }>(secret, viewer),
+                standing::<{ fault::LEAKS_IN_RESULT }>(secret, viewer),
+            ]
+        })
+    };
+    assert_eq!(both(Viewer::HOST)[1], ["Some(3) p2 won", "None p2 won: p1 3, p2 0"]);
+    assert_eq!(both(Seat::P1.into())[1], both(Viewer::HOST)[1]);
+    for viewer in [Seat::P2.into(), Viewer::SPECTATOR] {
+        assert_eq!(both(viewer), [["Some(0) p2 won", "None p2 won: p1 0, p2 0"]; 2]);
+    }
 }

@@ -88,7 +88,7 @@ impl Law {
             Self::Seats => "`issuer` and `players`",
             Self::Views => "`view` and `view_with`",
             Self::Stable => "`view`, `query` and `picture`, which only read",
-            Self::Secrecy => "`shows`, `view`, `candidates`, `query` and `picture`",
+            Self::Secrecy => "`shows`, `view`, `candidates`, `query`, `picture`, `result` and `turn`",
             Self::SeatsFile => "`setup_seen` and `shows`",
             Self::ShownStays | Self::Spectators => "`shows`",
             Self::Leaks | Self::Secrets => "`SECRETS`, `shows`, `setup_seen` and `view`",

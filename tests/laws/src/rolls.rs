@@ -30,6 +30,11 @@ pub(super) fn check(report: &mut Report, moment: &Moment<'_>) {
             expect_rejected(report, moment.state, seat, command, "roll_due");
         }
     }
+    let legal = moment.state.legal(Seat::Host);
+    report.doing("host");
+    report.expect(Law::Rolls, legal.iter().any(|command| verb(command) == roll_verb), || {
+        format!("no `{roll_verb}` is legal while it is due: `candidates` of `host` lists none")
+    });
     check_values(report, moment.state, &due);
     check_seeded(report, moment, &due);
 }
@@ -51,9 +56,6 @@ fn check_values(report: &mut Report, state: &dyn AnyState, due: &DueRoll) {
     let count = usize::try_from(due.count).unwrap();
     report.doing(format_args!("a roll of {due}"));
     report.expect(Law::Rolls, count > 0 && due.low <= due.high, || "no values answer it".into());
-    report.expect(Law::Rolls, !state.legal(Seat::Host).is_empty(), || {
-        "no roll is legal: `candidates` of `host` lists none".into()
-    });
     for value in [due.low, due.high] {
         let Some(roll) = state.roll_command(vec![value; count]) else { continue };
         report.doing(format_args!("host `{roll}`"));

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use turnfold_core::picture::Picture;
 use turnfold_core::{
-    Answer, AnyRules, AnyState, DicePolicy, Json, Perspective, QueryError, Rejected, Step, Verdict,
+    Answer, AnyRules, AnyState, DicePolicy, Json, MatchResult, Perspective, QueryError, Rejected, Step,
+    Verdict,
 };
 
 use super::effects::Object;
@@ -26,6 +27,10 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
     if moment.step.is_multiple_of(TWICE_EVERY) {
         check_fields(report, state);
         check_twice(report, rules, moment);
+    }
+    // A result is there at the end only.
+    let is_end = moment.step == moment.played.entries.len();
+    if is_end || moment.step.is_multiple_of(TWICE_EVERY) {
         check_seats_file(report, rules, moment);
     }
     let Some(entry) = moment.played.entries.get(moment.step) else { return };
@@ -152,6 +157,8 @@ struct Sight<'a> {
     candidates: Vec<String>,
     picture: Picture,
     answers: Vec<(&'a str, Result<Answer, QueryError>)>,
+    turn: Option<u64>,
+    result: Option<MatchResult>,
     /// What the viewer is answered to commands.
     judged: Vec<(&'a str, Result<Verdict, Rejected>)>,
 }
@@ -177,6 +184,8 @@ impl<'a> Sight<'a> {
             candidates: viewer.seat().map(|seat| state.candidates(seat)).unwrap_or_default(),
             picture: state.picture(viewer),
             answers: questions.iter().map(ask).collect(),
+            turn: state.turn(),
+            result: state.result(),
             judged: Vec::new(),
         }
     }
@@ -190,6 +199,12 @@ impl<'a> Sight<'a> {
         }
         if self.picture != other.picture {
             return Some(format!("the picture {:?} becomes {:?}", self.picture, other.picture));
+        }
+        if self.turn != other.turn {
+            return Some(format!("the turn {:?} becomes {:?}", self.turn, other.turn));
+        }
+        if self.result != other.result {
+            return Some(format!("the result {:?} becomes {:?}", self.result, other.result));
         }
         let differs = self.answers.iter().zip(&other.answers).find(|(one, two)| one != two);
         if let Some(((question, one), (_, two))) = differs {

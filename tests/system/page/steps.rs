@@ -34,6 +34,18 @@ fn start() -> Option<Browser> {
     Some(browser)
 }
 
+/// The status line says the turn, and at the end the result, as frames do at every entry.
+#[test]
+fn vw_15_the_status_line_says_turn_and_result() {
+    let Some(browser) = Browser::start("turn and result in the status line") else { return };
+    browser.show(&page_of("lifecycle/death-of-the-target.tfl", "host"), "");
+    assert!(browser.text(".status").contains("p1 won"), "{}", browser.text(".status"));
+    browser.press(HOME);
+    browser.wait_until("return document.querySelector('.status').textContent.includes('turn 0')");
+    browser.press(RIGHT);
+    browser.wait_until("return document.querySelector('.status').textContent.includes('turn 1')");
+}
+
 #[test]
 fn vw_30_every_key_steps() {
     let Some(browser) = start() else { return };

@@ -57,7 +57,8 @@ impl Seen<'_> {
         let none = Highlights::default();
         let view = json_line(&viewer.view_json(state.as_ref())).unwrap() + "\n";
         self.check(&format!("view?at={at}"), "application/json", &view);
-        let drawn = render::text(render::picture(&picture, &none));
+        let standing = render::standing(&sight.standing().unwrap());
+        let drawn = render::text(render::picture(&picture, &none)) + &render::text(standing);
         self.check(&format!("view?at={at}"), "text/plain", &drawn);
         self.check(&format!("picture.svg?at={at}"), "image/svg+xml", &svg::document(&picture, &none));
         let asked = (self.viewer != "host").then_some(viewer);

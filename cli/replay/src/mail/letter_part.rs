@@ -19,8 +19,8 @@ use crate::history::record::Record;
 use crate::history::revision::Revision;
 use crate::signing::Signers;
 use crate::viewer::Viewer;
-use crate::viewer::seat_history::SeatHistory;
 use crate::viewer::seat_history::follow::Follower;
+use crate::viewer::seat_history::{MatchStanding, SeatHistory};
 
 /// A game and its desk, read to write letters.
 pub(super) struct MailLogs<'a> {
@@ -142,6 +142,8 @@ const LEGAL_MAX: usize = 60;
 pub(super) struct KnownGame {
     /// The lines of the picture.
     pub(super) picture: Vec<String>,
+    /// The result or the turn of the game.
+    pub(super) standing: MatchStanding,
     /// The entries that are new since the last letter, or show more now.
     pub(super) news: Vec<Record>,
     /// The first of the seat's commands that would be applied.
@@ -178,7 +180,8 @@ impl KnownGame {
         let drawn = drawn.iter().map(|line| line.spans.iter().map(|span| span.text.as_str()).collect());
         let drawn: Vec<String> = drawn.collect();
         let went_back = earlier.is_some_and(|earlier| earlier.line != part.line);
-        Ok(Self { picture: fitting(&drawn), news, legal, more, went_back })
+        let standing = sight.standing()?;
+        Ok(Self { picture: fitting(&drawn), standing, news, legal, more, went_back })
     }
 }
 

@@ -9,6 +9,7 @@ use super::letter_part::{KnownGame, LetterPart, MailLogs, ending, sentences};
 use crate::error::ReplayError;
 use crate::program;
 use crate::viewer::Viewer;
+use crate::viewer::seat_history::MatchStanding;
 
 /// A report to a seat, of a desk of this size.
 pub(super) struct Report {
@@ -32,9 +33,12 @@ impl Report {
         let turn = TurnOverview::of(self.seat, state, attached);
         let mut text = Text::default();
         text.line(&salutation(state, self.seat));
-        text.paragraph(&turn.opening(mail));
+        text.paragraph(&turn.opening(mail, &known.standing));
         self.happened(mail, &known, &mut text);
         text.heading("The game as you see it");
+        if let Some(stands) = stands(&known.standing) {
+            text.paragraph(&stands);
+        }
         text.gap();
         known.picture.iter().for_each(|line| text.line(line));
         turn.table(&mut text);
@@ -67,6 +71,15 @@ impl Report {
             let seq = record.seq.map(|seq| seq.to_string()).unwrap_or_default();
             text.fill(&format!("{seq:>4} "), &record.text());
         }
+    }
+}
+
+/// Writes the result of the game or its turn, which is not a turn of the desk.
+fn stands(standing: &MatchStanding) -> Option<String> {
+    match standing {
+        MatchStanding { result: Some(result), .. } => Some(format!("The game ended: {result}.")),
+        MatchStanding { turn_number: Some(turn), .. } => Some(format!("In the game it is turn {turn}.")),
+        MatchStanding { turn_number: None, result: None } => None,
     }
 }
 
@@ -105,11 +118,16 @@ impl<'a> TurnOverview<'a> {
         }
     }
 
-    fn opening(&self, mail: &MailLogs<'_>) -> String {
+    fn opening(&self, mail: &MailLogs<'_>, standing: &MatchStanding) -> String {
         let View { phase, turn, result, .. } = &self.view;
         let game = &mail.of.name;
         match (result, *phase) {
-            (Some(result), _) => format!("`{game}` is over: {}. Thank you for playing.", ending(result)),
+            (Some(result), _) => {
+                // What the desk says of a game that was played to its end, the game's own result says better.
+                let own = standing.result.as_ref().filter(|_| result == "played");
+                let ended = own.map_or_else(|| ending(result), ToString::to_string);
+                format!("`{game}` is over: {ended}. Thank you for playing.")
+            }
             (None, "joining") => {
                 let (seats, hours) = (mail.of.terms.seats, mail.of.terms.hours);
                 let seat = self.seat;

@@ -114,6 +114,7 @@ impl Page {
         let style = STYLES.concat();
         let last = FramePicture::from(sight.picture(sight.state()?.as_ref()));
         let picture = svg::element(last.picture(), &Highlights::default());
+        let standing = frames.frames.last().map_or(&frames.standing, |last| &last.standing).as_deref();
         let html = fill(
             TEMPLATE,
             &[
@@ -121,6 +122,13 @@ impl Page {
                 ("title", text(&title(sight)).into()),
                 ("style", style.as_str().into()),
                 ("about", text(&about(sight)).into()),
+                (
+                    "standing",
+                    standing
+                        .map(|standing| format!("<p>{}</p>\n", text(standing)))
+                        .unwrap_or_default()
+                        .into(),
+                ),
                 ("picture", picture.into()),
                 ("log", log(&frames).into()),
                 ("words", words(viewer).into()),

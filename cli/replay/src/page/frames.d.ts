@@ -36,13 +36,16 @@ export interface Frame {
   text: string;
   changes?: Change[];
   picture?: Block[];
+  /** The result or the turn after it, in words. */
+  standing?: string;
   fields: { path: string; old?: unknown; new?: unknown }[];
 }
 
-/** A document of frames: the picture after entry `after`, and what follows. */
+/** A document of frames: the picture after entry `after`, the result or the turn then, and what follows. */
 export interface Frames {
   after: number;
   picture: Block[];
+  standing?: string;
   frames: Frame[];
 }
 

@@ -55,6 +55,7 @@ export class Timeline {
 	/** @param {Frames} frames */
 	constructor(frames) {
 		this.after = frames.after;
+		this.standing = frames.standing;
 		this.#whole(0, frames.picture);
 		this.append(frames.frames);
 	}
@@ -153,12 +154,6 @@ const tintClass = (tint) => (tint.startsWith("#") ? "rgb" : tint);
 
 /** @param {string} tint @returns {Attributes} */
 const fillOf = (tint) => (/^#[0-9a-f]{6}$/i.test(tint) ? { fill: tint } : {});
-
-/** @param {Element} element @param {Attributes} color */
-function paint(element, { fill }) {
-	if (fill) element.setAttribute("fill", `${fill}`);
-	else element.removeAttribute("fill");
-}
 
 /** @param {Attributes} area @returns {Attributes} */
 const strokeOf = ({ fill }) => (fill ? { stroke: fill } : {});
@@ -281,7 +276,7 @@ class BoardView {
 			"aria-describedby": "board-changes",
 		}, svg("g", { class: `board ${kind}s` }, ground, ...names, this.#layer, this.#above));
 		if (!isLarge) for (const place of places) this.#cell(place);
-		this.#cell(this.cursor).group.setAttribute("tabindex", "0");
+		filled(this.#cell(this.cursor).group, { tabindex: 0 });
 		this.element.addEventListener("click", (event) => this.#clicked(event));
 		this.element.addEventListener("keydown", (event) => this.#pressed(event));
 	}
@@ -334,7 +329,8 @@ class BoardView {
 			"aria-label": `${place}: ${says.filter(Boolean).map(shown).join(", ")}`,
 		});
 		const outside = /** @type {Element} */ (group.firstElementChild);
-		paint(outside, fillOf(tint));
+		outside.removeAttribute("fill");
+		filled(outside, fillOf(tint));
 		group.replaceChildren(outside);
 		if (marks && group !== document.activeElement) this.#layer.append(group);
 		if (/reach|chosen/.test(marks)) group.append(svg("path", { class: "inner", d: this.#path("inner", place), ...strokeOf(ink) }));
@@ -359,11 +355,9 @@ class BoardView {
 
 	/** Makes a place the tab stop. @param {string} place */
 	#settle(place) {
-		this.#cell(this.cursor).group.setAttribute("tabindex", "-1");
+		filled(this.#cell(this.cursor).group, { tabindex: -1 });
 		this.cursor = place;
-		const { group } = this.#cell(place);
-		group.setAttribute("tabindex", "0");
-		group.focus();
+		filled(this.#cell(place).group, { tabindex: 0 }).focus();
 	}
 
 	/** @param {MouseEvent} event */
@@ -874,7 +868,9 @@ export class Viewer extends EventTarget {
 		const said = frame
 			? [span(seatClass(frame.record.seat), frame.record.seat), " ", bdi("command", cut(frame.record.command)), " ", bdi("outcome", cut(frame.text))]
 			: [span("command", "setup")];
-		this.status.replaceChildren(span("unseen", "Entry "), html("strong", {}, `${number}`), span("of", ` of ${last} `), ...said);
+		const { standing } = frame ?? this.timeline;
+		const stands = standing ? [bdi("command", cut(standing)), " "] : [];
+		this.status.replaceChildren(span("unseen", "Entry "), html("strong", {}, `${number}`), span("of", ` of ${last} `), ...stands, ...said);
 		this.slider.value = `${this.position}`;
 		this.slider.setAttribute("aria-valuetext", `${number} of ${last}`);
 	}

@@ -2,13 +2,15 @@
 
 use serde::{Serialize, Serializer};
 use turnfold_core::paper::MatchId;
-use turnfold_core::{AnyState, Digest, MatchResult, Registry, Seat};
+use turnfold_core::{AnyState, Digest, Registry, Seat};
 use turnfold_store::{BranchName, Genesis, MatchInfo, MatchName, Origin, Seq, StoreReader};
 
 use crate::error::ReplayError;
 use crate::history::position::{Position, Tail};
 use crate::history::revision::Revision;
 use crate::render::text::{Line, counted, dim, plain, strong, time};
+use crate::viewer::Viewer;
+use crate::viewer::seat_history::MatchStanding;
 
 /// A match of a list. It serializes as what `matches --format json` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -57,13 +59,13 @@ impl OriginDocument {
     }
 }
 
-/// Whose turn it is in a match.
+/// Whose turn it is in a match, as the host sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhoseTurn {
-    /// No more commands are taken; how the match ended, if its game says.
-    Over(Option<MatchResult>),
+    /// No more commands are taken.
+    Over(MatchStanding),
     /// These seats have a command that would be applied.
-    Of(Vec<Seat>),
+    Of(Vec<Seat>, MatchStanding),
     /// This build does not have the rules that tell.
     Unknown,
 }
@@ -72,8 +74,8 @@ pub enum WhoseTurn {
 struct TurnMembers<'a> {
     over: Option<bool>,
     turn: Option<&'a [Seat]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<&'a MatchResult>,
+    #[serde(flatten)]
+    standing: Option<&'a MatchStanding>,
 }
 
 impl ListedMatch {
@@ -120,36 +122,38 @@ impl WhoseTurn {
 
     /// Returns whose turn it is in a state.
     pub(crate) fn in_state(state: &dyn AnyState) -> Self {
+        let standing = Viewer::HOST.standing(state).unwrap_or_default();
         if state.over() {
-            return Self::Over(state.result());
+            return Self::Over(standing);
         }
         let seats = state.players().iter().copied().chain([Seat::Host]);
-        Self::Of(seats.filter(|&seat| state.waits_for(seat)).collect())
+        Self::Of(seats.filter(|&seat| state.waits_for(seat)).collect(), standing)
     }
 
     fn text(&self) -> String {
         match self {
-            Self::Over(None) => "over".into(),
-            Self::Over(Some(result)) => format!("over: {result}"),
-            Self::Of(seats) if seats.is_empty() => "no one's turn".into(),
-            Self::Of(seats) => {
+            Self::Over(MatchStanding { result: None, .. }) => "over".into(),
+            Self::Over(MatchStanding { result: Some(result), .. }) => format!("over: {result}"),
+            Self::Of(seats, _) if seats.is_empty() => "no one's turn".into(),
+            Self::Of(seats, MatchStanding { turn_number, .. }) => {
+                let number = turn_number.map(|number| format!(" {number}")).unwrap_or_default();
                 let seats: Vec<_> = seats.iter().map(ToString::to_string).collect();
-                format!("turn of {}", seats.join(", "))
+                format!("turn{number} of {}", seats.join(", "))
             }
             Self::Unknown => "rules of another build".into(),
         }
     }
 }
 
-/// Writes the members `over` and `turn`, and `result` where there is one.
+/// Writes the members `over` and `turn`, and the members of its standing.
 impl Serialize for WhoseTurn {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (over, turn, result) = match self {
-            Self::Over(result) => (Some(true), Some(&[][..]), result.as_ref()),
-            Self::Of(seats) => (Some(false), Some(seats.as_slice()), None),
+        let (over, turn, standing) = match self {
+            Self::Over(standing) => (Some(true), Some(&[][..]), Some(standing)),
+            Self::Of(seats, standing) => (Some(false), Some(seats.as_slice()), Some(standing)),
             Self::Unknown => (None, None, None),
         };
-        TurnMembers { over, turn, result }.serialize(serializer)
+        TurnMembers { over, turn, standing }.serialize(serializer)
     }
 }
 

@@ -13,7 +13,7 @@
 //! | `play --key`, again | the same for the records of the outcome [`Repeated`](crate::session::play::PlayOutcome::Repeated) | |
 //! | `play --expect` | the error is [`NotPlayed::detail`](crate::NotPlayed::detail) | |
 //! | `log` | [`logged`] | [`LoggedRecord`](crate::LoggedRecord) |
-//! | `show` | [`picture`] | [`Viewer::view_json`](crate::Viewer::view_json) |
+//! | `show` | [`picture`], then [`standing`](standing()) | [`Viewer::view_json`](crate::Viewer::view_json) |
 //! | `legal` | [`LegalCommand::line`] of each of [`legal_commands`] | [`LegalCommand`] |
 //! | `ask` | [`answer`] | the `json` of the [`Answer`](turnfold_core::Answer) |
 //! | `diff` | [`diff::lines`] | [`diff::DiffDocument`] |
@@ -67,7 +67,7 @@ pub use crate::render::text::json_line;
 pub use branches::ListedBranch;
 pub use entries::{NothingPlayed, logged, record, rejected_line, rejection};
 pub use matches::{ListedMatch, OriginDocument, WhoseTurn};
-pub use position::{LegalCommand, answer, legal_commands, picture};
+pub use position::{LegalCommand, answer, legal_commands, picture, standing};
 
 /// Joins lines, such as [`Line`](crate::Line)s, each with its line break, as a verb prints them.
 #[must_use]

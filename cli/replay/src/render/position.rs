@@ -7,11 +7,18 @@ use turnfold_core::{Answer, AnyState, Seat, TargetPart, Targets};
 use crate::drawing::{DrawnLine, Highlights, text};
 use crate::render::text::{Line, dim, plain};
 use crate::viewer::Viewer;
+use crate::viewer::seat_history::MatchStanding;
 
 /// Returns the lines of a picture.
 #[must_use]
 pub fn picture(picture: &Picture, highlights: &Highlights) -> Vec<DrawnLine> {
     text::lines(picture, highlights, text::WIDTH)
+}
+
+/// Returns the lines below a picture: the result or the turn, after a blank one; none where there is neither.
+#[must_use]
+pub fn standing(standing: &MatchStanding) -> Vec<Line> {
+    standing.text().map(|text| vec![Line::default(), text.into()]).unwrap_or_default()
 }
 
 /// A command that would be applied. It serializes as what `legal --format json` prints.

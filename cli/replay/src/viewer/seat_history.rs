@@ -2,6 +2,9 @@
 
 pub mod follow;
 mod separate;
+mod standing;
+
+pub use standing::MatchStanding;
 
 use std::sync::Arc;
 

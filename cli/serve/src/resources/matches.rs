@@ -6,9 +6,11 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
-use turnfold_core::{AnyRules, DicePolicy, Seat, Seed};
+use turnfold_core::{AnyRules, DicePolicy, MatchResult, Seat, Seed};
 use turnfold_replay::history::{find_rules, rules_of};
-use turnfold_replay::{Imported, history::import::check_title, history::revision::new_match_name, tfl};
+use turnfold_replay::{
+    Imported, MatchStanding, history::import::check_title, history::revision::new_match_name, tfl,
+};
 use turnfold_store::{BranchInfo, BranchName, Genesis, GrantKind, GrantLabel, MatchName, NewEntry, NewGrant};
 use utoipa::{IntoParams, ToSchema};
 
@@ -16,7 +18,7 @@ use super::branches::known_branches;
 use super::statuses::{Changed, Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer, Viewpoint};
-use crate::documents::lists;
+use crate::documents::{self, lists};
 use crate::http::{
     Form, JSON, List, NoParameters, ValidQuery, body, created, given, json, json_body, link_next, list_limit,
     name, require_accepted, text,
@@ -46,6 +48,14 @@ pub(crate) struct MatchJson {
     head: u64,
     /// Whether every branch is over; `null` if this build does not have the rules.
     over: Option<bool>,
+    /// The number of the turn on `main`; missing if the game counts no turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    turn_number: Option<u64>,
+    /// How `main` ended; missing while it goes on, and if the game has no results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<documents::MatchResult>)]
+    result: Option<MatchResult>,
 }
 
 impl MatchJson {
@@ -56,20 +66,26 @@ impl MatchJson {
         let known = known_branches(app, view, match_name)?;
         // A host can see that a match is there although this build does not have its rules.
         let has_rules = rules_of(&genesis, main.line(), &app.registry).is_ok() || !access.is_host();
-        let (players, head, over) = if has_rules {
-            let players = main.current(app, |current| current.state.players().to_vec())?;
-            (players, main.head_seen(app, view)?, Some(are_over(app, view, &known)?))
+        let (players, head, over, standing) = if has_rules {
+            let state = main.state(app, view, None)?;
+            let standing = main.standing(app, view, None, state.as_ref())?;
+            let players = state.players().to_vec();
+            (players, main.head_seen(app, view)?, Some(are_over(app, view, &known)?), standing)
         } else {
-            (Vec::new(), app.store.head(match_name, &BranchName::main())?, None)
+            let head = app.store.head(match_name, &BranchName::main())?;
+            (Vec::new(), head, None, MatchStanding::default())
         };
         let branches = known.into_iter().map(|(info, _)| info.name.to_string()).collect();
         let Genesis { ruleset, ruleset_version: version, title, .. } = genesis;
         let match_name = match_name.to_string();
-        Ok(Self { match_name, ruleset, version, title, players, branches, head, over })
+        let MatchStanding { turn_number, result } = standing;
+        Ok(Self { match_name, ruleset, version, title, players, branches, head, over, turn_number, result })
     }
 
     fn line(&self) -> String {
-        let Self { match_name, ruleset, title, head, over, .. } = self;
+        let Self { match_name, ruleset, title, head, over, turn_number, result, .. } = self;
+        let standing = MatchStanding { turn_number: *turn_number, result: result.clone() };
+        let standing = standing.text().map(|text| format!("  {text}")).unwrap_or_default();
         let over = match over {
             Some(true) => "  over",
             Some(false) => "",
@@ -77,7 +93,7 @@ impl MatchJson {
         };
         let title = if title.is_empty() { String::new() } else { format!("  {title}") };
         let entries = turnfold_replay::render::text::counted(*head, "entry", "entries");
-        format!("{match_name}  {ruleset}  {entries}{over}{title}")
+        format!("{match_name}  {ruleset}  {entries}{over}{standing}{title}")
     }
 }
 

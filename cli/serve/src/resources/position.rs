@@ -82,21 +82,32 @@ pub(crate) async fn view(
     {
         return Ok(answer(&shown, known.as_ref(), || typed(StatusCode::OK, JSON, shown.json.clone())));
     }
-    app.read_for(&bearer, access, at.of(path), move |app, _, BranchView { branch, view }| {
-        if at.at.is_none() && form == Form::Json {
-            let shown = branch.shown(app, *view)?;
-            return Ok(answer(&shown, known.as_ref(), || typed(StatusCode::OK, JSON, shown.json.clone())));
-        }
-        let state = branch.state(app, *view, at.at)?;
-        let shown = CachedView::of(view.viewer, state.as_ref());
-        Ok(answer(&shown, known.as_ref(), || match form {
-            Form::Json => typed(StatusCode::OK, JSON, shown.json.clone()),
-            Form::Text => {
-                let picture = render::picture(&view.viewer.picture(state.as_ref()), &Highlights::default());
-                typed(StatusCode::OK, TEXT, render::text(picture))
+    // The text says how the match stands, for which more may be folded than for the view.
+    let reach = if form == Form::Text { Reach::Entry } else { Reach::of(at.at) };
+    app.read_for(
+        &bearer,
+        access,
+        Asked { reach, ..at.of(path) },
+        move |app, _, BranchView { branch, view }| {
+            if at.at.is_none() && form == Form::Json {
+                let shown = branch.shown(app, *view)?;
+                return Ok(answer(&shown, known.as_ref(), || {
+                    typed(StatusCode::OK, JSON, shown.json.clone())
+                }));
             }
-        }))
-    })
+            let state = branch.state(app, *view, at.at)?;
+            let shown = CachedView::of(view.viewer, state.as_ref());
+            if form == Form::Json {
+                return Ok(answer(&shown, known.as_ref(), || {
+                    typed(StatusCode::OK, JSON, shown.json.clone())
+                }));
+            }
+            let picture = render::picture(&view.viewer.picture(state.as_ref()), &Highlights::default());
+            let standing = branch.standing(app, *view, at.at, state.as_ref())?;
+            let drawn = render::text(picture) + &render::text(render::standing(&standing));
+            Ok(answer(&shown, known.as_ref(), || typed(StatusCode::OK, TEXT, drawn)))
+        },
+    )
     .await
 }
 

@@ -39,3 +39,6 @@ pub(super) const CONCEALS_NOTHING: u8 = 35;
 pub(super) const HAS_NO_RULES: u8 = 36;
 pub(super) const READS_OTHER_COMMAND: u8 = 37;
 pub(super) const WINS_TOO_SOON: u8 = 38;
+pub(super) const LEAKS_IN_TURN: u8 = 39;
+pub(super) const LEAKS_IN_RESULT: u8 = 40;
+pub(super) const LISTS_NO_ROLL: u8 = 41;

@@ -34,6 +34,9 @@ pub struct FrameDocument {
     pub next: Option<u64>,
     /// What the viewer sees before the first frame.
     pub picture: FramePicture,
+    /// The result or the turn before the first frame, in words, if the game has either.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standing: Option<String>,
     /// The entries that follow and that the viewer may know of.
     pub frames: Vec<Frame>,
 }
@@ -48,6 +51,9 @@ pub struct Frame {
     /// What the viewer sees after it.
     #[serde(flatten)]
     pub shown: Shown,
+    /// The result or the turn after it, in words, if the game has either.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standing: Option<String>,
     /// The fields of the view that differ, as `diff` compares them.
     pub fields: Vec<Difference>,
 }
@@ -90,6 +96,8 @@ impl FrameDocument {
         let mut seen =
             Before { picture: sight.picture(start.as_ref()).into(), view: sight.view(start.as_ref()) };
         let mut picture = seen.picture.clone();
+        let standings = sight.standings()?;
+        let standing = |seq| usize::try_from(seq).ok().and_then(|seq| standings.get(seq)?.text());
         let mut gathered = Gathered { limits, bytes: 0, frames: Vec::new(), is_full: false };
         sight.fold(&mut |entry| match entry.seq() {
             seq if seq < after => {}
@@ -98,7 +106,7 @@ impl FrameDocument {
                 picture = seen.picture.clone();
             }
             _ if gathered.is_full => {}
-            _ => gathered.add(seen.frame(entry)),
+            seq => gathered.add(seen.frame(entry, standing(seq))),
         })?;
         let (match_name, branch) = match sight.name() {
             SourceName::Revision(Revision { match_name, branch, .. }) => {
@@ -109,7 +117,8 @@ impl FrameDocument {
         let Gathered { frames, is_full, .. } = gathered;
         let next = is_full.then(|| after + u64::try_from(frames.len()).unwrap_or(u64::MAX));
         let viewer = sight.viewer().to_string();
-        Ok(Self { viewer, match_name, branch, after, head, next, picture, frames })
+        let standing = standing(after);
+        Ok(Self { viewer, match_name, branch, after, head, next, picture, standing, frames })
     }
 }
 
@@ -121,13 +130,14 @@ struct Before {
 
 impl Before {
     /// Makes the frame of an entry, which the next one is compared with.
-    fn frame(&mut self, entry: &mut ViewedEntry<'_>) -> Frame {
+    fn frame(&mut self, entry: &mut ViewedEntry<'_>, standing: Option<String>) -> Frame {
         let after = Self { picture: entry.picture().into(), view: entry.view() };
         let changes = PictureChange::between(&self.picture, &after.picture);
         let frame = Frame {
             record: entry.logged_record(),
             text: printable(&entry.outcome().to_string()).into_owned(),
             shown: changes.map_or_else(|| Shown::Picture(after.picture.clone()), Shown::Changes),
+            standing,
             fields: differences(&self.view, &after.view),
         };
         *self = after;

@@ -1,0 +1,104 @@
+//! How a match stands for a viewer: the number of its turn, and its result.
+//!
+//! The rules have one result and one turn for all viewers, so this is the place that conceals: a player learns result
+//! and turn of the match that it may know, folded from a setup without secrets and the entries as it sees them.
+
+use std::fmt::{self, Display};
+
+use serde::Serialize;
+use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, MatchResult, Step};
+
+use super::SeatHistory;
+use crate::error::ReplayError;
+use crate::viewer::Viewer;
+
+/// The number of the turn and the result of a match. Its JSON is a contract; what there is none of has no member.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MatchStanding {
+    /// The number of the turn, in games that count turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn_number: Option<u64>,
+    /// How the match ended, in games that have results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<MatchResult>,
+}
+
+/// Writes the result, or else the turn, such as `turn 7`; nothing where there is neither.
+impl Display for MatchStanding {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.result, self.turn_number) {
+            (Some(result), _) => write!(out, "{result}"),
+            (None, Some(turn)) => write!(out, "turn {turn}"),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+impl MatchStanding {
+    /// Returns it as text, if there is anything to write.
+    #[must_use]
+    pub fn text(&self) -> Option<String> {
+        Some(self.to_string()).filter(|text| !text.is_empty())
+    }
+
+    fn of(state: &dyn AnyState) -> Self {
+        Self { turn_number: state.turn(), result: state.result() }
+    }
+
+    fn after(step: &dyn Step) -> Self {
+        Self { turn_number: step.turn(), result: step.result() }
+    }
+}
+
+impl Viewer {
+    /// Returns how a match stands; `None` where a part of it may be concealed, so that its history is needed.
+    #[must_use]
+    pub fn standing(self, state: &dyn AnyState) -> Option<MatchStanding> {
+        (self.see_all() || !state.has_secrets()).then(|| MatchStanding::of(state))
+    }
+}
+
+impl SeatHistory {
+    /// Returns how the match stands at the position.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold).
+    pub fn standing(&self) -> Result<MatchStanding, ReplayError> {
+        Ok(self.standings()?.pop().unwrap_or_default())
+    }
+
+    /// Returns how the match stood before the first entry that the viewer knows of, and after each of them. What cannot
+    /// be folded without the rest has no standing.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold).
+    pub(crate) fn standings(&self) -> Result<Vec<MatchStanding>, ReplayError> {
+        let start = self.start()?;
+        // A file of a seat has nothing in it that is concealed from that seat.
+        let first =
+            if self.is_of_seat() { Some(MatchStanding::of(&*start)) } else { self.viewer.standing(&*start) };
+        let Some(first) = first else { return Ok(self.own_standings()?.unwrap_or_default()) };
+        let mut standings = vec![first];
+        self.fold(&mut |seen| standings.push(MatchStanding::after(seen.step)))?;
+        Ok(standings)
+    }
+
+    /// Folds the match that the viewer may know, as `export --as` writes it; `None` if that is no match.
+    fn own_standings(&self) -> Result<Option<Vec<MatchStanding>>, ReplayError> {
+        let mut entries = Vec::new();
+        let end = self.fold(&mut |seen| entries.push((seen.seq(), seen.seat(), seen.stand_in())))?;
+        let setup = end.setup_seen(&self.line.setup, self.viewer.perspective());
+        let Ok(mut own) = setup.and_then(|setup| self.line.rules.start(&setup)) else { return Ok(None) };
+        let mut standings = vec![MatchStanding::of(&*own)];
+        let entries = entries.iter().map(|(seq, seat, command)| Logged {
+            seq: *seq,
+            seat: *seat,
+            command: CommandSource::Text(command),
+        });
+        let entries: Vec<_> = entries.collect();
+        let folded = own.fold(&entries, &DicePolicy::Recorded, &mut |step| {
+            standings.push(MatchStanding::after(step));
+        });
+        Ok(folded.is_ok().then_some(standings))
+    }
+}
