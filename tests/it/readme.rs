@@ -112,7 +112,7 @@ fn every_guide_is_in_the_index_and_run_by_a_test() {
         assert!(index.contains(&format!("({name})")), "index.md links {name}");
         assert!(document.text.starts_with("# "), "{name} begins with its title");
         for opening in document.text.lines().filter(|line| line.starts_with("```console")) {
-            let known = ["```console", "```console service", "```console postgres", "```console nim"];
+            let known = ["```console", "```console service", "```console postgres", "```console chess"];
             assert!(known.contains(&opening), "{name}: `{opening}` is run by no test");
             assert!(tests.contains(&format!("\"docs/guide/{name}\"")), "{name} is run by no test");
         }

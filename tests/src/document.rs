@@ -1,8 +1,8 @@
 //! The documents, whose console blocks are run and print what the document shows.
 //!
 //! A block begins with ` ```console` and, where it needs more than `turnfold`, a word: `service` for a running service,
-//! `postgres` for a database, `nim` for the program of `examples/nim`. All plain blocks of a document share one sandbox;
-//! so do all blocks of each word. `SNAPSHOTS=overwrite` writes the output that was found into the document.
+//! `postgres` for a database, `chess` for the program of `examples/chess`. All plain blocks of a document share one
+//! sandbox; so do all blocks of each word. `SNAPSHOTS=overwrite` writes the output that was found into the document.
 
 use std::fmt::Write;
 use std::fs;

@@ -16,20 +16,21 @@ const DATABASE: &str = "postgres://turnfold@db.example/games";
 #[test]
 fn the_guide_to_your_own_game_shows_what_its_commands_print() {
     let document = Document::read("docs/guide/your-own-game.md");
-    let program = crate::example::program("nim");
+    let program = crate::example::program("chess");
     run_blocks(
         &document,
-        "console nim",
+        "console chess",
         &Sandbox::new(),
-        &format!("nim() {{ '{}' \"$@\"; }}\n", program.display()),
+        &format!("chess() {{ '{}' \"$@\"; }}\n", program.display()),
     );
-    let code: String = ["main.rs", "tests.rs"]
-        .map(|name| fs::read_to_string(workspace().join("examples/nim/src").join(name)).unwrap())
-        .concat();
-    let blocks = document.blocks("rust");
-    assert!(!blocks.is_empty(), "the guide shows code");
+    let example = workspace().join("examples/chess");
+    let files =
+        ["Cargo.toml", "src/main.rs", "src/lib.rs", "src/board.rs", "tests/rules.rs", "tests/goldens.rs"];
+    let code = files.map(|name| fs::read_to_string(example.join(name)).unwrap()).concat();
+    let blocks = [document.blocks("rust"), document.blocks("toml")].concat();
+    assert!(blocks.len() > 10, "the guide shows code");
     for block in blocks {
-        assert!(code.contains(block), "examples/nim has this code: {block}");
+        assert!(code.contains(block), "examples/chess has this code: {block}");
     }
 }
 

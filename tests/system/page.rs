@@ -5,6 +5,7 @@
 
 mod accessible;
 mod browser;
+mod chess;
 mod dice;
 mod downloads;
 mod games;

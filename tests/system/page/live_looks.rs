@@ -21,7 +21,7 @@ const GAMES: [(&str, usize); 5] = [
 ];
 
 /// What lies over another, or out of the window, of what a player needs; and texts that are cut.
-const MISPLACED: &str = "
+pub(super) const MISPLACED: &str = "
     const name = (one) => (one.id || one.getAttribute('aria-label') || one.textContent).slice(0, 40);
     const box = (one) => one.getBoundingClientRect();
     const meet = (one, other) => one.left < other.right - 1 && other.left < one.right - 1 && one.top < other.bottom - 1 && other.top < one.bottom - 1;

@@ -16,7 +16,7 @@ pub(super) const OVERFLOWING: &str = "
         && inner.y >= outer.y - 2 && inner.y + inner.height <= outer.y + outer.height + 2;
     };
     const cells = [...document.querySelectorAll('.picture [data-at]')].flatMap((cell) =>
-      [...cell.querySelectorAll('text')].map((text) => [text, cell.querySelector('.hex')]));
+      [...cell.querySelectorAll('text')].map((text) => [text, cell.querySelector(':is(.hex, .square)')]));
     const pieces = [...document.querySelectorAll('.piece svg')].flatMap((piece) =>
       [...piece.querySelectorAll('.label')].map((text) => [text, piece.querySelector('.disc')]));
     const texts = [...cells, ...pieces].filter((pair) => !inside(pair)).map(([text]) => `${text.getAttribute('class')} ${text.textContent}`);

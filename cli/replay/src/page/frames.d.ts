@@ -62,8 +62,8 @@ export interface Layout {
   step: At;
   /** Of a place: its edge, what is inside where commands name it, and the corner where it changed. */
   paths: Record<"edge" | "inner" | "corner", [left: number, top: number, path: string]>;
-  /** How far below the middle of a place its mark stands. */
-  mark: number;
+  /** How far right of and below the middle of a place its mark stands, and how wide it may be. */
+  mark: [x: number, y: number, width: number];
   /** What stands around the board. */
   names: SVGElement[];
   middle(place: string): At;

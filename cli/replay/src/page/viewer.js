@@ -207,7 +207,7 @@ function hexes(radius) {
 		size: [60 * radius + 46, 68 * radius + 40],
 		step: [30, 34],
 		paths: { edge: [-20, 0, "l10,-17h20l10,17l-10,17h-20z"], inner: [-17, 0, "l9,-15h16l9,15l-9,15h-16z"], corner: [3, -17, "h7l4,7z"] },
-		mark: 6,
+		mark: [0, 6, 26],
 		names: [],
 		middle(place) {
 			const [q, r] = place.split(",").map(Number);
@@ -242,7 +242,7 @@ function squares([files, ranks, way]) {
 		size: [40 * files + 36, 40 * ranks + 36],
 		step: [40, 40],
 		paths: { edge: [-20, -20, "h40v40h-40z"], inner: [-16, -16, "h32v32h-32z"], corner: [11, -20, "h9v9z"] },
-		mark: 18,
+		mark: [14, 17, 10],
 		names,
 		middle,
 		shade: (place) => ((parse(place)[0] + parse(place)[1]) % 2 ? " light" : " dark"),
@@ -336,7 +336,7 @@ class BoardView {
 		if (/reach|chosen/.test(marks)) group.append(svg("path", { class: "inner", d: this.#path("inner", place), ...strokeOf(ink) }));
 		if (marks.includes("changed")) group.append(svg("path", { class: "corner", d: this.#path("corner", place), ...ink }));
 		group.append(...layout.texts([x, y], place, label, ink, of).filter((part) => part.textContent));
-		if (mark) group.append(fitted("mark", mark, [x, y + layout.mark], [26, 9, 5], ink));
+		if (mark) group.append(fitted("mark", mark, [x + layout.mark[0], y + layout.mark[1]], [layout.mark[2], 9, 5], ink));
 	}
 
 	/** @param {Track<Content> | undefined} track @param {number} position */

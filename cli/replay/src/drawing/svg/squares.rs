@@ -104,8 +104,9 @@ fn draw_square(
         if let Some(piece) = piece {
             draw_piece(body, [x, y], piece);
         }
-        let mark = Fitted { class: "mark", content: mark, width: 36, size: 9, size_least: 5, ink };
-        body.fitted(&mark, [x, y + 18]);
+        // In the corner, where no piece covers it.
+        let mark = Fitted { class: "mark", content: mark, width: 10, size: 9, size_least: 5, ink };
+        body.fitted(&mark, [x + 14, y + 17]);
     }
     body.put(format_args!("</g>\n"));
 }

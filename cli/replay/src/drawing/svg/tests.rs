@@ -135,7 +135,7 @@ fn a_square_has_its_shade_its_piece_and_an_outline_around_it() {
                  font-size=\"32\" fill=\"#ffffff\">♔</text>\n</g>",
                 y + 11
             ),
-            format!("<text class=\"mark\" x=\"{x}\" y=\"{}\" font-size=\"9\">+</text>", y + 18),
+            format!("<text class=\"mark\" x=\"{}\" y=\"{}\" font-size=\"9\">+</text>", x + 14, y + 17),
             format!("<text class=\"at\" x=\"{x}\" y=\"53\" font-size=\"11\">b</text>"),
             format!("<path class=\"arrow first\" d=\"{arrow}\"/>"),
         ] {

@@ -1,0 +1,152 @@
+//! A game of squares in the page: `examples/chess`, played by clicks and by keys (VW-36, VW-37).
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::accessible::FIND;
+use super::browser::Browser;
+use super::installed;
+use super::live::{complaints, create, give, join, wait_for_entry, wait_for_offer};
+use super::live_looks::MISPLACED;
+use super::looks::{OVERFLOWING, SMALL, media, size};
+use turnfold_tests::service::Running;
+
+const DOWN: char = '\u{e015}';
+const ENTER: char = '\u{e007}';
+
+/// Serves a store in a folder of its own by the program of the example.
+fn serve(dir: &TempDir) -> Running {
+    let mut serve = Command::new(crate::example::program("chess"));
+    serve.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(dir.path()).stdin(Stdio::null());
+    serve.env_remove("TURNFOLD_STORE");
+    Running::start_by(serve)
+}
+
+fn square(at: &str) -> String {
+    format!(".picture [data-at=\"{at}\"]")
+}
+
+/// Clicks squares, one after the other.
+fn click(browser: &Browser, squares: &[&str]) {
+    wait_for_offer(browser);
+    squares.iter().for_each(|at| browser.click(&square(at)));
+}
+
+/// Returns the squares with a mark, in order.
+fn marked(browser: &Browser, mark: &str) -> String {
+    let script = format!(
+        "return [...document.querySelectorAll('.squares .{mark}')].map((one) => one.dataset.at).sort().join(' ')"
+    );
+    browser.run(&script).as_str().unwrap().to_owned()
+}
+
+/// Requires everything to be in its place on screens of two widths. Writes pictures too, light and dark, to the folder that
+/// `TURNFOLD_SCREENSHOTS` names.
+#[track_caller]
+fn check_looks(browser: &Browser, name: &str) {
+    for (width, height) in [(320, 640), (1280, 900)] {
+        size(browser, width, height);
+        for (what, script) in [("overflowing", OVERFLOWING), ("small", SMALL), ("misplaced", MISPLACED)] {
+            assert_eq!(browser.run(script), json!([]), "{what}: {name} at {width} pixels");
+        }
+        let Some(folder) = env::var_os("TURNFOLD_SCREENSHOTS") else { continue };
+        for scheme in ["light", "dark"] {
+            media(browser, "", scheme);
+            let picture = Path::new(&folder).join(format!("chess-{name}-{width}-{scheme}.png"));
+            fs::write(picture, browser.screenshot()).unwrap();
+        }
+        media(browser, "", "light");
+    }
+}
+
+#[test]
+fn vw_37_chess_is_played_by_clicking_squares() {
+    let Some(white) = Browser::start_online("chess by clicks") else { return };
+    let Some(black) = Browser::start_online("chess by clicks") else { return };
+    let dir = TempDir::new().unwrap();
+    let service = serve(&dir);
+    create(&service, "duel", "chess", "");
+    join(&white, &service, "duel", "p1", service.origin());
+    join(&black, &service, "duel", "p2", service.origin());
+    wait_for_offer(&white);
+    assert_eq!(marked(&white, "reach"), "a2 b1 b2 c2 d2 e2 f2 g1 g2 h2");
+    // From, and where to; another piece may be taken instead, and a second click takes none.
+    click(&white, &["g1"]);
+    assert_eq!((marked(&white, "chosen"), marked(&white, "reach")), ("g1".into(), "f3 h3".into()));
+    click(&white, &["e2"]);
+    assert_eq!((marked(&white, "chosen"), marked(&white, "reach")), ("e2".into(), "e3 e4".into()));
+    assert_eq!(white.text(".hint"), "Choose where to.");
+    click(&white, &["e2"]);
+    assert_eq!(marked(&white, "chosen"), "");
+    click(&white, &["e2", "e4"]);
+    for browser in [&white, &black] {
+        wait_for_entry(browser, 1);
+        assert_eq!(marked(browser, "changed"), "e2 e4");
+    }
+    let label = "return document.querySelector('.picture [data-at=\"e4\"]').getAttribute('aria-label')";
+    assert_eq!(white.run(label), "e4: white pawn, changed");
+    // Each player sees the own side below.
+    let is_below = "const [one, eight] = ['e1', 'e8'].map((at) => document.querySelector(`.picture [data-at=\"${at}\"]`).getBoundingClientRect().top); return one > eight";
+    assert_eq!([white.run(is_below), black.run(is_below)], [true, false]);
+    // By keys: the board is one tab stop, and arrows go over the squares.
+    black.run("document.querySelector('.squares [tabindex=\"0\"]').focus()");
+    wait_for_offer(&black);
+    let focused = "return document.activeElement.dataset.at";
+    assert_eq!(black.run(focused), "d4");
+    for _ in 0..3 {
+        black.press(DOWN);
+    }
+    assert_eq!(black.run(focused), "d7");
+    for key in [ENTER, '\u{e013}', '\u{e013}', ENTER] {
+        black.press(key);
+    }
+    wait_for_entry(&black, 2);
+    assert_eq!(marked(&black, "changed"), "d5 d7");
+    // Text still does; what is refused is said.
+    give(&black, "e8e7");
+    black.wait_until("return document.querySelector('.answer').textContent.includes('the other player')");
+    click(&white, &["f1"]);
+    check_looks(&white, "chosen");
+    if let Some(axe) = installed("axe-core on a board of squares", "axe-core/axe.min.js") {
+        white.run(&fs::read_to_string(axe).unwrap());
+        assert_eq!(white.run_until_done(FIND), json!([]));
+    }
+    for browser in [&white, &black] {
+        assert_eq!(complaints(browser), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn vw_37_a_menu_has_the_words_and_resigning_asks_first() {
+    let Some(white) = Browser::start_online("a promotion by clicks") else { return };
+    let dir = TempDir::new().unwrap();
+    let service = serve(&dir);
+    create(&service, "pawn", "chess", "fen = \"8/P6k/8/8/8/8/8/K7 w - - 0 1\"");
+    join(&white, &service, "pawn", "p1", service.origin());
+    click(&white, &["a7", "a8"]);
+    white.wait_until("return !!document.querySelector('.menu:popover-open')");
+    let items = "return [...document.querySelectorAll('.menu button')].map((one) => one.textContent).sort().join(' ')";
+    assert_eq!(white.run(items), "bishop knight queen rook");
+    check_looks(&white, "promotion");
+    white.run(
+        "[...document.querySelectorAll('.menu button')].find((one) => one.textContent === 'rook').click()",
+    );
+    wait_for_entry(&white, 1);
+    assert!(white.text(".status").contains("san=a8=R"), "{}", white.text(".status"));
+    // The command to resign is a button; a menu asks, and `No` leaves the match as it is.
+    let resign =
+        "[...document.querySelectorAll('.legal button')].find((one) => one.textContent === 'resign').click()";
+    wait_for_offer(&white);
+    for (answer, entry) in [("No", 1), ("Yes, resign", 2)] {
+        white.run(resign);
+        white.wait_until("return !!document.querySelector('.menu:popover-open')");
+        white.run(&format!("[...document.querySelectorAll('.menu button')].find((one) => one.textContent === '{answer}').click()"));
+        wait_for_entry(&white, entry);
+    }
+    assert!(white.text(".status").contains("winner=p2"), "{}", white.text(".status"));
+    assert_eq!(complaints(&white), Vec::<String>::new());
+}
