@@ -1,6 +1,7 @@
 //! A program with a game in several versions: its first argument lists those that it has, such as `1,2`.
 
 use std::env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use turnfold_core::Registry;
@@ -11,8 +12,8 @@ mod heaps;
 use heaps::Heaps;
 
 fn main() -> ExitCode {
-    let mut args = env::args_os();
-    let name = args.next();
+    // What is printed names the program as transcripts call it.
+    let mut args = env::args_os().skip(1);
     let versions = args.next().unwrap_or_default();
     let mut registry = Registry::default();
     for version in versions.to_string_lossy().split(',') {
@@ -23,5 +24,5 @@ fn main() -> ExitCode {
             _ => registry,
         };
     }
-    turnfold::run(name.into_iter().chain(args), registry)
+    turnfold::run([OsString::from("turnfold")].into_iter().chain(args), registry)
 }
