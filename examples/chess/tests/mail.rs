@@ -77,7 +77,7 @@ fn pm_14_a_game_by_mail_asks_the_player_to_move_and_ends_with_checkmate() {
     order(&chess, "p1", "offer g4", &["offer", "g2g4"]);
     run(&chess, 4, "seats=p2 ");
     chess.check(0, "chess mail status duel", "duel waits for p2 since");
-    chess.check(0, "chess matches --long", "turn of p2");
+    chess.check(0, "chess matches --long", "turn 2 of p2");
     save_newest(&chess, "p2");
     order(&chess, "p2", "Qh4#", &["d8h4"]);
     run(&chess, 5, "over");
