@@ -193,18 +193,26 @@ impl Drop for Server {
 }
 
 /// Returns the server that all tests of this process share, if there can be one.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub(crate) fn shared() -> Option<&'static Server> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
-    let server = SERVER.get_or_init(|| Server::start("")).as_ref();
-    if server.is_none() {
-        eprintln!("SKIPPED: there is no PostgreSQL (initdb, pg_ctl) in /usr/lib/postgresql/*/bin or on PATH");
-    }
-    server
+    SERVER.get_or_init(|| Server::start("")).as_ref()
 }
 
-/// Finds the programs of the newest server, in Debian's folders or on PATH.
+/// Finds the programs of the newest server, in Debian's folders or on PATH, if tests of PostgreSQL are asked for.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn programs() -> Option<PathBuf> {
+    if std::env::var_os("TURNFOLD_POSTGRES").is_none() {
+        eprintln!("SKIPPED: TURNFOLD_POSTGRES=1 runs the tests of a store on PostgreSQL");
+        return None;
+    }
+    let found = newest();
+    if found.is_none() {
+        eprintln!("SKIPPED: there is no PostgreSQL (initdb, pg_ctl) in /usr/lib/postgresql/*/bin or on PATH");
+    }
+    found
+}
+
+fn newest() -> Option<PathBuf> {
     let version = |path: &PathBuf| path.parent()?.file_name()?.to_str()?.parse::<u32>().ok();
     let debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let debian = debian.map(|version| version.path().join("bin")).filter(|bin| bin.join("initdb").exists());
