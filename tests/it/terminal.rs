@@ -78,6 +78,7 @@ impl Running {
     }
 
     /// Closes the terminal and waits for the end.
+    #[cfg(feature = "stepper")]
     pub(crate) fn close(self) -> ExitStatus {
         let Self { held, mut child, .. } = self;
         drop(held);
@@ -98,17 +99,20 @@ impl Running {
     }
 
     /// Types.
+    #[cfg(feature = "stepper")]
     pub(crate) fn type_in(&mut self, text: &str) {
         self.held.write_all(text.as_bytes()).unwrap();
     }
 
     /// Gives the terminal another size.
+    #[cfg(feature = "stepper")]
     pub(crate) fn resize(&mut self, (rows, columns): (u16, u16)) {
         tcsetwinsize(&self.held, Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 })
             .unwrap();
     }
 
     /// Returns everything the terminal was sent.
+    #[cfg(feature = "stepper")]
     pub(crate) fn sent(&self) -> &[u8] {
         &self.shown
     }

@@ -17,7 +17,3 @@ pub(crate) struct Args {
 pub(crate) fn run(_: &Args, _: &mut Context) -> Result<ExitStatus, Failure> {
     Err(Failure::usage(left_out("serve")))
 }
-
-pub(crate) fn needs_database(_: &Args, _: &mut Context) -> Result<ExitStatus, Failure> {
-    Err(Failure::usage(left_out("postgres")))
-}

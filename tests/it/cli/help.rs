@@ -1,5 +1,6 @@
 //! Help, versions, completions and manual pages.
 
+#[cfg(feature = "serve")]
 use snapbox::str;
 
 use super::documents::verbs_of_help;

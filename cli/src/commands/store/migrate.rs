@@ -1,12 +1,17 @@
 //! `turnfold store migrate`: a store of an older build, for this one.
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
+#[cfg(feature = "postgres")]
 use serde_json::json;
+#[cfg(feature = "postgres")]
 use turnfold_store::{Migration, Store};
 
+#[cfg(feature = "postgres")]
+use crate::address::FleetAddress;
 use crate::address::StoreAddress;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+#[cfg(feature = "postgres")]
 use crate::output::{Line, plain, strong};
 
 /// Convert a store in a database to the format of this build
@@ -23,10 +28,17 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let StoreAddress::Fleet(address) = &args.store else {
-        return Err(Failure::usage("`store migrate` expects the URL of a database")
-            .hint("a store in a directory needs no migration"));
-    };
+    #[cfg(feature = "postgres")]
+    if let StoreAddress::Fleet(address) = &args.store {
+        return migrate(address, context);
+    }
+    let _ = (args, context); // A build without databases does not even read the URL of one.
+    Err(Failure::usage("`store migrate` expects the URL of a database")
+        .hint("a store in a directory needs no migration"))
+}
+
+#[cfg(feature = "postgres")]
+fn migrate(address: &FleetAddress, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Migration { from, to } = Store::migrate_fleet(address)?;
     let store = address.to_string();
     context.output.answer(&json!({ "store": store, "from": from, "to": to }), || {

@@ -4,17 +4,12 @@ mod backup;
 mod check;
 mod compact;
 mod heads;
-#[cfg(feature = "postgres")]
 mod migrate;
 mod progress;
 mod restore;
 mod salvage;
 mod stats;
 
-#[cfg(feature = "postgres")]
-use self::migrate::run as run_migrate;
-#[cfg(not(feature = "postgres"))]
-use super::not_built::{self as migrate, needs_database as run_migrate};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 
@@ -33,7 +28,7 @@ verbs! {
         Restore(restore::Args) => restore::run,
         Salvage(salvage::Args) => salvage::run,
         Compact(compact::Args) => compact::run,
-        Migrate(migrate::Args) => run_migrate,
+        Migrate(migrate::Args) => migrate::run,
         Stats(stats::Args) => stats::run,
         Heads(heads::Args) => heads::run,
     }
