@@ -124,8 +124,8 @@ pub(crate) fn table(scale: Scale) -> Table {
     ];
     Table {
         title: "Look-ahead",
-        about: "One answer at the largest size. *Growth* is the time for each predicted turn, cell or hex over that at \
-                the smallest size, at so many times as many."
+        about: "One answer at the largest size. *Growth* is the time for each predicted turn, cell or hex, \
+                relative to the smallest size, at a multiple of that size."
             .to_owned(),
         columns: &["question", "size", "time", "yards", "growth"],
         rows,

@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p turnfold-bench --bench table > BENCHMARKS.md` makes it anew. After `--`, `--quick` does a tenth of the
 //! work or less, `--npm` fetches boardgame.io to run it beside, and words choose sections by their titles. Every
-//! measurement checks what its work came to.
+//! measurement checks its results.
 
 mod command_line;
 mod fleet;
@@ -155,7 +155,7 @@ cargo bench -p turnfold-bench --bench table > BENCHMARKS.md
 on a machine that does nothing else; it takes some minutes (`-- --quick` takes one, on a tenth of the work, and \
 `-- fold` one section; `-- --npm` also fetches boardgame.io with `npm`, to run it in comparison). Absolute numbers belong to this machine and this run; compared programs ran in turns. Work of \
 one thread shows the processor time of its fastest round; work that waits for a disk shows its median. Every \
-measurement checks what its work came to: state hashes, counts of entries, answers.
+measurement checks its results: state hashes, counts of entries, answers.
 ";
 
 fn print(text: impl Display) {

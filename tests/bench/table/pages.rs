@@ -43,8 +43,8 @@ pub(crate) fn table(dir: &Path, scale: Scale) -> Table {
     Table {
         title: "Pages",
         about: format!(
-            "`turnfold export FILE --html` as the host; the start of a process, {}, is taken off. How long a page takes to \
-             open and to jump in is told by `cargo test -p turnfold-tests --test it -- page::large --nocapture`.",
+            "`turnfold export FILE --html` as the host; the start of a process, {}, is taken off. The time to open a page \
+             and to jump in it is printed by `cargo test -p turnfold-tests --test it -- page::large --nocapture`.",
             Time(start)
         ),
         columns: &["input", "entries", "replay file", "page", "time", "entries a second"],

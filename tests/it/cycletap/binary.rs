@@ -54,6 +54,8 @@ o5   p2 officer (u5) at 1,-2, strength 1
 i6   p2 infantry (u6) at 0,-1, strength 4
 p1 #1 I3 attack 0,1 > 0,0
 p1 #2 C1 defense 0,2
+
+turn 1
 $ turnfold --format json show ford --as p1
 {"ruleset":"cycletap","turn":1,"phase":"planning","planning":"p2","winner":null,"tap":null,"pools":{"p1":{"total":3,"used":1,"available":2},"p2":null},"units":[{"id":"u1","owner":"p1","kind":"captain","at":[0,2],"strength":2},{"id":"u2","owner":"p1","kind":"cavalry","at":[-1,2],"strength":3},{"id":"u3","owner":"p1","kind":"infantry","at":[0,1],"strength":2},{"id":"u4","owner":"p2","kind":"captain","at":[0,-2],"strength":2},{"id":"u5","owner":"p2","kind":"officer","at":[1,-2],"strength":1},{"id":"u6","owner":"p2","kind":"infantry","at":[0,-1],"strength":4}],"orders":[{"seat":"p1","number":1,"unit":"u3","kind":"attack","from":[0,1],"path":[[0,0]]},{"seat":"p1","number":2,"unit":"u1","kind":"defense","from":[0,2],"path":[]}],"water":[[-3,1],[-2,1],[-1,0],[1,0],[2,-1],[3,-2]]}
 $ turnfold log ford --as p1
