@@ -107,7 +107,8 @@ pub(crate) fn verbs_of_help(sandbox: &Sandbox, above: &str) -> Vec<String> {
     let help = sandbox.ok(&format!("{above} --help"));
     let (list, _) = help.split_once("\nOptions:\n").unwrap_or((&help, ""));
     let (list, _) = list.split_once("\nGuides, ").unwrap_or((list, ""));
-    let is_verb = |line: &&str| line.starts_with(|first: char| first.is_ascii_lowercase());
+    let is_built = |line: &&str| !line.ends_with("Not a part of this build");
+    let is_verb = |line: &&str| line.starts_with(|first: char| first.is_ascii_lowercase()) && is_built(line);
     let lines = list.lines().filter_map(|line| line.strip_prefix("  ")).filter(is_verb);
     let names: Vec<&str> = lines.filter_map(|line| line.split(' ').next()).collect();
     if names.is_empty() {
@@ -207,7 +208,7 @@ fn every_verb_prints_exactly_the_documented_fields() {
     #[cfg(feature = "serve")]
     verbs.extend(serve_and_join(&mut contract));
     #[cfg(not(feature = "serve"))]
-    verbs.extend(["serve".to_owned(), "join".to_owned()]);
+    contract.verbs.retain(|verb, _| !["serve", "join"].contains(&verb.as_str()));
     verbs.extend(by_mail(&mut contract));
     let in_help: BTreeSet<_> = verbs_of_help(&sandbox, "").into_iter().collect();
     assert_eq!(in_help, contract.verbs.keys().cloned().collect(), "the verbs of the help are documented");

@@ -208,6 +208,9 @@ fn every_manual_page_has_the_sections_that_readers_look_for() {
     for file in std::fs::read_dir(sandbox.path("pages")).unwrap() {
         let name = file.unwrap().file_name().into_string().unwrap();
         let page = sandbox.read(&format!("pages/{name}"));
+        if page.contains("Not a part of this build") && name != "turnfold.1" {
+            continue;
+        }
         let sections = "NAME,SYNOPSIS,DESCRIPTION,OPTIONS,ENVIRONMENT,\"EXIT STATUS\",EXAMPLES,\"SEE ALSO\"";
         for section in sections.split(',') {
             assert_eq!(page.matches(&format!("\n.SH {section}\n")).count(), 1, "{name}: {section}");

@@ -14,6 +14,7 @@ use super::post::{Post, time};
 use super::reports::{ford, is_letter, letters};
 use turnfold_tests::mailbox::opened;
 use turnfold_tests::sandbox::Sandbox;
+#[cfg(feature = "serve")]
 use turnfold_tests::service::Running;
 
 /// Returns plays of p1 that the game accepts, all of one length, that differ.
@@ -75,9 +76,18 @@ fn shown(post: &Post) -> Vec<(String, String)> {
         shown.extend([diff.clone() + " --as p2", diff + " --as p2 --format json"]);
         shown.extend(["show", "log", "legal"].map(|verb| format!("{verb} {name} --as p2 --format json")));
     }
+    #[allow(unused_mut, reason = "without the service nothing is added")]
     let mut shown: Vec<_> =
         shown.into_iter().map(|line| (line.clone(), text_of(&sandbox.run(&line)))).collect();
-    let service = Running::start(&sandbox);
+    #[cfg(feature = "serve")]
+    shown.extend(answered(&sandbox));
+    shown.into_iter().map(|(what, text)| (what, unhashed(&text))).collect()
+}
+
+/// Returns what a service answers p2.
+#[cfg(feature = "serve")]
+fn answered(sandbox: &Sandbox) -> Vec<(String, String)> {
+    let service = Running::start(sandbox);
     let p2 = service.grant("duel", r#"{"kind":"seat","seat":"p2"}"#)["token"].as_str().unwrap().to_owned();
     let routes = [
         "view",
@@ -90,15 +100,15 @@ fn shown(post: &Post) -> Vec<(String, String)> {
         "diff?with=main:0",
     ];
     let routes = routes.map(|route| format!("/v1/matches/duel/branches/main/{route}"));
-    for path in routes.into_iter().chain(["/v1/matches/duel", "/v1/matches/duel/branches"].map(String::from))
-    {
+    let more = ["/v1/matches/duel", "/v1/matches/duel/branches"].map(String::from);
+    let answer = |path: String| {
         let reply = service.send("GET", &path, &p2, "");
         // These have all that happened, and are for the host alone while the match goes on.
         let status = if path.contains("replay.tfl") || path.contains("/diff") { 403 } else { 200 };
         assert_eq!(reply.status, status, "{path}: {}", reply.body);
-        shown.push((path, reply.body));
-    }
-    shown.into_iter().map(|(what, text)| (what, unhashed(&text))).collect()
+        (path, reply.body)
+    };
+    routes.into_iter().chain(more).map(answer).collect()
 }
 
 fn text_of(output: &Output) -> String {
