@@ -142,6 +142,13 @@ fn hidden_in(
         if !is_open_setup(&*rules, &of.genesis.setup, &*state, viewer.perspective())? {
             return guessable(&format!("the setup of `{}` reveals what is dealt", of.name));
         }
+        // The link of an origin covers every entry of that match, also those that this bundle does not reach.
+        if state.has_secrets() && !of.genesis.origins.is_empty() {
+            return guessable(&format!(
+                "`{}` was migrated and has a link over its concealed entries",
+                of.name
+            ));
+        }
         let entries = store.entries_of(&revision.at(found.size().saturating_sub(1)))?;
         all.extend(
             entries.iter().filter(|entry| entry.seq >= found.first).map(|entry| (line, entry.clone())),
