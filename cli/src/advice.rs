@@ -9,7 +9,7 @@ use turnfold_store::{MatchName, RescueError, StoreError};
 
 use crate::failure::{Failure, FailureKind};
 
-/// Says what to do with a match whose rules this build does not have; `newest` is the version that it has instead.
+/// Returns the next step for a match whose rules this build does not have; `newest` is the version that it has instead.
 pub(crate) fn without_rules(match_name: &MatchName, recorded: u32, newest: Option<u32>) -> String {
     let newer = newest.filter(|newest| *newest > recorded);
     let migrate = newer.map(|newer| format!(", or `turnfold migrate {match_name} NEW` for version {newer}"));

@@ -88,7 +88,7 @@ pub(crate) fn grammar() -> Command {
     command.help_template(template)
 }
 
-/// Names this program in what a verb and its own verbs say of themselves.
+/// Puts the name of this program into the help of a verb and of its own verbs.
 fn named(mut command: Command) -> Command {
     if !program::is_renamed() {
         return command;

@@ -51,7 +51,7 @@ impl Rulebook {
         self.0.get(section).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Returns what is said about a topic: a rule's id, the first word of a command or question, a reason, a field of the
+    /// Returns what the rulebook has about a topic: a rule's id, the first word of a command or question, a reason, a field of the
     /// view, or the name of a section. The rules that it names come with it.
     pub(crate) fn about(&self, topic: &str) -> Option<Self> {
         let mut found = Map::new();

@@ -258,7 +258,7 @@ impl Ruling {
     }
 }
 
-/// Declares the reasons or rejections of a ruleset, each with what its ruling says about it.
+/// Declares the reasons or rejections of a ruleset, each with its code, its rule ids and its message.
 ///
 /// ```
 /// use turnfold_core::outcome::{Ruled, Ruling, reasons};

@@ -181,7 +181,7 @@
 //!
 //! # Dice
 //!
-//! A ruleset rolls nothing. It says through `due_roll` what it waits for, and `host` records the values with a command of
+//! A ruleset rolls nothing. Its `due_roll` returns the roll that it waits for, and `host` records the values with a command of
 //! the game, which `roll` makes and `rolled` recognizes. While a roll is due no other command is accepted. So any dice
 //! will do: real ones, or dice that follow from a seed, as here. `candidates` of the host list some rolls.
 //!
@@ -228,7 +228,7 @@
 //!
 //! # Pictures
 //!
-//! A [`Picture`](crate::picture::Picture) says what there is to see, block below block. The program draws it as
+//! A [`Picture`](crate::picture::Picture) lists what a viewer sees, block below block. The program draws it as
 //! characters, as SVG and as a page. A color is never the only sign of a difference.
 //!
 //! ```
@@ -242,7 +242,7 @@
 //!
 //! # Results
 //!
-//! A match is over once `result` says how it ended; `matches --long` lists it. The module
+//! A match is over once it has a `result`; `matches --long` lists it. The module
 //! [`ending`](crate::ending) has what many games share: resigning, draws by agreement, and clocks that count ticks. A game
 //! keeps these in its state. `left_out_at_random` marks commands such as `resign`, so that random play does not end
 //! with them.

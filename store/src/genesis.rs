@@ -34,7 +34,7 @@ pub struct Genesis {
     pub origins: Vec<Origin>,
 }
 
-/// A match that went on as another, under another version of its ruleset. The field order is the format.
+/// A match that another match continues, under another version of its ruleset. The field order is the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// Its id.
@@ -145,14 +145,14 @@ impl Genesis {
         if genesis.encode() == bytes { Ok(genesis) } else { Err(DecodeError::NotCanonical) }
     }
 
-    /// Returns what a match that goes on from this one states of it, if its `main` ends with this entry and link.
+    /// Returns this match as an origin, if its `main` ends with this entry and link.
     #[must_use]
     pub const fn origin(&self, head: Seq, link: Digest) -> Origin {
         Origin { match_id: self.match_id, ruleset_version: self.ruleset_version, head, link }
     }
 
-    /// Returns how the match goes on from its origin under another version of its ruleset, with these links at the end of
-    /// its other branches. The id follows from all of them: the same match always goes on as the same one.
+    /// Returns the Genesis of the match that continues this one under another version of its ruleset; `others` are its
+    /// other branches with their last links. The id is derived from all of these, so a repeated migration has the same id.
     #[must_use]
     pub fn migrated(&self, ruleset_version: u32, origin: Origin, others: &[(BranchName, Digest)]) -> Self {
         let origins = [self.origins.as_slice(), &[origin]].concat();

@@ -21,21 +21,21 @@ pub(crate) fn fixture(ruleset: &str, name: &str) -> String {
 pub(crate) fn told(state: &mut dyn AnyState, seq: u64, seat: Seat, command: &str) -> String {
     let before = state.state_bytes();
     let entry = Logged { seq, seat, command: CommandSource::Text(command) };
-    let mut told = String::new();
+    let mut outcome = String::new();
     let folded = state.fold(&[entry], &DicePolicy::Recorded, &mut |step| {
-        told = step.outcome().to_string();
+        outcome = step.outcome().to_string();
         if let Verdict::Ignored(ruling) = step.verdict() {
-            told.extend(ruling.text.map(|text| format!(" {text:?}")));
+            outcome.extend(ruling.text.map(|text| format!(" {text:?}")));
         }
     });
     match folded {
         Ok(()) => {}
-        Err(FoldError::Rejected { rejected, .. }) => told = format!("rejected {}", rejected.code),
-        Err(FoldError::Malformed { .. }) => told = "rejected malformed".into(),
+        Err(FoldError::Rejected { rejected, .. }) => outcome = format!("rejected {}", rejected.code),
+        Err(FoldError::Malformed { .. }) => outcome = "rejected malformed".into(),
         Err(error) => panic!("{error}"),
     }
-    if told.starts_with("ignored ") || told.starts_with("rejected ") {
-        assert_eq!(state.state_bytes(), before, "`{command}` is {told} and changed the state");
+    if outcome.starts_with("ignored ") || outcome.starts_with("rejected ") {
+        assert_eq!(state.state_bytes(), before, "`{command}` is {outcome} and changed the state");
     }
-    told
+    outcome
 }

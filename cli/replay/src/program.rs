@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// The name in all text of ours.
+/// The name that the sources use.
 const WRITTEN: &str = "turnfold";
 
 static NAME: OnceLock<String> = OnceLock::new();
@@ -36,7 +36,7 @@ pub fn in_hint(hint: String) -> String {
     if is_renamed() { hint.replace("`turnfold ", &format!("`{} ", name())) } else { hint }
 }
 
-/// Returns text of ours in which this program is named, wherever it says `turnfold` and not `.turnfold` or the like.
+/// Returns a text with the name of this program in place of the word `turnfold`; `.turnfold` and the like stay.
 #[must_use]
 pub fn in_help(text: &str) -> Cow<'_, str> {
     if is_renamed() { renamed(text, name()).into() } else { text.into() }

@@ -23,7 +23,7 @@ use crate::output::{Line, counted, dim, plain, strong};
 /// A bundle keeps id, times and links. A new match is created; an existing match is extended where the bundle continues
 /// it. If a branch differs from the stored one, nothing is imported and the first different entry is named; `--branch`
 /// imports such a branch under another name. A bundle is refused if its chain is wrong or its rules reject an entry; if this
-/// program does not have the rules, they are not checked, and the command says so. Signatures are not checked: use `turnfold
+/// program does not have the rules, they are not checked, and the command reports it. Signatures are not checked: use `turnfold
 /// audit`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold import duel.tfl --name again\n  turnfold import duel.bundle")]

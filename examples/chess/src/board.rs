@@ -11,8 +11,8 @@ use crate::{Chess, State, mover};
 #[serde(try_from = "Numbers", into = "Numbers")]
 pub struct Position(pub Board);
 
-/// What matters of a board: the squares of each kind of piece, from pawns to kings, and those of white, with a bit for
-/// each square; whether black is to move; whether white and black may castle, to the short side and the long one; the
+/// What matters of a board: the squares of each kind of piece, from pawns to kings, and the squares of white, with a bit
+/// for each square; whether black is to move; whether white and black may castle, to the short side and the long one; the
 /// square behind a pawn that went two squares; half-moves without a capture or a pawn's move; and the number of the move.
 type Numbers = ([u64; 6], u64, bool, [[Option<u8>; 2]; 2], Option<u8>, u8, u16);
 

@@ -1,6 +1,6 @@
 //! Liar's dice with the whole command line of turnfold: `cargo run -- new table --rules liars`.
 //!
-//! Each roll belongs to a player, who alone learns it until the cups are lifted. The game says so in two places,
+//! Each roll belongs to a player, who alone learns it until the cups are lifted. The game declares it in two places,
 //! `due_roll` and `reveals`, and its view shows a cup to its owner. The library conceals the rest.
 
 use std::fmt;

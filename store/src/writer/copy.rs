@@ -1,4 +1,4 @@
-//! Copying: a match made at once of branches and entries that there are elsewhere.
+//! Copying: a match with branches and entries of another, made in one commit.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub struct BranchCopy {
 }
 
 impl Store {
-    /// Creates a match with branches and entries that there are elsewhere, all or nothing. The entries keep their times and
+    /// Creates a match with existing branches and entries, all or nothing. The entries keep their times and
     /// idempotency keys, and are numbered from the first of their branch.
     ///
     /// The first branch is `main`, whatever its name; each other comes after the one that it begins on.

@@ -231,8 +231,8 @@ fn every_form_of_a_command_has_an_example_that_reads() {
         let book = rulebook(&*rules);
         let expected = rules.canonical("").unwrap_err().0;
         let (forms, _) = expected.split_once(", found ").unwrap();
-        let told = items(&book, "commands").iter().map(|item| item["command"].as_str().unwrap());
-        assert_eq!(told.collect::<BTreeSet<_>>(), quoted(forms), "the commands of {}", rules.name());
+        let listed = items(&book, "commands").iter().map(|item| item["command"].as_str().unwrap());
+        assert_eq!(listed.collect::<BTreeSet<_>>(), quoted(forms), "the commands of {}", rules.name());
         let state = &fixtures(&*rules)[0];
         for item in items(&book, "commands") {
             let (form, example) = (item["command"].as_str().unwrap(), item["example"].as_str().unwrap());
@@ -255,22 +255,22 @@ fn every_reason_is_told_with_its_rules() {
         let mut expected: BTreeMap<&str, &str> = BTreeMap::new();
         expected.extend(rules.ignored_codes().into_iter().map(|code| (code, "ignored")));
         expected.extend(rules.rejected_codes().into_iter().map(|code| (code, "rejected")));
-        let mut told: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut listed: BTreeMap<&str, &str> = BTreeMap::new();
         for item in items(&book, "reasons") {
             let code = item["reason"].as_str().unwrap();
             let ids: BTreeSet<&str> = rules.rule_ids(code).iter().copied().collect();
             assert_eq!(strings(&item["rules"]), ids, "the rules of `{code}` of {}", rules.name());
-            assert!(told.insert(code, item["outcome"].as_str().unwrap()).is_none(), "`{code}` twice");
+            assert!(listed.insert(code, item["outcome"].as_str().unwrap()).is_none(), "`{code}` twice");
         }
         for (code, of_dice) in SHARED {
-            match told.remove(code) {
+            match listed.remove(code) {
                 Some(outcome) => assert!(outcome == "rejected" && (has_dice || !of_dice), "{code}"),
                 None => {
                     assert!(code == "match_over" || of_dice && !has_dice, "{} lacks {code}", rules.name());
                 }
             }
         }
-        assert_eq!(told, expected, "the reasons of {}", rules.name());
+        assert_eq!(listed, expected, "the reasons of {}", rules.name());
     }
 }
 
@@ -282,8 +282,8 @@ fn every_question_is_told_with_an_example_that_is_known() {
         let Err(QueryError::Unknown { known, .. }) = states[0].query(Seat::Host.into(), "") else {
             panic!("{} answers an empty question", rules.name());
         };
-        let told = items(&book, "questions").iter().map(|item| item["question"].as_str().unwrap());
-        assert_eq!(told.collect::<BTreeSet<_>>(), quoted(&known), "the questions of {}", rules.name());
+        let listed = items(&book, "questions").iter().map(|item| item["question"].as_str().unwrap());
+        assert_eq!(listed.collect::<BTreeSet<_>>(), quoted(&known), "the questions of {}", rules.name());
         for item in items(&book, "questions") {
             let (form, example) = (item["question"].as_str().unwrap(), item["example"].as_str().unwrap());
             assert_eq!(form.split(' ').next(), example.split(' ').next(), "{form}");
@@ -347,7 +347,8 @@ fn golden_views(rules: &dyn AnyRules, add: &mut dyn FnMut(&str)) {
 fn every_field_of_every_view_is_told_and_no_other() {
     for rules in rulesets() {
         let book = rulebook(&*rules);
-        let told: Vec<&str> = items(&book, "view").iter().flat_map(|item| strings(&item["fields"])).collect();
+        let listed: Vec<&str> =
+            items(&book, "view").iter().flat_map(|item| strings(&item["fields"])).collect();
         let mut found = BTreeSet::new();
         for mut state in fixtures(&*rules) {
             let mut add = |view: &str| paths(&serde_json::from_str(view).unwrap(), "", &mut found);
@@ -359,14 +360,14 @@ fn every_field_of_every_view_is_told_and_no_other() {
         }
         let is_unknown =
             |found: &BTreeSet<String>, field: &&&str| !found.iter().any(|path| is_field(field, path));
-        if told.iter().any(|field| is_unknown(&found, &field)) {
+        if listed.iter().any(|field| is_unknown(&found, &field)) {
             // Random play does not get everywhere: a desk takes no papers that nobody signed.
             golden_views(&*rules, &mut |view| paths(&serde_json::from_str(view).unwrap(), "", &mut found));
         }
         let untold: Vec<_> =
-            found.iter().filter(|path| !told.iter().any(|field| is_field(field, path))).collect();
+            found.iter().filter(|path| !listed.iter().any(|field| is_field(field, path))).collect();
         assert!(untold.is_empty(), "RULES.md of {} lacks the fields {untold:?}", rules.name());
-        let unknown: Vec<_> = told.iter().filter(|field| is_unknown(&found, field)).collect();
+        let unknown: Vec<_> = listed.iter().filter(|field| is_unknown(&found, field)).collect();
         assert!(unknown.is_empty(), "no view of {} has the fields {unknown:?}", rules.name());
     }
 }

@@ -378,7 +378,7 @@ fn a_command_accepted_out_of_order_is_caught() {
     check::<{ fault::HOST_PLAYS }>(&[Law::Seats]);
 }
 
-/// What is said names the method to write.
+/// The message names the method to write.
 #[test]
 fn a_due_roll_that_is_not_listed_is_caught() {
     check::<{ fault::LISTS_NO_ROLL }>(&[Law::Rolls]);

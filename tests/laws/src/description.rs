@@ -1,4 +1,4 @@
-//! What a ruleset says of itself, how it reads what people type, and when a match has a result.
+//! How a ruleset describes itself, how it reads what people type, and when a match has a result.
 
 use turnfold_core::AnyRules;
 

@@ -112,7 +112,7 @@ pub(super) fn check_whole(report: &mut Report, rules: &dyn AnyRules, played: &Pl
     }
 }
 
-/// Two states that a viewer may not tell apart.
+/// Two states that must look alike to a viewer.
 struct Pair<'a> {
     viewer: Perspective,
     states: [&'a dyn AnyState; 2],

@@ -126,7 +126,7 @@ impl Display for Law {
             Self::Leaks => "what a viewer is shown reveals no field that its view conceals",
             Self::Secrets => "`SECRETS` says whether anything is concealed",
             Self::Setups => "a setup reads back and a bad one is an error",
-            Self::Description => "a ruleset has a plain name, a line that says what it is, and rules for players",
+            Self::Description => "a ruleset has a plain name, a summary in one line, and rules for players",
             Self::Typing => "what is typed is read as its canonical text, and canonical text as itself",
             Self::Result => "only a match that is over has a result, of its players",
             Self::NoPanic => "nothing panics",

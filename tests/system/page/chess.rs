@@ -106,7 +106,7 @@ fn vw_37_chess_is_played_by_clicking_squares() {
     }
     wait_for_entry(&black, 2);
     assert_eq!(marked(&black, "changed"), "d5 d7");
-    // Text still does; what is refused is said.
+    // Typed text works too, and a refusal is shown.
     give(&black, "e8e7");
     black.wait_until("return document.querySelector('.answer').textContent.includes('the other player')");
     click(&white, &["f1"]);

@@ -1,4 +1,4 @@
-//! Migration: a match goes on under another version of its ruleset, where nothing of it comes out otherwise.
+//! Migration: a match continues under another version of its ruleset, if every outcome stays the same.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use crate::history::find_rules;
 use crate::history::revision::Revision;
 use crate::mail::desk_naming;
 
-/// A match as it goes on under another version of its ruleset: the same setup, branches and entries.
+/// A match under another version of its ruleset, with the same setup, branches and entries.
 pub struct MigratedMatch {
     /// The rules of that version.
     pub rules: Arc<dyn AnyRules>,
-    /// How it begins; the last of its origins is the match it goes on from.
+    /// How it begins; the last of its origins is the match that it continues.
     pub genesis: Genesis,
     /// Its branches, each after the one that it begins on.
     pub branches: Vec<BranchCopy>,
-    /// Whether the outcomes were compared, because the registry has both versions. Else only this is known: every command
-    /// is still accepted, and every seeded roll is right.
+    /// Whether the outcomes were compared, because the registry has both versions. Otherwise only this was
+    /// checked: every command is still accepted, and every seeded roll is right.
     pub compares_outcomes: bool,
 }
 
@@ -118,7 +118,7 @@ fn rules_of_version(
         Some(_) if asked == genesis.ruleset_version => {
             Err(ReplayError::Unusable(format!("match `{name}` is of version {asked} of `{ruleset}` already")))
         }
-        // To go back to an older version has to be asked for.
+        // An older version is taken only if the caller names it.
         Some(_) if version.is_none() && asked < genesis.ruleset_version => Err(ReplayError::OtherVersion {
             match_name: name.clone(),
             ruleset: ruleset.clone(),

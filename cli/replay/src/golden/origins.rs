@@ -29,11 +29,11 @@ impl AuditedOrigins {
     }
 }
 
-/// Says that an origin is not the match's.
+/// Describes an origin with other entries than the match has.
 pub(crate) fn is_wrong(origin: &Origin) -> String {
     let Origin { ruleset_version, head, link, .. } = origin;
     format!(
-        "it is not the match that it says it was migrated from: under version {ruleset_version}, the link after entry \
-         {head} was not {link:.16}"
+        "its origin has other entries: under version {ruleset_version}, the link after entry {head} is not \
+         {link:.16}"
     )
 }

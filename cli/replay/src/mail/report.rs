@@ -123,7 +123,7 @@ impl<'a> TurnOverview<'a> {
         let game = &mail.of.name;
         match (result, *phase) {
             (Some(result), _) => {
-                // What the desk says of a game that was played to its end, the game's own result says better.
+                // For a game that was played to its end, its own result is more exact than that of the desk.
                 let own = standing.result.as_ref().filter(|_| result == "played");
                 let ended = own.map_or_else(|| ending(result), ToString::to_string);
                 format!("`{game}` is over: {ended}. Thank you for playing.")

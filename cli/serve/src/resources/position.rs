@@ -82,7 +82,7 @@ pub(crate) async fn view(
     {
         return Ok(answer(&shown, known.as_ref(), || typed(StatusCode::OK, JSON, shown.json.clone())));
     }
-    // The text says how the match stands, for which more may be folded than for the view.
+    // The text includes the result and the turn, which may need more of the log than the view.
     let reach = if form == Form::Text { Reach::Entry } else { Reach::of(at.at) };
     app.read_for(
         &bearer,
