@@ -5,6 +5,7 @@
 //! Nothing in these traits is `'static`, so that a ruleset that is loaded at run time can implement them too.
 
 mod adapter;
+mod fault;
 mod trial;
 
 use core::fmt;
@@ -26,6 +27,7 @@ use crate::targets::Targets;
 use crate::text::Malformed;
 
 pub use adapter::erase;
+pub use fault::Fault;
 
 /// A ruleset whose types are erased.
 pub trait AnyRules: Send + Sync {
@@ -34,6 +36,11 @@ pub trait AnyRules: Send + Sync {
 
     /// Returns the ruleset's version.
     fn version(&self) -> u32;
+
+    /// Returns the blake3 digest of the module's file; none for a ruleset that is built in (MD-1).
+    fn module(&self) -> Option<Digest> {
+        None
+    }
 
     /// Returns what the game is, in one line.
     fn summary(&self) -> &str;
@@ -110,10 +117,10 @@ impl fmt::Debug for dyn AnyRules {
     }
 }
 
-/// Two rulesets of one name and version are the same.
+/// Two rulesets of one name and version are the same, if both are built in or come from one module (MD-9).
 impl PartialEq for dyn AnyRules {
     fn eq(&self, other: &Self) -> bool {
-        (self.name(), self.version()) == (other.name(), other.version())
+        (self.name(), self.version(), self.module()) == (other.name(), other.version(), other.module())
     }
 }
 

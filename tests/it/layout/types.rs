@@ -6,8 +6,16 @@ use super::source::tokens;
 use super::{files, read, root};
 
 /// The sources of all crates.
-const SOURCES: [&str; 7] =
-    ["core/src", "store/src", "cli/replay/src", "cli/serve/src", "cli/src", "tests/src", "tests/laws/src"];
+const SOURCES: [&str; 8] = [
+    "core/src",
+    "store/src",
+    "cli/replay/src",
+    "cli/serve/src",
+    "cli/module/src",
+    "cli/src",
+    "tests/src",
+    "tests/laws/src",
+];
 
 /// The rooms of rulesets, which are the same in each: what lies in one may have the name of what lies in another's.
 const RULESETS: &str = "core/src/rules/";
