@@ -14,6 +14,8 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use serde::{Deserialize, Serialize};
+
 use crate::decode::DecodeError;
 use crate::dice::{DicePolicy, DiceStream, DueRoll};
 use crate::digest::Digest;
@@ -195,6 +197,20 @@ pub trait AnyState: Send {
         observe: &mut dyn FnMut(&mut dyn Step),
     ) -> Result<(), FoldError>;
 
+    /// Folds entries and passes of each only what `viewer` may know when the match is at the state of the bytes `now`. So
+    /// a long log can be folded part by part.
+    ///
+    /// # Errors
+    /// As for [`fold`](AnyState::fold); for the entry 0 when `now` is not exactly a state of this ruleset.
+    fn fold_as_at(
+        &mut self,
+        viewer: Perspective,
+        now: &[u8],
+        log: &[Logged<'_>],
+        dice: &DicePolicy,
+        observe: &mut dyn FnMut(&mut dyn Step),
+    ) -> Result<(), FoldError>;
+
     /// Returns the hash of the state.
     fn state_hash(&self) -> Digest;
 
@@ -212,6 +228,9 @@ pub trait AnyState: Send {
 
     /// Returns the commands of `legal` for random play and counts of sequences: all that the game does not leave out.
     fn legal_at_random(&self, seat: Seat) -> Vec<String>;
+
+    /// Returns what random play chooses from: the candidates that the game does not leave out, in order.
+    fn choices(&self, seat: Seat) -> Vec<Choice>;
 
     /// Returns `true` for a seat that the match waits for: it has a legal command that random play chooses from. Commands
     /// such as `resign`, or the offer of a draw, keep no match waiting (PM-14).
@@ -285,6 +304,18 @@ pub trait AnyTrial {
     fn forget(&mut self, kept: usize);
 }
 
+/// A command that random play may choose.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Choice {
+    /// Its canonical text.
+    pub command: String,
+    /// Its kind, a variant of the ruleset's enum: kinds are counted from 0 as they first appear in the list.
+    pub kind: u32,
+    /// Whether `judge` would apply it now.
+    pub legal: bool,
+}
+
 /// An entry to be folded.
 #[derive(Clone, Copy, Debug)]
 pub struct Logged<'a> {
@@ -336,6 +367,8 @@ pub trait Step {
     fn turn(&self) -> Option<u64>;
     /// Returns the hash of the state after the entry.
     fn state_hash(&mut self) -> Digest;
+    /// Returns the bytes of the state after the entry.
+    fn state_bytes(&self) -> Vec<u8>;
     /// Returns a view of the state after the entry as a JSON document.
     fn view(&self, viewer: Perspective) -> Json;
     /// Returns what a JSON pointer leads to in a view of the state after the entry; an empty one leads to all of it.
@@ -345,7 +378,8 @@ pub trait Step {
 }
 
 /// An entry that cannot be folded; all earlier ones have been.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "message", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum FoldError {
     /// The stored bytes are no command.

@@ -5,7 +5,8 @@ use alloc::string::{String, ToString};
 use serde::{Deserialize, Serialize};
 
 /// Bytes that are not exactly the canonical encoding of a value.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "message", rename_all = "snake_case", deny_unknown_fields)]
 pub enum DecodeError {
     /// They cannot be read at all.
     #[error("undecodable bytes: {0}")]

@@ -13,9 +13,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::digest::Digest;
 use crate::seat::Seat;
+use crate::text::Malformed;
 
 /// A roll the rules wait for; while one is due nothing but `roll` is accepted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DueRoll {
     /// What the roll decides, in `snake_case`; borrowed or owned, for rules that are loaded at run time.
     pub purpose: Cow<'static, str>,
@@ -122,6 +124,20 @@ impl fmt::Display for DicePolicy {
     }
 }
 
+impl FromStr for DicePolicy {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let read = match text.split_once(' ') {
+            None if text == "recorded" => Some(Self::Recorded),
+            Some(("seeded", seed)) => seed.parse().ok().map(Self::Seeded),
+            Some(("fair", head)) => head.parse().ok().map(Self::Fair),
+            _ => None,
+        };
+        read.ok_or_else(|| Malformed::expected("`recorded`, `seeded SEED` or `fair HEAD`", text))
+    }
+}
+
 impl DicePolicy {
     /// Returns its name, without what it follows from.
     #[must_use]
@@ -220,6 +236,16 @@ mod tests {
         let bytes = postcard::to_allocvec(&DicePolicy::Fair(Digest::new([9; 32]))).unwrap();
         assert_eq!(bytes, [&[2][..], &[9; 32]].concat());
         assert_eq!(postcard::from_bytes(&bytes), Ok(DicePolicy::Fair(Digest::new([9; 32]))));
+    }
+
+    #[test]
+    fn a_policy_reads_back_from_its_text() {
+        for dice in [DicePolicy::Recorded, DicePolicy::Seeded(SEED), DicePolicy::Fair(Digest::new([9; 32]))] {
+            assert_eq!(alloc::format!("{dice}").parse(), Ok(dice));
+        }
+        for text in ["", "recorded ", "seeded", "seeded 7", "fair"] {
+            assert!(text.parse::<DicePolicy>().is_err(), "{text}");
+        }
     }
 
     #[test]

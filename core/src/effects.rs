@@ -6,7 +6,11 @@
 use core::fmt::{self, Display, Write};
 use core::iter;
 
+use alloc::borrow::Cow;
 use alloc::string::String;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What a command did, or as much of it as a viewer may know: one text for each effect, such as `moved unit=a to=1,2`.
 ///
@@ -68,6 +72,21 @@ impl Effects {
 impl Display for Effects {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.joined)
+    }
+}
+
+impl Serialize for Effects {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.joined)
+    }
+}
+
+/// Reads the text of effects; an empty one has none.
+impl<'de> Deserialize<'de> for Effects {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        let read = if text.is_empty() { Some(Self::default()) } else { Self::read(&text) };
+        read.ok_or_else(|| D::Error::custom("expected effects joined by `; `"))
     }
 }
 

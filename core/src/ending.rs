@@ -15,14 +15,15 @@ use crate::text::in_one_line;
 use crate::ticks::Ticks;
 
 /// How a match ended. Its JSON is a contract.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MatchResult {
     /// The seats that won, all of a team that won together; none for a draw, and where no seat wins.
     pub winners: Vec<Seat>,
     /// Whether it is a draw.
     pub draw: bool,
     /// The final scores, in games that count.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub scores: BTreeMap<Seat, i64>,
     /// Why the match ended, such as `checkmate`, if there is more to it than the winner.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -287,6 +287,10 @@ impl<R: Rules> Step for Folded<'_, R> {
         self.hasher.hash::<R>(self.state)
     }
 
+    fn state_bytes(&self) -> Vec<u8> {
+        postcard::to_allocvec(self.state).expect("plain data encodes")
+    }
+
     fn view(&self, viewer: Perspective) -> Json {
         view_json::<R>(self.state, perspective::<R>(self.state, viewer))
     }

@@ -4,11 +4,12 @@ use core::fmt;
 use core::ops::Deref;
 
 use alloc::boxed::Box;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
 /// A JSON document: text to print or compare, and part of a larger document by `Serialize`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(transparent)]
 pub struct Json(Box<RawValue>);
 
 impl Json {

@@ -142,6 +142,19 @@ impl Code {
     }
 }
 
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Code {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = Cow::<str>::deserialize(deserializer)?;
+        Self::read(&word).ok_or_else(|| serde::de::Error::custom("expected a name of one word"))
+    }
+}
+
 impl From<&'static str> for Code {
     fn from(name: &'static str) -> Self {
         Self(Cow::Borrowed(name))
@@ -161,7 +174,8 @@ impl Display for Code {
 }
 
 /// A command that is not accepted.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[error("{message}")]
 pub struct Rejected {
     /// The rejection's name.
@@ -179,7 +193,8 @@ impl Rejected {
 }
 
 /// Why a command changes nothing, without the ruleset's own types.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct WhyIgnored {
     /// The reason's name.
     pub code: Code,
@@ -196,7 +211,8 @@ impl<I: Ruled> From<I> for WhyIgnored {
 
 /// What the rules say to a command that is accepted, with a ruleset's own plan and reason, or without them for a ruleset
 /// known only at run time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict<P = (), I = WhyIgnored> {
     /// The rules act on the command as planned.
     Applied(P),

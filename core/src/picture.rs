@@ -5,18 +5,22 @@ use core::fmt;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use serde::{Deserialize, Serialize};
+
 use crate::hex::{Board, Hex};
 use crate::square::{Square, SquareBoard};
 
 /// What a viewer sees, block below block.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Picture {
     /// The blocks, from top to bottom.
     pub blocks: Vec<Block>,
 }
 
 /// A part of a picture.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Block {
     /// A board of hexes.
     Hexes(HexBoard),
@@ -32,7 +36,8 @@ pub enum Block {
 }
 
 /// A line of text in parts of different color.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TextLine {
     /// The parts, from left to right.
     pub spans: Vec<Span>,
@@ -54,7 +59,8 @@ impl TextLine {
 }
 
 /// A piece of text in one color.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Span {
     /// The text, without line breaks.
     pub text: String,
@@ -63,7 +69,8 @@ pub struct Span {
 }
 
 /// A board of hexes; those not listed are empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct HexBoard {
     /// The board's extent.
     pub board: Board,
@@ -74,7 +81,8 @@ pub struct HexBoard {
 }
 
 /// An arrow over the hexes or squares of a board, such as an order to move (VW-34).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Arrow<P = Hex> {
     /// The color.
     pub tint: Tint,
@@ -83,7 +91,8 @@ pub struct Arrow<P = Hex> {
 }
 
 /// A board of squares in two shades, with the names of its files and ranks around it; squares not listed are empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SquareGrid {
     /// The board's extent.
     pub board: SquareBoard,
@@ -96,7 +105,8 @@ pub struct SquareGrid {
 }
 
 /// A square with something in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SquareCell {
     /// Where it is.
     pub at: Square,
@@ -109,7 +119,8 @@ pub struct SquareCell {
 }
 
 /// A piece on a square.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BoardPiece {
     /// What it looks like, such as `♞`: one character, or a few.
     pub glyph: String,
@@ -122,7 +133,8 @@ pub struct BoardPiece {
 }
 
 /// A row of pieces (VW-34); without pieces, a heading for those below.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PieceRow {
     /// What the row is.
     pub label: TextLine,
@@ -131,7 +143,8 @@ pub struct PieceRow {
 }
 
 /// A piece of a row, drawn as a disc (VW-34).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Piece {
     /// What it is, a few characters; understood without color. Empty for a place without a piece.
     pub text: String,
@@ -142,7 +155,8 @@ pub struct Piece {
 }
 
 /// A bar that fills up (VW-34).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Bar {
     /// What is measured.
     pub label: TextLine,
@@ -157,7 +171,8 @@ pub struct Bar {
 }
 
 /// A hex with something in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Cell {
     /// Where it is.
     pub at: Hex,
@@ -170,7 +185,8 @@ pub struct Cell {
 }
 
 /// A color by its meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Tint {
     /// No color.
     Plain,

@@ -5,8 +5,8 @@ use core::str::FromStr;
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::admission::{Denied, Issuer, Refusal};
 use crate::dice::DueRoll;
@@ -354,7 +354,8 @@ pub enum Part<'a, R: Rules> {
 }
 
 /// The answer to a query, as text and as JSON.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Answer {
     /// One line for people.
     pub text: String,
@@ -371,7 +372,8 @@ impl Answer {
 }
 
 /// A question that cannot be answered.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "message", rename_all = "snake_case", deny_unknown_fields)]
 pub enum QueryError {
     /// The ruleset has no such query.
     #[error("unknown query `{found}`: `{ruleset}` answers {known}")]

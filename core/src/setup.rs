@@ -6,10 +6,13 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 
+use serde::{Deserialize, Serialize};
+
 use crate::hex::{Board, Hex};
 
 /// A setup that cannot be played.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "message", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SetupError {
     /// The text is not TOML, or has an unknown, missing or mistyped key.
     #[error("setup:{line}:{column}: {message}")]

@@ -3,15 +3,11 @@
 //! For benches, fuzzing, demonstrations and long logs: [`Simulation`] plays any ruleset from any state, without knowing
 //! the game.
 
-use core::mem;
-
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::any::{AnyState, CommandSource, FoldError, Logged, Step};
 use crate::dice::{DicePolicy, DiceStream, Seed};
-use crate::outcome::Verdict;
-use crate::rules::Rules;
 use crate::seat::Seat;
 
 /// Random legal play from a seed.
@@ -84,23 +80,26 @@ impl Simulation {
     }
 }
 
-/// Draws a seat that has a legal command, and one of its legal commands.
+/// Draws a seat that has a legal command, and one of its legal commands, as [`Simulation`] describes. `candidates` lists
+/// what a seat chooses from, `kind` returns the kind of a command, and `is_legal` judges it.
 ///
 /// Candidates are drawn without replacement until `judge` applies one. So every legal command is as likely as if all
 /// were listed, and mostly only a few are judged.
-pub(crate) fn random_command<R: Rules>(
-    state: &R::State,
+pub fn random_command<C, K: PartialEq>(
+    players: &[Seat],
     chance: &mut DiceStream,
-) -> Option<(Seat, R::Command)> {
-    let mut seats: Vec<Seat> = R::players(state).iter().copied().chain([Seat::Host]).collect();
+    candidates: impl Fn(Seat) -> Vec<C>,
+    kind: impl Fn(&C) -> K,
+    is_legal: impl Fn(Seat, &C) -> bool,
+) -> Option<(Seat, C)> {
+    let mut seats: Vec<Seat> = players.iter().copied().chain([Seat::Host]).collect();
     while let Some(seat) = draw(&mut seats, chance) {
-        let mut candidates = R::candidates(state, seat);
-        candidates.retain(|command| !R::left_out_at_random(command));
+        let candidates = candidates(seat);
         let among_kinds = chance.draw(1, KINDS_ONE_IN) == 1;
-        let mut groups = if among_kinds { by_kind(candidates) } else { Vec::from([candidates]) };
+        let mut groups = if among_kinds { by_kind(candidates, &kind) } else { Vec::from([candidates]) };
         while let Some(mut group) = draw(&mut groups, chance) {
             while let Some(command) = draw(&mut group, chance) {
-                if matches!(R::judge(state, seat, &command), Ok(Verdict::Applied(_))) {
+                if is_legal(seat, &command) {
                     return Some((seat, command));
                 }
             }
@@ -109,11 +108,11 @@ pub(crate) fn random_command<R: Rules>(
     None
 }
 
-/// Groups commands by their variant, in the order in which the variants first appear.
-fn by_kind<C>(commands: Vec<C>) -> Vec<Vec<C>> {
-    let mut kinds: Vec<(mem::Discriminant<C>, Vec<C>)> = Vec::new();
+/// Groups commands by their kind, in the order in which the kinds first appear.
+fn by_kind<C, K: PartialEq>(commands: Vec<C>, kind: impl Fn(&C) -> K) -> Vec<Vec<C>> {
+    let mut kinds: Vec<(K, Vec<C>)> = Vec::new();
     for command in commands {
-        let kind = mem::discriminant(&command);
+        let kind = kind(&command);
         match kinds.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, group)) => group.push(command),
             None => kinds.push((kind, Vec::from([command]))),

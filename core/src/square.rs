@@ -3,7 +3,9 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::text::{Malformed, number};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::text::{Malformed, as_text, number};
 
 /// The most files or ranks of a board: files have the letters `a` to `z`.
 const SIDE_MAX: u8 = 26;
@@ -54,8 +56,21 @@ impl FromStr for Square {
     }
 }
 
-/// A board of squares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+impl Serialize for Square {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        as_text::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Square {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        as_text::deserialize(deserializer)
+    }
+}
+
+/// A board of squares; `[FILES, RANKS]` in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u8, u8)", into = "(u8, u8)")]
 pub struct SquareBoard {
     files: u8,
     ranks: u8,
@@ -89,6 +104,18 @@ impl SquareBoard {
     /// Returns every square, by rank, then file.
     pub fn squares(self) -> impl Iterator<Item = Square> {
         (0..self.ranks).flat_map(move |rank| (0..self.files).map(move |file| Square { rank, file }))
+    }
+}
+
+impl From<(u8, u8)> for SquareBoard {
+    fn from((files, ranks): (u8, u8)) -> Self {
+        Self::new(files, ranks)
+    }
+}
+
+impl From<SquareBoard> for (u8, u8) {
+    fn from(board: SquareBoard) -> Self {
+        (board.files, board.ranks)
     }
 }
 

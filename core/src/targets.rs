@@ -2,17 +2,17 @@
 
 use core::fmt::Display;
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::hex::Hex;
 use crate::square::Square;
 
 /// What a command is given with, part by part, in the order in which people choose the parts (VW-18).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Targets {
     /// The parts; none for a command that has no place on a board.
     pub parts: Vec<TargetPart>,
@@ -21,7 +21,8 @@ pub struct Targets {
 }
 
 /// A part of a command. Boards are counted from 0 in a picture, without its other blocks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum TargetPart {
     /// A word to choose from a menu, such as the piece that a pawn becomes. It serializes as a string.
     Word(String),
@@ -65,15 +66,5 @@ impl Targets {
     #[must_use]
     pub fn irreversible() -> Self {
         Self { parts: Vec::new(), irreversible: true }
-    }
-}
-
-impl Serialize for TargetPart {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Word(word) => serializer.serialize_str(word),
-            Self::Hex(board, hex) => (board, hex).serialize(serializer),
-            Self::Square(board, square) => (board, format!("{square}")).serialize(serializer),
-        }
     }
 }

@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 use serde::{Deserialize, Serialize};
 
 /// Text that is no command of the ruleset. The message says what was expected.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{0}")]
 pub struct Malformed(pub String);
 

@@ -29,8 +29,9 @@ const ROOMS: [&str; 13] = [
     "picture.rs",
 ];
 /// The crates, each of which may depend on those before it.
-const CRATES: [(&str, &str); 7] = [
+const CRATES: [(&str, &str); 8] = [
     ("core", "turnfold-core"),
+    ("core/module", "turnfold-guest"),
     ("store", "turnfold-store"),
     ("cli/replay", "turnfold-replay"),
     ("cli/serve", "turnfold-serve"),

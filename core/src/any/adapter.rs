@@ -1,6 +1,7 @@
 //! The one implementation of the erased traits, for every ruleset alike.
 
 use core::marker::PhantomData;
+use core::mem;
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -11,7 +12,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::trial::trial;
-use super::{AnyRules, AnyState, AnyTrial, FoldError, Logged, Step};
+use super::{AnyRules, AnyState, AnyTrial, Choice, FoldError, Logged, Step};
 use crate::decode::{DecodeError, decode_strictly};
 use crate::dice::{DicePolicy, DiceStream, DueRoll};
 use crate::digest::Digest;
@@ -141,6 +142,17 @@ fn locate(text: &str, error: &toml::de::Error) -> SetupError {
     SetupError::Text { line: count(line), column: count(column), message }
 }
 
+/// Returns the commands that random play chooses from.
+fn choices<R: Rules>(state: &R::State, seat: Seat) -> Vec<R::Command> {
+    let mut candidates = R::candidates(state, seat);
+    candidates.retain(|command| !R::left_out_at_random(command));
+    candidates
+}
+
+fn is_legal<R: Rules>(state: &R::State, seat: Seat, command: &R::Command) -> bool {
+    matches!(R::judge(state, seat, command), Ok(Verdict::Applied(_)))
+}
+
 impl<R: Rules> AnyState for Folder<R> {
     fn players(&self) -> &[Seat] {
         R::players(&self.state)
@@ -216,6 +228,18 @@ impl<R: Rules> AnyState for Folder<R> {
         Self::fold(self, log, dice, Some((perspective::<R>(&end.state, viewer), &end.state)), observe)
     }
 
+    fn fold_as_at(
+        &mut self,
+        viewer: Perspective,
+        now: &[u8],
+        log: &[Logged<'_>],
+        dice: &DicePolicy,
+        observe: &mut dyn FnMut(&mut dyn Step),
+    ) -> Result<(), FoldError> {
+        let now = decode_strictly(now).map_err(|cause| FoldError::Undecodable { seq: 0, cause })?;
+        Self::fold(self, log, dice, Some((perspective::<R>(&now, viewer), &now)), observe)
+    }
+
     fn state_hash(&self) -> Digest {
         self.hasher.clone().hash::<R>(&self.state)
     }
@@ -241,12 +265,30 @@ impl<R: Rules> AnyState for Folder<R> {
         legal.filter(|command| !R::left_out_at_random(command)).map(|command| command.to_string()).collect()
     }
 
+    fn choices(&self, seat: Seat) -> Vec<Choice> {
+        let mut kinds = Vec::new();
+        let choose = |command: &R::Command| {
+            let variant = mem::discriminant(command);
+            let kind = kinds.iter().position(|known| *known == variant).unwrap_or(kinds.len());
+            if kind == kinds.len() {
+                kinds.push(variant);
+            }
+            let legal = is_legal::<R>(&self.state, seat, command);
+            Choice { command: command.to_string(), kind: u32::try_from(kind).unwrap_or(u32::MAX), legal }
+        };
+        choices::<R>(&self.state, seat).iter().map(choose).collect()
+    }
+
     fn candidates(&self, seat: Seat) -> Vec<String> {
         R::candidates(&self.state, seat).iter().map(ToString::to_string).collect()
     }
 
     fn random_command(&self, chance: &mut DiceStream) -> Option<(Seat, String)> {
-        let drawn = simulate::random_command::<R>(&self.state, chance);
+        let state = &self.state;
+        let choices = |seat| choices::<R>(state, seat);
+        let is_legal = |seat, command: &R::Command| is_legal::<R>(state, seat, command);
+        let players = R::players(state);
+        let drawn = simulate::random_command(players, chance, choices, mem::discriminant, is_legal);
         drawn.map(|(seat, command)| (seat, command.to_string()))
     }
 

@@ -10,8 +10,15 @@ use super::source::tokens;
 use super::{files, read, root};
 
 /// The sources of the crates that have none.
-const SOURCES: [&str; 6] =
-    ["core/src", "store/src", "cli/replay/src", "cli/serve/src", "cli/module/src", "cli/src"];
+const SOURCES: [&str; 7] = [
+    "core/src",
+    "core/module/src",
+    "store/src",
+    "cli/replay/src",
+    "cli/serve/src",
+    "cli/module/src",
+    "cli/src",
+];
 
 /// A module's path below its crate.
 type Path = Vec<String>;

@@ -6,8 +6,9 @@ use super::source::tokens;
 use super::{files, read, root};
 
 /// The sources of all crates.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "core/src",
+    "core/module/src",
     "store/src",
     "cli/replay/src",
     "cli/serve/src",
