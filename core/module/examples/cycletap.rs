@@ -1,0 +1,3 @@
+//! The ruleset `cycletap` as a module.
+
+turnfold_guest::export!(turnfold_core::rules::cycletap::Cycletap);

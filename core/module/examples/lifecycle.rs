@@ -1,0 +1,3 @@
+//! The ruleset `lifecycle` as a module.
+
+turnfold_guest::export!(turnfold_core::rules::lifecycle::Lifecycle);
