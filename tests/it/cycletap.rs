@@ -7,7 +7,6 @@ use crate::script;
 mod binary;
 mod properties;
 mod random;
-mod secrecy;
 
 /// Writes a setup; each unit is `OWNER KIND Q,R` or `OWNER KIND Q,R STRENGTH`, parted by `; `.
 fn setup(top: &str, units: &str) -> String {

@@ -16,6 +16,7 @@ pub mod goldens;
 pub mod mailbox;
 pub mod players;
 pub mod sandbox;
+pub mod secrets;
 pub mod service;
 pub mod transcript;
 

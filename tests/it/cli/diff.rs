@@ -194,28 +194,3 @@ duel and bare.tfl are equal: 3 entries #8bc3cdd5a21478a4
 
 "#]]);
 }
-
-#[test]
-fn a_player_sees_no_more_of_a_difference_than_of_the_match() {
-    let sandbox = Sandbox::new();
-    sandbox.ok("new ford --rules cycletap --setup fixtures/cycletap/ford.toml");
-    sandbox.ok("branch ford:0 other");
-    sandbox.ok("play ford \"p1: tap 0,2\"");
-    sandbox.check(str![[r#"
-$ turnfold diff ford ford@other --as p1
-the histories part at entry 1
---- ford
-+++ ford@other
-@@ -1 +0,0 @@
--1 p1 tap 0,2
-state, ford → ford@other
-  /tap/state "origin_selected" → "idle"
-  /tap/origin [0,2] → null
-exit 1
-$ turnfold diff ford ford@other --as p2
-ford and ford@other are equal: 0 entries
-$ turnfold --format json diff ford ford@other --as p2
-{"equal":true,"same_game":true,"parts_at":null,"only_in_a":0,"only_in_b":0,"outcomes_differ":0,"fields_differ":0,"a":{"name":"ford","entries":0,"state_hash":null,"recorded_differs_at":null},"b":{"name":"ford@other","entries":0,"state_hash":null,"recorded_differs_at":null},"game":[],"entries":[],"state":[]}
-
-"#]]);
-}

@@ -122,16 +122,3 @@ exit 2| error: invalid value 'p17' for '--seat <SEAT>': unknown seat `p17`: seat
 
 "#]]);
 }
-
-#[test]
-fn what_is_concealed_is_not_found_either() {
-    let sandbox = Sandbox::new();
-    let seed = "--dice seeded --seed 00000000000000000000000000000000000000000000000000000000000000ab";
-    sandbox.ok(&format!("new secret --rules cycletap --setup fixtures/cycletap/small-board.toml {seed}"));
-    sandbox.ok("play secret \"p1: tap 0,0\"");
-    let whole = sandbox.ok("log secret");
-    assert!(whole.contains("p1 tap 0,0"), "{whole}");
-    let shown = sandbox.ok("log secret --as p2");
-    assert_eq!(sandbox.ok("log secret --as p2 --grep tap --seat p1"), "");
-    assert!(!shown.contains("tap"), "{shown}");
-}

@@ -16,7 +16,6 @@ mod documents;
 mod export;
 mod export_as_seat;
 mod fair;
-mod guessing;
 mod header;
 mod help;
 #[cfg(unix)] // pipes, devices and limits of memory

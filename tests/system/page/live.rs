@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::accessible::{FIND, FIND_CONTRAST};
 use super::browser::Browser;
+use super::gateway::Gateway;
 use super::installed;
 use super::looks::media;
-use super::recorder::Recorder;
 use turnfold_tests::sandbox::{Sandbox, workspace};
 use turnfold_tests::service::Running;
 
@@ -87,7 +87,7 @@ fn vw_30_two_people_play_in_two_browsers_through_the_death_of_the_service() {
     let service = Running::start(&sandbox);
     let host = create(&service, "maya", "channel", "players = 2\nseed = 7");
     // The service is found where it was before, whatever port it has.
-    let found = Recorder::before(service.origin());
+    let found = Gateway::before(service.origin());
     join(&first, &service, "maya", "p1", found.origin());
     join(&second, &service, "maya", "p2", found.origin());
     assert_eq!(first.text("h1"), "Round <1>");
