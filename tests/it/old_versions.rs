@@ -2,10 +2,6 @@
 //!
 //! The game is `heaps` of `src/toys`. The first word of each line lists the versions that the program has.
 
-use std::process::Stdio;
-use std::thread;
-use std::time::Duration;
-
 use snapbox::str;
 use turnfold_core::Registry;
 use turnfold_replay::bundle::{StoreRecords, write_bundle};
@@ -375,38 +371,6 @@ fn a_seats_bundle_of_a_migrated_match_with_secrets_is_refused() {
     let error = String::from_utf8(refused.stderr).unwrap();
     assert!(error.contains("`ford-2` was migrated") && error.lines().count() == 1, "{error}");
     assert!(!sandbox.path("refused.bundle").exists());
-}
-
-/// Killed at any moment, it leaves all of the new match or nothing; repeated, it gives the same answer.
-#[test]
-fn a_migration_that_is_killed_leaves_the_whole_match_or_none() {
-    let sandbox = recorded();
-    let undisturbed = recorded();
-    let line = ["2", "migrate", "same", "same-2"];
-    let answer = undisturbed.ok(&line.join(" "));
-    let (mut absent, mut whole) = (0, 0);
-    // Later each time, until it was done before it was killed.
-    for round in 0..1000 {
-        if whole == 3 {
-            break;
-        }
-        let mut child = sandbox.command(line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        thread::sleep(Duration::from_millis(3 * round));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        if sandbox.run("2 verify same-2 --chain").status.success() {
-            let log = sandbox.ok("2 log same-2@flank");
-            assert_eq!(log.lines().count(), 3, "{log}");
-            whole += 1;
-            sandbox.ok("2 delete --force same-2");
-        } else {
-            absent += 1;
-        }
-    }
-    assert!(absent > 0 && whole > 0, "{absent} absent, {whole} whole");
-    for _ in 0..2 {
-        assert_eq!(sandbox.ok(&line.join(" ")), answer);
-    }
 }
 
 /// Papers and fair dice are bound to the id of a match.

@@ -2,10 +2,8 @@
 //! processes that are killed. `.ci/run` runs them, and `cargo test -p turnfold-tests --test system`.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
-#![expect(clippy::needless_raw_string_hashes, reason = "snapshots are written that way by their tool")]
 
 #[cfg(unix)] // kills
-mod crash;
 mod example;
 #[cfg(target_os = "linux")] // strace
 mod faults;

@@ -178,39 +178,3 @@ fn pages_of_all_sizes_read_the_same() {
         }
     }
 }
-
-#[test]
-fn many_threads_append_without_losing_or_mixing_anything() {
-    const THREADS: u64 = 8;
-    const APPENDS: u64 = 60;
-    let backend = MemoryBackend::new();
-    let store = Store::with_backend(Box::new(backend.clone())).unwrap();
-    store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
-    thread::scope(|scope| {
-        for thread in 0..THREADS {
-            let store = &store;
-            scope.spawn(move || {
-                for append_number in 0..APPENDS {
-                    let label = thread * 1000 + append_number;
-                    loop {
-                        let head = store.head(&name("m"), &BranchName::main()).unwrap();
-                        match append(store, head, label..=label, Some(&format!("{label}"))) {
-                            Ok(appended) => break assert!(!appended.repeated),
-                            Err(StoreError::Conflict { .. }) => {}
-                            Err(error) => panic!("{error}"),
-                        }
-                    }
-                    let read = labels(store, "m", "main");
-                    assert!(read.contains(&label));
-                }
-            });
-        }
-    });
-    let found = labels(&store, "m", "main");
-    for thread in 0..THREADS {
-        let own: Vec<_> = found.iter().filter(|label| *label / 1000 == thread).copied().collect();
-        assert_eq!(own, (0..APPENDS).map(|number| thread * 1000 + number).collect::<Vec<_>>());
-    }
-    let reopened = Store::with_backend(Box::new(backend)).unwrap();
-    assert_eq!(labels(&reopened, "m", "main"), found);
-}

@@ -7,7 +7,6 @@ use std::thread;
 use turnfold_store::{BranchName, Store, StoreError};
 
 #[cfg(unix)]
-use crate::full::fill;
 use crate::game::{labels, name, opaque};
 
 /// How many threads append at once in the task `append`.
@@ -51,8 +50,6 @@ fn child() {
         "locked" => println!("locked {}", Store::open(&dir).unwrap_err()),
         "append" => append(&Store::open(&dir).unwrap(), &|line| println!("{line}")),
         #[cfg(unix)]
-        "fill" => fill(&dir),
-        #[cfg(unix)]
         task if task.starts_with("write ") => {
             // The pipe is read when this process has ended, so it must not fill.
             let told = std::sync::Mutex::default();
@@ -61,7 +58,6 @@ fn child() {
                 println!("{line}");
             }
         }
-        "nothing" => {}
         other => panic!("unknown task {other}"),
     }
 }

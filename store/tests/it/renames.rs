@@ -1,10 +1,7 @@
 //! Matches and branches that get other names, and matches that are deleted.
 
-use std::fs;
-use std::path::Path;
 use std::thread;
 
-use crate::disk::copy_dir;
 use crate::engines::on_each;
 use crate::faulty::{Fault, FaultyBackend};
 use turnfold_store::backend::memory::MemoryBackend;
@@ -12,7 +9,6 @@ use turnfold_store::{BranchName, ErrorKind, GrantKind, Store, StoreError};
 
 use crate::game::{branch, commands, genesis, name, opaque};
 use crate::grants::{new, token};
-use crate::rescue::salvage::{Branches, branches, salvage};
 use crate::rescue::{contents, unobserved};
 
 /// A store with `m`: `main` of three entries, `line` that begins on it and `twig` on that, each with one of its own.
@@ -113,16 +109,6 @@ fn a_deleted_match_is_gone_and_its_name_is_free() {
             assert!(matches!(error, StoreError::NoSuchMatch { .. }), "{error}");
         }
     });
-}
-
-#[test]
-fn changed_names_are_the_same_when_a_store_is_opened_again() {
-    let backend = MemoryBackend::new();
-    let store = Store::with_backend(Box::new(backend.clone())).unwrap();
-    for step in STEPS {
-        step(&store).unwrap();
-        assert_eq!(reopened_names(&backend), sound_names(&store));
-    }
 }
 
 #[test]
@@ -263,48 +249,5 @@ fn meanwhile(store: &Store, round: u32) {
     // An append that overlaps a deletion may leave what nobody sees in a database (FL-15).
     for found in store.check(&mut unobserved()).unwrap().damage {
         assert!(found.reason.contains("runs belong to no branch"), "{found:?}");
-    }
-}
-
-/// What a store on disk holds; it is opened, looked at and closed.
-fn on_disk(dir: &Path) -> (String, Branches) {
-    let store = Store::open(dir).unwrap();
-    let told = (contents(&store), branches(&store));
-    store.close().unwrap();
-    told
-}
-
-#[test]
-fn a_store_is_saved_copied_and_compacted_with_the_names_that_it_has_after_each_change() {
-    let parent = tempfile::tempdir().unwrap();
-    let at = |name: &str| parent.path().join(name);
-    let dir = at("store");
-    for (number, step) in STEPS.into_iter().enumerate() {
-        let store = Store::open_or_create(&dir).unwrap();
-        if number == 0 {
-            store.create_match(&name("kept"), &genesis(), commands(2)).unwrap();
-            // A setup so long that its record is one of sled's large values.
-            let setup = (0..=250).cycle().take(20_000).collect();
-            let long = turnfold_store::Genesis { ruleset: "none".to_owned(), setup, ..genesis() };
-            store.create_match(&name("long"), &long, Vec::new()).unwrap();
-            store.rename_match(&name("long"), &name("longer")).unwrap();
-            store.delete_match(&name("longer")).unwrap();
-        }
-        step(&store).unwrap();
-        let mut backup = Vec::new();
-        store.backup(&mut backup, true, &mut unobserved()).unwrap();
-        store.close().unwrap();
-        let expected = on_disk(&dir);
-        let saved = salvage(&dir, &at("saved")).unwrap();
-        assert_eq!(saved.lost, [], "step {number}");
-        assert_eq!(on_disk(&at("saved")), expected, "step {number}");
-        fs::remove_dir_all(at("saved")).unwrap();
-        Store::restore(backup.as_slice(), &at("restored"), &mut unobserved()).unwrap();
-        assert_eq!(on_disk(&at("restored")), expected, "step {number}");
-        fs::remove_dir_all(at("restored")).unwrap();
-        copy_dir(&dir, &at("copy"));
-        Store::compact(&at("copy"), &mut unobserved()).unwrap();
-        assert_eq!(on_disk(&at("copy")), expected, "step {number}");
-        fs::remove_dir_all(at("copy")).unwrap();
     }
 }

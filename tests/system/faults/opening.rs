@@ -242,32 +242,6 @@ fn whichever_write_of_opening_fails_no_byte_changes() {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "how much it tried is worth knowing")]
-fn killed_at_any_step_of_opening_a_store_opens_with_all_its_entries() {
-    if !can_trace() {
-        return;
-    }
-    let opening = Opening::new();
-    let mut runs = 0;
-    for (call, _) in WRITES.iter().chain(&[READS[0], READS[2]]) {
-        let last = opening.count(PLAY, call).1;
-        let step = if is_all() { 1 } else { last.div_ceil(2).max(1) };
-        for number in (1..=last).step_by(usize::try_from(step).unwrap()) {
-            let what = format!("killed at {call} {number} of {last}");
-            let (output, _) = opening.run(PLAY, call, Some(&format!("signal=KILL:when={number}")));
-            runs += u32::from(!output.status.success());
-            let added = opening.require_whole(&what);
-            assert!(added <= 1, "{what}");
-            let played = opening.rig.run(PLAY);
-            assert!(played.status.success(), "{what}\n{}", String::from_utf8_lossy(&played.stderr));
-            assert_eq!(opening.require_whole(&what), added + 1, "{what}");
-        }
-    }
-    eprintln!("{runs} processes were killed");
-    assert!(runs > 10, "only {runs} were killed");
-}
-
-#[test]
 fn no_verb_that_reads_makes_a_call_that_could_change_the_journal() {
     if !can_trace() {
         return;

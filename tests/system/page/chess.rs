@@ -33,7 +33,9 @@ fn square(at: &str) -> String {
 /// Clicks squares, one after the other.
 fn click(browser: &Browser, squares: &[&str]) {
     wait_for_offer(browser);
-    squares.iter().for_each(|at| browser.click(&square(at)));
+    for at in squares {
+        browser.click(&square(at));
+    }
 }
 
 /// Returns the squares with a mark, in order.

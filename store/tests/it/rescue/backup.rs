@@ -1,7 +1,6 @@
 //! Backups: whole or refused, also while the store is written to.
 
 use std::fs;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use turnfold_store::{BranchName, ErrorKind, RescueError, Store, Totals};
 
@@ -132,83 +131,4 @@ fn a_damaged_store_is_not_backed_up_as_if_it_were_whole() {
         assert!(error.to_string().contains("corrupt store"), "{what}: {error}");
         assert!(Store::restore_in_memory(bytes.as_slice()).is_err(), "{what}");
     }
-}
-
-#[test]
-fn a_backup_while_eight_writers_append_is_a_consistent_prefix_of_every_branch() {
-    const WRITERS: u64 = 8;
-    let parent = tempfile::tempdir().unwrap();
-    let store = Store::open_or_create(&parent.path().join("store")).unwrap();
-    let main = BranchName::main();
-    for writer in 0..WRITERS {
-        store.create_match(&name(&format!("w{writer}")), &genesis(), Vec::new()).unwrap();
-    }
-    let (done, appends) = (AtomicBool::new(false), AtomicU64::new(0));
-    let backups: Vec<Vec<u8>> = std::thread::scope(|scope| {
-        for writer in 0..WRITERS {
-            let (store, done, appends, main) = (&store, &done, &appends, &main);
-            scope.spawn(move || {
-                let match_name = name(&format!("w{writer}"));
-                let mut heads = vec![(main.clone(), 0)];
-                for round in 0.. {
-                    if done.load(Ordering::Relaxed) {
-                        return;
-                    }
-                    let which = round % heads.len();
-                    let (on, head) = heads[which].clone();
-                    let entries = (head + 1..=head + 3).map(opaque).collect();
-                    let key = format!("{round}").parse().unwrap();
-                    let appended = store.append(&match_name, &on, head, entries, Some(&key)).unwrap();
-                    heads[which].1 = appended.last;
-                    appends.fetch_add(1, Ordering::Relaxed);
-                    if round % 20 == 19 && heads.len() < 8 {
-                        let line = branch(&format!("b{round}"));
-                        store.create_branch(&match_name, &line, &on, head + 1).unwrap();
-                        heads.push((line, head + 1));
-                    }
-                    if round % 20 == 0 {
-                        // Short-lived branches come and go while matches are read.
-                        let passing = branch("passing");
-                        store.create_branch(&match_name, &passing, &on, head).unwrap();
-                        store.append(&match_name, &passing, head, vec![opaque(0)], None).unwrap();
-                        store.delete_branch(&match_name, &passing).unwrap();
-                    }
-                }
-            });
-        }
-        let backups = (0..6).map(|round| {
-            // More than all short-lived branches hold.
-            let enough = appends.load(Ordering::Relaxed) + 2 * WRITERS;
-            while appends.load(Ordering::Relaxed) < enough {
-                std::thread::sleep(std::time::Duration::from_millis(5));
-            }
-            backup(&store, round % 2 == 0)
-        });
-        let backups = backups.collect();
-        done.store(true, Ordering::Relaxed);
-        backups
-    });
-    let mut entries_before = 0;
-    for (round, bytes) in backups.iter().enumerate() {
-        let dir = parent.path().join(format!("restored-{round}"));
-        let totals = Store::restore(bytes.as_slice(), &dir, &mut unobserved()).unwrap();
-        assert!(totals.matches == WRITERS && totals.entries > entries_before);
-        entries_before = totals.entries;
-        let restored = Store::open(&dir).unwrap();
-        assert_eq!(restored.check(&mut unobserved()).unwrap().damage, []);
-        for info in restored.matches().unwrap() {
-            for found in restored.branches(&info.name).unwrap() {
-                if found.name.as_str() == "passing" {
-                    continue;
-                }
-                let part = restored.read(&info.name, &found.name, None).unwrap().entries;
-                let whole = store.read(&info.name, &found.name, None).unwrap().entries;
-                assert!(whole.starts_with(&part), "{}@{}", info.name, found.name);
-                // Never a part of an append.
-                let own = found.head - found.parent.map_or(0, |(_, at)| at);
-                assert!(own.is_multiple_of(3), "{}@{}: {own}", info.name, found.name);
-            }
-        }
-    }
-    assert!(entries_before > 0);
 }
