@@ -36,20 +36,6 @@ fn pm_10_the_same_paper_again_is_one_entry_and_has_one_answer() {
 }
 
 #[test]
-fn pm_10_and_12_the_newest_order_counts_and_one_behind_the_tick_is_late() {
-    siege("").play(
-        "p1 let @older: stay / p1 let @newer: attack; stay / send @newer / send @older => ignored outdated
-        p1 number=2: stay => ignored outdated
-        p2: stay / run 1 2 / game main => p1 attack (order 1) … / audited",
-    );
-    siege("").play(
-        "p2: stay / p1 let @late: attack; stay / run 5
-        game main => p1 stay (turn:1:p1), p2 stay (order 1), host next (turn:1:host)
-        send @late => ignored late / p1 turn=3: stay => rejected not_yet / audited",
-    );
-}
-
-#[test]
 fn pm_15_and_26_another_history_of_game_or_desk() {
     let mut post = siege("");
     let head = post.desk().head();

@@ -113,8 +113,8 @@ fn fd_10_a_game_with_fair_dice() {
 }
 
 #[test]
-fn pm_19_an_order_that_the_game_rejects_is_refused_whole_and_asked_again() {
-    // FD-11a: behind a roll nothing is taken back.
+fn pm_19_fd_11a_an_order_is_refused_whole_and_asked_again_but_not_behind_a_roll() {
+    // Behind a roll nothing is taken back.
     siege("").play(
         "p1: attack; stay; stay / p2: stay; stay; stay
         run 2 2 => … carried seat=p1 … count=2; … code=day_ended; …
@@ -140,70 +140,6 @@ fn pm_27_a_run_every_minute_without_anything_to_do_appends_nothing() {
 }
 
 #[test]
-fn pm_17_and_18_deadlines() {
-    // Terms, orders, who is asked when nothing is due yet, what happens at the deadline.
-    for (terms, orders, before, behind) in [
-        ("", "", "p1=none p2=none", "… missed seat=p1 … missed seat=p2 … stood …"),
-        ("", "p1: stay", "p1=ordered p2=none", "… missed seat=p2 … stood …"),
-        ("hurry = false", "p1: stay / p2: stay", "p1=ordered p2=ordered", "… stood …"),
-        ("", "p1 wait: stay / p2: stay", "p1=ordered p2=ordered", "… stood …"),
-        ("missed = \"wait\"", "p1: stay", "p1=ordered p2=none", "… missed seat=p2 … extended …"),
-        ("missed = \"wait\"", "", "p1=none p2=none", "… missed seat=p1 … missed seat=p2 … extended …"),
-    ] {
-        let mut post = siege(terms);
-        post.play(&format!("{orders}\nrun 3 => nothing / asked => {before} / run 5 => {behind} / audited"));
-    }
-    siege("").play("p1: stay / p2: stay / run 3 => … stood … / audited");
-}
-
-#[test]
-fn pm_17_a_player_who_misses_three_times_in_a_row_is_gone() {
-    siege("").play(
-        "p1: stay / run 5 / p1: stay / run 10
-        # One order that counts, and all is forgiven.
-        p2: stay / p1: stay / run 11 / audited",
-    );
-    siege("").play("p1: stay / run 5 / p1: stay / run 10 / p1: stay / run 15 / asked => p1");
-}
-
-#[test]
-fn pm_16_seals() {
-    siege("sealed = true").play(
-        "p1 let @own: stay / p1 let @other: attack; stay / send @other => ignored seal_first
-        p1 seal @own / send @own => rejected wait_for_seals
-        p2 let @theirs: stay / p2 seal @theirs
-        p1 let @third: attack; stay / send @third => ignored not_as_sealed
-        # It is taken afterwards; p2 sends nothing and misses.
-        send @own / run 12 => … missed seat=p2 …
-        game main => p1 stay (order 1), p2 stay (turn:1:p2) … / audited",
-    );
-    let mut post = cycletap("hosted = [\"p2\"]");
-    post.play(
-        "p2 let @hosted: switch / p1: switch => rejected wait_for_seals
-        p2 seal @hosted / p1: switch / send @hosted / run 2 / stands => main:3 p1,p2",
-    );
-    // One that never seals is gone alone.
-    let post = cycletap("hosted = [\"p2\"]");
-    let missed = (1..=6).flat_map(|turn| post.run(day(1 + turn * 4), &[]));
-    assert_eq!(missed.filter(|effect| effect.starts_with("missed seat=p2")).count(), 3);
-    assert!(!post.desk().state().is_open());
-}
-
-#[test]
-fn pm_14_a_round_asks_all_and_then_those_who_have_not_played_in_it() {
-    relay(false, "together = true").play(
-        "stands => main:0 p1,p2,p3
-        # The order of p2 is refused, and so is that of p3 behind it: p1 alone has played.
-        p1: done / p3: done / p2: resolve / run 2 / stands => main:1 p2,p3
-        p2: done / p3: resolve / run 3 / stands => main:2 p3
-        p3: done / run 4 / stands => main:4 p1,p2,p3 / audited
-        # A default comes to nothing where the seat is refused: it is asked again.
-        p2: done / p1: resolve / run 20 / stands => main:4 p1,p2,p3 / audited",
-    );
-    relay(false, "").play("stands => main:0 p1 / p1: done / run 2 / stands => main:1 p2 / audited");
-}
-
-#[test]
 fn pm_14_a_takeback_asks_those_of_its_position_who_still_play() {
     for (at_once, terms, stands) in [(false, "together = true", "1"), (true, "", "0")] {
         relay(at_once, terms).play(&format!(
@@ -217,15 +153,6 @@ fn pm_14_a_takeback_asks_those_of_its_position_who_still_play() {
         "p1: done / run 2 / p1 resign / p2 offer @back takeback main 0 / p3 agree @back / run 3
         game takeback-1 => p1 done (turn:2:host) / stands => takeback-1:1 p2 / audited",
     );
-}
-
-#[test]
-fn pm_13_the_last_position_asks_no_one() {
-    let mut post = relay(true, "");
-    for turn in 2..=5 {
-        post.play(&format!("p1: done / p2: done / p3: done / run {turn}"));
-    }
-    post.play("asked => played / stands => main:16 / audited");
 }
 
 #[test]

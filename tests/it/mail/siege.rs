@@ -1,15 +1,13 @@
 //! A game for two with dice that players make due: who attacks a gate may enter once a roll opens it.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use turnfold_core::admission::Issuer;
+use turnfold_core::declare::{commands, effects, reasons};
 use turnfold_core::dice::DueRoll;
-use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
+use turnfold_core::outcome::{EffectSink, Ruling, Verdict};
 use turnfold_core::picture::Picture;
-use turnfold_core::text::{Malformed, number};
 use turnfold_core::{Perspective, Rules, Seat, Secrets, SetupError};
 
 const DIE: DueRoll = DueRoll { purpose: Cow::Borrowed("gate"), count: 1, low: 1, high: 6, owner: None };
@@ -42,76 +40,32 @@ pub(super) enum Command {
     Roll(i32),
 }
 
-impl fmt::Display for Command {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Attack => out.write_str("attack"),
-            Self::Enter => out.write_str("enter"),
-            Self::Stay => out.write_str("stay"),
-            Self::Next => out.write_str("next"),
-            Self::Roll(value) => write!(out, "roll {value}"),
-        }
+commands! {
+    Command, "`attack`, `enter`, `stay`, `next` or `roll N`";
+    "attack" => Command::Attack,
+    "enter" => Command::Enter,
+    "stay" => Command::Stay,
+    "next" => Command::Next,
+    "roll" => Command::Roll(value),
+}
+
+effects! {
+    pub(super) enum Effect {
+        Done,
     }
 }
 
-impl FromStr for Command {
-    type Err = Malformed;
-
-    fn from_str(text: &str) -> Result<Self, Malformed> {
-        match text {
-            "attack" => Ok(Self::Attack),
-            "enter" => Ok(Self::Enter),
-            "stay" => Ok(Self::Stay),
-            "next" => Ok(Self::Next),
-            _ => match text.strip_prefix("roll ") {
-                Some(value) => number(value).map(Self::Roll),
-                None => Err(Malformed::expected("`attack`, `enter`, `stay`, `next` or `roll N`", text)),
-            },
-        }
+reasons! {
+    pub(super) enum Reason {
+        OpenAlready = Ruling::of("open_already", &[]).says("the gate is open"),
     }
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(tag = "effect", rename_all = "snake_case")]
-pub(super) enum Effect {
-    Done,
-}
-
-impl fmt::Display for Effect {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("done")
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reason {
-    OpenAlready,
-}
-
-impl Ruled for Reason {
-    const ALL: &'static [Self] = &[Self::OpenAlready];
-
-    fn ruling(self) -> Ruling {
-        Ruling::of("open_already", &[]).says("the gate is open")
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rejection {
-    GateShut,
-    DayEnded,
-    DayNotEnded,
-}
-
-impl Ruled for Rejection {
-    const ALL: &'static [Self] = &[Self::GateShut, Self::DayEnded, Self::DayNotEnded];
-
-    fn ruling(self) -> Ruling {
-        match self {
-            Self::GateShut => Ruling::of("gate_shut", &[]).says("the gate is shut"),
-            Self::DayEnded => Ruling::of("day_ended", &[]).says("you have ended the day"),
-            Self::DayNotEnded => Ruling::of("day_not_ended", &[]).says("somebody has not ended the day"),
-        }
+reasons! {
+    pub(super) enum Rejection {
+        GateShut = Ruling::of("gate_shut", &[]).says("the gate is shut"),
+        DayEnded = Ruling::of("day_ended", &[]).says("you have ended the day"),
+        DayNotEnded = Ruling::of("day_not_ended", &[]).says("somebody has not ended the day"),
     }
 }
 

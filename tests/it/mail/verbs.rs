@@ -43,37 +43,6 @@ fn begun() -> Mailbox {
 }
 
 #[test]
-fn pm_25_to_27_a_turn_by_mail() {
-    let mut mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "");
-    assert_eq!(mailbox.letters(), ["00000001-p1.eml", "00000001-p2.eml"], "the invitations");
-    mailbox.join(&[P1, P2]);
-    let before = mailbox.letters().len();
-    let (code, stdout, stderr) = told(&mailbox.run("01T12:00:00Z", "--roll 1 1 2 2"));
-    assert_eq!((code, stderr.as_str()), (0, ""));
-    assert!(
-        stdout.contains("clocked at=2026-12-01T12:00:00Z") && stdout.contains("stood turn=1"),
-        "{stdout}"
-    );
-    assert!(mailbox.letters().len() > before, "{stdout}");
-    // Nothing is due, and nobody is written to.
-    let before = mailbox.letters();
-    begins(&mailbox.run("01T12:01:00Z", ""), 0, "nothing is due: duel waits for p1 since");
-    assert_eq!(mailbox.letters(), before);
-    mailbox.save_orders("order.txt", &[(P1, &["confirm", "stand"])]);
-    begins(&mailbox.take("order.txt"), 0, "order.txt:1: p1 order 1: applied\n");
-    // The same mail is one entry, and gets the same answer.
-    for _ in 0..2 {
-        let (code, stdout, _) = told(&mailbox.take("order.txt"));
-        assert_eq!((code, stdout.as_str()), (0, "order.txt:1: p1 order 1: applied, as before\n"));
-    }
-    told(&mailbox.run("01T13:00:00Z", ""));
-    let log = mailbox.sandbox.ok("log duel");
-    assert!(log.contains("2 p1 confirm") && log.contains("3 p1 stand"), "{log}");
-    assert_eq!(mailbox.sandbox.run("verify duel duel.desk").status.code(), Some(0));
-    assert_eq!(mailbox.sandbox.run("store check").status.code(), Some(0));
-}
-
-#[test]
 fn pm_3_terms_that_do_not_fit_the_game_are_named() {
     for (terms, field) in [
         ("", "desk.toml: hosted: expected the seats"),
@@ -113,22 +82,6 @@ fn pm_25_what_would_tell_secrets_is_refused() {
     fails(&mailbox, 2, "mail run duel --key other.key", "the host of `duel` signs with `host.example+");
     mailbox.sandbox.ok("new plain --rules initiative --setup fixtures/initiative/small-board.toml");
     fails(&mailbox, 2, "mail run plain --key host.key", "`plain` is not played by mail");
-}
-
-#[test]
-fn pm_26_only_whom_the_host_admits_gets_a_seat() {
-    let mut mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "");
-    let join = mailbox.players.join(&mailbox.known(), P1);
-    mailbox.save("join.txt", &[join]);
-    begins(&mailbox.take("join.txt"), 1, "join.txt:1: p1 join 0: needs_admit p1\n");
-    assert!(mailbox.sandbox.ok("log duel.desk").trim().is_empty());
-    let (code, _, _) = told(&mailbox.sandbox.run("mail take duel join.txt --key host.key --admit p2"));
-    assert_eq!(code, 1, "another seat was admitted");
-    begins(
-        &mailbox.sandbox.run("mail take duel join.txt --key host.key --admit p1"),
-        0,
-        "join.txt:1: p1 join 0: applied\n",
-    );
 }
 
 #[test]
@@ -290,45 +243,12 @@ fn fd_18_a_desk_that_was_rolled_back_or_forked_goes_no_further() {
     begins(&mailbox.run("02T12:00:00Z", ""), 0, "nothing is due");
 }
 
-#[test]
-fn pm_21_the_host_ends_a_match_with_a_reason() {
-    let mut mailbox = begun();
-    mailbox.sandbox.ok("play duel.desk \"host: close draw the board was lost\"");
-    begins(&mailbox.run("02T12:00:00Z", ""), 0, "nothing is due");
-    mailbox.save_orders("order.txt", &[(P1, &["stand"])]);
-    begins(&mailbox.take("order.txt"), 1, "order.txt:1: p1 order 1: rejected match_over");
-    let view = mailbox.sandbox.ok("show duel.desk --as p2");
-    assert!(view.contains("draw"), "{view}");
-}
-
 #[cfg(feature = "postgres")]
 #[test]
 fn pm_29_a_store_in_a_database_needs_a_folder_for_letters() {
     let mailbox = begun();
     let line = "--store postgres://nobody@localhost/x mail run duel --key host.key";
     fails(&mailbox, 2, line, "a store in a database has no folder for letters; name one with `--out DIR`");
-}
-
-#[test]
-fn fd_10_a_fair_match_from_end_to_end() {
-    let mut mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "--dice fair");
-    mailbox.join(&[P1, P2]);
-    for turn in 1..=6 {
-        let (code, stdout, stderr) = told(&mailbox.run(&format!("{turn:02}T12:00:00Z"), ""));
-        assert!(code == 0 && stdout.contains(&format!("stood turn={turn}")), "{stdout}{stderr}");
-        let seat = mailbox.known().desk.position().unwrap().seats[0];
-        mailbox.save_orders("order.txt", &[(seat, &["confirm", "stand", "cycle", "confirm", "stand"])]);
-        let (code, stdout, _) = told(&mailbox.take("order.txt"));
-        assert!(code == 0 && stdout.contains("applied"), "{stdout}");
-    }
-    let rolled =
-        mailbox.sandbox.ok("log duel.desk").lines().filter(|line| line.contains("rolled 1 ")).count();
-    assert_eq!(rolled, 1);
-    mailbox.sandbox.ok("bundle duel duel.desk --key host.key -o duel.bundle");
-    let rows = mailbox.sandbox.ok("audit duel.bundle --require authorship,dice,rules,chain");
-    assert!(rows.contains("recomputed"), "{rows}");
-    let (code, _, stderr) = told(&mailbox.sandbox.run("play duel \"p1: cycle\""));
-    assert_eq!(code, 2, "{stderr}");
 }
 
 #[test]

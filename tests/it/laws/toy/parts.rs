@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize, Serializer};
 use turnfold_core::admission::Issuer;
-use turnfold_core::outcome::{Ruled, Ruling};
+use turnfold_core::declare::reasons;
+use turnfold_core::outcome::Ruling;
 use turnfold_core::text::{number, split_verb};
 use turnfold_core::{Malformed, Seat};
 
@@ -126,35 +127,16 @@ impl<const FAULT: u8> fmt::Display for Effect<FAULT> {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reason {
-    TooMuch,
-    SameSecret,
-}
-
-impl Ruled for Reason {
-    const ALL: &'static [Self] = &[Self::TooMuch, Self::SameSecret];
-
-    fn ruling(self) -> Ruling {
-        match self {
-            Self::TooMuch => Ruling::of("too_much", &[]),
-            Self::SameSecret => Ruling::of("same_secret", &[]),
-        }
+reasons! {
+    pub(super) enum Reason {
+        TooMuch = Ruling::of("too_much", &[]),
+        SameSecret = Ruling::of("same_secret", &[]),
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rejection {
-    NotYourTurn,
-}
-
-impl Ruled for Rejection {
-    const ALL: &'static [Self] = &[Self::NotYourTurn];
-
-    fn ruling(self) -> Ruling {
-        match self {
-            Self::NotYourTurn => Ruling::of("not_your_turn", &[]).says("it is the other player's turn"),
-        }
+reasons! {
+    pub(super) enum Rejection {
+        NotYourTurn = Ruling::of("not_your_turn", &[]).says("it is the other player's turn"),
     }
 }
 

@@ -2,6 +2,8 @@
 //! secret until the host resolves the round. Plain functions, which its rules and the model of turns use alike.
 
 use serde::{Deserialize, Serialize};
+use turnfold_core::declare::reasons;
+use turnfold_core::outcome::Ruling;
 
 /// The most that one `add` may add.
 const ADD_MAX: u8 = 3;
@@ -34,12 +36,13 @@ pub(crate) enum Move {
     Resolve,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    RoundEnded,
-    NotYourTurn,
-    TooMuch,
-    NotAllDone,
+reasons! {
+    pub(crate) enum Fault {
+        RoundEnded = Ruling::of("round_ended", &[]).says("you are done"),
+        NotYourTurn = Ruling::of("not_your_turn", &[]).says("others come first"),
+        TooMuch = Ruling::of("too_much", &[]).says("that is too much"),
+        NotAllDone = Ruling::of("not_all_done", &[]).says("somebody is not done"),
+    }
 }
 
 impl Relay {

@@ -1,15 +1,12 @@
 //! The toy game as a ruleset.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::Serialize;
 use turnfold_core::admission::Issuer;
 use turnfold_core::any::erase;
+use turnfold_core::declare::{commands, effects};
 use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
 use turnfold_core::picture::Picture;
 use turnfold_core::rules::Part;
-use turnfold_core::text::{Malformed, number};
 use turnfold_core::{CommandSource, DicePolicy, Logged, Perspective, Rules, Seat, Secrets, SetupError, Step};
 use turnfold_replay::Viewer;
 
@@ -17,38 +14,16 @@ use super::relay::{Fault, Move, Relay, Setup};
 
 pub(crate) struct RelayRules;
 
-impl fmt::Display for Move {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Add(value) => write!(out, "add {value}"),
-            Self::Done => out.write_str("done"),
-            Self::Resolve => out.write_str("resolve"),
-        }
-    }
+commands! {
+    Move, "`add N`, `done` or `resolve`";
+    "add" => Move::Add(value),
+    "done" => Move::Done,
+    "resolve" => Move::Resolve,
 }
 
-impl FromStr for Move {
-    type Err = Malformed;
-
-    fn from_str(text: &str) -> Result<Self, Malformed> {
-        match (text, text.strip_prefix("add ")) {
-            ("done", _) => Ok(Self::Done),
-            ("resolve", _) => Ok(Self::Resolve),
-            (_, Some(value)) => number(value).map(Self::Add),
-            _ => Err(Malformed::expected("`add N`, `done` or `resolve`", text)),
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(tag = "effect", rename_all = "snake_case")]
-pub(crate) enum Effect {
-    Moved,
-}
-
-impl fmt::Display for Effect {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("moved")
+effects! {
+    pub(crate) enum Effect {
+        Moved,
     }
 }
 
@@ -61,19 +36,6 @@ impl Ruled for Reason {
 
     fn ruling(self) -> Ruling {
         match self {}
-    }
-}
-
-impl Ruled for Fault {
-    const ALL: &'static [Self] = &[Self::RoundEnded, Self::NotYourTurn, Self::TooMuch, Self::NotAllDone];
-
-    fn ruling(self) -> Ruling {
-        match self {
-            Self::RoundEnded => Ruling::of("round_ended", &[]).says("you are done"),
-            Self::NotYourTurn => Ruling::of("not_your_turn", &[]).says("others come first"),
-            Self::TooMuch => Ruling::of("too_much", &[]).says("that is too much"),
-            Self::NotAllDone => Ruling::of("not_all_done", &[]).says("somebody is not done"),
-        }
     }
 }
 
