@@ -5,7 +5,6 @@ use turnfold_core::AnyState;
 use crate::script::{self, told};
 
 mod limits;
-mod picture;
 mod properties;
 
 fn start(toml: &str) -> Box<dyn AnyState> {

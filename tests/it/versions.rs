@@ -76,34 +76,3 @@ old  backgammon  0 entries, 1 branch  [TIME]
 
 "#]]);
 }
-
-#[test]
-fn a_replay_file_of_another_version_is_refused() {
-    let sandbox = Sandbox::new();
-    let replay = |format: u32, ruleset: &str, version: u32| {
-        format!(
-            "turnfold replay {format}\n+++\nruleset = \"{ruleset}\"\nversion = {version}\ndice = \"recorded\"\n\
-             [setup]\nradius = 1\n+++\n1 host roll 1 1 2 2\n"
-        )
-    };
-    sandbox.write("format.tfl", replay(1, "initiative", 1));
-    sandbox.write("version.tfl", replay(2, "initiative", 99));
-    sandbox.write("ruleset.tfl", replay(2, "backgammon", 1));
-    sandbox.check(str![[r#"
-$ turnfold bless format.tfl
-exit 2| error: format.tfl:1:17: expected `turnfold replay 2`, the one format that this build reads, found `1`
-$ turnfold bless version.tfl
-exit 2| error: version.tfl:4:11: expected version 1 of `initiative`, the one of this build, found 99
-$ turnfold bless ruleset.tfl
-exit 2| error: ruleset.tfl:3:11: expected a ruleset of this build ([RULESETS]), found `backgammon`
-$ turnfold check format.tfl
-failed format.tfl:1:17: expected `turnfold replay 2`, the one format that this build reads, found `1`
-0 passed, 1 failed (0 entries)
-exit 1
-$ turnfold import version.tfl
-exit 2| error: version.tfl:4:11: expected version 1 of `initiative`, the one of this build, found 99
-$ turnfold replay ruleset.tfl
-exit 2| error: ruleset.tfl:3:11: expected a ruleset of this build ([RULESETS]), found `backgammon`
-
-"#]]);
-}

@@ -77,35 +77,12 @@ $ turnfold amend duel:1 "roll 1 2 6 5" --branch other
 - 1 host roll 6 5 2 1
 + 1 host roll 1 2 6 5 => rolled p1=3 p2=11; initiative p1=3 p2=11 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 11 — P1 moves first"; cursor at=0,2 #6c2f1f36ebe89cf9
 state, duel → duel@other
-  /initiative/rolls/p1 11 → 3
-  /initiative/rolls/p2 3 → 11
-  /initiative/loser "p2" → "p1"
-  /initiative/winner "p1" → "p2"
-  /movement_order/0/player "p2" → "p1"
-  /movement_order/1/player "p1" → "p2"
-  /movement_order/2/player "p2" → "p1"
-  /movement_order/3/player "p1" → "p2"
-  /active_player "p2" → "p1"
-  /cursor [0,-2] → [0,2]
-  /prompt "Player 2: select a unit to move (1 remaining)" → "Player 1: select a unit to move (1 remaining)"
-  /status "Player 2's turn — move 1 of 1 units" → "Player 1's turn — move 1 of 1 units"
+...
 created duel@other, which begins after duel:0: 1 entry, 0 of them played again #6c2f1f36ebe89cf9
 $ turnfold amend duel:1 --drop --branch none
 - 1 host roll 6 5 2 1
 state, duel → duel@none
-  /phase "movement" → "initiative"
-  /initiative {"rolls":{"p1":11,"p2":3},"loser":"p2","winner":"p1"} → null
-  /movement_order/0 {"player":"p2","units":1} → (none)
-  /movement_order/1 {"player":"p1","units":1} → (none)
-  /movement_order/2 {"player":"p2","units":1} → (none)
-  /movement_order/3 {"player":"p1","units":1} → (none)
-  /impulse 0 → null
-  /active_player "p2" → null
-  /remaining_in_impulse 1 → null
-  /cursor [0,-2] → [0,0]
-  /due_roll null → {"purpose":"initiative","count":4,"low":1,"high":6}
-  /prompt "Player 2: select a unit to move (1 remaining)" → "Roll for initiative"
-  /status "Player 2's turn — move 1 of 1 units" → ""
+...
 created duel@none, which begins after duel:0: 0 entries, 0 of them played again #02f3c1e3d3b717c2
 $ turnfold legal duel@none --as host
 host: roll 1 2 5 6

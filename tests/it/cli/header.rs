@@ -96,18 +96,3 @@ fn a_value_of_another_file_is_found_whatever_its_line_looks_like() {
     let told = String::from_utf8(sandbox.run("check moved.tfl").stdout).unwrap();
     assert!(told.contains("header: it is not the one that was blessed, `setup.radius` differs"), "{told}");
 }
-
-#[test]
-fn format_1_is_refused_by_name() {
-    let sandbox = altered();
-    sandbox.write("old.tfl", sandbox.read("whole.tfl").replacen("turnfold replay 2", "turnfold replay 1", 1));
-    sandbox.check(str![[r#"
-$ turnfold check old.tfl
-failed old.tfl:1:17: expected `turnfold replay 2`, the one format that this build reads, found `1`
-0 passed, 1 failed (0 entries)
-exit 1
-$ turnfold import old.tfl
-exit 2| error: old.tfl:1:17: expected `turnfold replay 2`, the one format that this build reads, found `1`
-
-"#]]);
-}

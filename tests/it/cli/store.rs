@@ -81,20 +81,7 @@ stderr|   stats    Show how much the store holds
 stderr|   heads    List the last entry of every branch and the link after it
 stderr|   help     Print this message or the help of the given subcommand(s)
 stderr| 
-stderr| Options:
-stderr|   -h, --help  Print help (see more with '--help')
-stderr| 
-stderr| Global options:
-stderr|       --store <DIR|URL>  Directory of the store, or the URL of a database or service [env:
-stderr|                          TURNFOLD_STORE=] [default: .turnfold]
-stderr|       --token <FILE>     File with the token for a service
-stderr|       --format <FORMAT>  How to print the answer; `svg` is for `show` only [default: text] [possible
-stderr|                          values: text, json, svg]
-stderr|   -v, --verbose...       Print more on stderr; twice for even more (see also the variable
-stderr|                          `TURNFOLD_LOG`)
-stderr|       --no-pager         Print long answers straight to the terminal (see also the variable
-stderr|                          `TURNFOLD_PAGER`)
-stderr| 
+...
 exit 2| Example: turnfold store check
 $ turnfold store dance
 exit 2| error: unrecognized subcommand 'dance'; see `--help`

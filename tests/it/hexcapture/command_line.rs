@@ -111,14 +111,9 @@ q     -2  -1  0   1   2
             \___/
 q above its column, r at the upper left of its row, which runs down to the right
 
-A #FF8000  chance 100 %, eaten 0, next to their like 0
-B #CC6600  chance  75 %, eaten 0, next to their like 0
+...
 C #996600  chance  50 %, eaten 1, next to their like 0
-D #666600  chance  25 %, eaten 0, next to their like 0
-E #660099  chance  10 %, eaten 0, next to their like 0
-F #9933FF  chance  25 %, eaten 0, next to their like 0
-G #CC66FF  chance  50 %, eaten 0, next to their like 0
-H #FF99FF  chance  75 %, eaten 0, next to their like 0
+...
 ^ cursor  @ turtle and where it looks  [ ] carried
 
 "#]]);

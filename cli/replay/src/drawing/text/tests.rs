@@ -110,6 +110,7 @@ fn row(label: &str, pieces: &[(&str, &str)]) -> PieceRow {
     PieceRow { label: TextLine::plain(label), pieces: pieces.iter().map(piece).collect() }
 }
 
+/// VW-34
 #[test]
 fn rows_of_pieces_stand_side_by_side_where_there_is_room() {
     let rows = |count: usize| {
@@ -123,6 +124,7 @@ fn rows_of_pieces_stand_side_by_side_where_there_is_room() {
     assert_eq!(rows_of_text(8)[0], rows_of_text(4)[0], "as many below as above");
 }
 
+/// VW-34
 #[test]
 fn bars_fill_up_and_carry_chips() {
     let bar = |label: &str, value: u64, of: u64, chips: &[&str]| {
