@@ -10,7 +10,6 @@ mod names;
 mod nested;
 mod notes;
 mod offline_audit;
-mod openssl;
 mod policy;
 mod signing;
 mod tampered_bundles;

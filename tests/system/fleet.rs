@@ -177,28 +177,6 @@ fn what_to_do_about_damage_is_said_for_a_database() {
     }
 }
 
-#[test]
-fn many_processes_play_one_match_at_once() {
-    let Some(server) = shared() else { return };
-    let (sandbox, url) = (Sandbox::new(), url(server, "at_once"));
-    sandbox.ok(&format!(
-        "--store {url} new duel --rules initiative --setup fixtures/initiative/small-board.toml --dice recorded"
-    ));
-    sandbox.ok(&format!("--store {url} play duel \"roll 6 6 1 1\""));
-    let codes: Vec<_> = std::thread::scope(|scope| {
-        let (sandbox, url) = (&sandbox, &url);
-        let play = move |number| {
-            let output = sandbox.run(&format!("--store {url} play duel cycle --expect 1 --key k{number}"));
-            output.status.code()
-        };
-        let threads: Vec<_> = (0..6).map(|number| scope.spawn(move || play(number))).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-    });
-    assert_eq!(codes.iter().filter(|code| **code == Some(0)).count(), 1, "{codes:?}");
-    assert!(codes.iter().all(|code| [Some(0), Some(1)].contains(code)), "{codes:?}");
-    assert_eq!(sandbox.ok(&format!("--store {url} log duel")).lines().count(), 2);
-}
-
 /// FL-24: what stands for the watermark of a store on disk.
 #[test]
 fn heads_that_were_written_down_show_what_a_store_has_lost() {

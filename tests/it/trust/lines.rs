@@ -1,8 +1,4 @@
-//! Lines of a store: each has a tree, an origin and checkpoints of its own (TR-1, TR-3, TR-4, TR-15, TR-19); and what it
-//! leads to that a host shows two of them under one name.
-
-use std::fs;
-
+//! Lines of a store: each has a tree, an origin and checkpoints of its own (TR-1, TR-3, TR-4, TR-15, TR-19).
 use turnfold_core::trust::{Checkpoint, SignedNote};
 use turnfold_replay::bundle::{BundleFile, LineRecords as _};
 
@@ -83,36 +79,4 @@ fn tr_19_a_bundle_has_what_is_signed_now_what_was_signed_and_what_is_added() {
     // What is no checkpoint is not added.
     says(&sandbox, 2, "bundle duel --add policy -o none.bundle", "`policy`");
     assert!(!sandbox.path("none.bundle").exists());
-}
-
-/// A host that throws its memory away can sign two histories. It is the players and the witness that notice.
-#[test]
-fn two_histories_shown_to_two_players_convict_the_host() {
-    let sandbox = duel();
-    sandbox.ok("store backup old.backup");
-    sandbox.ok("store restore old.backup other");
-    sandbox.ok(r#"play duel "p2: cycle" "p2: cycle""#);
-    sandbox.ok(r#"--store other play duel "p2: cycle" "p2: confirm" --key k"#);
-    let request = "duel --key ann.key --since 0";
-    sandbox.ok("bundle duel --key ann.key -o ann.bundle");
-    sandbox.ok(&format!("sign {request} -o ann.request"));
-    fs::rename(sandbox.path("ann.key.seen"), sandbox.path("forgotten")).unwrap();
-    sandbox.ok("--store other bundle duel --key ann.key -o bob.bundle");
-    sandbox.ok(&format!("--store other sign {request} -o bob.request"));
-    // Each alone looks well.
-    for bundle in ["ann.bundle", "bob.bundle"] {
-        assert!(audit(&sandbox, &format!("{bundle} --policy policy --require chain,signature,rules")).0);
-    }
-    // Each is what the other's history is refused by.
-    for (bundle, held) in [("ann.bundle", "bob.bundle"), ("bob.bundle", "ann.request")] {
-        let line = format!("{bundle} --policy policy --held {held}");
-        expect(&sandbox, &line, "consistency", "fail", "another history: the first 7 records");
-    }
-    // Under a policy with a witness one of them does not even look well.
-    sandbox.ok("key new w.key --name witness.example/w --witness");
-    let (log, witness) = (sandbox.read("ann.vkey"), sandbox.ok("key show w.key"));
-    sandbox.write("cosigned", sandbox.ok(&format!("cosign ann.request --key w.key --log {log}")));
-    says(&sandbox, 1, &format!("cosign bob.request --key w.key --log {log}"), "nothing was cosigned");
-    sandbox.write("quorum", format!("log {log}witness w {witness}quorum w\n"));
-    expect(&sandbox, "bob.bundle --policy quorum", "cosignatures", "fail", "has not cosigned");
 }

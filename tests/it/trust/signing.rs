@@ -124,6 +124,13 @@ fn tr_10_what_was_not_handed_out_is_remembered_all_the_same() {
     let (_, note) = memory.iter().find(|(name, _)| name.ends_with("/checkpoint")).unwrap();
     assert_eq!(sandbox.ok("sign duel --key ann.key").as_bytes(), note);
     assert_eq!(files(&sandbox, "ann.key.seen"), memory);
+    // What is kept of another log is not taken for this one.
+    sandbox.ok("sign duel@flank --key ann.key");
+    let of_flank = |(path, bytes): &&(String, Vec<u8>)| path.ends_with("/checkpoint") && bytes != note;
+    let all = files(&sandbox, "ann.key.seen");
+    let (path, _) = all.iter().find(of_flank).unwrap();
+    fs::write(path, note).unwrap();
+    says(&sandbox, 3, "sign duel@flank --key ann.key", "it is of `games.example/ann/");
 }
 
 #[test]
@@ -301,6 +308,8 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     assert_eq!(files(&sandbox, "w.key.seen"), memory);
     sandbox.write("cosignature", sandbox.ok(&cosign("next")));
     says(&sandbox, 1, &cosign("same"), "expected a proof from size 5");
+    sandbox.write("smaller", forged(2, 5, ""));
+    says(&sandbox, 1, &cosign("smaller"), "size 3 comes after size 5");
     // The cosignature goes below the checkpoint in memory, and with it into bundles.
     let note = SignedNote::read(sandbox.ok("sign duel --key ann.key --add cosignature").as_bytes()).unwrap();
     assert_eq!(note.signatures().len(), 2);

@@ -1,8 +1,5 @@
 //! Phones, dark, print, and without JavaScript (VW-22, VW-28, VW-31).
 
-use std::path::Path;
-use std::{env, fs};
-
 use serde_json::{Value, json};
 
 use super::browser::Browser;
@@ -97,27 +94,5 @@ fn vw_28_without_javascript_there_are_title_picture_and_log() {
         let picture =
             browser.run("return document.querySelector('svg.picture').getBoundingClientRect().width");
         assert!(picture.as_f64().unwrap() > 100.0, "{golden}: its last picture");
-    }
-}
-
-/// Writes the pictures that people look at to the folder that `TURNFOLD_SCREENSHOTS` names: rulesets in light and dark,
-/// at 320 and 1280 pixels, and without JavaScript.
-#[test]
-fn vw_31_screenshots_are_taken_for_people() {
-    let Some(folder) = env::var_os("TURNFOLD_SCREENSHOTS") else { return };
-    let Some(browser) = Browser::start("screenshots") else { return };
-    for script in ["script", "none"] {
-        browser.command("Emulation.setScriptExecutionDisabled", &json!({ "value": script == "none" }));
-        for golden in SHOWN {
-            for (width, height) in [(320, 640), (1280, 900)] {
-                for scheme in ["light", "dark"] {
-                    size(&browser, width, height);
-                    media(&browser, "", scheme);
-                    browser.show(&page_of(golden, "host"), "");
-                    let name = format!("{}-{width}-{scheme}-{script}.png", golden.replace('/', "-"));
-                    fs::write(Path::new(&folder).join(name), browser.screenshot()).unwrap();
-                }
-            }
-        }
     }
 }

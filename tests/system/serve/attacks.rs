@@ -1,14 +1,12 @@
-//! Attacks: what a seat could try and take back (SV-10), and what a follower could miss (SV-18).
+//! Attacks: what a seat could try and take back (SV-10 to SV-12).
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 
 use serde_json::{Value, json};
 
-use super::http::{Call, Event, Events, create, grant, import, main_of};
+use super::http::{Call, create, grant, main_of};
 use turnfold_tests::fixture;
-use turnfold_tests::sandbox::{Sandbox, workspace};
+use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
 
 /// A match of seeded dice whose roll is due, and p1's token.
@@ -117,87 +115,4 @@ fn sv_12_the_seat_answers_before_the_key_and_the_precondition() {
     let of_p2 = json!({"commands": ["p2: tap 9,9"]});
     Call::post(&format!("{entries}?expect=9"), &host, &of_p2).to(&service).problem(412, "moved");
     Call::post(&entries, &host, &of_p2).to(&service).problem(409, "rejected");
-}
-
-/// What a follower knows, by number.
-#[derive(Default)]
-pub(super) struct Known(pub(super) BTreeMap<u64, Value>);
-
-impl Known {
-    /// Applies an event; each record is told once in each of its forms.
-    pub(super) fn apply(&mut self, event: &Event) {
-        assert_eq!((event.kind.as_str(), event.id), ("entries", event.data["head"].as_u64()));
-        let records = event.data["entries"].as_array().unwrap();
-        assert!(!records.is_empty(), "an event told nothing");
-        for record in records {
-            let seq = record["seq"].as_u64().unwrap();
-            let before = self.0.insert(seq, record.clone());
-            assert_ne!(before.as_ref(), Some(record), "told twice");
-        }
-    }
-
-    /// Returns what is known, in the order of its numbers.
-    pub(super) fn entries(&self) -> Vec<Value> {
-        self.0.values().cloned().collect()
-    }
-}
-
-/// Plays the commands of a golden log on a branch, one a request, while every viewer follows.
-fn follow(service: &Running, golden: &str) {
-    let text = fs::read_to_string(workspace().join(format!("replays/{golden}.tfl"))).unwrap();
-    let name = golden.replace('/', "-");
-    let host = import(service, &name, &text);
-    let lines: Vec<_> =
-        Call::get(&main_of(&name, "entries?limit=1000"), &host).to(service).is(200).json()["items"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|record| {
-                format!("{}: {}", record["seat"].as_str().unwrap(), record["command"].as_str().unwrap())
-            })
-            .collect();
-    let live = format!("/v1/matches/{name}/branches");
-    Call::post(&live, &host, &json!({"name": "live", "from": "main:0"})).to(service).is(201);
-    let viewers = ["host", "p1", "p2", "p8"];
-    let mut streams = viewers.map(|viewer| {
-        let call = Call::get(&format!("{live}/live/events?as={viewer}"), &host);
-        (viewer, Events::open(service, &call), Known::default())
-    });
-    for line in &lines {
-        let body = json!({"commands": [line], "roll": false});
-        Call::post(&format!("{live}/live/entries"), &host, &body).to(service).is(201);
-    }
-    for (viewer, events, known) in &mut streams {
-        let path = format!("{live}/live/entries?limit=1000&as={viewer}");
-        let told = Call::get(&path, &host).to(service).is(200).json();
-        let told = told["items"].as_array().unwrap();
-        while known.entries() != *told {
-            let event = events.next().unwrap_or_else(|| panic!("{golden}: the stream of {viewer} ended"));
-            known.apply(&event);
-        }
-        let tag = Call::get(&format!("{live}/live/view?as={viewer}"), &host).to(service).is(200);
-        if let Some(last) = told.last() {
-            assert_eq!(known.0.keys().next_back(), last["seq"].as_u64().as_ref());
-        }
-        assert!(tag.header("etag").is_some());
-    }
-}
-
-/// SV-18: an entry once concealed comes late, behind later ones, and effects of a known one come to light later; who
-/// applies events by number ends with what the log tells.
-#[test]
-fn sv_18_whoever_follows_ends_with_what_the_log_tells_each_form_told_once() {
-    let service = Running::alone();
-    for golden in [
-        "cycletap/while-the-other-plans",
-        "cycletap/a-defense-taken-back",
-        "cycletap/mutual-attacks",
-        "cycletap/two-on-one-hex",
-        "channel/look-ahead",
-        "channel/yin-yang",
-        "initiative/seeded-dice",
-        "lifecycle/statuses",
-    ] {
-        follow(&service, golden);
-    }
 }

@@ -112,51 +112,6 @@ fn fl_18_a_match_is_played_through_two_services_in_turns() {
     services.verify();
 }
 
-/// Two at once: each key is recorded once, and every 201 is in the log.
-#[test]
-fn fl_18_a_match_is_played_through_two_services_at_once() {
-    let Some(server) = shared() else { return };
-    let services = Services::new(server, "same_time");
-    let (both, host) = services.two();
-    let (both, host) = (&both, &host);
-    let play = |service: &Running, key: &str| loop {
-        let answer = ticks("main", host, 1).with("idempotency-key", key).to(service);
-        match answer.status {
-            // It moved on faster than it could be read, and says when to come again.
-            503 => assert!(answer.header("retry-after").is_some(), "{answer:?}"),
-            200 | 201 => break answer,
-            _ => panic!("{answer:?}"),
-        }
-    };
-    for round in 0..10 {
-        let key = format!("both{round}");
-        let answers = thread::scope(|scope| {
-            let threads = both.each_ref().map(|service| scope.spawn(|| play(service, &key)));
-            threads.map(|thread| thread.join().unwrap())
-        });
-        let mut statuses = answers.each_ref().map(|answer| answer.status);
-        statuses.sort_unstable();
-        assert_eq!(statuses, [200, 201], "{answers:?}");
-        assert_eq!(answers[0].json(), answers[1].json());
-    }
-    let heads: Mutex<Vec<u64>> = Mutex::default();
-    thread::scope(|scope| {
-        for (number, service) in both.iter().enumerate() {
-            let (play, heads) = (&play, &heads);
-            scope.spawn(move || {
-                for count in 0..20 {
-                    let played = play(service, &format!("c{number}-{count}"));
-                    heads.lock().unwrap().push(head(&played));
-                }
-            });
-        }
-    });
-    let mut heads = heads.into_inner().unwrap();
-    heads.sort_unstable();
-    assert_eq!(heads, (11..=50).collect::<Vec<_>>());
-    assert_eq!(log(&both[0], "main", host), log(&both[1], "main", host));
-}
-
 /// FL-19: streams hear what others append, delete and revoke.
 #[test]
 fn fl_19_a_stream_hears_what_another_service_does() {

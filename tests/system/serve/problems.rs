@@ -33,7 +33,11 @@ fn sv_7_401_for_every_token_that_does_not_count() {
     let path = format!("/v1/matches/ford/grants/{}", revoked["id"].as_str().unwrap());
     Call::new("DELETE", &path, &host).to(&service).is(204);
     let revoked = revoked["token"].as_str().unwrap();
-    for token in ["", "x", "tf_a_", revoked, &unknown, &of_other_kind, &host[..host.len() - 1]] {
+    // The service knew it as one that counts, until it was spent.
+    let spent = grant(&service, "ford", &json!({"kind": "invitation", "seat": "p2"}));
+    Call::get("/v1/matches/ford", &spent).to(&service).problem(403, "forbidden");
+    Call::post("/v1/join", &spent, &json!({})).to(&service).is(201);
+    for token in ["", "x", "tf_a_", revoked, &spent, &unknown, &of_other_kind, &host[..host.len() - 1]] {
         let paths = [
             "/v1/matches",
             "/v1/matches/no",
