@@ -12,6 +12,7 @@ use core::fmt;
 
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
@@ -41,6 +42,12 @@ pub trait AnyRules: Send + Sync {
 
     /// Returns the blake3 digest of the module's file; none for a ruleset that is built in (MD-1).
     fn module(&self) -> Option<Digest> {
+        None
+    }
+
+    /// Returns the ruleset as checks fold by it: entries twice, the second time from bytes and where nothing is remembered,
+    /// so that what a module remembers is found (MD-7); none for a ruleset that is built in.
+    fn distrusting(&self) -> Option<Arc<dyn AnyRules>> {
         None
     }
 
@@ -144,6 +151,10 @@ pub trait AnyState: Send {
 
     /// Returns `true` if a part of a match may be concealed from a seat.
     fn has_secrets(&self) -> bool;
+
+    /// Announces that the entries that are folded into this state are new. A module has narrower limits then than for
+    /// entries that are recorded already, so that whatever was recorded can be folded again (MD-6).
+    fn begin_recording(&mut self) {}
 
     /// Returns the canonical text of a command as someone types it in this state.
     ///

@@ -1,12 +1,26 @@
 //! Rulesets that come as modules: one WebAssembly file that holds all of a game (MD-3 to MD-7).
 //!
-//! [`load`] gives a module as [`AnyRules`], like any ruleset that is built in.
+//! [`load`] gives a module as [`AnyRules`], like any ruleset that is built in. Nothing that a module answers is believed
+//! before it was checked. A module that cannot go on, or that breaks a law, ends the operation with a
+//! [`Fault`](turnfold_core::Fault).
 
 #![forbid(unsafe_code)]
+
+mod fold;
+mod form;
+mod instance;
+mod laws;
+mod module;
+mod rules;
+mod state;
+mod trial;
 
 use std::sync::Arc;
 
 use turnfold_core::{AnyRules, Digest};
+
+use crate::module::Module;
+use crate::rules::ModuleRules;
 
 /// Returns the digest of a module's file, by which a match pins it (MD-1).
 #[must_use]
@@ -19,18 +33,18 @@ pub fn digest(file: &[u8]) -> Digest {
 /// # Errors
 /// [`LoadError`] when the file is no module.
 pub fn load(file: &[u8]) -> Result<Arc<dyn AnyRules>, LoadError> {
-    wasmparser::validate(file).map_err(|error| LoadError::NoWebAssembly(error.message().to_owned()))?;
-    Err(LoadError::NoModule)
+    let module = Arc::new(Module::load(file, digest(file))?);
+    Ok(Arc::new(ModuleRules { module, distrusts: false }))
 }
 
 /// A file that is no module, described in one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// The file is no WebAssembly.
-    #[error("no WebAssembly: {0}")]
+    /// The file is no WebAssembly, or uses a part of it that modules may not use (MD-3).
+    #[error("no WebAssembly of a module: {0}")]
     NoWebAssembly(String),
-    /// The file is WebAssembly that holds no ruleset.
-    #[error("a WebAssembly file, but no module of a game")]
-    NoModule,
+    /// The file is WebAssembly that is no ruleset.
+    #[error("no module of a game: {0}")]
+    NoModule(String),
 }

@@ -68,12 +68,13 @@ impl Session {
     /// Starts a session at a state whose next entry is `next_seq`.
     #[must_use]
     pub fn new(
-        state: Box<dyn AnyState>,
+        mut state: Box<dyn AnyState>,
         dice: DicePolicy,
         roller: Roller,
         next_seq: u64,
         detail: Detail,
     ) -> Self {
+        state.begin_recording();
         Self { state, dice, roller, next_seq, detail }
     }
 

@@ -1,0 +1,7 @@
+//! Modules that are what they should not be, and the laws that find it.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod form;
+mod hostile;
+mod toy;
