@@ -49,6 +49,21 @@ pub(crate) fn spend(
     }
 }
 
+/// Judges whether a grant may be revoked: a match keeps one live grant of a host, as only a host gives others access.
+pub(crate) fn require_host_left(
+    match_name: &MatchName,
+    (hash, grant): (&Digest, &Grant),
+    grants: impl IntoIterator<Item = (Digest, Grant)>,
+    now_ms: i64,
+) -> Result<(), StoreError> {
+    let is_live_host = |grant: &Grant| grant.kind == GrantKind::Host && grant.is_live(now_ms);
+    let has_another = || grants.into_iter().any(|(other, grant)| other != *hash && is_live_host(&grant));
+    if !is_live_host(grant) || has_another() {
+        return Ok(());
+    }
+    Err(StoreError::LastHost { match_name: match_name.clone(), id: GrantId::of(hash) })
+}
+
 /// The grants of a match, as far as judging one more needs them, which then takes no longer the more there are.
 #[derive(Debug, Default)]
 pub(crate) struct MatchGrants {

@@ -3,6 +3,7 @@
 //! Where `chromium` or `chromedriver` is missing, each test says that it is SKIPPED; so do those that need what `npm ci`
 //! installs in `page/`.
 
+mod access;
 mod accessible;
 mod browser;
 mod chess;
@@ -19,8 +20,10 @@ mod live_looks;
 mod looks;
 mod menu;
 mod script;
+mod slips;
 mod steps;
 mod tools;
+mod turn;
 mod webdriver;
 
 use std::fs;

@@ -9,7 +9,7 @@ use axum::http::HeaderMap;
 use turnfold_core::{Digest, Registry};
 use turnfold_store::{BranchName, Grant, GrantId, MatchName, Store};
 
-use crate::auth::{Access, Bearer, Viewpoint, no_token};
+use crate::auth::{Access, Bearer, Viewpoint, no_token, require_live};
 use crate::branch_cache::BranchCache;
 use crate::desks::Desks;
 use crate::open_branch::OpenBranch;
@@ -85,7 +85,8 @@ impl App {
             Some((hash, TokenKind::Admin)) if self.is_admin(&hash) => return Ok(Access::admin()),
             Some((hash, kind)) if kind != TokenKind::Admin => {
                 let grant = self.find_grant(bearer, hash).await?;
-                (hash, grant.filter(|grant| TokenKind::from(grant.kind) == kind).ok_or_else(no_token)?)
+                let grant = grant.filter(|grant| TokenKind::from(grant.kind) == kind).ok_or_else(no_token)?;
+                (hash, require_live(grant, self.now_ms())?)
             }
             _ => {
                 self.limits.guesses.require_few(bearer.client())?;
@@ -102,14 +103,17 @@ impl App {
         match bearer.hash() {
             None => Ok(false),
             Some((hash, TokenKind::Admin)) => Ok(self.is_admin(&hash)),
-            Some((hash, _)) => Ok(self.find_grant(bearer, hash).await?.is_some()),
+            Some((hash, _)) => {
+                let grant = self.find_grant(bearer, hash).await?;
+                Ok(grant.is_some_and(|grant| grant.is_live(self.now_ms())))
+            }
         }
     }
 
-    /// Finds the live grant of a token by its hash.
+    /// Finds the grant of a token by its hash, also one that counts no more.
     async fn find_grant(self: &Arc<Self>, bearer: &Bearer, hash: Digest) -> ApiResult<Option<Grant>> {
         if let Some(grant) = self.grants.find(&hash) {
-            return Ok(Some(grant).filter(|grant| grant.is_live(self.now_ms())));
+            return Ok(Some(grant));
         }
         // Guesses do not keep out a token that was valid before.
         if !self.grants.has_known(&hash) {
@@ -119,7 +123,7 @@ impl App {
         if grant.is_none() {
             self.limits.guesses.count(bearer.client());
         }
-        Ok(grant.filter(|grant| grant.is_live(self.now_ms())))
+        Ok(grant)
     }
 
     /// Returns a branch that a viewer may know of; it waits for no thread where that is in use.

@@ -8,7 +8,7 @@ use turnfold_replay::Viewer;
 use turnfold_store::{Grant, GrantId, GrantKind, MatchName, StoreError};
 
 use crate::client_address::ClientAddress;
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Code, Ended, Problem};
 use crate::token::{AccessToken, TokenKind};
 
 /// The token that a request brings.
@@ -96,6 +96,18 @@ enum Holder {
 /// The problem of a request without a valid token.
 pub(crate) fn no_token() -> Problem {
     Problem::new(Code::NoToken, "expected a valid token that has not expired or been revoked")
+}
+
+/// Requires a grant that still counts.
+pub(crate) fn require_live(grant: Grant, now_ms: i64) -> ApiResult<Grant> {
+    if grant.is_live(now_ms) {
+        return Ok(grant);
+    }
+    Err(match grant {
+        Grant { revoked_at_ms: Some(_), .. } => Problem::no_longer(Ended::Revoked),
+        Grant { became: Some(_), .. } => no_token(),
+        _ => Problem::no_longer(Ended::Expired),
+    })
 }
 
 fn unknown(match_name: &MatchName) -> Problem {

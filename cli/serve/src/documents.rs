@@ -194,6 +194,25 @@ pub(crate) struct LegalCommand {
     irreversible: Option<bool>,
 }
 
+/// Whose turn it is on a branch.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct TurnNow {
+    /// Whether the branch is over; null if the viewer may not know.
+    #[schema(required = true)]
+    over: Option<bool>,
+    /// The seats that have something to do; empty when the branch is over, null if the viewer may not know.
+    #[schema(required = true)]
+    turn: Option<Vec<String>>,
+    /// The number of the turn, in games that count turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    turn_number: Option<u64>,
+    /// How the branch ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    result: Option<MatchResult>,
+}
+
 /// How a match ended.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct MatchResult {

@@ -14,6 +14,7 @@ impl From<StoreError> for Problem {
             E::TooManyGrants { .. } => Code::SlowDown,
             E::AlreadyExists { .. } | E::BranchExists { .. } | E::GrantExists { .. } => Code::Exists,
             E::BranchInUse { .. } | E::MainBranch { .. } => Code::BranchInUse,
+            E::LastHost { .. } => Code::LastHost,
             E::TooLarge { .. } => Code::TooLarge,
             E::IdempotencyKeyReused { .. } => Code::KeyReused,
             E::InvitationSpent { .. } => Code::Spent,
@@ -49,6 +50,7 @@ fn advice(error: &StoreError) -> Option<&'static str> {
     Some(match error {
         E::NoSuchGrant { .. } | E::InvitationSpent { .. } => "ask the host for a new one",
         E::TooManyGrants { .. } => "revoke one first",
+        E::LastHost { .. } => "make another host grant first",
         E::NotAPlayer { .. } => "name one of `p1` to `p16`",
         E::NothingToAppend { .. } => "give at least one command",
         E::AlreadyExists { .. } | E::BranchExists { .. } => "choose another name",

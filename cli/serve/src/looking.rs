@@ -3,7 +3,7 @@
 use turnfold_core::AnyState;
 use turnfold_replay::{
     History, LoggedRecord, MatchStanding, Position, ReplayError, SeatHistory, SourceName, Tail,
-    viewer::seat_history::look_at_last,
+    render::WhoseTurn, viewer::seat_history::look_at_last,
 };
 
 use crate::auth::Viewpoint;
@@ -56,6 +56,19 @@ impl OpenBranch {
         match view.viewer.standing(state) {
             Some(standing) => Ok(standing),
             None => Ok(self.history(world, view, at)?.standing()?),
+        }
+    }
+
+    /// Returns whose turn it is at its head, where this is the state.
+    pub(crate) fn whose_turn(
+        &self,
+        world: &World,
+        view: Viewpoint,
+        state: &dyn AnyState,
+    ) -> ApiResult<WhoseTurn> {
+        match WhoseTurn::seen_by(view.viewer, state) {
+            Some(turn) => Ok(turn),
+            None => Ok(WhoseTurn::of_history(&self.history(world, view, None)?)?),
         }
     }
 

@@ -24,6 +24,7 @@ pub(crate) enum Code {
     Rejected,
     Exists,
     BranchInUse,
+    LastHost,
     Spent,
     Moved,
     Malformed,
@@ -56,6 +57,7 @@ impl Code {
             Self::Rejected => (S::CONFLICT, "rejected", "The rules do not accept the command now"),
             Self::Exists => (S::CONFLICT, "exists", "The name is taken"),
             Self::BranchInUse => (S::CONFLICT, "branch_in_use", "The branch is in use"),
+            Self::LastHost => (S::CONFLICT, "last_host", "A match keeps a host"),
             Self::Spent => (S::GONE, "spent", "The invitation is spent"),
             Self::Moved => (S::PRECONDITION_FAILED, "moved", "The branch has changed"),
             Self::Malformed => (S::UNPROCESSABLE_ENTITY, "malformed", "Not a command of the ruleset"),
@@ -91,8 +93,18 @@ pub(crate) struct Problem {
     is_of_store: bool,
     /// What helps.
     remedy: Option<Remedy>,
+    /// How the token ended, where it was valid once.
+    ended: Option<Ended>,
     /// Whether the store can write again only after a restart of the service.
     needs_restart: bool,
+}
+
+/// How a token ended that was valid once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Ended {
+    Revoked,
+    Expired,
 }
 
 /// What helps against trouble with the store.
@@ -128,8 +140,18 @@ impl Problem {
             tag: None,
             is_of_store: false,
             remedy: None,
+            ended: None,
             needs_restart: false,
         }
+    }
+
+    /// A token that no longer counts.
+    pub(crate) fn no_longer(ended: Ended) -> Self {
+        let detail = match ended {
+            Ended::Revoked => "the token was revoked; ask the host for a new one",
+            Ended::Expired => "the token has expired; ask the host for a new one",
+        };
+        Self { ended: Some(ended), ..Self::new(Code::NoToken, detail) }
     }
 
     /// A request that cannot be used, and why.
@@ -231,6 +253,7 @@ impl Problem {
             request: request.into(),
             index,
             record,
+            ended: self.ended,
         };
         let mut text = json_line(&body).expect("plain data encodes");
         text.push('\n');
@@ -273,6 +296,10 @@ pub(crate) struct ProblemJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<crate::documents::Record>)]
     record: Option<Record>,
+    /// How the token ended, where it was valid once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    ended: Option<Ended>,
 }
 
 /// Travels in the answer to the outermost layer, which writes it with the id of the request.

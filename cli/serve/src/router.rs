@@ -63,7 +63,7 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(events::follow))
         .routes(routes!(grants::list, grants::create))
         .routes(routes!(grants::revoke))
-        .routes(routes!(join::join))
+        .routes(routes!(join::show, join::join))
         .routes(routes!(papers::take))
         .routes(routes!(backup::backup))
         .routes(routes!(health::lives))

@@ -27,6 +27,7 @@ impl StoreError {
             Self::Conflict { .. }
             | Self::IdempotencyKeyReused { .. }
             | Self::InvitationSpent { .. }
+            | Self::LastHost { .. }
             | Self::TooManyGrants { .. } => ErrorKind::Negative,
             Self::NoSuchMatch { .. }
             | Self::NoSuchBranch { .. }

@@ -192,6 +192,14 @@ pub enum StoreError {
         /// What the invitation is called.
         id: GrantId,
     },
+    /// A match keeps a host.
+    #[error("the grant `{id}` is the last host grant of match `{match_name}`")]
+    LastHost {
+        /// The match.
+        match_name: MatchName,
+        /// What the grant is called.
+        id: GrantId,
+    },
     /// A grant has this hash, or one of the same match this name.
     #[error("a grant `{id}` already exists")]
     GrantExists {

@@ -99,16 +99,18 @@ pub(super) fn revoke(
     let of = fleet.reading.found_match(match_name)?;
     judged(fleet, |connection, _| {
         let rows = connection.query(OF_MATCH, &[&uuid(of.id)])?;
-        for row in &rows {
-            let hash = digest(row, 0)?;
-            if GrantId::of(&hash) == id {
-                update(connection, &hash, |grant| {
-                    grant.revoked_at_ms.get_or_insert(now_ms);
-                })?;
-                return Ok(Ok(hash));
-            }
+        let grants = rows.iter().map(|row| Ok((digest(row, 0)?, read(row, match_name)?)));
+        let grants = grants.collect::<Result<Vec<_>, StoreError>>()?;
+        let Some((hash, grant)) = grants.iter().find(|(hash, _)| GrantId::of(hash) == id).cloned() else {
+            return Ok(Err(StoreError::NoSuchGrant { id }));
+        };
+        if let Err(error) = granting::require_host_left(match_name, (&hash, &grant), grants, now_ms) {
+            return Ok(Err(error));
         }
-        Ok(Err(StoreError::NoSuchGrant { id }))
+        update(connection, &hash, |grant| {
+            grant.revoked_at_ms.get_or_insert(now_ms);
+        })?;
+        Ok(Ok(hash))
     })
 }
 

@@ -34,11 +34,11 @@ impl Store {
     }
 
     /// Revokes a grant of a match and returns the hash of its token. One that was revoked before stays as it is; what an
-    /// invitation became has to be revoked by itself.
+    /// invitation became has to be revoked by itself. The last live grant of a host stays.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchGrant`] when the match has no such grant, [`StoreError::NoSuchMatch`], and every error of reading
-    /// and writing.
+    /// [`StoreError::NoSuchGrant`] when the match has no such grant, [`StoreError::LastHost`], [`StoreError::NoSuchMatch`],
+    /// and every error of reading and writing.
     pub fn revoke_grant(
         &self,
         match_name: &MatchName,

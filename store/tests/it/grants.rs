@@ -160,6 +160,28 @@ fn only_an_invitation_that_counts_can_be_spent_and_only_for_a_new_token() {
 }
 
 #[test]
+fn the_last_live_host_grant_of_a_match_is_not_revoked() {
+    on_all(|store| {
+        let [first, second, late] = [1, 2, 3].map(|number| GrantId::of(&token(number)));
+        store.grant(&token(1), new(GrantKind::Host), NOW).unwrap();
+        store.grant(&token(2), expiring(GrantKind::Host, NOW + 50), NOW).unwrap();
+        store.grant(&token(4), new(SPECTATOR), NOW).unwrap();
+        // The second has expired by then, and a spectator is no host.
+        let last = store.revoke_grant(&name("m"), first, NOW + 50);
+        assert!(matches!(last, Err(StoreError::LastHost { .. })), "{last:?}");
+        let told = refusal(store, last, ErrorKind::Negative);
+        assert_eq!(told, format!("the grant `{first}` is the last host grant of match `m`"));
+        assert!(store.find_grant(&token(1)).unwrap().unwrap().is_live(NOW + 50));
+        store.revoke_grant(&name("m"), second, NOW + 50).unwrap();
+        store.grant(&token(3), new(GrantKind::Host), NOW + 50).unwrap();
+        store.revoke_grant(&name("m"), first, NOW + 60).unwrap();
+        // What was revoked before stays so, and is no reason to refuse.
+        store.revoke_grant(&name("m"), first, NOW + 61).unwrap();
+        assert!(store.revoke_grant(&name("m"), late, NOW + 62).is_err());
+    });
+}
+
+#[test]
 fn a_revoked_grant_stays_listed_with_when_that_was_first() {
     on_all(|store| {
         store.create_match(&name("n"), &genesis(), Vec::new()).unwrap();
@@ -226,7 +248,7 @@ fn a_match_has_a_thousand_live_grants_and_keeps_no_more_than_two_thousand() {
     assert_eq!(live(NOW + 100), (1_998, 999));
     for number in 1_998..2_003 {
         store.revoke_grant(&name("m"), GrantId::of(&token(number - 1)), NOW + 101).unwrap();
-        store.grant(&token(number), new(GrantKind::Host), NOW + 101).unwrap();
+        store.grant(&token(number), new(SPECTATOR), NOW + 101).unwrap();
     }
     assert_eq!(live(NOW + 101), (2_000, 999));
     // Those that are gone were made first and counted no more.

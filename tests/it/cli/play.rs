@@ -149,7 +149,7 @@ exit 1| error: the command was rejected; nothing was recorded; `turnfold rules i
 $ turnfold play duel --no-auto-roll
 nothing played; a roll is due: 4 values in 1..=6 for initiative
 $ turnfold play duel "roll 1 1 2 2"
-! host roll 1 1 2 2 => rejected bad_roll (entry 1: the seeded dice give [2, 5, 4, 2], found [1, 1, 2, 2])
+! host roll 1 1 2 2 => rejected bad_roll (entry 1: the seeded dice give another roll, and roll by themselves)
 exit 1| error: the command was rejected; nothing was recorded; `turnfold rules initiative bad_roll` explains it
 $ turnfold play duel
 1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; movement_complete #363c06c4ad373592

@@ -20,6 +20,7 @@ use turnfold_core::{
     Answer, Malformed, MatchResult, Perspective, Registry, Rules, Seat, Secrets, SetupError,
 };
 use turnfold_laws::{Fixture, Law, broken_laws};
+use turnfold_replay::render::WhoseTurn;
 use turnfold_replay::{History, MatchStanding, SeatHistory, Viewer, tfl};
 
 use parts::{Command, Effect, Forgetful, Plan, Reason, Rejection, Setup, State, View};
@@ -459,7 +460,15 @@ fn standing<const FAULT: u8>(secret: u32, viewer: Viewer) -> String {
     let registry = Registry::default().with(erase::<Toy<FAULT>>());
     let replay = tfl::read("toy.tfl", text.as_bytes(), &registry).unwrap();
     let history = History::of_replay("toy.tfl".as_ref(), &replay).unwrap();
-    let MatchStanding { turn_number, result } = SeatHistory::of(viewer, history).unwrap().standing().unwrap();
+    let history = SeatHistory::of(viewer, history).unwrap();
+    let MatchStanding { turn_number, result } = history.standing().unwrap();
+    // Whose turn it is comes from the same match, so that it has the same result.
+    let turn = serde_json::to_value(WhoseTurn::of_history(&history).unwrap()).unwrap();
+    let [number, of_turn] =
+        ["turn_number", "result"].map(|member| turn.get(member).cloned().unwrap_or_default());
+    assert_eq!(number, serde_json::json!(turn_number));
+    assert_eq!(of_turn, serde_json::json!(result));
+    assert_eq!((&turn["over"], &turn["turn"]), (&true.into(), &serde_json::json!([])));
     format!("{turn_number:?} {}", result.unwrap())
 }
 

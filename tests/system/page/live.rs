@@ -152,10 +152,10 @@ fn vw_32_axe_finds_no_violation_in_the_pages_of_a_service() {
     browser.open(&format!("{}/m/hexes#t={host}", service.origin()));
     browser.wait_until(LIVE);
     check("a match, as host");
-    for fold in 0..3 {
+    for fold in 0..4 {
         browser.run(&format!("document.querySelectorAll('.matchtools details')[{fold}].open = true"));
         browser.wait_until(
-            "return document.querySelectorAll('details[open] :is(.grants li, .branches li, .files)').length > 0",
+            "return document.querySelectorAll('details[open] :is(.who, .grants li, .branches li, .files)').length > 0",
         );
         check(&format!("its tools, {fold}"));
     }
@@ -180,8 +180,8 @@ fn fixture() -> String {
     fs::read_to_string(workspace().join("fixtures/hexcapture/small-world.toml")).unwrap()
 }
 
-/// The most bytes of what only the service serves (VW-23).
-const LIVE_BYTES_MAX: usize = 48 << 10;
+/// The most bytes of what only the service serves (VW-23): with `viewer.js`, a third of that on the way.
+const LIVE_BYTES_MAX: usize = 80 << 10;
 
 #[test]
 fn vw_23_the_scripts_of_the_service_are_small() {

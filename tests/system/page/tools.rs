@@ -80,7 +80,7 @@ fn vw_13_an_invitation_is_good_once_and_a_token_can_be_taken_back() {
     let path = format!("/v1/matches/maya/grants/{}", seat["id"].as_str().unwrap());
     assert_eq!(service.send("DELETE", &path, &host, "").status, 204);
     first.wait_until(
-        "return document.querySelector('.connection').textContent.includes('taken this token back')",
+        "return document.querySelector('.connection').textContent.includes('taken this access back')",
     );
 }
 

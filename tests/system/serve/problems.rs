@@ -224,6 +224,48 @@ fn sv_7_conflicts_have_their_codes() {
     }
 }
 
+/// SV-7, VW-38: what a page needs to say why there is no access, and that the last host stays.
+#[test]
+fn sv_25_the_last_host_stays_and_a_token_that_ended_says_how() {
+    let service = Running::alone();
+    let [host, ..] = ford(&service);
+    let grants = || Call::get("/v1/matches/ford/grants", &host).to(&service).is(200).json();
+    let id =
+        grants()["items"].as_array().unwrap().iter().find(|grant| grant["kind"] == "host").unwrap()["id"]
+            .clone();
+    let path = format!("/v1/matches/ford/grants/{}", id.as_str().unwrap());
+    for token in [host.as_str(), service.admin()] {
+        let refused = Call::new("DELETE", &path, token).to(&service).problem(409, "last_host").json();
+        let detail = refused["detail"].as_str().unwrap();
+        assert!(detail.ends_with("host grant of match `ford`; make another host grant first"), "{detail}");
+    }
+    let other = service.grant("ford", r#"{"kind":"host"}"#);
+    Call::new("DELETE", &path, &host).to(&service).is(204);
+    let ended = |token: &str| {
+        Call::get("/v1/matches/ford", token).to(&service).problem(401, "no_token").json()["ended"].clone()
+    };
+    assert_eq!(ended(&host), "revoked");
+    Call::get("/v1/matches/ford", other["token"].as_str().unwrap()).to(&service).is(200);
+    let brief = service.grant("ford", r#"{"kind":"spectator","expires":"1s"}"#);
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    assert_eq!(ended(brief["token"].as_str().unwrap()), "expired");
+    assert_eq!(ended(&format!("tf_s_{}", "A".repeat(43))), Value::Null);
+    // An invitation says what it is for, and is not spent by that.
+    let invitation = service.grant("ford", r#"{"kind":"invitation","seat":"p2"}"#);
+    let token = invitation["token"].as_str().unwrap();
+    for _ in 0..2 {
+        let told = Call::get("/v1/join", token).to(&service).is(200).json();
+        assert_eq!(
+            (&told["match"], &told["seat"], &told["ruleset"]),
+            (&json!("ford"), &json!("p2"), &json!("cycletap"))
+        );
+    }
+    Call::post("/v1/join", token, &json!({})).to(&service).is(201);
+    Call::get("/v1/join", token).to(&service).problem(410, "spent");
+    Call::get("/v1/join", service.admin()).to(&service).problem(403, "forbidden");
+    Call::get("/v1/join", &format!("tf_i_{}", "A".repeat(43))).to(&service).problem(401, "no_token");
+}
+
 /// SV-31: a seat that asks more than 50 times a second, after a burst of four times as many.
 #[test]
 fn sv_31_a_seat_that_asks_too_often_is_told_to_slow_down() {

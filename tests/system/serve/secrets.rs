@@ -79,8 +79,16 @@ impl Told<'_> {
             self.get(&main_of("secret", rest), &[]);
             self.get(&main_of("secret", rest), &[("accept", "text/plain")]);
         }
-        let paths =
-            ["", "/secret", "/secret/branches", "/secret/grants", "/other", "/secret/branches/no/view"];
+        let paths = [
+            "",
+            "/secret",
+            "/secret?branch=main",
+            "/secret?branch=no",
+            "/secret/branches",
+            "/secret/grants",
+            "/other",
+            "/secret/branches/no/view",
+        ];
         for path in paths {
             self.get(&format!("/v1/matches{path}"), &[]);
         }

@@ -321,8 +321,8 @@ class BoardView {
 		Object.assign(cell, { cell: content, marks });
 		const { group } = cell;
 		const [x, y] = layout.middle(place);
-		const [label, mark, tint, of = tint, name = label] = /** @type {Cell} */ (content ?? ["", "", "plain"]);
-		const [ink, shade] = [inkOn(tint), layout.shade(place)];
+		const [label, given, tint, of = tint, name = label] = /** @type {Cell} */ (content ?? ["", "", "plain"]);
+		const [ink, shade, mark] = [inkOn(tint), layout.shade(place), given === label ? "" : given];
 		const says = [name || "empty", tint === "plain" ? "" : tint, mark, ...marks.split(" ")];
 		filled(group, {
 			class: content || marks || shade ? `cell ${tintClass(tint)}${shade}${marks}` : "hole",
@@ -777,7 +777,8 @@ export class Viewer extends EventTarget {
 		copy.addEventListener("click", () => this.copyLink());
 		/** @param {1 | -1} way */
 		const find = (way) => (this.pause(), this.find(text.value, way));
-		const ways = [button("Previous match", () => find(-1)), button("Next match", () => find(1))];
+		const ways = [button("Previous match", () => find(-1)), button("Next match", () => {})];
+		ways[1].type = "submit";
 		const search = html("form", { class: "search", role: "search" }, html("label", { for: "search" }, "Search"), text, ...ways);
 		const goTo = html("form", { class: "go-to" }, html("label", { for: "go-to" }, "Go to"), number, html("button", {}, "Go"));
 		search.addEventListener("submit", (event) => (event.preventDefault(), find(1)));

@@ -10,7 +10,7 @@ use crate::history::position::{Position, Tail};
 use crate::history::revision::Revision;
 use crate::render::text::{Line, counted, dim, plain, strong, time};
 use crate::viewer::Viewer;
-use crate::viewer::seat_history::MatchStanding;
+use crate::viewer::seat_history::{MatchStanding, SeatHistory};
 
 /// A match of a list. It serializes as what `matches --format json` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -59,14 +59,14 @@ impl OriginDocument {
     }
 }
 
-/// Whose turn it is in a match, as the host sees it.
+/// Whose turn it is in a match, as a viewer may know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhoseTurn {
     /// No more commands are taken.
     Over(MatchStanding),
     /// These seats have a command that would be applied.
     Of(Vec<Seat>, MatchStanding),
-    /// This build does not have the rules that tell.
+    /// This build does not have the rules, or the viewer may not know.
     Unknown,
 }
 
@@ -120,7 +120,23 @@ impl WhoseTurn {
         }
     }
 
-    /// Returns whose turn it is in a state.
+    /// Returns whose turn it is in a state; `None` where a part of it may be concealed from the viewer, so that its history
+    /// is needed.
+    #[must_use]
+    pub fn seen_by(viewer: Viewer, state: &dyn AnyState) -> Option<Self> {
+        viewer.standing(state).map(|_| Self::in_state(state))
+    }
+
+    /// Returns whose turn it is at the end of a history, as far as its viewer may know: whose it is in the match that the
+    /// viewer knows of.
+    ///
+    /// # Errors
+    /// As for [`SeatHistory::fold`].
+    pub fn of_history(history: &SeatHistory) -> Result<Self, ReplayError> {
+        Ok(history.known_state()?.map_or(Self::Unknown, |state| Self::in_state(state.as_ref())))
+    }
+
+    /// Returns whose turn it is in a state that conceals nothing.
     pub(crate) fn in_state(state: &dyn AnyState) -> Self {
         let standing = Viewer::HOST.standing(state).unwrap_or_default();
         if state.over() {

@@ -201,7 +201,11 @@ fn rejected(error: &FoldError) -> Rejected {
     match error {
         FoldError::Malformed { message, .. } => Rejected::new("malformed", message.as_str()),
         FoldError::Rejected { rejected, .. } => Rejected::clone(rejected),
-        FoldError::WrongRoll { .. } => Rejected::new("bad_roll", error.to_string()),
+        // What the dice give is not said: to whoever recorded another roll it would be the next one.
+        FoldError::WrongRoll { seq, .. } => Rejected::new(
+            "bad_roll",
+            format!("entry {seq}: the seeded dice give another roll, and roll by themselves"),
+        ),
         other => Rejected::new("malformed", other.to_string()),
     }
 }

@@ -1,7 +1,7 @@
 /**
- * Asks the service: requests with a token, the live stream, and what is kept in this browser.
+ * Asks the service: requests with a token, and the live stream.
  *
- * @typedef {{type: string, title: string, status: number, detail: string, index?: number, record?: {message: string | null, reason: string | null}}} ProblemJson
+ * @typedef {{type: string, title: string, status: number, detail: string, ended?: "revoked" | "expired", index?: number, record?: {message: string | null, reason: string | null}}} ProblemJson
  */
 
 /** What the service refused, and why. */
@@ -11,6 +11,7 @@ export class Problem extends Error {
 		super(problem?.record?.message || problem?.detail || `The service answered ${status}.`);
 		this.status = status;
 		this.code = (problem?.type ?? "").split(":").at(-1);
+		this.ended = problem?.ended;
 	}
 }
 
@@ -101,27 +102,3 @@ export function makeToken(kind) {
 	const text = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 	return `tf_${kind}_${text}`;
 }
-
-/** What this browser keeps of a match: a token, or an invitation and the token that it is joining with.
- * @typedef {{token?: string, invitation?: string, joining?: string, seat?: string}} Kept */
-
-const PREFIX = "turnfold:";
-
-/** @param {string} match @returns {Kept} */
-export function kept(match) {
-	try {
-		return JSON.parse(localStorage.getItem(PREFIX + match) ?? "{}");
-	} catch {
-		return {};
-	}
-}
-
-/** @param {string} match @param {Kept | null} what */
-export function keep(match, what) {
-	if (what) localStorage.setItem(PREFIX + match, JSON.stringify(what));
-	else localStorage.removeItem(PREFIX + match);
-}
-
-/** Returns the matches that this browser keeps something of. */
-export const keptMatches = () =>
-	Object.keys(localStorage).filter((key) => key.startsWith(PREFIX)).map((key) => key.slice(PREFIX.length)).sort();

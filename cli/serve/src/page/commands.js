@@ -21,9 +21,12 @@ const placesOf = ({ targets = [] }) => targets.flatMap((target) => (typeof targe
 /** The part of the page in which commands are given. */
 export class CommandPanel {
 	due = false;
-	/** @type {Legal[]} */ #legal = [];
+	/** The commands that may be given from here. @type {Legal[]} */ legal = [];
+	/** The seats that others have or are invited to. @type {Set<string>} */ taken = new Set();
 	/** The places chosen of a command that takes more. @type {string[]} */ #chosen = [];
 	#isSending = false;
+	/** How many entries were there when a command was refused: what comes later makes that old. */
+	#refusedAt = Infinity;
 	#asked = 0;
 	field = html("input", { id: "command", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
 	send = html("button", { class: "primary" }, "Send");
@@ -42,12 +45,18 @@ export class CommandPanel {
 		this.roll.addEventListener("click", () => this.give(""));
 	}
 
+	/** Whether a roll is due that the service makes when anyone asks for it. */
+	get isDueByService() {
+		return this.due && this.live.info?.dice === "seeded";
+	}
+
 	/** Asks which commands are legal now. */
 	async refresh() {
 		const { live } = this;
 		this.element.hidden = !live.plays;
 		if (!live.plays) return;
 		const asked = ++this.#asked;
+		if (live.viewer.length > this.#refusedAt) this.#say("");
 		this.list.setAttribute("aria-busy", "true");
 		for (let tries = 1; asked === this.#asked; tries++) {
 			try {
@@ -65,8 +74,8 @@ export class CommandPanel {
 		const { live } = this;
 		try {
 			const { items } = await live.api.get(live.path("legal"));
-			const taken = live.hosts ? await this.#taken() : new Set();
-			return items.filter((/** @type {Legal} */ { seat }) => !taken.has(seat));
+			this.taken = live.hosts ? await this.#taken() : new Set();
+			return items.filter((/** @type {Legal} */ { seat }) => !this.taken.has(seat));
 		} catch (error) {
 			if (error instanceof Problem && error.status === 413) return [];
 			throw error;
@@ -82,7 +91,7 @@ export class CommandPanel {
 	/** Offers nothing until it is asked anew. */
 	clear() {
 		this.#asked++;
-		this.#legal = [];
+		this.legal = [];
 		this.#chosen = [];
 		this.#marked = "";
 		this.list.replaceChildren();
@@ -91,10 +100,10 @@ export class CommandPanel {
 
 	/** @param {Legal[]} legal */
 	#offer(legal) {
-		this.#legal = legal;
+		this.legal = this.isDueByService ? [] : legal;
 		this.#chosen = [];
 		this.roll.hidden = !this.due;
-		const plain = legal.filter((one) => placesOf(one).length === 0);
+		const plain = this.legal.filter((one) => placesOf(one).length === 0);
 		const buttons = plain.slice(0, BUTTONS_MAX).map((one) => {
 			const button = html("button", { type: "button" }, html("bdi", {}, shown(this.#text(one))));
 			button.addEventListener("click", () => this.#choose(one, button));
@@ -105,6 +114,7 @@ export class CommandPanel {
 		this.list.removeAttribute("aria-busy");
 		this.#mark();
 		this.#drawHint();
+		this.live.turn.draw();
 		// The list takes room from the log.
 		this.live.viewer.log.show(this.live.viewer.position);
 	}
@@ -113,7 +123,7 @@ export class CommandPanel {
 	#drawHint() {
 		const { viewer } = this.live;
 		const [isAtHead, hasButtons] = [viewer.position === viewer.length, this.list.children.length > 0];
-		const atHead = this.due ? "A roll is due." : this.#legal.length === 0 ? "Nothing for you to do now." : this.#chosen.length > 0 ? "Choose where to." : hasButtons ? "" : "Choose a marked place.";
+		const atHead = this.due ? "A roll is due." : this.legal.length === 0 ? "" : this.#chosen.length > 0 ? "Choose where to." : hasButtons ? "" : "Choose a marked place.";
 		this.hint.textContent = isAtHead ? atHead : "This is an earlier entry. Commands are given at the last one.";
 	}
 
@@ -125,7 +135,7 @@ export class CommandPanel {
 	/** Returns the commands that go on from the places chosen, and those in addition. @param {string[]} more */
 	#from(...more) {
 		const places = [...this.#chosen, ...more];
-		return this.#legal.filter((one) => places.every((place, index) => placesOf(one)[index] === place));
+		return this.legal.filter((one) => places.every((place, index) => placesOf(one)[index] === place));
 	}
 
 	#mark() {
@@ -152,7 +162,7 @@ export class CommandPanel {
 	/** Another entry is shown. @param {boolean} isAtHead */
 	moved(isAtHead) {
 		this.list.hidden = !isAtHead;
-		if (!isAtHead || this.#legal.length > 0) this.#mark();
+		if (!isAtHead || this.legal.length > 0) this.#mark();
 		if (!isAtHead || !this.list.hasAttribute("aria-busy")) this.#drawHint();
 	}
 
@@ -191,7 +201,7 @@ export class CommandPanel {
 
 	/** @param {string} text */
 	#typed(text) {
-		const known = this.#legal.find((one) => this.#text(one) === text);
+		const known = this.legal.find((one) => this.#text(one) === text);
 		if (known) this.#choose(known, this.field);
 		else this.give(text);
 	}
@@ -295,11 +305,13 @@ export class CommandPanel {
 		if (command) this.field.value = command;
 		const isMoved = error instanceof Problem && error.status === 412;
 		this.#say(isMoved ? "The game has moved on. Look at it, then send again." : `Not done: ${error instanceof Error ? error.message : error}`);
+		if (!isMoved) this.#refusedAt = this.live.viewer.length;
 		this.field.focus();
 	}
 
 	/** @param {string} text */
 	#say(text) {
+		this.#refusedAt = Infinity;
 		this.note.textContent = text;
 	}
 

@@ -1,6 +1,8 @@
 /** The home page (VW-13): the matches that this browser holds tokens for, and for the admin new ones. */
 import { html, shown } from "./viewer.js";
-import { Api, Problem, keep, kept, keptMatches } from "./api.js";
+import { Api, Problem } from "./api.js";
+import { addToken, chosenOf, kept, keptMatches, nameOf, refusal } from "./access.js";
+import { waiting } from "./turn.js";
 
 /** How often the matches are asked for while the page is visible, in milliseconds (VW-23). */
 const ASK_EVERY = 15_000;
@@ -26,52 +28,70 @@ export function showHome(root) {
 async function matchItem(match) {
 	const link = html("a", { href: `/m/${match}` }, html("bdi", {}, shown(match)));
 	const said = html("span", { class: "note" });
-	const { token, invitation } = kept(match);
+	const what = kept(match);
+	const access = chosenOf(what);
 	const item = html("li", {}, link, " ", said);
-	if (invitation || !token) {
+	if (what.invitation || !access) {
 		said.textContent = "invitation";
 		return item;
 	}
 	try {
+		const { token } = access;
 		const api = new Api(token);
-		const info = await api.get(`/v1/matches/${match}`);
-		const legal = info.over || !"sh".includes(token[3]) ? [] : (await api.get(`/v1/matches/${match}/branches/main/legal`)).items;
+		/** @type {import("./match.js").MatchInfo} */ const info = await api.get(`/v1/matches/${match}`);
 		if (info.title) link.replaceChildren(html("bdi", {}, shown(info.title)));
-		const turn = info.over ? "over" : legal.length > 0 ? "your turn" : "waiting for others";
-		said.textContent = `${info.ruleset}, ${info.head} entries, ${token[3] === "v" && !info.over ? "you look on" : turn}`;
-		item.classList.toggle("turn", turn === "your turn");
+		const { over, turn } = info.now ?? { over: info.over, turn: null };
+		const isMine = !over && turn?.includes(nameOf(access));
+		const says = over ? "over" : isMine ? "your turn" : waiting(turn).toLowerCase();
+		said.textContent = `${info.ruleset}, ${info.head} entries, ${says}${token[3] === "v" ? ", you look on" : ""}`;
+		item.classList.toggle("turn", isMine);
 	} catch (error) {
-		said.textContent = error instanceof Problem && error.status === 401 ? "the token was taken back" : `${error instanceof Error ? error.message : error}`;
+		said.textContent = error instanceof Problem && [401, 404].includes(error.status) ? refusal(error, access) : `${error instanceof Error ? error.message : error}`;
 	}
 	return item;
 }
 
-/** The part for whoever has the admin's token. */
+/** The part for those who have the admin token. */
 function adminPart() {
 	const token = html("input", { id: "admin", type: "password", autocomplete: "off", size: 40 });
-	const form = html("form", {}, html("label", { for: "admin" }, "Admin token"), token, html("button", {}, "Open"));
+	const note = html("p", { role: "status", class: "note" });
+	const form = html("form", {}, html("label", { for: "admin" }, "Admin token"), token, html("button", {}, "Open"), note);
 	const part = html("details", { class: "fold" }, html("summary", {}, "Make a match"), html("div", { class: "panel" }, form));
-	const open = async () => {
-		form.after(await newMatch(sessionStorage.getItem(ADMIN) ?? ""));
-		form.hidden = true;
+	/** @type {HTMLElement | null} */ let made = null;
+	/** @param {string} why */
+	const refused = (why) => {
+		sessionStorage.removeItem(ADMIN);
+		form.hidden = false;
+		note.textContent = why;
+		token.value = "";
 	};
-	form.addEventListener("submit", (event) => {
-		event.preventDefault();
-		sessionStorage.setItem(ADMIN, token.value.trim());
-		open();
-	});
-	if (sessionStorage.getItem(ADMIN)) open();
+	/** @param {string} admin */
+	const open = async (admin) => {
+		try {
+			// Every token may list its matches, so the kind is looked at, too.
+			if (!admin.startsWith("tf_a_")) return refused("That is not the admin token.");
+			await new Api(admin).get("/v1/matches?limit=1");
+			sessionStorage.setItem(ADMIN, admin);
+			if (!made) form.after((made = await newMatch(() => refused("The admin token counts no more. Enter the present one; what you typed below stays."))));
+			form.hidden = true;
+		} catch (error) {
+			if (error instanceof Problem && error.status === 401) refused("That is not the admin token.");
+			else note.textContent = error instanceof Error ? error.message : `${error}`;
+		}
+	};
+	form.addEventListener("submit", (event) => (event.preventDefault(), open(token.value.trim())));
+	const before = sessionStorage.getItem(ADMIN);
+	if (before) open(before);
 	return part;
 }
 
 /** @param {string} label @param {HTMLElement} field */
 const labelled = (label, field) => html("p", { class: "labelled" }, html("label", { for: field.id }, label), field);
 
-/** @param {string} admin */
-async function newMatch(admin) {
-	const api = new Api(admin);
+/** @param {() => void} refused what is done when the admin token counts no more */
+async function newMatch(refused) {
 	/** @type {{items: {ruleset: string, summary: string, example: string}[]}} */
-	const { items } = await api.get("/v1/rulesets");
+	const { items } = await new Api("").get("/v1/rulesets");
 	const name = html("input", { id: "name", required: "", pattern: "[a-z0-9][a-z0-9._\\-]{0,63}", autocomplete: "off" });
 	const title = html("input", { id: "title", maxlength: 200, autocomplete: "off" });
 	const ruleset = html("select", { id: "ruleset" }, ...items.map((one) => html("option", { value: one.ruleset }, `${one.ruleset}: ${one.summary}`)));
@@ -85,12 +105,14 @@ async function newMatch(admin) {
 	form.addEventListener("submit", async (event) => {
 		event.preventDefault();
 		try {
+			note.textContent = "";
+			const api = new Api(sessionStorage.getItem(ADMIN) ?? "");
 			const made = await api.post("/v1/matches", { name: name.value, ruleset: ruleset.value, setup: setup.value, dice: dice.value, ...(title.value ? { title: title.value } : {}) });
-			keep(made.match, { token: made.token });
+			addToken(made.match, made.token, "host");
 			location.assign(`/m/${made.match}`);
 		} catch (error) {
-			note.textContent = error instanceof Error ? error.message : `${error}`;
-			if (error instanceof Problem && error.status === 401) sessionStorage.removeItem(ADMIN);
+			if (error instanceof Problem && error.status === 401) refused();
+			else note.textContent = error instanceof Error ? error.message : `${error}`;
 		}
 	});
 	return form;

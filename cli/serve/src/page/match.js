@@ -4,79 +4,28 @@
  * @import {Frame, Frames} from "./frames.d.ts"
  */
 import { Viewer, html, shown } from "./viewer.js";
-import { Api, NoAnswer, Problem, keep, kept, makeToken, pause, readEvents, readJson, sleep } from "./api.js";
+import { Api, NoAnswer, Problem, pause, readEvents, readJson, sleep } from "./api.js";
+import { addToken, chosenOf, kept, nameOf, refusal, showInvitation, showNoAccess, takeToken } from "./access.js";
 import { CommandPanel } from "./commands.js";
 import { MatchTools } from "./tools.js";
+import { TurnLine } from "./turn.js";
 
-/** @typedef {{match: string, ruleset: string, version: number, title: string, players: string[], branches: string[], head: number, over: boolean}} MatchInfo */
+/** @typedef {{match: string, ruleset: string, version: number, title: string, players: string[], branches: string[], head: number, over: boolean, dice: string, now?: import("./turn.js").Now}} MatchInfo */
 
 /** At most so often, in milliseconds, new entries are shown. */
 const SHOW_EVERY = 250;
 
-/** Takes a token out of the address, where a link put it. @param {string} match */
-function takeToken(match) {
-	const [, kind, token] = /^#([it])=(tf_[a-z]_[\w-]{43})$/.exec(location.hash) ?? [];
-	if (!token) return;
-	history.replaceState(history.state, "", location.pathname + location.search);
-	const { invitation, joining, ...own } = kept(match);
-	keep(match, kind === "i" ? { ...own, invitation: token, ...(invitation === token ? { joining } : {}) } : { token });
-}
-
 /** Shows a match. @param {string} match @param {HTMLElement} root */
 export async function showMatch(match, root) {
-	takeToken(match);
-	const { token, invitation } = kept(match);
-	if (invitation) return showInvitation(match, root);
-	if (!token) return showNoToken(match, root);
-	await new LiveMatch(match, token, root).begin();
-}
-
-/** Asks whether an invitation is to be accepted: programs that look at links must not spend it. @param {string} match @param {HTMLElement} root */
-function showInvitation(match, root) {
-	const join = html("button", { type: "button", class: "primary" }, "Join");
-	const note = html("p", { role: "status", class: "note" });
-	join.addEventListener("click", async () => {
-		join.disabled = true;
-		// The token is made and kept before it is sent, so that the same request can be repeated if its answer is lost.
-		const asked = kept(match);
-		const token = asked.joining ?? makeToken("s");
-		keep(match, { ...asked, joining: token });
-		for (let tries = 1; ; tries++) {
-			try {
-				const { seat } = await new Api(asked.invitation ?? "").post("/v1/join", { token });
-				keep(match, { token, seat });
-				return location.reload();
-			} catch (error) {
-				if (!(error instanceof NoAnswer)) {
-					keep(match, asked.token ? { token: asked.token, seat: asked.seat } : null);
-					note.textContent = error instanceof Problem && error.code === "spent" ? "This invitation has been used on another device. Ask the host for a new one." : `${error instanceof Error ? error.message : error}`;
-					if (asked.token) note.append(" ", html("a", { href: location.pathname }, "Open the match with the token that this browser has"));
-					return;
-				}
-				const wait = pause(tries);
-				note.textContent = `No answer. Trying again in ${Math.ceil(wait / 1000)} s.`;
-				await sleep(wait);
-			}
-		}
-	});
-	const replaced = kept(match).token ? [html("p", {}, "This browser holds another token for the match, which joining replaces.")] : [];
-	root.replaceChildren(html("section", { class: "panel" }, html("h2", {}, "Invitation"), html("p", {}, "You are invited to play ", html("bdi", {}, shown(match)), ". The first to join gets the seat."), ...replaced, join, note));
-	join.focus();
-}
-
-/** @param {string} match @param {HTMLElement} root */
-function showNoToken(match, root) {
-	const field = html("input", { id: "token", autocomplete: "off", spellcheck: "false", size: 50 });
-	const note = html("p", { role: "status", class: "note" });
-	const form = html("form", { class: "panel" }, html("h2", {}, "No token"), html("p", {}, "This browser holds no token for ", html("bdi", {}, shown(match)), ". Open the link that the host gave you, or paste your token."), html("label", { for: "token" }, "Token"), field, html("button", { class: "primary" }, "Open"), note);
-	form.addEventListener("submit", (event) => {
-		event.preventDefault();
-		const token = /tf_[ahsv]_[\w-]{43}/.exec(field.value)?.[0];
-		if (!token) return void (note.textContent = "That is no token.");
-		keep(match, { token });
-		location.reload();
-	});
-	root.replaceChildren(form);
+	const link = takeToken(match);
+	// A link that is pasted into an open page brings its secret there.
+	addEventListener("hashchange", () => takeToken(match) === "kept" && location.reload());
+	const what = kept(match);
+	const access = chosenOf(what);
+	if (link === "broken") return showNoAccess(match, root, ["This link is incomplete: the end of it is missing."]);
+	if (what.invitation) return showInvitation(match, root);
+	if (!access) return showNoAccess(match, root);
+	await new LiveMatch(match, access, root).begin();
 }
 
 /** A viewer of a match that goes on. */
@@ -124,15 +73,17 @@ export class LiveMatch {
 	connection = html("p", { class: "connection", role: "status" });
 	fresh = html("button", { type: "button", class: "fresh", hidden: "" });
 
-	/** @param {string} match @param {string} token @param {HTMLElement} root */
-	constructor(match, token, root) {
+	/** @param {string} match @param {import("./access.js").Access} access @param {HTMLElement} root */
+	constructor(match, access, root) {
 		this.match = match;
-		this.api = new Api(token);
-		this.kind = token[3];
+		this.access = access;
+		this.api = new Api(access.token);
+		this.kind = access.token[3];
 		this.root = root;
 		this.as = "";
 		this.viewer = new LiveViewer(root);
 		this.commands = new CommandPanel(this);
+		this.turn = new TurnLine(this);
 		this.tools = new MatchTools(this);
 		this.fresh.addEventListener("click", () => this.viewer.go(this.viewer.length));
 		this.viewer.addEventListener("position", () => this.#moved());
@@ -144,7 +95,7 @@ export class LiveMatch {
 		document.querySelector("header")?.append(this.connection, this.fresh, this.tools.element);
 		// What can be done stands below the board, in sight on a phone too.
 		const controls = root.querySelector(".controls");
-		const dock = html("div", { class: "dock" }, this.commands.element);
+		const dock = html("div", { class: "dock" }, this.turn.element, this.commands.element);
 		controls?.replaceWith(dock);
 		if (controls) dock.append(controls);
 	}
@@ -192,11 +143,13 @@ export class LiveMatch {
 		this.#shownBranch = this.branch;
 		this.#wanted = Infinity;
 		this.commands.clear();
+		this.turn.load();
 		await this.readInfo();
 		await this.#readTag();
 		const first = await this.api.get(this.path("frames"));
 		if (signal.aborted) return;
 		this.sees = first.viewer;
+		if (!this.as) this.#known(this.kind === "s" ? first.viewer : nameOf(this.access));
 		this.viewer.load(first);
 		await this.#readRest(first);
 		const asked = /^#(\d+)$/.exec(location.hash)?.[1];
@@ -206,9 +159,19 @@ export class LiveMatch {
 		if (!signal.aborted) this.#follow(first.head, signal);
 	}
 
+	/** Keeps as whom the token gives access. @param {string} seat */
+	#known(seat) {
+		if (this.access.seat === seat) return;
+		this.access.seat = seat;
+		this.tools.describe();
+		// It may have been forgotten in another tab.
+		if (kept(this.match).tokens.some(({ token }) => token === this.access.token)) addToken(this.match, this.access.token, seat);
+	}
+
 	/** Reads what is known of the match, of which more may be open to whoever played it once it is over. */
 	async readInfo() {
-		this.info = await this.api.get(`/v1/matches/${this.match}`);
+		const asked = new URLSearchParams({ ...(this.branch === "main" ? {} : { branch: this.branch }), ...(this.as ? { as: this.as } : {}) });
+		this.info = await this.api.get(`/v1/matches/${this.match}${asked.size ? `?${asked}` : ""}`);
 		this.over = this.info?.over ?? false;
 		this.tools.describe();
 	}
@@ -271,7 +234,7 @@ export class LiveMatch {
 			const after = this.#wanted - 1;
 			this.#wanted = Infinity;
 			try {
-				await this.#readTag();
+				await Promise.all([this.#readTag(), this.readInfo()]);
 				const more = await this.api.get(this.path("frames", { after }));
 				// Another branch is shown by now, and its address must not change.
 				if (signal.aborted) continue;
@@ -298,6 +261,7 @@ export class LiveMatch {
 	#arrived(toHead) {
 		if (toHead) this.viewer.go(this.viewer.length);
 		this.#moved();
+		this.turn.draw();
 		this.commands.refresh();
 	}
 
@@ -325,10 +289,27 @@ export class LiveMatch {
 	}
 
 	/** Says why nothing more will come. @param {unknown} error */
-	fail(error) {
+	async fail(error) {
 		this.#abort.abort();
-		const isRefused = error instanceof Problem && [401, 404].includes(error.status);
-		this.#say("lost", isRefused ? "The host has taken this token back, or the match is gone." : `${error instanceof Error ? error.message : error}`);
-		this.commands.end();
+		if (this.sees) this.commands.end();
+		this.turn.end();
+		const why = await this.#why(error);
+		this.#say("lost", why);
+		const main = html("a", { href: `/m/${this.match}` }, "Open branch main");
+		const isOfBranch = this.branch !== "main" && why.includes("branch");
+		if (!this.sees) showNoAccess(this.match, this.root, [why, ...(isOfBranch ? [" ", main] : [])], this.access.token);
+		else if (isOfBranch) this.connection.append(" ", main);
+	}
+
+	/** Says what is wrong: with the branch, the token or the match. @param {unknown} error @returns {Promise<string>} */
+	async #why(error) {
+		if (!(error instanceof Problem) || ![401, 404].includes(error.status)) return `${error instanceof Error ? error.message : error}`;
+		if (error.status === 401) return refusal(error, this.access);
+		try {
+			await this.api.get(`/v1/matches/${this.match}`);
+			return `There is no branch ${shown(this.branch)} in this match.`;
+		} catch (other) {
+			return other instanceof Problem ? refusal(other, this.access) : error.message;
+		}
 	}
 }

@@ -4,7 +4,7 @@
  * @import {LiveMatch} from "./match.js"
  */
 import { html, shown } from "./viewer.js";
-import { keep } from "./api.js";
+import { dropToken, keep, nameOf, switches, tokenForm } from "./access.js";
 
 /** @typedef {{branch: string, entries: number, from: {branch: string, seq: number} | null}} Branch */
 
@@ -27,7 +27,9 @@ export class MatchTools {
 	branches = html("div", { class: "branches" });
 	about = html("p", { class: "about" });
 	note = html("p", { role: "status", class: "note" });
-	seat = html("select", { "aria-label": "Viewer" });
+	/** As whom this page looks and plays, the switch to others (VW-38). */
+	you = html("summary", {});
+	seat = html("select", { id: "look-as", "aria-label": "Viewer" });
 	branchName = html("input", { id: "branch-name", autocomplete: "off", size: 12 });
 	other = html("select", { id: "other-branch" });
 	compared = html("pre", { class: "compared", tabindex: 0, hidden: "" });
@@ -36,6 +38,7 @@ export class MatchTools {
 	/** @param {LiveMatch} live */
 	constructor(live) {
 		this.live = live;
+		this.#drawYou();
 		this.seat.addEventListener("change", () => {
 			live.as = this.seat.value === "host" ? "" : this.seat.value;
 			live.load().catch((error) => live.fail(error));
@@ -48,13 +51,16 @@ export class MatchTools {
 		this.start = start;
 		this.compare = compare;
 		const files = html("div", { class: "files" }, action("Page of what you see (.html)", () => this.#download("replay.html")), this.replayFile);
-		const links = [html("a", { href: "/" }, "All matches"), action("Forget this device", () => this.#forget())];
+		const links = [html("a", { href: "/" }, "All matches"), action("Forget this device", () => this.#forget("every token of this match", () => keep(live.match, null)))];
+		const drop = action("Forget this token", () => this.#forget(`the token of ${nameOf(live.access)}`, () => dropToken(live.match, live.access.token)));
+		const who = html("div", { class: "who" }, ...(live.hosts ? [pair("Look as", this.seat)] : []), ...switches(live.match, live.access.token));
+		const access = html("details", { class: "fold access", name: "tools" }, this.you, html("div", { class: "panel" }, who, ...(live.plays ? [live.turn.choices()] : []), tokenForm(live.match), drop));
 		const branches = fold("Branches", this.branches, this.here, start, compare, this.compared);
 		branches.addEventListener("toggle", () => branches.open && this.listBranches().catch((error) => this.#say(error)));
 		const invite = live.hosts ? [fold("Players", ...this.#invitations())] : [];
 		const more = fold("More", this.about, files, ...links, this.note);
 		more.addEventListener("toggle", () => more.open && live.readInfo().catch((error) => this.#say(error)));
-		this.element.append(...(live.hosts ? [this.seat] : []), branches, ...invite, more);
+		this.element.append(access, branches, ...invite, more);
 	}
 
 	replayFile = action("Replay file (.tfl)", () => this.#download("replay.tfl"));
@@ -63,16 +69,21 @@ export class MatchTools {
 	describe() {
 		const { info, as, hosts } = this.live;
 		if (!info) return;
-		document.title = info.title || info.match;
 		document.querySelector("h1")?.replaceChildren(html("bdi", {}, shown(info.title || info.match)));
 		this.about.textContent = [...(info.title ? [info.title] : []), info.match, `${info.ruleset}, version ${info.version}`].map(shown).join(" · ");
 		if (this.seat.options.length === 0) {
-			this.seat.append(...["host", ...info.players].map((seat) => html("option", { value: seat }, seat === "host" ? "As host" : `As ${seat}`)));
+			this.seat.append(...["host", ...info.players].map((seat) => html("option", { value: seat }, seat)));
 		}
 		this.seat.value = as || "host";
+		this.#drawYou();
 		this.replayFile.hidden = !hosts && !this.live.over;
 		this.compare.hidden = !hosts && !this.live.over;
 		this.start.hidden = !hosts;
+	}
+
+	#drawYou() {
+		const { access, as } = this.live;
+		this.you.textContent = `You are: ${nameOf(access)}${as ? `, as ${as}` : ""}`;
 	}
 
 	/** Lists the branches, each under the one it begins on. */
@@ -146,9 +157,10 @@ export class MatchTools {
 		}
 	}
 
-	#forget() {
-		if (!confirm("Forget the token of this match? Without another copy of your link you cannot come back.")) return;
-		keep(this.live.match, null);
+	/** @param {string} what @param {() => void} act */
+	#forget(what, act) {
+		if (!confirm(`Forget ${what}? Without another copy of your link you cannot come back.`)) return;
+		act();
 		location.assign("/");
 	}
 
@@ -185,6 +197,7 @@ export class MatchTools {
 			this.grants.replaceChildren(...items.filter((/** @type {{live: boolean}} */ one) => one.live).map((/** @type {{id: string, kind: string, seat: string | null, label: string}} */ one) => {
 				const name = [one.kind, one.seat, one.label].filter(Boolean).map((part) => shown(`${part}`)).join(" ");
 				const revoke = action("Revoke", async () => {
+					if (!confirm(`Revoke ${name}? Its link stops working at once and for good.`)) return;
 					await live.api.fetch(`${path}/${one.id}`, { method: "DELETE" }).catch((error) => this.#say(error));
 					await list();
 				});

@@ -11,7 +11,7 @@ use turnfold_replay::{SeatHistory, SourceName, Viewer};
 use utoipa::IntoParams;
 
 use super::branches::{branch_point, known_branches};
-use super::matches::are_over;
+use super::match_document::are_over;
 use super::statuses::{Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer};

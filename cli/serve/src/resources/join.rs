@@ -1,4 +1,4 @@
-//! `POST /v1/join`: an invitation becomes a seat (SV-25).
+//! `/v1/join`: what an invitation is for, and how it becomes a seat (SV-25).
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use turnfold_core::Seat;
-use turnfold_store::{GrantId, JoinedSeat, StoreError};
+use turnfold_store::{Genesis, GrantId, GrantKind, JoinedSeat, StoreError};
 use utoipa::ToSchema;
 
-use super::statuses::JoinProblems;
+use super::statuses::{InvitedProblems, JoinProblems};
 use crate::app::App;
-use crate::auth::Bearer;
+use crate::auth::{Bearer, require_live};
 use crate::http::{JSON, NoParameters, ValidQuery, given, json, json_body, require_accepted};
 use crate::problem::{ApiResult, Code, Problem};
 use crate::token::{AccessToken, TokenKind, no_chance};
@@ -36,6 +36,53 @@ pub(crate) struct SeatTaken {
     seat: Option<Seat>,
     id: String,
     token: String,
+}
+
+/// What an invitation is for.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Invited {
+    #[serde(rename = "match")]
+    match_name: String,
+    title: String,
+    ruleset: String,
+    #[schema(value_type = String)]
+    seat: Option<Seat>,
+}
+
+/// See what an invitation is for
+#[utoipa::path(operation_id = "show_invitation", get, path = "/v1/join", tag = "grants",
+    responses((status = 200, description = "what the invitation is for, which is not spent", body = Invited), InvitedProblems))]
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    headers: HeaderMap,
+    _: ValidQuery<NoParameters>,
+) -> ApiResult {
+    let client = bearer.client();
+    app.limits.guesses.require_few(client)?;
+    let invitation = bearer.invitation().inspect_err(|_| app.limits.guesses.count(client))?;
+    require_accepted(&headers, JSON)?;
+    app.block(move |app| {
+        let hash = invitation.hash();
+        let found =
+            app.store.find_grant(&hash)?.filter(|grant| matches!(grant.kind, GrantKind::Invitation(_)));
+        let Some(grant) = found else {
+            app.limits.guesses.count(client);
+            return Err(no_invitation());
+        };
+        if grant.became.is_some() {
+            return Err(StoreError::InvitationSpent { id: GrantId::of(&hash) }.into());
+        }
+        let grant = require_live(grant, app.now_ms())?;
+        let Genesis { title, ruleset, .. } = app.store.genesis(&grant.match_name)?;
+        let match_name = grant.match_name.to_string();
+        Ok(json(StatusCode::OK, &Invited { match_name, title, ruleset, seat: grant.kind.seat() }))
+    })
+    .await
+}
+
+fn no_invitation() -> Problem {
+    Problem::new(Code::NoToken, "expected a valid invitation that has not expired or been revoked")
 }
 
 /// Spend an invitation
@@ -71,10 +118,7 @@ pub(crate) async fn join(
             Ok(JoinedSeat::Again(grant)) => (StatusCode::OK, grant),
             Err(StoreError::NoSuchGrant { .. }) => {
                 app.limits.guesses.count(client);
-                return Err(Problem::new(
-                    Code::NoToken,
-                    "expected a valid invitation that has not expired or been revoked",
-                ));
+                return Err(no_invitation());
             }
             Err(error) => return Err(error.into()),
         };

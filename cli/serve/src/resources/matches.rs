@@ -6,110 +6,28 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
-use turnfold_core::{AnyRules, DicePolicy, MatchResult, Seat, Seed};
-use turnfold_replay::history::{find_rules, rules_of};
-use turnfold_replay::{
-    Imported, MatchStanding, history::import::check_title, history::revision::new_match_name, tfl,
-};
-use turnfold_store::{BranchInfo, BranchName, Genesis, GrantKind, GrantLabel, MatchName, NewEntry, NewGrant};
+use turnfold_core::{AnyRules, DicePolicy, Seed};
+use turnfold_replay::history::find_rules;
+use turnfold_replay::{Imported, history::import::check_title, history::revision::new_match_name, tfl};
+use turnfold_store::{Genesis, GrantKind, GrantLabel, MatchName, NewEntry, NewGrant};
 use utoipa::{IntoParams, ToSchema};
 
-use super::branches::known_branches;
+use super::match_document::{AskedOfMatch, MatchJson};
 use super::statuses::{Changed, Looked, Name};
 use crate::app::App;
-use crate::auth::{Access, Bearer, Viewpoint};
-use crate::documents::{self, lists};
+use crate::auth::{Access, Bearer};
+use crate::documents::lists;
 use crate::http::{
-    Form, JSON, List, NoParameters, ValidQuery, body, created, given, json, json_body, link_next, list_limit,
-    name, require_accepted, text,
+    Form, JSON, List, ValidQuery, body, created, given, json, json_body, link_next, list_limit, name,
+    require_accepted, text,
 };
 use crate::limits::REPLAY_BYTES_MAX;
-use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Code, Problem};
+use crate::reading::SeatName;
 use crate::token::{AccessToken, TokenKind, no_chance};
 
 lists! {
     MatchList: MatchJson, String;
-}
-
-/// A match, as a viewer may know it.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct MatchJson {
-    #[serde(rename = "match")]
-    match_name: String,
-    ruleset: String,
-    version: u32,
-    title: String,
-    /// The seats of its players; empty if this build does not have the rules.
-    #[schema(value_type = Vec<String>)]
-    players: Vec<Seat>,
-    branches: Vec<String>,
-    /// The number of the last entry of `main`, as the viewer counts.
-    head: u64,
-    /// Whether every branch is over; `null` if this build does not have the rules.
-    over: Option<bool>,
-    /// The number of the turn on `main`; missing if the game counts no turns.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    turn_number: Option<u64>,
-    /// How `main` ended; missing while it goes on, and if the game has no results.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<documents::MatchResult>)]
-    result: Option<MatchResult>,
-}
-
-impl MatchJson {
-    pub(crate) fn of(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<Self> {
-        let view = access.looks(match_name, None)?;
-        let genesis = app.store.genesis(match_name)?;
-        let main = app.branch(view, match_name, &BranchName::main())?;
-        let known = known_branches(app, view, match_name)?;
-        // A host can see that a match is there although this build does not have its rules.
-        let has_rules = rules_of(&genesis, main.line(), &app.registry).is_ok() || !access.is_host();
-        let (players, head, over, standing) = if has_rules {
-            let state = main.state(app, view, None)?;
-            let standing = main.standing(app, view, None, state.as_ref())?;
-            let players = state.players().to_vec();
-            (players, main.head_seen(app, view)?, Some(are_over(app, view, &known)?), standing)
-        } else {
-            let head = app.store.head(match_name, &BranchName::main())?;
-            (Vec::new(), head, None, MatchStanding::default())
-        };
-        let branches = known.into_iter().map(|(info, _)| info.name.to_string()).collect();
-        let Genesis { ruleset, ruleset_version: version, title, .. } = genesis;
-        let match_name = match_name.to_string();
-        let MatchStanding { turn_number, result } = standing;
-        Ok(Self { match_name, ruleset, version, title, players, branches, head, over, turn_number, result })
-    }
-
-    fn line(&self) -> String {
-        let Self { match_name, ruleset, title, head, over, turn_number, result, .. } = self;
-        let standing = MatchStanding { turn_number: *turn_number, result: result.clone() };
-        let standing = standing.text().map(|text| format!("  {text}")).unwrap_or_default();
-        let over = match over {
-            Some(true) => "  over",
-            Some(false) => "",
-            None => "  rules of another build",
-        };
-        let title = if title.is_empty() { String::new() } else { format!("  {title}") };
-        let entries = turnfold_replay::render::text::counted(*head, "entry", "entries");
-        format!("{match_name}  {ruleset}  {entries}{over}{standing}{title}")
-    }
-}
-
-/// Returns `true` if all these branches of a match are over for a viewer (SV-9): one seed rolls for all of them, and a
-/// branch may be played again by the same people.
-pub(crate) fn are_over(
-    app: &App,
-    view: Viewpoint,
-    branches: &[(BranchInfo, Arc<OpenBranch>)],
-) -> ApiResult<bool> {
-    for (_, branch) in branches {
-        if !branch.state(app, view, None)?.over() {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 /// Which matches to list.
@@ -152,8 +70,9 @@ pub(crate) async fn list(
         }
         let next = (names.len() > limit).then(|| names.get(limit - 1).map(ToString::to_string)).flatten();
         names.truncate(limit);
-        let items =
-            names.iter().map(|name| MatchJson::of(app, access, name)).collect::<ApiResult<Vec<_>>>()?;
+        let asked = AskedOfMatch::default();
+        let items = names.iter().map(|name| MatchJson::of(app, access, name, &asked));
+        let items = items.collect::<ApiResult<Vec<_>>>()?;
         Ok(match form {
             Form::Json => json(StatusCode::OK, &List { items, next }),
             Form::Text => {
@@ -172,20 +91,37 @@ fn lines(lines: impl Iterator<Item = String>) -> String {
     lines.map(|line| line + "\n").collect()
 }
 
+/// Which branch of a match to see, and as whom.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct MatchBranch {
+    /// The branch whose head, turn and result are shown [default: main]
+    #[param(pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
+    branch: Option<String>,
+    /// The seat to look as; only for the host
+    #[serde(rename = "as")]
+    #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
+    seat: Option<SeatName>,
+}
+
 /// See a match
-#[utoipa::path(operation_id = "show_match", get, path = "/v1/matches/{match}", tag = "matches", params(("match" = inline(Name), Path)),
+#[utoipa::path(operation_id = "show_match", get, path = "/v1/matches/{match}", tag = "matches",
+    params(("match" = inline(Name), Path), MatchBranch),
     responses((status = 200, description = "the match, as its viewer may know it", content(
         (MatchJson = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(match_name): Path<String>,
+    ValidQuery(MatchBranch { branch, seat }): ValidQuery<MatchBranch>,
     form: Form,
-    _: ValidQuery<NoParameters>,
 ) -> ApiResult {
     let match_name: MatchName = name(&match_name)?;
+    let branch = branch.as_deref().map(name).transpose()?;
+    let asked = AskedOfMatch { branch, viewer: seat.map(|seat| seat.0), turn: form == Form::Json };
     app.fold(&bearer, Some(match_name.clone()), move |app, access| {
-        let shown = MatchJson::of(app, access, &match_name)?;
+        let shown = MatchJson::of(app, access, &match_name, &asked)?;
         Ok(match form {
             Form::Json => json(StatusCode::OK, &shown),
             Form::Text => text(StatusCode::OK, shown.line() + "\n"),
@@ -333,7 +269,7 @@ fn make(app: &Arc<App>, access: &Access, match_name: &MatchName, new: NewGame) -
         expires_at_ms: None,
     };
     app.store.grant(&token.hash(), grant, now_ms)?;
-    let made = MatchJson::of(app, access, match_name)?;
+    let made = MatchJson::of(app, access, match_name, &AskedOfMatch::default())?;
     let token = token.expose().into();
     Ok(created(&Created { made, token }, &format!("/v1/matches/{match_name}")))
 }

@@ -9,6 +9,7 @@ pub(crate) mod files;
 pub(crate) mod grants;
 pub(crate) mod health;
 pub(crate) mod join;
+pub(crate) mod match_document;
 pub(crate) mod matches;
 pub(crate) mod pages;
 pub(crate) mod papers;

@@ -44,13 +44,16 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         Asset::new("viewer.css", CSS, STYLES.concat()),
         Asset::new("live.css", CSS, include_str!("../page/live.css")),
         Asset::new("icon.svg", SVG, include_str!("../page/icon.svg")),
+        Asset::new("icon-turn.svg", SVG, include_str!("../page/icon-turn.svg")),
         script("viewer.js", SCRIPT),
+        script("access.js", include_str!("../page/access.js")),
         script("api.js", include_str!("../page/api.js")),
         script("commands.js", include_str!("../page/commands.js")),
         script("home.js", include_str!("../page/home.js")),
         script("live.js", include_str!("../page/live.js")),
         script("match.js", include_str!("../page/match.js")),
         script("tools.js", include_str!("../page/tools.js")),
+        script("turn.js", include_str!("../page/turn.js")),
     ]
 });
 

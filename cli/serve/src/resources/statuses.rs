@@ -49,7 +49,9 @@ kinds! {
     AppendProblems: 400 401 403 404 406 408 409 412 413 415 422 429 500 501 503 507;
     /// A paper.
     PaperProblems: 400 403 404 406 408 409 413 415 422 500 501 503 507;
-    /// An invitation.
+    /// An invitation that is looked at.
+    InvitedProblems: 400 401 403 406 410 429 500 503;
+    /// An invitation that is spent.
     JoinProblems: 400 401 403 404 406 408 409 410 413 415 429 500 503 507;
 }
 

@@ -5,7 +5,7 @@ use turnfold_core::Digest;
 use super::committer::{Committer, Order};
 use crate::engine::EngineReader as _;
 use crate::error::StoreError;
-use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
+use crate::grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant};
 use crate::granting::{self, GrantBooks, Spent};
 use crate::local::journal::op::Op;
 use crate::local::reader::records::Records;
@@ -55,6 +55,9 @@ pub(super) fn revoke(
     let grants = records.grants_in(&mut books, &of)?;
     let hash = grants.find(id).ok_or(StoreError::NoSuchGrant { id })?;
     let found = records.grant(&of, &hash)?;
+    if found.kind == GrantKind::Host {
+        granting::require_host_left(match_name, (&hash, &found), records.grants(&of)?, now_ms)?;
+    }
     if found.revoked_at_ms.is_none() {
         let grant = Grant { revoked_at_ms: Some(now_ms), ..found };
         write(committer, (match_name, Vec::new()), vec![(hash, grant.clone())])?;

@@ -83,7 +83,9 @@ fn draw_cell(body: &mut Markup, cell: &Cell, is_changed: bool, is_in_reach: bool
         let (left, top) = (x + 3, y - HALF_HEIGHT);
         body.put(format_args!("<path class=\"corner\"{ink} d=\"M{left},{top}h7l4,7z\"/>\n"));
     }
-    for (class, content, y, size) in [("label", &cell.label, y - 2, 12), ("mark", &cell.mark, y + 6, 9)] {
+    // A mark that repeats the label would only cover the coordinates.
+    let mark = if cell.mark == cell.label { "" } else { &cell.mark };
+    for (class, content, y, size) in [("label", cell.label.as_str(), y - 2, 12), ("mark", mark, y + 6, 9)] {
         body.fitted(&Fitted { class, content, width: LABEL_WIDTH, size, size_least: 5, ink }, [x, y]);
     }
     at(body, hex, ink);

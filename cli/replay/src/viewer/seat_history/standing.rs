@@ -12,6 +12,9 @@ use super::SeatHistory;
 use crate::error::ReplayError;
 use crate::viewer::Viewer;
 
+/// The last state of the match that a viewer may know, and how it stood before its first entry and after each.
+type OwnMatch = (Box<dyn AnyState>, Vec<MatchStanding>);
+
 /// The number of the turn and the result of a match. Its JSON is a contract; what there is none of has no member.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MatchStanding {
@@ -83,8 +86,24 @@ impl SeatHistory {
         Ok(standings)
     }
 
-    /// Folds the match that the viewer may know, as `export --as` writes it; `None` if that is no match.
+    /// Returns the state at the position of the match that the viewer may know, so that all that follows from it may be
+    /// shown; `None` where it cannot be folded without the rest.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold).
+    pub(crate) fn known_state(&self) -> Result<Option<Box<dyn AnyState>>, ReplayError> {
+        if self.is_of_seat() || self.viewer.standing(&*self.start()?).is_some() {
+            return self.state().map(Some);
+        }
+        Ok(self.own_match()?.map(|(state, _)| state))
+    }
+
     fn own_standings(&self) -> Result<Option<Vec<MatchStanding>>, ReplayError> {
+        Ok(self.own_match()?.map(|(_, standings)| standings))
+    }
+
+    /// Folds the match that the viewer may know, as `export --as` writes it; `None` if that is no match.
+    fn own_match(&self) -> Result<Option<OwnMatch>, ReplayError> {
         let mut entries = Vec::new();
         let end = self.fold(&mut |seen| entries.push((seen.seq(), seen.seat(), seen.stand_in())))?;
         let setup = end.setup_seen(&self.line.setup, self.viewer.perspective());
@@ -99,6 +118,6 @@ impl SeatHistory {
         let folded = own.fold(&entries, &DicePolicy::Recorded, &mut |step| {
             standings.push(MatchStanding::after(step));
         });
-        Ok(folded.is_ok().then_some(standings))
+        Ok(folded.is_ok().then_some((own, standings)))
     }
 }

@@ -1,0 +1,186 @@
+/** What this browser keeps of a match: tokens, each of which gives access as someone, and how they come and go (VW-38). */
+import { html, shown } from "./viewer.js";
+import { Api, NoAnswer, Problem, makeToken, pause, sleep } from "./api.js";
+
+/** A token, and as whom it was last seen to give access.
+ * @typedef {{token: string, seat?: string}} Access
+ * @typedef {{tokens: Access[], chosen?: string, invitation?: string, joining?: string}} Kept */
+
+const PREFIX = "turnfold:";
+const TOKEN = /tf_[ahsv]_[\w-]{43}/;
+
+/** Returns what is kept of a match; the form of earlier pages had one token. @param {string} match @returns {Kept} */
+export function kept(match) {
+	try {
+		const { token, seat, tokens = token ? [{ token, seat }] : [], ...rest } = JSON.parse(localStorage.getItem(PREFIX + match) ?? "{}");
+		return Array.isArray(tokens) ? { ...rest, tokens } : { tokens: [] };
+	} catch {
+		return { tokens: [] };
+	}
+}
+
+/** @param {string} match @param {Kept | null} what */
+export function keep(match, what) {
+	if (what && (what.tokens.length > 0 || what.invitation)) localStorage.setItem(PREFIX + match, JSON.stringify(what));
+	else localStorage.removeItem(PREFIX + match);
+}
+
+/** Returns the matches that this browser keeps something of. */
+export const keptMatches = () =>
+	Object.keys(localStorage).filter((key) => key.startsWith(PREFIX)).map((key) => key.slice(PREFIX.length)).sort();
+
+/** Returns the access that is used, if there is any. @param {Kept} what */
+export const chosenOf = ({ tokens, chosen }) => tokens.find(({ token }) => token === chosen) ?? tokens.at(-1);
+
+/** Keeps a token next to those that are there, and chooses it. @param {string} match @param {string} token @param {string} [seat] */
+export function addToken(match, token, seat) {
+	const what = kept(match);
+	const known = what.tokens.find((one) => one.token === token);
+	if (!known) what.tokens.push({ token, seat });
+	else if (seat) known.seat = seat;
+	keep(match, { ...what, chosen: token });
+}
+
+/** Forgets a token of a match. @param {string} match @param {string} token */
+export function dropToken(match, token) {
+	const what = kept(match);
+	keep(match, { ...what, tokens: what.tokens.filter((one) => one.token !== token) });
+}
+
+/** Forgets an invitation of a match. @param {string} match */
+function dropInvitation(match) {
+	const { tokens, chosen } = kept(match);
+	keep(match, { tokens, chosen });
+}
+
+/** Returns as whom a token gives access. @param {Access} access */
+export function nameOf({ token, seat }) {
+	/** @type {Record<string, string>} */ const names = { a: "admin", h: "host", v: "spectator" };
+	return names[token[3]] ?? seat ?? "a player";
+}
+
+/** Takes a secret out of the address, where a link put it, and keeps it; returns what became of it, if there was one.
+ * @param {string} match @returns {"" | "kept" | "broken"} */
+export function takeToken(match) {
+	const [, letter, secret] = /^#([it])=(.*)$/.exec(location.hash) ?? [];
+	if (!letter) return "";
+	history.replaceState(history.state, "", location.pathname + location.search);
+	const token = /^tf_[a-z]_[\w-]{43}$/.test(secret) ? secret : "";
+	if (!token) return "broken";
+	const { joining, ...own } = kept(match);
+	if (letter === "t") addToken(match, token);
+	else keep(match, { ...own, invitation: token, ...(own.invitation === token ? { joining } : {}) });
+	return "kept";
+}
+
+/** Returns the buttons that open a match as each of the kept, but for one. @param {string} match @param {string} [but] */
+export function switches(match, but) {
+	return kept(match).tokens.filter(({ token }) => token !== but).map((access) => {
+		const button = html("button", { type: "button" }, `Open as ${nameOf(access)}`);
+		button.addEventListener("click", () => {
+			dropInvitation(match);
+			addToken(match, access.token);
+			location.reload();
+		});
+		return button;
+	});
+}
+
+/** Returns a field for another token. @param {string} match */
+export function tokenForm(match) {
+	const field = html("input", { id: "token", autocomplete: "off", spellcheck: "false", size: 30 });
+	const note = html("p", { role: "status", class: "note" });
+	const form = html("form", {}, html("label", { for: "token" }, "Token or link"), field, html("button", { class: "primary" }, "Open"), note);
+	form.addEventListener("submit", (event) => {
+		event.preventDefault();
+		const token = TOKEN.exec(field.value)?.[0];
+		if (!token) return void (note.textContent = "That is no token.");
+		dropInvitation(match);
+		addToken(match, token);
+		location.reload();
+	});
+	return form;
+}
+
+/** Shows that there is no access, and why. @param {string} match @param {HTMLElement} root @param {(Node | string)[]} [why] @param {string} [used] */
+export function showNoAccess(match, root, why, used) {
+	const reason = why ?? ["This browser has no access to ", html("bdi", {}, shown(match)), "."];
+	const next = html("p", {}, "Open the link that the host gave you, or paste it or your token here.");
+	root.replaceChildren(html("section", { class: "panel noaccess" }, html("h2", {}, "No access"), html("p", { role: "alert" }, ...reason), next, tokenForm(match), ...switches(match, used)));
+}
+
+/** Says why a token that the service refused gives no access. @param {Problem} problem @param {Access | undefined} access */
+export function refusal({ status, ended }, access) {
+	if (ended === "revoked") return "The host has taken this access back.";
+	if (ended === "expired") return "This access has expired.";
+	if (access?.seat) return "The match is gone: the service no longer knows it.";
+	return status === 401 ? "The service does not know this token." : "This token is for another match, or the match is gone.";
+}
+
+/** Shows what an invitation is for, and asks whether it is to be accepted: programs that look at links must not spend it.
+ * @param {string} match @param {HTMLElement} root */
+export async function showInvitation(match, root) {
+	const { invitation = "", joining } = kept(match);
+	const note = html("p", { role: "status", class: "note" }, "Loading…");
+	const panel = html("section", { class: "panel" }, html("h2", {}, "Invitation"), note, ...switches(match));
+	root.replaceChildren(panel);
+	/** @type {{title: string, ruleset: string, seat: string} | null} */ let invited = null;
+	try {
+		invited = await untilAnswered(note, () => new Api(invitation).get("/v1/join"));
+	} catch (error) {
+		// The answer to this browser's own request to join may have been lost: then the same request is repeated.
+		if (!joining || !(error instanceof Problem && error.code === "spent")) {
+			note.textContent = notInvited(error);
+			return dropInvitation(match);
+		}
+	}
+	const join = html("button", { type: "button", class: "primary" }, "Join");
+	join.addEventListener("click", () => ((join.disabled = true), accept(match, note, join)));
+	const { title = "", ruleset = "", seat = "" } = invited ?? {};
+	const game = html("bdi", {}, shown(title || match));
+	const facts = invited ? [", a match of ", html("bdi", {}, shown(ruleset)), ", as ", html("strong", {}, seat)] : [];
+	const others = kept(match).tokens.length > 0 ? [html("p", {}, "What this browser has of the match already stays.")] : [];
+	note.textContent = "";
+	note.before(html("p", {}, "You are invited to play ", game, ...facts, ", by the host at ", html("bdi", {}, location.host), ". The first to join gets the seat."), ...others, join);
+	join.focus();
+}
+
+/** @param {string} match @param {HTMLElement} note @param {HTMLElement} join */
+async function accept(match, note, join) {
+	// The token is made and kept before it is sent, so that the same request can be repeated if its answer is lost.
+	const asked = kept(match);
+	const token = asked.joining ?? makeToken("s");
+	keep(match, { ...asked, joining: token });
+	try {
+		const { seat } = await untilAnswered(note, () => new Api(asked.invitation ?? "").post("/v1/join", { token }));
+		addToken(match, token, seat);
+		dropInvitation(match);
+		location.reload();
+	} catch (error) {
+		dropInvitation(match);
+		join.remove();
+		note.textContent = notInvited(error);
+	}
+}
+
+/** @param {unknown} error */
+function notInvited(error) {
+	if (!(error instanceof Problem)) return `${error instanceof Error ? error.message : error}`;
+	if (error.code === "spent") return "This invitation has been used on another device. Ask the host for a new one.";
+	const ends = error.ended === "revoked" ? "The host has taken this invitation back." : error.ended === "expired" ? "This invitation has expired." : "";
+	return error.status === 401 ? `${ends || "The service does not know this invitation."} Ask the host for a new one.` : error.message;
+}
+
+/** Asks until there is an answer, and says when it asks again. @template T @param {HTMLElement} note @param {() => Promise<T>} ask */
+async function untilAnswered(note, ask) {
+	for (let tries = 1; ; tries++) {
+		try {
+			return await ask();
+		} catch (error) {
+			if (!(error instanceof NoAnswer)) throw error;
+			const wait = pause(tries);
+			note.textContent = `No answer. Trying again in ${Math.ceil(wait / 1000)} s.`;
+			await sleep(wait);
+		}
+	}
+}

@@ -1,0 +1,141 @@
+//! One match, as it is described to a viewer.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use turnfold_core::{DicePolicy, MatchResult, Seat};
+use turnfold_replay::history::rules_of;
+use turnfold_replay::{MatchStanding, Viewer, render::WhoseTurn};
+use turnfold_store::{BranchInfo, BranchName, Genesis, MatchName};
+use utoipa::ToSchema;
+
+use super::branches::known_branches;
+use crate::app::App;
+use crate::auth::{Access, Viewpoint};
+use crate::documents;
+use crate::open_branch::OpenBranch;
+use crate::problem::ApiResult;
+
+/// A match, as a viewer may know it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct MatchJson {
+    #[serde(rename = "match")]
+    match_name: String,
+    ruleset: String,
+    version: u32,
+    title: String,
+    /// The seats of its players; empty if this build does not have the rules.
+    #[schema(value_type = Vec<String>)]
+    players: Vec<Seat>,
+    branches: Vec<String>,
+    /// The number of the last entry of the branch, as the viewer counts.
+    head: u64,
+    /// Whether every branch is over; `null` if this build does not have the rules.
+    over: Option<bool>,
+    /// The number of the turn on the branch; missing if the game counts no turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    turn_number: Option<u64>,
+    /// How the branch ended; missing while it goes on, and if the game has no results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<documents::MatchResult>)]
+    result: Option<MatchResult>,
+    /// Where rolls come from: `recorded`, `seeded` or `fair`.
+    dice: &'static str,
+    /// Whose turn it is, as far as the viewer may know; missing in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<documents::TurnNow>)]
+    now: Option<WhoseTurn>,
+}
+
+/// Which branch of a match is described, for which viewer, and whether whose turn it is.
+#[derive(Default)]
+pub(super) struct AskedOfMatch {
+    pub(super) branch: Option<BranchName>,
+    pub(super) viewer: Option<Viewer>,
+    pub(super) turn: bool,
+}
+
+impl MatchJson {
+    pub(super) fn of(
+        app: &Arc<App>,
+        access: &Access,
+        match_name: &MatchName,
+        asked: &AskedOfMatch,
+    ) -> ApiResult<Self> {
+        let view = access.looks(match_name, asked.viewer)?;
+        let genesis = app.store.genesis(match_name)?;
+        let branch = asked.branch.clone().unwrap_or_else(BranchName::main);
+        let shown = app.branch(view, match_name, &branch)?;
+        let known = known_branches(app, view, match_name)?;
+        // A host can see that a match is there although this build does not have its rules.
+        let has_rules = rules_of(&genesis, shown.line(), &app.registry).is_ok() || !access.is_host();
+        let (players, head, over, standing, now) = if has_rules {
+            let state = shown.state(app, view, None)?;
+            let standing = shown.standing(app, view, None, state.as_ref())?;
+            let now = asked.turn.then(|| shown.whose_turn(app, view, state.as_ref())).transpose()?;
+            let (players, head) = (state.players().to_vec(), shown.head_seen(app, view)?);
+            (players, head, Some(are_over(app, view, &known)?), standing, now)
+        } else {
+            let head = app.store.head(match_name, &branch)?;
+            (Vec::new(), head, None, MatchStanding::default(), None)
+        };
+        let branches = known.into_iter().map(|(info, _)| info.name.to_string()).collect();
+        let Genesis { ruleset, ruleset_version: version, title, .. } = genesis;
+        let match_name = match_name.to_string();
+        let MatchStanding { turn_number, result } = standing;
+        let dice = dice_name(&genesis.dice);
+        Ok(Self {
+            match_name,
+            ruleset,
+            version,
+            title,
+            players,
+            branches,
+            head,
+            over,
+            turn_number,
+            result,
+            dice,
+            now,
+        })
+    }
+
+    pub(super) fn line(&self) -> String {
+        let Self { match_name, ruleset, title, head, over, turn_number, result, .. } = self;
+        let standing = MatchStanding { turn_number: *turn_number, result: result.clone() };
+        let standing = standing.text().map(|text| format!("  {text}")).unwrap_or_default();
+        let over = match over {
+            Some(true) => "  over",
+            Some(false) => "",
+            None => "  rules of another build",
+        };
+        let title = if title.is_empty() { String::new() } else { format!("  {title}") };
+        let entries = turnfold_replay::render::text::counted(*head, "entry", "entries");
+        format!("{match_name}  {ruleset}  {entries}{over}{standing}{title}")
+    }
+}
+
+/// Returns where rolls come from, without a seed.
+const fn dice_name(dice: &DicePolicy) -> &'static str {
+    match dice {
+        DicePolicy::Recorded => "recorded",
+        DicePolicy::Seeded(_) => "seeded",
+        DicePolicy::Fair(_) => "fair",
+    }
+}
+
+/// Returns `true` if all these branches of a match are over for a viewer (SV-9): one seed rolls for all of them, and a
+/// branch may be played again by the same people.
+pub(crate) fn are_over(
+    app: &App,
+    view: Viewpoint,
+    branches: &[(BranchInfo, Arc<OpenBranch>)],
+) -> ApiResult<bool> {
+    for (_, branch) in branches {
+        if !branch.state(app, view, None)?.over() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
