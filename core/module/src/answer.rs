@@ -21,8 +21,7 @@ const FOLDED_BYTES: usize = 1 << 20;
 /// MD-4: nothing is remembered, so the answer follows from the request alone.
 #[must_use]
 pub fn answer(rules: &dyn AnyRules, request: &[u8]) -> Vec<u8> {
-    let request = serde_json::from_slice(request).map_err(|error| error.to_string());
-    let reply = request.and_then(|request| perform(rules, request));
+    let reply = Request::read(request).and_then(|request| perform(rules, request));
     reply.unwrap_or_else(|why| encode(&Reply::<Never, Never>::Refused(why)))
 }
 

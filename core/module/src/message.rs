@@ -2,13 +2,16 @@
 //!
 //! `ABI.md` describes them as JSON. Requests and replies are read strictly: no field is unknown, none is missing.
 
-use alloc::string::String;
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 use turnfold_core::any::Choice;
 use turnfold_core::decode::DecodeError;
 use turnfold_core::outcome::Effects;
@@ -34,7 +37,7 @@ pub trait Op: Into<Request> {
 
 /// Declares the operations: of each the fields of the request, the answer and the error.
 macro_rules! ops {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$attribute:meta])* $field:ident: $kind:ty),* } => $answer:ty, $error:ty;)*) => {
+    ($($(#[$doc:meta])* $op:literal $name:ident { $($(#[$attribute:meta])* $field:ident: $kind:ty),* } => $answer:ty, $error:ty;)*) => {
         $(
             $(#[$doc])*
             #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,62 +58,93 @@ macro_rules! ops {
         )*
 
         /// A request: `{"op": NAME, "with": {…}}`.
-        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(tag = "op", content = "with", rename_all = "snake_case", deny_unknown_fields)]
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+        #[serde(tag = "op", content = "with")]
         pub enum Request {
-            $($(#[$doc])* $name($name),)*
+            $($(#[$doc])* #[serde(rename = $op)] $name($name),)*
+        }
+
+        impl Request {
+            /// The names of all operations.
+            pub const NAMES: &[&str] = &[$($op),*];
+
+            /// Reads a request. A derived reader would be in every module twice, once for each order of the two fields.
+            ///
+            /// # Errors
+            /// What is wrong with the document, in one line.
+            pub fn read(document: &[u8]) -> Result<Self, String> {
+                let Envelope { op, with } = read(document)?;
+                match &*op {
+                    $($op => read(with.get().as_bytes()).map(Self::$name),)*
+                    _ => Err(format!("unknown operation `{}`", op.escape_debug())),
+                }
+            }
         }
     };
 }
 
 ops! {
     /// What the ruleset is.
-    Describe {} => Description, Never;
+    "describe" Describe {} => Description, Never;
     /// Reads a setup.
-    ReadSetup { toml: String } => Bytes, SetupError;
+    "read_setup" ReadSetup { toml: String } => Bytes, SetupError;
     /// Reads the table `setup` of a document.
-    ReadSetupOf { document: String } => Bytes, SetupError;
+    "read_setup_of" ReadSetupOf { document: String } => Bytes, SetupError;
     /// Writes a setup as TOML.
-    WriteSetup { setup: Bytes } => String, SetupError;
+    "write_setup" WriteSetup { setup: Bytes } => String, SetupError;
     /// Reads a command as logs are read.
-    Canonical { command: String } => String, Malformed;
+    "canonical" Canonical { command: String } => String, Malformed;
     /// Writes a command of the log.
-    CommandText { command: Bytes } => String, DecodeError;
+    "command_text" CommandText { command: Bytes } => String, DecodeError;
     /// Starts a match.
-    Start { setup: Bytes } => Started, SetupError;
+    "start" Start { setup: Bytes } => Started, SetupError;
     /// Resumes a match.
-    Resume { at: At } => Started, DecodeError;
+    "resume" Resume { at: At } => Started, DecodeError;
     /// Reads a command as someone types it.
-    Read { at: At, command: String } => String, Malformed;
+    "read" Read { at: At, command: String } => String, Malformed;
     /// Judges a command.
-    Judge { at: At, seat: Seat, command: String } => Verdict, Rejected;
+    "judge" Judge { at: At, seat: Seat, command: String } => Verdict, Rejected;
     /// Lists what `judge` would apply.
-    Legal { at: At, seat: Seat } => Vec<String>, Never;
+    "legal" Legal { at: At, seat: Seat } => Vec<String>, Never;
     /// Lists what random play chooses from.
-    Choices { at: At, seat: Seat } => Vec<Choice>, Never;
+    "choices" Choices { at: At, seat: Seat } => Vec<Choice>, Never;
     /// Lists what `legal` chooses from.
-    Candidates { at: At, seat: Seat } => Vec<String>, Never;
+    "candidates" Candidates { at: At, seat: Seat } => Vec<String>, Never;
     /// Returns what of a command is clicked.
-    Targets { at: At, command: String } => turnfold_core::Targets, Never;
+    "targets" Targets { at: At, command: String } => turnfold_core::Targets, Never;
     /// Writes a roll.
-    RollCommand { at: At, values: Vec<i32> } => Option<String>, Never;
+    "roll_command" RollCommand { at: At, values: Vec<i32> } => Option<String>, Never;
     /// Returns the seat that issues a command when none is named.
-    DefaultSeat { at: At, command: String } => Option<Seat>, Never;
+    "default_seat" DefaultSeat { at: At, command: String } => Option<Seat>, Never;
     /// Returns as much of a setup as a viewer may know.
-    SetupSeen { at: At, setup: Bytes, #[serde(with = "as_text")] viewer: Perspective } => Bytes, SetupError;
+    "setup_seen" SetupSeen { at: At, setup: Bytes, #[serde(with = "as_text")] viewer: Perspective } => Bytes, SetupError;
     /// Returns what a viewer sees.
-    View { at: At, #[serde(with = "as_text")] viewer: Perspective } => Json, Never;
+    "view" View { at: At, #[serde(with = "as_text")] viewer: Perspective } => Json, Never;
     /// Answers a question.
-    Query { at: At, #[serde(with = "as_text")] viewer: Perspective, question: String } => Answer, QueryError;
+    "query" Query { at: At, #[serde(with = "as_text")] viewer: Perspective, question: String } => Answer, QueryError;
     /// Returns a drawing.
-    Picture { at: At, #[serde(with = "as_text")] viewer: Perspective } => turnfold_core::picture::Picture, Never;
+    "picture" Picture { at: At, #[serde(with = "as_text")] viewer: Perspective } => turnfold_core::picture::Picture, Never;
     /// Folds entries.
-    Fold {
+    "fold" Fold {
         at: At,
         #[serde(with = "as_text")] dice: DicePolicy,
         entries: Vec<FoldEntry>,
         #[serde(rename = "as")] viewed: Option<ViewedAt>
     } => Folded, Never;
+}
+
+/// A request whose arguments have not been read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    op: Cow<'a, str>,
+    #[serde(borrow)]
+    with: &'a RawValue,
+}
+
+fn read<'a, T: Deserialize<'a>>(document: &'a [u8]) -> Result<T, String> {
+    serde_json::from_slice(document).map_err(|error| error.to_string())
 }
 
 /// What a module replies: `{"answer": …}`, `{"error": …}` or `{"refused": "…"}`.
@@ -141,7 +175,7 @@ impl Serialize for Bytes {
 
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = alloc::borrow::Cow::<str>::deserialize(deserializer)?;
+        let text = Cow::<str>::deserialize(deserializer)?;
         STANDARD.decode(&*text).map(Self).map_err(|_| D::Error::custom("expected base64"))
     }
 }

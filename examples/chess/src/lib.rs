@@ -8,6 +8,8 @@ use turnfold_core::prelude::*;
 mod board;
 use board::Position;
 
+turnfold_guest::export!(Chess);
+
 /// Chess for two.
 pub struct Chess;
 

@@ -43,8 +43,11 @@ check by f7
 /// `pgn < games/GAME.pgn > replays/GAME.tfl`, then `chess bless replays/GAME.tfl`.
 #[test]
 fn every_golden_log_is_what_the_rules_compute() {
-    let registry = Registry::default().with(erase::<Chess>());
-    let report = turnfold_replay::check(&registry, "replays").unwrap();
-    assert!(report.is_good(), "{report}");
-    assert_eq!(report.entries(), 33 + 45 + 82);
+    // As a module, chess is the same game.
+    let module = std::fs::read("../../fixtures/modules/chess.wasm").unwrap();
+    for rules in [erase::<Chess>(), turnfold_module::load(&module).unwrap()] {
+        let report = turnfold_replay::check(&Registry::default().with(rules), "replays").unwrap();
+        assert!(report.is_good(), "{report}");
+        assert_eq!(report.entries(), 33 + 45 + 82);
+    }
 }

@@ -4,4 +4,5 @@
 
 mod form;
 mod hostile;
+mod packed;
 mod toy;
