@@ -3,12 +3,15 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
+use turnfold_core::registry::NoRules;
 use turnfold_core::{Digest, Registry};
+use turnfold_module::ModuleFolders;
 use turnfold_replay::{
-    Replay, ReplayError, Sources, error::limits::REPLAY, history::revision::input_name, page::replay_bytes,
-    tfl,
+    Replay, ReplayError, Sources, error::limits::REPLAY, history::recorded_rules,
+    history::revision::input_name, page::replay_bytes, tfl,
 };
 use turnfold_store::{MatchName, Store, StoreReader};
 
@@ -32,6 +35,8 @@ pub(crate) struct Context {
     pub(crate) grammar: clap::Command,
     /// The rulesets there are.
     pub(crate) registry: Registry,
+    /// Where modules lie.
+    pub(crate) modules: Arc<ModuleFolders>,
 }
 
 impl Context {
@@ -41,6 +46,7 @@ impl Context {
         output: Output,
         grammar: clap::Command,
         registry: Registry,
+        modules: ModuleFolders,
     ) -> Result<Self, Failure> {
         #[cfg(feature = "serve")]
         let is_service = matches!(store, StoreAddress::Service(_));
@@ -49,7 +55,9 @@ impl Context {
         if token.is_some() && !is_service {
             return Err(Failure::usage("`--token` is for a service").hint("name it with `--store URL`"));
         }
-        Ok(Self { store, token, output, grammar, registry })
+        let modules = Arc::new(modules);
+        let registry = registry.with_modules(modules.clone());
+        Ok(Self { store, token, output, grammar, registry, modules })
     }
 
     /// Returns the directory of the store, for what is about files. A database has none.
@@ -111,8 +119,15 @@ impl Context {
         for match_name in names {
             let genesis = store.genesis(match_name)?;
             let (ruleset, version) = (&genesis.ruleset, genesis.ruleset_version);
-            let known = self.registry.nearest(ruleset, version).map(|rules| rules.version());
-            if known != Some(version) {
+            if let Err(cause) = recorded_rules(&genesis, &self.registry) {
+                let known = match cause {
+                    NoRules::OtherVersion { known, .. } => Some(known),
+                    NoRules::Unknown { .. } => None,
+                    cause => {
+                        let match_name = Some(match_name.clone());
+                        return Err(ReplayError::NoModule { match_name, cause: Box::new(cause) }.into());
+                    }
+                };
                 return Err(Failure::usage(format!(
                     "{what} needs the rules, and this build has no `{ruleset}` version {version}, under which match \
                      `{match_name}` was recorded"

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use turnfold_replay::{InputError, ReplayError, program, render::text::shortened};
+use turnfold_replay::{InputError, ReplayError, fault::catch, program, render::text::shortened};
 use turnfold_store::ErrorKind;
 
 /// The longest message of a failure in JSON, next to its hint and kind.
@@ -27,6 +27,11 @@ impl From<bool> for ExitStatus {
     fn from(is_yes: bool) -> Self {
         if is_yes { Self::Yes } else { Self::No }
     }
+}
+
+/// Does work on one log of several; a fault of its module is a failure that names the log (MD-6).
+pub(crate) fn unless_fault<T>(log: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch(work).unwrap_or_else(|fault| Err(ReplayError::fault_in(log, fault).into()))
 }
 
 /// The kinds of failure; each has one exit code.

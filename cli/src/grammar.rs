@@ -52,6 +52,10 @@ pub(crate) struct GlobalArgs {
         value_parser = OsStringValueParser::new().try_map(StoreAddress::read))]
     pub(crate) store: StoreAddress,
 
+    /// Folder with games as modules [default: `modules/` in the directory of the store]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR", env = "TURNFOLD_MODULES")]
+    pub(crate) modules: Vec<PathBuf>,
+
     /// File with the token for a service
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE")]
     pub(crate) token: Option<PathBuf>,

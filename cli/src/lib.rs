@@ -57,7 +57,8 @@ use tracing_subscriber::EnvFilter;
 
 pub use turnfold_core::Registry;
 pub use turnfold_core::any::erase;
-use turnfold_replay::program;
+use turnfold_replay::fault::catch;
+use turnfold_replay::{ReplayError, program};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind};
@@ -95,7 +96,9 @@ fn run_as_named(args: Vec<OsString>, registry: Registry) -> ExitCode {
     };
     log_to_stderr(args.global.verbose, matches!(args.command, commands::Command::Serve(_)));
     let format = args.global.format;
-    match panic::catch_unwind(AssertUnwindSafe(|| answer(args, registry))) {
+    match panic::catch_unwind(AssertUnwindSafe(|| {
+        catch(|| answer(args, registry)).unwrap_or_else(|fault| Err(ReplayError::from(fault).into()))
+    })) {
         Ok(Ok(answer)) => answer.into(),
         Ok(Err(failure)) => {
             if failure.kind != FailureKind::ClosedPipe {
@@ -111,7 +114,9 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
     // When it goes at the end, however that comes, a pager is waited for before anything is said on stderr.
     let Args { global, command } = args;
     let output = Output::new(global.format, !global.no_pager);
-    let mut context = Context::new(global.store, global.token, output, grammar::grammar(), registry)?;
+    let modules = command.modules(global.modules, &global.store);
+    let mut context =
+        Context::new(global.store, global.token, output, grammar::grammar(), registry, modules)?;
     if command.is_paged(&context.output) {
         context.output.page()?;
     }

@@ -1,9 +1,13 @@
 //! The rulesets of a program: the rulesets of this crate, and any others it brings. Adding a game here adds one line.
 
+use core::fmt;
+
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::any::{AnyRules, erase};
+use crate::digest::Digest;
 use crate::rules::Rules;
 use crate::rules::channel::Channel;
 use crate::rules::cycletap::Cycletap;
@@ -31,19 +35,91 @@ pub fn find(name: &str) -> Option<Arc<dyn AnyRules>> {
     rulesets().into_iter().find(|rules| rules.name() == name)
 }
 
-/// The games that a program knows, by name and version. The desk of a match by mail, which is no game, is always there.
+/// Where a registry finds the modules that are not built in (MD-2). They are read when they are asked for.
+pub trait ModuleSource: fmt::Debug + Send + Sync {
+    /// Returns the module of a digest, if it is there.
+    fn by_digest(&self, digest: &Digest) -> Option<Arc<dyn AnyRules>>;
+
+    /// Returns the modules of a ruleset in all versions, each digest once.
+    fn by_name(&self, name: &str) -> Vec<Arc<dyn AnyRules>>;
+
+    /// Returns `true` for a module that this program may not play, because the laws did not pass on it here (MD-7).
+    fn is_refused(&self, _digest: &Digest) -> bool {
+        false
+    }
+}
+
+/// The games that a program knows, by name and version: those that are built in, and modules. The desk of a match by mail,
+/// which is no game, is always there, and no module.
 #[derive(Clone, Debug)]
 pub struct Registry {
     /// By name, then version.
     games: Vec<Arc<dyn AnyRules>>,
     desk: Arc<dyn AnyRules>,
+    modules: Option<Arc<dyn ModuleSource>>,
 }
 
 /// A registry without games.
 impl Default for Registry {
     fn default() -> Self {
-        Self { games: Vec::new(), desk: erase::<Desk>() }
+        Self { games: Vec::new(), desk: erase::<Desk>(), modules: None }
     }
+}
+
+/// Why the rules of a match are not there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoRules {
+    /// No ruleset has the name.
+    #[error("unknown ruleset `{}`", name.escape_debug())]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The rulesets that are built in.
+        known: Vec<String>,
+    },
+    /// There is another version only.
+    #[error("ruleset `{name}` has version {recorded}, this build knows {known}")]
+    OtherVersion {
+        /// The ruleset.
+        name: String,
+        /// The version asked for.
+        recorded: u32,
+        /// The newest version that there is.
+        known: u32,
+    },
+    /// The module that a match pins is not there.
+    #[error("the module {module} of `{}` version {version} is missing", name.escape_debug())]
+    NoModule {
+        /// The ruleset.
+        name: String,
+        /// Its version.
+        version: u32,
+        /// The digest of the module.
+        module: Digest,
+    },
+    /// The laws did not pass here on the module, and this program requires that.
+    #[error("the laws have not passed here on the module {module} of `{}` version {version}", name.escape_debug())]
+    NotPassed {
+        /// The ruleset.
+        name: String,
+        /// Its version.
+        version: u32,
+        /// The digest of the module.
+        module: Digest,
+    },
+    /// A match without a pin, and two modules that could play it.
+    #[error("two modules are `{name}` version {version}: {one} and {other}")]
+    TwoModules {
+        /// The ruleset.
+        name: String,
+        /// Its version.
+        version: u32,
+        /// The digest of the first module.
+        one: Digest,
+        /// The digest of the second.
+        other: Digest,
+    },
 }
 
 impl Registry {
@@ -72,7 +148,7 @@ impl Registry {
     /// If that version is there, and for the name of the desk.
     #[must_use]
     pub fn with_version(self, rules: Arc<dyn AnyRules>) -> Self {
-        let is_taken = rules.name() == Desk::NAME || self.games.contains(&rules);
+        let is_taken = rules.name() == Desk::NAME || self.games.iter().any(|known| key(known) == key(&rules));
         assert!(!is_taken, "version {} of the ruleset `{}` is taken", rules.version(), rules.name());
         self.insert(rules)
     }
@@ -93,22 +169,93 @@ impl Registry {
         self
     }
 
-    /// Finds the newest version of a ruleset by name.
+    /// Takes modules from here, for what is not built in.
+    #[must_use]
+    pub fn with_modules(self, modules: Arc<dyn ModuleSource>) -> Self {
+        Self { modules: Some(modules), ..self }
+    }
+
+    /// Finds the newest version of a ruleset that is built in, by name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<Arc<dyn AnyRules>> {
         self.versions(name).last().cloned()
     }
 
-    /// Finds a ruleset by name and version; where that version is not there, the newest of its name, so that an error can
-    /// name both.
-    #[must_use]
-    pub fn nearest(&self, name: &str, version: u32) -> Option<Arc<dyn AnyRules>> {
-        let same = self.versions(name).find(|rules| rules.version() == version).cloned();
-        same.or_else(|| self.find(name))
+    /// Finds the newest version of a ruleset by name: one that is built in, else a module.
+    ///
+    /// # Errors
+    /// [`NoRules::Unknown`] and [`NoRules::TwoModules`].
+    pub fn newest(&self, name: &str) -> Result<Arc<dyn AnyRules>, NoRules> {
+        if let Some(rules) = self.find(name) {
+            return Ok(rules);
+        }
+        let newest = self.modules_named(name).iter().map(|rules| rules.version()).max();
+        let newest = newest.ok_or_else(|| self.unknown(name))?;
+        self.resolve(name, newest, None)
+    }
+
+    /// Finds the rules of a match (MD-1): by its pin that module and nothing else. Without a pin the version that is built
+    /// in, else the only module of that name and version.
+    ///
+    /// # Errors
+    /// [`NoRules`].
+    pub fn resolve(
+        &self,
+        name: &str,
+        version: u32,
+        pin: Option<&Digest>,
+    ) -> Result<Arc<dyn AnyRules>, NoRules> {
+        if let Some(pin) = pin {
+            let own = self.games.iter().find(|rules| rules.module().as_ref() == Some(pin)).cloned();
+            let found = own.or_else(|| self.modules.as_ref()?.by_digest(pin));
+            let is_it = |rules: &Arc<dyn AnyRules>| key(rules) == (name, version) && name != Desk::NAME;
+            let missing = || NoRules::NoModule { name: name.into(), version, module: *pin };
+            return self.passed(found.filter(is_it).ok_or_else(missing)?);
+        }
+        if let Some(rules) = self.versions(name).find(|rules| rules.version() == version) {
+            return Ok(rules.clone());
+        }
+        let modules = self.modules_named(name);
+        let mut same = modules.iter().filter(|rules| rules.version() == version);
+        match (same.next(), same.next()) {
+            (Some(rules), None) => self.passed(rules.clone()),
+            (Some(one), Some(other)) if let (Some(one), Some(other)) = (one.module(), other.module()) => {
+                Err(NoRules::TwoModules { name: name.into(), version, one, other })
+            }
+            _ => {
+                let all = self.versions(name).chain(&modules).map(|rules| rules.version());
+                let other = |known| NoRules::OtherVersion { name: name.into(), recorded: version, known };
+                Err(all.max().map_or_else(|| self.unknown(name), other))
+            }
+        }
+    }
+
+    /// Refuses a module on which the laws did not pass, if that is required.
+    fn passed(&self, rules: Arc<dyn AnyRules>) -> Result<Arc<dyn AnyRules>, NoRules> {
+        match (rules.module(), &self.modules) {
+            (Some(module), Some(modules)) if modules.is_refused(&module) => {
+                Err(NoRules::NotPassed { name: rules.name().into(), version: rules.version(), module })
+            }
+            _ => Ok(rules),
+        }
+    }
+
+    fn unknown(&self, name: &str) -> NoRules {
+        NoRules::Unknown { name: name.into(), known: self.iter().map(|rules| rules.name().into()).collect() }
+    }
+
+    fn modules_named(&self, name: &str) -> Vec<Arc<dyn AnyRules>> {
+        let named = |modules: &Arc<dyn ModuleSource>| modules.by_name(name);
+        self.modules.as_ref().filter(|_| name != Desk::NAME).map(named).unwrap_or_default()
     }
 
     fn versions(&self, name: &str) -> impl Iterator<Item = &Arc<dyn AnyRules>> {
         self.games.iter().chain([&self.desk]).filter(move |rules| rules.name() == name)
+    }
+
+    /// Returns all versions of the games that are built in, in order.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<dyn AnyRules>> {
+        self.games.iter()
     }
 
     /// Returns the games in order, of each the newest version.

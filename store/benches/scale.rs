@@ -123,6 +123,7 @@ fn genesis(number: u64) -> Genesis {
         match_id: u128::from(number).to_le_bytes(),
         title: "A match among many".to_owned(),
         created_at_ms: 1_700_000_000_000,
+        module: None,
         origins: Vec::new(),
     }
 }

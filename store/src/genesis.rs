@@ -14,7 +14,7 @@ pub const GENESIS_BYTES_MAX: usize = 128 * 1024;
 /// How a match begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Genesis {
-    /// The format of this record and of the entries: [`Genesis::FORMAT`], or [`Genesis::FORMAT_MIGRATED`] with origins.
+    /// The format of this record and of the entries: [`Genesis::FORMAT`], or [`Genesis::FORMAT_3`] with a module or origins.
     pub format: u16,
     /// The ruleset's name.
     pub ruleset: String,
@@ -30,6 +30,8 @@ pub struct Genesis {
     pub title: String,
     /// When it was created, in Unix milliseconds.
     pub created_at_ms: i64,
+    /// The digest of the module that the match is played with and no other (MD-8).
+    pub module: Option<Digest>,
     /// The matches that it was migrated from, one after another; the last has the same entries as this one began with.
     pub origins: Vec<Origin>,
 }
@@ -63,17 +65,17 @@ struct GenesisBytes<'a> {
 /// What a Genesis of format 3 has after the fields of format 2. The field order is the format.
 #[derive(Serialize, Deserialize)]
 struct Provenance {
-    /// The module that the match is played with (MD-8); this build has none, so there is none yet.
+    /// The module that the match is played with (MD-8).
     module: Option<Digest>,
     origins: Vec<Origin>,
 }
 
 impl Genesis {
-    /// The format of a match that was created.
+    /// The format of a match that was created, and pins no module.
     pub const FORMAT: u16 = 2;
 
-    /// The format of a match that was migrated.
-    pub const FORMAT_MIGRATED: u16 = 3;
+    /// The format of a match that pins a module, or was migrated.
+    pub const FORMAT_3: u16 = 3;
 
     /// The most origins that a match may have.
     pub const ORIGINS_MAX: usize = 16;
@@ -81,7 +83,14 @@ impl Genesis {
     /// Returns `true` if this build knows the format.
     #[must_use]
     pub const fn has_known_format(&self) -> bool {
-        matches!(self.format, Self::FORMAT | Self::FORMAT_MIGRATED)
+        matches!(self.format, Self::FORMAT | Self::FORMAT_3)
+    }
+
+    /// Returns the Genesis of a match that is the same but pins a module, or none; the format follows from that (MD-8).
+    #[must_use]
+    pub fn pinned(self, module: Option<Digest>) -> Self {
+        let is_plain = module.is_none() && self.origins.is_empty();
+        Self { format: if is_plain { Self::FORMAT } else { Self::FORMAT_3 }, module, ..self }
     }
 
     /// Returns the link that the chain of entries begins with.
@@ -105,8 +114,8 @@ impl Genesis {
             title,
             created_at_ms,
         });
-        if self.format == Self::FORMAT_MIGRATED {
-            bytes.extend(encode(&Provenance { module: None, origins: self.origins.clone() }));
+        if self.format == Self::FORMAT_3 {
+            bytes.extend(encode(&Provenance { module: self.module, origins: self.origins.clone() }));
         }
         bytes
     }
@@ -128,17 +137,16 @@ impl Genesis {
             match_id: front.match_id,
             title: front.title.to_owned(),
             created_at_ms: front.created_at_ms,
+            module: None,
             origins: Vec::new(),
         };
-        if genesis.format == Self::FORMAT_MIGRATED {
+        if genesis.format == Self::FORMAT_3 {
             let Provenance { module, origins } = decode_strictly(rest)?;
-            if module.is_some() {
-                return Err(unreadable(&"it is played with a module, and this build has none"));
+            let origins_min = usize::from(module.is_none());
+            if !(origins_min..=Self::ORIGINS_MAX).contains(&origins.len()) {
+                return Err(unreadable(&format!("expected {origins_min} to {} origins", Self::ORIGINS_MAX)));
             }
-            if !(1..=Self::ORIGINS_MAX).contains(&origins.len()) {
-                return Err(unreadable(&format!("expected 1 to {} origins", Self::ORIGINS_MAX)));
-            }
-            genesis.origins = origins;
+            (genesis.module, genesis.origins) = (module, origins);
         } else if !rest.is_empty() {
             return Err(DecodeError::Surplus(rest.len()));
         }
@@ -156,7 +164,7 @@ impl Genesis {
     #[must_use]
     pub fn migrated(&self, ruleset_version: u32, origin: Origin, others: &[(BranchName, Digest)]) -> Self {
         let origins = [self.origins.as_slice(), &[origin]].concat();
-        let format = Self::FORMAT_MIGRATED;
+        let format = Self::FORMAT_3;
         let mut migrated = Self { format, ruleset_version, match_id: [0; 16], origins, ..self.clone() };
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 migrated match");
         hasher.update(&migrated.encode());
@@ -171,9 +179,9 @@ impl Genesis {
     fn beginnings(&self) -> impl Iterator<Item = (Self, &Origin)> {
         self.origins.iter().enumerate().map(|(index, origin)| {
             let origins = self.origins.get(..index).unwrap_or_default().to_vec();
-            let format = if origins.is_empty() { Self::FORMAT } else { Self::FORMAT_MIGRATED };
             let Origin { match_id, ruleset_version, .. } = *origin;
-            (Self { format, ruleset_version, match_id, origins, ..self.clone() }, origin)
+            let beginning = Self { ruleset_version, match_id, origins, ..self.clone() };
+            (beginning.pinned(self.module), origin)
         })
     }
 }
@@ -232,6 +240,7 @@ mod tests {
             match_id: [7; 16],
             title: "t".into(),
             created_at_ms: -1,
+            module: None,
             origins: Vec::new(),
         }
     }
@@ -257,6 +266,21 @@ mod tests {
         assert_eq!(Genesis::decode(&overlong), Err(DecodeError::NotCanonical));
     }
 
+    /// MD-8: a pin makes format 3, with no origins or more; without it the bytes are those that they always were.
+    #[test]
+    fn a_pinned_genesis_reads_back_and_has_another_link() {
+        let pinned = created().pinned(Some(Digest::new([9; 32])));
+        let bytes = pinned.encode();
+        let front = [&[3][..], &created().encode()[1..]].concat();
+        assert_eq!(bytes, [&front[..], &[1], &[9; 32], &[0]].concat());
+        assert_eq!(Genesis::decode(&bytes), Ok(pinned.clone()));
+        assert_ne!(pinned.link(), created().link());
+        assert_eq!(pinned.pinned(None), created());
+        let both = migrated(&created(), 2, &[b"one"]).pinned(Some(Digest::new([9; 32])));
+        assert_eq!(Genesis::decode(&both.encode()), Ok(both.clone()));
+        assert_eq!(both.pinned(None), migrated(&created(), 2, &[b"one"]));
+    }
+
     /// MD-8: format 3 is format 2, room for a pin, and the origins.
     #[test]
     fn a_migrated_genesis_reads_back_and_only_in_its_one_encoding() {
@@ -265,8 +289,7 @@ mod tests {
         assert_eq!(Genesis::decode(&bytes), Ok(migrated));
         let (front, end) = bytes.split_at(created().encode().len());
         assert_eq!(end[..2], [0, 1], "no module, one origin");
-        let pinned = [front, &[1], &[9; 32], &end[1..]].concat();
-        for wrong in [pinned, [front, &[0, 0]].concat(), front.to_vec()] {
+        for wrong in [[front, &[0, 0]].concat(), front.to_vec()] {
             assert!(matches!(Genesis::decode(&wrong), Err(DecodeError::Unreadable(_))), "{wrong:?}");
         }
         assert_eq!(Genesis::decode(&[&bytes[..], &[0]].concat()), Err(DecodeError::Surplus(1)));

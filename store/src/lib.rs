@@ -20,6 +20,7 @@
 //!     match_id: [0; 16],
 //!     title: "An example".into(),
 //!     created_at_ms: 0,
+//!     module: None,
 //!     origins: Vec::new(),
 //! };
 //! let (duel, main): (MatchName, _) = ("duel".parse()?, BranchName::main());

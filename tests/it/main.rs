@@ -27,6 +27,7 @@ mod goldens;
 mod layout;
 mod mail;
 mod main_job;
+mod modules;
 mod mutants;
 mod old_versions;
 mod papers;

@@ -10,12 +10,13 @@ use std::sync::Arc;
 use serde_json::Value;
 use turnfold_core::any::{AnyRules, erase};
 use turnfold_core::outcome::Ruled as _;
+use turnfold_core::registry::NoRules;
 use turnfold_core::rules::channel::Channel;
 use turnfold_core::rules::cycletap::{self, Cycletap};
 use turnfold_core::rules::hexcapture::Hexcapture;
 use turnfold_core::rules::initiative::{self, Initiative};
 use turnfold_core::rules::lifecycle::Lifecycle;
-use turnfold_core::{Registry, Seat};
+use turnfold_core::{Digest, Registry, Seat};
 use turnfold_replay::golden::bless::bless;
 use turnfold_replay::golden::check::check_replay;
 use turnfold_replay::{DivergenceKind, ReplayLine, tfl};
@@ -399,8 +400,13 @@ impl Alteration for NewVersion {
 #[test]
 fn md_1_several_versions_of_a_game_are_found_by_name_and_version() {
     let registry = Registry::default().with(erase::<Altered<NewVersion>>()).with_version(erase::<Channel>());
-    let version = |version| registry.nearest("channel", version).map(|rules| rules.version());
-    assert_eq!([version(1), version(2), version(3)], [Some(1), Some(2), Some(2)]);
+    let found = |version| registry.resolve("channel", version, None);
+    assert_eq!([1, 2].map(|version| found(version).unwrap().version()), [1, 2]);
+    let other = NoRules::OtherVersion { name: "channel".into(), recorded: 3, known: 2 };
+    assert_eq!(found(3).unwrap_err(), other);
+    let pin = Digest::new([7; 32]);
+    let missing = NoRules::NoModule { name: "channel".into(), version: 1, module: pin };
+    assert_eq!(registry.resolve("channel", 1, Some(&pin)).unwrap_err(), missing);
     assert_eq!(registry.find("channel").map(|rules| rules.version()), Some(2));
     assert_eq!(registry.iter().count(), 1);
 }

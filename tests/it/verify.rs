@@ -35,6 +35,7 @@ fn genesis() -> Genesis {
         match_id: [7; 16],
         title: String::new(),
         created_at_ms: 0,
+        module: None,
         origins: Vec::new(),
     }
 }

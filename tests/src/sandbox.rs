@@ -160,6 +160,7 @@ pub fn store_match(sandbox: &Sandbox, ruleset: &str, ruleset_version: u32) {
         match_id: [7; 16],
         title: String::new(),
         created_at_ms: 0,
+        module: None,
         origins: Vec::new(),
     };
     let store = Store::open_or_create(&sandbox.path(".turnfold")).unwrap();

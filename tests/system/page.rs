@@ -20,7 +20,6 @@ mod live_looks;
 mod looks;
 mod menu;
 mod script;
-mod silence;
 mod slips;
 mod steps;
 mod tools;

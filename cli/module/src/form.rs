@@ -8,7 +8,7 @@ use crate::LoadError;
 use crate::instance::MEMORY_BYTES_MAX;
 
 /// The most bytes of a module's file.
-const FILE_BYTES_MAX: usize = 16 << 20;
+pub(crate) const FILE_BYTES_MAX: usize = 16 << 20;
 
 /// How deep calls may nest, and the most bytes of what they hold.
 const CALL_DEPTH_MAX: usize = 10_000;

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod fold;
+mod folders;
 mod form;
 mod instance;
 mod laws;
@@ -21,6 +22,8 @@ use turnfold_core::{AnyRules, Digest};
 
 use crate::module::Module;
 use crate::rules::ModuleRules;
+
+pub use folders::{ModuleFile, ModuleFolders, read_module};
 
 /// Returns the digest of a module's file, by which a match pins it (MD-1).
 #[must_use]

@@ -62,6 +62,7 @@ pub mod bundle;
 pub mod compare;
 pub mod drawing;
 pub mod error;
+pub mod fault;
 pub mod golden;
 pub mod history;
 pub mod mail;

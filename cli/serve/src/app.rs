@@ -145,7 +145,7 @@ impl App {
         work: impl FnOnce(&Arc<Self>) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let app = Arc::clone(self);
-        let done = tokio::task::spawn_blocking(move || work(&app)).await;
+        let done = tokio::task::spawn_blocking(move || app.guard(|| work(&app))).await;
         done.unwrap_or_else(|_| Err(Problem::internal()))
     }
 
@@ -171,9 +171,12 @@ impl App {
 
 /// Does work to its end, whatever becomes of the client that asked for it (SV-15).
 pub(crate) async fn to_end<T: Send + 'static>(
+    app: &Arc<App>,
     work: impl Future<Output = ApiResult<T>> + Send + 'static,
 ) -> ApiResult<T> {
-    tokio::spawn(work).await.unwrap_or_else(|_| Err(Problem::internal()))
+    let app = Arc::clone(app);
+    let done = tokio::spawn(async move { app.guarded(work).await.flatten() }).await;
+    done.unwrap_or_else(|_| Err(Problem::internal()))
 }
 
 /// The header that carries an id.

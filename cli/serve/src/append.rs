@@ -278,5 +278,10 @@ fn keep_passed(app: &Arc<App>, branch: &OpenBranch, before: u64, head: u64) {
         return;
     }
     let (app, line) = (Arc::clone(app), branch.line().clone());
-    tokio::task::spawn_blocking(move || keep_snapshots(&line, before, head, &app.world, &app.store));
+    tokio::task::spawn_blocking(move || {
+        app.guard(|| {
+            keep_snapshots(&line, before, head, &app.world, &app.store);
+            Ok(())
+        })
+    });
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lru::LruCache;
+use turnfold_core::Digest;
 use turnfold_replay::Revision;
 use turnfold_store::{BranchHead, BranchName, MatchName, StoreError};
 
@@ -168,6 +169,14 @@ impl BranchCache {
             self.ask(world, names)?.judge_with_care();
         }
         Ok(())
+    }
+
+    /// Discards what is kept in memory of branches that a module plays.
+    pub(crate) fn discard(&self, module: &Digest) {
+        let branches: Vec<_> = self.lock().iter().map(|(_, branch)| Arc::clone(branch)).collect();
+        for branch in branches {
+            branch.discard(module);
+        }
     }
 
     /// Forgets a branch that is deleted, and notifies its watchers.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 use turnfold_core::paper::DeskTime;
 use turnfold_replay::ReplayError;
+use turnfold_replay::fault::catch;
 use turnfold_replay::mail::{DeskOf, MailHost, MailRoom, PostFolder, TableDice, desk_naming};
 use turnfold_store::{BranchName, MatchName, StoreError};
 
@@ -45,7 +46,8 @@ pub(crate) async fn at_desk<T: Send + 'static>(
         let Some(desks) = &app.desks else { return Err(Problem::internal()) };
         for _ in 0..ATTEMPTS {
             let host = MailHost::of(&app.store, &game, &app.registry, &desks.mail.signers, app.now_ms());
-            let done = host.and_then(|mut host| work(app, &mut host));
+            // What was appended before a module failed is heard of, too.
+            let done = host.and_then(|mut host| catch(|| work(app, &mut host))?);
             app.branches.hear(app, &(desk.clone(), main.clone()))?;
             for branch in app.store.branches(&game)? {
                 app.branches.hear(app, &(game.clone(), branch.name))?;

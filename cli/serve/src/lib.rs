@@ -22,6 +22,7 @@ mod connections;
 mod counts;
 mod desks;
 mod documents;
+mod faults;
 mod folds;
 mod follow;
 mod guesses;

@@ -85,6 +85,7 @@ impl From<ReplayError> for Problem {
         let code = match &error {
             E::NoEntry { .. } | E::Concealed(_) => Code::BadRequest,
             E::UnknownRuleset { .. } | E::OtherVersion { .. } => Code::NoRules,
+            E::NoModule { .. } | E::Fault(_) => Code::Module,
             E::OtherSeat(_) => Code::Forbidden,
             E::File(_) | E::Input(_) | E::BadSetup(_) | E::BadEntry(_) | E::Untrue { .. } => Code::Setup,
             E::TooLong { .. } | E::Page(_) => Code::TooLarge,

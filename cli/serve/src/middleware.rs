@@ -77,14 +77,14 @@ async fn serve(app: &Arc<App>, request: Request, next: Next, route: &str) -> Res
         Err(problem) => return problem.into_response(),
     };
     let body_time = if request.method() == Method::POST { BODY_TIME } else { Duration::ZERO };
-    let served = timeout(body_time + REQUEST_TIME, next.run(request)).await;
-    served.unwrap_or_else(|_| {
-        Problem::new(
+    let served = timeout(body_time + REQUEST_TIME, app.guarded(next.run(request))).await;
+    let served = served.unwrap_or_else(|_| {
+        Err(Problem::new(
             Code::Store,
             "the request took too long; an append may have been recorded, so repeat it with the same idempotency key",
-        )
-        .into_response()
-    })
+        ))
+    });
+    served.unwrap_or_else(IntoResponse::into_response)
 }
 
 /// The routes below `/v1` that need no token, or check it themselves.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, OwnedMutexGuard, watch};
+use turnfold_core::Digest;
 use turnfold_replay::{LogEntry, Revision};
 use turnfold_store::{BranchHead, BranchId, NamedBranch, StoreError};
 
@@ -220,6 +221,19 @@ impl OpenBranch {
         let mut head = self.lock();
         head.forgotten += 1;
         head.forget();
+    }
+
+    /// Discards what a module computed, if the branch is played with it, or it is not known with what.
+    pub(crate) fn discard(&self, module: &Digest) {
+        let is_other = |current: &HeadState| current.rules.module() != Some(*module);
+        if self.lock().current.as_ref().is_some_and(is_other) {
+            return;
+        }
+        self.forget();
+        if let Ok(mut work) = self.work.try_lock() {
+            work.viewers.clear();
+            work.count(0);
+        }
     }
 
     /// Takes what was appended, once that is durable.

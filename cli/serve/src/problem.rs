@@ -38,6 +38,7 @@ pub(crate) enum Code {
     Internal,
     NoRules,
     Full,
+    Module,
 }
 
 impl Code {
@@ -70,6 +71,9 @@ impl Code {
             Self::Corrupt => (S::INTERNAL_SERVER_ERROR, "corrupt", "The store is damaged"),
             Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal", "Internal server error"),
             Self::NoRules => (S::NOT_IMPLEMENTED, "no_rules", "The rules of the match are missing"),
+            Self::Module => {
+                (S::SERVICE_UNAVAILABLE, "module", "The module of the match is missing or failed")
+            }
             Self::Full => (S::INSUFFICIENT_STORAGE, "full", "The disk of the service is full"),
         }
     }

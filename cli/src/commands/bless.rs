@@ -10,7 +10,7 @@ use serde_json::json;
 use turnfold_replay::{Change, Replay, RulesChange, error::input, error::limits::REPLAY, golden::bless, tfl};
 
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure, FailureKind};
+use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
 use crate::files;
 use crate::output::{Line, Output, added, counted, dim, plain, removed, warning};
 use crate::render::printable;
@@ -72,8 +72,11 @@ fn runs_in_ci() -> bool {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let mode = args.mode(&context.output)?;
-    let proposals: Vec<_> =
-        args.files.iter().map(|file| (file.as_path(), Proposal::of(file, context))).collect();
+    let proposals: Vec<_> = args
+        .files
+        .iter()
+        .map(|file| (file.as_path(), unless_fault(&name(file), || Proposal::of(file, context))))
+        .collect();
     let mut consent = Consent::default();
     let (mut left, mut failures) = (0, Vec::new());
     for (path, proposal) in proposals {

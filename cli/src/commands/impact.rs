@@ -14,7 +14,7 @@ use turnfold_store::StoreReader;
 
 use self::summary::{Finding, Summary};
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure, FailureKind};
+use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
 use crate::files::require_replays;
 use crate::output::counted;
 use crate::stderr;
@@ -80,9 +80,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 fn of_files(paths: &[PathBuf], registry: &Registry) -> Result<Vec<Finding>, Failure> {
     let files = replays(paths)?;
     require_replays(&files)?;
-    Ok(in_parallel(files, |path| match read(&path, registry) {
-        Ok(replay) => Finding::of(RecordedLog::of_replay(&replay)),
-        Err(failure) => Finding::unreadable(path.display().to_string(), failure),
+    Ok(in_parallel(files, |path| {
+        let name = path.display().to_string();
+        let fold = || Ok(Finding::of(RecordedLog::of_replay(&read(&path, registry)?)));
+        unless_fault(&name, fold).unwrap_or_else(|failure| Finding::unreadable(name, failure))
     }))
 }
 
@@ -110,11 +111,12 @@ fn of_store(store: &StoreReader, registry: &Registry) -> Result<Vec<Finding>, Fa
     }
     Ok(in_parallel(branches, |branch| match branch {
         Ok(branch) => {
-            let log = store.read(&branch.match_name, &branch.branch, None).map_err(Failure::from);
-            match log.and_then(|log| RecordedLog::of_store(&branch, log, registry).map_err(Failure::from)) {
-                Ok(log) => Finding::of(log),
-                Err(failure) => Finding::unreadable(branch.to_string(), failure),
-            }
+            let name = branch.to_string();
+            let fold = || {
+                let log = store.read(&branch.match_name, &branch.branch, None)?;
+                Ok(Finding::of(RecordedLog::of_store(&branch, log, registry)?))
+            };
+            unless_fault(&name, fold).unwrap_or_else(|failure| Finding::unreadable(name, failure))
         }
         Err((name, failure)) => Finding::unreadable(name, failure),
     }))

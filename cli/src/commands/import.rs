@@ -61,12 +61,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let replay = context.read_replay(&args.file)?.whole()?;
     let imported = Imported::of(&replay, clock::now_ms()?);
     let imported = imported.map_err(|error| Failure::undone(error, "nothing was imported"))?;
-    let Imported { rules, setup, dice, title, entries, state, passed } = imported;
+    let Imported { rules, setup, dice, module, title, entries, state, passed } = imported;
     let count = entries.len() as u64;
-    let genesis = genesis(Game { rules, setup, dice }, title)?;
+    let genesis = genesis(Game { rules: rules.clone(), module, setup, dice }, title)?;
     let store = context.open_or_create_store()?;
     store.create_match(&name, &genesis, entries)?;
-    passed.keep(&name, context, &store);
+    passed.keep(&name, &*rules, context, &store);
     drop(store);
     let imported =
         json!({ "match": name.as_str(), "entries": count, "state_hash": state.state_hash(), "new": NEW });

@@ -31,6 +31,7 @@ pub(crate) mod cosign;
 pub(crate) mod delete;
 pub(crate) mod diff;
 pub(crate) mod export;
+pub(crate) mod game;
 pub(crate) mod impact;
 pub(crate) mod import;
 #[cfg(feature = "serve")]
@@ -62,8 +63,13 @@ pub(crate) mod store;
 pub(crate) mod tour;
 pub(crate) mod verify;
 
+use std::path::PathBuf;
+
+use turnfold_module::ModuleFolders;
+
 #[cfg(not(feature = "serve"))]
 use self::not_built::{self as join, self as serve};
+use crate::address::StoreAddress;
 use crate::completion;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -79,6 +85,7 @@ verbs! {
         Legal(show::LegalArgs) => show::legal,
         Ask(ask::Args) => ask::run,
         Rules(rules::Args) => rules::run,
+        Game(game::Args) => game::run,
         Log(log::Args) => log::run,
         Matches(matches::Args) => matches::run,
         Branches(branch::ListArgs) => branch::list,
@@ -119,6 +126,17 @@ verbs! {
 }
 
 impl Command {
+    /// Returns where modules lie: in the folders that were named, else next to the store (MD-2). What plays with others plays
+    /// only modules on which the laws passed (MD-7).
+    pub(crate) fn modules(&self, named: Vec<PathBuf>, store: &StoreAddress) -> ModuleFolders {
+        let folders = match store {
+            StoreAddress::Dir(dir) if named.is_empty() => vec![dir.join("modules")],
+            _ => named,
+        };
+        let folders = ModuleFolders::new(folders);
+        if matches!(self, Self::Serve(_) | Self::Mail(_)) { folders.passed_only() } else { folders }
+    }
+
     /// Returns `true` if the verb may print more than a screen and asks no questions.
     pub(crate) fn is_paged(&self, output: &Output) -> bool {
         match self {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use serde_json::json;
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Registry, Seed, SetupError};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Seed, SetupError};
 use turnfold_replay::{
     history::find_rules, history::import::check_title, history::revision::new_match_name, program,
 };
 use turnfold_store::{Genesis, MatchName};
 
+use super::game::{add, find_module};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, dim, plain, strong};
@@ -41,8 +42,12 @@ const GAME: &str = "Game options";
 #[derive(Debug, clap::Args)]
 pub(crate) struct GameArgs {
     /// The ruleset
-    #[arg(long, help_heading = GAME)]
-    rules: String,
+    #[arg(long, help_heading = GAME, required_unless_present = "module")]
+    rules: Option<String>,
+
+    /// The module that plays it for ever: its file, which is copied as `game add` does, or its digest
+    #[arg(long, help_heading = GAME, value_name = "FILE|DIGEST", conflicts_with = "rules")]
+    module: Option<PathBuf>,
 
     /// The setup, a TOML file; the ruleset's example when left out
     #[arg(long, help_heading = GAME, value_name = "FILE")]
@@ -69,6 +74,8 @@ pub(super) enum Dice {
 /// A ruleset, its setup and its dice, read and checked.
 pub(crate) struct Game {
     pub(crate) rules: Arc<dyn AnyRules>,
+    /// The module that the match pins (MD-8).
+    pub(crate) module: Option<Digest>,
     pub(crate) setup: Vec<u8>,
     pub(crate) dice: DicePolicy,
 }
@@ -86,8 +93,11 @@ impl GameArgs {
         self.dice == Dice::Seeded && self.seed.is_none()
     }
 
-    pub(crate) fn read(&self, registry: &Registry) -> Result<Game, Failure> {
-        let rules = find_rules(&self.rules, registry)?;
+    pub(crate) fn read(&self, context: &Context) -> Result<Game, Failure> {
+        let rules = match (&self.module, &self.rules) {
+            (Some(module), _) => pinned(module, context)?,
+            (None, rules) => find_rules(rules.as_deref().unwrap_or_default(), &context.registry)?,
+        };
         let setup = read_setup_or_example(&*rules, self.setup.as_deref())?;
         let dice = match (self.dice, self.seed) {
             (Dice::Recorded, None) => DicePolicy::Recorded,
@@ -97,7 +107,16 @@ impl GameArgs {
             (Dice::Seeded, Some(seed)) => DicePolicy::Seeded(seed),
             (Dice::Seeded, None) => DicePolicy::Seeded(random::seed()?),
         };
-        Ok(Game { rules, setup, dice })
+        // Of what no build has, the match keeps the module that it began with.
+        Ok(Game { module: rules.module(), rules, setup, dice })
+    }
+}
+
+/// Finds the module that a match is to pin.
+fn pinned(module: &Path, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
+    match module.to_string_lossy().parse() {
+        Ok(digest) => find_module(&digest, context),
+        Err(_) => add(module, context).map(|(_, rules)| rules),
     }
 }
 
@@ -130,7 +149,7 @@ pub(super) fn bad_setup(path: &Path, error: &SetupError) -> Failure {
 /// Makes the first record of a match.
 pub(crate) fn genesis(game: Game, title: String) -> Result<Genesis, Failure> {
     check_title(&title).map_err(Failure::usage)?;
-    Ok(Genesis {
+    let genesis = Genesis {
         format: Genesis::FORMAT,
         ruleset: game.rules.name().into(),
         ruleset_version: game.rules.version(),
@@ -139,12 +158,14 @@ pub(crate) fn genesis(game: Game, title: String) -> Result<Genesis, Failure> {
         match_id: random::match_id()?,
         title,
         created_at_ms: clock::now_ms()?,
+        module: None,
         origins: Vec::new(),
-    })
+    };
+    Ok(genesis.pinned(game.module))
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let game = args.game.read(&context.registry)?;
+    let game = args.game.read(context)?;
     let state = game.start()?;
     let is_example = args.game.setup.is_none();
     let (rules, dice) = (game.rules.clone(), game.dice);

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             Failure::usage("the count depends on the seed, and none is given").hint("name one with `--seed`")
         );
     }
-    let game = args.game.read(&context.registry)?;
+    let game = args.game.read(context)?;
     let state = game.start()?;
     let count = Count { dice: game.dice };
     let depths = count.levels(state.fork(), 1, args.depth)?;

@@ -49,7 +49,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let lines = lines_of(&args.commands, args.script.as_ref(), args.viewer)?;
-    let game = args.game.read(&context.registry)?;
+    let game = args.game.read(context)?;
     let state = game.start()?;
     let roller = random::roller(&game.dice, args.no_auto_roll, false)?;
     let viewer = args.viewer.unwrap_or(Viewer::HOST);

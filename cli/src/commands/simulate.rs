@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use turnfold_core::{AnyState, DicePolicy, FoldError, Simulation, Step};
-use turnfold_replay::{Passed, Replay, history::find_rules, history::revision::new_match_name};
+use turnfold_replay::{
+    Passed, Replay, history::find_rules, history::revision::new_match_name, tfl::ReplayOrigin,
+};
 use turnfold_store::{MatchName, NewEntry, SNAPSHOT_INTERVAL};
 
 use super::new::{Dice, Game, genesis, read_setup_or_example};
@@ -67,8 +69,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         Dice::Recorded => DicePolicy::Recorded,
         Dice::Seeded => DicePolicy::Seeded(simulation.dice_seed()),
     };
-    let play =
-        Play { game: Game { rules: rules.clone(), setup, dice }, simulation, steps: args.steps.into() };
+    let play = Play {
+        game: Game { module: rules.module(), rules: rules.clone(), setup, dice },
+        simulation,
+        steps: args.steps.into(),
+    };
     let title = format!("random play, seed {}", args.seed);
     let (state, entries, replay) = if let Some(name) = &args.into {
         let (state, entries) = play.into_store(name, title, context)?;
@@ -133,10 +138,15 @@ impl Play {
     }
 
     fn into_replay(self, title: &str) -> Result<(Box<dyn AnyState>, Replay), Failure> {
-        let Game { rules, setup, dice } = &self.game;
+        let Game { rules, module, setup, dice } = &self.game;
         let unwritable = |error: turnfold_core::SetupError| Failure::usage(error.to_string());
-        let mut replay =
-            Replay::compose("random play", rules.clone(), *dice, title, setup, None).map_err(unwritable)?;
+        let mut replay = Replay::compose(
+            "random play",
+            ReplayOrigin { rules, module: *module, dice: *dice, title },
+            setup,
+            None,
+        )
+        .map_err(unwritable)?;
         let state = self.play(&mut Passed::default(), &mut |step| replay.record(step, None))?;
         replay.close(state.state_hash());
         Ok((state, replay))
@@ -157,8 +167,9 @@ impl Play {
         })?;
         let count = entries.len() as u64;
         let store = context.open_or_create_store()?;
+        let rules = self.game.rules.clone();
         store.create_match(name, &genesis(self.game, title)?, entries)?;
-        passed.keep(name, context, &store);
+        passed.keep(name, &*rules, context, &store);
         Ok((state, count))
     }
 }

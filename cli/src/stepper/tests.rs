@@ -9,6 +9,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Modifier;
 use snapbox::assert_data_eq;
 use turnfold_core::Registry;
+use turnfold_module::ModuleFolders;
 use turnfold_replay::{SeatHistory, SourceName, Viewer};
 
 use super::app::App;
@@ -33,7 +34,8 @@ const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (39, 11)];
 fn context() -> Context {
     let output = Output::new(Format::Text, false);
     let store = StoreAddress::Dir("nowhere".into());
-    Context::new(store, None, output, grammar::grammar(), Registry::standard()).unwrap()
+    Context::new(store, None, output, grammar::grammar(), Registry::standard(), ModuleFolders::default())
+        .unwrap()
 }
 
 fn sight(file: &str, viewer: Viewer, context: &Context) -> SeatHistory {

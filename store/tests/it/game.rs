@@ -26,6 +26,7 @@ pub(crate) fn genesis() -> Genesis {
         match_id: [7; 16],
         title: "One against one".to_owned(),
         created_at_ms: 1_700_000_000_000,
+        module: None,
         origins: Vec::new(),
     }
 }

@@ -111,6 +111,7 @@ impl Play {
             match_id,
             title: "a match to measure".into(),
             created_at_ms: 1_700_000_000_000,
+            module: None,
             origins: Vec::new(),
         }
     }

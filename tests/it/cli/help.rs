@@ -29,6 +29,7 @@ Play:
   legal        List the commands that would be applied
   ask          Ask the ruleset a question
   rules        Teach a game: its commands, reasons, questions, view and rules
+  game         List, show, check and add games, built in or as modules
 
 Matches in the store:
   matches      List the matches of the store
@@ -98,6 +99,11 @@ Options:
           
           [env: TURNFOLD_STORE=]
           [default: .turnfold]
+
+      --modules <DIR>
+          Folder with games as modules [default: `modules/` in the directory of the store]
+          
+          [env: TURNFOLD_MODULES=]
 
       --token <FILE>
           File with the token for a service
@@ -173,12 +179,6 @@ Dice options:
           Do not make due rolls
 
       --dice <SOURCE>
-          Make due rolls of a match with recorded dice, by the operating system
-
-          Possible values:
-          - system: The operating system's randomness
-
-Global options:
 ...
 Example: turnfold play duel 'p1: click 0,2' 'p1: move 0,1'
 $ turnfold --version

@@ -256,6 +256,7 @@ fn store_match(sandbox: &Sandbox, name: &str, ruleset: &str, ruleset_version: u3
         match_id: [7; 16],
         title: String::new(),
         created_at_ms: 0,
+        module: None,
         origins: Vec::new(),
     };
     let store = Store::open_or_create(&sandbox.path(".turnfold")).unwrap();

@@ -15,7 +15,7 @@ const SOURCES: [&str; 9] = [
     "cli/module/src",
     "cli/src",
     "tests/src",
-    "tests/laws/src",
+    "cli/laws/src",
 ];
 
 /// The rooms of rulesets, which are the same in each: what lies in one may have the name of what lies in another's.

@@ -100,6 +100,7 @@ impl Correspondence {
             match_id,
             title: String::new(),
             created_at_ms: 0,
+            module: None,
             origins: Vec::new(),
         };
         let setup = rules.read_setup(setup).unwrap();

@@ -11,6 +11,8 @@ use turnfold_core::picture::{Block, Picture, TextLine};
 use turnfold_core::rules::Part;
 use turnfold_core::{Perspective, Rules, Seat, Secrets, SetupError};
 
+use crate::module::fail_at;
+
 /// Version 1 takes up to 3 stones; version 2 ignores a 3, and version 3 rejects more than 1.
 pub(crate) struct Heaps<const VERSION: u32>;
 
@@ -105,6 +107,7 @@ impl<const VERSION: u32> Rules for Heaps<VERSION> {
             return Err(Rejection::NotYourTurn);
         }
         let Command::Take { count, heap } = command else { return Ok(Verdict::Applied(command.clone())) };
+        fail_at(*count);
         let most = if VERSION == 1 { 3 } else { 2 };
         if VERSION > 2 && *count > 1 {
             return Err(Rejection::TooMany);

@@ -1,15 +1,20 @@
-//! A program with a game in several versions: its first argument lists those that it has, such as `1,2`.
+//! A program with a game in several versions: its first argument lists those that it has, such as `1,2`. `m1` is version 1 as
+//! a module, and `f1` the same module, which fails at some move.
 
 use std::env;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use turnfold_core::Registry;
 use turnfold_core::any::erase;
 
 mod heaps;
+mod module;
 
 use heaps::Heaps;
+use module::{FAILS, ToyModule};
 
 fn main() -> ExitCode {
     // What is printed names the program as transcripts call it.
@@ -18,6 +23,10 @@ fn main() -> ExitCode {
     let mut registry = Registry::default();
     for version in versions.to_string_lossy().split(',') {
         registry = match version {
+            "m1" | "f1" => {
+                FAILS.store(version == "f1", Ordering::Relaxed);
+                registry.with_version(Arc::new(ToyModule(erase::<Heaps<1>>())))
+            }
             "1" => registry.with_version(erase::<Heaps<1>>()),
             "2" => registry.with_version(erase::<Heaps<2>>()),
             "3" => registry.with_version(erase::<Heaps<3>>()),

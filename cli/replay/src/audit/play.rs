@@ -1,9 +1,12 @@
 //! A line under its rules: folded from the Genesis, its seeded rolls computed again (TR-26, TR-27).
 
+use turnfold_core::registry::NoRules;
 use turnfold_core::{AnyState, DicePolicy, FoldError, Registry};
 use turnfold_store::{Entry, Genesis};
 
+use crate::fault::catch;
 use crate::history::entry::stored;
+use crate::history::recorded_rules;
 
 /// How many entries are folded at a time.
 const RUN: usize = 256;
@@ -17,6 +20,19 @@ pub(super) enum Verdict {
     Unknown(String),
     /// The rules reject this entry, 0 being the setup.
     Rejected(u64, String),
+}
+
+/// Says which rules this build does not have.
+fn why_unknown(cause: &NoRules) -> String {
+    match cause {
+        NoRules::Unknown { name, .. } => {
+            format!("this build does not have the ruleset `{}`", name.escape_debug())
+        }
+        NoRules::OtherVersion { name, recorded, known } => {
+            format!("this build has version {known} of the ruleset `{name}`, not {recorded}")
+        }
+        cause => cause.to_string(),
+    }
 }
 
 /// A line being folded.
@@ -34,27 +50,26 @@ pub(super) struct Playing {
 impl Playing {
     /// Starts a match, if this build has its rules.
     pub(super) fn of(genesis: &Genesis, registry: &Registry) -> Self {
-        let Genesis { format, ruleset, ruleset_version, setup, dice, .. } = genesis;
-        let (state, verdict) = match registry.nearest(ruleset, *ruleset_version) {
+        let begun = catch(|| Self::begun(genesis, registry));
+        begun.unwrap_or_else(|fault| Self {
+            state: None,
+            dice: genesis.dice,
+            has_dice: true,
+            waiting: Vec::new(),
+            verdict: Verdict::Rejected(0, fault.to_string()),
+            wrong_roll: None,
+        })
+    }
+
+    fn begun(genesis: &Genesis, registry: &Registry) -> Self {
+        let Genesis { format, setup, dice, .. } = genesis;
+        let (state, verdict) = match recorded_rules(genesis, registry) {
             _ if !genesis.has_known_format() => {
                 let reason = format!("this build does not know format {format} of a log");
                 (None, Verdict::Unknown(reason))
             }
-            None => (
-                None,
-                Verdict::Unknown(format!(
-                    "this build does not have the ruleset `{}`",
-                    ruleset.escape_debug()
-                )),
-            ),
-            Some(rules) if rules.version() != *ruleset_version => {
-                let reason = format!(
-                    "this build has version {} of the ruleset `{ruleset}`, not {ruleset_version}",
-                    rules.version()
-                );
-                (None, Verdict::Unknown(reason))
-            }
-            Some(rules) => match rules.start(setup) {
+            Err(cause) => (None, Verdict::Unknown(why_unknown(&cause))),
+            Ok(rules) => match rules.start(setup) {
                 Ok(state) => (Some(state), Verdict::Sound),
                 Err(error) => (None, Verdict::Rejected(0, error.to_string())),
             },
@@ -110,7 +125,17 @@ impl Playing {
         let mut rest = logged.as_slice();
         while let Some(state) = &mut self.state {
             let mut folded = 0;
-            let Err(error) = state.fold(rest, &self.dice, &mut |_| folded += 1) else { return };
+            let error = match catch(|| state.fold(rest, &self.dice, &mut |_| folded += 1)) {
+                Ok(Ok(())) => return,
+                Ok(Err(error)) => error,
+                // MD-6: the state of a module that failed is discarded.
+                Err(fault) => {
+                    let seq = rest.get(folded).or(rest.last()).map_or(0, |entry| entry.seq);
+                    self.verdict = Verdict::Rejected(seq, fault.to_string());
+                    self.state = None;
+                    return;
+                }
+            };
             if !matches!(error, FoldError::WrongRoll { .. }) {
                 self.verdict = Verdict::Rejected(error.seq(), without_seq(&error));
                 self.state = None;

@@ -5,14 +5,14 @@ mod cause;
 use std::sync::Arc;
 
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Outcome, Registry, Seat, Step};
-use turnfold_store::{Genesis, Log};
+use turnfold_store::Log;
 
 use crate::compare::difference::{Difference, differences, view_of};
 use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
 use crate::error::ReplayError;
 use crate::history::entry::{CommandForm, LogEntry, ShortHash, logged};
-use crate::history::find_rules;
 use crate::history::revision::Revision;
+use crate::history::{find_rules, recorded_rules};
 use crate::tfl::{Replay, ReplayLine, TflError};
 
 /// A log to be folded under the rules of this build.
@@ -83,8 +83,7 @@ impl RecordedLog {
     ) -> Result<Self, ReplayError> {
         let Log { genesis, entries, .. } = log;
         let mut entries: Vec<LogEntry> = entries.into_iter().map(LogEntry::from).collect();
-        let recorded =
-            recorded_rules(&genesis, registry).filter(|recorded| recorded.version() != rules.version());
+        let recorded = recorded_rules(&genesis, registry).ok().filter(|recorded| **recorded != *rules);
         if let Some(recorded) = recorded {
             let mut outcomes = Vec::new();
             let start = recorded.start(&genesis.setup).map_err(ReplayError::from);
@@ -217,12 +216,6 @@ impl RecordedLog {
         let field = differences(&view, &view_of(state.as_ref(), Seat::Host)).into_iter().next();
         Ok(FirstDifference { group: cause::group(&divergence, field.as_ref()), divergence, field })
     }
-}
-
-/// Finds the rules under which a match was recorded, if the registry has that version.
-pub(crate) fn recorded_rules(genesis: &Genesis, registry: &Registry) -> Option<Arc<dyn AnyRules>> {
-    let rules = registry.nearest(&genesis.ruleset, genesis.ruleset_version)?;
-    (rules.version() == genesis.ruleset_version).then_some(rules)
 }
 
 fn unreadable(log: &str, cause: ReplayError) -> ReplayError {

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use turnfold_core::registry::NoRules;
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::{AnyRules, DicePolicy, Registry, Rules};
 use turnfold_store::{BranchCopy, BranchInfo, BranchName, Genesis, MatchName, Store, StoreReader};
 
 use crate::bundle::in_order;
-use crate::compare::impact::{RecordedLog, recorded_rules};
+use crate::compare::impact::RecordedLog;
 use crate::error::ReplayError;
-use crate::history::find_rules;
 use crate::history::revision::Revision;
+use crate::history::{find_rules, recorded_rules};
 use crate::mail::desk_naming;
 
 /// A match under another version of its ruleset, with the same setup, branches and entries.
@@ -64,7 +65,7 @@ impl MigratedMatch {
         let others: Vec<_> = others.iter().map(|info| (info.name.clone(), info.head_link)).collect();
         let origin = genesis.origin(main.head, main.head_link);
         Ok(Self {
-            compares_outcomes: recorded_rules(&genesis, registry).is_some(),
+            compares_outcomes: recorded_rules(&genesis, registry).is_ok(),
             genesis: genesis.migrated(rules.version(), origin, &others),
             rules,
             branches,
@@ -107,7 +108,10 @@ fn rules_of_version(
 ) -> Result<Arc<dyn AnyRules>, ReplayError> {
     let newest = find_rules(&genesis.ruleset, registry)?;
     let asked = version.unwrap_or(newest.version());
-    let found = registry.nearest(&genesis.ruleset, asked).filter(|rules| rules.version() == asked);
+    let found = match registry.resolve(&genesis.ruleset, asked, None) {
+        Err(cause @ NoRules::TwoModules { .. }) => return Err(cause.into()),
+        found => found.ok(),
+    };
     let ruleset = &genesis.ruleset;
     match found {
         None => {
@@ -131,6 +135,10 @@ fn rules_of_version(
 
 /// Refuses matches that others know by their id: papers and fair dice are bound to it.
 fn require_movable(store: &StoreReader, name: &MatchName, genesis: &Genesis) -> Result<(), ReplayError> {
+    if genesis.module.is_some() {
+        let why = "pins the module that it is played with";
+        return Err(ReplayError::Unusable(format!("`{name}` {why}")));
+    }
     let is_desk = genesis.ruleset == Desk::NAME;
     let is_fair = matches!(genesis.dice, DicePolicy::Fair(_));
     if is_desk || is_fair || desk_naming(store, name, &BranchName::main())?.is_some() {

@@ -7,7 +7,8 @@ use std::io;
 use std::path::PathBuf;
 
 use turnfold_core::decode::DecodeError;
-use turnfold_core::{DueRoll, FoldError, Malformed, Rejected, SetupError};
+use turnfold_core::registry::NoRules;
+use turnfold_core::{DueRoll, Fault, FoldError, Malformed, Rejected, SetupError};
 use turnfold_store::{MatchName, StoreError};
 
 use crate::error::input::InputError;
@@ -74,6 +75,17 @@ pub enum ReplayError {
         /// The version that the registry has.
         known: u32,
     },
+    /// The module that a match needs is not there, or two could be it (MD-1).
+    #[error("{}{cause}", match_name.as_ref().map(|name| format!("match `{name}`: ")).unwrap_or_default())]
+    NoModule {
+        /// The match, if it is one.
+        match_name: Option<MatchName>,
+        /// What is missing, on the heap to keep results small.
+        cause: Box<NoRules>,
+    },
+    /// A module that could not go on, or broke a law (MD-6).
+    #[error(transparent)]
+    Fault(#[from] Box<Fault>),
     /// A match that another version of its ruleset folds to something else.
     #[error("`{log}` is not the same under version {version}: {difference}")]
     NotTheSame {
@@ -298,6 +310,21 @@ pub enum ReplayError {
     NotRepeatable,
 }
 
+impl From<NoRules> for ReplayError {
+    fn from(cause: NoRules) -> Self {
+        match cause {
+            NoRules::Unknown { name, known } => Self::UnknownRuleset { name, known },
+            cause => Self::NoModule { match_name: None, cause: Box::new(cause) },
+        }
+    }
+}
+
+impl From<Fault> for ReplayError {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(Box::new(fault))
+    }
+}
+
 impl From<Malformed> for ReplayError {
     fn from(error: Malformed) -> Self {
         Self::Unusable(error.0)
@@ -305,6 +332,12 @@ impl From<Malformed> for ReplayError {
 }
 
 impl ReplayError {
+    /// A log whose module failed.
+    #[must_use]
+    pub fn fault_in(log: &str, fault: Fault) -> Self {
+        Self::Unreadable { log: log.into(), cause: Box::new(fault.into()) }
+    }
+
     /// A log that holds what no log of a match by mail can.
     pub(crate) fn not_by_mail(what: impl std::fmt::Display) -> Self {
         Self::Refused(format!("the log is not one of a match by mail: {what}"))
@@ -317,6 +350,13 @@ impl ReplayError {
             Self::Input(error) => error.advice().map(Into::into),
             Self::Condition(error) => error.advice(),
             Self::OtherVersion { .. } => Some("use the build that recorded it".into()),
+            Self::NoModule { cause, .. } => Some(match &**cause {
+                NoRules::NoModule { .. } => {
+                    "put its file into `modules/` of the store, or name its folder with `--modules`".into()
+                }
+                NoRules::NotPassed { module, .. } => format!("`turnfold game check {module}` runs them"),
+                _ => "keep one of them, or name one by its digest with `--module`".into(),
+            }),
             Self::UnknownRuleset { known, .. } => {
                 let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
                 Some(format!("known: {}", known.join(", ")))

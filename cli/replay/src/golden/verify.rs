@@ -10,8 +10,10 @@ use turnfold_store::{
     StoreReader,
 };
 
+use crate::fault::catch;
 use crate::golden::origins::{AuditedOrigins, is_wrong};
 use crate::history::entry::stored;
+use crate::history::recorded_rules;
 
 /// What the audit of a match found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -98,7 +100,7 @@ pub fn verify(
     registry: &Registry,
 ) -> Result<Verification, StoreError> {
     let mut judge = Judge::new(registry);
-    store.audit_with(match_name, &mut |audited| judge.take(audited))?;
+    store.audit_with(match_name, &mut |audited| judge.take_or_fault(audited))?;
     let mut verification = judge.verification;
     verification.branches.sort_by(|left, right| left.branch.main_first().cmp(&right.branch.main_first()));
     let place = |finding: &Finding| finding.branch.as_ref().map(|name| (!name.is_main(), name.clone()));
@@ -153,6 +155,14 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// Takes what was read. With a module that fails nothing more is folded (MD-6).
+    fn take_or_fault(&mut self, audited: Audited<'_>) {
+        if let Err(fault) = catch(|| self.take(audited)) {
+            (self.start, self.folding, self.forks) = Default::default();
+            self.find(None, FindingKind::Disagrees, fault.to_string());
+        }
+    }
+
     fn take(&mut self, audited: Audited<'_>) {
         if let Some(origin) = self.origins.take(&audited) {
             self.find(Some(origin.head), FindingKind::Disagrees, is_wrong(&origin));
@@ -188,23 +198,18 @@ impl<'a> Judge<'a> {
 
     /// Starts the match under its rules, if this build has them.
     fn begin(&mut self, genesis: &Genesis) {
-        let Genesis { format, ruleset, ruleset_version, setup, .. } = genesis;
+        let Genesis { format, setup, .. } = genesis;
         self.dice = genesis.dice;
         self.verification.left = left_to_check(&self.dice);
         if !genesis.has_known_format() {
-            let [created, migrated] = [Genesis::FORMAT, Genesis::FORMAT_MIGRATED];
-            let message = format!("the match has format {format}, this build knows {created} and {migrated}");
+            let [created, later] = [Genesis::FORMAT, Genesis::FORMAT_3];
+            let message = format!("the match has format {format}, this build knows {created} and {later}");
             return self.find(None, FindingKind::UnknownRules, message);
         }
-        let Some(rules) = self.registry.nearest(ruleset, *ruleset_version) else {
-            return self.find(None, FindingKind::UnknownRules, format!("unknown ruleset `{ruleset}`"));
+        let rules = match recorded_rules(genesis, self.registry) {
+            Ok(rules) => rules,
+            Err(cause) => return self.find(None, FindingKind::UnknownRules, cause.to_string()),
         };
-        if rules.version() != *ruleset_version {
-            let known = rules.version();
-            let message =
-                format!("ruleset `{ruleset}` has version {ruleset_version}, this build knows {known}");
-            return self.find(None, FindingKind::UnknownRules, message);
-        }
         match rules.start(setup) {
             Ok(state) => self.start.state = Some(state),
             Err(error) => self.find(None, FindingKind::Disagrees, error.to_string()),

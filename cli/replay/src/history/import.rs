@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use turnfold_core::{AnyRules, AnyState, DicePolicy};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest};
 use turnfold_store::{NewEntry, SNAPSHOT_INTERVAL};
 
 use crate::error::ReplayError;
@@ -33,6 +33,8 @@ pub struct Imported {
     pub setup: Vec<u8>,
     /// Where its rolls come from.
     pub dice: DicePolicy,
+    /// The module that it pins (MD-8).
+    pub module: Option<Digest>,
     /// Its title.
     pub title: String,
     /// Its entries.
@@ -61,7 +63,7 @@ impl Imported {
             })?;
             passed.note(entries.len() as u64, state.as_ref());
         }
-        let title = replay.header.title.clone();
-        Ok(Self { rules, setup, dice, title, entries, state, passed })
+        let (module, title) = (replay.header.module, replay.header.title.clone());
+        Ok(Self { rules, setup, dice, module, title, entries, state, passed })
     }
 }

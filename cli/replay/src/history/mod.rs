@@ -10,6 +10,7 @@ pub mod revision;
 use std::path::Path;
 use std::sync::Arc;
 
+use turnfold_core::registry::NoRules;
 use turnfold_core::{
     AnyRules, AnyState, DicePolicy, Digest, FoldError, Logged, Registry, Seat, SetupError, Step,
 };
@@ -19,7 +20,7 @@ use crate::error::ReplayError;
 use crate::error::limits::REPLAY_ENTRIES_MAX;
 use crate::history::entry::{LogEntry, logged};
 use crate::history::revision::{FileName, Revision, SourceName};
-use crate::tfl::{Replay, SeenBy};
+use crate::tfl::{Replay, ReplayOrigin, SeenBy};
 
 /// What histories are read from.
 pub trait Sources {
@@ -52,6 +53,8 @@ pub struct History {
     pub setup: Vec<u8>,
     /// Where rolls come from.
     pub dice: DicePolicy,
+    /// The module that the match pins (MD-8).
+    pub module: Option<Digest>,
     /// The title of the match.
     pub title: String,
     /// The entries, numbered from 1.
@@ -102,6 +105,7 @@ impl History {
             rules,
             setup: log.genesis.setup,
             dice: log.genesis.dice,
+            module: log.genesis.module,
             title: log.genesis.title,
             entries: log.entries.into_iter().map(LogEntry::from).collect(),
             view: None,
@@ -150,6 +154,7 @@ impl History {
             rules,
             setup,
             dice: replay.header.dice,
+            module: replay.header.module,
             title: replay.header.title.clone(),
             entries: replay.entries().cloned().collect(),
             view: replay.header.view,
@@ -226,6 +231,11 @@ impl History {
         line
     }
 
+    /// Returns what a replay of it has in its header, next to the setup.
+    pub(crate) fn origin(&self) -> ReplayOrigin<'_> {
+        ReplayOrigin { rules: &self.rules, module: self.module, dice: self.dice, title: &self.title }
+    }
+
     /// Returns the history as a replay, with every outcome and hash.
     ///
     /// # Errors
@@ -235,9 +245,8 @@ impl History {
             return Err(ReplayError::TooLong { line: self.name.clone() });
         }
         let name = self.name.to_string();
-        let mut replay =
-            Replay::compose(&name, self.rules.clone(), self.dice, &self.title, &self.setup, None)
-                .map_err(|cause| broken_setup(&self.name, cause))?;
+        let mut replay = Replay::compose(&name, self.origin(), &self.setup, None)
+            .map_err(|cause| broken_setup(&self.name, cause))?;
         let mut recorded = self.entries.iter();
         let state = self.fold(&mut |step| {
             replay.record(step, recorded.next().and_then(|entry| entry.recorded_at_ms));
@@ -263,32 +272,37 @@ pub(crate) fn broken_entry(name: &SourceName, cause: FoldError) -> ReplayError {
     ReplayError::Entry { line: name.clone(), cause }
 }
 
-/// Finds a ruleset by name.
+/// Finds a ruleset by name, in its newest version.
 ///
 /// # Errors
-/// [`ReplayError::UnknownRuleset`] with those there are.
+/// [`ReplayError::UnknownRuleset`] with those there are, and [`ReplayError::NoModule`] for two modules.
 pub fn find_rules(name: &str, registry: &Registry) -> Result<Arc<dyn AnyRules>, ReplayError> {
-    registry.find(name).ok_or_else(|| ReplayError::UnknownRuleset {
-        name: name.into(),
-        known: registry.iter().map(|rules| rules.name().into()).collect(),
-    })
+    Ok(registry.newest(name)?)
 }
 
-/// Finds the rules under which a match was recorded.
+/// Finds the rules under which a match was recorded (MD-1).
 ///
 /// # Errors
-/// [`ReplayError::UnknownRuleset`] and [`ReplayError::OtherVersion`].
+/// [`ReplayError::UnknownRuleset`], [`ReplayError::OtherVersion`] and [`ReplayError::NoModule`].
 pub fn rules_of(
     genesis: &Genesis,
     revision: &Revision,
     registry: &Registry,
 ) -> Result<Arc<dyn AnyRules>, ReplayError> {
-    let rules = registry.nearest(&genesis.ruleset, genesis.ruleset_version);
-    let rules = rules.map_or_else(|| find_rules(&genesis.ruleset, registry), Ok)?;
-    let (recorded, known) = (genesis.ruleset_version, rules.version());
-    if recorded == known {
-        return Ok(rules);
-    }
-    let (match_name, ruleset) = (revision.match_name.clone(), rules.name().into());
-    Err(ReplayError::OtherVersion { match_name, ruleset, recorded, known })
+    let match_name = || revision.match_name.clone();
+    recorded_rules(genesis, registry).map_err(|cause| match cause {
+        NoRules::Unknown { name, known } => ReplayError::UnknownRuleset { name, known },
+        NoRules::OtherVersion { name: ruleset, recorded, known } => {
+            ReplayError::OtherVersion { match_name: match_name(), ruleset, recorded, known }
+        }
+        cause => ReplayError::NoModule { match_name: Some(match_name()), cause: Box::new(cause) },
+    })
+}
+
+/// Finds the rules under which a match was recorded, whatever its name (MD-1).
+///
+/// # Errors
+/// [`NoRules`].
+pub fn recorded_rules(genesis: &Genesis, registry: &Registry) -> Result<Arc<dyn AnyRules>, NoRules> {
+    registry.resolve(&genesis.ruleset, genesis.ruleset_version, genesis.module.as_ref())
 }

@@ -106,7 +106,8 @@ impl Position {
         let name = SourceName::Revision(revision.clone());
         let to = seq.unwrap_or(beginning.head);
         let target = tail.before(&name, to)?;
-        let (mut at, mut state) = match resume(&*rules, revision, store, target, build)? {
+        let build = build.map(|build| build_with(build, &*rules));
+        let (mut at, mut state) = match resume(&*rules, revision, store, target, build.as_ref())? {
             Some(resumed) => resumed,
             None => (0, rules.start(&setup).map_err(|cause| broken_setup(&name, cause))?),
         };
@@ -117,7 +118,7 @@ impl Position {
             let run = run.map(|entry| entry.map(LogEntry::from)).collect::<Result<Vec<_>, _>>()?;
             state.fold(&logged(&run), &dice, &mut |_| {}).map_err(|cause| broken_entry(&name, cause))?;
             at = until;
-            if let (Some(build), Some(keeper)) = (build, keeper)
+            if let (Some(build), Some(keeper)) = (&build, keeper)
                 && at.is_multiple_of(SNAPSHOT_INTERVAL)
             {
                 let snapshot = Snapshot { seq: at, rolls: state.rolls(), state: state.state_bytes() };
@@ -201,15 +202,23 @@ impl Passed {
         }
     }
 
-    /// Keeps them for the main branch of a match that was just created with these entries.
-    pub fn keep(&self, match_name: &MatchName, sources: &dyn Sources, store: &Store) {
-        let Some(build) = sources.build() else { return };
+    /// Keeps them for the main branch of a match that was just created with these entries, folded by these rules.
+    pub fn keep(&self, match_name: &MatchName, rules: &dyn AnyRules, sources: &dyn Sources, store: &Store) {
+        let Some(build) = sources.build().map(|build| build_with(&build, rules)) else { return };
         for snapshot in &self.0 {
             if let Err(error) = store.keep_snapshot(match_name, &BranchName::main(), snapshot, &build) {
                 tracing::debug!(%error, "a snapshot could not be kept");
             }
         }
     }
+}
+
+/// Returns the build of a snapshot, which includes the module that folded it: no other goes on from it (MD-9).
+fn build_with(build: &Digest, rules: &dyn AnyRules) -> Digest {
+    let Some(module) = rules.module() else { return *build };
+    let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 build with module");
+    hasher.update(build.as_bytes()).update(module.as_bytes());
+    hasher.finalize().into()
 }
 
 /// The number of an entry and the state after it.

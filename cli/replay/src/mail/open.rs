@@ -63,7 +63,7 @@ impl NewMailMatch<'_> {
         // FD-6
         let head = || key.dice_chain(Owner { match_id, party: Seat::Host }).head();
         let dice = if self.is_fair { DicePolicy::Fair(head()) } else { DicePolicy::Recorded };
-        Genesis {
+        let genesis = Genesis {
             format: Genesis::FORMAT,
             ruleset: self.rules.name().into(),
             ruleset_version: self.rules.version(),
@@ -72,8 +72,10 @@ impl NewMailMatch<'_> {
             match_id,
             title: String::new(),
             created_at_ms: self.created_at_ms,
+            module: None,
             origins: Vec::new(),
-        }
+        };
+        genesis.pinned(self.rules.module())
     }
 
     /// Returns the game that an interrupted call left: this one, without entries and without a desk.

@@ -14,6 +14,7 @@ use crate::audit::{self, AuditQuestion, HeldCheckpoint, RowName, RowResult};
 use crate::bundle::sizes::LineFinder;
 use crate::bundle::{BundleFile, BundledMatch, LineRecords};
 use crate::error::ReplayError;
+use crate::history::recorded_rules;
 use crate::signing::KeyMemory;
 
 /// A bundle of a match by mail that passed its audit.
@@ -188,7 +189,7 @@ fn require_concealable(
     let refused = |of: &BundledMatch, what: String| {
         ReplayError::Refused(format!("{what} of `{}` is left out, where nothing can be concealed", of.name))
     };
-    let rules = registry.nearest(&game.genesis.ruleset, game.genesis.ruleset_version);
+    let rules = recorded_rules(&game.genesis, registry).ok();
     let has_secrets = rules.is_none_or(|rules| rules.has_secrets());
     if let Some(line) = game.lines.iter().find(|line| line.left_out > 0 && !has_secrets) {
         return Err(refused(game, format!("a record of branch `{}`", line.branch)));

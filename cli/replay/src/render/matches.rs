@@ -115,7 +115,12 @@ impl WhoseTurn {
         let main = Revision { match_name: match_name.clone(), branch: BranchName::main(), seq: None };
         match Position::before_entries_of(Tail::last(0), &main, registry, store, build, None) {
             Ok(position) => Ok(Self::in_state(position.state.as_ref())),
-            Err(ReplayError::UnknownRuleset { .. } | ReplayError::OtherVersion { .. }) => Ok(Self::Unknown),
+            Err(
+                ReplayError::UnknownRuleset { .. }
+                | ReplayError::OtherVersion { .. }
+                | ReplayError::NoModule { .. }
+                | ReplayError::Fault(_),
+            ) => Ok(Self::Unknown),
             Err(error) => Err(error),
         }
     }

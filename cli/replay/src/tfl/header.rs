@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table};
+use turnfold_core::digest::NotADigest;
+use turnfold_core::registry::NoRules;
 use turnfold_core::text::in_one_line;
-use turnfold_core::{AnyRules, DicePolicy, Perspective, Registry};
+use turnfold_core::{AnyRules, DicePolicy, Digest, Perspective, Registry};
 
 use super::canonical::{HeaderMark, HeaderValues};
 use super::error::TflError;
@@ -15,7 +17,7 @@ use crate::render::text::printable;
 /// The line on which the header's text begins.
 pub(super) const HEADER_LINE: usize = 3;
 
-const KEYS: [&str; 8] = ["ruleset", "version", "dice", "seed", "head", "title", "view", "setup"];
+const KEYS: [&str; 9] = ["ruleset", "version", "module", "dice", "seed", "head", "title", "view", "setup"];
 
 /// What stands between the `+++`.
 #[derive(Clone, Debug)]
@@ -26,6 +28,8 @@ pub struct Header {
     pub rules: Arc<dyn AnyRules>,
     /// The version under which the match was recorded: that of this build, unless any was asked for.
     pub version: u32,
+    /// The module that the match pins (MD-8).
+    pub module: Option<Digest>,
     /// Where rolls come from.
     pub dice: DicePolicy,
     /// The match's title; empty when left out.
@@ -38,7 +42,7 @@ pub struct Header {
 // The derive cannot compare a shared trait object.
 impl PartialEq for Header {
     fn eq(&self, other: &Self) -> bool {
-        let rest = |of: &Self| (of.version, of.dice, of.view);
+        let rest = |of: &Self| (of.version, of.module, of.dice, of.view);
         (&self.text, &*self.rules, &self.title, &self.values, rest(self))
             == (&other.text, &*other.rules, &other.title, &other.values, rest(other))
     }
@@ -78,13 +82,14 @@ impl Header {
         let table = document.get_ref();
         let unknown = table.keys().filter(|key| !KEYS.contains(&key.get_ref().as_ref()));
         if let Some(key) = unknown.min_by_key(|key| key.span().start) {
-            let known = "the header's keys are `ruleset`, `version`, `dice`, `seed`, `head`, `title`, `view` and the table \
-                         `setup`";
+            let known = "the header's keys are `ruleset`, `version`, `module`, `dice`, `seed`, `head`, `title`, `view` and \
+                         the table `setup`";
             let message =
                 format!("expected a key of the header, found `{}`; {known}", printable(key.get_ref()));
             return Err(source.error(&key.span(), message));
         }
-        let (rules, version) = source.ruleset(table, registry, versions)?;
+        let module = source.module(table)?;
+        let (rules, version) = source.ruleset(table, module.as_ref(), registry, versions)?;
         let perspective = source.view(table)?;
         let dice = source.dice(table, perspective)?;
         let is_seeded = source.text(table, "dice")?.is_some_and(|(policy, _)| policy == "seeded");
@@ -94,7 +99,7 @@ impl Header {
         let values: Table = toml::from_str(&text)
             .map_err(|error| source.error(&error.span().unwrap_or_default(), in_one_line(error.message())))?;
         let values = HeaderValues::of(&values);
-        Ok(Self { text, rules, version, dice, title, view, values })
+        Ok(Self { text, rules, version, module, dice, title, view, values })
     }
 
     /// Returns the canonical header: what it says, a value on each line.
@@ -151,35 +156,55 @@ impl Source<'_> {
         Ok(Some((text, value.span())))
     }
 
+    /// Reads the digest of the module that is pinned.
+    fn module(&self, table: &DeTable<'_>) -> Result<Option<Digest>, TflError> {
+        let Some((digest, span)) = self.text(table, "module")? else { return Ok(None) };
+        let unreadable = |error: NotADigest| self.error(&span, printable(&error.to_string()));
+        digest.parse().map(Some).map_err(unreadable)
+    }
+
     /// Finds the ruleset and the version, which must be one of those to be read.
     fn ruleset(
         &self,
         table: &DeTable<'_>,
+        module: Option<&Digest>,
         registry: &Registry,
         versions: Versions,
     ) -> Result<(Arc<dyn AnyRules>, u32), TflError> {
         let (name, span) = self.text(table, "ruleset")?.ok_or_else(|| self.missing("`ruleset`"))?;
-        let Some(rules) = registry.find(name) else {
-            let known: Vec<_> = registry.iter().map(|rules| format!("`{}`", rules.name())).collect();
+        let value = table.get("version");
+        let digits = value.and_then(|value| value.get_ref().as_integer());
+        let version = digits.and_then(|digits| u32::from_str_radix(digits.as_str(), digits.radix()).ok());
+        let found = registry.resolve(name, version.unwrap_or(u32::MAX), module);
+        if let Err(NoRules::Unknown { known, .. }) = &found {
+            let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
             let (known, name) = (known.join(", "), printable(name));
             return Err(
                 self.error(&span, format!("expected a ruleset of this build ({known}), found `{name}`"))
             );
-        };
-        let value = table.get("version").ok_or_else(|| self.missing("`version`"))?;
+        }
+        let value = value.ok_or_else(|| self.missing("`version`"))?;
         let integer =
             value.get_ref().as_integer().ok_or_else(|| self.wrong_type("version", "an integer", value))?;
-        let version = u32::from_str_radix(integer.as_str(), integer.radix());
-        let same = version.as_ref().ok().and_then(|version| registry.nearest(name, *version));
-        let rules = same.unwrap_or(rules);
-        let is_read = |version: &u32| versions == Versions::Any || *version == rules.version();
-        let version = version.ok().filter(is_read).ok_or_else(|| {
-            let (name, known) = (rules.name(), rules.version());
-            let message =
-                format!("expected version {known} of `{name}`, the one of this build, found {integer}");
-            self.error(&value.span(), message)
-        })?;
-        Ok((rules, version))
+        let unusable = |cause: &NoRules| self.error(&span, printable(&cause.to_string()));
+        match (found, version) {
+            (Ok(rules), Some(version)) => Ok((rules, version)),
+            (Err(NoRules::OtherVersion { .. }), Some(version)) if versions == Versions::Any => {
+                Ok((registry.newest(name).map_err(|cause| unusable(&cause))?, version))
+            }
+            (Err(cause @ (NoRules::NoModule { .. } | NoRules::TwoModules { .. })), _) => {
+                Err(unusable(&cause))
+            }
+            (found, _) => {
+                let known = match found {
+                    Err(NoRules::OtherVersion { known, .. }) => known,
+                    _ => u32::MAX,
+                };
+                let message =
+                    format!("expected version {known} of `{name}`, the one of this build, found {integer}");
+                Err(self.error(&value.span(), message))
+            }
+        }
     }
 
     fn view(&self, table: &DeTable<'_>) -> Result<Option<Perspective>, TflError> {

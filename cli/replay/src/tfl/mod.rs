@@ -20,3 +20,4 @@ pub(crate) use fold::Witness;
 pub use header::{Header, SeenBy};
 pub use read::{read, read_also_seen, read_any_version};
 pub(crate) use write::LogHasher;
+pub use write::ReplayOrigin;

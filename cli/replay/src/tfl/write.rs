@@ -57,6 +57,19 @@ impl fmt::Display for Closing {
     }
 }
 
+/// What the header of a replay has of a match, next to its setup.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplayOrigin<'a> {
+    /// The rules.
+    pub rules: &'a Arc<dyn AnyRules>,
+    /// The module that the match pins (MD-8).
+    pub module: Option<Digest>,
+    /// Where rolls come from.
+    pub dice: DicePolicy,
+    /// The title.
+    pub title: &'a str,
+}
+
 impl Replay {
     /// Starts a replay of a match; `file` is its name in messages, and `view` its seat if it does
     /// not contain everything.
@@ -65,12 +78,11 @@ impl Replay {
     /// [`SetupError`] when the bytes are no setup of these rules.
     pub fn compose(
         file: &str,
-        rules: Arc<dyn AnyRules>,
-        dice: DicePolicy,
-        title: &str,
+        of: ReplayOrigin<'_>,
         setup: &[u8],
         view: Option<Perspective>,
     ) -> Result<Self, SetupError> {
+        let ReplayOrigin { rules, module, dice, title } = of;
         let unwritable = |error: toml::ser::Error| SetupError::Bytes(error.to_string());
         let setup = rules.write_setup(setup)?;
         let table: toml::Table =
@@ -86,14 +98,15 @@ impl Replay {
         let seen = view
             .map(|perspective| format!("view = \"{perspective}\"\n{}", not_seen(perspective)))
             .unwrap_or_default();
+        let pin = module.map(|module| format!("module = \"{module}\"\n")).unwrap_or_default();
         let text = format!(
-            "ruleset = \"{}\"\nversion = {}\n{policy}title = {}\n{seen}\n{}",
+            "ruleset = \"{}\"\nversion = {}\n{pin}{policy}title = {}\n{seen}\n{}",
             rules.name(),
             rules.version(),
             TomlString(title),
             toml::to_string(&wrapped).map_err(unwritable)?,
         );
-        let registry = Registry::default().replacing(rules);
+        let registry = Registry::default().replacing(rules.clone());
         let header = Header::read(file, text, &registry, Versions::Own);
         let header = header.map_err(|error| SetupError::Bytes(error.message))?;
         Ok(Self { file: file.into(), header, lines: Vec::new(), closing: None })
@@ -197,7 +210,8 @@ mp = 6
     fn check_composed(title: &str, dice: DicePolicy) {
         let rules = Registry::standard().find("initiative").unwrap();
         let setup = rules.read_setup(SETUP).unwrap();
-        let mut replay = Replay::compose("x.tfl", rules.clone(), dice, title, &setup, None).unwrap();
+        let of = ReplayOrigin { rules: &rules, module: None, dice, title };
+        let mut replay = Replay::compose("x.tfl", of, &setup, None).unwrap();
         let mut state = rules.start(&setup).unwrap();
         let roll = state.seeded_roll(&dice).unwrap_or_else(|| vec![6, 6, 1, 1]);
         let command = state.roll_command(roll).unwrap();

@@ -144,7 +144,7 @@ pub(crate) async fn delete(
             Ok((app.branch(view, &match_name, &branch)?, (match_name, branch)))
         })
         .await?;
-    to_end(async move {
+    to_end(&Arc::clone(&app), async move {
         let turn = open.turn().await?;
         app.block(move |app| {
             let _turn = turn;

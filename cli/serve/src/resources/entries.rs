@@ -133,7 +133,7 @@ pub(crate) async fn append(
     let commands = json_body::<Commands>(request).await?;
     let append = read(access, &path, commands, &headers, expect)?;
     // From here on, a client that goes away changes nothing.
-    to_end(perform(app, append, form)).await
+    to_end(&Arc::clone(&app), perform(app, append, form)).await
 }
 
 async fn perform(app: Arc<App>, append: Append, form: Form) -> ApiResult {

@@ -6,7 +6,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
-use turnfold_core::{AnyRules, DicePolicy, Seed};
+use turnfold_core::{AnyRules, DicePolicy, Digest, Seed};
 use turnfold_replay::history::find_rules;
 use turnfold_replay::{Imported, history::import::check_title, history::revision::new_match_name, tfl};
 use turnfold_store::{Genesis, GrantKind, GrantLabel, MatchName, NewEntry, NewGrant};
@@ -195,11 +195,11 @@ pub(crate) async fn create(
                     .and_then(turnfold_replay::Replay::whole);
                 let replay = replay.map_err(|error| Problem::new(Code::Setup, error.to_string()))?;
                 let now_ms = app.now_ms();
-                let Imported { rules, setup, dice, title, entries, passed, .. } =
+                let Imported { rules, setup, dice, module, title, entries, passed, .. } =
                     Imported::of(&replay, now_ms)?;
-                let game = NewGame { rules, setup, dice, title, entries };
+                let game = NewGame { rules: rules.clone(), module, setup, dice, title, entries };
                 let response = make(app, &access, &match_name, game)?;
-                passed.keep(&match_name, &app.world, &app.store);
+                passed.keep(&match_name, &*rules, &app.world, &app.store);
                 Ok(response)
             })
             .await;
@@ -212,7 +212,8 @@ pub(crate) async fn create(
         let dice = dice(app, &new)?;
         let setup = rules.read_setup(&new.setup).map_err(|error| unplayable(error.to_string()))?;
         let title = new.title.unwrap_or_default();
-        make(app, &access, &match_name, NewGame { rules, setup, dice, title, entries: Vec::new() })
+        let module = rules.module();
+        make(app, &access, &match_name, NewGame { rules, module, setup, dice, title, entries: Vec::new() })
     })
     .await
 }
@@ -237,6 +238,8 @@ fn dice(app: &App, new: &NewMatch) -> ApiResult<DicePolicy> {
 /// What a match is made of.
 struct NewGame {
     rules: Arc<dyn AnyRules>,
+    /// The module that it pins (MD-8).
+    module: Option<Digest>,
     setup: Vec<u8>,
     dice: DicePolicy,
     title: String,
@@ -244,7 +247,7 @@ struct NewGame {
 }
 
 fn make(app: &Arc<App>, access: &Access, match_name: &MatchName, new: NewGame) -> ApiResult<Response> {
-    let NewGame { rules, setup, dice, title, entries } = new;
+    let NewGame { rules, module, setup, dice, title, entries } = new;
     check_title(&title).map_err(Problem::bad)?;
     let now_ms = app.now_ms();
     let mut match_id = [0; 16];
@@ -258,8 +261,10 @@ fn make(app: &Arc<App>, access: &Access, match_name: &MatchName, new: NewGame) -
         match_id,
         title,
         created_at_ms: now_ms,
+        module: None,
         origins: Vec::new(),
     };
+    let genesis = genesis.pinned(module);
     let token = AccessToken::generate(TokenKind::Host, &app.outside).map_err(no_chance)?;
     app.store.create_match(match_name, &genesis, entries)?;
     let grant = NewGrant {

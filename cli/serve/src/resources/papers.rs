@@ -73,7 +73,7 @@ pub(crate) async fn take(
     let paper = body(request, media_type, PAPER_BYTES_MAX).await?;
     let paper = read(&paper).map_err(|error| Problem::new(Code::Malformed, one_line(&error.0)))?;
     // From here on, a client that goes away changes nothing.
-    to_end(async move {
+    to_end(&Arc::clone(&app), async move {
         let began = Instant::now();
         let answered = perform(&app, game, paper, form).await;
         app.metrics.append_done(began, &answered);

@@ -12,6 +12,8 @@ use crate::local::journal::{head, lenient::Remains};
 
 const FORMAT_FILE: &str = "FORMAT";
 const FORMAT_DRAFT: &str = "FORMAT.new";
+/// Modules that callers keep next to the store, possibly before there is one.
+const MODULES_DIR: &str = "modules";
 const FORMAT: &str = "turnfold store 4\n";
 
 /// A directory on which we hold the lock.
@@ -51,7 +53,7 @@ fn require_store(dir: &Path) -> Result<(), StoreError> {
     if has_format(dir)? {
         return Ok(());
     }
-    if names(dir)?.is_empty() {
+    if names(dir)?.iter().all(|name| name == MODULES_DIR) {
         return Err(StoreError::Missing { dir: dir.to_owned() });
     }
     Err(not_said_to_be_a_store(dir, "it has no file `FORMAT`"))
@@ -73,7 +75,7 @@ pub(crate) fn hold_or_create(dir: &Path) -> Result<Held, StoreError> {
         files::create_dir(dir).map_err(|error| StoreError::in_dir(dir, "create", dir, error))?;
     }
     if !has_format(dir)? {
-        let ours = [LOCK_FILE, JOURNAL_DIR, SLED_DIR, FORMAT_DRAFT, FORMAT_FILE];
+        let ours = [LOCK_FILE, JOURNAL_DIR, SLED_DIR, FORMAT_DRAFT, FORMAT_FILE, MODULES_DIR];
         let foreign = names(dir)?.into_iter().find(|name| !ours.contains(&name.as_str()));
         if let Some(name) = foreign {
             let reason = format!("it has no file `FORMAT`, but `{}`", name.escape_debug());

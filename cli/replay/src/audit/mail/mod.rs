@@ -19,6 +19,7 @@ use self::segments::{AuditedPair, CollectedMatch, Pairing, WholeLine};
 use super::rows::PlayerKey;
 use crate::bundle::sizes::{LineFinder, revision};
 use crate::bundle::{BundledMatch, BundledRecord, LineIndex};
+use crate::history::recorded_rules;
 use crate::history::revision::Revision;
 use crate::mail::{DeskHistory, DeskOf, DeskTurn};
 
@@ -136,7 +137,7 @@ impl AuditedPair<'_> {
         if setup.game != game.genesis.link().to_string() {
             return Some(format!("it is the desk of another match than `{}`", game.name));
         }
-        let rules = self.registry.nearest(&game.genesis.ruleset, game.genesis.ruleset_version);
+        let rules = recorded_rules(&game.genesis, self.registry).ok();
         let players =
             rules.and_then(|rules| rules.start(&game.genesis.setup).ok()).map(|game| game.players().len());
         let differs = players.filter(|players| *players != usize::from(setup.seats));

@@ -9,6 +9,7 @@ use turnfold_store::{Entry, Genesis, Linker};
 use crate::bundle::sizes::{LineFinder, revision};
 use crate::bundle::{BundledMatch, BundledRecord, LineIndex};
 use crate::history::entry::stored;
+use crate::history::recorded_rules;
 use crate::history::revision::Revision;
 use crate::mail::DeskTurn;
 
@@ -196,9 +197,8 @@ impl AuditedPair<'_> {
     ) -> Result<Vec<(Revision, u64, u64)>, Stuck> {
         let place = |line| revision(self.lines.outline, (self.pairing.game, line));
         let stuck = |line, reason: &str| (place(line), String::from(reason));
-        let rules = self.registry.nearest(&game.genesis.ruleset, game.genesis.ruleset_version);
-        let rules = rules.filter(|rules| rules.version() == game.genesis.ruleset_version);
-        let rules = rules.ok_or_else(|| stuck(0, "this build does not have the rules of the game"))?;
+        let rules = recorded_rules(&game.genesis, self.registry);
+        let rules = rules.map_err(|_| stuck(0, "this build does not have the rules of the game"))?;
         let beginning = rules.start(&game.genesis.setup);
         let beginning = beginning.map_err(|_| stuck(0, "the rules reject the setup"))?;
         let mut lines: BTreeMap<usize, WholeLine<'_>> = BTreeMap::new();

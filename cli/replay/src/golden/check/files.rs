@@ -17,6 +17,7 @@ use super::replay::{AllDifferences, Checked, check_replay, check_replay_to_end};
 use crate::error::ReplayError;
 use crate::error::input;
 use crate::error::limits;
+use crate::fault::catch;
 use crate::history::revision::is_page;
 use crate::page::replay_bytes;
 use crate::render::text::{Line, added, counted, error_text, plain, printable, removed, strong};
@@ -160,7 +161,7 @@ impl FileCheck {
             let replay = tfl::read(&file, &bytes, registry)?;
             Ok(if all { check_replay_to_end(&replay)? } else { check_replay(&replay)? })
         };
-        let result = check();
+        let result = catch(check).unwrap_or_else(|fault| Err(ReplayError::fault_in(&file, fault)));
         Self { file, result, time: Duration::ZERO }
     }
 

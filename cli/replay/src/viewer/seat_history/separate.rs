@@ -27,7 +27,7 @@ impl SeatHistory {
         if self.known.len() > REPLAY_ENTRIES_MAX {
             return Err(ReplayError::TooLong { line: self.name.clone() });
         }
-        let Self { line: History { rules, dice, title, .. }, name, viewer, .. } = self;
+        let Self { line: History { rules, .. }, name, viewer, .. } = self;
         let mut entries = Vec::new();
         let state = self.fold(&mut |seen| {
             let entry = LogEntry::new(seen.seq(), seen.seat(), seen.stand_in());
@@ -36,8 +36,8 @@ impl SeatHistory {
         let unusable = |cause| broken_setup(name, cause);
         let setup = state.setup_seen(&self.line.setup, viewer.perspective()).map_err(unusable)?;
         let view = Some(viewer.perspective());
-        let mut replay = Replay::compose(&name.to_string(), rules.clone(), *dice, title, &setup, view)
-            .map_err(unusable)?;
+        let mut replay =
+            Replay::compose(&name.to_string(), self.line.origin(), &setup, view).map_err(unusable)?;
         replay.lines = entries.into_iter().map(ReplayLine::Entry).collect();
         let is_same = Self::shows_the_same(&replay, &self.view(state.as_ref()));
         is_same.then_some(replay).ok_or_else(|| ReplayError::NotSeparable {

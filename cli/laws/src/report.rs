@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use turnfold_core::Fault;
+
 /// How often one law is reported for one setup; a broken game breaks it at every step.
 const REPEATS_MAX: u32 = 3;
 
@@ -217,6 +219,10 @@ impl Report {
         match catch_unwind(AssertUnwindSafe(|| check(self))) {
             Ok(value) => Some(value),
             Err(panic) => {
+                if let Some(fault) = panic.downcast_ref::<Fault>() {
+                    self.broke(Law::NoPanic, fault.to_string());
+                    return None;
+                }
                 let text = panic.downcast_ref::<String>().map(String::as_str);
                 let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
                 self.broke(Law::NoPanic, format!("panicked with `{text}`"));

@@ -1,0 +1,185 @@
+//! Folders with modules (MD-2): files `*.wasm`, read when a registry asks for what is not built in.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use turnfold_core::registry::ModuleSource;
+use turnfold_core::{AnyRules, Digest};
+
+use crate::form::FILE_BYTES_MAX;
+use crate::{LoadError, digest, load};
+
+/// The ending of a module's file.
+const ENDING: &str = "wasm";
+
+/// The ending of the note that the laws passed on a module.
+const PASSED: &str = "passed";
+
+/// Folders in which modules lie. What was read once is kept for as long as its file stays as it is.
+#[derive(Debug, Default)]
+pub struct ModuleFolders {
+    folders: Vec<PathBuf>,
+    /// Whether only modules count on which the laws passed (MD-7).
+    passed_only: bool,
+    read: Mutex<BTreeMap<PathBuf, ReadFile>>,
+}
+
+/// A file as it was read.
+#[derive(Clone, Debug)]
+struct ReadFile {
+    modified: Option<SystemTime>,
+    found: ModuleFile,
+}
+
+/// A file that should be a module.
+#[derive(Clone, Debug)]
+pub struct ModuleFile {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// How long it is.
+    pub bytes: u64,
+    /// The digest of what is in it.
+    pub digest: Digest,
+    /// The ruleset, or why there is none.
+    pub rules: Result<Arc<dyn AnyRules>, LoadError>,
+}
+
+impl ModuleFolders {
+    /// Looks in these folders, in this order; one that is not there has no modules.
+    #[must_use]
+    pub fn new(folders: Vec<PathBuf>) -> Self {
+        Self { folders, ..Self::default() }
+    }
+
+    /// Plays only modules on which the laws passed, as [`note_passed`](Self::note_passed) noted.
+    #[must_use]
+    pub fn passed_only(self) -> Self {
+        Self { passed_only: true, ..self }
+    }
+
+    /// Returns the folder that new modules are put into.
+    #[must_use]
+    pub fn first(&self) -> Option<&Path> {
+        self.folders.first().map(PathBuf::as_path)
+    }
+
+    /// Reads all files `*.wasm`, in the order of the folders and of their names.
+    ///
+    /// # Errors
+    /// A folder that cannot be listed, or a file that cannot be read.
+    pub fn files(&self) -> io::Result<Vec<ModuleFile>> {
+        let mut files = Vec::new();
+        for folder in &self.folders {
+            for path in paths(folder)? {
+                files.push(self.read(&path)?);
+            }
+        }
+        Ok(files)
+    }
+
+    /// Copies a module into the first folder, under its digest, whole or not at all; returns where it lies.
+    ///
+    /// # Errors
+    /// What keeps it from being written, and [`io::ErrorKind::NotFound`] if there is no folder.
+    pub fn add(&self, file: &[u8]) -> io::Result<PathBuf> {
+        self.write(&format!("{}.{ENDING}", digest(file)), file)
+    }
+
+    /// Notes in the first folder that the laws passed on a module.
+    ///
+    /// # Errors
+    /// As for [`add`](Self::add).
+    pub fn note_passed(&self, module: &Digest) -> io::Result<()> {
+        self.write(&format!("{module}.{PASSED}"), b"the laws passed on this module\n").map(drop)
+    }
+
+    /// Returns `true` if the laws passed on a module here.
+    #[must_use]
+    pub fn has_passed(&self, module: &Digest) -> bool {
+        let name = format!("{module}.{PASSED}");
+        self.folders.iter().any(|folder| folder.join(&name).is_file())
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+        let folder = self.first().ok_or(io::ErrorKind::NotFound)?;
+        fs::create_dir_all(folder)?;
+        let path = folder.join(name);
+        if fs::read(&path).is_ok_and(|there| there == bytes) {
+            return Ok(path);
+        }
+        let mut draft = tempfile::NamedTempFile::new_in(folder)?;
+        io::Write::write_all(&mut draft, bytes)?;
+        draft.as_file().sync_all()?;
+        draft.persist(&path)?;
+        Ok(path)
+    }
+
+    /// Reads the module of a digest, first the file that is named after it.
+    fn find(&self, module: &Digest) -> Option<Arc<dyn AnyRules>> {
+        let named = self.folders.iter().map(|folder| folder.join(format!("{module}.{ENDING}")));
+        let others = self.folders.iter().flat_map(|folder| paths(folder).unwrap_or_default());
+        let mut read = named.chain(others).filter_map(|path| self.read(&path).ok());
+        read.find(|found| found.digest == *module).and_then(|found| found.rules.ok())
+    }
+
+    fn read(&self, path: &Path) -> io::Result<ModuleFile> {
+        let about = fs::metadata(path)?;
+        if !about.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file"));
+        }
+        let (bytes, modified) = (about.len(), about.modified().ok());
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = read.get(path).filter(|known| known.found.bytes == bytes && known.modified == modified);
+        if let Some(known) = known {
+            return Ok(known.found.clone());
+        }
+        let file = read_module(path)?;
+        let found = ModuleFile { path: path.into(), bytes, digest: digest(&file), rules: load(&file) };
+        read.insert(path.into(), ReadFile { modified, found: found.clone() });
+        Ok(found)
+    }
+}
+
+impl ModuleSource for ModuleFolders {
+    fn by_digest(&self, digest: &Digest) -> Option<Arc<dyn AnyRules>> {
+        self.find(digest)
+    }
+
+    fn by_name(&self, name: &str) -> Vec<Arc<dyn AnyRules>> {
+        let paths = self.folders.iter().flat_map(|folder| paths(folder).unwrap_or_default());
+        let read = paths.filter_map(|path| self.read(&path).ok());
+        let modules = read.filter_map(|found| Some((found.digest, found.rules.ok()?)));
+        let named: BTreeMap<_, _> = modules.filter(|(_, rules)| rules.name() == name).collect();
+        named.into_values().collect()
+    }
+
+    fn is_refused(&self, module: &Digest) -> bool {
+        self.passed_only && !self.has_passed(module)
+    }
+}
+
+/// Reads a file that should be a module, as far as one may be long.
+///
+/// # Errors
+/// What keeps it from being read.
+pub fn read_module(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = Vec::new();
+    File::open(path)?.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut file)?;
+    Ok(file)
+}
+
+/// Lists the files of a folder that should be modules, by their names.
+fn paths(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let listed = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        listed => listed?,
+    };
+    let mut paths = listed.map(|file| Ok(file?.path())).collect::<io::Result<Vec<_>>>()?;
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == ENDING));
+    paths.sort();
+    Ok(paths)
+}

@@ -1,0 +1,37 @@
+//! Faults of modules end a request and what is kept of that module's branches in memory, and nothing else (MD-6).
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use turnfold_core::Fault;
+use turnfold_replay::ReplayError;
+use turnfold_replay::fault::catch;
+
+use crate::app::App;
+use crate::problem::{ApiResult, Problem};
+
+impl App {
+    /// Does work; a fault of a module is a problem.
+    pub(crate) fn guard<T>(&self, work: impl FnOnce() -> ApiResult<T>) -> ApiResult<T> {
+        catch(work).unwrap_or_else(|fault| Err(self.problem_of(fault)))
+    }
+
+    /// Does work that waits; a fault of a module is a problem.
+    pub(crate) async fn guarded<T>(self: &Arc<Self>, work: impl Future<Output = T>) -> ApiResult<T> {
+        let mut work = pin!(work);
+        poll_fn(|context| match catch(|| work.as_mut().poll(context)) {
+            Ok(polled) => polled.map(Ok),
+            Err(fault) => Poll::Ready(Err(self.problem_of(fault))),
+        })
+        .await
+    }
+
+    /// Discards all that a module computed for branches in memory, and says what it did.
+    fn problem_of(&self, fault: Fault) -> Problem {
+        tracing::warn!(%fault, "a module failed");
+        self.branches.discard(&fault.module);
+        ReplayError::from(fault).into()
+    }
+}

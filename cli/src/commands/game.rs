@@ -1,0 +1,276 @@
+//! `turnfold game`: the games that there are, built in or as modules.
+
+use std::io;
+use std::panic;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use turnfold_core::registry::NoRules;
+use turnfold_core::{AnyRules, Digest};
+use turnfold_laws::{Fixture, broken_laws};
+use turnfold_module::{ModuleFile, digest, load, read_module};
+use turnfold_replay::ReplayError;
+use turnfold_replay::fault::catch;
+
+use crate::context::Context;
+use crate::failure::{ExitStatus, Failure};
+use crate::output::{Line, dim, plain, removed, strong};
+
+/// List, show, check and add games, built in or as modules
+///
+/// A module is one WebAssembly file that holds all of a game. Modules lie in the folders that `--modules` names, otherwise in
+/// `modules/` in the directory of the store.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold game list")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: GameCommand,
+}
+
+verbs! {
+    GameCommand {
+        List(ListArgs) => list,
+        Show(ShowArgs) => show,
+        Check(CheckArgs) => check,
+        Add(AddArgs) => add_file,
+    }
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    args.command.run(context)
+}
+
+/// List the games, built in and as modules
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold game list --modules games")]
+pub(crate) struct ListArgs {}
+
+/// Show what a game is
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold game show nim-1.wasm")]
+pub(crate) struct ShowArgs {
+    /// The name of a game, the digest of a module or its file
+    #[arg(value_name = "NAME|DIGEST|FILE")]
+    game: PathBuf,
+}
+
+/// Run the laws that every ruleset keeps on a module
+///
+/// Plays the game at random from its example and tries what it promises. When all laws pass, this is noted where modules
+/// lie: `serve` and `mail` play no other modules. Exits with 1 if a law is broken.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold game check nim-1.wasm")]
+pub(crate) struct CheckArgs {
+    /// The file of a module, or its digest
+    #[arg(value_name = "FILE|DIGEST")]
+    module: PathBuf,
+}
+
+/// Check a module, and copy it to where modules lie
+///
+/// The copy is named after the digest of the file. Nothing is copied if a law is broken.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold game add nim-1.wasm")]
+pub(crate) struct AddArgs {
+    /// The file of a module
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+/// A game as it is listed.
+struct ListedGame {
+    rules: Arc<dyn AnyRules>,
+    file: Option<(PathBuf, u64, bool)>,
+}
+
+impl ListedGame {
+    fn built_in(rules: &Arc<dyn AnyRules>) -> Self {
+        Self { rules: rules.clone(), file: None }
+    }
+
+    fn of_file(found: &ModuleFile, rules: &Arc<dyn AnyRules>, context: &Context) -> Self {
+        let has_passed = context.modules.has_passed(&found.digest);
+        Self { rules: rules.clone(), file: Some((found.path.clone(), found.bytes, has_passed)) }
+    }
+
+    fn json(&self) -> Value {
+        let Self { rules, file } = self;
+        json!({
+            "ruleset": rules.name(),
+            "version": rules.version(),
+            "summary": rules.summary(),
+            "origin": if file.is_some() { "module" } else { "built_in" },
+            "module": rules.module(),
+            "file": file.as_ref().map(|(path, ..)| path),
+            "bytes": file.as_ref().map(|(_, bytes, _)| bytes),
+            "laws_passed": file.as_ref().map(|(.., has_passed)| has_passed),
+        })
+    }
+
+    fn line(&self) -> Line {
+        let Self { rules, file } = self;
+        let name = strong(format_args!("{} {}", rules.name(), rules.version()));
+        let origin = match file {
+            None => " built in".into(),
+            Some((path, bytes, has_passed)) => {
+                let digest = rules.module().map(|module| format!(" {module:.16}")).unwrap_or_default();
+                let laws = if *has_passed { "" } else { ", laws not checked" };
+                format!(" module{digest}, {bytes} bytes, `{}`{laws}", path.display())
+            }
+        };
+        Line::from([name, plain(origin)])
+    }
+}
+
+fn list(_: &ListArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let games: Vec<_> = context.registry.all().map(ListedGame::built_in).collect();
+    for game in games {
+        context.output.show(&game.json(), || vec![game.line()])?;
+    }
+    for found in files(context)? {
+        match &found.rules {
+            Ok(rules) => {
+                let game = ListedGame::of_file(&found, rules, context);
+                context.output.show(&game.json(), || vec![game.line()])?;
+            }
+            Err(error) => {
+                let file = found.path.display().to_string();
+                let unusable = json!({ "file": file, "bytes": found.bytes, "error": error.to_string() });
+                let line = || Line::from([removed("no module"), plain(format_args!(" `{file}`: {error}"))]);
+                context.output.show(&unusable, || vec![line()])?;
+            }
+        }
+    }
+    Ok(ExitStatus::Yes)
+}
+
+fn show(args: &ShowArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let text = args.game.to_string_lossy();
+    let named: Vec<_> = context.registry.all().filter(|rules| rules.name() == text).collect();
+    let mut games: Vec<_> = named.into_iter().map(ListedGame::built_in).collect();
+    for found in files(context)? {
+        let is_it = found.digest.to_string() == text;
+        if let Ok(rules) = &found.rules
+            && (is_it || rules.name() == text)
+        {
+            games.push(ListedGame::of_file(&found, rules, context));
+        }
+    }
+    if games.is_empty() {
+        let (file, rules) = read(&args.game)?;
+        let has_passed = context.modules.has_passed(&digest(&file));
+        games.push(ListedGame { rules, file: Some((args.game.clone(), file.len() as u64, has_passed)) });
+    }
+    for game in games {
+        let rules = &game.rules;
+        let secrets = if rules.has_secrets() { "keeps secrets" } else { "keeps no secrets" };
+        context.output.show(&game.json(), || {
+            let digest = rules.module().map(|module| dim(format_args!("digest {module}")).into());
+            let about = plain(format_args!("{}; {secrets}", rules.summary())).into();
+            [game.line(), about].into_iter().chain(digest).collect()
+        })?;
+    }
+    Ok(ExitStatus::Yes)
+}
+
+fn check(args: &CheckArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let text = args.module.to_string_lossy();
+    let (module, rules) = match text.parse::<Digest>() {
+        Ok(digest) => {
+            let found = files(context)?.into_iter().find(|found| found.digest == digest);
+            let found = found.ok_or_else(|| Failure::usage(format!("there is no module {digest}")))?;
+            (digest, found.rules.map_err(|error| unusable(&found.path, &error))?)
+        }
+        Err(_) => {
+            let (file, rules) = read(&args.module)?;
+            (digest(&file), rules)
+        }
+    };
+    let broken = laws_broken_by(&*rules);
+    let has_passed = broken.is_empty();
+    if has_passed && context.modules.first().is_some() {
+        context.modules.note_passed(&module).map_err(|error| unwritable(&error))?;
+    }
+    let answer = json!({
+        "ruleset": rules.name(), "version": rules.version(), "module": module, "ok": has_passed, "broken": broken,
+    });
+    context.output.answer(&answer, || {
+        let game = strong(format_args!("{} {}", rules.name(), rules.version()));
+        if has_passed {
+            return vec![Line::from([game, plain(format_args!(" (module {module:.16}): all laws passed"))])];
+        }
+        broken.iter().map(|law| Line::from(law.clone())).collect()
+    })?;
+    Ok(has_passed.into())
+}
+
+fn add_file(args: &AddArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let (path, rules) = add(&args.file, context)?;
+    let module = rules.module();
+    let added =
+        json!({ "ruleset": rules.name(), "version": rules.version(), "module": module, "file": path });
+    context.output.answer(&added, || {
+        let game = strong(format_args!("{} {}", rules.name(), rules.version()));
+        vec![Line::from([plain("added "), game, plain(format_args!(" as `{}`", path.display()))])]
+    })?;
+    Ok(ExitStatus::Yes)
+}
+
+/// Checks a module and copies it to where modules lie; returns where that is (MD-2).
+pub(super) fn add(path: &Path, context: &Context) -> Result<(PathBuf, Arc<dyn AnyRules>), Failure> {
+    let (file, rules) = read(path)?;
+    if context.modules.first().is_none() {
+        return Err(Failure::usage("there is no folder for modules").hint("name one with `--modules DIR`"));
+    }
+    let added = add_module(&file, &*rules, context)?;
+    Ok((added, rules))
+}
+
+/// Copies a module to where modules lie if the laws pass on it.
+pub(super) fn add_module(file: &[u8], rules: &dyn AnyRules, context: &Context) -> Result<PathBuf, Failure> {
+    if let Some(law) = laws_broken_by(rules).first() {
+        return Err(Failure::negative(format!("{law}; nothing was copied")));
+    }
+    let added = context.modules.add(file).map_err(|error| unwritable(&error))?;
+    context.modules.note_passed(&digest(file)).map_err(|error| unwritable(&error))?;
+    Ok(added)
+}
+
+/// Finds the module of a digest that a match is to pin.
+pub(super) fn find_module(module: &Digest, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
+    let found = files(context)?.into_iter().find(|found| found.digest == *module);
+    let found = found.and_then(|found| found.rules.ok());
+    let missing = || Failure::usage(format!("there is no module {module}"));
+    let rules = found.ok_or_else(|| missing().hint("`turnfold game list` lists those there are"))?;
+    let resolved = context.registry.resolve(rules.name(), rules.version(), Some(module));
+    Ok(resolved.map_err(|cause: NoRules| ReplayError::from(cause))?)
+}
+
+/// Runs the laws that every ruleset keeps on a module, from its example.
+fn laws_broken_by(rules: &dyn AnyRules) -> Vec<String> {
+    // A law that panics is a broken one and is reported as such; the hook would print it as a mistake of this program.
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let broken = catch(|| broken_laws(rules, &[Fixture::example(rules)]));
+    panic::set_hook(hook);
+    broken.unwrap_or_else(|fault| vec![fault.to_string()])
+}
+
+fn read(path: &Path) -> Result<(Vec<u8>, Arc<dyn AnyRules>), Failure> {
+    let file = read_module(path).map_err(|error| Failure::file("read", path, &error))?;
+    let rules = load(&file).map_err(|error| unusable(path, &error))?;
+    Ok((file, rules))
+}
+
+fn files(context: &Context) -> Result<Vec<ModuleFile>, Failure> {
+    context.modules.files().map_err(|error| Failure::trouble(format!("cannot read the modules: {error}")))
+}
+
+fn unusable(path: &Path, error: &turnfold_module::LoadError) -> Failure {
+    Failure::usage(format!("`{}`: {error}", path.display()))
+}
+
+fn unwritable(error: &io::Error) -> Failure {
+    Failure::trouble(format!("cannot write to the folder of modules: {error}"))
+}

@@ -1,0 +1,162 @@
+//! Matches that pin a module, and modules that fail (MD-1, MD-6, MD-8).
+//!
+//! The game is `heaps` of `src/toys`: `m1` is its version 1 as a module, and `f1` the same module, which fails at a move that
+//! takes three stones.
+
+use snapbox::str;
+use turnfold_tests::sandbox::Sandbox;
+
+fn recorded() -> Sandbox {
+    let sandbox = Sandbox::of_toys();
+    sandbox.ok("m1 new duel --rules heaps");
+    sandbox.ok("m1 play duel \"take 1 1\" \"take 3 2\"");
+    sandbox.ok("m1 new calm --rules heaps");
+    sandbox.ok("m1 play calm stand");
+    sandbox.ok("m1 export duel -o duel.tfl");
+    sandbox.ok("m1 export calm -o calm.tfl");
+    sandbox.ok("m1 bundle duel calm -o all.bundle");
+    sandbox.ok("1 new plain --rules heaps");
+    sandbox
+}
+
+/// MD-1, MD-8: a pin is that module and nothing else, in the store, in files and in bundles.
+#[test]
+fn a_match_is_played_by_the_module_that_it_pins_and_no_other() {
+    let sandbox = recorded();
+    assert!(sandbox.read("duel.tfl").contains(&format!("\nversion = 1\nmodule = \"{}\"\n", "a5".repeat(32))));
+    sandbox.check(str![[r#"
+$ turnfold m1 show duel --format json
+{"ruleset":"heaps","heaps":[3,2],"turn":"p1"}
+$ turnfold 1 show duel
+exit 2| error: match `duel`: the module a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5 of `heaps` version 1 is missing; put its file into `modules/` of the store, or name its folder with `--modules`
+$ turnfold - play duel stand
+exit 2| error: match `duel`: the module a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5 of `heaps` version 1 is missing; put its file into `modules/` of the store, or name its folder with `--modules`
+$ turnfold - log duel --raw
+1 p1 0x000101 [TIME] link [LINK]
+2 p2 0x000302 [TIME] link [LINK]
+not checked: commands and outcomes; this build does not have `heaps` version 1
+$ turnfold 1 check duel.tfl
+failed duel.tfl:3:11: the module a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5 of `heaps` version 1 is missing
+0 passed, 1 failed (0 entries)
+exit 1
+$ turnfold m1 check duel.tfl
+ok duel.tfl 2 entries
+1 passed, 0 failed (2 entries)
+$ turnfold 1 verify duel plain
+unknown_rules duel: the module a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5 of `heaps` version 1 is missing
+ok plain@main: 0 entries state 3fe21ae87b74de08 link [LINK]
+exit 1
+$ turnfold m1 verify duel plain
+ok duel@main: 2 entries state 316784fdcb34988b link [LINK]
+ok plain@main: 0 entries state 3fe21ae87b74de08 link [LINK]
+$ turnfold m1 import duel.tfl --name again
+imported match again from `duel.tfl`: 2 entries #316784fdcb34988b
+its id, times and links are new, because a replay file does not record them
+$ turnfold m1 export again -o again.tfl
+exported again to `again.tfl`: 2 entries
+$ turnfold m1 check again.tfl
+ok again.tfl 2 entries
+1 passed, 0 failed (2 entries)
+$ turnfold m1,2 migrate duel moved
+exit 2| error: `duel` pins the module that it is played with
+$ turnfold 1 audit all.bundle
+bytes        PASS        5 records and 0 checkpoints in canonical form
+chain        PASS        2 lines linked from the first record to the last
+signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
+consistency  NOT CHECKED no checkpoint is held; give one with `--held`
+cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
+dice         NOT CHECKED calm: values came from outside; range and count only; 1 more like it
+rules        NOT CHECKED calm: the module a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5 of `heaps` version 1 is missing; 1 more like it
+authorship   NOT CHECKED the host alone says who gave which command
+proven: bytes, chain; not proven: signature, consistency, cosignatures, dice, rules, authorship
+$ turnfold m1 audit all.bundle
+bytes        PASS        5 records and 0 checkpoints in canonical form
+chain        PASS        2 lines linked from the first record to the last
+signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
+consistency  NOT CHECKED no checkpoint is held; give one with `--held`
+cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
+dice         NOT APPLICABLE there is no match with dice
+rules        PASS        3 entries of 2 lines folded from the setup
+authorship   NOT CHECKED the host alone says who gave which command
+proven: bytes, chain, rules; not proven: signature, consistency, cosignatures, authorship
+$ turnfold 1 matches
+again  heaps  2 entries, 1 branch  [TIME]
+calm   heaps  1 entry, 1 branch  [TIME]
+duel   heaps  2 entries, 1 branch  [TIME]
+plain  heaps  0 entries, 1 branch  [TIME]
+$ turnfold m1 game list
+heaps 1 built in
+$ turnfold - game list
+$ turnfold - game show heaps
+exit 2| error: cannot read `heaps`: No such file or directory (os error 2)
+$ turnfold 1 new other --module heaps.wasm
+exit 2| error: cannot read `heaps.wasm`: No such file or directory (os error 2)
+
+"#]]);
+}
+
+/// MD-6: a module that fails is one line, wherever it is met, and nothing is recorded.
+#[test]
+fn a_module_that_fails_ends_what_needs_it_and_nothing_else() {
+    let sandbox = recorded();
+    sandbox.check(str![[r#"
+$ turnfold f1 show duel
+exit 2| error: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
+$ turnfold f1 --format json show duel
+exit 2| {"error":{"kind":"usage","message":"ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable","hint":null,"exit_code":2}}
+$ turnfold f1 show calm
+1: 4
+2: 5
+$ turnfold f1 play calm "take 3 1"
+exit 2| error: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
+$ turnfold f1 log calm
+1 p1 stand => stood seat=p1 #fc026293cfc9dd30
+$ turnfold f1 check duel.tfl calm.tfl
+failed duel.tfl: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
+ok calm.tfl 1 entry
+failed files:
+  duel.tfl: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
+1 passed, 1 failed (1 entry)
+exit 1
+$ turnfold f1 verify
+ok calm@main: 1 entry state fc026293cfc9dd30 link [LINK]
+disagrees duel@main: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
+ok plain@main: 0 entries state 3fe21ae87b74de08 link [LINK]
+exit 1
+$ turnfold f1 bless calm.tfl duel.tfl --accept
+unchanged calm.tfl
+failed duel.tfl: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
+exit 2| error: 1 of 2 files could not be blessed (listed above); the others were handled as usual
+$ turnfold f1 impact calm.tfl duel.tfl
+heaps version 1: 1 of 1 log folds the same (1 entry)
+unreadable
+  duel.tfl: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
+in all, 1 of 2 logs fold the same, 1 unreadable (1 entry)
+exit 1
+$ turnfold f1 impact --matches
+heaps version 1: 2 of 2 logs fold the same (1 entry)
+unreadable
+  duel: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
+in all, 2 of 3 logs fold the same, 1 unreadable (1 entry)
+stored logs record no outcomes: what is compared is whether every command is accepted
+exit 1
+$ turnfold f1 audit all.bundle
+bytes        PASS        5 records and 0 checkpoints in canonical form
+chain        PASS        2 lines linked from the first record to the last
+signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
+consistency  NOT CHECKED no checkpoint is held; give one with `--held`
+cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
+dice         NOT APPLICABLE there is no match with dice
+rules        FAIL        duel:2: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
+authorship   NOT CHECKED the host alone says who gave which command
+proven: bytes, chain; failed: rules; not proven: signature, consistency, cosignatures, authorship
+exit 1
+$ turnfold f1 matches
+calm   heaps  1 entry, 1 branch  [TIME]
+duel   heaps  2 entries, 1 branch  [TIME]
+plain  heaps  0 entries, 1 branch  [TIME]
+$ turnfold f1 selftest duel
+exit 2| error: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
+
+"#]]);
+}
