@@ -80,7 +80,7 @@ fn winner(result: &serde_json::Value) -> String {
     format!("{} won", result["winners"][0].as_str().unwrap())
 }
 
-/// What a page would have shown and played elsewhere is noted; nobody has seen or heard it.
+/// What a page would have shown and played elsewhere is noted instead.
 const RECORD_CALLS: &str = "
     window.calls = [];
     window.Notification = class {

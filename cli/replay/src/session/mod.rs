@@ -201,7 +201,7 @@ fn rejected(error: &FoldError) -> Rejected {
     match error {
         FoldError::Malformed { message, .. } => Rejected::new("malformed", message.as_str()),
         FoldError::Rejected { rejected, .. } => Rejected::clone(rejected),
-        // What the dice give is not said: to whoever recorded another roll it would be the next one.
+        // What the dice give is not said, as it is the next roll.
         FoldError::WrongRoll { seq, .. } => Rejected::new(
             "bad_roll",
             format!("entry {seq}: the seeded dice give another roll, and roll by themselves"),
