@@ -20,6 +20,7 @@ mod live_looks;
 mod looks;
 mod menu;
 mod script;
+mod silence;
 mod slips;
 mod steps;
 mod tools;

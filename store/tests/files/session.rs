@@ -1,5 +1,6 @@
 //! A session to be recorded: several threads that create, append and branch, and what each was told when.
 
+use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -152,7 +153,11 @@ impl Session {
                 let name = "lost".parse().unwrap();
                 let refused = tape::with_full_heads(|| store.create_match(&name, &genesis(), Vec::new()));
                 assert!(matches!(refused, Err(StoreError::Full { .. })), "{refused:?}");
-                drop(store);
+                let heads =
+                    || ["head.a", "head.b"].map(|head| fs::read(dir.join("journal").join(head)).unwrap());
+                let before = heads();
+                assert!(store.close().is_err());
+                assert!(heads() == before, "a journal that failed says nothing more");
             } else {
                 store.close().unwrap();
             }

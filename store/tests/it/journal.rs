@@ -55,6 +55,53 @@ fn packed(dir: &Path, label: u64) {
     store.close().unwrap();
 }
 
+/// ST-12: what a torn write left behind the last pack goes before the next one is written.
+#[test]
+fn what_is_behind_the_last_pack_goes() {
+    let (_parent, dir) = dir();
+    packed(&dir, 0);
+    let segment = dir.join("journal/00000000000000000001.seg");
+    let torn = [fs::read(&segment).unwrap(), vec![7; 1 << 20]].concat();
+    fs::write(&segment, &torn).unwrap();
+    let store = Store::open_or_create_with_heads_of(&dir, 2048).unwrap();
+    for head in 20..40 {
+        store.append(&name("m"), &BranchName::main(), head, vec![opaque(head)], None).unwrap();
+    }
+    store.close().unwrap();
+    let whole = fs::read(&segment).unwrap();
+    assert!(whole.len() < torn.len() && !whole.starts_with(&torn[..whole.len()]), "{} bytes", whole.len());
+    assert_eq!(Store::open(&dir).unwrap().check(&mut |_| ()).unwrap().damage, []);
+}
+
+/// ST-11, ST-17: while the index is written to, no frame names it. The first one of a head is written when that begins.
+#[test]
+fn an_index_that_is_written_to_is_not_named() {
+    let (_parent, dir) = dir();
+    let store = Store::open_or_create_with_heads_of(&dir, 2048).unwrap();
+    store.create_match(&name("m"), &genesis(), commands(3)).unwrap();
+    // Of the frame behind a head's header: up to the index that it names, and that index.
+    let first_frames = || {
+        ["head.a", "head.b"].map(|head| {
+            let bytes = fs::read(dir.join("journal").join(head)).unwrap();
+            (bytes[512..512 + 36].to_vec(), bytes[512 + 36..][..4].to_vec())
+        })
+    };
+    let (mut before, mut begun) = (first_frames(), 0);
+    for head in 3..40 {
+        // Every tenth is more than a head can hold.
+        let command = vec![0; if head % 10 == 0 { 4096 } else { 8 }];
+        let entry = NewEntry { command, ..opaque(head) };
+        store.append(&name("m"), &BranchName::main(), head, vec![entry], None).unwrap();
+        let now = first_frames();
+        for ((_, index), _) in now.iter().zip(&before).filter(|((now, _), (before, _))| now != before) {
+            assert_eq!(index[..], [0; 4], "after {head}");
+            begun += 1;
+        }
+        before = now;
+    }
+    assert!(begun > 6, "{begun} packs");
+}
+
 /// ST-13: what another store has in its place is not taken for its own.
 #[test]
 fn files_of_another_journal_are_refused() {

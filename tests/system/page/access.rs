@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::browser::Browser;
+use super::gateway::Gateway;
 use super::live::{LIVE, complaints, create, join};
-use super::recorder::Recorder;
 use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
 
@@ -104,7 +104,7 @@ fn vw_38_a_page_without_access_says_why_and_has_a_field_for_a_token() {
     let sandbox = Sandbox::new();
     let service = Running::start(&sandbox);
     let host = create(&service, "maya", "channel", SETUP);
-    let found = Recorder::before(service.origin());
+    let found = Gateway::before(service.origin());
     let page = format!("{}/m/maya", found.origin());
     browser.open(&page);
     wait_for_refusal(&browser, "This browser has no access to maya.");

@@ -25,6 +25,31 @@ export const sleep = (ms, signal) =>
 		signal?.addEventListener("abort", () => (clearTimeout(timer), done(undefined)), { once: true });
 	});
 
+/** After how many milliseconds without a byte a request has failed, and a stream, in which there is a comment every 15 s. */
+const SILENT_MAX = 15_000;
+const SILENT_STREAM_MAX = 45_000;
+
+/** Returns an answer that ends when no byte of it comes for a while (VW-42). A slow line is none that is silent.
+ * @param {string} path @param {RequestInit} options @param {number} silentMax */
+async function heard(path, options, silentMax) {
+	const silence = new AbortController();
+	const signals = [silence.signal, ...(options.signal ? [options.signal] : [])];
+	let timer = 0;
+	const listen = (most = silentMax) => {
+		clearTimeout(timer);
+		timer = window.setTimeout(() => silence.abort(), most);
+	};
+	listen(SILENT_MAX);
+	const { body, status, statusText, headers } = await fetch(path, { ...options, signal: AbortSignal.any(signals) }).finally(() => clearTimeout(timer));
+	if (!body) return new Response(null, { status, statusText, headers });
+	listen();
+	/** @type {TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>} */ const passed = new TransformStream({
+		transform: (part, out) => (listen(), out.enqueue(part)),
+		flush: () => clearTimeout(timer),
+	});
+	return new Response(body.pipeThrough(passed), { status, statusText, headers });
+}
+
 /** Asks as the holder of a token. */
 export class Api {
 	/** @param {string} token */
@@ -32,14 +57,14 @@ export class Api {
 		this.token = token;
 	}
 
-	/** @param {string} path @param {RequestInit & {headers?: Record<string, string>}} [options] */
-	async fetch(path, options = {}) {
+	/** @param {string} path @param {RequestInit & {headers?: Record<string, string>}} [options] @param {number} [silentMax] */
+	async fetch(path, options = {}, silentMax = SILENT_MAX) {
 		/** @type {Record<string, string>} */ const headers = { ...options.headers };
 		if (this.token) headers.authorization = `Bearer ${this.token}`;
 		if (options.body) headers["content-type"] = "application/json";
 		/** @type {Response} */ let response;
 		try {
-			response = await fetch(path, { ...options, headers });
+			response = await heard(path, { ...options, headers }, silentMax);
 		} catch {
 			throw new NoAnswer("No connection.");
 		}
@@ -79,7 +104,7 @@ export const pause = (tries) => Math.min(30, 2 ** Math.min(tries, 5)) * (750 + 5
  * @param {Api} api @param {string} path @param {(event: string, data: string, id: string) => void} receive
  * @param {() => void} opened @param {AbortSignal} signal */
 export async function readEvents(api, path, receive, opened, signal) {
-	const response = await api.fetch(path, { headers: { accept: "text/event-stream" }, signal });
+	const response = await api.fetch(path, { headers: { accept: "text/event-stream" }, signal }, SILENT_STREAM_MAX);
 	const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
 	if (!reader) return;
 	opened();

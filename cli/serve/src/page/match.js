@@ -199,17 +199,26 @@ export class LiveMatch {
 	async #follow(head, signal) {
 		let last = `${head}`;
 		for (let tries = 1; !signal.aborted; tries++) {
+			// Back in a network, what was connected before is not any more, however silent it may be about that.
+			const moved = new AbortController();
+			addEventListener("online", () => moved.abort(), { signal: moved.signal });
 			try {
 				const opened = () => ((tries = 0), this.#say("live", this.kind === "v" ? "Live" : `Live, as ${this.sees}`));
 				await readEvents(this.api, this.path("events", { after: last }), (event, data, id) => {
 					last = id || last;
 					this.#told(event, data);
-				}, opened, signal);
+				}, opened, AbortSignal.any([signal, moved.signal]));
 			} catch (error) {
 				if (signal.aborted) return;
 				if (error instanceof Problem && error.status === 400) return void this.begin();
 				if (error instanceof Problem) return this.fail(error);
 			}
+			// What brought the end of this connection needs no wait before the next.
+			if (moved.signal.aborted) {
+				this.#say("lost", "Connecting…");
+				continue;
+			}
+			moved.abort();
 			if (!signal.aborted) await this.#waitFor(pause(tries), "Connection lost.", signal);
 		}
 	}
@@ -274,12 +283,19 @@ export class LiveMatch {
 		this.tools.moved();
 	}
 
-	/** Waits, and says for what and how long. @param {number} ms @param {string} why @param {AbortSignal} [signal] */
+	/** Waits, and says for what and how long; a network that is back, or a page in sight again, ends the wait.
+	 * @param {number} ms @param {string} why @param {AbortSignal} [signal] */
 	async #waitFor(ms, why, signal) {
-		for (let left = Math.ceil(ms / 1000); left > 0 && !signal?.aborted; left--) {
+		const ended = new AbortController();
+		const end = () => ended.abort();
+		addEventListener("online", end, { signal: ended.signal });
+		document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && end(), { signal: ended.signal });
+		signal?.addEventListener("abort", end, { signal: ended.signal });
+		for (let left = Math.ceil(ms / 1000); left > 0 && !ended.signal.aborted && !signal?.aborted; left--) {
 			this.#say("lost", `${why} Trying again in ${left} s.`);
-			await sleep(1000, signal);
+			await sleep(1000, ended.signal);
 		}
+		end();
 	}
 
 	/** @param {string} state @param {string} text */
