@@ -3,8 +3,10 @@
 //! The game is `heaps` of `src/toys`: `m1` is its version 1 as a module, and `f1` the same module, which fails at a move that
 //! takes three stones.
 
+use std::fs;
+
 use snapbox::str;
-use turnfold_tests::sandbox::Sandbox;
+use turnfold_tests::sandbox::{Sandbox, workspace};
 
 fn recorded() -> Sandbox {
     let sandbox = Sandbox::of_toys();
@@ -157,6 +159,113 @@ duel   heaps  2 entries, 1 branch  [TIME]
 plain  heaps  0 entries, 1 branch  [TIME]
 $ turnfold f1 selftest duel
 exit 2| error: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
+
+"#]]);
+}
+
+/// MD-2, MD-7: a module is checked and copied once, then plays like any game; its file alone makes another machine able to.
+#[test]
+fn a_game_in_another_language_has_every_verb() {
+    let sandbox = Sandbox::new();
+    fs::copy(workspace().join("fixtures/modules/tictactoe.wasm"), sandbox.path("game.wasm")).unwrap();
+    sandbox.write("text.wasm", "this is no WebAssembly");
+    sandbox.check(str![[r#"
+$ turnfold game show game.wasm
+tictactoe 1 module b7ccd40c81adae41, 15546 bytes, `game.wasm`, laws not checked
+three marks in a line win; keeps no secrets
+digest b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e
+$ turnfold game check text.wasm
+exit 2| error: `text.wasm`: no WebAssembly of a module: it does not begin as WebAssembly does
+$ turnfold new nim --module text.wasm
+exit 2| error: `text.wasm`: no WebAssembly of a module: it does not begin as WebAssembly does
+$ turnfold new refused --rules tictactoe
+exit 2| error: unknown ruleset `tictactoe`; known: [RULESETS]
+$ turnfold new duel --module game.wasm
+created match duel (tictactoe version 1, recorded dice) #5a37369cf40b0a58
+the setup is the example of tictactoe; `turnfold rules tictactoe` explains how to write another for `--setup`
+$ turnfold game list
+channel 1 built in
+cycletap 1 built in
+hexcapture 1 built in
+initiative 1 built in
+lifecycle 1 built in
+tictactoe 1 module b7ccd40c81adae41, 15546 bytes, `.turnfold/modules/b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e.wasm`
+$ turnfold play duel "mark b2" "mark a1"
+1 p1 mark b2 => marked square=b2 #1662e155f9169d7b
+2 p2 mark a1 => marked square=a1 #ecba972ee86a82bb
+$ turnfold log duel
+1 p1 mark b2 => marked square=b2 #1662e155f9169d7b
+2 p2 mark a1 => marked square=a1 #ecba972ee86a82bb
+$ turnfold show duel
+  a b c
+3 . . . 3
+2 . x . 2
+1 o . . 1
+  a b c
+$ turnfold branch duel:1 flank
+duel@flank begins after duel:1
+$ turnfold export duel -o duel.tfl
+exported duel to `duel.tfl`: 2 entries
+$ turnfold check duel.tfl
+ok duel.tfl 2 entries
+1 passed, 0 failed (2 entries)
+$ turnfold verify duel
+ok duel@main: 2 entries state ecba972ee86a82bb link [LINK]
+ok duel@flank: 1 entry state 1662e155f9169d7b link [LINK]
+$ turnfold bundle duel -o duel.bundle
+bundled 1 match to `duel.bundle`: 2 lines, 3 records, 0 checkpoints
+$ turnfold audit duel.bundle
+bytes        PASS        3 records and 0 checkpoints in canonical form
+chain        PASS        2 lines linked from the first record to the last
+signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
+consistency  NOT CHECKED no checkpoint is held; give one with `--held`
+cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
+dice         NOT APPLICABLE there is no match with dice
+rules        PASS        2 entries of 2 lines folded from the setup
+authorship   NOT CHECKED the host alone says who gave which command
+proven: bytes, chain, rules; not proven: signature, consistency, cosignatures, authorship
+$ turnfold --store elsewhere audit duel.bundle
+bytes        PASS        3 records and 0 checkpoints in canonical form
+chain        PASS        2 lines linked from the first record to the last
+signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
+consistency  NOT CHECKED no checkpoint is held; give one with `--held`
+cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
+dice         NOT CHECKED duel: values came from outside; range and count only; 1 more like it
+rules        NOT CHECKED duel: the module b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e of `tictactoe` version 1 is missing; 1 more like it
+authorship   NOT CHECKED the host alone says who gave which command
+proven: bytes, chain; not proven: signature, consistency, cosignatures, dice, rules, authorship
+$ turnfold --store elsewhere check duel.tfl
+failed duel.tfl:3:11: the module b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e of `tictactoe` version 1 is missing
+0 passed, 1 failed (0 entries)
+exit 1
+$ turnfold --store elsewhere --modules . check duel.tfl
+ok duel.tfl 2 entries
+1 passed, 0 failed (2 entries)
+$ turnfold --store elsewhere --modules . import duel.bundle
+duel@main: imported, 2 entries
+duel@flank: imported, 0 entries after main:1
+$ turnfold --store elsewhere --modules . game list
+channel 1 built in
+cycletap 1 built in
+hexcapture 1 built in
+initiative 1 built in
+lifecycle 1 built in
+tictactoe 1 module b7ccd40c81adae41, 15546 bytes, `./game.wasm`, laws not checked
+no module `./text.wasm`: no WebAssembly of a module: it does not begin as WebAssembly does
+$ turnfold store backup all.backup
+backed up to all.backup: 1 match, 2 branches, 2 entries, 465 bytes
+$ turnfold store restore all.backup restored
+restored store restored: 1 match, 2 branches, 2 entries
+$ turnfold --store restored log duel --raw
+1 p1 0x04 [TIME] link [LINK]
+2 p2 0x00 [TIME] link [LINK]
+not checked: commands and outcomes; this build does not have `tictactoe` version 1
+$ turnfold --store restored --modules . show duel
+  a b c
+3 . . . 3
+2 . x . 2
+1 o . . 1
+  a b c
 
 "#]]);
 }

@@ -176,16 +176,13 @@ fn show(args: &ShowArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
 
 fn check(args: &CheckArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
     let text = args.module.to_string_lossy();
-    let (module, rules) = match text.parse::<Digest>() {
-        Ok(digest) => {
-            let found = files(context)?.into_iter().find(|found| found.digest == digest);
-            let found = found.ok_or_else(|| Failure::usage(format!("there is no module {digest}")))?;
-            (digest, found.rules.map_err(|error| unusable(&found.path, &error))?)
-        }
-        Err(_) => {
-            let (file, rules) = read(&args.module)?;
-            (digest(&file), rules)
-        }
+    let (module, rules) = if let Ok(digest) = text.parse::<Digest>() {
+        let found = files(context)?.into_iter().find(|found| found.digest == digest);
+        let found = found.ok_or_else(|| Failure::usage(format!("there is no module {digest}")))?;
+        (digest, found.rules.map_err(|error| unusable(&found.path, &error))?)
+    } else {
+        let (file, rules) = read(&args.module)?;
+        (digest(&file), rules)
     };
     let broken = laws_broken_by(&*rules);
     let has_passed = broken.is_empty();
@@ -227,9 +224,10 @@ pub(super) fn add(path: &Path, context: &Context) -> Result<(PathBuf, Arc<dyn An
     Ok((added, rules))
 }
 
-/// Copies a module to where modules lie if the laws pass on it.
+/// Copies a module to where modules lie if the laws pass on it, or did before.
 pub(super) fn add_module(file: &[u8], rules: &dyn AnyRules, context: &Context) -> Result<PathBuf, Failure> {
-    if let Some(law) = laws_broken_by(rules).first() {
+    let has_passed = context.modules.has_passed(&digest(file));
+    if !has_passed && let Some(law) = laws_broken_by(rules).first() {
         return Err(Failure::negative(format!("{law}; nothing was copied")));
     }
     let added = context.modules.add(file).map_err(|error| unwritable(&error))?;
