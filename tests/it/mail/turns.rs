@@ -1,41 +1,186 @@
-//! What a turn does with dice and defaults that would never end (PM-27), without a desk.
+//! Turns carried out in the game (PM-14, PM-19, PM-27, FD-11a), without a desk.
 
 use std::cell::RefCell;
 
 use turnfold_core::any::erase;
-use turnfold_core::{Registry, Seat};
+use turnfold_core::outcome::Code;
+use turnfold_core::registry::rulesets;
+use turnfold_core::{AnyState, Registry, Seat};
 use turnfold_replay::ReplayError;
-use turnfold_replay::mail::GameTurn;
+use turnfold_replay::history::record::Record;
+use turnfold_replay::mail::{GameTurn, OrderEnd};
 
+use super::post::Post;
 use super::siege::Siege;
 
-type Dice<'a> = Box<dyn FnMut() -> Result<Vec<i32>, ReplayError> + 'a>;
-
-/// Begins a turn of a siege behind seven entries, whose dice fall like this.
-fn siege(mut dice: Dice<'_>) -> GameTurn<'_> {
+fn start(ruleset: &str, setup: &str) -> Box<dyn AnyState> {
     let registry = Registry::standard().with(erase::<Siege>());
-    let rules = registry.find("siege").unwrap();
-    let state = rules.start(&rules.read_setup("begins_with_roll = false").unwrap()).unwrap();
-    GameTurn::new(state, 7, Box::new(move |_| dice()))
+    let rules = registry.find(ruleset).unwrap();
+    rules.start(&rules.read_setup(setup).unwrap()).unwrap()
+}
+
+/// Starts a siege whose dice fall like this.
+fn siege(dice: &RefCell<Vec<i32>>, begins_with_roll: bool) -> GameTurn<'_> {
+    let state = start("siege", &format!("begins_with_roll = {begins_with_roll}"));
+    let roll = |_: &_| Ok(vec![dice.borrow_mut().remove(0)]);
+    GameTurn::new(state, 0, Box::new(roll))
+}
+
+fn told(played: &[Record]) -> Vec<String> {
+    let seat = |record: &Record| record.seat.map(|seat| seat.to_string()).unwrap_or_default();
+    played.iter().map(|record| format!("{} {}", seat(record), record.command)).collect()
+}
+
+/// Carries out an order of `p1` and tells what was played, or why nothing.
+fn order(turn: &mut GameTurn<'_>, plays: &[&str]) -> Result<(usize, Vec<String>), Code> {
+    match turn.order(Seat::P1, plays.iter().copied()).unwrap() {
+        OrderEnd::Carried { count, played } => Ok((count, told(&played))),
+        OrderEnd::Refused(rejected) => Err(rejected.code),
+    }
+}
+
+fn commands(commands: &[&str]) -> Vec<String> {
+    commands.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn pm_27_rolls_join_the_append_behind_the_command_that_made_them_due() {
+    let dice = RefCell::new(vec![1, 1, 5]);
+    let mut turn = siege(&dice, false);
+    let played = order(&mut turn, &["attack", "enter", "stay"]).unwrap();
+    let expected = ["p1 attack", "host roll 1", "host roll 1", "host roll 5", "p1 enter", "p1 stay"];
+    assert_eq!(played, (3, commands(&expected)));
+    assert_eq!((turn.head(), dice.borrow().len()), (6, 0));
+}
+
+#[test]
+fn pm_27_an_order_that_the_game_rejects_is_refused_whole() {
+    let dice = RefCell::new(Vec::new());
+    let mut turn = siege(&dice, false);
+    let before = turn.state().state_hash();
+    assert_eq!(order(&mut turn, &["stay", "stay"]), Err(Code::from("day_ended")));
+    assert_eq!(order(&mut turn, &["enter"]), Err(Code::from("gate_shut")));
+    assert_eq!(order(&mut turn, &["dance"]), Err(Code::from("malformed")));
+    assert_eq!(order(&mut turn, &["next"]), Err(Code::from("wrong_seat")));
+    assert_eq!((turn.state().state_hash(), turn.head()), (before, 0));
+}
+
+#[test]
+fn fd_11a_nothing_is_taken_back_behind_a_roll() {
+    let dice = RefCell::new(vec![2, 4]);
+    let mut turn = siege(&dice, false);
+    assert_eq!(
+        order(&mut turn, &["attack", "enter", "stay"]),
+        Ok((1, commands(&["p1 attack", "host roll 2"])))
+    );
+    assert_eq!(dice.borrow().len(), 1, "there is no second roll for it");
+    // What is ignored is recorded, as ever.
+    let played = order(&mut turn, &["attack", "attack", "enter", "enter"]).unwrap();
+    assert_eq!(played, (3, commands(&["p1 attack", "host roll 4", "p1 attack", "p1 enter"])));
+}
+
+#[test]
+fn pm_27_a_roll_that_is_due_already_comes_first() {
+    let dice = RefCell::new(vec![1, 4]);
+    let mut turn = siege(&dice, true);
+    assert_eq!(able(&turn), []);
+    assert_eq!(told(&turn.roll_due().unwrap()), ["host roll 1", "host roll 4"]);
+    assert_eq!(told(&turn.roll_due().unwrap()), [""; 0]);
+    assert_eq!(able(&turn), [Seat::P1, Seat::P2]);
+}
+
+#[test]
+fn pm_27_the_first_default_that_is_applied_is_played_until_nothing_is_legal() {
+    let dice = RefCell::new(vec![4]);
+    let mut turn = siege(&dice, false);
+    // `attack` is applied once, and ignored while the gate is open.
+    let played = turn.default(Seat::P2, &commands(&["dance", "attack", "stay"])).unwrap();
+    assert_eq!(told(&played), ["p2 attack", "host roll 4", "p2 stay"]);
+    assert_eq!(told(&turn.default(Seat::P2, &commands(&["stay"])).unwrap()), [""; 0]);
+    assert_eq!(told(&turn.default(Seat::P1, &commands(&["dance", "attack"])).unwrap()), [""; 0]);
 }
 
 #[test]
 fn pm_27_a_default_ends_after_1_000_commands() {
     let dice = RefCell::new(vec![2; 1001]);
-    let mut turn = siege(Box::new(|| Ok(vec![dice.borrow_mut().remove(0)])));
-    let played = turn.default(Seat::P1, &["attack".to_owned()]).unwrap();
+    let mut turn = siege(&dice, false);
+    let played = turn.default(Seat::P1, &commands(&["attack"])).unwrap();
     assert_eq!((played.len(), dice.borrow().len()), (2000, 1));
 }
 
 #[test]
+fn pm_27_what_comes_between_waits_for_the_living_and_plays_for_the_gone() {
+    let dice = RefCell::new(Vec::new());
+    let (default, between) = (commands(&["stay"]), commands(&["attack", "next"]));
+    let mut turn = siege(&dice, false);
+    let both = [Seat::P1, Seat::P2];
+    let none = turn.between(&both, &[], &default, &between).unwrap();
+    assert!(none.played.is_empty() && !none.ends_round);
+    order(&mut turn, &["stay"]).unwrap();
+    let none = turn.between(&both, &[], &default, &between).unwrap();
+    assert!(none.played.is_empty() && !none.ends_round);
+    // With p2 gone, its default comes first, then the host's command, which asks p1 again.
+    let played = turn.between(&[Seat::P1], &[Seat::P2], &default, &between).unwrap();
+    assert_eq!((told(&played.played), played.ends_round), (commands(&["p2 stay", "host next"]), true));
+    // A default that is not applied keeps nothing up; without commands the game stands still.
+    order(&mut turn, &["stay"]).unwrap();
+    let none = turn.between(&[Seat::P1], &[Seat::P2], &commands(&["enter"]), &between).unwrap();
+    assert!(none.played.is_empty() && !none.ends_round);
+}
+
+#[test]
 fn pm_27_dice_that_fail_leave_the_game_as_it_was() {
-    let mut turn = siege(Box::new(|| Err(ReplayError::Chance(std::io::Error::other("no dice")))));
+    let state = start("siege", "begins_with_roll = false");
+    let chance = || ReplayError::Chance(std::io::Error::other("no dice"));
+    let mut turn = GameTurn::new(state, 7, Box::new(move |_| Err(chance())));
     let before = turn.state().state_hash();
     assert!(turn.order(Seat::P1, ["attack"]).is_err());
-    assert!(turn.default(Seat::P1, &["attack".to_owned()]).is_err());
+    assert!(turn.default(Seat::P1, &commands(&["attack"])).is_err());
     assert_eq!((turn.state().state_hash(), turn.head()), (before, 7));
-    let wrong = siege(Box::new(|| Ok(vec![7]))).order(Seat::P1, ["attack"]);
-    assert!(matches!(wrong, Err(ReplayError::OwnDice(rejected)) if rejected.code == "bad_roll"));
-    let endless = siege(Box::new(|| Ok(vec![1]))).order(Seat::P1, ["attack"]);
-    assert!(matches!(endless, Err(ReplayError::EndlessRolls(_))));
+    let mut turn = siege_with(vec![7]);
+    assert!(
+        matches!(turn.order(Seat::P1, ["attack"]), Err(ReplayError::OwnDice(rejected)) if rejected.code == "bad_roll")
+    );
+    let mut turn = siege_with(vec![1]);
+    assert!(matches!(turn.order(Seat::P1, ["attack"]), Err(ReplayError::EndlessRolls(_))));
+}
+
+/// Returns the players' seats that have a legal command.
+fn able(turn: &GameTurn<'_>) -> Vec<Seat> {
+    [Seat::P1, Seat::P2].into_iter().filter(|seat| !turn.state().legal(*seat).is_empty()).collect()
+}
+
+/// Starts a siege whose dice always fall like this.
+fn siege_with(values: Vec<i32>) -> GameTurn<'static> {
+    GameTurn::new(start("siege", "begins_with_roll = false"), 0, Box::new(move |_| Ok(values.clone())))
+}
+
+#[test]
+fn pm_14_planning_in_secret_asks_whoever_has_something_legal() {
+    let setup =
+        std::fs::read_to_string(turnfold_tests::sandbox::workspace().join("fixtures/cycletap/ford.toml"))
+            .unwrap();
+    let mut turn = GameTurn::new(start("cycletap", &setup), 0, Box::new(|_| Ok(Vec::new())));
+    let (default, between) = (commands(&["switch"]), commands(&["resolve"]));
+    let both = [Seat::P1, Seat::P2];
+    assert_eq!(able(&turn), [Seat::P1]);
+    // p1 misses, p2 has ordered: p1's default first, then p2's order is carried out.
+    assert_eq!(told(&turn.default(Seat::P1, &default).unwrap()), ["p1 switch"]);
+    assert_eq!(able(&turn), [Seat::P2]);
+    let OrderEnd::Carried { count: 1, played } = turn.order(Seat::P2, ["switch"]).unwrap() else {
+        panic!("it is carried out")
+    };
+    assert_eq!(told(&played), ["p2 switch"]);
+    let played = turn.between(&both, &[], &default, &between).unwrap();
+    assert_eq!((told(&played.played), played.ends_round), (commands(&["host resolve"]), true));
+    assert_eq!(able(&turn), [Seat::P1]);
+}
+
+#[test]
+fn pm_3_the_terms_that_a_game_names_fit_it() {
+    let named: Vec<_> = rulesets().into_iter().filter(|rules| !rules.mail_terms().is_empty()).collect();
+    assert!(named.len() >= 3);
+    for rules in named {
+        Post::begun(rules.name(), rules.example(), rules.mail_terms());
+    }
 }
