@@ -125,6 +125,60 @@ fn logs_of_a_game_of_ones_own_are_checked_searched_and_shrunk() {
     nim.expect(1, "check again.tfl");
 }
 
+/// MD-8, MD-9: a rule was fixed, and no player lost a game. Version 1 of Nim is a module, version 2 is built in.
+#[test]
+fn md_9_matches_of_both_versions_are_played_served_checked_and_audited_by_one_program() {
+    let nim = Example::build("nim");
+    let module = workspace().join("fixtures/modules/nim-1.wasm");
+    fs::write(nim.path("heaps.toml"), "heaps = [4, 5]\n").unwrap();
+    nim.ok(&format!("new old --module \"{}\" --setup heaps.toml", module.display()));
+    nim.ok("new young --rules nim --setup heaps.toml");
+    let listed = nim.ok("game list");
+    assert!(listed.contains("nim 1 module") && listed.contains("nim 2 built in"), "{listed}");
+    assert!(nim.ok(r#"play old "take 4 1""#).contains("taken count=4 heap=1"));
+    assert!(nim.ok(r#"play young "take 4 1""#).contains("ignored too_many"));
+    nim.ok("export old -o old.tfl");
+    nim.ok("export young -o young.tfl");
+    nim.ok("check old.tfl young.tfl");
+    let verified = nim.ok("verify");
+    assert!(verified.contains("ok old@main: 1 entry") && verified.contains("ok young@main: 1 entry"));
+    nim.ok("bundle old young -o both.bundle");
+    let audited = nim.ok("audit both.bundle");
+    assert!(audited.contains("rules        PASS"), "{audited}");
+    let service = Running::start_by(nim.command("serve --listen 127.0.0.1:0"));
+    for (name, command, outcome) in
+        [("old", "take 5 2", "match_over"), ("young", "take 3 2", r#""effect":"taken","count":3"#)]
+    {
+        let entries = format!("/v1/matches/{name}/branches/main/entries");
+        let body = format!(r#"{{"commands":["{command}"]}}"#);
+        let played = service.send("POST", &entries, service.admin(), &body);
+        assert!(played.status == 201 && played.body.contains(outcome), "{}", played.body);
+    }
+}
+
+/// MD-2, MD-10: a game that is not written in Rust, and that no program was built with.
+#[test]
+fn a_game_that_is_added_as_a_file_has_every_verb() {
+    let nim = Example::build("nim");
+    let module = workspace().join("fixtures/modules/tictactoe.wasm");
+    nim.ok(&format!("game add \"{}\"", module.display()));
+    nim.ok("new table --rules tictactoe");
+    nim.ok(r#"play table "mark b2" "mark a1" "mark b1" "mark b3""#);
+    nim.ok("branch table:1 other");
+    assert!(nim.ok(r#"play table@other "mark c3""#).contains("marked square=c3"));
+    assert!(nim.ok("legal table@other").contains("p1: mark a1"));
+    nim.ok("export table -o table.tfl");
+    nim.ok("check table.tfl");
+    nim.ok(r#"shrink table.tfl --when "/squares/7 != null" -o least.tfl"#);
+    nim.ok("check least.tfl");
+    nim.ok("bundle table -o table.bundle");
+    assert!(nim.ok("audit table.bundle").contains("rules        PASS"));
+    let service = Running::start_by(nim.command("serve --listen 127.0.0.1:0"));
+    let entries = "/v1/matches/table/branches/main/entries";
+    let played = service.send("POST", entries, service.admin(), r#"{"commands":["mark c1"]}"#);
+    assert!(played.status == 201 && played.body.contains(r#""square":"c1""#), "{}", played.body);
+}
+
 #[test]
 fn the_rulesets_of_turnfold_are_there_too_and_no_others() {
     let nim = Example::build("nim");
