@@ -7,8 +7,8 @@ use turnfold_core::{
     CommandSource, DicePolicy, Digest, FoldError, Json, MatchResult, Outcome, Perspective, Seat, Verdict,
 };
 use turnfold_guest::message::{
-    At, Bytes, ENTRIES_MAX, EntryCommand, Fold, FoldEntry, Folded, FoldedStep, Picture as Draw, Resume,
-    Started, ViewedAt,
+    Bytes, ENTRIES_MAX, EntryCommand, Fold, FoldEntry, Folded, FoldedStep, GivenState, Picture as Draw,
+    Resume, Started, ViewedAt,
 };
 
 use crate::instance::{Budget, Stop};
@@ -137,7 +137,7 @@ fn fold_again(module: &Module, request: Fold, folded: &Folded) {
     module
         .require(is_same, &format!("folding again from the bytes before entry {first} gives something else"));
     let Some(last) = folded.steps.last() else { return };
-    let at = At { state: last.state.clone(), rolls: folded.status.rolls };
+    let at = GivenState { state: last.state.clone(), rolls: folded.status.rolls };
     let resumed = module.ask_afresh(Resume { at }, Budget::CALL.wider());
     let expected = Started { state: last.state.clone(), status: folded.status.clone() };
     module.require(resumed == Ok(expected), "the state that it resumes is another one");
@@ -153,8 +153,8 @@ struct ModuleStep<'a> {
 }
 
 impl ModuleStep<'_> {
-    fn at(&self) -> At {
-        At { state: self.step.state.clone(), rolls: self.rolls }
+    fn at(&self) -> GivenState {
+        GivenState { state: self.step.state.clone(), rolls: self.rolls }
     }
 }
 

@@ -10,8 +10,8 @@ use std::time::SystemTime;
 use turnfold_core::registry::ModuleSource;
 use turnfold_core::{AnyRules, Digest};
 
-use crate::form::FILE_BYTES_MAX;
-use crate::{LoadError, digest, load};
+use crate::form::{FILE_BYTES_MAX, LoadError};
+use crate::{digest, load};
 
 /// The ending of a module's file.
 const ENDING: &str = "wasm";

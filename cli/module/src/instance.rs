@@ -6,13 +6,10 @@ use turnfold_guest::message::ABI;
 use wasmi::errors::{ErrorKind, InstantiationError, MemoryError, TableError};
 use wasmi::{Memory, Store, StoreLimits, StoreLimitsBuilder, TrapCode, TypedFunc, TypedResumableCall};
 
-use crate::form::Form;
+use crate::form::{Form, MEMORY_BYTES_MAX};
 
 /// The most bytes of a request, and of an answer (MD-4).
 pub(crate) const MESSAGE_BYTES_MAX: usize = 64 << 20;
-
-/// The most bytes of an instance's memory (MD-6).
-pub(crate) const MEMORY_BYTES_MAX: usize = 256 << 20;
 
 /// The most elements of a table: a module has fewer functions than that to call indirectly.
 const TABLE_ELEMENTS_MAX: usize = 1 << 20;

@@ -12,6 +12,7 @@ mod form;
 mod instance;
 mod laws;
 mod module;
+mod operations;
 mod rules;
 mod state;
 mod trial;
@@ -24,6 +25,7 @@ use crate::module::Module;
 use crate::rules::ModuleRules;
 
 pub use folders::{ModuleFile, ModuleFolders, read_module};
+pub use form::LoadError;
 
 /// Returns the digest of a module's file, by which a match pins it (MD-1).
 #[must_use]
@@ -38,16 +40,4 @@ pub fn digest(file: &[u8]) -> Digest {
 pub fn load(file: &[u8]) -> Result<Arc<dyn AnyRules>, LoadError> {
     let module = Arc::new(Module::load(file, digest(file))?);
     Ok(Arc::new(ModuleRules { module, distrusts: false }))
-}
-
-/// A file that is no module, described in one line.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LoadError {
-    /// The file is no WebAssembly, or uses a part of it that modules may not use (MD-3).
-    #[error("no WebAssembly of a module: {0}")]
-    NoWebAssembly(String),
-    /// The file is WebAssembly that is no ruleset.
-    #[error("no module of a game: {0}")]
-    NoModule(String),
 }

@@ -5,10 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use turnfold_core::text::in_one_line;
 use turnfold_core::{Digest, Fault};
-use turnfold_guest::message::{Describe, Description, Op, Reply, Request};
+use turnfold_guest::message::{Describe, Description, Op, OpReply, Request};
 
-use crate::LoadError;
-use crate::form::Form;
+use crate::form::{Form, LoadError};
 use crate::instance::{Budget, Instance, Stop};
 use crate::laws::Lawful;
 
@@ -108,11 +107,11 @@ impl Module {
     {
         let reply = instance.request(request, budget)?;
         let text = std::str::from_utf8(reply).map_err(|_| broke("its answer is not UTF-8"))?;
-        let reply = serde_json::from_str::<Reply<O::Answer, O::Error>>(text);
+        let reply = serde_json::from_str::<OpReply<O::Answer, O::Error>>(text);
         let mut reply = match reply.map_err(|error| broke(&format!("its answer cannot be read: {error}")))? {
-            Reply::Answer(answer) => Ok(answer),
-            Reply::Error(error) => Err(error),
-            Reply::Refused(why) => return Err(broke(&format!("it refused a request: {why}"))),
+            OpReply::Answer(answer) => Ok(answer),
+            OpReply::Error(error) => Err(error),
+            OpReply::Refused(why) => return Err(broke(&format!("it refused a request: {why}"))),
         };
         let checked = match &mut reply {
             Ok(answer) => answer.check(&self.description),

@@ -6,8 +6,8 @@ use turnfold_core::any::{AnyRules, AnyState};
 use turnfold_core::decode::DecodeError;
 use turnfold_core::{Digest, Malformed, SetupError};
 use turnfold_guest::message::{
-    At, Bytes, Canonical, CommandText, ReadSetup, ReadSetupOf, Resume, RuledCode, Secrecy, Start, Started,
-    WriteSetup,
+    Bytes, Canonical, CommandText, GivenState, ReadSetup, ReadSetupOf, Resume, RuledCode, Secrecy, Start,
+    Started, WriteSetup,
 };
 
 use crate::instance::Budget;
@@ -118,7 +118,7 @@ impl AnyRules for ModuleRules {
 
     /// MD-7: what is resumed has the same bytes.
     fn resume(&self, state: &[u8], rolls: u64) -> Result<Box<dyn AnyState>, DecodeError> {
-        let at = At { state: Bytes(state.into()), rolls };
+        let at = GivenState { state: Bytes(state.into()), rolls };
         let resumed = self.module.ask(Resume { at }, Budget::CALL.wider())?;
         let is_same = resumed.state.0 == state && resumed.status.rolls == rolls;
         self.module.require(is_same, "the state that it resumes is another one");

@@ -9,8 +9,8 @@ use turnfold_core::any::{AnyRules, AnyState};
 use turnfold_core::{CommandSource, FoldError, Logged, Outcome, Step};
 
 use crate::message::{
-    At, Bytes, Description, ENTRIES_MAX, EntryCommand, Fold, Folded, FoldedStep, Never, Op, Reply, Request,
-    RuledCode, Secrecy, Started, StateStatus,
+    Bytes, Description, ENTRIES_MAX, EntryCommand, Fold, Folded, FoldedStep, GivenState, Never, Op, OpReply,
+    Request, RuledCode, Secrecy, Started, StateStatus,
 };
 
 /// How large the answer of a fold may become before it ends early.
@@ -22,7 +22,7 @@ const FOLDED_BYTES: usize = 1 << 20;
 #[must_use]
 pub fn answer(rules: &dyn AnyRules, request: &[u8]) -> Vec<u8> {
     let reply = Request::read(request).and_then(|request| perform(rules, request));
-    reply.unwrap_or_else(|why| encode(&Reply::<Never, Never>::Refused(why)))
+    reply.unwrap_or_else(|why| encode(&OpReply::<Never, Never>::Refused(why)))
 }
 
 fn encode(reply: &impl Serialize) -> Vec<u8> {
@@ -31,7 +31,7 @@ fn encode(reply: &impl Serialize) -> Vec<u8> {
 
 /// Encodes what an operation answers; its type says what that may be.
 fn reply<O: Op>(_: &O, result: Result<O::Answer, O::Error>) -> Vec<u8> {
-    encode(&result.map_or_else(Reply::Error, Reply::Answer))
+    encode(&result.map_or_else(OpReply::Error, OpReply::Answer))
 }
 
 fn perform(rules: &dyn AnyRules, request: Request) -> Result<Vec<u8>, String> {
@@ -67,7 +67,7 @@ fn perform(rules: &dyn AnyRules, request: Request) -> Result<Vec<u8>, String> {
     })
 }
 
-fn resume(rules: &dyn AnyRules, at: &At) -> Result<Box<dyn AnyState>, String> {
+fn resume(rules: &dyn AnyRules, at: &GivenState) -> Result<Box<dyn AnyState>, String> {
     rules.resume(&at.state.0, at.rolls).map_err(|error| error.to_string())
 }
 

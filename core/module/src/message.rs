@@ -99,34 +99,34 @@ ops! {
     /// Starts a match.
     "start" Start { setup: Bytes } => Started, SetupError;
     /// Resumes a match.
-    "resume" Resume { at: At } => Started, DecodeError;
+    "resume" Resume { at: GivenState } => Started, DecodeError;
     /// Reads a command as someone types it.
-    "read" Read { at: At, command: String } => String, Malformed;
+    "read" Read { at: GivenState, command: String } => String, Malformed;
     /// Judges a command.
-    "judge" Judge { at: At, seat: Seat, command: String } => Verdict, Rejected;
+    "judge" Judge { at: GivenState, seat: Seat, command: String } => Verdict, Rejected;
     /// Lists what `judge` would apply.
-    "legal" Legal { at: At, seat: Seat } => Vec<String>, Never;
+    "legal" Legal { at: GivenState, seat: Seat } => Vec<String>, Never;
     /// Lists what random play chooses from.
-    "choices" Choices { at: At, seat: Seat } => Vec<Choice>, Never;
+    "choices" Choices { at: GivenState, seat: Seat } => Vec<Choice>, Never;
     /// Lists what `legal` chooses from.
-    "candidates" Candidates { at: At, seat: Seat } => Vec<String>, Never;
+    "candidates" Candidates { at: GivenState, seat: Seat } => Vec<String>, Never;
     /// Returns what of a command is clicked.
-    "targets" Targets { at: At, command: String } => turnfold_core::Targets, Never;
+    "targets" Targets { at: GivenState, command: String } => turnfold_core::Targets, Never;
     /// Writes a roll.
-    "roll_command" RollCommand { at: At, values: Vec<i32> } => Option<String>, Never;
+    "roll_command" RollCommand { at: GivenState, values: Vec<i32> } => Option<String>, Never;
     /// Returns the seat that issues a command when none is named.
-    "default_seat" DefaultSeat { at: At, command: String } => Option<Seat>, Never;
+    "default_seat" DefaultSeat { at: GivenState, command: String } => Option<Seat>, Never;
     /// Returns as much of a setup as a viewer may know.
-    "setup_seen" SetupSeen { at: At, setup: Bytes, #[serde(with = "as_text")] viewer: Perspective } => Bytes, SetupError;
+    "setup_seen" SetupSeen { at: GivenState, setup: Bytes, #[serde(with = "as_text")] viewer: Perspective } => Bytes, SetupError;
     /// Returns what a viewer sees.
-    "view" View { at: At, #[serde(with = "as_text")] viewer: Perspective } => Json, Never;
+    "view" View { at: GivenState, #[serde(with = "as_text")] viewer: Perspective } => Json, Never;
     /// Answers a question.
-    "query" Query { at: At, #[serde(with = "as_text")] viewer: Perspective, question: String } => Answer, QueryError;
+    "query" Query { at: GivenState, #[serde(with = "as_text")] viewer: Perspective, question: String } => Answer, QueryError;
     /// Returns a drawing.
-    "picture" Picture { at: At, #[serde(with = "as_text")] viewer: Perspective } => turnfold_core::picture::Picture, Never;
+    "picture" Picture { at: GivenState, #[serde(with = "as_text")] viewer: Perspective } => turnfold_core::picture::Picture, Never;
     /// Folds entries.
     "fold" Fold {
-        at: At,
+        at: GivenState,
         #[serde(with = "as_text")] dice: DicePolicy,
         entries: Vec<FoldEntry>,
         #[serde(rename = "as")] viewed: Option<ViewedAt>
@@ -150,7 +150,7 @@ fn read<'a, T: Deserialize<'a>>(document: &'a [u8]) -> Result<T, String> {
 /// What a module replies: `{"answer": …}`, `{"error": …}` or `{"refused": "…"}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reply<T, E> {
+pub enum OpReply<T, E> {
     /// The operation's answer.
     Answer(T),
     /// The operation's error.
@@ -183,7 +183,7 @@ impl<'de> Deserialize<'de> for Bytes {
 /// The state at which an operation is done.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct At {
+pub struct GivenState {
     /// Its bytes.
     pub state: Bytes,
     /// How many rolls led to it.

@@ -15,8 +15,8 @@ use turnfold_core::dice::DiceStream;
 use turnfold_core::{CommandSource, DicePolicy, Logged, Perspective, Seat, registry};
 use turnfold_guest::answer;
 use turnfold_guest::message::{
-    At, Bytes, Candidates, Canonical, Choices, CommandText, DefaultSeat, Describe, EntryCommand, Fold,
-    FoldEntry, Folded, Judge, Legal, Never, Picture, Query, Read, ReadSetup, ReadSetupOf, Reply, Request,
+    Bytes, Candidates, Canonical, Choices, CommandText, DefaultSeat, Describe, EntryCommand, Fold, FoldEntry,
+    Folded, GivenState, Judge, Legal, Never, OpReply, Picture, Query, Read, ReadSetup, ReadSetupOf, Request,
     Resume, RollCommand, SetupSeen, Start, Targets, View, ViewedAt, WriteSetup,
 };
 
@@ -29,7 +29,7 @@ fn samples() -> PathBuf {
 }
 
 /// Folds commands of a match of two units natively and returns the state.
-fn state_after(commands: &[(Seat, &str)]) -> At {
+fn state_after(commands: &[(Seat, &str)]) -> GivenState {
     let rules = rules();
     let setup = rules.read_setup(rules.example()).unwrap();
     let mut state = rules.start(&setup).unwrap();
@@ -37,7 +37,7 @@ fn state_after(commands: &[(Seat, &str)]) -> At {
         let entry = Logged { seq: 1, seat: *seat, command: CommandSource::Text(command) };
         state.fold(&[entry], &DicePolicy::Recorded, &mut |_| {}).unwrap();
     }
-    At { state: Bytes(state.state_bytes()), rolls: state.rolls() }
+    GivenState { state: Bytes(state.state_bytes()), rolls: state.rolls() }
 }
 
 fn entry(seq: u64, seat: Seat, command: &str) -> FoldEntry {
@@ -166,7 +166,7 @@ fn a_fold_ends_early_where_its_answer_grows_large() {
         }
     }
     let mut state = rules.start(&rules.read_setup(&toml).unwrap()).unwrap();
-    let mut at = At { state: Bytes(state.state_bytes()), rolls: 0 };
+    let mut at = GivenState { state: Bytes(state.state_bytes()), rolls: 0 };
     let roll = entry(1, Seat::Host, "roll 1 2 3 4");
     let mut entries = vec![roll];
     entries.extend((2..=1000).map(|seq| entry(seq, Seat::P1, "cycle")));
@@ -176,14 +176,14 @@ fn a_fold_ends_early_where_its_answer_grows_large() {
         let fold = Fold { at: at.clone(), dice: DicePolicy::Recorded, entries: rest, viewed: None };
         let reply = answer(&*rules, &serde_json::to_vec(&Request::from(fold)).unwrap());
         assert!(reply.len() < 4 << 20, "{}", reply.len());
-        let Reply::Answer(Folded { steps, status, error }) =
-            serde_json::from_slice::<Reply<Folded, Never>>(&reply).unwrap()
+        let OpReply::Answer(Folded { steps, status, error }) =
+            serde_json::from_slice::<OpReply<Folded, Never>>(&reply).unwrap()
         else {
             panic!("no answer");
         };
         assert_eq!(error, None);
         folded += steps.len();
-        at = At { state: steps.last().unwrap().state.clone(), rolls: status.rolls };
+        at = GivenState { state: steps.last().unwrap().state.clone(), rolls: status.rolls };
         requests += 1;
     }
     let log: Vec<Logged<'_>> = (1..)
@@ -195,5 +195,5 @@ fn a_fold_ends_early_where_its_answer_grows_large() {
         .collect();
     state.fold(&log, &DicePolicy::Recorded, &mut |_| {}).unwrap();
     assert!(requests > 5, "{requests}");
-    assert_eq!(at, At { state: Bytes(state.state_bytes()), rolls: 1 });
+    assert_eq!(at, GivenState { state: Bytes(state.state_bytes()), rolls: 1 });
 }

@@ -6,7 +6,7 @@ use turnfold_store::{Entry, Genesis};
 
 use crate::fault::catch;
 use crate::history::entry::stored;
-use crate::history::recorded_rules;
+use crate::history::{distrusted, recorded_rules};
 
 /// How many entries are folded at a time.
 const RUN: usize = 256;
@@ -69,7 +69,7 @@ impl Playing {
                 (None, Verdict::Unknown(reason))
             }
             Err(cause) => (None, Verdict::Unknown(why_unknown(&cause))),
-            Ok(rules) => match rules.start(setup) {
+            Ok(rules) => match distrusted(&rules).start(setup) {
                 Ok(state) => (Some(state), Verdict::Sound),
                 Err(error) => (None, Verdict::Rejected(0, error.to_string())),
             },

@@ -13,7 +13,7 @@ use turnfold_store::{
 use crate::fault::catch;
 use crate::golden::origins::{AuditedOrigins, is_wrong};
 use crate::history::entry::stored;
-use crate::history::recorded_rules;
+use crate::history::{distrusted, recorded_rules};
 
 /// What the audit of a match found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -210,7 +210,7 @@ impl<'a> Judge<'a> {
             Ok(rules) => rules,
             Err(cause) => return self.find(None, FindingKind::UnknownRules, cause.to_string()),
         };
-        match rules.start(setup) {
+        match distrusted(&rules).start(setup) {
             Ok(state) => self.start.state = Some(state),
             Err(error) => self.find(None, FindingKind::Disagrees, error.to_string()),
         }

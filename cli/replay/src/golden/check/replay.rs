@@ -6,6 +6,7 @@ use super::again::Again;
 use super::explain::{explain, name_rules};
 use super::mismatch::Mismatch;
 use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
+use crate::history::distrusted;
 use crate::history::entry::{Attempt, LogEntry, ShortHash};
 use crate::tfl::{Closing, LogHasher, Replay, TflError, Witness};
 
@@ -175,7 +176,8 @@ impl<'a> Auditor<'a> {
         all: Option<AllDifferences>,
     ) -> Result<Self, TflError> {
         let header = &replay.header;
-        let mut state = header.rules.start(setup).map_err(|error| header.locate(&replay.file, &error))?;
+        let rules = distrusted(&header.rules);
+        let mut state = rules.start(setup).map_err(|error| header.locate(&replay.file, &error))?;
         let log = LogHasher::new(header);
         let mut auditor = Self { replay, entries, seen: 0, log, difference: None, all, hash: None };
         if let Err(error) = replay.fold(state.as_mut(), &mut auditor) {
