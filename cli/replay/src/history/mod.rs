@@ -307,7 +307,7 @@ pub fn recorded_rules(genesis: &Genesis, registry: &Registry) -> Result<Arc<dyn 
     registry.resolve(&genesis.ruleset, genesis.ruleset_version, genesis.module.as_ref())
 }
 
-/// Returns the rules as checks fold by them: those of a module fold twice, so that what it remembers is found (MD-7).
+/// Returns the rules as checks fold by them: a module folds twice, so that what it remembers is found (MD-7).
 pub(crate) fn distrusted(rules: &Arc<dyn AnyRules>) -> Arc<dyn AnyRules> {
     rules.distrusting().unwrap_or_else(|| Arc::clone(rules))
 }
