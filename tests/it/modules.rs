@@ -1,7 +1,7 @@
 //! Matches that pin a module, and modules that fail (MD-1, MD-6, MD-8).
 //!
 //! The game is `heaps` of `src/toys`: `m1` is its version 1 as a module, and `f1` the same module, which fails at a move that
-//! takes three stones.
+//! takes three stones; `r1` fails there only where checks fold it twice.
 
 use std::fs;
 
@@ -159,6 +159,19 @@ duel   heaps  2 entries, 1 branch  [TIME]
 plain  heaps  0 entries, 1 branch  [TIME]
 $ turnfold f1 selftest duel
 exit 2| error: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
+
+"#]]);
+}
+
+/// MD-7: checks fold a module twice and find what folding once does not show.
+#[test]
+fn checks_fold_a_module_twice() {
+    let sandbox = recorded();
+    sandbox.check(str![[r#"
+$ turnfold r1 log duel
+$ turnfold r1 check duel.tfl
+$ turnfold r1 verify duel
+$ turnfold r1 audit all.bundle
 
 "#]]);
 }

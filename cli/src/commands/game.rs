@@ -245,6 +245,14 @@ pub(super) fn find_module(module: &Digest, context: &Context) -> Result<Arc<dyn 
     Ok(resolved.map_err(|cause: NoRules| ReplayError::from(cause))?)
 }
 
+/// Loads a module by its digest, or from its file, which is left where it is.
+pub(super) fn module_of(module: &Path, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
+    match module.to_string_lossy().parse() {
+        Ok(digest) => find_module(&digest, context),
+        Err(_) => read(module).map(|(_, rules)| rules),
+    }
+}
+
 /// Runs the laws that every ruleset keeps on a module, from its example.
 fn laws_broken_by(rules: &dyn AnyRules) -> Vec<String> {
     // A law that panics is a broken one and is reported as such; the hook would print it as a mistake of this program.

@@ -3,9 +3,10 @@
 mod summary;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rayon::prelude::*;
-use turnfold_core::Registry;
+use turnfold_core::{AnyRules, Registry};
 use turnfold_replay::{
     RecordedLog, Replay, ReplayError, Revision, Sources, error::input, error::limits::REPLAY,
     golden::check::replays, page::replay_bytes, tfl,
@@ -13,6 +14,7 @@ use turnfold_replay::{
 use turnfold_store::StoreReader;
 
 use self::summary::{Finding, Summary};
+use super::game::module_of;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
 use crate::files::require_replays;
@@ -36,6 +38,8 @@ const SHOWN_MAX: usize = 5;
 /// seeded roll is right. If this program also has the version under which a match was recorded, it computes the outcomes by
 /// that version and compares them.
 ///
+/// With `--rules`, a module gives the rules: fold your logs by the next version of a game before you release it.
+///
 /// Exits with 1 if any log differs or cannot be read.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -51,16 +55,21 @@ pub(crate) struct Args {
     #[arg(long)]
     matches: bool,
 
+    /// Fold logs of its ruleset by this module, given by its file or digest
+    #[arg(long, value_name = "MODULE", value_hint = clap::ValueHint::FilePath)]
+    rules: Option<PathBuf>,
+
     /// Name every log of a group, not only the first few
     #[arg(long)]
     all: bool,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let module = args.rules.as_deref().map(|module| module_of(module, context)).transpose()?;
     let findings = if args.matches {
-        of_store(&context.read_store()?, &context.registry)?
+        of_store(&context.read_store()?, &context.registry, module.as_ref())?
     } else {
-        of_files(&args.paths, &context.registry)?
+        of_files(&args.paths, &context.registry, module.as_ref())?
     };
     let summary = Summary::of(&findings, args.matches);
     context.output.show(&summary, || summary.lines(if args.all { usize::MAX } else { SHOWN_MAX }))?;
@@ -76,13 +85,28 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::from(summary.counts.same == summary.counts.logs))
 }
 
+/// Returns the module that is given, if it is one of a ruleset.
+fn of_module(module: Option<&Arc<dyn AnyRules>>, ruleset: &str) -> Option<Arc<dyn AnyRules>> {
+    module.filter(|rules| rules.name() == ruleset).map(Arc::clone)
+}
+
 /// Folds replay files. Collecting keeps their order, whichever is done first.
-fn of_files(paths: &[PathBuf], registry: &Registry) -> Result<Vec<Finding>, Failure> {
+fn of_files(
+    paths: &[PathBuf],
+    registry: &Registry,
+    module: Option<&Arc<dyn AnyRules>>,
+) -> Result<Vec<Finding>, Failure> {
     let files = replays(paths)?;
     require_replays(&files)?;
     Ok(in_parallel(files, |path| {
         let name = path.display().to_string();
-        let fold = || Ok(Finding::of(RecordedLog::of_replay(&read(&path, registry)?)));
+        let fold = || {
+            let mut log = RecordedLog::of_replay(&read(&path, registry)?);
+            if let Some(rules) = of_module(module, log.rules.name()) {
+                log.rules = rules;
+            }
+            Ok(Finding::of(log))
+        };
         unless_fault(&name, fold).unwrap_or_else(|failure| Finding::unreadable(name, failure))
     }))
 }
@@ -93,7 +117,11 @@ fn read(path: &Path, registry: &Registry) -> Result<Replay, Failure> {
 }
 
 /// Folds every branch of every match.
-fn of_store(store: &StoreReader, registry: &Registry) -> Result<Vec<Finding>, Failure> {
+fn of_store(
+    store: &StoreReader,
+    registry: &Registry,
+    module: Option<&Arc<dyn AnyRules>>,
+) -> Result<Vec<Finding>, Failure> {
     let mut branches = Vec::new();
     for found in store.matches()? {
         let match_name = found.name;
@@ -114,7 +142,10 @@ fn of_store(store: &StoreReader, registry: &Registry) -> Result<Vec<Finding>, Fa
             let name = branch.to_string();
             let fold = || {
                 let log = store.read(&branch.match_name, &branch.branch, None)?;
-                Ok(Finding::of(RecordedLog::of_store(&branch, log, registry)?))
+                Ok(Finding::of(match of_module(module, &log.genesis.ruleset) {
+                    Some(rules) => RecordedLog::under(rules, &branch, log, registry)?,
+                    None => RecordedLog::of_store(&branch, log, registry)?,
+                }))
             };
             unless_fault(&name, fold).unwrap_or_else(|failure| Finding::unreadable(name, failure))
         }

@@ -1,5 +1,5 @@
 //! A program with a game in several versions: its first argument lists those that it has, such as `1,2`. `m1` is version 1 as
-//! a module, and `f1` the same module, which fails at some move.
+//! a module, and `f1` and `r1` the same module, which fails at some move, `r1` only where it is folded twice.
 
 use std::env;
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ mod heaps;
 mod module;
 
 use heaps::Heaps;
-use module::{FAILS, ToyModule};
+use module::{FAILS, REMEMBERS, ToyModule};
 
 fn main() -> ExitCode {
     // What is printed names the program as transcripts call it.
@@ -23,8 +23,9 @@ fn main() -> ExitCode {
     let mut registry = Registry::default();
     for version in versions.to_string_lossy().split(',') {
         registry = match version {
-            "m1" | "f1" => {
+            "m1" | "f1" | "r1" => {
                 FAILS.store(version == "f1", Ordering::Relaxed);
+                REMEMBERS.store(version == "r1", Ordering::Relaxed);
                 registry.with_version(Arc::new(ToyModule(erase::<Heaps<1>>())))
             }
             "1" => registry.with_version(erase::<Heaps<1>>()),

@@ -13,6 +13,9 @@ const MODULE: Digest = Digest::new([0xa5; 32]);
 /// Whether the module fails at a move that takes three stones.
 pub(crate) static FAILS: AtomicBool = AtomicBool::new(false);
 
+/// Whether the module fails so only while it is checked, as one does whose memory changes what it answers.
+pub(crate) static REMEMBERS: AtomicBool = AtomicBool::new(false);
+
 /// Fails as a module does, if it is to.
 pub(crate) fn fail_at(count: u8) {
     if count == 3 && FAILS.load(Ordering::Relaxed) {
@@ -35,6 +38,13 @@ impl AnyRules for ToyModule {
 
     fn module(&self) -> Option<Digest> {
         Some(MODULE)
+    }
+
+    fn distrusting(&self) -> Option<Arc<dyn AnyRules>> {
+        REMEMBERS.load(Ordering::Relaxed).then(|| {
+            FAILS.store(true, Ordering::Relaxed);
+            Arc::new(Self(Arc::clone(&self.0))) as Arc<dyn AnyRules>
+        })
     }
 
     fn summary(&self) -> &str {

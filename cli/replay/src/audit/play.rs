@@ -1,7 +1,7 @@
 //! A line under its rules: folded from the Genesis, its seeded rolls computed again (TR-26, TR-27).
 
 use turnfold_core::registry::NoRules;
-use turnfold_core::{AnyState, DicePolicy, FoldError, Registry};
+use turnfold_core::{AnyState, DicePolicy, Digest, FoldError, Registry};
 use turnfold_store::{Entry, Genesis};
 
 use crate::fault::catch;
@@ -38,6 +38,8 @@ fn why_unknown(cause: &NoRules) -> String {
 /// A line being folded.
 pub(super) struct Playing {
     state: Option<Box<dyn AnyState>>,
+    /// The module that the line is folded by (MD-10).
+    pub(super) module: Option<Digest>,
     dice: DicePolicy,
     /// Whether the game rolls dice, as far as this build knows.
     pub(super) has_dice: bool,
@@ -53,6 +55,7 @@ impl Playing {
         let begun = catch(|| Self::begun(genesis, registry));
         begun.unwrap_or_else(|fault| Self {
             state: None,
+            module: genesis.module,
             dice: genesis.dice,
             has_dice: true,
             waiting: Vec::new(),
@@ -63,7 +66,9 @@ impl Playing {
 
     fn begun(genesis: &Genesis, registry: &Registry) -> Self {
         let Genesis { format, setup, dice, .. } = genesis;
-        let (state, verdict) = match recorded_rules(genesis, registry) {
+        let rules = recorded_rules(genesis, registry);
+        let module = rules.as_ref().ok().and_then(|rules| rules.module());
+        let (state, verdict) = match rules {
             _ if !genesis.has_known_format() => {
                 let reason = format!("this build does not know format {format} of a log");
                 (None, Verdict::Unknown(reason))
@@ -77,7 +82,7 @@ impl Playing {
         // A game may take one number of values only.
         let rolls = |state: &dyn AnyState| (0..=8).any(|count| state.roll_command(vec![1; count]).is_some());
         let has_dice = state.as_deref().is_none_or(rolls);
-        Self { state, dice: *dice, has_dice, waiting: Vec::new(), verdict, wrong_roll: None }
+        Self { state, module, dice: *dice, has_dice, waiting: Vec::new(), verdict, wrong_roll: None }
     }
 
     /// Returns a copy, for a line that begins here.
@@ -85,6 +90,7 @@ impl Playing {
         self.settle();
         Self {
             state: self.state.as_ref().map(|state| state.fork()),
+            module: self.module,
             dice: self.dice,
             has_dice: self.has_dice,
             waiting: Vec::new(),

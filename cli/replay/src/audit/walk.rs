@@ -1,6 +1,6 @@
 //! One walk over all records: numbers and links, trees, rules and dice of every line (TR-22, TR-26, TR-27).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::{DicePolicy, Digest, Registry};
 use turnfold_store::{Entry, Genesis, Linker, OriginCheck};
@@ -55,6 +55,8 @@ pub(super) struct Walk<'a> {
     chain: RowBuilder,
     dice: RowBuilder,
     rules: RowBuilder,
+    /// The modules that lines were folded by, in words (MD-10).
+    modules: BTreeSet<String>,
     entries: u64,
     rolls: u64,
     /// Whether some match has dice.
@@ -85,6 +87,7 @@ impl<'a> Walk<'a> {
             chain: RowBuilder::default(),
             dice: RowBuilder::default(),
             rules: RowBuilder::default(),
+            modules: BTreeSet::new(),
             entries: 0,
             rolls: 0,
             has_dice: false,
@@ -133,6 +136,10 @@ impl<'a> Walk<'a> {
             kept.ok_or_else(|| ReplayError::Changed("the bundle".into()))?
         } else {
             let playing = Playing::of(genesis, self.registry);
+            self.modules.extend(playing.module.map(|digest| {
+                let how = if genesis.module.is_some() { "pinned" } else { "only" };
+                format!("{} {} by the {how} module {digest:.16}", genesis.ruleset, genesis.ruleset_version)
+            }));
             self.origins = Some(OriginCheck::of(genesis));
             LineState { size: 0, link: None, misplaced: None, playing }
         };
@@ -245,7 +252,8 @@ impl<'a> Walk<'a> {
     }
 
     fn finish(self) -> Walked<'a> {
-        let Self { chain, mut dice, rules, trees, outline, entries, rolls, has_dice, mail, .. } = self;
+        let Self { chain, mut dice, rules, modules, trees, outline, entries, rolls, has_dice, mail, .. } =
+            self;
         let mail = mail.rows;
         let lines: u64 = outline.matches.iter().map(|of| of.lines.len() as u64).sum();
         let lines = counted(lines, "line");
@@ -273,7 +281,8 @@ impl<'a> Walk<'a> {
             },
             rules: rules.row(RowName::Rules, || {
                 let entries = if entries == 1 { "1 entry".into() } else { format!("{entries} entries") };
-                format!("{entries} of {lines} folded from the setup")
+                let folded = format!("{entries} of {lines} folded from the setup");
+                [folded].into_iter().chain(modules).collect::<Vec<_>>().join(", ")
             }),
             trees,
             mail,
