@@ -22,7 +22,7 @@ use crate::seat::Seat;
 ///   does not end with its first command wherever a command ends it;
 /// - the other times every command is equally likely.
 ///
-/// Commands that the ruleset leaves out at random ([`Rules::left_out_at_random`]) are not drawn.
+/// Commands that the ruleset leaves out at random ([`left_out_at_random`](crate::Rules::left_out_at_random)) are not drawn.
 ///
 /// Where a ruleset samples its candidates, play knows the sample only. A ruleset that lists other candidates, or the
 /// same in another order, is played differently under the same seed.

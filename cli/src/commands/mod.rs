@@ -129,8 +129,8 @@ impl Command {
     /// Returns where modules lie: in the folders that were named, else next to the store (MD-2). What plays with others plays
     /// only modules on which the laws passed (MD-7).
     pub(crate) fn modules(&self, named: Vec<PathBuf>, store: &StoreAddress) -> ModuleFolders {
-        let folders = match store {
-            StoreAddress::Dir(dir) if named.is_empty() => vec![dir.join("modules")],
+        let folders = match (store, named.is_empty()) {
+            (StoreAddress::Dir(dir), true) => vec![dir.join("modules")],
             _ => named,
         };
         let folders = ModuleFolders::new(folders);

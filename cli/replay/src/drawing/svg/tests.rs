@@ -170,8 +170,8 @@ fn only_a_document_brings_colors_along() {
 fn every_label_stays_within_its_hex_or_disc() {
     for count in [1, 2, 3, 4, 5, 8, 9, 20, 500] {
         let text = "W".repeat(count);
-        let cells =
-            vec![Cell { at: Hex::new(0, 0), label: text.clone(), mark: text.clone(), tint: Tint::First }];
+        let mark = "M".repeat(count);
+        let cells = vec![Cell { at: Hex::new(0, 0), label: text.clone(), mark, tint: Tint::First }];
         let piece = Piece { text, tint: Tint::First, mark: String::new() };
         let rows = vec![PieceRow { label: TextLine::default(), pieces: vec![piece] }];
         let svg = body(

@@ -72,8 +72,8 @@ fn the_header_is_toml_with_known_keys() {
     check_header("version = ", "3:11: string values must be quoted, expected literal string");
     check_header(
         "version = 1\nauthor = \"x\"",
-        "4:1: expected a key of the header, found `author`; the header's keys are `ruleset`, `version`, `dice`, \
-         `seed`, `head`, `title`, `view` and the table `setup`",
+        "4:1: expected a key of the header, found `author`; the header's keys are `ruleset`, `version`, `module`, \
+         `dice`, `seed`, `head`, `title`, `view` and the table `setup`",
     );
     check_header("version = 1", "2:1: expected `ruleset` in the header, found none");
     check_header("ruleset = 1", "3:11: expected a string as `ruleset`, found integer");
