@@ -78,7 +78,7 @@ signature    NOT CHECKED no policy says whose signatures count; give one with `-
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
 dice         NOT APPLICABLE there is no match with dice
-rules        PASS        3 entries of 2 lines folded from the setup
+rules        PASS        3 entries of 2 lines folded from the setup, heaps 1 by the pinned module a5a5a5a5a5a5a5a5
 authorship   NOT CHECKED the host alone says who gave which command
 proven: bytes, chain, rules; not proven: signature, consistency, cosignatures, authorship
 $ turnfold 1 matches
@@ -169,9 +169,26 @@ fn checks_fold_a_module_twice() {
     let sandbox = recorded();
     sandbox.check(str![[r#"
 $ turnfold r1 log duel
+1 p1 take 1 1 => taken count=1 heap=1 #000858b0da4147f5
+2 p2 take 3 2 => taken count=3 heap=2 #316784fdcb34988b
 $ turnfold r1 check duel.tfl
+failed duel.tfl: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
+0 passed, 1 failed (0 entries)
+exit 1
 $ turnfold r1 verify duel
+disagrees duel@main: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
+exit 1
 $ turnfold r1 audit all.bundle
+bytes        PASS        5 records and 0 checkpoints in canonical form
+chain        PASS        2 lines linked from the first record to the last
+signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
+consistency  NOT CHECKED no checkpoint is held; give one with `--held`
+cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
+dice         NOT APPLICABLE there is no match with dice
+rules        FAIL        duel:2: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
+authorship   NOT CHECKED the host alone says who gave which command
+proven: bytes, chain; failed: rules; not proven: signature, consistency, cosignatures, authorship
+exit 1
 
 "#]]);
 }
@@ -234,7 +251,7 @@ signature    NOT CHECKED no policy says whose signatures count; give one with `-
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
 dice         NOT APPLICABLE there is no match with dice
-rules        PASS        2 entries of 2 lines folded from the setup
+rules        PASS        2 entries of 2 lines folded from the setup, tictactoe 1 by the pinned module b7ccd40c81adae41
 authorship   NOT CHECKED the host alone says who gave which command
 proven: bytes, chain, rules; not proven: signature, consistency, cosignatures, authorship
 $ turnfold --store elsewhere audit duel.bundle
