@@ -90,7 +90,7 @@ $ turnfold m1 game list
 heaps 1 built in
 $ turnfold - game list
 $ turnfold - game show heaps
-exit 2| error: cannot read `heaps`: No such file or directory (os error 2)
+exit 2| error: there is no game and no file `heaps`; `turnfold game list` lists the games
 $ turnfold 1 new other --module heaps.wasm
 exit 2| error: cannot read `heaps.wasm`: No such file or directory (os error 2)
 

@@ -158,6 +158,10 @@ fn show(args: &ShowArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
         }
     }
     if games.is_empty() {
+        if !args.game.exists() {
+            return Err(Failure::usage(format!("there is no game and no file `{text}`"))
+                .hint("`turnfold game list` lists the games"));
+        }
         let (file, rules) = read(&args.game)?;
         let has_passed = context.modules.has_passed(&digest(&file));
         games.push(ListedGame { rules, file: Some((args.game.clone(), file.len() as u64, has_passed)) });
