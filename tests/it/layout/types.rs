@@ -3,20 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::source::tokens;
-use super::{files, read, root};
-
-/// The sources of all crates.
-const SOURCES: [&str; 9] = [
-    "core/src",
-    "core/module/src",
-    "store/src",
-    "cli/replay/src",
-    "cli/serve/src",
-    "cli/module/src",
-    "cli/src",
-    "tests/src",
-    "cli/laws/src",
-];
+use super::{CRATES, files, read, root};
 
 /// The rooms of rulesets, which are the same in each: what lies in one may have the name of what lies in another's.
 const RULESETS: &str = "core/src/rules/";
@@ -32,8 +19,8 @@ fn public_types(text: &str) -> BTreeSet<String> {
 #[test]
 fn no_two_public_types_have_one_name() {
     let mut homes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for folder in SOURCES {
-        for path in files(&root().join(folder), ".rs") {
+    for folder in CRATES.map(|(folder, _)| folder).into_iter().chain(["cli/laws"]) {
+        for path in files(&root().join(folder).join("src"), ".rs") {
             let file = path.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/");
             let room = file.strip_prefix(RULESETS).and_then(|file| file.split_once('/'));
             let home = room.map_or(file.clone(), |(_, room)| format!("{RULESETS}*/{room}"));
