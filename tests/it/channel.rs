@@ -70,12 +70,12 @@ fn view(state: &dyn AnyState, viewer: Seat) -> Value {
     serde_json::from_str(&state.view(viewer.into())).unwrap()
 }
 
-fn told(state: &mut dyn AnyState, seat: Seat, command: &str) -> String {
-    script::told(state, 1, seat, command)
+fn outcome_of(state: &mut dyn AnyState, seat: Seat, command: &str) -> String {
+    script::outcome_of(state, 1, seat, command)
 }
 
 /// Folds a command that must be applied.
 fn play(state: &mut dyn AnyState, seat: Seat, command: &str) {
-    let told = told(state, seat, command);
-    assert!(!told.starts_with("rejected "), "{seat} `{command}` is {told}");
+    let outcome = outcome_of(state, seat, command);
+    assert!(!outcome.starts_with("rejected "), "{seat} `{command}` is {outcome}");
 }

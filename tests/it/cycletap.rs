@@ -29,11 +29,14 @@ fn start(toml: &str) -> Box<dyn AnyState> {
 fn play(state: &mut dyn AnyState, seat: Seat, commands: &str) {
     for word in commands.split(' ') {
         let command = if word.contains(',') { format!("tap {word}") } else { word.to_owned() };
-        let told = told(state, seat, &command);
-        assert!(!told.starts_with("ignored ") && !told.starts_with("rejected "), "{seat} {command}: {told}");
+        let outcome = outcome_of(state, seat, &command);
+        assert!(
+            !outcome.starts_with("ignored ") && !outcome.starts_with("rejected "),
+            "{seat} {command}: {outcome}"
+        );
     }
 }
 
-fn told(state: &mut dyn AnyState, seat: Seat, command: &str) -> String {
-    script::told(state, 1, seat, command)
+fn outcome_of(state: &mut dyn AnyState, seat: Seat, command: &str) -> String {
+    script::outcome_of(state, 1, seat, command)
 }

@@ -2,7 +2,7 @@
 
 use turnfold_core::AnyState;
 
-use crate::script::{self, told};
+use crate::script::{self, outcome_of};
 
 mod limits;
 mod properties;

@@ -17,8 +17,8 @@ pub(crate) fn fixture(ruleset: &str, name: &str) -> String {
     std::fs::read_to_string(folder.join(name).with_extension("toml")).unwrap()
 }
 
-/// Folds a command and tells what became of it; ignored and rejected ones must change nothing.
-pub(crate) fn told(state: &mut dyn AnyState, seq: u64, seat: Seat, command: &str) -> String {
+/// Folds a command and returns what became of it; ignored and rejected ones must change nothing.
+pub(crate) fn outcome_of(state: &mut dyn AnyState, seq: u64, seat: Seat, command: &str) -> String {
     let before = state.state_bytes();
     let entry = Logged { seq, seat, command: CommandSource::Text(command) };
     let mut outcome = String::new();

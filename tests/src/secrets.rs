@@ -1,4 +1,4 @@
-//! Games with a secret, and somebody who may not know it. Whatever the secret, they get the same bytes: `it/cli/concealment.rs`
+//! Games with a secret, and a viewer who may not know it. Whatever the secret, it gets the same bytes: `it/cli/concealment.rs`
 //! compares what the verbs print, `system/serve/secrets.rs` what a service answers.
 
 pub struct SecretCase {

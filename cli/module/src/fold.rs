@@ -29,7 +29,7 @@ impl Run {
         Self { distrusts: state.distrusts, is_recording: state.is_recording }
     }
 
-    /// Returns what a call may take that judges or folds so many entries.
+    /// Returns the budget of a call that judges or folds `entries` entries.
     pub(crate) fn budget(&self, entries: usize) -> Budget {
         let budget = Budget::of_entries(entries);
         if self.is_recording { budget } else { budget.wider() }

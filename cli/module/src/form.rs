@@ -56,7 +56,7 @@ impl Form {
     }
 }
 
-/// What a module may use of WebAssembly. NaNs are those of its deterministic profile, by a feature of the interpreter.
+/// What a module may use of WebAssembly. NaNs follow its deterministic profile, by a feature of the interpreter.
 fn config() -> Config {
     let mut config = Config::default();
     config.wasm_mutable_global(true).wasm_sign_extension(true).wasm_saturating_float_to_int(true);

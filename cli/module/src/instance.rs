@@ -41,7 +41,7 @@ impl Budget {
     /// What a call may take that only says which messages a module speaks.
     const ABI: Self = Self { fuel: 1_000_000, time: TIME_OF_CALL };
 
-    /// Returns what a call may take that judges or folds so many new entries.
+    /// Returns the budget of a call that judges or folds `count` new entries.
     pub(crate) fn of_entries(count: usize) -> Self {
         let fuel = u64::try_from(count).unwrap_or(u64::MAX).saturating_mul(FUEL_OF_ENTRY).min(FUEL_OF_CALL);
         Self { fuel, ..Self::CALL }

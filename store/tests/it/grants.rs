@@ -93,13 +93,13 @@ fn what_cannot_be_granted_is_refused_and_changes_nothing() {
     on_all(|store| {
         store.grant(&token(1), new(GrantKind::Host), NOW).unwrap();
         let again = store.grant(&token(1), new(SPECTATOR), NOW);
-        let told = refusal(store, again, ErrorKind::Unusable);
-        assert_eq!(told, format!("a grant `{}` already exists", GrantId::of(&token(1))));
-        // Not the same token, but it could not be told from it when one of them is revoked.
+        let message = refusal(store, again, ErrorKind::Unusable);
+        assert_eq!(message, format!("a grant `{}` already exists", GrantId::of(&token(1))));
+        // Not the same token, but it could not be distinguished from it when one of them is revoked.
         let mut alike = *token(1).as_bytes();
         alike[31] ^= 1;
         let alike = store.grant(&Digest::new(alike), new(SPECTATOR), NOW);
-        assert_eq!(refusal(store, alike, ErrorKind::Unusable), told);
+        assert_eq!(refusal(store, alike, ErrorKind::Unusable), message);
         let host = store.grant(&token(2), new(GrantKind::Invitation(Seat::Host)), NOW);
         assert_eq!(refusal(store, host, ErrorKind::Unusable), "`host` is no player's seat");
         let nowhere = NewGrant { match_name: name("x"), ..new(SPECTATOR) };
@@ -148,8 +148,11 @@ fn only_an_invitation_that_counts_can_be_spent_and_only_for_a_new_token() {
         store.revoke_grant(&name("m"), GrantId::of(&token(2)), NOW).unwrap();
         for (invitation, now_ms) in [(1, NOW + 100), (2, NOW), (3, NOW), (4, NOW)] {
             let joined = store.join(&token(invitation), &token(5), now_ms);
-            let told = refusal(store, joined, ErrorKind::Unusable);
-            assert!(told.starts_with(&format!("no grant `{}`", GrantId::of(&token(invitation)))), "{told}");
+            let message = refusal(store, joined, ErrorKind::Unusable);
+            assert!(
+                message.starts_with(&format!("no grant `{}`", GrantId::of(&token(invitation)))),
+                "{message}"
+            );
         }
         for used in [1, 3] {
             let joined = store.join(&token(1), &token(used), NOW);
@@ -169,8 +172,8 @@ fn the_last_live_host_grant_of_a_match_is_not_revoked() {
         // The second has expired by then, and a spectator is no host.
         let last = store.revoke_grant(&name("m"), first, NOW + 50);
         assert!(matches!(last, Err(StoreError::LastHost { .. })), "{last:?}");
-        let told = refusal(store, last, ErrorKind::Negative);
-        assert_eq!(told, format!("the grant `{first}` is the last host grant of match `m`"));
+        let message = refusal(store, last, ErrorKind::Negative);
+        assert_eq!(message, format!("the grant `{first}` is the last host grant of match `m`"));
         assert!(store.find_grant(&token(1)).unwrap().unwrap().is_live(NOW + 50));
         store.revoke_grant(&name("m"), second, NOW + 50).unwrap();
         store.grant(&token(3), new(GrantKind::Host), NOW + 50).unwrap();
@@ -207,9 +210,9 @@ fn a_seat_has_eight_live_grants_and_what_counts_no_more_makes_room() {
         store.grant(&token(1), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
         (2..8).for_each(|number| store.grant(&token(number), new(seat), NOW).unwrap());
         let full = |kind, now_ms| {
-            let told = refusal(store, store.grant(&token(100), new(kind), now_ms), ErrorKind::Negative);
+            let message = refusal(store, store.grant(&token(100), new(kind), now_ms), ErrorKind::Negative);
             let limit = "seat `p1` of match `m` has 8 live grants, as many as there may be";
-            assert_eq!(told, limit);
+            assert_eq!(message, limit);
         };
         full(seat, NOW + 99);
         full(GrantKind::Invitation(Seat::P1), NOW + 99);
@@ -235,8 +238,8 @@ fn a_match_has_a_thousand_live_grants_and_keeps_no_more_than_two_thousand() {
     }
     store.grant(&token(999), new(SPECTATOR), NOW).unwrap();
     for kind in [GrantKind::Host, SPECTATOR, GrantKind::Seat(Seat::P1)] {
-        let told = refusal(&store, store.grant(&token(5_000), new(kind), NOW + 99), ErrorKind::Negative);
-        assert_eq!(told, "match `m` has 1000 live grants, as many as there may be");
+        let message = refusal(&store, store.grant(&token(5_000), new(kind), NOW + 99), ErrorKind::Negative);
+        assert_eq!(message, "match `m` has 1000 live grants, as many as there may be");
     }
     for number in 1_000..1_998 {
         store.grant(&token(number), expiring(SPECTATOR, NOW + 200), NOW + 100).unwrap();

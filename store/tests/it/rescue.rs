@@ -1,11 +1,11 @@
 //! Rescue: what is backed up, restored, compacted or salvaged is what was there, and what is not is named.
 
 mod backup;
-mod beside;
 mod check;
 mod compact;
 mod rig;
 pub(crate) mod salvage;
+mod while_written;
 
 use std::fmt::Write;
 use std::fs;

@@ -3,7 +3,7 @@
 use turnfold_core::dice::DiceStream;
 use turnfold_core::{AnyState, Seat};
 
-use super::{play, start, told, view};
+use super::{outcome_of, play, start, view};
 use crate::script::fixture;
 
 const STEPS_MAX: usize = 220;
@@ -150,7 +150,11 @@ fn ch_9_what_is_not_offered_is_rejected() {
                 for row in 0..=10 {
                     let command = format!("move {id} {row}");
                     if !legal.contains(&command) {
-                        assert_eq!(told(&mut *scratch, seat, &command), "rejected not_offered", "{command}");
+                        assert_eq!(
+                            outcome_of(&mut *scratch, seat, &command),
+                            "rejected not_offered",
+                            "{command}"
+                        );
                         tried += 1;
                     }
                 }

@@ -1,7 +1,7 @@
 //! What a seat may not know reaches it by no verb: whatever the secret, the same bytes. So no guess of a secret can be tried
 //! on what is printed.
 //!
-//! The verbs are those of the command line's grammar that have `--as`; one without lines here fails the test.
+//! The verbs come from the grammar of the command line: all that have `--as`; one without lines here fails the test.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -86,8 +86,8 @@ fn compared(case: &SecretCase) -> &'static [&'static [&'static str]] {
     if env::var_os("TURNFOLD_ALL_SECRETS").is_some() { case.secrets } else { &case.secrets[..2] }
 }
 
-/// Makes a store of one secret and gives what the viewer is told by each line, in every format of its verb.
-fn told(case: &SecretCase, secret: &[&str]) -> Vec<(String, String)> {
+/// Makes a store of one secret and gives what each line shows the viewer, in every format of its verb.
+fn shown(case: &SecretCase, secret: &[&str]) -> Vec<(String, String)> {
     let sandbox = Sandbox::new();
     let mut setup = "fixtures/cycletap/ford.toml";
     if let Some(text) = case.setup_with(secret) {
@@ -107,7 +107,7 @@ fn told(case: &SecretCase, secret: &[&str]) -> Vec<(String, String)> {
     play("--key secret", &[if case.is_in_setup() { &[] } else { secret }, case.end].concat());
     play("", case.after);
     sandbox.ok("export secret -o secret.tfl");
-    let mut told = Vec::new();
+    let mut shown = Vec::new();
     for (verb, line) in lines() {
         let formats: &[&str] = if verb == "show" { &["text", "json", "svg"] } else { &["text", "json"] };
         // Marks are of pictures.
@@ -117,10 +117,10 @@ fn told(case: &SecretCase, secret: &[&str]) -> Vec<(String, String)> {
             let stdout = without_times(&String::from_utf8(output.stdout).unwrap());
             let stderr = String::from_utf8(output.stderr).unwrap();
             assert!(!stderr.contains("setup.toml") && !stderr.contains("panic"), "{line}: {stderr}");
-            told.push((line, format!("{stdout}{stderr}exit {:?}\n", output.status.code())));
+            shown.push((line, format!("{stdout}{stderr}exit {:?}\n", output.status.code())));
         }
     }
-    told
+    shown
 }
 
 /// Puts the words of a case in place of those in capitals.
@@ -163,7 +163,7 @@ fn without_times(text: &str) -> String {
     blanked
 }
 
-/// Returns `true` if a text tells a state hash: 16 hex digits after a `#`, or 64 of them.
+/// Returns `true` if a text contains a state hash: 16 hex digits after a `#`, or 64 of them.
 fn tells_hash(text: &str) -> bool {
     let is_hex = |part: &str, length: usize| {
         part.len() >= length && part.bytes().take(length).all(|byte| byte.is_ascii_hexdigit())
@@ -174,19 +174,19 @@ fn tells_hash(text: &str) -> bool {
 #[test]
 fn ct_19_ch_18_whatever_the_secret_every_verb_with_as_prints_the_same_bytes() {
     for case in CASES {
-        let told = thread::scope(|scope| {
+        let shown = thread::scope(|scope| {
             let threads: Vec<_> =
-                compared(case).iter().map(|secret| scope.spawn(|| told(case, secret))).collect();
+                compared(case).iter().map(|secret| scope.spawn(|| shown(case, secret))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
         });
-        let (first, others) = told.split_first().unwrap();
+        let (first, others) = shown.split_first().unwrap();
         for (other, secret) in others.iter().zip(&compared(case)[1..]) {
             for ((line, one), (_, two)) in first.iter().zip(other) {
-                assert_eq!(one, two, "`{line}` tells {:?} from {secret:?}", case.secrets[0]);
+                assert_eq!(one, two, "`{line}` distinguishes {:?} from {secret:?}", case.secrets[0]);
             }
         }
         for (line, text) in first {
-            assert!(!tells_hash(text), "`{line}` tells a hash: {text}");
+            assert!(!tells_hash(text), "`{line}` shows a hash: {text}");
         }
         // Not for want of anything to say.
         let accepted = first.iter().filter(|(_, text)| text.contains("exit Some(0)")).count();
@@ -211,7 +211,7 @@ fn every_verb_with_as_is_among_those_compared() {
     assert_eq!(found, known);
 }
 
-/// The 256 plans of four taps on a few hexes: a hash told to p2 would tell them apart.
+/// The 256 plans of four taps on a few hexes: a hash shown to p2 would distinguish them.
 #[test]
 fn ct_19_a_rejected_command_tells_no_state_hash() {
     let sandbox = Sandbox::new();
@@ -244,15 +244,15 @@ fn seeds_are_told_to_the_host_only() {
             "new {name} --rules initiative --setup fixtures/initiative/small-board.toml --dice seeded --seed {seed}"
         ));
     }
-    let mut told = String::new();
+    let mut shown = String::new();
     for (viewer, is_told) in [("", true), ("--as host", true), ("--as p2", false), ("--as p7", false)] {
         for format in ["text", "json"] {
             let output = sandbox.run(&format!("--format {format} diff one other {viewer}"));
             let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-            writeln!(told, "{viewer} {format}: {text}").unwrap();
+            writeln!(shown, "{viewer} {format}: {text}").unwrap();
             let seeds = ["1", "2"].map(|digit| text.contains(&digit.repeat(32)));
-            assert_eq!(seeds, [is_told; 2], "{told}");
-            assert_eq!(output.status.code(), Some(i32::from(is_told)), "{told}");
+            assert_eq!(seeds, [is_told; 2], "{shown}");
+            assert_eq!(output.status.code(), Some(i32::from(is_told)), "{shown}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use turnfold_core::Seat;
 
 use super::random::{Chooser, armies};
-use super::{start, told};
+use super::{outcome_of, start};
 use turnfold_tests::sandbox::Sandbox;
 
 #[test]
@@ -20,7 +20,7 @@ fn ct_18_twenty_turns_of_forty_units_a_side_are_recorded_checked_and_verified() 
     let mut happened = BTreeSet::new();
     while turns < 20 {
         let (seat, command) = chooser.choose(&*state, 24).unwrap();
-        let outcome = told(&mut *state, seat, &command);
+        let outcome = outcome_of(&mut *state, seat, &command);
         happened.extend(outcome.split("; ").map(|effect| effect.split(' ').next().unwrap().to_owned()));
         words.push(format!("{seat}: {command}"));
         entries += 1;

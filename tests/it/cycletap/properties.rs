@@ -7,7 +7,7 @@ use turnfold_core::any::AnyState;
 use turnfold_core::{Direction, Hex, Seat};
 
 use super::random::{Chooser, armies, hex};
-use super::{play, setup, start, told};
+use super::{outcome_of, play, setup, start};
 
 fn view(state: &dyn AnyState, viewer: Seat) -> Value {
     serde_json::from_str(&state.view(viewer.into())).unwrap()
@@ -70,7 +70,7 @@ fn ct_1_ct_18_pools_places_and_orders_stay_sound_along_random_play() {
                 over += 1;
                 break;
             };
-            let outcome = told(&mut *state, seat, &command);
+            let outcome = outcome_of(&mut *state, seat, &command);
             let view = view(&*state, Seat::Host);
             check_pools(&view);
             check_places(&view);
@@ -116,7 +116,7 @@ fn block(chooser: &mut Chooser, seat: Seat, from: Hex) -> Option<Vec<String>> {
     if seat == Seat::P2 {
         play(&mut *state, Seat::P1, "switch");
     }
-    let outcomes: Vec<String> = taps.iter().map(|tap| told(&mut *state, seat, tap)).collect();
+    let outcomes: Vec<String> = taps.iter().map(|tap| outcome_of(&mut *state, seat, tap)).collect();
     let selections = outcomes.iter().filter(|outcome| outcome.contains("origin_selected")).count();
     let applied = outcomes.iter().all(|outcome| !outcome.starts_with("ignored"));
     (applied && selections == 1).then_some(taps)
@@ -127,12 +127,12 @@ fn resolve(blocks: &[Vec<Vec<String>>; 2]) -> (Vec<String>, Value) {
     let mut state = start(&ranks());
     for (seat, blocks) in [Seat::P1, Seat::P2].into_iter().zip(blocks) {
         for tap in blocks.iter().flatten() {
-            let outcome = told(&mut *state, seat, tap);
+            let outcome = outcome_of(&mut *state, seat, tap);
             assert!(!outcome.starts_with("ignored"), "{seat} {tap}: {outcome}");
         }
         play(&mut *state, seat, "switch");
     }
-    let outcome = told(&mut *state, Seat::Host, "resolve");
+    let outcome = outcome_of(&mut *state, Seat::Host, "resolve");
     let mut effects: Vec<String> = outcome.split("; ").map(String::from).collect();
     effects.sort();
     (effects, view(&*state, Seat::Host)["units"].clone())
@@ -175,11 +175,11 @@ fn ct_15_ct_16_the_largest_match_resolves() {
             let beside = from.neighbor(Direction::Se);
             let ahead = beside.neighbor(Direction::S);
             for tap in [from, beside, beside, ahead, from] {
-                told(&mut *state, seat, &format!("tap {tap}"));
+                outcome_of(&mut *state, seat, &format!("tap {tap}"));
             }
         }
         play(&mut *state, seat, "switch");
     }
-    let outcome = told(&mut *state, Seat::Host, "resolve");
+    let outcome = outcome_of(&mut *state, Seat::Host, "resolve");
     assert!(outcome.contains("moved unit="), "{outcome}");
 }

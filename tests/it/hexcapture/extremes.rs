@@ -8,7 +8,7 @@ use turnfold_core::picture::{Block, Tint};
 use turnfold_core::{Board, Hex, Seat};
 
 use super::start;
-use crate::script::{fixture, told};
+use crate::script::{fixture, outcome_of};
 
 #[test]
 fn hc_1_each_cell_draws_whether_it_is_coloured_and_then_its_colour() {
@@ -50,7 +50,7 @@ fn hc_11_a_hex_is_brought_from_rim_to_rim_of_the_largest_disc() {
     for command in ["act", "tick 7", "roll 0", "release"].into_iter().chain(moves).chain(["act", "tick 1000"])
     {
         let seat = state.default_seat(command).unwrap();
-        outcome = told(&mut *state, 1, seat, command);
+        outcome = outcome_of(&mut *state, 1, seat, command);
     }
     assert!(outcome.contains("dropped field=world at=39,0"), "{outcome}");
     // As soon as on an empty disc: a step to let the turtle past, and 78 to the cell next to the cursor, the first at

@@ -5,7 +5,7 @@ use turnfold_core::dice::DiceStream;
 use turnfold_core::{AnyState, Board, Hex, Seat};
 
 use super::start;
-use crate::script::told;
+use crate::script::outcome_of;
 
 /// The commands of an ordinary run, and of the long one.
 const COMMANDS: u32 = 12_000;
@@ -98,7 +98,7 @@ fn play(commands: u32) -> [u32; 5] {
         for _ in 0..COMMANDS_OF_A_MATCH {
             let command = player.command(&*state);
             let seat = state.default_seat(&command).unwrap();
-            let outcome = told(&mut *state, 1, seat, &command);
+            let outcome = outcome_of(&mut *state, 1, seat, &command);
             assert!(!outcome.starts_with("rejected"), "{command} is {outcome}");
             expected -= usize::from(outcome.contains("stored=none"));
             check_invariants(&view(&*state), Board::new(radius), expected);
@@ -132,16 +132,16 @@ fn a_count_of_ticks_is_as_many_single_ticks() {
         for _ in 0..100 {
             let command = player.command(&*state);
             let seat = state.default_seat(&command).unwrap();
-            told(&mut *state, 1, seat, &command);
+            outcome_of(&mut *state, 1, seat, &command);
             if state.due_roll().is_some() {
                 continue;
             }
             let count = 1 + player.below(40);
             let (mut at_once, mut one_by_one) = (state.fork(), state.fork());
-            let outcome = told(&mut *at_once, 1, Seat::Host, &format!("tick {count}"));
+            let outcome = outcome_of(&mut *at_once, 1, Seat::Host, &format!("tick {count}"));
             let mut ran = 0;
             while ran < count && one_by_one.due_roll().is_none() {
-                told(&mut *one_by_one, 1, Seat::Host, "tick");
+                outcome_of(&mut *one_by_one, 1, Seat::Host, "tick");
                 ran += 1;
             }
             assert!(

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use turnfold_core::{AnyState, Board, Hex, Seat};
 
 use super::start;
-use crate::script::told;
+use crate::script::outcome_of;
 
 /// The traces there are, and those left out.
 const TRACES: usize = 64;
@@ -100,7 +100,7 @@ fn play(state: &mut dyn AnyState, step: &Value) -> Vec<String> {
     let mut outcomes = Vec::new();
     let mut tell = |state: &mut dyn AnyState, command: &str| {
         let seat = state.default_seat(command).unwrap();
-        outcomes.push(told(state, 1, seat, command));
+        outcomes.push(outcome_of(state, 1, seat, command));
     };
     tell(state, &command(step["in"].as_str().unwrap()));
     for roll in step["rolls"].as_array().into_iter().flatten() {

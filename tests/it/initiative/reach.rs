@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use turnfold_core::dice::DiceStream;
 use turnfold_core::{AnyState, Seat};
 
-use crate::script::{start, told};
+use crate::script::{outcome_of, start};
 
 const BOARDS: u64 = 60;
 
@@ -102,12 +102,12 @@ fn in_11_reach_and_the_legal_moves_are_what_a_plain_search_finds() {
             assert_eq!(json, expected.iter().copied().collect::<Vec<_>>());
             compared += expected.len();
         }
-        told(&mut *state, 1, Seat::Host, "roll 1 1 6 6");
+        outcome_of(&mut *state, 1, Seat::Host, "roll 1 1 6 6");
         let active =
             if field.machines.iter().any(|machine| machine.owner == Seat::P1) { Seat::P1 } else { Seat::P2 };
         for machine in field.machines.iter().filter(|machine| machine.owner == active) {
             let (q, r) = machine.at;
-            told(&mut *state, 2, active, &format!("click {q},{r}"));
+            outcome_of(&mut *state, 2, active, &format!("click {q},{r}"));
             assert_eq!(
                 legal_moves(&*state, active),
                 written(&field.reach(machine)),

@@ -4,7 +4,7 @@ use serde_json::Value;
 use turnfold_core::dice::DiceStream;
 use turnfold_core::{AnyState, Seat};
 
-use super::{start, told};
+use super::{outcome_of, start};
 use crate::script;
 
 /// Seeded choices.
@@ -33,12 +33,12 @@ fn every_state_of_seeded_play_is_sound() {
                 break;
             }
             let (seat, command) = choices.pick(&legal);
-            told(&mut *state, seq, *seat, command);
+            outcome_of(&mut *state, seq, *seat, command);
             let now_dead = check_units(&*state, fixture);
-            assert!(now_dead >= dead, "{fixture}: somebody rose from the dead");
+            assert!(now_dead >= dead, "{fixture}: a unit rose from the dead");
             dead = now_dead;
         }
-        assert!(dead > 0, "{fixture}: nobody died in 300 entries");
+        assert!(dead > 0, "{fixture}: no unit died in 300 entries");
     }
 }
 

@@ -5,7 +5,7 @@ use proptest::test_runner::FileFailurePersistence;
 use serde_json::Value;
 use turnfold_core::{AnyState, Seat};
 
-use super::{start, told, units};
+use super::{outcome_of, start, units};
 
 /// A unit as far as the race is concerned.
 #[derive(Clone, Debug)]
@@ -134,7 +134,7 @@ impl Game {
     fn play(&mut self, command: &str) -> String {
         self.seq += 1;
         let seat = self.state.default_seat(command).unwrap();
-        told(&mut *self.state, self.seq, seat, command)
+        outcome_of(&mut *self.state, self.seq, seat, command)
     }
 
     fn charges(&self) -> Vec<u64> {

@@ -65,7 +65,7 @@ reasons! {
     pub(super) enum Rejection {
         GateShut = Ruling::of("gate_shut", &[]).says("the gate is shut"),
         DayEnded = Ruling::of("day_ended", &[]).says("you have ended the day"),
-        DayNotEnded = Ruling::of("day_not_ended", &[]).says("somebody has not ended the day"),
+        DayNotEnded = Ruling::of("day_not_ended", &[]).says("a seat has not ended the day"),
     }
 }
 

@@ -10,7 +10,7 @@ use turnfold_tests::service::Running;
 
 const SETUP: &str = "players = 2\nseed = 7";
 
-/// Waits until a page is live as somebody.
+/// Waits until a page is live as someone.
 fn wait_for(browser: &Browser, who: &str) {
     browser.wait_until(&format!(
         "return !!document.querySelector('.connection.live') && document.querySelector('.access summary').textContent === 'You are: {who}'"

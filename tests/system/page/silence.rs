@@ -18,7 +18,7 @@ fn vw_42_a_silent_service_is_noticed_and_asked_again_when_the_network_is_back() 
     let host = create(&service, "maya", "channel", "players = 2\nseed = 7");
     join(&browser, &service, "maya", "p2", service.origin());
     browser.run(SHORT);
-    // The next byte of the stream begins the wait anew.
+    // The next byte of the stream begins the wait again.
     play(&service, "maya", &host, &[("p1".into(), "take 1 1".into())]);
     wait_for_entry(&browser, 1);
     let process = i32::try_from(service.pid()).ok().and_then(Pid::from_raw).unwrap();

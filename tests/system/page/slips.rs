@@ -32,7 +32,7 @@ fn vw_41_a_wrong_admin_token_opens_nothing_and_loses_no_setup() {
     browser.wait_until("return !!document.querySelector('#setup')");
     browser.type_into("#name", "second");
     browser.run("document.querySelector('#ruleset').value = 'channel'; document.querySelector('#setup').value = 'players = 2\\nseed = 9'");
-    // The service was started again meanwhile, with another admin token.
+    // The service was started again with another admin token.
     browser.run("sessionStorage.setItem('turnfold-admin', 'tf_a_' + 'A'.repeat(43))");
     browser.click(".newmatch .primary");
     browser.wait_until(&format!(
@@ -68,7 +68,7 @@ fn vw_41_a_refusal_goes_when_the_game_goes_on() {
 }
 
 #[test]
-fn vw_18_a_host_of_seeded_dice_is_offered_roll_and_told_no_values() {
+fn vw_18_a_host_of_seeded_dice_is_offered_roll_and_shown_no_values() {
     let Some(browser) = Browser::start_online("seeded dice") else { return };
     let service = Running::alone();
     let setup = fs::read_to_string(workspace().join("fixtures/initiative/small-board.toml")).unwrap();

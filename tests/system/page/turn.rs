@@ -67,11 +67,11 @@ fn vw_39_a_match_waits_for_its_host_or_is_over() {
     let golden = Golden::read("cycletap/the-last-unit-lost.tfl");
     let host = create(&service, "won", &golden.ruleset, &golden.setup);
     play(&service, "won", &host, &golden.commands);
-    let told = service.send("GET", "/v1/matches/won", &host, "").json();
-    assert_eq!(told["now"]["over"], true, "{told}");
-    assert_eq!(told["now"]["turn"], json!([]));
+    let shown = service.send("GET", "/v1/matches/won", &host, "").json();
+    assert_eq!(shown["now"]["over"], true, "{shown}");
+    assert_eq!(shown["now"]["turn"], json!([]));
     open_as_guest(&browser, &service, "won");
-    wait_for_turn(&browser, &format!("Over: {}", winner(&told["now"]["result"])));
+    wait_for_turn(&browser, &format!("Over: {}", winner(&shown["now"]["result"])));
     assert_eq!(complaints(&browser), Vec::<String>::new());
 }
 

@@ -1,4 +1,4 @@
-//! Every failure is a problem of the table of SV-7, told no further than to whom it may be.
+//! Every failure is a problem of the table of SV-7, and shows a client no more than it may know.
 
 use std::thread;
 
@@ -22,7 +22,7 @@ fn check_headers(answer: &Answer) {
     assert!(answer.header("x-request-id").is_some(), "{answer:?}");
 }
 
-/// SV-7, SV-12: without a token that counts nothing else is told, whatever else is wrong.
+/// SV-7, SV-12: without a token that counts nothing else is shown, whatever else is wrong.
 #[test]
 fn sv_7_401_for_every_token_that_does_not_count() {
     let service = Running::alone();
@@ -140,26 +140,26 @@ fn sv_7_404_is_the_same_for_what_is_not_there_and_what_may_not_be_known() {
     ];
     for token in [&host, &p1, &spectator, &invitation] {
         // Names of one length, so that bodies are, too.
-        let told = ["there", "never"].map(|name| {
-            let told = |call: Call| {
+        let shown = ["there", "never"].map(|name| {
+            let shown = |call: Call| {
                 let answer = call.with("x-request-id", "same").to(&service).problem(404, "not_found");
                 let headers: Vec<_> = answer.headers.iter().filter(|(name, _)| name != "date").collect();
                 format!("{headers:?} {}", answer.body).replace(name, "NAME")
             };
             let path = |rest: &str| format!("/v1/matches/{name}{rest}");
-            let gets = rests.iter().map(|rest| told(Call::get(&path(rest), token)));
+            let gets = rests.iter().map(|rest| shown(Call::get(&path(rest), token)));
             let posts = [
                 ("/grants", json!({"kind": "host"})),
                 ("/branches", json!({"name": "a", "from": "main"})),
                 ("/branches/main/entries", json!({"commands": ["x"]})),
                 ("/branches/main/entries", json!({"commands": ["x", "y"]})),
             ];
-            let posts = posts.map(|(rest, body)| told(Call::post(&path(rest), token, &body)));
+            let posts = posts.map(|(rest, body)| shown(Call::post(&path(rest), token, &body)));
             let deletes = ["/grants/0123456789abcdef", "/branches/main"];
-            let deletes = deletes.map(|rest| told(Call::new("DELETE", &path(rest), token)));
+            let deletes = deletes.map(|rest| shown(Call::new("DELETE", &path(rest), token)));
             gets.chain(posts).chain(deletes).collect::<Vec<_>>()
         });
-        assert_eq!(told[0], told[1]);
+        assert_eq!(shown[0], shown[1]);
     }
     Call::get("/v1/no", &host).to(&service).problem(404, "not_found");
     Call::get("/v1/matches/ford/branches/no/view", &host).to(&service).problem(404, "not_found");
@@ -254,9 +254,9 @@ fn sv_25_the_last_host_stays_and_a_token_that_ended_says_how() {
     let invitation = service.grant("ford", r#"{"kind":"invitation","seat":"p2"}"#);
     let token = invitation["token"].as_str().unwrap();
     for _ in 0..2 {
-        let told = Call::get("/v1/join", token).to(&service).is(200).json();
+        let shown = Call::get("/v1/join", token).to(&service).is(200).json();
         assert_eq!(
-            (&told["match"], &told["seat"], &told["ruleset"]),
+            (&shown["match"], &shown["seat"], &shown["ruleset"]),
             (&json!("ford"), &json!("p2"), &json!("cycletap"))
         );
     }
@@ -280,7 +280,7 @@ fn sv_31_a_seat_that_asks_too_often_is_told_to_slow_down() {
             .collect();
         threads.into_iter().find_map(|thread| thread.join().unwrap())
     });
-    let slowed = slowed.expect("nobody was told to slow down").problem(429, "slow_down");
+    let slowed = slowed.expect("no client was slowed down").problem(429, "slow_down");
     assert!(slowed.header("retry-after").is_some());
     for _ in 0..50 {
         ask(&host).is(200);

@@ -22,15 +22,15 @@ const SPECTATORS_OF_TOKEN: usize = 100;
 struct Known(BTreeMap<u64, Value>);
 
 impl Known {
-    /// Applies an event; each record is told once in each of its forms.
+    /// Applies an event; each record comes once in each of its forms.
     fn apply(&mut self, event: &Event) {
         assert_eq!((event.kind.as_str(), event.id), ("entries", event.data["head"].as_u64()));
         let records = event.data["entries"].as_array().unwrap();
-        assert!(!records.is_empty(), "an event told nothing");
+        assert!(!records.is_empty(), "an event without records");
         for record in records {
             let seq = record["seq"].as_u64().unwrap();
             let before = self.0.insert(seq, record.clone());
-            assert_ne!(before.as_ref(), Some(record), "told twice");
+            assert_ne!(before.as_ref(), Some(record), "a record twice");
         }
     }
 
@@ -84,18 +84,18 @@ fn check_readers(service: &Running, golden: &str, readers: usize) {
     let text = fs::read_to_string(workspace().join(format!("replays/{golden}.tfl"))).unwrap();
     let name = golden.replace('/', "-");
     let host = import(service, &name, &text);
-    let told = |viewer: &str| {
+    let shown = |viewer: &str| {
         let path = main_of(&name, &format!("entries?limit=1000&as={viewer}"));
-        let told = Call::get(&path, &host).to(service).is(200).json();
-        told["items"].as_array().unwrap().iter().map(without_time).collect::<Vec<_>>()
+        let shown = Call::get(&path, &host).to(service).is(200).json();
+        shown["items"].as_array().unwrap().iter().map(without_time).collect::<Vec<_>>()
     };
     // A token has only so many streams and requests, however many readers there are.
     let spectators: Vec<_> = (0..readers.div_ceil(SPECTATORS_OF_TOKEN))
         .map(|_| grant(service, &name, &json!({"kind": "spectator"})))
         .collect();
-    let told_spectators = told("p8");
+    let shown_to_spectators = shown("p8");
     let of_seat = |seat: &'static str| {
-        (seat, grant(service, &name, &json!({"kind": "seat", "seat": seat})), told(seat))
+        (seat, grant(service, &name, &json!({"kind": "seat", "seat": seat})), shown(seat))
     };
     let seats = ["p1", "p2", "p1", "p2", "p1", "p2"].map(of_seat);
     let branches = format!("/v1/matches/{name}/branches");
@@ -103,20 +103,20 @@ fn check_readers(service: &Running, golden: &str, readers: usize) {
     let path = format!("{branches}/live/events");
     thread::scope(|scope| {
         for place in 0..readers {
-            let spectator = ("p8", &spectators[place / SPECTATORS_OF_TOKEN], &told_spectators);
-            let of_seat = seats.get(place).map(|(viewer, token, told)| (*viewer, token, told));
-            let ((viewer, token, told), path) = (of_seat.unwrap_or(spectator), &path);
+            let spectator = ("p8", &spectators[place / SPECTATORS_OF_TOKEN], &shown_to_spectators);
+            let of_seat = seats.get(place).map(|(viewer, token, shown)| (*viewer, token, shown));
+            let ((viewer, token, shown), path) = (of_seat.unwrap_or(spectator), &path);
             scope.spawn(move || {
-                let known = reader(service, path, token, viewer, place as u64, &json!(told.len()));
+                let known = reader(service, path, token, viewer, place as u64, &json!(shown.len()));
                 let known: Vec<_> = known.entries().iter().map(without_time).collect();
-                assert_eq!(known, *told, "reader {place} of {golden} as {viewer}");
+                assert_eq!(known, *shown, "reader {place} of {golden} as {viewer}");
             });
         }
-        play_again(service, &name, &host, &told("host"));
+        play_again(service, &name, &host, &shown("host"));
     });
 }
 
-/// SV-38: each ends with the records of one who reads from the start, each told once in each of its forms. The long form
+/// SV-38: each ends with the records of one who reads from the start, each once in each of its forms. The long form
 /// has 1,000 readers.
 #[test]
 fn sv_38_readers_cut_off_and_resumed_end_with_the_same_records() {
@@ -142,9 +142,9 @@ fn sv_38_readers_who_all_come_again_at_one_moment_are_all_served() {
     let tokens: Vec<_> = (0..readers.div_ceil(SPECTATORS_OF_TOKEN))
         .map(|_| grant(&service, "a", &json!({"kind": "spectator"})))
         .collect();
-    let told = Call::get(&main_of("a", "entries?limit=1000&as=p8"), &host).to(&service).is(200).json();
-    let told = told["items"].as_array().unwrap();
-    let head = told.len() as u64;
+    let shown = Call::get(&main_of("a", "entries?limit=1000&as=p8"), &host).to(&service).is(200).json();
+    let shown = shown["items"].as_array().unwrap();
+    let head = shown.len() as u64;
     let at_once = Barrier::new(readers);
     thread::scope(|scope| {
         for place in 0..readers {
@@ -155,7 +155,7 @@ fn sv_38_readers_who_all_come_again_at_one_moment_are_all_served() {
                 at_once.wait();
                 let event = Events::open(service, &call).next().unwrap();
                 assert_eq!(event.id, Some(head), "{seen}");
-                assert_eq!(event.data["entries"].as_array().unwrap().last(), told.last(), "{seen}");
+                assert_eq!(event.data["entries"].as_array().unwrap().last(), shown.last(), "{seen}");
             });
         }
     });
@@ -169,7 +169,7 @@ pub(super) fn resident_kib(service: &Running) -> u64 {
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// Plays a game with or without somebody who watches and never reads, and returns the memory it took.
+/// Plays a game with or without a reader who never reads, and returns the memory it took.
 #[cfg(target_os = "linux")]
 fn played_before_one_who_never_reads(is_watched: bool) -> u64 {
     let service = Running::alone();
@@ -186,7 +186,7 @@ fn played_before_one_who_never_reads(is_watched: bool) -> u64 {
     resident
 }
 
-/// SV-38, SV-17: nothing is queued for it, and nobody waits for it.
+/// SV-38, SV-17: nothing is queued for it, and no one waits for it.
 #[test]
 #[cfg(target_os = "linux")]
 fn sv_38_one_who_never_reads_costs_no_memory_and_stalls_nobody() {

@@ -1,6 +1,6 @@
 //! What a seat may not know reaches it by no answer: whatever the secret, the same bytes (SV-36, SV-13, SV-21).
 //!
-//! `head`, `seq` and `next` are as the viewer counts, so they are the same, too; the service told the host's numbers
+//! `head`, `seq` and `next` are as the viewer counts, so they are the same, too; a service that shows the host's numbers
 //! would fail here.
 
 use std::collections::BTreeSet;
@@ -13,8 +13,8 @@ use turnfold_tests::fixture;
 use turnfold_tests::secrets::{CASES, SecretCase};
 use turnfold_tests::service::Running;
 
-/// All that a viewer is told of one secret, each answer with what it asked.
-struct Told<'a> {
+/// All that a viewer is shown of one secret, each answer with what it asked.
+struct Answers<'a> {
     service: &'a Running,
     case: &'a SecretCase,
     host: String,
@@ -23,7 +23,7 @@ struct Told<'a> {
     answers: Vec<(String, String)>,
 }
 
-impl Told<'_> {
+impl Answers<'_> {
     fn send(&mut self, what: &str, call: impl FnOnce(&str) -> Call) -> Answer {
         if self.token.1.is_multiple_of(150) {
             let kind = match self.case.viewer {
@@ -36,11 +36,11 @@ impl Told<'_> {
         // With the same id for each request, problems are the same bytes, too.
         let answer = call(&self.token.0).with("x-request-id", "same").to(self.service);
         assert!(answer.status != 429 && answer.status < 500, "{what}: {answer:?}");
-        let mut told = format!("{}\n", answer.status);
+        let mut shown = format!("{}\n", answer.status);
         for (name, value) in answer.headers.iter().filter(|(name, _)| name != "date") {
-            told.extend([name.as_str(), ": ", value, "\n"]);
+            shown.extend([name.as_str(), ": ", value, "\n"]);
         }
-        self.answers.push((what.to_owned(), told + &without_times(&answer.body)));
+        self.answers.push((what.to_owned(), shown + &without_times(&answer.body)));
         answer
     }
 
@@ -122,7 +122,7 @@ impl Told<'_> {
         self.post("/v1/join", &json!({}), &[]);
         self.post("/v1/matches/secret/branches", &json!({"name": "mine", "from": "main:1"}), &[]);
         self.post("/v1/matches/secret/grants", &json!({"kind": "host"}), &[]);
-        // The tag that it was told before the secret holds as long as it sees nothing new.
+        // The tag that it got before the secret holds as long as it sees nothing new.
         let tag = self.get(&main_of("secret", "view"), &[]).header("etag").unwrap().to_owned();
         let key = ("idempotency-key", "secret");
         self.post(&path, &one, &[("if-match", &tag), key]);
@@ -140,15 +140,15 @@ impl Told<'_> {
         }
     }
 
-    /// What a stream that goes on after each head tells.
+    /// What a stream that goes on after each head shows.
     fn follow(&mut self) {
         let entries = self.get(&main_of("secret", "entries"), &[]).json();
         let head = entries["items"].as_array().unwrap().len();
         for after in 0..head {
             let call = Call::get(&main_of("secret", &format!("events?after={after}")), &self.token.0);
             let event = Events::open(self.service, &call).next().unwrap();
-            let told = without_times(&format!("{} {:?} {}", event.kind, event.id, event.data));
-            self.answers.push((format!("events after {after}"), told));
+            let shown = without_times(&format!("{} {:?} {}", event.kind, event.id, event.data));
+            self.answers.push((format!("events after {after}"), shown));
         }
     }
 
@@ -170,19 +170,19 @@ fn without_times(text: &str) -> String {
     })
 }
 
-fn told(case: &SecretCase, secret: &[&str]) -> Vec<(String, String)> {
+fn shown(case: &SecretCase, secret: &[&str]) -> Vec<(String, String)> {
     let service = Running::alone();
     let setup = case.setup_with(secret).unwrap_or_else(|| fixture("cycletap", "ford"));
     let host = create(&service, "secret", case.ruleset, &setup);
-    let mut told = Told { service: &service, case, host, token: (String::new(), 0), answers: Vec::new() };
-    told.play(case.before, None);
-    told.play(if case.is_in_setup() { &[] } else { secret }, Some("secret"));
-    told.play(case.end, None);
-    told.play(case.after, None);
-    told.look();
-    told.act();
-    told.follow();
-    told.answers
+    let mut shown = Answers { service: &service, case, host, token: (String::new(), 0), answers: Vec::new() };
+    shown.play(case.before, None);
+    shown.play(if case.is_in_setup() { &[] } else { secret }, Some("secret"));
+    shown.play(case.end, None);
+    shown.play(case.after, None);
+    shown.look();
+    shown.act();
+    shown.follow();
+    shown.answers
 }
 
 /// SV-36. Each secret is played on a service of its own; the viewer asks for everything and sends everything. The short
@@ -191,28 +191,28 @@ fn told(case: &SecretCase, secret: &[&str]) -> Vec<(String, String)> {
 fn sv_36_whatever_the_secret_every_answer_has_the_same_bytes() {
     let mut statuses = BTreeSet::new();
     for case in CASES {
-        let told: Vec<_> = std::thread::scope(|scope| {
+        let shown: Vec<_> = std::thread::scope(|scope| {
             let threads: Vec<_> = case
                 .secrets
                 .iter()
                 .take(times(3, 9))
-                .map(|secret| scope.spawn(|| told(case, secret)))
+                .map(|secret| scope.spawn(|| shown(case, secret)))
                 .collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
-        let (first, others) = told.split_first().unwrap();
+        let (first, others) = shown.split_first().unwrap();
         for other in others {
             assert_eq!(first.len(), other.len());
             for ((what, one), (_, two)) in first.iter().zip(other) {
                 assert_eq!(one, two, "{} of {}: {what}", case.viewer, case.ruleset);
             }
         }
-        assert!(first.iter().filter(|(_, told)| told.starts_with("200")).count() > 20);
-        statuses.extend(first.iter().map(|(_, told)| told.split('\n').next().unwrap().to_owned()));
-        for (what, told) in first {
+        assert!(first.iter().filter(|(_, shown)| shown.starts_with("200")).count() > 20);
+        statuses.extend(first.iter().map(|(_, shown)| shown.split('\n').next().unwrap().to_owned()));
+        for (what, shown) in first {
             let hashes =
-                told.split('"').any(|part| part.len() == 64 && part.bytes().all(|b| b.is_ascii_hexdigit()));
-            assert!(!hashes, "{what} tells a hash: {told}");
+                shown.split('"').any(|part| part.len() == 64 && part.bytes().all(|b| b.is_ascii_hexdigit()));
+            assert!(!hashes, "{what} shows a hash: {shown}");
         }
     }
     // Not for want of anything to say: every status that they can reach is among the answers.

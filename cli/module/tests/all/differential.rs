@@ -1,6 +1,6 @@
 //! A ruleset that is built in and the same one as a module answer alike, to every question and with every error.
 //!
-//! The modules are those of `fixtures/modules`, and of the folder in `$TURNFOLD_PACKED`; CONTRIBUTING.md says how that folder
+//! The modules come from `fixtures/modules` and from the folder in `$TURNFOLD_PACKED`; CONTRIBUTING.md says how that folder
 //! is filled. `$TURNFOLD_COMMANDS` is how many random commands are compared for each ruleset.
 
 use std::path::{Path, PathBuf};

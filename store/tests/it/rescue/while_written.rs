@@ -1,4 +1,4 @@
-//! Backups of a store that is written to meanwhile: each match as it was at one moment, and nobody waits for them.
+//! Backups of a store under writes: each match as of one moment, and no writer waits for them.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,9 +28,9 @@ fn append(store: &Store, match_name: &str, on: &BranchName) {
 
 #[test]
 fn a_backup_has_every_match_as_it_was_at_one_moment() {
-    // In memory more is appended meanwhile than on disk.
+    // In memory more is appended during a backup than on disk.
     let store = Store::in_memory();
-    // `main` is always level with `last` or an append ahead; those between take time to be looked at.
+    // `main` is always level with `last` or an append ahead; the branches between take time to be read.
     let (m, main, last) = (name("m"), BranchName::main(), branch("zz-last"));
     store.create_match(&m, &genesis(), Vec::new()).unwrap();
     for number in 0..200 {
@@ -58,7 +58,7 @@ fn a_backup_has_every_match_as_it_was_at_one_moment() {
                 store.delete_branch(&m, &passing).unwrap();
             }
         });
-        // Grants are no part of it, and in nobody's way.
+        // Grants are no part of it and hinder no one.
         scope.spawn(|| {
             for number in (0..).take_while(|_| !done.load(Ordering::Relaxed)) {
                 store.grant(&token(number), new(GrantKind::Invitation(Seat::P1)), 0).unwrap();
@@ -86,7 +86,7 @@ fn a_backup_has_every_match_as_it_was_at_one_moment() {
     }
 }
 
-/// Takes what it is given only when it is told to, and says how much that is.
+/// Takes what it is given only when it is let, and reports how much that is.
 struct Slow {
     bytes: Vec<u8>,
     asks: Sender<usize>,
@@ -142,7 +142,7 @@ fn while_nobody_takes_a_backup_everyone_appends_and_reads_and_it_needs_little_me
         for length in asked {
             largest = largest.max(length);
             if length > 30_000 && !is_stuck {
-                // It is in the midst of the match. Who deletes a branch waits for it, and nobody for who waits.
+                // It is in the midst of the match. A deletion of a branch waits for it, and no one waits for the deletion.
                 is_stuck = true;
                 scope.spawn(|| store.delete_branch(&m, &doomed).unwrap());
                 thread::sleep(Duration::from_millis(50));
@@ -153,7 +153,7 @@ fn while_nobody_takes_a_backup_everyone_appends_and_reads_and_it_needs_little_me
                     done.send(()).unwrap();
                 });
                 // Should they wait for each other, letting go of the backup ends it all.
-                is_done.recv_timeout(Duration::from_mins(5)).expect("somebody waits for the backup");
+                is_done.recv_timeout(Duration::from_mins(5)).expect("a writer waits for the backup");
             }
             lets.send(()).unwrap();
         }

@@ -41,7 +41,7 @@ reasons! {
         RoundEnded = Ruling::of("round_ended", &[]).says("you are done"),
         NotYourTurn = Ruling::of("not_your_turn", &[]).says("others come first"),
         TooMuch = Ruling::of("too_much", &[]).says("that is too much"),
-        NotAllDone = Ruling::of("not_all_done", &[]).says("somebody is not done"),
+        NotAllDone = Ruling::of("not_all_done", &[]).says("a seat is not done"),
     }
 }
 
