@@ -150,7 +150,7 @@ fn md_7_no_bytes_make_a_module_panic() {
     }
 }
 
-/// A long log is folded in several requests, each of which goes on where the last one ended.
+/// A long log is folded in several requests; each goes on where the last one ended.
 #[test]
 fn a_fold_ends_early_where_its_answer_grows_large() {
     let rules = rules();

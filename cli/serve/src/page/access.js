@@ -1,4 +1,4 @@
-/** What this browser keeps of a match: tokens, each of which gives access as someone, and how they come and go (VW-38). */
+/** What this browser keeps of a match: tokens that give access as a viewer, and how they come and go (VW-38). */
 import { html, shown } from "./viewer.js";
 import { Api, NoAnswer, Problem, makeToken, pause, sleep } from "./api.js";
 
