@@ -5,17 +5,17 @@ use std::path::Path;
 use std::process::Command;
 
 use tempfile::TempDir;
+use turnfold_replay::page::{SCRIPT, STYLES};
 
 use super::installed;
 use turnfold_tests::sandbox::workspace;
 
-/// The most bytes that `viewer.js` and `viewer.css` have together.
+/// The most bytes that script and style have together.
 const BYTES_MAX: usize = 48 << 10;
 
 #[test]
 fn vw_23_the_script_and_style_of_the_page_are_small() {
-    let folder = workspace().join("cli/replay/src/page");
-    let sizes = ["viewer.js", "viewer.css"].map(|name| fs::read(folder.join(name)).unwrap().len());
+    let sizes = [SCRIPT.len(), STYLES[1].len()];
     assert!(sizes.iter().sum::<usize>() <= BYTES_MAX, "{sizes:?}, at most {BYTES_MAX} together");
 }
 
@@ -33,7 +33,7 @@ fn check_types(tsc: &Path, script: &Path) {
 #[test]
 fn vw_3_the_types_of_the_script_are_right() {
     let Some(tsc) = installed("the types of viewer.js", ".bin/tsc") else { return };
-    check_types(&tsc, &workspace().join("cli/replay/src/page/viewer.js"));
+    check_types(&tsc, &workspace().join("cli/replay/src/page/script/viewer.js"));
 }
 
 /// The scripts of the service lie beside `viewer.js` where they are served, and so they do here.
@@ -41,7 +41,7 @@ fn vw_3_the_types_of_the_script_are_right() {
 fn vw_3_the_types_of_the_scripts_of_the_service_are_right() {
     let Some(tsc) = installed("the types of live.js", ".bin/tsc") else { return };
     let served = TempDir::new().unwrap();
-    for folder in ["cli/replay/src/page", "cli/serve/src/page"] {
+    for folder in ["cli/replay/src/page/script", "cli/serve/src/page"] {
         for file in fs::read_dir(workspace().join(folder)).unwrap() {
             let path = file.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "js" || extension == "ts") {

@@ -7,6 +7,7 @@ use turnfold_core::{Digest, Perspective};
 
 use super::embedded::{PageError, VERSION};
 use super::html::{ScriptJson, fill, source_hash, text};
+use super::script::SCRIPT;
 use crate::drawing::{Highlights, colors::COLORS, svg};
 use crate::error::ReplayError;
 use crate::golden::bless::bless_if_true;
@@ -23,8 +24,6 @@ use crate::viewer::seat_history::SeatHistory;
 pub const PAGE_BYTES_MAX: usize = 64 << 20;
 
 const TEMPLATE: &str = include_str!("file.html");
-/// The script of a page, a module that shows what it is given.
-pub const SCRIPT: &str = include_str!("viewer.js");
 
 /// The style of a page, in parts to be joined.
 pub const STYLES: [&str; 2] = [COLORS, include_str!("viewer.css")];
@@ -133,7 +132,7 @@ impl Page {
                 ("log", log(&frames).into()),
                 ("words", words(viewer).into()),
                 ("data", data.into()),
-                ("script", SCRIPT.into()),
+                ("script", SCRIPT.as_str().into()),
             ],
         );
         let view = (!viewer.see_all()).then(|| viewer.perspective());
@@ -147,7 +146,7 @@ fn policy(style: &str) -> String {
     format!(
         "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'; \
          require-trusted-types-for 'script'",
-        source_hash(SCRIPT),
+        source_hash(&SCRIPT),
         source_hash(style)
     )
 }

@@ -45,7 +45,7 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         Asset::new("live.css", CSS, include_str!("../page/live.css")),
         Asset::new("icon.svg", SVG, include_str!("../page/icon.svg")),
         Asset::new("icon-turn.svg", SVG, include_str!("../page/icon-turn.svg")),
-        script("viewer.js", SCRIPT),
+        script("viewer.js", &SCRIPT),
         script("access.js", include_str!("../page/access.js")),
         script("api.js", include_str!("../page/api.js")),
         script("commands.js", include_str!("../page/commands.js")),

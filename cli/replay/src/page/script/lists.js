@@ -1,0 +1,72 @@
+/**
+ * Lines, rows of pieces and bars (VW-34).
+ *
+ * @import {Bar, Content, Line, Row} from "./frames.d.ts"
+ * @import {Places} from "./timeline.js"
+ */
+import { bdi, fillOf, fitted, html, inkOn, shown, span, svg, tintClass } from "./elements.js";
+
+/** Lines, rows or bars, as they change. */
+export class ListView {
+	/** @type {Content[]} */ #drawn = [];
+
+	/** @param {"lines" | "rows" | "bars"} kind */
+	constructor(kind) {
+		this.element = html("div", { class: kind });
+		this.make = /** @type {(content: Content) => HTMLElement} */ ({ lines: drawLine, rows: drawRow, bars: drawBar }[kind]);
+	}
+
+	/** @param {Places} places @param {number} position @returns {string[]} */
+	draw(places, position) {
+		const items = this.element.children;
+		let index = 0;
+		for (let track; (track = places.get(`${index}`)) && track.at(position); index++) {
+			const content = track.at(position);
+			if (!items[index]) this.element.append(this.make(content));
+			else if (this.#drawn[index] !== content) items[index].replaceWith(this.make(content));
+			this.#drawn[index] = content;
+			items[index].classList.toggle("changed", track.isNew(position));
+		}
+		while (items.length > index) items[index].remove();
+		return [];
+	}
+}
+
+/** Returns the parts of a line; a game's own color is a swatch. @param {Line} line */
+function spans(line) {
+	return line.map(([text, tint]) => {
+		const part = bdi(`span ${tintClass(tint)}`, text);
+		const square = svg("rect", { width: 10, height: 10, ...fillOf(tint) });
+		if (tintClass(tint) === "rgb") part.prepend(svg("svg", { class: "swatch", viewBox: "0 0 10 10", "aria-hidden": "true" }, square));
+		return part;
+	});
+}
+
+/** @param {Line} line */
+const drawLine = (line) => html("p", { class: "line" }, ...spans(line));
+
+/** @param {Row} row */
+function drawRow([label, pieces]) {
+	const longest = Math.max(...pieces.map(([text]) => [...text].length));
+	const room = Math.max(15, Math.min(26, 3 * longest + 2));
+	const drawn = pieces.map(([text, tint, mark]) => {
+		const box = { viewBox: `${-room - 1} ${-room - 1} ${2 * room + 2} ${2 * room + 2}`, width: 2 * room + 2 };
+		const disc = svg("circle", { class: "disc", r: text ? room : room / 2, ...fillOf(tint) });
+		const name = text ? [fitted("label", text, [0, 4], [(room * 9) / 5, 12, 5], inkOn(tint))] : [];
+		const drawing = svg("svg", { ...box, role: "img", "aria-label": shown(text) || "empty" }, disc, ...name);
+		return span(`piece ${tintClass(tint)}`, drawing, ...(mark ? [bdi("mark", mark)] : []));
+	});
+	const heading = span("rowlabel", ...spans(label));
+	return html("div", { class: "row" }, heading, ...(drawn.length > 0 ? [span("pieces", ...drawn)] : []));
+}
+
+/** @param {Bar} bar */
+function drawBar([label, value, of, tint, chips]) {
+	const share = of > 0 ? Math.min(100, (100 * value) / of) : 0;
+	const track = svg("rect", { class: "track", width: 100, height: 10 });
+	const full = svg("rect", { class: "full", width: share.toFixed(1), height: 10, ...fillOf(tint) });
+	const meter = svg("svg", { class: "meter", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" }, track, full);
+	const notes = chips.map(([text, tint]) => bdi(`chip ${tintClass(tint)}`, text));
+	const parts = [span("barlabel", ...spans(label)), meter, span("value", `${value}/${of}`), span("chips", ...notes)];
+	return html("div", { class: `bar ${tintClass(tint)}` }, ...parts);
+}

@@ -1,0 +1,106 @@
+/**
+ * The log and what an entry changed (VW-15).
+ *
+ * @import {Frame} from "./frames.d.ts"
+ * @import {Timeline} from "./timeline.js"
+ */
+import { bdi, filled, html, seatClass, shown, span } from "./elements.js";
+import { NOTHING } from "./timeline.js";
+
+/** How many entries are made together. */
+const CHUNK = 10;
+
+/** The entries, each a link. Rows have one height; only those near are made. */
+export class LogView {
+	#timeline = NOTHING;
+	#position = 0;
+	element = html("div", { class: "entries", role: "list" });
+	#template = html("div", { role: "listitem" }, html("a", { tabindex: -1 }, span("number"), span("seat"), bdi("command", ""), bdi("outcome", "")));
+
+	constructor() {
+		this.element.addEventListener("scroll", () => this.#fill(), { passive: true });
+		addEventListener("resize", () => this.#fill());
+		addEventListener("beforeprint", () => this.#fill(true));
+		addEventListener("afterprint", () => this.#fill());
+	}
+
+	/** Makes the list as long as a timeline. @param {Timeline} timeline */
+	update(timeline) {
+		this.#timeline = timeline;
+		const count = Math.floor(timeline.frames.length / CHUNK) + 1;
+		const chunks = [...this.element.children].slice(0, count);
+		for (const chunk of chunks) chunk.replaceChildren();
+		while (chunks.length < count) chunks.push(html("div", { class: "chunk" }));
+		this.element.replaceChildren(...chunks);
+		this.#fill();
+	}
+
+	/** Marks the current entry and brings it into sight. @param {number} position */
+	show(position) {
+		const hadFocus = this.element.contains(document.activeElement);
+		let { scrollTop, clientHeight } = this.element;
+		const [top, height] = [position * rowHeight(), rowHeight()];
+		if (top < scrollTop || top + height > scrollTop + clientHeight) {
+			scrollTop = this.element.scrollTop = Math.max(0, top - (clientHeight - height) / 2);
+		}
+		this.#link(this.#position)?.removeAttribute("aria-current");
+		this.#link(this.#position)?.setAttribute("tabindex", "-1");
+		this.#position = position;
+		this.#fill(false, scrollTop, clientHeight);
+		const link = filled(this.#link(position), { "aria-current": "step", tabindex: 0 });
+		if (hadFocus) link.focus({ preventScroll: true });
+	}
+
+	/** Makes the rows that are near, and the last ones. */
+	#fill(all = false, scrollTop = this.element.scrollTop, clientHeight = this.element.clientHeight) {
+		const { children } = this.element;
+		const height = CHUNK * rowHeight();
+		[...children].forEach((chunk, index) => {
+			const isNear = (index + 1.5) * height > scrollTop && (index - 0.5) * height < scrollTop + clientHeight;
+			const isKept = all || isNear || index === Math.floor(this.#position / CHUNK) || index === children.length - 1;
+			const end = isKept ? Math.min((index + 1) * CHUNK, this.#timeline.frames.length + 1) : 0;
+			for (let at = index * CHUNK + chunk.children.length; at < end; at++) chunk.append(this.#row(at));
+			if (!isKept && chunk.firstChild) chunk.replaceChildren();
+		});
+	}
+
+	/** @param {number} position */
+	#link(position) {
+		const row = this.element.children[Math.floor(position / CHUNK)]?.children[position % CHUNK];
+		return /** @type {HTMLAnchorElement} */ (row?.firstElementChild);
+	}
+
+	/** @param {number} position */
+	#row(position) {
+		const row = /** @type {HTMLElement} */ (this.#template.cloneNode(true));
+		const { record, text } = this.#timeline.frames[position - 1] ?? { record: { seat: "", command: "setup", outcome: "applied" }, text: "before the first entry" };
+		const number = `${this.#timeline.number(position)}`;
+		const [link] = row.children;
+		[number, record.seat, shown(record.command), shown(text)].forEach((text, index) => (link.children[index].textContent = text));
+		filled(row, { "aria-posinset": position + 1, "aria-setsize": this.#timeline.frames.length + 1 });
+		filled(link, { href: `#${number}`, class: record.outcome === "applied" ? "" : "failed" });
+		link.children[1].className = seatClass(record.seat);
+		return row;
+	}
+}
+
+/** The height of a row, as in viewer.css. */
+const rowHeight = () => 3.125 * parseFloat(getComputedStyle(document.documentElement).fontSize);
+
+/** How many changed fields are listed at most. */
+const FIELDS_MAX = 500;
+
+/** @param {Frame | undefined} frame */
+export function drawChanges(frame) {
+	if (!frame) return [html("p", {}, "Nothing has happened yet.")];
+	const items = frame.fields.slice(0, FIELDS_MAX).map((field) => {
+		const arrow = html("span", { role: "img", "aria-label": "became" }, " → ");
+		return html("li", {}, bdi("path", field.path || "/"), span("values", value("del", field.old), arrow, value("ins", field.new)));
+	});
+	const more = frame.fields.length - items.length;
+	const list = items.length > 0 ? html("ul", { role: "list" }, ...items) : html("p", {}, "No field changed.");
+	return [html("p", {}, bdi("outcome", frame.text)), list, ...(more ? [html("p", {}, `and ${more} more`)] : [])];
+}
+
+/** @param {"del" | "ins"} tag @param {unknown} json */
+export const value = (tag, json) => (json === undefined ? html("i", {}, "(none)") : html(tag, {}, bdi("", JSON.stringify(json))));

@@ -1,0 +1,293 @@
+/**
+ * Shows a game entry by entry from frames: what changed in one viewer's picture, and never a rule of a game.
+ * Text from frames reaches the page as text nodes and harmless attributes, never as markup.
+ *
+ * @import {Frame, Frames} from "./frames.d.ts"
+ */
+import { SIGNS, bdi, button, filled, html, isChord, seatClass, shown, span } from "./elements.js";
+import { LogView, drawChanges } from "./log.js";
+import { PictureView } from "./picture.js";
+import { NOTHING, Timeline } from "./timeline.js";
+export { html, shown, svg } from "./elements.js";
+
+/** @param {string} name @param {string} title @param {Node[]} children */
+const section = (name, title, ...children) => html("section", { class: name, "aria-label": title }, html("h2", {}, title), ...children);
+
+/** The keys of the page and how far they go. @type {Record<string, number>} */
+const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
+
+/**
+ * The page of one match: status, board, slider, buttons, log and changed fields, in this order.
+ *
+ * It tells of `position` (another one is shown) and `pick` (`detail`: a board's number, and the place chosen there).
+ */
+export class Viewer extends EventTarget {
+	timeline = NOTHING;
+	position = 0;
+	#playing = 0;
+	#writing = 0;
+	#addressed = "";
+	/** @type {string[]} */ #lines = [];
+	picture = new PictureView((...detail) => this.dispatchEvent(new CustomEvent("pick", { detail })));
+	log = new LogView();
+	status = html("p", { class: "status", role: "status", "aria-live": "polite" });
+	slider = html("input", { type: "range", min: 0, value: 0, "aria-label": "Entry" });
+	changes = html("div", { class: "changes", tabindex: 0, role: "group", "aria-label": "Entry" });
+	note = html("p", { class: "note", role: "status" });
+	backs = [button("First", () => this.#user(-Infinity)), button("Previous", () => this.#user(-1))];
+	ons = [button("Next", () => this.#user(1)), button("Last", () => this.#user(Infinity))];
+	player = button("Play", () => (this.#playing ? this.pause() : this.play()));
+	speed = html("select", { "aria-label": "Speed" }, ...[1, 2, 4, 8, 16].map((speed) => html("option", { value: speed }, `${speed}/s`)));
+
+	/** @param {HTMLElement} root what the page is made in */
+	constructor(root) {
+		super();
+		document.body.classList.add("app");
+		this.player.classList.add("play");
+		this.speed.value = "2";
+		const buttons = html("div", { class: "buttons" }, ...this.backs, this.player, ...this.ons, this.speed);
+		root.replaceChildren(
+			this.status,
+			html("section", { class: "stage", tabindex: 0, "aria-label": "Picture" }, this.picture.element),
+			html("div", { class: "controls", role: "group", "aria-label": "Steps" }, this.slider, buttons),
+			section("log", "Log", this.#tools(), this.log.element),
+			section("fields", "What changed", this.changes),
+		);
+		this.#listen();
+	}
+
+	/** How many entries there are. */
+	get length() {
+		return this.timeline.frames.length;
+	}
+
+	/** Shows a document, at the entry that the address names or at its end. @param {Frames} frames */
+	load(frames) {
+		this.timeline = new Timeline(frames);
+		this.grown(0);
+		if (!this.#follow()) this.show(this.length);
+	}
+
+	/** Shows a position: 0 is the setup, `length` the last entry. @param {number} position */
+	go(position) {
+		this.show(Math.max(0, Math.min(this.length, position)));
+		this.#address();
+	}
+
+	/** Plays from here, from the setup when at the end, as fast as chosen. */
+	play() {
+		if (this.position === this.length) this.go(0);
+		this.status.setAttribute("aria-live", "off");
+		this.#wait();
+		this.#drawPlayer("Pause");
+	}
+
+	/** Stops playing. */
+	pause() {
+		if (!this.#playing) return;
+		clearTimeout(this.#playing);
+		this.#playing = 0;
+		this.status.setAttribute("aria-live", "polite");
+		this.#drawPlayer("Play");
+		this.#address();
+	}
+
+	/** Goes to the entry with a number and says if there is none. @param {string} text */
+	goTo(text) {
+		const number = Number(text.replace("#", "").trim() || NaN);
+		if (!Number.isInteger(number)) return this.say("Type the number of an entry.");
+		this.go(this.timeline.position(number));
+		const found = this.timeline.number(this.position);
+		this.say(found === number ? "" : `There is no entry ${number}; this is ${found}.`);
+	}
+
+	/** Goes to the next or previous entry that holds a text, around the ends too. @param {string} text @param {1 | -1} way */
+	find(text, way) {
+		if (!text) return this.say("Type what to look for.");
+		for (const { record, text } of this.timeline.frames.slice(this.#lines.length)) {
+			this.#lines.push(`${record.seat} ${record.command} => ${text}`.toLowerCase());
+		}
+		const wanted = text.toLowerCase();
+		const found = this.#lines.flatMap((line, index) => (line.includes(wanted) ? [index + 1] : []));
+		const next = way > 0 ? found.find((at) => at > this.position) : found.findLast((at) => at < this.position);
+		const to = next ?? found.at(way > 0 ? 0 : -1);
+		if (to === undefined) return this.say("Nothing found.");
+		this.go(to);
+		const wrapped = next !== undefined ? "" : way > 0 ? ", on from the start" : ", back from the end";
+		this.say(`Match ${found.indexOf(to) + 1} of ${found.length}${wrapped}.`);
+	}
+
+	/** Copies the address of the entry, or shows it. */
+	async copyLink() {
+		const address = new URL(this.#hash(), location.href).href;
+		try {
+			await navigator.clipboard.writeText(address);
+			this.say("Link copied.");
+		} catch {
+			const field = html("input", { value: address, readonly: "", "aria-label": "Link to this entry" });
+			this.note.replaceChildren("Copy it from here: ", field);
+			field.select();
+		}
+	}
+
+	/** Says something beside the search field. @param {string} text */
+	say(text) {
+		this.note.textContent = text;
+	}
+
+	#tools() {
+		const number = html("input", { inputmode: "numeric", autocomplete: "off", size: 5, id: "go-to" });
+		const text = html("input", { type: "search", autocomplete: "off", id: "search" });
+		const copy = html("button", { type: "button", class: "copy" }, "Copy link");
+		copy.addEventListener("click", () => this.copyLink());
+		/** @param {1 | -1} way */
+		const find = (way) => (this.pause(), this.find(text.value, way));
+		const ways = [button("Previous match", () => find(-1)), button("Next match", () => {})];
+		ways[1].type = "submit";
+		const search = html("form", { class: "search", role: "search" }, html("label", { for: "search" }, "Search"), text, ...ways);
+		const goTo = html("form", { class: "go-to" }, html("label", { for: "go-to" }, "Go to"), number, html("button", {}, "Go"));
+		search.addEventListener("submit", (event) => (event.preventDefault(), find(1)));
+		goTo.addEventListener("submit", (event) => (event.preventDefault(), this.pause(), this.goTo(number.value)));
+		return html("div", { class: "tools" }, search, goTo, copy, this.note);
+	}
+
+	#listen() {
+		this.slider.addEventListener("input", () => this.#user(Number(this.slider.value) - this.position));
+		this.log.element.addEventListener("click", (event) => {
+			const link = event.target instanceof Element ? event.target.closest("a") : null;
+			if (!link || isChord(event)) return;
+			event.preventDefault();
+			link.focus({ preventScroll: true });
+			this.pause();
+			this.goTo(link.hash);
+		});
+		this.speed.addEventListener("change", () => this.#playing && (this.pause(), this.play()));
+		document.addEventListener("keydown", (event) => this.#pressed(event));
+		addEventListener("hashchange", () => this.#follow());
+		this.#swiped(this.picture.element);
+	}
+
+	/** @param {KeyboardEvent} event */
+	#pressed(event) {
+		const target = event.target instanceof Element ? event.target : document.body;
+		if (event.defaultPrevented || isChord(event) || target.closest("input, select, textarea, [role=menu]")) return;
+		if (event.key.startsWith("Arrow") && target.closest("[role=application]")) return;
+		const inLog = this.log.element.contains(target);
+		const by = inLog && event.key === "ArrowUp" ? -1 : inLog && event.key === "ArrowDown" ? 1 : KEYS[event.key];
+		if (by === undefined) return;
+		event.preventDefault();
+		this.#user(by);
+	}
+
+	/** Steps by a stroke of a finger across a picture that is not panned. @param {HTMLElement} element */
+	#swiped(element) {
+		let [x, y] = [NaN, NaN];
+		element.addEventListener("touchstart", ({ touches }) => {
+			const isStroke = touches.length === 1 && !element.querySelector(".zoomed");
+			[x, y] = isStroke ? [touches[0].clientX, touches[0].clientY] : [NaN, NaN];
+		}, { passive: true });
+		element.addEventListener("touchend", ({ changedTouches: [finger] }) => {
+			const [dx, dy] = [finger.clientX - x, finger.clientY - y];
+			if (Math.abs(dx) > Math.max(40, 2 * Math.abs(dy))) this.#user(dx < 0 ? 1 : -1);
+		});
+	}
+
+	/** Steps as a person asked for, which ends playing. @param {number} by */
+	#user(by) {
+		this.pause();
+		this.say("");
+		this.go(this.position + by);
+	}
+
+	#wait() {
+		this.#playing = window.setTimeout(() => {
+			this.show(Math.min(this.length, this.position + 1));
+			if (this.position < this.length) this.#wait();
+			else this.pause();
+		}, 1000 / Number(this.speed.value));
+	}
+
+	/** Notices frames. @param {number} from */
+	grown(from) {
+		this.#lines.length = Math.min(this.#lines.length, Math.max(0, from - 1));
+		this.log.update(this.timeline);
+		this.slider.max = `${this.length}`;
+		this.slider.disabled = this.length === 0;
+	}
+
+	/** Shows a position and leaves the address. @param {number} position */
+	show(position) {
+		this.position = position;
+		this.log.show(position);
+		const frame = this.timeline.frames[position - 1];
+		this.picture.draw(this.timeline, position);
+		this.#drawStatus(frame);
+		for (const button of this.backs) button.disabled = position === 0;
+		for (const button of this.ons) button.disabled = position === this.length;
+		this.changes.replaceChildren(...drawChanges(frame));
+		this.dispatchEvent(new Event("position"));
+	}
+
+	/** @param {Frame | undefined} frame */
+	#drawStatus(frame) {
+		const [number, last] = [this.position, this.length].map((position) => this.timeline.number(position));
+		const said = frame
+			? [span(seatClass(frame.record.seat), frame.record.seat), " ", bdi("command", cut(frame.record.command)), " ", bdi("outcome", cut(frame.text))]
+			: [span("command", "setup")];
+		const { standing } = frame ?? this.timeline;
+		const stands = standing ? [bdi("command", cut(standing)), " "] : [];
+		this.status.replaceChildren(span("unseen", "Entry "), html("strong", {}, `${number}`), span("of", ` of ${last} `), ...stands, ...said);
+		this.slider.value = `${this.position}`;
+		this.slider.setAttribute("aria-valuetext", `${number} of ${last}`);
+	}
+
+	/** @param {"Play" | "Pause"} name */
+	#drawPlayer(name) {
+		filled(this.player, { "aria-label": name, title: name });
+		this.player.querySelector("path")?.setAttribute("d", SIGNS[name]);
+	}
+
+	/** Shows the entry that the address names, if it does. */
+	#follow() {
+		const number = /^#(\d+)$/.exec(location.hash)?.[1];
+		if (!number) return false;
+		this.pause();
+		this.show(this.timeline.position(Number(number)));
+		return true;
+	}
+
+	#hash() {
+		return `#${this.timeline.number(this.position)}`;
+	}
+
+	/** Writes the address later: browsers refuse what comes too often. */
+	#address() {
+		this.#addressed = location.search;
+		this.#writing ||= window.setTimeout(() => this.write(), 200);
+	}
+
+	/** Writes the address now. */
+	write() {
+		const isDue = this.#writing && !this.#playing && this.#addressed === location.search;
+		clearTimeout(this.#writing);
+		this.#writing = 0;
+		if (isDue) history.replaceState(history.state, "", this.#hash());
+	}
+}
+
+/** Returns the beginning of a text. @param {string} text */
+const cut = (text) => (text.length > 300 ? `${text.slice(0, 300)}…` : text);
+
+/** Shows the document that is in the page itself. */
+function boot() {
+	const [block, root] = ["turnfold", "viewer"].map((id) => document.getElementById(id));
+	if (!block || !root) return;
+	try {
+		new Viewer(root).load(JSON.parse(block.textContent ?? "").frames);
+	} catch (error) {
+		root.replaceChildren(html("p", { role: "alert" }, `This file is damaged and cannot be shown: ${error}`));
+		throw error;
+	}
+}
+
+boot();
