@@ -90,7 +90,7 @@ fn vw_37_chess_is_played_by_clicking_squares() {
         assert_eq!(marked(browser, "changed"), "e2 e4");
     }
     let label = "return document.querySelector('.picture [data-at=\"e4\"]').getAttribute('aria-label')";
-    assert_eq!(white.run(label), "e4: white pawn, changed");
+    assert_eq!(white.run(label), "white pawn, changed, at e4");
     // Each player sees the own side below.
     let is_below = "const [one, eight] = ['e1', 'e8'].map((at) => document.querySelector(`.picture [data-at=\"${at}\"]`).getBoundingClientRect().top); return one > eight";
     assert_eq!([white.run(is_below), black.run(is_below)], [true, false]);
@@ -98,16 +98,16 @@ fn vw_37_chess_is_played_by_clicking_squares() {
     black.run("document.querySelector('.squares [tabindex=\"0\"]').focus()");
     wait_for_offer(&black);
     let focused = "return document.activeElement.dataset.at";
-    assert_eq!(black.run(focused), "d4");
+    assert_eq!(black.run(focused), "e4", "VW-52: the focus begins at the last change");
     for _ in 0..3 {
         black.press(DOWN);
     }
-    assert_eq!(black.run(focused), "d7");
+    assert_eq!(black.run(focused), "e7");
     for key in [ENTER, '\u{e013}', '\u{e013}', ENTER] {
         black.press(key);
     }
     wait_for_entry(&black, 2);
-    assert_eq!(marked(&black, "changed"), "d5 d7");
+    assert_eq!(marked(&black, "changed"), "e5 e7");
     // Typed text works too, and a refusal is shown.
     give(&black, "e8e7");
     black.wait_until("return document.querySelector('.answer').textContent.includes('the other player')");

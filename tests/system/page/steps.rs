@@ -68,14 +68,24 @@ fn vw_30_every_key_steps() {
     browser.wait_until("return location.hash === '#21'");
 
     // In the board the arrows go from hex to hex, and in a field they are its own.
-    browser.run("document.querySelector('.board [tabindex=\"0\"]').focus()");
     let focused = || browser.run("return document.activeElement.dataset.at ?? document.activeElement.id");
+    browser.run(
+        "const hex = document.querySelector('[data-at=\"0,0\"]'); const { x, y, width, height } = hex.getBoundingClientRect();
+         hex.dispatchEvent(new MouseEvent('click', { bubbles: true, clientX: x + width / 2, clientY: y + height / 2 }))",
+    );
     assert_eq!(focused(), "0,0");
     for (key, expected) in [(UP, "0,-1"), (DOWN, "0,0"), (RIGHT, "1,0"), (LEFT, "0,0")] {
         browser.press(key);
         assert_eq!(focused(), expected);
     }
     check(&browser, "the board's arrows", "21");
+    // VW-52: so are Home and End, and ] and [, which go to what changed or can be chosen.
+    for key in [HOME, END, ']', '['] {
+        browser.press(key);
+        check(&browser, "the board's keys", "21");
+        let label = "return document.activeElement.getAttribute('aria-label')";
+        assert!(browser.run(label).as_str().unwrap().contains("changed"), "{}", browser.run(label));
+    }
     browser.run("document.querySelector('#search').focus()");
     browser.press(LEFT);
     check(&browser, "a field's arrows", "21");
@@ -195,7 +205,7 @@ fn vw_17_what_changed_has_a_corner_and_is_named() {
     );
     let changed = browser.run(
         "return [...document.querySelectorAll('.cell.changed')].filter((cell) => cell.querySelector('.corner')
-           && cell.getAttribute('aria-label').endsWith(', changed')).map((cell) => cell.dataset.at).sort()",
+           && cell.getAttribute('aria-label').includes(', changed, at ')).map((cell) => cell.dataset.at).sort()",
     );
     let told = browser.text("#board-changes");
     let (_, told) = told.split_once("Changed: ").unwrap();

@@ -3,10 +3,11 @@
 use std::sync::LazyLock;
 
 /// The files, each after those that it imports.
-const FILES: [&str; 8] = [
+const FILES: [&str; 9] = [
     include_str!("script/timeline.js"),
     include_str!("script/elements.js"),
     include_str!("script/layout.js"),
+    include_str!("script/words.js"),
     include_str!("script/board.js"),
     include_str!("script/lists.js"),
     include_str!("script/picture.js"),

@@ -4,16 +4,18 @@
  * @import {Bar, Content, Line, Row} from "./frames.d.ts"
  * @import {Places} from "./timeline.js"
  */
-import { bdi, fillOf, fitted, html, inkOn, shown, span, svg, tintClass } from "./elements.js";
+import { bdi, fillOf, filled, fitted, html, inkOn, span, svg, tintClass } from "./elements.js";
+import { inWords } from "./words.js";
 
 /** Lines, rows or bars, as they change. */
 export class ListView {
 	/** @type {Content[]} */ #drawn = [];
+	/** What marks of the picture mean. @type {import("./words.js").Meanings} */ meanings = new Map();
 
 	/** @param {"lines" | "rows" | "bars"} kind */
 	constructor(kind) {
 		this.element = html("div", { class: kind });
-		this.make = /** @type {(content: Content) => HTMLElement} */ ({ lines: drawLine, rows: drawRow, bars: drawBar }[kind]);
+		this.make = /** @type {(content: Content, meanings: import("./words.js").Meanings) => HTMLElement} */ ({ lines: drawLine, rows: drawRow, bars: drawBar }[kind]);
 	}
 
 	/** @param {Places} places @param {number} position @returns {string[]} */
@@ -22,8 +24,8 @@ export class ListView {
 		let index = 0;
 		for (let track; (track = places.get(`${index}`)) && track.at(position); index++) {
 			const content = track.at(position);
-			if (!items[index]) this.element.append(this.make(content));
-			else if (this.#drawn[index] !== content) items[index].replaceWith(this.make(content));
+			if (!items[index]) this.element.append(this.make(content, this.meanings));
+			else if (this.#drawn[index] !== content) items[index].replaceWith(this.make(content, this.meanings));
 			this.#drawn[index] = content;
 			items[index].classList.toggle("changed", track.isNew(position));
 		}
@@ -45,16 +47,16 @@ function spans(line) {
 /** @param {Line} line */
 const drawLine = (line) => html("p", { class: "line" }, ...spans(line));
 
-/** @param {Row} row */
-function drawRow([label, pieces]) {
+/** @param {Row} row @param {import("./words.js").Meanings} meanings */
+function drawRow([label, pieces], meanings) {
 	const longest = Math.max(...pieces.map(([text]) => [...text].length));
 	const room = Math.max(15, Math.min(26, 3 * longest + 2));
 	const drawn = pieces.map(([text, tint, mark]) => {
 		const box = { viewBox: `${-room - 1} ${-room - 1} ${2 * room + 2} ${2 * room + 2}`, width: 2 * room + 2 };
 		const disc = svg("circle", { class: "disc", r: text ? room : room / 2, ...fillOf(tint) });
 		const name = text ? [fitted("label", text, [0, 4], [(room * 9) / 5, 12, 5], inkOn(tint))] : [];
-		const drawing = svg("svg", { ...box, role: "img", "aria-label": shown(text) || "empty" }, disc, ...name);
-		return span(`piece ${tintClass(tint)}`, drawing, ...(mark ? [bdi("mark", mark)] : []));
+		const drawing = svg("svg", { ...box, role: "img", "aria-label": inWords([text, mark, tint], meanings) }, disc, ...name);
+		return span(`piece ${tintClass(tint)}`, drawing, ...(mark ? [filled(bdi("mark", mark), { "aria-hidden": "true" })] : []));
 	});
 	const heading = span("rowlabel", ...spans(label));
 	return html("div", { class: "row" }, heading, ...(drawn.length > 0 ? [span("pieces", ...drawn)] : []));

@@ -8,6 +8,7 @@ import { BoardView } from "./board.js";
 import { button, filled, html } from "./elements.js";
 import { hexes, squares } from "./layout.js";
 import { ListView } from "./lists.js";
+import { meaningsOf } from "./words.js";
 
 /** The blocks of a picture; boards can be enlarged and panned. */
 export class PictureView {
@@ -27,9 +28,12 @@ export class PictureView {
 		const shapes = timeline.shapes.at(position) ?? [];
 		if (shapes !== this.#shapes) this.#make(shapes);
 		this.#shapes = shapes;
+		const lines = shapes.flatMap((shape, block) => (shape === "lines" ? [...(timeline.blocks[block]?.values() ?? [])] : []));
+		const meanings = meaningsOf(lines.map((track) => track.at(position) ?? []));
+		for (const view of this.views) view.meanings = meanings;
 		const changes = this.views.flatMap((view, block) => view.draw(timeline.blocks[block] ?? new Map(), position));
 		const more = changes.length > 20 ? ` and ${changes.length - 20} more` : "";
-		this.changes.textContent = `Arrow keys go from ${this.boards[0]?.layout.kind} to the next. Changed: ${changes.slice(0, 20).join("; ") || "none"}${more}.`;
+		this.changes.textContent = `Arrow keys go from ${this.boards[0]?.layout.kind} to the next, ] and [ to the next and the previous that is marked. Changed: ${changes.slice(0, 20).join("; ") || "none"}${more}.`;
 	}
 
 	/** @param {Shape[]} shapes */

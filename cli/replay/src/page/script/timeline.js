@@ -37,9 +37,14 @@ export class Track {
 		return this.values[this.index(position)];
 	}
 
+	/** Returns since when a place holds what it holds at a position. @param {number} position */
+	since(position) {
+		return this.from[this.index(position)] ?? 0;
+	}
+
 	/** @param {number} position */
 	isNew(position) {
-		return position > 0 && this.from[this.index(position)] === position;
+		return position > 0 && this.since(position) === position;
 	}
 }
 

@@ -171,7 +171,7 @@ export class Viewer extends EventTarget {
 	#pressed(event) {
 		const target = event.target instanceof Element ? event.target : document.body;
 		if (event.defaultPrevented || isChord(event) || target.closest("input, select, textarea, [role=menu]")) return;
-		if (event.key.startsWith("Arrow") && target.closest("[role=application]")) return;
+		if (!event.key.startsWith("Page") && target.closest("[role=application]")) return;
 		const inLog = this.log.element.contains(target);
 		const by = inLog && event.key === "ArrowUp" ? -1 : inLog && event.key === "ArrowDown" ? 1 : KEYS[event.key];
 		if (by === undefined) return;
