@@ -3,13 +3,14 @@
 use std::sync::LazyLock;
 
 /// The files, each after those that it imports.
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
     include_str!("script/timeline.js"),
     include_str!("script/elements.js"),
     include_str!("script/layout.js"),
     include_str!("script/words.js"),
     include_str!("script/board.js"),
     include_str!("script/lists.js"),
+    include_str!("script/zoom.js"),
     include_str!("script/picture.js"),
     include_str!("script/log.js"),
     include_str!("script/viewer.js"),

@@ -5,15 +5,20 @@
  * @import {Timeline} from "./timeline.js"
  */
 import { BoardView } from "./board.js";
-import { button, filled, html } from "./elements.js";
+import { html } from "./elements.js";
 import { hexes, squares } from "./layout.js";
 import { ListView } from "./lists.js";
 import { meaningsOf } from "./words.js";
+import { ZoomFrame } from "./zoom.js";
+
+/** Where windows are low, what stands besides the board is folded (VW-51). */
+const isLow = matchMedia("(max-height: 30rem)");
 
 /** The blocks of a picture; boards can be enlarged and panned. */
 export class PictureView {
 	/** @type {(BoardView | ListView)[]} */ views = [];
 	/** @type {BoardView[]} */ boards = [];
+	/** @type {ZoomFrame[]} */ #frames = [];
 	/** @type {Shape[]} */ #shapes = [];
 
 	/** @param {(board: number, place: string) => void} pick */
@@ -21,6 +26,10 @@ export class PictureView {
 		this.pick = pick;
 		this.element = html("div", { class: "picture" });
 		this.changes = html("p", { class: "unseen", id: "board-changes" });
+		this.roster = html("details", { class: "roster" });
+		const fold = () => (this.roster.open = !isLow.matches);
+		isLow.addEventListener("change", fold);
+		fold();
 	}
 
 	/** @param {Timeline} timeline @param {number} position */
@@ -32,6 +41,7 @@ export class PictureView {
 		const meanings = meaningsOf(lines.map((track) => track.at(position) ?? []));
 		for (const view of this.views) view.meanings = meanings;
 		const changes = this.views.flatMap((view, block) => view.draw(timeline.blocks[block] ?? new Map(), position));
+		for (const frame of this.#frames) frame.fit();
 		const more = changes.length > 20 ? ` and ${changes.length - 20} more` : "";
 		this.changes.textContent = `Arrow keys go from ${this.boards[0]?.layout.kind} to the next, ] and [ to the next and the previous that is marked. Changed: ${changes.slice(0, 20).join("; ") || "none"}${more}.`;
 	}
@@ -42,28 +52,12 @@ export class PictureView {
 		const board = (layout) => new BoardView(layout, (board, place) => this.pick(this.boards.indexOf(board), place));
 		this.views = shapes.map((shape) => (typeof shape === "string" ? new ListView(shape) : board(typeof shape === "number" ? hexes(shape) : squares(shape))));
 		this.boards = this.views.filter((view) => view instanceof BoardView);
-		const elements = this.views.map((view) => (view instanceof BoardView ? zoomable(view.element) : view.element));
-		this.element.classList.toggle("boarded", elements.some((element) => element.matches(".boardbox")));
-		this.element.replaceChildren(...elements, this.changes);
+		this.#frames = this.boards.map((board) => new ZoomFrame(board));
+		const elements = this.views.map((view) => (view instanceof BoardView ? this.#frames[this.boards.indexOf(view)].element : view.element));
+		this.element.classList.toggle("boarded", this.boards.length > 0);
+		const first = elements.findIndex((element) => element.matches(".boardbox"));
+		const rest = elements.filter((element, index) => first >= 0 && index > first && !element.matches(".boardbox"));
+		this.roster.replaceChildren(html("summary", {}, "Details"), ...rest);
+		this.element.replaceChildren(...elements.filter((element) => !rest.includes(element)), ...(rest.length > 0 ? [this.roster] : []), this.changes);
 	}
-}
-
-/** Returns a frame in which buttons enlarge a drawing. @param {SVGSVGElement} drawing */
-function zoomable(drawing) {
-	const pan = html("div", { class: "pan" }, drawing);
-	let steps = 0;
-	/** @param {1 | -1} by */
-	const zoom = (by) => {
-		const factor = 1.5 ** by;
-		const { width } = drawing.getBoundingClientRect();
-		const [x, y] = [pan.scrollLeft + pan.clientWidth / 2, pan.scrollTop + pan.clientHeight / 2];
-		steps += by;
-		filled(drawing, { width: width * factor });
-		pan.classList.toggle("zoomed", steps > 0);
-		pan.scrollTo(x * factor - pan.clientWidth / 2, y * factor - pan.clientHeight / 2);
-		[smaller.disabled, larger.disabled] = [steps === 0, steps === 5];
-	};
-	const [smaller, larger] = [button("Zoom out", () => zoom(-1)), button("Zoom in", () => zoom(1))];
-	smaller.disabled = true;
-	return html("div", { class: "boardbox" }, pan, html("div", { class: "zoom" }, smaller, larger));
 }
