@@ -107,6 +107,7 @@ pub use search::shrink::{Least, Shrinking};
 pub use search::stepper::{Hit, SearchDirection, ShownEntry, Stepper};
 pub use session::play::NotPlayed;
 pub use session::script::{OtherSeat, ScriptLine};
+pub use session::trial::Trial;
 pub use session::{RejectedLine, Roller, Session};
 pub use tfl::{Closing, Header, Replay, ReplayLine, SeenBy, TflError};
 pub use viewer::seat_history::{MatchStanding, SeatHistory};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tokio::sync::{OwnedMutexGuard, oneshot};
-use turnfold_core::{Outcome, Seat};
+use turnfold_core::Seat;
 use turnfold_replay::history::position::keep_snapshots;
 use turnfold_replay::render::NothingPlayed;
 use turnfold_replay::session::play::{self, AcceptedCall, PlayCall, PlayOutcome, PlayStand, RepeatedCall};
@@ -209,11 +209,7 @@ impl Append {
         match judged? {
             PlayOutcome::NotPlayed(reason) => Err(refused(reason, &tag)),
             PlayOutcome::Rejected { rejected: RejectedLine { index, record }, reason } => {
-                let code = match &record.outcome {
-                    Outcome::Rejected(code) if code.as_str() == "malformed" => Code::Malformed,
-                    _ => Code::Rejected,
-                };
-                Err(Problem::of_command(code, reason.detail(None), index, *record))
+                Err(Problem::of_command(reason.detail(None), index, *record))
             }
             // SV-14: a tag from then, as a newer one would let the next `If-Match` pass moves that were not seen.
             PlayOutcome::Repeated(RepeatedCall { records, head, state, .. }) => {

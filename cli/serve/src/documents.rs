@@ -379,6 +379,22 @@ pub(crate) struct PictureBlock {
     bars: Option<Vec<Vec<Value>>>,
 }
 
+/// What came of commands that were tried out.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Trial {
+    #[serde(flatten)]
+    frames: FrameList,
+    /// The commands and the rolls that were made, each `SEAT: command`. A trial that begins with them rolls none of them again.
+    commands: Vec<String>,
+    /// The commands of every seat that the rules would accept then, by what the viewer knows.
+    legal: Vec<LegalCommand>,
+    /// The roll that the rules wait for then.
+    #[schema(required = true)]
+    due_roll: Option<DueRoll>,
+    /// Whose turn it is then.
+    now: TurnNow,
+}
+
 /// The data of an event `entries`.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EntriesEvent {

@@ -1,7 +1,6 @@
 //! Matches by mail that the service hosts: one writer per desk, and turns executed when they are due (PM-31a).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -122,7 +121,7 @@ async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
     let deadline = at_desk(app, game, |app, host| {
         let at =
             desk_time(app).ok_or_else(|| ReplayError::Refused("the clock is beyond the year 9999".into()))?;
-        let mut source = |due: &_| (app.outside.roll)(due).map_err(io::Error::other);
+        let mut source = |due: &_| (app.outside.roll)(due);
         host.run(at, &mut TableDice::new(Vec::new(), &mut source))?;
         let state = host.desk().state();
         Ok(state.deadline().filter(|_| state.is_open()))

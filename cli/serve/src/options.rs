@@ -1,6 +1,7 @@
 //! The options of the service (SV-1).
 
 use std::fmt;
+use std::io;
 use std::net::SocketAddr;
 
 use turnfold_core::{Digest, DueRoll};
@@ -37,8 +38,8 @@ pub struct Outside {
     pub now_ms: fn() -> i64,
     /// Fills bytes by the operating system's randomness, or says why it cannot.
     pub fill_random: fn(&mut [u8]) -> Result<(), String>,
-    /// Rolls recorded dice of matches by mail by the operating system, or says why it cannot.
-    pub roll: fn(&DueRoll) -> Result<Vec<i32>, String>,
+    /// Rolls recorded dice by the operating system, of matches by mail and of trials.
+    pub roll: fn(&DueRoll) -> io::Result<Vec<i32>>,
     /// The identity of this build. Snapshots of other builds are not used; without an identity none are.
     pub build: Option<Digest>,
 }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use turnfold_core::Outcome;
 use turnfold_replay::{Record, program, render::json_line};
 use utoipa::ToSchema;
 
@@ -189,7 +190,11 @@ impl Problem {
     }
 
     /// A command that was not accepted: its place in the request, from 0, and its record.
-    pub(crate) fn of_command(code: Code, detail: String, index: usize, record: Record) -> Self {
+    pub(crate) fn of_command(detail: String, index: usize, record: Record) -> Self {
+        let code = match &record.outcome {
+            Outcome::Rejected(code) if code.as_str() == "malformed" => Code::Malformed,
+            _ => Code::Rejected,
+        };
         Self { command: Some(Box::new((index, record))), ..Self::new(code, detail) }
     }
 

@@ -18,7 +18,7 @@ use crate::middleware::around;
 use crate::problem::ProblemJson;
 use crate::resources::{
     backup, branches, diff, entries, events, files, grants, health, join, matches, pages, papers, position,
-    rulesets,
+    rulesets, trial,
 };
 
 /// What the description has besides its routes.
@@ -56,6 +56,7 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(position::picture))
         .routes(routes!(position::legal))
         .routes(routes!(position::ask))
+        .routes(routes!(trial::try_out))
         .routes(routes!(diff::diff))
         .routes(routes!(files::frames))
         .routes(routes!(files::replay))

@@ -106,7 +106,12 @@ mod tests {
             bytes.fill(7);
             Ok(())
         };
-        Outside { now_ms: || 0, fill_random, roll: |_| Err("no dice".into()), build: None }
+        Outside {
+            now_ms: || 0,
+            fill_random,
+            roll: |_| Err(std::io::ErrorKind::Unsupported.into()),
+            build: None,
+        }
     }
 
     #[test]

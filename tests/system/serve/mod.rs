@@ -30,6 +30,7 @@ mod response_headers;
 mod secrets;
 #[cfg(unix)] // signals
 mod streams;
+mod trial;
 mod verbs_and_service_agree;
 
 use std::env;

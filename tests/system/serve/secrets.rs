@@ -92,8 +92,30 @@ impl Answers<'_> {
         for path in paths {
             self.get(&format!("/v1/matches{path}"), &[]);
         }
+        self.try_out();
         self.get(&main_of("secret", "events?after=99"), &[("accept", "text/event-stream")]);
         self.get(&main_of("secret", "events"), &[("last-event-id", "99")]);
+    }
+
+    /// VW-46: what comes of commands, those of others among them. Fresh dice would not be the same twice.
+    fn try_out(&mut self) {
+        let path = main_of("secret", "trial");
+        for after in [0, 1, 2, 3, 7, 99] {
+            self.post(&path, &json!({"after": after, "commands": [], "roll": false}), &[]);
+        }
+        let mut commands = Vec::<String>::new();
+        for turn in 0..8 {
+            let body = json!({"commands": commands, "roll": false});
+            let trial = self.post(&path, &body, &[]).is(200).json();
+            let legal = trial["legal"].as_array().unwrap();
+            let Some(next) = legal.get(turn * 5 % legal.len().max(1)) else { break };
+            commands.push(format!("{}: {}", next["seat"], next["command"]).replace('"', ""));
+        }
+        for refused in
+            ["p1: no such command", "p2: tap 99,99", "host: resolve", "host: roll 1", "p9: refused"]
+        {
+            self.post(&path, &json!({"commands": [refused], "roll": false}), &[]);
+        }
     }
 
     /// Everything that the viewer can send.

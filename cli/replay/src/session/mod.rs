@@ -2,6 +2,7 @@
 
 pub mod play;
 pub mod script;
+pub mod trial;
 
 use std::io;
 

@@ -16,3 +16,4 @@ pub(crate) mod papers;
 pub(crate) mod position;
 pub(crate) mod rulesets;
 pub(crate) mod statuses;
+pub(crate) mod trial;

@@ -209,8 +209,10 @@ pub(crate) async fn ask(
 
 /// Refuses answers that are too large.
 fn bounded(body: Vec<u8>) -> ApiResult<Vec<u8>> {
-    if body.len() <= ANSWER_BYTES_MAX {
-        return Ok(body);
-    }
-    Err(Problem::new(Code::TooLarge, format!("the answer is larger than {ANSWER_BYTES_MAX} bytes")))
+    if body.len() <= ANSWER_BYTES_MAX { Ok(body) } else { Err(too_large()) }
+}
+
+/// The problem of an answer that is too large.
+pub(super) fn too_large() -> Problem {
+    Problem::new(Code::TooLarge, format!("the answer is larger than {ANSWER_BYTES_MAX} bytes"))
 }

@@ -47,6 +47,8 @@ kinds! {
     Deleted: 400 401 403 404 409 429 500 503 507;
     /// An append.
     AppendProblems: 400 401 403 404 406 408 409 412 413 415 422 429 500 501 503 507;
+    /// What is tried out.
+    TrialProblems: 400 401 403 404 406 408 409 413 415 422 429 500 501 503;
     /// A paper.
     PaperProblems: 400 403 404 406 408 409 413 415 422 500 501 503 507;
     /// An invitation that is looked at.

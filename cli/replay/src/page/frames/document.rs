@@ -120,6 +120,16 @@ impl FrameDocument {
         let standing = standing(after);
         Ok(Self { viewer, match_name, branch, after, head, next, picture, standing, frames })
     }
+
+    /// Counts `more` entries before the first.
+    pub(crate) fn count_from(&mut self, more: u64) {
+        for count in [&mut self.after, &mut self.head].into_iter().chain(&mut self.next) {
+            *count += more;
+        }
+        for seq in self.frames.iter_mut().filter_map(|frame| frame.record.record.seq.as_mut()) {
+            *seq += more;
+        }
+    }
 }
 
 /// What the viewer saw at the frame before.

@@ -1,0 +1,92 @@
+//! Commands tried out on what a viewer knows of a match; nothing is recorded (VW-46).
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use serde::Deserialize;
+use turnfold_replay::{FrameLimits, NotPlayed, RejectedLine, Roller, ScriptLine};
+use utoipa::{IntoParams, ToSchema};
+
+use super::position::too_large;
+use super::statuses::{Name, TrialProblems};
+use crate::app::App;
+use crate::auth::Bearer;
+use crate::documents;
+use crate::http::{JSON, ValidQuery, given, json, json_body, require_accepted};
+use crate::limits::ANSWER_BYTES_MAX;
+use crate::problem::{ApiResult, Problem};
+use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
+
+/// The most commands of a trial, rolls included.
+const COMMANDS_MAX: usize = 500;
+
+/// What one answer holds.
+const LIMITS: FrameLimits = FrameLimits { frames_max: usize::MAX, bytes_max: ANSWER_BYTES_MAX };
+
+/// Who tries something out.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct As {
+    /// The seat to look as; only for the host
+    #[serde(rename = "as")]
+    #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
+    seat: Option<SeatName>,
+}
+
+/// Commands to try out.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TrialCommands {
+    /// The entry to begin after, as the viewer counts [default: the head]
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false, minimum = 0)]
+    after: Option<u64>,
+    /// The commands of any seats, each `[SEAT:] command` as in a script, and rolls as an earlier answer has them
+    #[schema(max_items = 500, example = json!(["p1: move 2,3"]))]
+    commands: Vec<String>,
+    /// Whether to make rolls that fall due, by fresh dice [default: true]
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false)]
+    roll: Option<bool>,
+}
+
+/// Try out commands
+///
+/// They continue the match as `export --as` writes it for the viewer, so that no secret and no roll of a seed can be tried
+/// out. Nothing is recorded.
+#[utoipa::path(operation_id = "try_commands", post, path = "/v1/matches/{match}/branches/{branch}/trial", tag = "positions",
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), As), request_body = TrialCommands,
+    responses((status = 200, description = "what the viewer would see", body = documents::Trial), TrialProblems))]
+pub(crate) async fn try_out(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(path): Path<BranchPath>,
+    ValidQuery(As { seat }): ValidQuery<As>,
+    headers: HeaderMap,
+    request: Request,
+) -> ApiResult {
+    require_accepted(&headers, JSON)?;
+    let access = app.admit(&bearer).await?;
+    let TrialCommands { after, commands, roll } = json_body(request).await?;
+    if commands.len() > COMMANDS_MAX {
+        return Err(Problem::bad(format!("expected at most {COMMANDS_MAX} commands in a trial")));
+    }
+    let lines: Vec<_> = commands.iter().map(|command| ScriptLine::parse(command)).collect();
+    let whole = Asked { path, seat, reach: Reach::Whole };
+    app.read_for(&bearer, access, whole, move |app, _, BranchView { branch, view }| {
+        let history = branch.history(app, *view, after)?;
+        let rules = Arc::clone(history.rules());
+        let roller = if roll.unwrap_or(true) { Roller::Outside(app.outside.roll) } else { Roller::Absent };
+        match history.try_out(&lines, roller, LIMITS)? {
+            Ok(trial) if trial.frames.next.is_some() => Err(too_large()),
+            Ok(trial) => Ok(json(StatusCode::OK, &trial)),
+            Err(RejectedLine { index, record }) => {
+                let reason = NotPlayed::rejected(&record, lines.len(), rules.as_ref());
+                Err(Problem::of_command(reason.detail(None), index, *record))
+            }
+        }
+    })
+    .await
+}
