@@ -44,7 +44,7 @@ impl StoreAddress {
 }
 
 /// Says that a part is not in this build.
-#[cfg(not(all(feature = "postgres", feature = "serve", feature = "stepper")))]
+#[cfg(not(all(feature = "modules", feature = "postgres", feature = "serve", feature = "stepper")))]
 pub(crate) fn left_out(feature: &str) -> String {
     format!("this build was made without its feature `{feature}`")
 }

@@ -15,7 +15,7 @@
 //! [`turnfold_replay::check()`] is all that a test of golden logs needs.
 
 #![cfg_attr(
-    not(all(feature = "postgres", feature = "serve", feature = "stepper")),
+    not(all(feature = "modules", feature = "postgres", feature = "serve", feature = "stepper")),
     allow(
         dead_code,
         clippy::unnecessary_wraps,

@@ -27,6 +27,7 @@ mod goldens;
 mod layout;
 mod mail;
 mod main_job;
+#[cfg(feature = "modules")]
 mod modules;
 mod mutants;
 mod old_versions;

@@ -124,7 +124,7 @@ fn every_guide_is_in_the_index_and_run_by_a_test() {
 fn the_readme_sets_up_with_two_commands() {
     let readme = Document::read("README.md");
     let commands: Vec<_> = readme.blocks("sh")[0].lines().filter(|line| !line.is_empty()).collect();
-    assert_eq!(commands, ["cargo run -- tour", "cargo test --workspace"]);
+    assert_eq!(commands, ["cargo tour", "cargo test --workspace"]);
     let ci = fs::read_to_string(workspace().join(".ci/run")).unwrap();
     assert!(ci.contains("cargo test --workspace"), "CI runs the README's test command");
 }

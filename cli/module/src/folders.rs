@@ -10,8 +10,7 @@ use std::time::SystemTime;
 use turnfold_core::registry::ModuleSource;
 use turnfold_core::{AnyRules, Digest};
 
-use crate::form::{FILE_BYTES_MAX, LoadError};
-use crate::{digest, load};
+use crate::{FILE_BYTES_MAX, LoadError, digest, load};
 
 /// The ending of a module's file.
 const ENDING: &str = "wasm";

@@ -4,8 +4,7 @@ use wasmi::{Config, CustomFuelCosts, Engine, ExternType, FuncType, Linker, Modul
 
 use turnfold_core::text::in_one_line;
 
-/// The most bytes of a module's file.
-pub(crate) const FILE_BYTES_MAX: usize = 16 << 20;
+use crate::{FILE_BYTES_MAX, LoadError};
 
 /// The most bytes of an instance's memory (MD-6).
 pub(crate) const MEMORY_BYTES_MAX: usize = 256 << 20;
@@ -16,18 +15,6 @@ const STACK_BYTES_MAX: usize = 4 << 20;
 
 /// Bytes of a page of memory.
 const PAGE_BYTES: u64 = 1 << 16;
-
-/// A file that is no module, described in one line.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LoadError {
-    /// The file is no WebAssembly, or uses a part of it that modules may not use (MD-3).
-    #[error("no WebAssembly of a module: {0}")]
-    NoWebAssembly(String),
-    /// The file is WebAssembly that is no ruleset.
-    #[error("no module of a game: {0}")]
-    NoModule(String),
-}
 
 /// A file that has the form of a module.
 pub(crate) struct Form {

@@ -8,11 +8,14 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use turnfold_core::registry::NoRules;
 use turnfold_core::{AnyRules, Digest};
+#[cfg(feature = "modules")]
 use turnfold_laws::{Fixture, broken_laws};
 use turnfold_module::{ModuleFile, digest, load, read_module};
 use turnfold_replay::ReplayError;
 use turnfold_replay::fault::catch;
 
+#[cfg(not(feature = "modules"))]
+use crate::address::left_out;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, dim, plain, removed, strong};
@@ -262,7 +265,10 @@ fn laws_broken_by(rules: &dyn AnyRules) -> Vec<String> {
     // A law that panics is a broken one and is reported as such; the hook would print it as a mistake of this program.
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
+    #[cfg(feature = "modules")]
     let broken = catch(|| broken_laws(rules, &[Fixture::example(rules)]));
+    #[cfg(not(feature = "modules"))] // then no module was loaded
+    let broken = catch(|| vec![format!("{}: {}", rules.name(), left_out("modules"))]);
     panic::set_hook(hook);
     broken.unwrap_or_else(|fault| vec![fault.to_string()])
 }
