@@ -124,6 +124,7 @@ fn genesis(number: u64) -> Genesis {
         title: "A match among many".to_owned(),
         created_at_ms: 1_700_000_000_000,
         module: None,
+        played_by: None,
         origins: Vec::new(),
     }
 }

@@ -10,7 +10,7 @@ use turnfold_core::{Digest, Seat};
 
 use crate::backup::error::RescueError;
 use crate::backup::part::Totals;
-use crate::entry::{NewEntry, Seq};
+use crate::entry::{NewEntries, NewEntry, Seq};
 use crate::error::StoreError;
 use crate::genesis::Genesis;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
@@ -174,6 +174,8 @@ pub(crate) struct Append {
     pub(crate) expected_id: Option<BranchId>,
     pub(crate) expected_head: Seq,
     pub(crate) entries: Vec<NewEntry>,
+    /// The module that judged them (MD-9).
+    pub(crate) module: Option<Digest>,
     pub(crate) idempotency_key: Option<IdempotencyKey>,
 }
 
@@ -192,6 +194,8 @@ pub(crate) struct NewMatch {
     pub(crate) name: MatchName,
     /// The encoded Genesis.
     pub(crate) genesis: Vec<u8>,
+    /// The module that is recorded for it (MD-9).
+    pub(crate) module: Option<Digest>,
     /// `main`, then the others, each after the one that it begins on.
     pub(crate) lines: Vec<NewLine>,
 }
@@ -220,7 +224,8 @@ impl NewMatch {
         let before = Head { seq: 0, link: genesis.link() };
         let batches = vec![KeyedBatch { idempotency_key: None, entries }];
         let main = NewLine { name: BranchName::main(), from: None, before, batches };
-        Self { name: name.clone(), genesis: genesis.encode(), lines: vec![main] }
+        let module = genesis.played_by.filter(|_| genesis.module.is_none());
+        Self { name: name.clone(), genesis: genesis.encode(), module, lines: vec![main] }
     }
 }
 
@@ -233,7 +238,7 @@ pub(crate) trait Engine: Send + Sync {
     fn create_match(&self, new: NewMatch) -> Result<(), StoreError>;
 
     /// Creates a branch with its first own entries.
-    fn create_branch(&self, new: NewBranch, entries: Vec<NewEntry>) -> Result<(), StoreError>;
+    fn create_branch(&self, new: NewBranch, entries: NewEntries) -> Result<(), StoreError>;
 
     /// Deletes a branch that is not `main`.
     fn delete_branch(&self, match_name: &MatchName, name: &BranchName) -> Result<(), StoreError>;

@@ -1,8 +1,8 @@
 //! The entries of the log, as values and as bytes.
 
 use serde::{Deserialize, Serialize};
-use turnfold_core::Seat;
 use turnfold_core::decode::{DecodeError, decode_strictly};
+use turnfold_core::{Digest, Seat};
 
 use crate::error::StoreError;
 use crate::names::IdempotencyKey;
@@ -37,6 +37,21 @@ pub struct NewEntry {
     pub command: Vec<u8>,
     /// When it is recorded, in Unix milliseconds.
     pub recorded_at_ms: i64,
+}
+
+/// Commands to be appended, and the module that judged them (MD-9). Commands that no module judged are just a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewEntries {
+    /// The commands.
+    pub entries: Vec<NewEntry>,
+    /// The module. The match has to be played by it, or by no module so far.
+    pub module: Option<Digest>,
+}
+
+impl From<Vec<NewEntry>> for NewEntries {
+    fn from(entries: Vec<NewEntry>) -> Self {
+        Self { entries, module: None }
+    }
 }
 
 /// An entry's encoding, which borrows so that scanning a log copies each command once. The field order is the format.

@@ -32,6 +32,9 @@ pub struct Genesis {
     pub created_at_ms: i64,
     /// The digest of the module that the match is played with and no other (MD-8).
     pub module: Option<Digest>,
+    /// The digest of the module by which entries were first appended to a match that pins none (MD-9). The store records it
+    /// next to the log: it is no part of these bytes or of the chain.
+    pub played_by: Option<Digest>,
     /// The matches that it was migrated from, one after another; the last has the same entries as this one began with.
     pub origins: Vec<Origin>,
 }
@@ -93,6 +96,12 @@ impl Genesis {
         Self { format: if is_plain { Self::FORMAT } else { Self::FORMAT_3 }, module, ..self }
     }
 
+    /// Returns the only module that the match may be played by: the module that it pins, or the recorded one (MD-9).
+    #[must_use]
+    pub const fn only_module(&self) -> Option<&Digest> {
+        if self.module.is_some() { self.module.as_ref() } else { self.played_by.as_ref() }
+    }
+
     /// Returns the link that the chain of entries begins with.
     #[must_use]
     pub fn link(&self) -> Digest {
@@ -138,6 +147,7 @@ impl Genesis {
             title: front.title.to_owned(),
             created_at_ms: front.created_at_ms,
             module: None,
+            played_by: None,
             origins: Vec::new(),
         };
         if genesis.format == Self::FORMAT_3 {
@@ -164,8 +174,8 @@ impl Genesis {
     #[must_use]
     pub fn migrated(&self, ruleset_version: u32, origin: Origin, others: &[(BranchName, Digest)]) -> Self {
         let origins = [self.origins.as_slice(), &[origin]].concat();
-        let format = Self::FORMAT_3;
-        let mut migrated = Self { format, ruleset_version, match_id: [0; 16], origins, ..self.clone() };
+        let (format, match_id, played_by) = (Self::FORMAT_3, [0; 16], None);
+        let mut migrated = Self { format, ruleset_version, match_id, played_by, origins, ..self.clone() };
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 migrated match");
         hasher.update(&migrated.encode());
         for (branch, link) in others {
@@ -241,6 +251,7 @@ mod tests {
             title: "t".into(),
             created_at_ms: -1,
             module: None,
+            played_by: None,
             origins: Vec::new(),
         }
     }

@@ -21,6 +21,7 @@
 //!     title: "An example".into(),
 //!     created_at_ms: 0,
 //!     module: None,
+//!     played_by: None,
 //!     origins: Vec::new(),
 //! };
 //! let (duel, main): (MatchName, _) = ("duel".parse()?, BranchName::main());
@@ -76,7 +77,7 @@ pub use audit::{Audited, BegunFork, MatchAudit, SoundBranch};
 pub use backup::error::RescueError;
 pub use backup::part::Totals;
 pub use chain::Linker;
-pub use entry::{COMMAND_BYTES_MAX, Entry, NewEntry, Seq};
+pub use entry::{COMMAND_BYTES_MAX, Entry, NewEntries, NewEntry, Seq};
 pub use error::{ErrorKind, StoreError};
 pub use genesis::{GENESIS_BYTES_MAX, Genesis, Origin, OriginCheck};
 pub use grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant, NotAGrantId};

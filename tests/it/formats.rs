@@ -10,7 +10,7 @@ use std::time::Duration;
 use schema::Schema;
 use turnfold_core::{Digest, Seat};
 use turnfold_replay::error::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX, REPLAY_ENTRIES_MAX};
-use turnfold_store::{GrantKind, NewGrant, Store};
+use turnfold_store::{Genesis, GrantKind, NewEntry, NewGrant, Store};
 
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
@@ -78,6 +78,11 @@ fn every_record() -> Sandbox {
         store.grant(&Digest::new([number; 32]), new, 0).unwrap();
     }
     store.join(&invitation, &token, 0).unwrap();
+    // Only a module that plays a match which pins none is recorded.
+    let short = store.genesis(&"short".parse().unwrap()).unwrap();
+    let played = Genesis { match_id: [5; 16], played_by: Some(Digest::new([6; 32])), ..short };
+    let entry = NewEntry { seat: Seat::P1, command: vec![0], recorded_at_ms: 0 };
+    store.create_match(&"played".parse().unwrap(), &played, vec![entry]).unwrap();
     store.close().unwrap();
     sandbox
 }

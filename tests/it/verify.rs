@@ -36,6 +36,7 @@ fn genesis() -> Genesis {
         title: String::new(),
         created_at_ms: 0,
         module: None,
+        played_by: None,
         origins: Vec::new(),
     }
 }

@@ -161,6 +161,7 @@ pub fn store_match(sandbox: &Sandbox, ruleset: &str, ruleset_version: u32) {
         title: String::new(),
         created_at_ms: 0,
         module: None,
+        played_by: None,
         origins: Vec::new(),
     };
     let store = Store::open_or_create(&sandbox.path(".turnfold")).unwrap();

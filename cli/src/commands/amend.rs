@@ -4,7 +4,7 @@ mod report;
 
 use std::path::PathBuf;
 
-use turnfold_core::Seat;
+use turnfold_core::{Digest, Seat};
 use turnfold_replay::{
     Amending, Amendment, EntryName, FileName, History, Replay, Revision, ScriptLine, SourceName, Sources,
     golden::amend,
@@ -12,7 +12,7 @@ use turnfold_replay::{
     history::position::keep_snapshots,
     program,
 };
-use turnfold_store::BranchName;
+use turnfold_store::{BranchName, NewEntries};
 
 use self::report::Amended;
 use super::play::require_not_by_mail;
@@ -131,15 +131,16 @@ impl Args {
     }
 
     /// Writes the new history to the branch or file.
-    fn write(&self, amendment: &Amendment, context: &Context) -> Result<(), Failure> {
+    fn write(&self, amendment: &Amendment, module: Option<Digest>, context: &Context) -> Result<(), Failure> {
         match (&self.entry.source, &self.branch, &self.output) {
             (_, _, Some(path)) => files::write_whole(path, bless(&amendment.replay)?.to_string().as_bytes()),
             (SourceName::Revision(Revision { match_name, branch: from, .. }), Some(branch), None) => {
                 let now = clock::now_ms()?;
-                let entries = amendment.entries.iter().filter_map(|entry| entry.to_store(now));
+                let entries = amendment.entries.iter().filter_map(|entry| entry.to_store(now)).collect();
+                let entries = NewEntries { entries, module };
                 let store = context.open_store()?;
                 let before = self.entry.seq - 1;
-                store.create_branch_with(match_name, branch, from, before, entries.collect())?;
+                store.create_branch_with(match_name, branch, from, before, entries)?;
                 let line = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
                 keep_snapshots(&line, before, amendment.head(), context, &store);
                 Ok(())
@@ -179,7 +180,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let amendment = args.amend(&original, context)?;
     let is_refused = !amendment.conflicts.is_empty() && !args.keep_going;
     if !is_refused {
-        args.write(&amendment, context)?;
+        args.write(&amendment, original.header.rules.module(), context)?;
     }
     let (source, is_branch) = (source.to_string(), args.branch.is_some());
     let amended = Amended { amendment: &amendment, source, target, is_branch, is_created: !is_refused };

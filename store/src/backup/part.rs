@@ -26,6 +26,8 @@ pub(crate) enum Part<'a> {
     Entries(#[serde(borrow)] Vec<&'a [u8]>),
     /// Nothing follows.
     End(Totals),
+    /// The module that is recorded for the match, where one is (MD-9); it comes right after the match.
+    Module(Digest),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +73,7 @@ impl Totals {
             Part::Match(_) => self.matches += 1,
             Part::Branch(_) => self.branches += 1,
             Part::Entries(entries) => self.entries += entries.len() as u64,
-            Part::End(_) => {}
+            Part::End(_) | Part::Module(_) => {}
         }
     }
 }

@@ -75,6 +75,7 @@ impl<'a> Rebuild<'a> {
             Part::Match(part) => self.begin_match(part)?,
             Part::Branch(part) => self.begin_branch(part)?,
             Part::Entries(entries) => self.take_entries(entries)?,
+            Part::Module(module) => self.take_module(*module)?,
             Part::End(totals) => {
                 self.end_match()?;
                 if *totals != self.totals {
@@ -122,6 +123,18 @@ impl<'a> Rebuild<'a> {
         Ok(())
     }
 
+    /// Takes the module that is recorded for the match that has begun (MD-9).
+    fn take_module(&mut self, module: Digest) -> Result<(), RescueError> {
+        let current = self.current.as_mut().filter(|current| current.branch.is_none() && !current.is_created);
+        match current.map(|current| &mut current.genesis) {
+            Some(genesis) if genesis.only_module().is_none() => {
+                genesis.played_by = Some(module);
+                Ok(())
+            }
+            _ => Err(RescueError::damaged("a module has no match")),
+        }
+    }
+
     fn end_match(&mut self) -> Result<(), RescueError> {
         self.end_branch()?;
         match &self.current {
@@ -149,7 +162,7 @@ impl<'a> Rebuild<'a> {
             }
             Some((parent, at)) if current.is_created => {
                 let (match_name, name, from) = (current.name.clone(), part.name.clone(), parent.clone());
-                self.store.create_branch(NewBranch { match_name, name, from, at: *at }, Vec::new())?;
+                self.store.create_branch(NewBranch { match_name, name, from, at: *at }, Vec::new().into())?;
                 let reader = self.store.reader();
                 let holder = current.holder(parent, *at).unwrap_or(parent);
                 reader.found_branch(&current.name, holder)?.link_at(reader.as_ref(), *at)?
@@ -264,6 +277,7 @@ fn append(
         expected_id: None,
         expected_head: branch.appended,
         entries,
+        module: None,
         idempotency_key: idempotency_key.cloned(),
     })?;
     if appended.repeated {

@@ -37,6 +37,9 @@ fn walk_match(engine: &dyn EngineReader, name: &MatchName, sink: Sink<'_>) -> Re
     sort_parents_first(&mut lines);
     let (name, branches) = (name.clone(), lines.len() as u64);
     sink(&Part::Match(MatchPart { name, branches, genesis: &of.genesis }))?;
+    if let Some(module) = of.module {
+        sink(&Part::Module(module))?;
+    }
     let (mut ancestry, mut indexes) = (Ancestry::default(), BTreeMap::new());
     for line in &lines {
         let parent =

@@ -35,6 +35,7 @@ impl StoreError {
             | Self::AlreadyExists { .. }
             | Self::BranchExists { .. }
             | Self::BranchInUse { .. }
+            | Self::OtherModule { .. }
             | Self::MainBranch { .. }
             | Self::NoSuchGrant { .. }
             | Self::GrantExists { .. }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use turnfold_core::Seat;
+use turnfold_core::{Digest, Seat};
 
 use super::text::place;
 use crate::grant::GrantId;
@@ -89,6 +89,18 @@ pub enum StoreError {
         expected: u64,
         /// The head as it is.
         head: u64,
+    },
+    /// The match is played by another module; nothing was appended (MD-9).
+    #[error(
+        "match `{match_name}` is played by the module {recorded}, not by the module {found}; nothing was recorded"
+    )]
+    OtherModule {
+        /// The match.
+        match_name: MatchName,
+        /// The module that the match pins, or that the store recorded at the first append.
+        recorded: Digest,
+        /// The module that judged the commands.
+        found: Digest,
     },
     /// The key belongs to an append of something else; nothing was appended.
     #[error(

@@ -97,6 +97,7 @@ fn carry_out(target: &mut dyn Target, op: Op<'_>) -> Done {
         Op::DeleteBranch { match_name, name } => delete_branch(target, &match_name, &name),
         Op::SetGrant { hash, grant } => set_grant(target, &hash, grant),
         Op::RemoveGrant { match_name, hash } => remove_grant(target, &match_name, &hash),
+        Op::RecordModule { match_name, module } => record_module(target, &match_name, module),
     }
 }
 
@@ -106,20 +107,20 @@ struct Match {
     id: u64,
     branches: u64,
     genesis: Vec<u8>,
+    module: Option<Digest>,
 }
 
 fn find_match(target: &dyn Target, name: &MatchName) -> Result<Option<Match>, BackendError> {
     let key = key::of_match(name);
     let Some(body) = target.body(&key)? else { return Ok(None) };
-    let read = record::read_body::<MatchRecord<'_>>("a match record", &body)?;
-    let MatchRecord { id, branches, genesis } = read;
+    let MatchRecord { id, branches, genesis, module } = MatchRecord::read("a match record", &body)?;
     let genesis = genesis.to_vec();
-    Ok(Some(Match { key, id, branches, genesis }))
+    Ok(Some(Match { key, id, branches, genesis, module }))
 }
 
 fn put_match(target: &mut dyn Target, found: &Match, key: Vec<u8>, branches: u64) {
-    let record = MatchRecord { id: found.id, branches, genesis: &found.genesis };
-    target.put(key, Some(encode(&record)));
+    let record = MatchRecord { id: found.id, branches, genesis: &found.genesis, module: found.module };
+    target.put(key, Some(record.encode()));
 }
 
 fn find_branch(
@@ -161,7 +162,7 @@ fn create_match(target: &mut dyn Target, id: u64, name: &MatchName, genesis: &[u
     if target.body(&key)?.is_some() {
         return Err(Stop::named(name, None));
     }
-    target.put(key, Some(encode(&MatchRecord { id, branches: 1, genesis })));
+    target.put(key, Some(MatchRecord { id, branches: 1, genesis, module: None }.encode()));
     let main = BranchRecord { id: id + 1, parent: None };
     target.put(key::of_branch(id, &BranchName::main()), Some(encode(&main)));
     put_head(target, main.id, Head { seq: 0, link: chain::genesis_link(genesis) });
@@ -322,5 +323,15 @@ fn remove_grant(target: &mut dyn Target, match_name: &MatchName, hash: &Digest) 
     let of = the_match(target, match_name, None)?;
     target.put(key::of_match_grant(of.id, hash), None);
     target.put(key::of_grant(hash), None);
+    Ok(())
+}
+
+fn record_module(target: &mut dyn Target, match_name: &MatchName, module: Digest) -> Done {
+    let of = the_match(target, match_name, None)?;
+    if of.module.is_some_and(|recorded| recorded != module) {
+        return Err(Stop::named(match_name, None));
+    }
+    let (key, branches) = (of.key.clone(), of.branches);
+    put_match(target, &Match { module: Some(module), ..of }, key, branches);
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Appending (FL-11): one statement that inserts where the branch ends, and what it means when it did not.
 
+use turnfold_core::Digest;
 use uuid::Uuid;
 
 use super::begun::KEYED_ENTRIES_MAX;
@@ -12,7 +13,7 @@ use super::schema::new_id;
 use crate::engine::{Append, EngineReader as _};
 use crate::entry::Seq;
 use crate::error::StoreError;
-use crate::reader::found::Head;
+use crate::reader::found::{FoundMatch, Head};
 use crate::reader::line::BranchId;
 use crate::reader::report::Appended;
 
@@ -25,6 +26,15 @@ enum Settled {
     Repeated(Appended),
     /// It may be tried again, its key in this slot.
     Again(Option<i64>),
+}
+
+/// Returns the module of an append if it is still to be recorded for the match (MD-9).
+pub(super) fn new_module(
+    of: Option<&FoundMatch>,
+    module: Option<Digest>,
+) -> Result<Option<Digest>, StoreError> {
+    let Some((of, module)) = of.zip(module) else { return Ok(None) };
+    Ok(of.is_new_module(module)?.then_some(module))
 }
 
 impl Fleet {
@@ -40,11 +50,12 @@ impl Fleet {
             let is_asked = |id: &BranchId| append.expected_id.is_none_or(|asked| asked == *id);
             let hint = self.held().hint(&names);
             let hint = hint.filter(|(id, head)| is_asked(id) && head.seq == append.expected_head);
-            let (id, head) = if let Some(hint) = hint {
-                hint
+            // Which module the match is played by is always read.
+            let (id, head, of) = if let (Some((id, head)), None) = (hint, append.module) {
+                (id, head, None)
             } else {
                 let line = self.reading.found_branch(&names.0, &names.1)?;
-                (BranchId::of(&line), line.head)
+                (BranchId::of(&line), line.head, Some(line.of))
             };
             if !is_asked(&id) {
                 let (match_name, branch) = names;
@@ -56,11 +67,21 @@ impl Fleet {
                 return Err(self.held().lose(&line, head));
             }
             if let Some(head) = head_expected {
+                let module = match new_module(of.as_ref(), append.module) {
+                    Ok(module) => module,
+                    Err(refused) => {
+                        // What was appended before with the key is answered all the same.
+                        return match self.settle(append, &names, Some((id, head)))? {
+                            Settled::Repeated(found) => Ok(found),
+                            Settled::Again(_) => Err(refused),
+                        };
+                    }
+                };
                 let runs = pack(head, &append.entries, append.idempotency_key.as_ref().zip(slot), run_max);
                 let end = end_of(&runs, head);
                 let branch = id.branch;
                 let done = Appended { first: head.seq + 1, last: end.seq, repeated: false };
-                if self.writers.write(Runs { names: names.clone(), branch, attempt, all: runs })?
+                if self.writers.write(Runs { names: names.clone(), branch, attempt, module, all: runs })?
                     || self.is_ours(id, head.seq + 1, attempt)?
                 {
                     self.held().note(names, id, end);

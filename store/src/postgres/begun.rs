@@ -53,7 +53,7 @@ impl Begun {
             let entries_max = if slot.is_some() { KEYED_ENTRIES_MAX } else { run_entries_max };
             let runs = pack(end, &entries, idempotency_key.as_ref().zip(slot), entries_max);
             end = end_of(&runs, end);
-            appends.push(Runs { names: names.clone(), branch, attempt: new_id()?, all: runs });
+            appends.push(Runs { names: names.clone(), branch, attempt: new_id()?, module: None, all: runs });
         }
         Ok(Self { names, of, branch, parent, before, appends, end })
     }

@@ -3,14 +3,16 @@
 use turnfold_core::Digest;
 use uuid::Uuid;
 
+use super::append::new_module;
 use super::begun::{Begun, begin};
 use super::connect::Connection;
 use super::engine::Fleet;
 use super::fault::Fault;
+use super::insert::record_module;
 use super::read::{Ask as _, get, uuid};
 use super::schema::new_id;
 use crate::engine::{Append, Engine, EngineReader, KeyedBatch, NewBranch, NewLine, NewMatch};
-use crate::entry::NewEntry;
+use crate::entry::NewEntries;
 use crate::error::StoreError;
 use crate::grant::{GrantId, JoinedSeat, NewGrant};
 use crate::names::{BranchName, MatchName};
@@ -26,9 +28,10 @@ impl Engine for Fleet {
 
     fn create_match(&self, new: NewMatch) -> Result<(), StoreError> {
         const MATCH: &str =
-            "INSERT INTO @match (name, id, genesis) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+            "INSERT INTO @match (name, id, genesis, module) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
         const SAME: &str = "SELECT id FROM @match WHERE name = $1";
-        let NewMatch { name: match_name, genesis, lines } = new;
+        let NewMatch { name: match_name, genesis, module, lines } = new;
+        let module = module.as_ref().map(|module| module.as_bytes().as_slice());
         let attempt = new_id()?;
         let of = MatchId(attempt.as_u128());
         let mut begun: Vec<Begun> = Vec::new();
@@ -40,7 +43,7 @@ impl Engine for Fleet {
         }
         let is_made = self.pool().until_answered(|connection, maybe| {
             connection.run("BEGIN")?;
-            if connection.execute(MATCH, &[&match_name.as_str(), &attempt, &genesis])? == 0 {
+            if connection.execute(MATCH, &[&match_name.as_str(), &attempt, &genesis, &module])? == 0 {
                 connection.run("ROLLBACK")?;
                 let same = connection.query(SAME, &[&match_name.as_str()])?;
                 return Ok(maybe && same.iter().any(|row| row.get::<_, Uuid>(0) == attempt));
@@ -57,11 +60,13 @@ impl Engine for Fleet {
         Ok(())
     }
 
-    fn create_branch(&self, new: NewBranch, entries: Vec<NewEntry>) -> Result<(), StoreError> {
+    fn create_branch(&self, new: NewBranch, entries: NewEntries) -> Result<(), StoreError> {
+        let NewEntries { entries, module } = entries;
         let NewBranch { match_name, name, from, at } = new;
         let reader = self.reading.as_ref();
         let parent = reader.found_branch(&match_name, &from)?;
         let exists = || StoreError::BranchExists { match_name: match_name.clone(), branch: name.clone() };
+        let gone = || StoreError::NoSuchBranch { match_name: match_name.clone(), branch: from.clone() };
         match reader.found_branch(&match_name, &name) {
             Ok(_) => return Err(exists()),
             Err(StoreError::NoSuchBranch { .. }) => {}
@@ -71,29 +76,41 @@ impl Engine for Fleet {
         let before = Head { seq: at, link: parent.link_at(reader, at)? };
         let batches = vec![KeyedBatch { idempotency_key: None, entries }];
         let line = NewLine { name: name.clone(), from: Some(from.clone()), before, batches };
+        let module = new_module(Some(&parent.of), module)?;
         let of = parent.of.id;
         let begun = Begun::of(line, (&match_name, of), Some(parent.branch.id), self.run_entries_max)?;
         let made = self.pool().until_answered(|connection, maybe| {
             connection.run("BEGIN")?;
+            if let Some(module) = &module
+                && !record_module(connection, parent.branch.id, module)?
+            {
+                connection.run("ROLLBACK")?;
+                return Ok(Ok(None));
+            }
             match begin(connection, &begun) {
-                Ok(()) => connection.run("COMMIT").map(|()| Ok(true)),
+                Ok(()) => connection.run("COMMIT").map(|()| Ok(Some(true))),
                 // The parent is gone.
                 Err(Fault::Referred) => {
                     connection.run("ROLLBACK")?;
-                    Ok(Err(StoreError::NoSuchBranch { match_name: match_name.clone(), branch: from.clone() }))
+                    Ok(Err(gone()))
                 }
                 Err(Fault::Taken) => {
                     connection.run("ROLLBACK")?;
                     let same = "SELECT no FROM @branch WHERE match = $1 AND name = $2";
                     let same = connection.query(same, &[&uuid(of), &name.as_str()])?;
                     let no = begun.branch.cast_signed();
-                    Ok(Ok(maybe && same.iter().any(|row| row.get::<_, i64>(0) == no)))
+                    Ok(Ok(Some(maybe && same.iter().any(|row| row.get::<_, i64>(0) == no))))
                 }
                 Err(fault) => Err(fault),
             }
         })??;
-        if !made {
-            return Err(exists());
+        match made {
+            Some(true) => {}
+            Some(false) => return Err(exists()),
+            None => {
+                new_module(Some(&self.reading.found_match(&match_name)?), module)?;
+                return Err(gone());
+            }
         }
         self.held().note(begun.names, BranchId { of, branch: begun.branch }, begun.end);
         Ok(())

@@ -21,7 +21,6 @@ use crate::backup::part::Totals;
 use crate::engine::{Auditable, Each, EngineReader, Found, KeyedEntries, Packed, Walk, until_error};
 use crate::entry::Seq;
 use crate::error::StoreError;
-use crate::genesis::Genesis;
 use crate::grant::Grant;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::found::{FoundBranch, FoundMatch, Parent};
@@ -143,7 +142,8 @@ impl<A: Ask> Reading<A> {
 
 impl<A: Ask> EngineReader for Reading<A> {
     fn found_match(&self, name: &MatchName) -> Result<FoundMatch, StoreError> {
-        const MATCH: &str = "SELECT id, genesis, (SELECT count(*) FROM @branch b WHERE b.match = m.id) FROM @match m WHERE name = $1";
+        const MATCH: &str = "SELECT id, genesis, (SELECT count(*) FROM @branch b WHERE b.match = m.id), module \
+             FROM @match m WHERE name = $1";
         let rows = self.0.rows(MATCH, &[&name.as_str()], None)?;
         let row = rows.first().ok_or_else(|| StoreError::NoSuchMatch { match_name: name.clone() })?;
         match_in(row, name)
@@ -212,17 +212,18 @@ impl<A: Ask> EngineReader for Reading<A> {
     }
 
     fn matches_after(&self, after: Option<&MatchName>) -> Result<Each<'_, MatchInfo>, StoreError> {
-        const MATCHES: &str = "SELECT m.name, m.genesis, (SELECT count(*) FROM @branch c WHERE c.match = m.id), \
-             coalesce(h.last, b.at) FROM @match m JOIN @branch b ON b.match = m.id AND b.name = 'main' \
+        const MATCHES: &str = "SELECT m.id, m.genesis, (SELECT count(*) FROM @branch c WHERE c.match = m.id), \
+             coalesce(h.last, b.at), m.name, m.module FROM @match m JOIN @branch b ON b.match = m.id AND b.name = 'main' \
              LEFT JOIN LATERAL (SELECT r.last FROM @run r WHERE r.branch = b.no \
              ORDER BY r.first DESC LIMIT 1) h ON true WHERE m.name > $1 ORDER BY m.name LIMIT 256";
         let read = |row: &postgres::Row| {
-            let match_name: MatchName = name(row, 0)?;
-            let genesis = Genesis::decode(get::<&[u8]>(row, 1)?);
-            let genesis = genesis.map_err(|error| {
-                StoreError::damaged(format!("its genesis: {error}")).within(&match_name, None)
-            })?;
-            Ok(MatchInfo { name: match_name, genesis, head: number(row, 3)?, branches: number(row, 2)? })
+            let of = match_in(row, &name(row, 4)?)?;
+            Ok(MatchInfo {
+                genesis: of.genesis()?,
+                head: number(row, 3)?,
+                branches: of.branches,
+                name: of.name,
+            })
         };
         let mut last = after.map_or_else(String::new, ToString::to_string);
         let (mut portion, mut is_last) = (Vec::new().into_iter(), false);

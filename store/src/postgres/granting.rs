@@ -45,7 +45,7 @@ fn found(connection: &mut Connection, hash: &Digest) -> Result<Option<(FoundMatc
         let match_name: MatchName = name(row, 2)?;
         let grant = read(row, &match_name)?;
         let id = MatchId(get::<uuid::Uuid>(row, 3)?.as_u128());
-        Ok((FoundMatch { name: match_name, id, branches: 0, genesis: Vec::new() }, grant))
+        Ok((FoundMatch { name: match_name, id, branches: 0, genesis: Vec::new(), module: None }, grant))
     };
     rows.first().map(read).transpose().map_err(Fault::Store)
 }

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::address::FleetAddress;
 use super::connect::{Connection, PATIENCE, Patience};
 use super::fault::Fault;
-use super::insert::statement;
+use super::insert::{record_module, statement};
 use super::run::Runs;
 use crate::error::StoreError;
 
@@ -141,12 +141,13 @@ fn let_in(waiting: &mut VecDeque<Job>, jobs: &Receiver<Job>, served: usize) {
     }
 }
 
-/// Takes what may share a statement: at most one append of a branch, and several runs only by themselves.
+/// Takes what may share a statement: at most one append of a branch; several runs, and a module to be recorded, only by
+/// themselves.
 fn gather(waiting: &mut VecDeque<Job>) -> Vec<Job> {
     let (mut group, mut left) = (Vec::new(), VecDeque::new());
     let (mut branches, mut bytes) = (BTreeSet::new(), 0);
     while let Some(job) = waiting.pop_front() {
-        let is_alone = job.runs.all.len() > 1;
+        let is_alone = is_transaction(&job.runs);
         let is_full = group.len() >= GROUP_MAX || bytes >= GROUP_BYTES || is_alone && !group.is_empty();
         if is_full || !branches.insert(job.runs.branch) {
             left.push_back(job);
@@ -161,6 +162,11 @@ fn gather(waiting: &mut VecDeque<Job>) -> Vec<Job> {
     left.append(waiting);
     *waiting = left;
     group
+}
+
+/// Returns `true` for what takes more than one statement.
+fn is_transaction(runs: &Runs) -> bool {
+    runs.all.len() > 1 || runs.module.is_some()
 }
 
 /// Writes a group and answers all of it.
@@ -233,9 +239,15 @@ fn insert(
 
 fn insert_once(connection: &mut Connection, group: &[Job]) -> Result<BTreeSet<Uuid>, Fault> {
     if let [Job { runs, .. }] = group
-        && runs.all.len() > 1
+        && is_transaction(runs)
     {
         connection.run("BEGIN")?;
+        if let Some(module) = &runs.module
+            && !record_module(connection, runs.branch, module)?
+        {
+            connection.run("ROLLBACK")?;
+            return Ok(BTreeSet::new());
+        }
         for run in &runs.all {
             if statement(connection, &[(runs, run)])?.is_empty() {
                 connection.run("ROLLBACK")?;

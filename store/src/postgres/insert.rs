@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use postgres::Row;
+use turnfold_core::Digest;
 use uuid::Uuid;
 
 use super::connect::Connection;
@@ -38,6 +39,18 @@ const INSERT_ONE: &str = insert!(
     "(SELECT $1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::uuid, $6::bytea, $7::bytea, $8::bytea, $9::text, \
      $10::text)"
 );
+
+/// MD-9: records within a transaction, before entries that it judged, the module that the match of a branch is played by.
+/// Returns `false` if the branch is gone, or if another process recorded another module.
+pub(super) fn record_module(
+    connection: &mut Connection,
+    branch: u64,
+    module: &Digest,
+) -> Result<bool, Fault> {
+    const RECORD: &str = "UPDATE @match m SET module = $2 FROM @branch b WHERE b.no = $1 AND m.id = b.match \
+                          AND (m.module IS NULL OR m.module = $2)";
+    Ok(connection.execute(RECORD, &[&branch.cast_signed(), &module.as_bytes().as_slice()])? == 1)
+}
 
 /// Inserts runs and returns the attempts of those that were.
 pub(super) fn statement(

@@ -23,7 +23,7 @@ const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_t
 /// Locks out readers and writers, after those that are at it, in the order in which the creation of a match locks. The names
 /// of tables and indexes become free.
 const ASIDE: &str = "\
-ALTER TABLE @branch RENAME TO branch_1; ALTER TABLE @run RENAME TO run_1; DROP INDEX IF EXISTS @run_key; \
+ALTER TABLE @match ADD COLUMN IF NOT EXISTS module bytea; ALTER TABLE @branch RENAME TO branch_1; ALTER TABLE @run RENAME TO run_1; DROP INDEX IF EXISTS @run_key; \
 ALTER INDEX IF EXISTS @branch_pkey RENAME TO branch_1_pkey; ALTER INDEX IF EXISTS @run_pkey RENAME TO run_1_pkey; \
 ALTER INDEX IF EXISTS @branch_match_name_key RENAME TO branch_1_match_name_key";
 

@@ -165,7 +165,7 @@ macro_rules! lines {
     ($with:literal, $rest:literal) => {
         concat!(
             "SELECT m.id, m.genesis, (SELECT count(*) FROM @branch c WHERE c.match = m.id), b.no, b.name, b.parent, \
-             p.name, b.at, b.before, h.last, h.link FROM @match m LEFT JOIN @branch b ON b.match = m.id ",
+             p.name, b.at, b.before, h.last, h.link, m.module FROM @match m LEFT JOIN @branch b ON b.match = m.id ",
             $with,
             " LEFT JOIN @branch p ON p.match = b.match AND p.no = b.parent LEFT JOIN LATERAL (SELECT r.last, r.link \
              FROM @run r WHERE r.branch = b.no ORDER BY r.first DESC LIMIT 1) h ON true \
@@ -184,7 +184,12 @@ pub(super) const LINES: &str = lines!("", "ORDER BY b.name");
 /// Reads a match from one of the rows above.
 pub(super) fn match_in(row: &Row, name: &MatchName) -> Result<FoundMatch, StoreError> {
     let id = MatchId(get::<Uuid>(row, 0)?.as_u128());
-    Ok(FoundMatch { name: name.clone(), id, branches: number(row, 2)?, genesis: get(row, 1)? })
+    let module = row.try_get::<_, Option<&[u8]>>("module").ok().flatten();
+    let module = module.map(|bytes| bytes.try_into().map(Digest::new));
+    let module = module
+        .transpose()
+        .map_err(|_| StoreError::damaged("its module is no digest of 32 bytes").within(name, None))?;
+    Ok(FoundMatch { name: name.clone(), id, branches: number(row, 2)?, genesis: get(row, 1)?, module })
 }
 
 /// Reads a branch with its head from one of the rows above.

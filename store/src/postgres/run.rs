@@ -29,6 +29,8 @@ pub(super) struct Runs {
     pub(super) names: Names,
     pub(super) branch: u64,
     pub(super) attempt: Uuid,
+    /// The module that is recorded for the match with them (MD-9).
+    pub(super) module: Option<Digest>,
     pub(super) all: Vec<Run>,
 }
 

@@ -23,7 +23,8 @@ const CREATE_TRIES_MAX: u32 = 50;
 /// width comes first, so that nothing is padded. A build for format 1 gives each `main` the number 0, which is refused.
 const TABLES: &str = r#"
 CREATE TABLE IF NOT EXISTS @meta (one boolean PRIMARY KEY CHECK (one), format int NOT NULL, store uuid NOT NULL);
-CREATE TABLE IF NOT EXISTS @match (name text COLLATE "C" PRIMARY KEY, id uuid NOT NULL UNIQUE, genesis bytea NOT NULL);
+CREATE TABLE IF NOT EXISTS @match (name text COLLATE "C" PRIMARY KEY, id uuid NOT NULL UNIQUE, genesis bytea NOT NULL,
+    module bytea);
 CREATE TABLE IF NOT EXISTS @branch (no bigint PRIMARY KEY CHECK (no > 0), match uuid NOT NULL,
     parent bigint REFERENCES @branch, at bigint NOT NULL, name text COLLATE "C" NOT NULL, before bytea NOT NULL,
     UNIQUE (match, name));

@@ -20,6 +20,8 @@ pub(crate) struct FoundMatch {
     pub(crate) id: MatchId,
     pub(crate) branches: u64,
     pub(crate) genesis: Vec<u8>,
+    /// The module that is recorded for it (MD-9).
+    pub(crate) module: Option<Digest>,
 }
 
 /// A branch as its engine describes it.
@@ -51,8 +53,26 @@ pub(crate) struct Head {
 
 impl FoundMatch {
     pub(crate) fn genesis(&self) -> Result<Genesis, StoreError> {
-        let genesis = Genesis::decode(&self.genesis);
-        genesis.map_err(|error| StoreError::damaged(format!("its genesis: {error}")).within(&self.name, None))
+        let genesis = Genesis::decode(&self.genesis).map_err(|error| format!("its genesis: {error}"));
+        let genesis = genesis.map_err(|reason| StoreError::damaged(reason).within(&self.name, None))?;
+        Ok(Genesis { played_by: self.module, ..genesis })
+    }
+
+    /// Returns `true` if a module is still to be recorded before entries that it judged are appended.
+    ///
+    /// # Errors
+    /// [`StoreError::OtherModule`] where the match is played by another.
+    pub(crate) fn is_new_module(&self, module: Digest) -> Result<bool, StoreError> {
+        match self.genesis()?.only_module() {
+            None => Ok(true),
+            Some(recorded) if *recorded == module => Ok(false),
+            // MD-9: from the first append on it is that module and no other.
+            Some(recorded) => Err(StoreError::OtherModule {
+                match_name: self.name.clone(),
+                recorded: *recorded,
+                found: module,
+            }),
+        }
     }
 
     /// Returns the link before the first entry.

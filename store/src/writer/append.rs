@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::store::Store;
 use crate::engine::Append;
-use crate::entry::{NewEntry, Seq};
+use crate::entry::{NewEntries, NewEntry, Seq};
 use crate::error::StoreError;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::line::BranchHead;
@@ -30,28 +30,43 @@ impl Store {
         entries: Vec<NewEntry>,
         idempotency_key: Option<&IdempotencyKey>,
     ) -> Result<Appended, StoreError> {
-        let append = (match_name, branch, expected_head, entries);
-        self.engine.append(usable(append, idempotency_key)?)
+        self.append_judged(match_name, branch, expected_head, entries.into(), idempotency_key)
     }
 
-    /// Appends as [`append`](Self::append) does, but only to the very branch that was found, not to another that got its
-    /// name, and without waiting: `then` is called with what `append` would return, once the entries are durable or will
-    /// not be. For another branch that is [`StoreError::NoSuchBranch`].
+    /// Appends as [`append`](Self::append) does. If a module judged the entries and the match is played by none yet, it is
+    /// recorded for the match, all or nothing with them (MD-9).
+    ///
+    /// # Errors
+    /// Every error of [`append`](Self::append), and [`StoreError::OtherModule`] where the match is played by another module.
+    pub fn append_judged(
+        &self,
+        match_name: &MatchName,
+        branch: &BranchName,
+        expected_head: Seq,
+        entries: NewEntries,
+        idempotency_key: Option<&IdempotencyKey>,
+    ) -> Result<Appended, StoreError> {
+        self.engine.append(usable((match_name, branch, expected_head, entries), idempotency_key)?)
+    }
+
+    /// Appends as [`append_judged`](Self::append_judged) does, but only to the very branch that was found, not to another
+    /// that got its name, and without waiting: `then` is called with what `append` would return, once the entries are durable
+    /// or will not be. For another branch that is [`StoreError::NoSuchBranch`].
     ///
     /// It may be called on the thread that writes, so it must do little. If that thread dies it is dropped instead.
     ///
     /// # Errors
-    /// Every error of [`append`](Self::append) that is known at once; `then` is not called.
+    /// Every error of [`append_judged`](Self::append_judged) that is known at once; `then` is not called.
     pub fn append_then(
         &self,
         match_name: &MatchName,
         branch: &BranchName,
         expected: BranchHead,
-        entries: Vec<NewEntry>,
+        entries: impl Into<NewEntries>,
         idempotency_key: Option<&IdempotencyKey>,
         then: impl FnOnce(Result<Appended, StoreError>) + Send + 'static,
     ) -> Result<(), StoreError> {
-        let append = usable((match_name, branch, expected.seq, entries), idempotency_key)?;
+        let append = usable((match_name, branch, expected.seq, entries.into()), idempotency_key)?;
         let append = Append { expected_id: Some(expected.id), ..append };
         self.engine.append_then(append, Box::new(then));
         Ok(())
@@ -74,14 +89,15 @@ impl Store {
 
 /// Refuses entries that cannot be used.
 fn usable(
-    (match_name, branch, expected_head, entries): (&MatchName, &BranchName, Seq, Vec<NewEntry>),
+    (match_name, branch, expected_head, entries): (&MatchName, &BranchName, Seq, NewEntries),
     idempotency_key: Option<&IdempotencyKey>,
 ) -> Result<Append, StoreError> {
     let (match_name, branch) = (match_name.clone(), branch.clone());
+    let NewEntries { entries, module } = entries;
     if entries.is_empty() {
         return Err(StoreError::NothingToAppend { match_name, branch });
     }
     entries.iter().try_for_each(NewEntry::check_size)?;
     let idempotency_key = idempotency_key.cloned();
-    Ok(Append { match_name, branch, expected_id: None, expected_head, entries, idempotency_key })
+    Ok(Append { match_name, branch, expected_id: None, expected_head, entries, module, idempotency_key })
 }

@@ -2,13 +2,14 @@
 
 use super::store::Store;
 use crate::engine::{NewBranch, NewMatch};
-use crate::entry::{NewEntry, Seq, check_size};
+use crate::entry::{NewEntries, NewEntry, Seq, check_size};
 use crate::error::StoreError;
 use crate::genesis::{GENESIS_BYTES_MAX, Genesis};
 use crate::names::{BranchName, MatchName};
 
 impl Store {
-    /// Creates a match with its first entries, all or nothing.
+    /// Creates a match with its first entries, all or nothing. `genesis.played_by` is the module that judged them, which is
+    /// recorded unless there are none or the match pins it (MD-9).
     ///
     /// # Errors
     /// [`StoreError::AlreadyExists`], [`StoreError::TooLarge`], and every error of writing.
@@ -24,7 +25,10 @@ impl Store {
 
     pub(super) fn create(&self, new: NewMatch) -> Result<(), StoreError> {
         check_size("a genesis", new.genesis.len(), GENESIS_BYTES_MAX)?;
-        self.engine.create_match(new)
+        let has_entries =
+            new.lines.iter().flat_map(|line| &line.batches).any(|batch| !batch.entries.is_empty());
+        let module = new.module.filter(|_| has_entries);
+        self.engine.create_match(NewMatch { module, ..new })
     }
 
     /// Creates a branch that begins after entry `at` of another; 0 begins it at the setup.
@@ -47,18 +51,20 @@ impl Store {
     /// They are numbered from `at + 1` and carry no idempotency key.
     ///
     /// # Errors
-    /// Every error of [`create_branch`](Store::create_branch), and [`StoreError::TooLarge`].
+    /// Every error of [`create_branch`](Store::create_branch), [`StoreError::OtherModule`], and [`StoreError::TooLarge`].
     pub fn create_branch_with(
         &self,
         match_name: &MatchName,
         name: &BranchName,
         from: &BranchName,
         at: Seq,
-        entries: Vec<NewEntry>,
+        entries: impl Into<NewEntries>,
     ) -> Result<(), StoreError> {
+        let NewEntries { entries, module } = entries.into();
         entries.iter().try_for_each(NewEntry::check_size)?;
         let (match_name, name, from) = (match_name.clone(), name.clone(), from.clone());
-        self.engine.create_branch(NewBranch { match_name, name, from, at }, entries)
+        let module = module.filter(|_| !entries.is_empty());
+        self.engine.create_branch(NewBranch { match_name, name, from, at }, NewEntries { entries, module })
     }
 
     /// Renames a match. It waits for a backup to be done.

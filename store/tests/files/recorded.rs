@@ -181,6 +181,12 @@ impl Recorded {
             let found = found
                 .as_ref()
                 .map(|entries| entries.iter().map(|entry| entry.command.as_slice()).collect::<Vec<_>>());
+            if found.is_some() && branch.is_main() {
+                let module = store.genesis(&match_name).map_err(|error| error.to_string())?.played_by;
+                if module != self.session.module(line, batches) {
+                    return Err(format!("`{match_name}` is played by {module:?}"));
+                }
+            }
             let expected = held.as_ref().filter(|(names, _)| *names == (match_name.clone(), branch.clone()));
             if found.as_ref() != expected.map(|(_, commands)| commands) {
                 let count = |commands: Option<&Vec<_>>| commands.map(Vec::len);

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use turnfold_core::{DicePolicy, Seat};
-use turnfold_store::{BranchName, Genesis, MatchName, NewEntry, Store, StoreError};
+use turnfold_core::{DicePolicy, Digest, Seat};
+use turnfold_store::{BranchName, Genesis, MatchName, NewEntries, NewEntry, Store, StoreError};
 
 use crate::disk::Chance;
 use crate::tape;
@@ -57,6 +57,9 @@ impl Line {
         ["", "-renamed"].map(name).map(|(name, branch)| (name.parse().unwrap(), branch.parse().unwrap()))
     }
 }
+
+/// The module that judges what is appended to each `main`; its creation and the other branches are judged by none (MD-9).
+pub(crate) const MODULE: Digest = Digest::new([9; 32]);
 
 /// The lines of each thread.
 const LINES: usize = 4;
@@ -169,6 +172,14 @@ impl Session {
     pub(crate) fn held(&self, line: usize, batches: usize) -> Held<'_> {
         held(&self.lines, line, batches)
     }
+
+    /// Returns the module that is recorded for the match of a `main` after a number of its batches.
+    pub(crate) fn module(&self, line: usize, batches: usize) -> Option<Digest> {
+        let all = &self.lines[line].batches[..batches];
+        let since = all.rsplit(|batch| matches!(batch, Batch::Delete)).next().unwrap_or_default();
+        let appends = since.iter().filter(|batch| matches!(batch, Batch::Entries(_))).count();
+        (appends > 1).then_some(MODULE)
+    }
 }
 
 fn held(lines: &[Line], line: usize, batches: usize) -> Held<'_> {
@@ -264,9 +275,14 @@ fn perform(store: &Store, lines: &[Line], line: usize, batch: usize) {
         }
         (Batch::Entries(commands), ..) => {
             let key = format!("key-{line}-{batch}").parse().unwrap();
-            let appended = store.append(&match_name, &branch, head, entries(commands), Some(&key)).unwrap();
+            let append = || {
+                let entries =
+                    NewEntries { entries: entries(commands), module: parent.is_none().then_some(MODULE) };
+                store.append_judged(&match_name, &branch, head, entries, Some(&key)).unwrap()
+            };
+            let appended = append();
             assert!(!appended.repeated);
-            let repeated = store.append(&match_name, &branch, head, entries(commands), Some(&key)).unwrap();
+            let repeated = append();
             assert_eq!((repeated.last, repeated.repeated), (appended.last, true));
         }
         (Batch::Rename, None, _) => store.rename_match(&match_name, &new_name).unwrap(),
@@ -293,6 +309,7 @@ pub(crate) fn genesis() -> Genesis {
         title: String::new(),
         created_at_ms: 0,
         module: None,
+        played_by: None,
         origins: Vec::new(),
     }
 }

@@ -54,7 +54,7 @@ fn a_branch_begins_with_entries_of_its_own() {
         let (store, backend) = store(150);
         let (main, line) = (BranchName::main(), branch("line"));
         let mut expected: Vec<_> = (1..=at).chain(1001..=1000 + count).collect();
-        let entries = (1001..=1000 + count).map(opaque).collect();
+        let entries: Vec<_> = (1001..=1000 + count).map(opaque).collect();
         store.create_branch_with(&name("m"), &line, &main, at, entries).unwrap();
         assert_eq!(labels(&store, "m", "line"), expected);
         assert_eq!(labels(&store, "m", "main"), (1..=150).collect::<Vec<_>>());
@@ -183,7 +183,7 @@ fn a_whole_match_is_sound_on_every_branch() {
         store.create_branch(&name("m"), &line, &main, 70).unwrap();
         let more = commands(80).into_iter().skip(70).collect();
         store.append(&name("m"), &line, 70, more, Some(&"k".parse().unwrap())).unwrap();
-        let twig = commands(130).into_iter().skip(60).collect();
+        let twig: Vec<_> = commands(130).into_iter().skip(60).collect();
         store.create_branch_with(&name("m"), &branch("twig"), &main, 60, twig).unwrap();
         let audit = store.audit(&name("m")).unwrap();
         assert_eq!(audit.damage, []);

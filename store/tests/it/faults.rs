@@ -150,7 +150,7 @@ fn nothing_acknowledged_is_lost_whichever_call_fails() {
 fn create_branch(backend: FaultyBackend<MemoryBackend>) -> Result<(), StoreError> {
     let store = Store::with_backend(Box::new(backend))?;
     store.create_match(&name("m"), &genesis(), (1..=10).map(opaque).collect())?;
-    let entries = (101..=200).map(opaque).collect();
+    let entries: Vec<_> = (101..=200).map(opaque).collect();
     store.create_branch_with(&name("m"), &branch("line"), &BranchName::main(), 7, entries)
 }
 

@@ -27,6 +27,7 @@ pub(crate) fn genesis() -> Genesis {
         title: "One against one".to_owned(),
         created_at_ms: 1_700_000_000_000,
         module: None,
+        played_by: None,
         origins: Vec::new(),
     }
 }

@@ -1,6 +1,9 @@
 //! FL-26: random sessions, in which every engine has to answer the same, in the same order of names (FL-6).
 
-use turnfold_store::{BranchHead, BranchName, IdempotencyKey, MatchName, NamedBranch, NewEntry, Store};
+use turnfold_core::Digest;
+use turnfold_store::{
+    BranchHead, BranchName, Genesis, IdempotencyKey, MatchName, NamedBranch, NewEntries, NewEntry, Store,
+};
 
 use crate::chance::Chance;
 use crate::engines::fleet;
@@ -13,14 +16,14 @@ const STEPS: u64 = 60;
 /// Something that is done to a store.
 #[derive(Clone, Debug)]
 enum Act {
-    CreateMatch(MatchName, Vec<NewEntry>),
+    CreateMatch(MatchName, NewEntries),
     RenameMatch(MatchName, MatchName),
     DeleteMatch(MatchName),
     CreateBranch(MatchName, BranchName, BranchName, u64),
     RenameBranch(MatchName, BranchName, BranchName),
     DeleteBranch(MatchName, BranchName),
     /// With so much added to the head.
-    Append(MatchName, BranchName, u64, Vec<NewEntry>, Option<IdempotencyKey>),
+    Append(MatchName, BranchName, u64, NewEntries, Option<IdempotencyKey>),
     /// To the branch that was found, which may be made again before.
     AppendToFound(MatchName, BranchName, u64),
 }
@@ -34,7 +37,10 @@ impl Act {
         let mut b = || chance.pick(&branches).clone();
         let (from, to) = (b(), b());
         match chance.below(12) {
-            0 | 1 => Self::CreateMatch(m, (0..chance.below(3) as u64).map(opaque).collect()),
+            0 | 1 => {
+                let entries = (0..chance.below(3) as u64).map(opaque).collect();
+                Self::CreateMatch(m, judged(chance, entries))
+            }
             2 => Self::RenameMatch(m, other),
             3 if chance.below(3) == 0 => Self::DeleteMatch(m),
             4 | 5 => Self::CreateBranch(m, to, from, chance.below(4) as u64),
@@ -47,7 +53,8 @@ impl Act {
                 // Sometimes the same as another append with the key, and sometimes from a head that is none.
                 let label = if chance.below(2) == 0 { 7 } else { label };
                 let off = u64::from(chance.below(6) == 0);
-                Self::Append(m, from, off, vec![opaque(label); usize::try_from(count).unwrap()], key)
+                let entries = vec![opaque(label); usize::try_from(count).unwrap()];
+                Self::Append(m, from, off, judged(chance, entries), key)
             }
         }
     }
@@ -55,7 +62,9 @@ impl Act {
     /// Does it, and returns what the store says.
     fn perform(self, store: &Store) -> String {
         match self {
-            Self::CreateMatch(m, entries) => said(store.create_match(&m, &genesis(), entries)),
+            Self::CreateMatch(m, NewEntries { entries, module }) => {
+                said(store.create_match(&m, &Genesis { played_by: module, ..genesis() }, entries))
+            }
             Self::RenameMatch(m, other) => said(store.rename_match(&m, &other)),
             Self::DeleteMatch(m) => said(store.delete_match(&m)),
             Self::CreateBranch(m, b, from, at) => said(store.create_branch(&m, &b, &from, at)),
@@ -63,7 +72,7 @@ impl Act {
             Self::DeleteBranch(m, b) => said(store.delete_branch(&m, &b)),
             Self::Append(m, b, off, entries, key) => {
                 let head = store.head(&m, &b).unwrap_or_default() + off;
-                said(store.append(&m, &b, head, entries, key.as_ref()))
+                said(store.append_judged(&m, &b, head, entries, key.as_ref()))
             }
             Self::AppendToFound(m, b, label) => {
                 let Ok(found) = store.branch_head(&m, &b) else { return "nothing was found".to_owned() };
@@ -81,6 +90,12 @@ impl Act {
             }
         }
     }
+}
+
+/// Has a module judge entries, one of two or none (MD-9).
+fn judged(chance: &mut Chance, entries: Vec<NewEntry>) -> NewEntries {
+    let module = [1, 2].get(chance.below(6)).map(|number| Digest::new([*number; 32]));
+    NewEntries { entries, module }
 }
 
 fn said<T: std::fmt::Debug>(result: Result<T, turnfold_store::StoreError>) -> String {

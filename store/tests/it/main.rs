@@ -25,6 +25,7 @@ mod grants;
 mod journal;
 mod killed;
 mod laws;
+mod modules;
 #[cfg(unix)]
 mod postgres;
 mod renames;

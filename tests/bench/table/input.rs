@@ -112,6 +112,7 @@ impl Play {
             title: "a match to measure".into(),
             created_at_ms: 1_700_000_000_000,
             module: None,
+            played_by: None,
             origins: Vec::new(),
         }
     }

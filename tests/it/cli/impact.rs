@@ -257,6 +257,7 @@ fn store_match(sandbox: &Sandbox, name: &str, ruleset: &str, ruleset_version: u3
         title: String::new(),
         created_at_ms: 0,
         module: None,
+        played_by: None,
         origins: Vec::new(),
     };
     let store = Store::open_or_create(&sandbox.path(".turnfold")).unwrap();

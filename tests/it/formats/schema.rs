@@ -70,6 +70,9 @@ impl Schema {
                 other => Err(format!("an option begins with {other}")),
             };
         }
+        if let Some(inner) = kind.strip_suffix(" or nothing") {
+            return if reader.at == reader.bytes.len() { Ok(()) } else { self.read(inner, reader) };
+        }
         if let Some(inner) = kind.strip_prefix("list of ") {
             return (0..reader.number()?).try_for_each(|_| self.read(inner, reader));
         }

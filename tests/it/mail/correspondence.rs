@@ -101,6 +101,7 @@ impl Correspondence {
             title: String::new(),
             created_at_ms: 0,
             module: None,
+            played_by: None,
             origins: Vec::new(),
         };
         let setup = rules.read_setup(setup).unwrap();

@@ -73,6 +73,7 @@ impl NewMailMatch<'_> {
             title: String::new(),
             created_at_ms: self.created_at_ms,
             module: None,
+            played_by: None,
             origins: Vec::new(),
         };
         genesis.pinned(self.rules.module())

@@ -262,6 +262,7 @@ fn make(app: &Arc<App>, access: &Access, match_name: &MatchName, new: NewGame) -
         title,
         created_at_ms: now_ms,
         module: None,
+        played_by: None,
         origins: Vec::new(),
     };
     let genesis = genesis.pinned(module);

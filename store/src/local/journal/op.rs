@@ -60,6 +60,11 @@ pub(crate) enum Op<'a> {
         match_name: MatchName,
         hash: Digest,
     },
+    /// Entries are appended by a module for the first time, to a match that pins none (MD-9).
+    RecordModule {
+        match_name: MatchName,
+        module: Digest,
+    },
 }
 
 /// An entry, read only as far as the store has to know it. The field order is that of entries.

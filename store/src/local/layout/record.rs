@@ -42,11 +42,37 @@ impl StoreRecord {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The record of a match. Its body ends with the 32 bytes of the digest only where one is recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MatchRecord<'a> {
     pub(crate) id: u64,
     pub(crate) branches: u64,
     pub(crate) genesis: &'a [u8],
+    pub(crate) module: Option<Digest>,
+}
+
+/// What the body of every match record begins with. The field order is the format.
+type MatchFront<'a> = (u64, u64, &'a [u8]);
+
+impl<'a> MatchRecord<'a> {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let front: MatchFront<'_> = (self.id, self.branches, self.genesis);
+        let module = self.module.as_ref().map_or(&[][..], |module| module.as_bytes());
+        [&encode(&front), module].concat()
+    }
+
+    /// Reads its body.
+    ///
+    /// # Errors
+    /// [`BackendError::Damaged`] naming `what`.
+    pub(crate) fn read(what: &str, body: &'a [u8]) -> Result<Self, BackendError> {
+        let digest = |bytes: &[u8]| Some(Digest::new(bytes.try_into().ok()?));
+        let rest = postcard::take_from_bytes::<MatchFront<'_>>(body).map_or(&[][..], |(_, rest)| rest);
+        let module = digest(rest);
+        let front = body.get(..body.len() - module.map_or(0, |_| rest.len())).unwrap_or_default();
+        let (id, branches, genesis) = read_body(what, front)?;
+        Ok(Self { id, branches, genesis, module })
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -133,9 +159,23 @@ fn check(key: &[u8], body: &[u8]) -> [u8; CHECK_BYTES] {
     hasher.finalize_xof().fill(&mut check);
     check
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn md_9_a_match_record_ends_with_a_module_only_where_one_is_recorded() {
+        let plain = MatchRecord { id: 1, branches: 2, genesis: b"g", module: None };
+        assert_eq!(plain.encode(), [1, 2, 1, b'g']);
+        let played = MatchRecord { module: Some(Digest::new([7; 32])), ..plain.clone() };
+        assert_eq!(played.encode(), [&plain.encode()[..], &[7; 32]].concat());
+        for record in [plain, played] {
+            assert_eq!(MatchRecord::read("it", &record.encode()).unwrap(), record);
+            assert!(MatchRecord::read("it", &[record.encode(), vec![0]].concat()).is_err());
+            assert!(MatchRecord::read("it", &record.encode()[..record.encode().len() - 1]).is_err());
+        }
+    }
 
     #[test]
     fn a_value_belongs_to_its_key_and_every_bit_counts() {

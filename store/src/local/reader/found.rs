@@ -31,12 +31,15 @@ pub(crate) fn require_in_place(what: &str, key: &[u8], value: &[u8]) -> Result<(
 
 /// Reads the record of a match.
 pub(crate) fn read_match(name: MatchName, key: &[u8], value: &[u8]) -> Result<FoundMatch, StoreError> {
-    let record = record::read::<MatchRecord<'_>>("its match record", key, value);
-    let MatchRecord { id, branches, genesis } = record.map_err(|error| error.within(&name, None))?;
+    let at_match = |error: StoreError| error.within(&name, None);
+    let what = "its match record";
+    let body = record::body_of(key, value).map_err(|reason| StoreError::damaged(format!("{what}: {reason}")));
+    let record = MatchRecord::read(what, body.map_err(at_match)?).map_err(|error| at_match(error.into()));
+    let MatchRecord { id, branches, genesis, module } = record?;
     if branches > COUNT_MAX {
         return Err(StoreError::damaged("it has too many branches").within(&name, None));
     }
-    Ok(FoundMatch { name, id: MatchId(id.into()), branches, genesis: genesis.to_vec() })
+    Ok(FoundMatch { name, id: MatchId(id.into()), branches, genesis: genesis.to_vec(), module })
 }
 
 /// Returns the name in a match record's key.

@@ -78,8 +78,8 @@ fn stage_match(ledger: &mut Ledger, staged: &mut Staged, name: MatchName) -> Res
     for branch in branches {
         let line = ledger.records.line(&of, branch)?;
         links.extend(snapshot_links(&ledger.records, &line));
-        ledger.branches.remove(&line.names());
     }
+    ledger.forget(&name);
     staged.add(&Op::DeleteMatch { name });
     Ok(links)
 }

@@ -8,7 +8,7 @@ use super::committer::{Committer, Order};
 use super::ledger::{BranchState, Ledger, Staged};
 use super::{delete, grants};
 use crate::engine::{Append, Engine, EngineReader, KeyedBatch, NewBranch, NewMatch, Then};
-use crate::entry::NewEntry;
+use crate::entry::NewEntries;
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
 use crate::local::backend::Backend;
@@ -67,13 +67,16 @@ impl Engine for Local {
     }
 
     fn create_match(&self, new: NewMatch) -> Result<(), StoreError> {
-        let NewMatch { name: match_name, genesis, lines } = new;
+        let NewMatch { name: match_name, genesis, module, lines } = new;
         self.committer.perform(Order::Alone, move |ledger, staged| {
             if ledger.records.backend.get(&key::of_match(&match_name))?.is_some() {
                 return Err(StoreError::AlreadyExists { match_name });
             }
             let id = ledger.take_ids(1 + lines.len() as u64);
             staged.add(&Op::CreateMatch { id, name: match_name.clone(), genesis: &genesis });
+            if let Some(module) = module {
+                staged.add(&Op::RecordModule { match_name: match_name.clone(), module });
+            }
             for (id, line) in (id + 1..).zip(lines) {
                 let (name, names) = (line.name.clone(), (match_name.clone(), line.name));
                 let mut state = BranchState { id, head: line.before };
@@ -90,7 +93,8 @@ impl Engine for Local {
         })
     }
 
-    fn create_branch(&self, new: NewBranch, entries: Vec<NewEntry>) -> Result<(), StoreError> {
+    fn create_branch(&self, new: NewBranch, entries: NewEntries) -> Result<(), StoreError> {
+        let NewEntries { entries, module } = entries;
         let NewBranch { match_name, name, from, at } = new;
         self.committer.perform(Order::Alone, move |ledger, staged| {
             let parent = ledger.records.found_branch(&match_name, &from)?;
@@ -99,6 +103,9 @@ impl Engine for Local {
             }
             parent.require(at)?;
             let link = parent.link_at(ledger.records.as_ref(), at)?;
+            if let Some(module) = module {
+                ledger.play_by(staged, &match_name, module)?;
+            }
             let id = ledger.take_ids(1);
             let mut state = BranchState { id, head: Head { seq: at, link } };
             let names = (match_name, name);
@@ -173,7 +180,7 @@ fn order(append: &Append) -> Order {
 }
 
 fn stage(append: Append, ledger: &mut Ledger, staged: &mut Staged) -> Result<Appended, StoreError> {
-    let Append { match_name, branch, expected_id, expected_head, entries, idempotency_key } = append;
+    let Append { match_name, branch, expected_id, expected_head, entries, module, idempotency_key } = append;
     let names = (match_name, branch);
     let mut state = if let Some(state) = ledger.branches.get(&names) {
         *state
@@ -197,6 +204,9 @@ fn stage(append: Append, ledger: &mut Ledger, staged: &mut Staged) -> Result<App
         let (match_name, branch) = names;
         return Err(StoreError::Conflict { match_name, branch, expected: expected_head, head: before.seq });
     }
+    if let Some(module) = module {
+        ledger.play_by(staged, &names.0, module)?;
+    }
     staged.append(&mut state, entries, idempotency_key.as_ref());
     ledger.branches.insert(names, state);
     Ok(Appended { first: before.seq + 1, last: state.head.seq, repeated: false })
@@ -212,7 +222,7 @@ fn rename_match(
     if ledger.records.backend.get(&key::of_match(&new))?.is_some() {
         return Err(StoreError::AlreadyExists { match_name: new });
     }
-    ledger.branches.retain(|(match_name, _), _| *match_name != name);
+    ledger.forget(&name);
     staged.add(&Op::RenameMatch { name, new });
     Ok(())
 }

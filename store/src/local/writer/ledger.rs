@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use turnfold_core::Digest;
+
 use crate::chain::Linker;
+use crate::engine::EngineReader as _;
 use crate::entry::{NewEntry, encode};
 use crate::error::StoreError;
 use crate::local::journal::commit::Point;
@@ -77,6 +80,8 @@ pub(crate) struct Ledger {
     /// The id that the next match or branch gets.
     next_id: u64,
     pub(crate) branches: BTreeMap<Names, BranchState>,
+    /// The modules that matches are known to be played by.
+    modules: BTreeMap<MatchName, Digest>,
     /// What failed, after which nothing is written any more.
     failed: Option<StoreError>,
 }
@@ -84,7 +89,7 @@ pub(crate) struct Ledger {
 impl Ledger {
     pub(crate) fn new(records: Arc<Records>, record: StoreRecord) -> Self {
         let next_id = record.next_id;
-        Self { records, record, next_id, branches: BTreeMap::new(), failed: None }
+        Self { records, record, next_id, branches: BTreeMap::new(), modules: BTreeMap::new(), failed: None }
     }
 
     /// Requires that nothing has failed, before something more is staged.
@@ -94,8 +99,36 @@ impl Ledger {
         }
         if self.branches.len() > BRANCHES_MAX && staged.ops.is_empty() {
             self.branches.clear();
+            self.modules.clear();
         }
         Ok(())
+    }
+
+    /// Requires that the match is played by this module, and records that where it is not said yet: in the same commit as the
+    /// first entries that the module judged (MD-9).
+    pub(crate) fn play_by(
+        &mut self,
+        staged: &mut Staged,
+        match_name: &MatchName,
+        module: Digest,
+    ) -> Result<(), StoreError> {
+        if self.modules.get(match_name) == Some(&module) {
+            return Ok(());
+        }
+        let mut found = self.records.found_match(match_name)?;
+        // What is staged is not in the records yet.
+        found.module = self.modules.get(match_name).copied().or(found.module);
+        if found.is_new_module(module)? {
+            staged.add(&Op::RecordModule { match_name: match_name.clone(), module });
+        }
+        self.modules.insert(match_name.clone(), module);
+        Ok(())
+    }
+
+    /// Forgets a match that is deleted or gets another name.
+    pub(crate) fn forget(&mut self, name: &MatchName) {
+        self.branches.retain(|(match_name, _), _| match_name != name);
+        self.modules.remove(name);
     }
 
     /// Takes the next `count` ids.

@@ -31,6 +31,7 @@ INSERT INTO @run SELECT b.match, b.former, r.first, r.last, r.attempt, k.key, r.
     FROM @kept_run r JOIN @kept_branch b ON b.no = r.branch LEFT JOIN (VALUES KEYS) AS k(key)
     ON r.key = ('x' || left(encode(sha256(k.key::bytea), 'hex'), 16))::bit(64)::bigint;
 DROP TABLE @kept_run, @kept_branch;
+ALTER TABLE @match DROP COLUMN module;
 UPDATE @meta SET format = 1
 "#;
 
