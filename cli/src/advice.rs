@@ -136,6 +136,7 @@ fn store_hint(error: &StoreError) -> Option<String> {
         E::Clock => "set it, then try again",
         E::Conflict { .. } => "look at what is new and try again",
         E::IdempotencyKeyReused { .. } => "choose a new key",
+        E::OtherModule { .. } => "put back the file of the first one",
         E::AlreadyExists { .. } | E::BranchExists { .. } => "choose another name",
         E::NothingToAppend { .. } => "give at least one command",
         E::Unopened { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {

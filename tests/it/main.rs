@@ -35,6 +35,7 @@ mod papers;
 mod perft;
 mod pictures;
 mod readme;
+mod recorded_module;
 mod registry;
 mod simulation;
 #[cfg(all(unix, feature = "stepper"))] // pseudo-terminals

@@ -8,7 +8,7 @@ use turnfold_replay::history::position::keep_snapshots;
 use turnfold_replay::render::NothingPlayed;
 use turnfold_replay::session::play::{self, AcceptedCall, PlayCall, PlayOutcome, PlayStand, RepeatedCall};
 use turnfold_replay::{NotPlayed, Record, RejectedLine, Revision};
-use turnfold_store::{BranchHead, StoreError};
+use turnfold_store::{BranchHead, NewEntries, StoreError};
 
 use crate::app::App;
 use crate::append_request::{Append, Caller};
@@ -236,7 +236,9 @@ impl Append {
         let AcceptedCall { rules, dice, before, records, state } = accepted;
         let recorded_at_ms = app.now_ms();
         let entries: Vec<_> = records.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
-        let mut current = HeadState::new(rules, dice, before + entries.len() as u64, state);
+        let (module, head) = (rules.module(), before + entries.len() as u64);
+        let entries = NewEntries { entries, module };
+        let mut current = HeadState::new(rules, dice, head, state);
         if self.view.viewer.see_all() {
             // It is worked out here, where that may take its time, and shown once the entries are durable.
             current.shown(self.view.viewer);

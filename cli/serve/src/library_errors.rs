@@ -16,6 +16,7 @@ impl From<StoreError> for Problem {
             E::BranchInUse { .. } | E::MainBranch { .. } => Code::BranchInUse,
             E::LastHost { .. } => Code::LastHost,
             E::TooLarge { .. } => Code::TooLarge,
+            E::OtherModule { .. } => Code::Module,
             E::IdempotencyKeyReused { .. } => Code::KeyReused,
             E::InvitationSpent { .. } => Code::Spent,
             E::Receded { .. } | E::Corrupt { .. } => Code::Corrupt,

@@ -275,11 +275,11 @@ impl OpenBranch {
             (head.current.as_ref().map(HeadState::fork), head.forgotten)
         };
         let mut read = match behind {
-            Some(behind) => {
+            Some(behind) if self.is_played_by(world, &behind)? => {
                 let entries = self.entries(world, behind.head, known)?;
                 behind.follow(&self.line, &entries)?
             }
-            None => self.load(world)?,
+            _ => self.load(world)?,
         };
         self.announce(read.head);
         let mut head = self.lock();
@@ -291,6 +291,13 @@ impl OpenBranch {
         });
         head.count();
         Ok(seen)
+    }
+
+    /// Returns `false` if a state was folded by another module than the one that plays the match since (MD-9).
+    fn is_played_by(&self, world: &World, current: &HeadState) -> ApiResult<bool> {
+        let Some(module) = current.rules.module() else { return Ok(true) };
+        let genesis = world.store.genesis(&self.line.match_name)?;
+        Ok(genesis.only_module().is_none_or(|only| *only == module))
     }
 
     fn load(&self, world: &World) -> ApiResult<HeadState> {

@@ -159,7 +159,7 @@ pub(crate) fn genesis(game: Game, title: String) -> Result<Genesis, Failure> {
         title,
         created_at_ms: clock::now_ms()?,
         module: None,
-        played_by: None,
+        played_by: game.rules.module(),
         origins: Vec::new(),
     };
     Ok(genesis.pinned(game.module))

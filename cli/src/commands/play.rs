@@ -11,7 +11,7 @@ use turnfold_replay::{
     History, NotPlayed, Position, RejectedLine, ReplayError, Revision, Roller, ScriptLine, SeatHistory,
     Sources, Tail, Viewer, history::position::keep_snapshots, render::NothingPlayed,
 };
-use turnfold_store::{IdempotencyKey, Store, StoreReader};
+use turnfold_store::{IdempotencyKey, NewEntries, Store, StoreReader};
 
 use crate::clock;
 use crate::context::Context;
@@ -181,7 +181,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let mut player = Player { args, whole, store: &store, context: &*context, seen: None };
     let judged = call.judge(&mut player, Some(&store), &*context)?;
     let seen = player.seen;
-    let AcceptedCall { before, records: accepted, state, .. } = match judged {
+    let AcceptedCall { rules, before, records: accepted, state, .. } = match judged {
         PlayOutcome::Accepted(accepted) => accepted,
         PlayOutcome::Repeated(repeated) => return repeat(&repeated, args, context),
         PlayOutcome::NotPlayed(reason) => return Err(failure(&reason, args.viewer, None)),
@@ -199,7 +199,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         None => accepted,
     };
     if !entries.is_empty() {
-        let appended = store.append(&whole.match_name, &whole.branch, before, entries, args.key.as_ref())?;
+        let entries = NewEntries { entries, module: rules.module() };
+        let (name, branch) = (&whole.match_name, &whole.branch);
+        let appended = store.append_judged(name, branch, before, entries, args.key.as_ref())?;
         keep_snapshots(whole, before, appended.last, context, &store);
     }
     // What was acknowledged is durable: trouble with closing is a warning, and the outcomes are printed all the same.

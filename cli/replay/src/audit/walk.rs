@@ -137,7 +137,11 @@ impl<'a> Walk<'a> {
         } else {
             let playing = Playing::of(genesis, self.registry);
             self.modules.extend(playing.module.map(|digest| {
-                let how = if genesis.module.is_some() { "pinned" } else { "only" };
+                let how = match (genesis.module, genesis.played_by) {
+                    (Some(_), _) => "pinned",
+                    (None, Some(_)) => "recorded",
+                    (None, None) => "only",
+                };
                 format!("{} {} by the {how} module {digest:.16}", genesis.ruleset, genesis.ruleset_version)
             }));
             self.origins = Some(OriginCheck::of(genesis));

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 use turnfold_core::{Digest, Registry};
-use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, NewEntry, Seq, Store, StoreReader};
+use turnfold_store::{
+    BranchName, Entry, IdempotencyKey, MatchName, NewEntries, NewEntry, Seq, Store, StoreReader,
+};
 
 use self::links::{BundledLinks, stored_link};
 
@@ -14,6 +16,7 @@ use crate::bundle::{
     BundleOutline, BundledLine, BundledMatch, BundledRecord, LineIndex, LineRecords, StoreRecords,
 };
 use crate::error::ReplayError;
+use crate::history::recorded_rules;
 
 mod links;
 
@@ -72,6 +75,8 @@ pub struct ImportPlan<'a> {
     records: &'a dyn LineRecords,
     /// The lines in the order of the bundle.
     pub lines: Vec<ImportedLine>,
+    /// The modules that judged the matches, in the order of the bundle (MD-9).
+    modules: Vec<Option<Digest>>,
     /// What the rules could not be asked about, because this build does not have them.
     pub not_checked: Option<String>,
 }
@@ -109,7 +114,9 @@ impl<'a> ImportPlan<'a> {
                 "no line parts from a stored one, so `--branch` has none to name".into(),
             ));
         }
-        Ok(Self { records, lines, not_checked })
+        let module = |of: &BundledMatch| recorded_rules(&of.genesis, registry).ok()?.module();
+        let modules = outline.matches.iter().map(module).collect();
+        Ok(Self { records, lines, modules, not_checked })
     }
 
     /// Applies the plan. Safe to repeat after an interruption.
@@ -118,7 +125,7 @@ impl<'a> ImportPlan<'a> {
     /// What cannot be read or written.
     pub fn carry_out(&self, store: &Store) -> Result<(), ReplayError> {
         let outline = self.records.outline();
-        let mut writer = EntryWriter { store, waiting: Vec::new(), target: None };
+        let mut writer = EntryWriter { store, modules: &self.modules, waiting: Vec::new(), target: None };
         let mut current = None;
         let mut lines = self.lines.iter().peekable();
         self.records.each(&mut |index, record| {
@@ -174,7 +181,7 @@ fn stored_names(
     for info in store.matches_after(None)? {
         let info = info?;
         let Some(genesis) = bundled.get(&info.genesis.match_id) else { continue };
-        if info.genesis != **genesis {
+        if info.genesis.link() != genesis.link() {
             let name = info.name;
             return Err(ReplayError::Refused(format!("match `{name}` has the same id and another setup")));
         }
@@ -302,6 +309,7 @@ impl Planning<'_> {
 /// Entries on their way into the store: those with one key, or a run of those without.
 struct EntryWriter<'a> {
     store: &'a Store,
+    modules: &'a [Option<Digest>],
     waiting: Vec<Entry>,
     /// The line that is written, and the last entry that it has.
     target: Option<(&'a ImportedLine, Seq)>,
@@ -354,7 +362,9 @@ impl<'a> EntryWriter<'a> {
             let Entry { seat, command, recorded_at_ms, .. } = entry;
             NewEntry { seat, command, recorded_at_ms }
         });
-        self.store.append(&line.match_name, &line.branch, *head, entries.collect(), key.as_ref())?;
+        let module = self.modules.get(line.index.0).copied().flatten();
+        let entries = NewEntries { entries: entries.collect(), module };
+        self.store.append_judged(&line.match_name, &line.branch, *head, entries, key.as_ref())?;
         *head = last;
         Ok(())
     }

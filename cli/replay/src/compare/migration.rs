@@ -66,7 +66,10 @@ impl MigratedMatch {
         let origin = genesis.origin(main.head, main.head_link);
         Ok(Self {
             compares_outcomes: recorded_rules(&genesis, registry).is_ok(),
-            genesis: genesis.migrated(rules.version(), origin, &others),
+            genesis: Genesis {
+                played_by: rules.module(),
+                ..genesis.migrated(rules.version(), origin, &others)
+            },
             rules,
             branches,
         })

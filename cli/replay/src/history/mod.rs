@@ -299,12 +299,13 @@ pub fn rules_of(
     })
 }
 
-/// Finds the rules under which a match was recorded, whatever its name (MD-1).
+/// Finds the rules under which a match was recorded, whatever its name (MD-1). A module that the store recorded for it counts
+/// like a pin, also where the version is built in again (MD-9).
 ///
 /// # Errors
 /// [`NoRules`].
 pub fn recorded_rules(genesis: &Genesis, registry: &Registry) -> Result<Arc<dyn AnyRules>, NoRules> {
-    registry.resolve(&genesis.ruleset, genesis.ruleset_version, genesis.module.as_ref())
+    registry.resolve(&genesis.ruleset, genesis.ruleset_version, genesis.only_module())
 }
 
 /// Returns the rules as checks fold by them: a module folds twice, so that what it remembers is found (MD-7).

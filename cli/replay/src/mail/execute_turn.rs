@@ -3,9 +3,10 @@
 
 use std::cell::RefCell;
 
+use turnfold_core::Digest;
 use turnfold_core::paper::{DeskTime, LineName};
 use turnfold_core::rules::desk::{Command, PlayCount, RefusalCode};
-use turnfold_store::{BranchInfo, BranchName, NewEntry, Seq, StoreError};
+use turnfold_store::{BranchInfo, BranchName, NewEntries, NewEntry, Seq, StoreError};
 
 use super::desk_turn::{SeatStep, TurnPlan};
 use super::game_turn::{GameTurn, OrderEnd, PlayedBetween};
@@ -58,10 +59,12 @@ fn execute(
     turn_position::require_known(host, plan)?;
     let revision = host.of.line(&branch).at(plan.from.1);
     let (none, store) = (Tail::last(0), host.store);
-    let state = Position::before_entries_of(none, &revision, host.registry, store, None, None)?.state;
-    let game = GameTurn::new(state, plan.from.1, Box::new(|due| dice.borrow_mut().roll(due)));
+    let position = Position::before_entries_of(none, &revision, host.registry, store, None, None)?;
+    let module = position.rules.module();
+    let game = GameTurn::new(position.state, plan.from.1, Box::new(|due| dice.borrow_mut().roll(due)));
     let line: LineName = branch.as_str().parse().map_err(ReplayError::not_by_mail)?;
-    let mut execution = TurnExecution { host, plan, branch, line, dice: &dice, game, rolls: 0, report };
+    let mut execution =
+        TurnExecution { host, plan, branch, line, dice: &dice, game, module, rolls: 0, report };
     // (3)
     let mut played = Vec::new();
     for step in &plan.steps {
@@ -85,6 +88,8 @@ struct TurnExecution<'h, 's, 'd, 't, 'u> {
     line: LineName,
     dice: &'d RefCell<TurnDice<'t, 'u>>,
     game: GameTurn<'d>,
+    /// The module that plays it, if it is one.
+    module: Option<Digest>,
     /// How many rolls the turn had.
     rolls: u32,
     report: &'h mut RunReport,
@@ -196,7 +201,8 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
             key.to_string()
         };
         let key = key.parse().map_err(ReplayError::not_by_mail)?;
-        store.append(name, &self.branch, before, entries, Some(&key))?;
+        let entries = NewEntries { entries, module: self.module };
+        store.append_judged(name, &self.branch, before, entries, Some(&key))?;
         self.report.played.push(PlayedStep { line: self.line.clone(), first: before + 1, last });
         let played = (before + 1..).zip(records);
         Ok(played.map(|(seq, record)| PlayedEntry { seq, is_roll: is_roll(&record.command) }).collect())

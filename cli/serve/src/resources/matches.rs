@@ -262,7 +262,7 @@ fn make(app: &Arc<App>, access: &Access, match_name: &MatchName, new: NewGame) -
         title,
         created_at_ms: now_ms,
         module: None,
-        played_by: None,
+        played_by: rules.module(),
         origins: Vec::new(),
     };
     let genesis = genesis.pinned(module);
