@@ -14,7 +14,7 @@ use turnfold_core::{
 use turnfold_laws::{Fixture, PlayedEntry, questions};
 
 /// How many random commands are compared where nothing else is said.
-const COMMANDS: u64 = 300;
+const COMMANDS: u64 = 100;
 /// How many entries a match has.
 const ENTRIES: u64 = 200;
 
