@@ -78,6 +78,9 @@ pub struct HexBoard {
     pub cells: Vec<Cell>,
     /// What goes over the hexes, from below to above. Characters cannot show it: say it in a line of text, too.
     pub arrows: Vec<Arrow>,
+    /// The hexes that stand for a part of commands: [`TargetPart::Piece`](crate::targets::TargetPart::Piece) (VW-43).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<(Hex, String)>,
 }
 
 /// An arrow over the hexes or squares of a board, such as an order to move (VW-34).
@@ -140,6 +143,10 @@ pub struct PieceRow {
     pub label: TextLine,
     /// The pieces, from left to right.
     pub pieces: Vec<Piece>,
+    /// The part of commands that the row stands for (VW-43); may be empty. After a seat, as in `p1 row 2`, it is a part of
+    /// this seat's commands alone.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub target: String,
 }
 
 /// A piece of a row, drawn as a disc (VW-34).
@@ -152,6 +159,9 @@ pub struct Piece {
     pub tint: Tint,
     /// A mark next to it, such as one for a piece that may move; may be empty.
     pub mark: String,
+    /// The part of commands that it stands for (VW-43); may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub target: String,
 }
 
 /// A bar that fills up (VW-34).
@@ -168,6 +178,9 @@ pub struct Bar {
     pub tint: Tint,
     /// Short labels behind the bar, such as a unit's statuses.
     pub chips: Vec<Span>,
+    /// The part of commands that the bar stands for (VW-43); may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub target: String,
 }
 
 /// A hex with something in it.

@@ -30,6 +30,12 @@ pub enum TargetPart {
     Hex(u8, Hex),
     /// A square of a board of squares: `[BOARD, "e4"]`.
     Square(u8, Square),
+    /// What a picture names so, alone or after the command's seat: a piece, row, bar or hex (VW-43). It serializes as
+    /// `{"piece": "energy 4"}`.
+    Piece {
+        /// The name, such as `energy 4`.
+        piece: String,
+    },
 }
 
 impl Targets {
@@ -53,6 +59,27 @@ impl Targets {
     #[must_use]
     pub fn squares(squares: impl IntoIterator<Item = Square>) -> Self {
         Self { parts: squares.into_iter().map(|at| TargetPart::Square(0, at)).collect(), irreversible: false }
+    }
+
+    /// Returns pieces that the picture names.
+    ///
+    /// ```
+    /// use turnfold_core::targets::{TargetPart, Targets};
+    ///
+    /// let targets = Targets::pieces(["energy 4", "row 1"]);
+    /// assert_eq!(targets.parts[1], TargetPart::Piece { piece: "row 1".into() });
+    /// ```
+    #[must_use]
+    pub fn pieces(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let parts = names.into_iter().map(|name| TargetPart::Piece { piece: name.into() });
+        Self { parts: parts.collect(), irreversible: false }
+    }
+
+    /// Adds a piece that the picture names.
+    #[must_use]
+    pub fn then_piece(mut self, name: impl Into<String>) -> Self {
+        self.parts.push(TargetPart::Piece { piece: name.into() });
+        self
     }
 
     /// Adds a word.

@@ -235,7 +235,7 @@
 //! use turnfold_core::picture::{Bar, Block, Picture, TextLine, Tint};
 //!
 //! let label = TextLine::plain("total ").with("of 21", Tint::Faint);
-//! let bar = Bar { label, value: 17, of: 21, tint: Tint::Plain, chips: Vec::new() };
+//! let bar = Bar { label, value: 17, of: 21, tint: Tint::Plain, chips: Vec::new(), target: String::new() };
 //! let picture = Picture { blocks: vec![Block::Bars(vec![bar]), Block::Lines(vec![TextLine::plain("p2 adds")])] };
 //! assert_eq!(picture.blocks.len(), 2);
 //! ```

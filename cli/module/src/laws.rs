@@ -237,7 +237,7 @@ impl Lawful for Choice {
 impl Lawful for Targets {
     fn check(&mut self, _: &Description) -> Result<(), Broken> {
         for part in &mut self.parts {
-            if let TargetPart::Word(word) = part {
+            if let TargetPart::Word(word) | TargetPart::Piece { piece: word } = part {
                 *word = in_one_line(word);
             }
         }
@@ -276,7 +276,11 @@ impl Lawful for Picture {
             Block::Hexes(hexes) => {
                 hexes.cells.iter_mut().for_each(|cell| escape([&mut cell.label, &mut cell.mark]));
                 let is_on = |hex| hexes.board.contains(hex);
-                on_board(hexes.cells.iter().all(|cell| is_on(cell.at)) && all_on(&hexes.arrows, is_on))
+                hexes.targets.iter_mut().for_each(|(_, name)| escape([name]));
+                let targets = hexes.targets.iter().all(|(hex, _)| is_on(*hex));
+                on_board(
+                    targets && hexes.cells.iter().all(|cell| is_on(cell.at)) && all_on(&hexes.arrows, is_on),
+                )
             }
             Block::Grid(grid) => {
                 for cell in &mut grid.cells {
@@ -291,13 +295,17 @@ impl Lawful for Picture {
             Block::Rows(rows) => {
                 for row in rows {
                     escape_line(&mut row.label);
-                    row.pieces.iter_mut().for_each(|piece| escape([&mut piece.text, &mut piece.mark]));
+                    escape([&mut row.target]);
+                    for piece in &mut row.pieces {
+                        escape([&mut piece.text, &mut piece.mark, &mut piece.target]);
+                    }
                 }
                 Ok(())
             }
             Block::Bars(bars) => {
                 for bar in bars {
                     escape_line(&mut bar.label);
+                    escape([&mut bar.target]);
                     bar.chips.iter_mut().for_each(|chip| escape([&mut chip.text]));
                 }
                 Ok(())

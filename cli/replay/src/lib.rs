@@ -69,6 +69,7 @@ pub mod mail;
 pub mod page;
 pub mod program;
 pub mod render;
+pub mod rulebook;
 pub mod search;
 pub mod session;
 pub mod signing;

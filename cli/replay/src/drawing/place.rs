@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use turnfold_core::picture::{Block, Picture};
+use turnfold_core::picture::{Block, HexBoard, Picture};
 use turnfold_core::{Hex, Square, TargetPart};
 
 /// Where something stands in a block (VW-10).
@@ -14,6 +14,8 @@ pub enum Place {
     Square(Square),
     /// All arrows of a board.
     Arrows,
+    /// The hexes of a board that stand for parts of commands.
+    Targets,
     /// The index of a line, row or bar.
     Index(usize),
 }
@@ -74,27 +76,40 @@ pub fn target_spots<'a>(
     let is_board = |block: &Block| matches!(block, Block::Hexes(_) | Block::Grid(_));
     let blocks = picture.blocks.iter().enumerate().filter(|(_, block)| is_board(block));
     let boards: Vec<usize> = blocks.map(|(block, _)| block).collect();
-    let spot = |target: &TargetPart| {
+    let spots = |target: &TargetPart| {
         let (board, place) = match target {
-            TargetPart::Word(_) => return None,
+            TargetPart::Word(_) => return Vec::new(),
+            TargetPart::Piece { piece } => return named(picture, piece),
             TargetPart::Hex(board, hex) => (board, Place::Hex(*hex)),
             TargetPart::Square(board, square) => (board, Place::Square(*square)),
         };
-        Some(Spot { block: *boards.get(usize::from(*board))?, place })
+        let block = boards.get(usize::from(*board));
+        block.map(|&block| Spot { block, place }).into_iter().collect()
     };
-    targets.into_iter().filter_map(spot).collect()
+    targets.into_iter().flat_map(spots).collect()
+}
+
+/// Returns the hexes that a picture names so.
+fn named(picture: &Picture, name: &str) -> Vec<Spot> {
+    let hexes = |(block, content): (usize, &Block)| {
+        let Block::Hexes(HexBoard { targets, .. }) = content else { return Vec::new() };
+        let named = targets.iter().filter(|(_, other)| other == name);
+        named.map(|(hex, _)| Spot { block, place: Place::Hex(*hex) }).collect()
+    };
+    picture.blocks.iter().enumerate().flat_map(hexes).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use turnfold_core::picture::{HexBoard, SquareGrid, TextLine};
+    use turnfold_core::picture::{SquareGrid, TextLine};
     use turnfold_core::{Board, SquareBoard};
 
     use super::*;
 
     #[test]
     fn boards_are_counted_without_the_other_blocks_of_a_picture() {
-        let hexes = HexBoard { board: Board::new(1), cells: Vec::new(), arrows: Vec::new() };
+        let hexes =
+            HexBoard { board: Board::new(1), cells: Vec::new(), arrows: Vec::new(), targets: Vec::new() };
         let board = SquareBoard::new(8, 8);
         let squares = SquareGrid { board, flipped: false, cells: Vec::new(), arrows: Vec::new() };
         let lines = Block::Lines(vec![TextLine::plain("turn 1")]);

@@ -1,30 +1,28 @@
 /**
- * Playing (VW-18): the commands that are legal, a field for any other, and what became of the last one.
+ * Playing (VW-18, VW-43): what is legal, chosen part by part, a field for any command, and what became of the last one.
  *
  * @import {LiveMatch} from "./match.js"
+ * @import {Legal} from "./choice.js"
  */
 import { html, shown } from "./viewer.js";
-import { NoAnswer, Problem, pause, readJson, sleep } from "./api.js";
+import { NoAnswer, Problem, pause, sleep } from "./api.js";
+import { Choice, isWord, wordsOf } from "./choice.js";
+import { openMenu } from "./menu.js";
+import { Sender } from "./sender.js";
+import { isTried, tryOut } from "./trial.js";
 
-/** The most legal commands that get a button; any can be typed. */
-const BUTTONS_MAX = 60;
-
-/**
- * A command, and what of it is clicked: places as `[board, place]`, or words to choose, in the order of clicks.
- *
- * @typedef {{seat: string, command: string, targets?: (string | [board: number, place: string | [number, number]])[], irreversible?: boolean}} Legal
- */
-
-/** Returns the places that a command takes, in order, each `BOARD PLACE`. @param {Legal} legal */
-const placesOf = ({ targets = [] }) => targets.flatMap((target) => (typeof target === "string" ? [] : [`${target[0]} ${target[1]}`]));
+/** The most words that are offered at a time. */
+const WORDS_MAX = 11;
 
 /** The part of the page in which commands are given. */
 export class CommandPanel {
 	due = false;
 	/** The commands that may be given from here. @type {Legal[]} */ legal = [];
 	/** The seats that others have or are invited to. @type {Set<string>} */ taken = new Set();
-	/** The places chosen of a command that takes more. @type {string[]} */ #chosen = [];
-	#isSending = false;
+	#choice = new Choice([], new Set());
+	/** What is shown before it is sent. @type {Legal | null} */ #tried = null;
+	/** From which on words are offered. */ #first = 0;
+	/** What the commands mean, by their first words. @type {Map<string, string>} */ #meanings = new Map();
 	/** How many entries were there when a command was refused: what comes later makes that old. */
 	#refusedAt = Infinity;
 	#asked = 0;
@@ -32,12 +30,13 @@ export class CommandPanel {
 	send = html("button", { class: "primary" }, "Send");
 	roll = html("button", { type: "button", hidden: "" }, "Roll");
 	list = html("div", { class: "legal", role: "group", "aria-label": "Legal commands" });
-	hint = html("p", { class: "hint" });
+	hint = html("p", { class: "hint", role: "status" });
 	note = html("p", { class: "answer", role: "status", "aria-live": "polite" });
 
 	/** @param {LiveMatch} live */
 	constructor(live) {
 		this.live = live;
+		this.sender = new Sender(live, (text) => this.#say(text));
 		const form = html("form", { class: "giving" }, html("label", { for: "command" }, "Command"), this.field, this.send, this.roll);
 		this.element = html("section", { class: "commands", "aria-label": "Commands" }, this.hint, this.list, this.note, form);
 		this.element.hidden = !live.plays;
@@ -60,6 +59,7 @@ export class CommandPanel {
 		this.list.setAttribute("aria-busy", "true");
 		for (let tries = 1; asked === this.#asked; tries++) {
 			try {
+				if (this.#meanings.size === 0) await this.#learn();
 				const legal = await this.#ask();
 				return void (asked === this.#asked && this.#offer(legal));
 			} catch (error) {
@@ -67,6 +67,15 @@ export class CommandPanel {
 				await sleep(pause(tries));
 			}
 		}
+	}
+
+	/** Reads what the commands mean (VW-44). */
+	async #learn() {
+		/** @type {{items: {ruleset: string, commands: {command: string, text: string}[]}[]}} */
+		const { items } = await this.live.api.get("/v1/rulesets");
+		const { commands = [] } = items.find(({ ruleset }) => ruleset === this.live.info?.ruleset) ?? {};
+		// Of several forms of a command the first has the simplest text.
+		for (const { command, text } of commands.toReversed()) this.#meanings.set(command.split(" ")[0], text);
 	}
 
 	/** Returns the legal commands that are this token's to give; none where there are too many to list. @returns {Promise<Legal[]>} */
@@ -92,7 +101,8 @@ export class CommandPanel {
 	clear() {
 		this.#asked++;
 		this.legal = [];
-		this.#chosen = [];
+		this.#choice = new Choice([], new Set());
+		this.#tried = null;
 		this.#marked = "";
 		this.list.replaceChildren();
 		this.hint.textContent = "";
@@ -101,30 +111,97 @@ export class CommandPanel {
 	/** @param {Legal[]} legal */
 	#offer(legal) {
 		this.legal = this.isDueByService ? [] : legal;
-		this.#chosen = [];
+		this.#choice = new Choice(this.legal, this.live.viewer.names());
+		this.#tried = null;
 		this.roll.hidden = !this.due;
-		const plain = this.legal.filter((one) => placesOf(one).length === 0);
-		const buttons = plain.slice(0, BUTTONS_MAX).map((one) => {
-			const button = html("button", { type: "button" }, html("bdi", {}, shown(this.#text(one))));
-			button.addEventListener("click", () => this.#choose(one, button));
-			return button;
-		});
-		const more = plain.length - buttons.length;
-		this.list.replaceChildren(...buttons, ...(more > 0 ? [html("span", {}, `and ${more} more`)] : []));
 		this.list.removeAttribute("aria-busy");
-		this.#mark();
-		this.#drawHint();
+		this.#draw();
 		this.live.turn.draw();
 		// The list takes room from the log.
 		this.live.viewer.log.show(this.live.viewer.position);
 	}
 
+	/** Shows what may be chosen now, on the board and as buttons. */
+	#draw() {
+		const hadFocus = this.list.contains(document.activeElement);
+		this.list.replaceChildren(...this.#buttons());
+		this.#mark();
+		this.#drawHint();
+		if (hadFocus) this.list.querySelector("button")?.focus({ preventScroll: true });
+	}
+
+	#buttons() {
+		const choice = this.#choice;
+		const back = this.#button("Undo a word", "", () => this.#undo());
+		back.classList.add("back");
+		if (this.#tried) {
+			const tried = this.#tried;
+			const send = this.#button(`Do it: ${this.#text(tried)}`, "", () => this.#send(tried));
+			send.classList.add("primary");
+			return [send, back];
+		}
+		const words = [...choice.next()].filter(isWord);
+		const offered = choice.isEmpty
+			? [...[...choice.verbs()].map(([verb, legal]) => this.#verbButton(verb, legal)), ...words.map((part) => this.#wordButton(part))]
+			: [...choice.whole().map((one) => this.#button(this.#text(one), "", (near) => this.#choose(one, near))), ...words.map((part) => this.#wordButton(part))];
+		if (offered.length > WORDS_MAX + 1) {
+			const rest = offered.length - this.#first - WORDS_MAX;
+			const next = rest > 0 ? this.#first + WORDS_MAX : 0;
+			const more = this.#button(rest > 0 ? `${rest} more` : "First ones", "", () => ((this.#first = next), this.#draw()));
+			offered.splice(0, offered.length, ...offered.slice(this.#first, this.#first + WORDS_MAX), more);
+		}
+		return choice.isEmpty ? offered : [...offered, back];
+	}
+
+	/** @param {string} text @param {string} meaning @param {(near: HTMLElement) => void} act */
+	#button(text, meaning, act) {
+		const button = html("button", { type: "button" }, html("bdi", {}, shown(text)), ...(meaning ? [html("small", { title: meaning }, meaning)] : []));
+		button.addEventListener("click", (event) => {
+			act(button);
+			// Someone at the keyboard goes on where the next part is.
+			const isOffered = this.list.querySelector("button:not(.back)");
+			if (event.detail === 0 && !isOffered) /** @type {HTMLElement | null} */ (this.live.root.querySelector(".picture .reach"))?.focus();
+		});
+		return button;
+	}
+
+	/** @param {string} verb @param {Legal[]} legal */
+	#verbButton(verb, legal) {
+		const [first, ...others] = legal;
+		const isWhole = others.length === 0 && !first.targets?.some((target) => typeof target !== "string");
+		return this.#button(isWhole ? this.#text(first) : verb, this.#meaning(verb), (near) => {
+			this.#choice.verb = verb;
+			while (isWhole && this.#choice.goesOn) this.#choice.pick([...this.#choice.next()]);
+			this.#went(near);
+		});
+	}
+
+	/** @param {string} part */
+	#wordButton(part) {
+		return this.#button(wordsOf(part), "", (near) => (this.#choice.pick([part]), this.#went(near)));
+	}
+
+	/** Returns what a command means. @param {string} verb */
+	#meaning(verb) {
+		return this.#meanings.get(verb.split(" ").at(-1) ?? "") ?? "";
+	}
+
 	/** Says what there is to do, where no button says it. */
 	#drawHint() {
+		this.hint.textContent = this.#hint();
+	}
+
+	#hint() {
 		const { viewer } = this.live;
-		const [isAtHead, hasButtons] = [viewer.position === viewer.length, this.list.children.length > 0];
-		const atHead = this.due ? "A roll is due." : this.legal.length === 0 ? "" : this.#chosen.length > 0 ? "Choose where to." : hasButtons ? "" : "Choose a marked place.";
-		this.hint.textContent = isAtHead ? atHead : "This is an earlier entry. Commands are given at the last one.";
+		const choice = this.#choice;
+		if (viewer.position !== viewer.length) return "This is an earlier entry. Commands are given at the last one.";
+		if (this.due) return "A roll is due.";
+		if (!choice.isEmpty) {
+			const isMarked = [...choice.next()].some((part) => !isWord(part));
+			const what = this.#tried ? "" : isMarked ? " Choose what is marked." : " Choose how it goes on.";
+			return [`${shown(choice.said)} …`, this.#tried ? "" : this.#meaning(choice.only)].filter(Boolean).join(" – ") + what;
+		}
+		return this.legal.length > 0 && choice.verbs().size === 0 ? "Choose a marked place." : "";
 	}
 
 	/** Returns a command as it is sent; a player's own needs no seat. @param {Legal} legal */
@@ -132,26 +209,14 @@ export class CommandPanel {
 		return this.live.hosts ? `${seat}: ${command}` : command;
 	}
 
-	/** Returns the commands that go on from the places chosen, and those in addition. @param {string[]} more */
-	#from(...more) {
-		const places = [...this.#chosen, ...more];
-		return this.legal.filter((one) => places.every((place, index) => placesOf(one)[index] === place));
-	}
-
 	#mark() {
 		const { viewer } = this.live;
-		/** @type {Map<string, string>[]} */ const marks = [];
-		/** @param {string} place @param {string} mark */
-		const mark = (place, mark) => {
-			const [board, at] = place.split(" ");
-			(marks[Number(board)] ??= new Map()).set(at, mark);
-		};
+		/** @type {Map<string, string>} */ const marks = new Map();
 		if (viewer.position === viewer.length) {
-			const next = this.#from().flatMap((one) => placesOf(one).slice(this.#chosen.length, this.#chosen.length + 1));
-			for (const place of next) mark(place, " reach");
-			for (const place of this.#chosen) mark(place, " chosen");
+			if (!this.#tried) for (const part of this.#choice.next()) if (!isWord(part)) marks.set(part, " reach");
+			for (const part of this.#choice.parts) marks.set(part, " chosen");
 		}
-		const now = JSON.stringify(marks.map((places) => [...places].sort()));
+		const now = JSON.stringify([...marks]);
 		if (now === this.#marked) return;
 		this.#marked = now;
 		viewer.mark(marks);
@@ -162,150 +227,110 @@ export class CommandPanel {
 	/** Another entry is shown. @param {boolean} isAtHead */
 	moved(isAtHead) {
 		this.list.hidden = !isAtHead;
+		if (!isAtHead) this.#tried = null;
 		if (!isAtHead || this.legal.length > 0) this.#mark();
 		if (!isAtHead || !this.list.hasAttribute("aria-busy")) this.#drawHint();
 	}
 
-	/** A place was chosen: what can be done there is done, or chosen from; a command of several places goes on.
-	 * @param {number} board @param {string} at */
-	picked(board, at) {
+	/** Parts of commands were clicked, of which one is meant. @param {string[]} parts */
+	picked(parts) {
 		const { viewer, plays } = this.live;
 		if (!plays) return;
 		if (viewer.position !== viewer.length) return this.#say("Go to the last entry to play.");
-		const place = `${board} ${at}`;
-		// Where nothing goes on, another command may begin.
-		if (this.#from(place).length === 0 && this.#chosen.length > 0) {
-			const isSame = this.#chosen.includes(place);
-			this.#chosen = [];
-			if (isSame) return this.#pickedSo([]);
+		const choice = this.#choice;
+		if (this.#tried) {
+			// VW-47: the second click on the same sends.
+			if (parts.includes(choice.parts.at(-1) ?? "")) return this.#send(this.#tried);
+			this.#forget();
+			choice.undo();
 		}
-		const here = this.#from(place);
-		if (here.length === 0) this.#say("Nothing to do here.");
-		this.#pickedSo(here.length > 0 ? [...this.#chosen, place] : []);
+		this.#say(choice.pick(parts) ? "" : "Nothing to do here.");
+		this.#went(this.#shownAt(choice.parts.at(-1)));
 	}
 
-	/** Takes places as chosen, and gives the command or offers the commands for which they are all.
-	 * @param {string[]} places */
-	#pickedSo(places) {
-		this.#chosen = places;
-		const here = places.length > 0 ? this.#from() : [];
-		const isWhole = here.some((one) => placesOf(one).length === places.length);
-		if (isWhole) this.#chosen = [];
-		this.#mark();
-		this.#drawHint();
-		if (here.length > 0) this.#say("");
-		const at = places.at(-1)?.split(" ")[1] ?? "";
-		if (isWhole && here.length > 1) this.#menu(here, at);
-		else if (isWhole) this.#choose(here[0], this.#at(at));
+	/** Goes on from what is chosen: to the next part, a menu of what it may be, or the command. @param {HTMLElement | null} near */
+	#went(near) {
+		const choice = this.#choice;
+		this.#first = 0;
+		const [whole, next, { verb, parts }] = [choice.whole(), [...choice.next()], choice];
+		if (whole.length === 1 && !choice.goesOn) return this.#choose(whole[0], near);
+		const name = `Commands at ${wordsOf(parts.at(-1) ?? "")}`;
+		if (whole.length > 1 && !choice.goesOn) {
+			choice.clear();
+			openMenu(this.element, name, near, whole.map((one) => [this.#text(one), () => (Object.assign(choice, { verb, parts }), this.#choose(one, near))]));
+		} else if (next.length > 0 && whole.length === 0 && next.every(isWord) && near?.closest(".picture")) {
+			openMenu(this.element, name, near, next.map((part) => [wordsOf(part), () => (choice.pick([part]), this.#went(near))]));
+		}
+		this.#draw();
+	}
+
+	#undo() {
+		this.#forget();
+		this.#choice.undo();
+		this.#say("");
+		this.#draw();
+	}
+
+	/** Shows again what is. */
+	#forget() {
+		if (!this.#tried) return;
+		this.#tried = null;
+		const { viewer } = this.live;
+		viewer.show(viewer.position);
+	}
+
+	/** Returns what stands for a part on the page. @param {string | undefined} part @returns {HTMLElement | null} */
+	#shownAt(part = "") {
+		const [, board, name] = /^(@|\d+ )(.*)$/.exec(part) ?? [];
+		if (!board) return null;
+		return this.live.root.querySelector(`.picture [${board === "@" ? "data-target" : "data-at"}="${CSS.escape(name)}"]`);
 	}
 
 	/** @param {string} text */
 	#typed(text) {
 		const known = this.legal.find((one) => this.#text(one) === text);
-		if (known) this.#choose(known, this.field);
+		if (known?.irreversible) this.#choose(known, this.field);
 		else this.give(text);
 	}
 
-	/** Gives a command, once it is confirmed where it cannot be undone. @param {Legal} one @param {Element | null} near */
+	/** Gives a command, once it is confirmed where it cannot be undone, or was shown where that is wanted.
+	 * @param {Legal} one @param {HTMLElement | null} near */
 	#choose(one, near) {
-		if (!one.irreversible) return void this.give(this.#text(one));
 		const text = this.#text(one);
-		this.#open(`Really ${text}?`, near, [["No", () => {}], [`Yes, ${text}`, () => this.give(text)]]);
+		if (one.irreversible) {
+			this.#choice.clear();
+			this.#draw();
+			openMenu(this.element, `Really ${text}?`, near, [["No", () => {}], [`Yes, ${text}`, () => this.give(text)]]);
+		} else if (isTried()) this.#try(one);
+		else this.#send(one);
 	}
 
-	/** @param {string} at */
-	#at(at) {
-		return this.live.root.querySelector(`.picture [data-at="${at}"]`);
+	/** Shows what a command would do (VW-47). @param {Legal} one */
+	async #try(one) {
+		this.#tried = one;
+		this.#draw();
+		const said = await tryOut(this.live, one, () => this.#tried === one);
+		if (this.#tried === one) this.#say(said);
 	}
 
-	/** Offers what can be done at a place, next to it: by the words that differ where there are any.
-	 * @param {Legal[]} here @param {string} at */
-	#menu(here, at) {
-		const near = this.#at(at);
-		this.#open(`Commands at ${at}`, near, here.map((one) => {
-			const words = (one.targets ?? []).filter((target) => typeof target === "string");
-			return [words.join(" ") || this.#text(one), () => this.#choose(one, near)];
-		}));
+	/** @param {Legal} one */
+	#send(one) {
+		this.#forget();
+		this.#choice.clear();
+		this.#draw();
+		this.give(this.#text(one));
 	}
 
-	/** Opens a menu next to something. @param {string} name @param {Element | null} near
-	 * @param {[text: string, chosen: () => void][]} choices */
-	#open(name, near, choices) {
-		const items = choices.map(([text, chosen]) => {
-			const item = html("button", { type: "button", role: "menuitem", tabindex: -1 }, html("bdi", {}, shown(text)));
-			item.addEventListener("click", () => (menu.hidePopover(), chosen()));
-			return item;
-		});
-		// A popover is above everything; Escape and a click elsewhere close it, and the focus goes back to the board.
-		const menu = html("div", { role: "menu", class: "menu", popover: "", "aria-label": name }, ...items);
-		menu.addEventListener("keydown", (event) => {
-			const index = items.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement));
-			if (event.key === "Tab") menu.hidePopover();
-			else if (event.key === "ArrowDown") items[(index + 1) % items.length].focus();
-			else if (event.key === "ArrowUp") items[(index + items.length - 1) % items.length].focus();
-			else return;
-			event.preventDefault();
-		});
-		menu.addEventListener("toggle", (event) => /** @type {ToggleEvent} */ (event).newState === "closed" && menu.remove());
-		this.element.append(menu);
-		menu.showPopover();
-		const place = near?.getBoundingClientRect();
-		const { width, height } = menu.getBoundingClientRect();
-		if (place) {
-			const below = place.bottom + height <= innerHeight ? place.bottom : place.top - height;
-			menu.style.top = `${Math.max(0, below)}px`;
-			menu.style.left = `${Math.max(0, Math.min(place.left, innerWidth - width))}px`;
-		}
-		items[0].focus();
-	}
-
-	/** Gives a command, or has what is due rolled; sends it again, with the same key, until an answer comes. @param {string} text */
+	/** Gives a command, or has what is due rolled. @param {string} text */
 	async give(text) {
-		if (this.#isSending) return this.#say("The last command is still on its way.");
-		const { live } = this;
 		const command = text.trim();
-		this.#isSending = true;
 		this.send.disabled = true;
-		const headers = { "idempotency-key": crypto.randomUUID(), ...(live.tag ? { "if-match": live.tag } : {}) };
-		try {
-			const body = { commands: command ? [command] : [] };
-			const count = await this.#sent(body, headers, command || "the roll");
-			this.#say(count > 0 ? "" : "The host rolls the dice of this match.");
-			if (this.field.value.trim() === command) this.field.value = "";
-		} catch (error) {
-			this.#refused(error, command);
-		}
-		this.#isSending = false;
+		const became = await this.sender.give(command);
+		if (became === "waiting") return;
 		this.send.disabled = false;
-	}
-
-	/** Returns how many entries were recorded. @param {object} body @param {Record<string, string>} headers @param {string} what */
-	async #sent(body, headers, what) {
-		for (let wait = 1; ; wait = Math.min(30, 2 * wait)) {
-			try {
-				this.#say(`Sending ${shown(what)} …`);
-				const response = await this.live.api.send(this.live.path("entries"), body, headers);
-				const { entries } = await readJson(response);
-				// What was seen before still held, so with the own command it is what is seen now.
-				this.live.tag = response.headers.get("etag") ?? "";
-				this.live.given++;
-				return entries.length;
-			} catch (error) {
-				if (!(error instanceof NoAnswer)) throw error;
-				for (let left = wait; left > 0; left--) {
-					this.#say(`No answer yet to ${shown(what)}. Sending it again in ${left} s.`);
-					await sleep(1000);
-				}
-			}
-		}
-	}
-
-	/** @param {unknown} error @param {string} command */
-	#refused(error, command) {
+		if (became === "given") return void (this.field.value.trim() === command && (this.field.value = ""));
 		if (command) this.field.value = command;
-		const isMoved = error instanceof Problem && error.status === 412;
-		this.#say(isMoved ? "The game has moved on. Look at it, then send again." : `Not done: ${error instanceof Error ? error.message : error}`);
-		if (!isMoved) this.#refusedAt = this.live.viewer.length;
+		if (became === "refused") this.#refusedAt = this.live.viewer.length;
 		this.field.focus();
 	}
 

@@ -1,12 +1,13 @@
 /**
  * One match, live: the viewer, what it shows from the service, and what belongs to playing (VW-13).
  *
- * @import {Frame, Frames} from "./frames.d.ts"
+ * @import {Frames} from "./frames.d.ts"
  */
-import { Viewer, html, shown } from "./viewer.js";
+import { html, shown } from "./viewer.js";
 import { Api, NoAnswer, Problem, pause, readEvents, readJson, sleep } from "./api.js";
 import { addToken, chosenOf, kept, nameOf, refusal, showInvitation, showNoAccess, takeToken } from "./access.js";
 import { CommandPanel } from "./commands.js";
+import { LiveViewer } from "./liveviewer.js";
 import { MatchTools } from "./tools.js";
 import { TurnLine } from "./turn.js";
 
@@ -26,33 +27,6 @@ export async function showMatch(match, root) {
 	if (what.invitation) return showInvitation(match, root);
 	if (!access) return showNoAccess(match, root);
 	await new LiveMatch(match, access, root).begin();
-}
-
-/** A viewer of a match that goes on. */
-export class LiveViewer extends Viewer {
-	/** Adds frames in place of those after `position`. @param {Frame[]} frames @param {number} [position] */
-	append(frames, position = this.length) {
-		const { timeline } = this;
-		timeline.frames.length = Math.min(timeline.frames.length, position);
-		for (const track of [timeline.shapes, ...timeline.blocks.flatMap((places) => [...places.values()])]) {
-			track.from.length = track.values.length = track.index(position) + 1;
-		}
-		timeline.append(frames);
-		this.grown(position + 1);
-		this.show(Math.min(this.position, this.length));
-	}
-
-	/** Marks places of each board, such as with ` reach`. @param {Map<string, string>[]} marks */
-	mark(marks) {
-		this.picture.boards.forEach((view, board) => (view.marks = marks[board] ?? new Map()));
-		this.show(this.position);
-	}
-
-	/** Goes to another address of this page; "back" returns to this entry. @param {string} address */
-	leave(address) {
-		this.write();
-		history.pushState(null, "", address);
-	}
 }
 
 /** A match that is followed as it is played. */
@@ -81,16 +55,12 @@ export class LiveMatch {
 		this.kind = access.token[3];
 		this.root = root;
 		this.as = "";
-		this.viewer = new LiveViewer(root);
+		this.viewer = new LiveViewer(root, (parts) => this.commands.picked(parts));
 		this.commands = new CommandPanel(this);
 		this.turn = new TurnLine(this);
 		this.tools = new MatchTools(this);
 		this.fresh.addEventListener("click", () => this.viewer.go(this.viewer.length));
 		this.viewer.addEventListener("position", () => this.#moved());
-		this.viewer.addEventListener("pick", (event) => {
-			const [board, place] = /** @type {CustomEvent} */ (event).detail;
-			this.commands.picked(board, place);
-		});
 		addEventListener("popstate", () => this.branch !== this.#shownBranch && this.load());
 		document.querySelector("header")?.append(this.connection, this.fresh, this.tools.element);
 		// What can be done stands below the board, in sight on a phone too.

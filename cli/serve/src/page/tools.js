@@ -4,6 +4,7 @@
  * @import {LiveMatch} from "./match.js"
  */
 import { html, shown } from "./viewer.js";
+import { trialChoice } from "./trial.js";
 import { dropToken, keep, nameOf, switches, tokenForm } from "./access.js";
 
 /** @typedef {{branch: string, entries: number, from: {branch: string, seq: number} | null}} Branch */
@@ -48,14 +49,15 @@ export class MatchTools {
 		start.addEventListener("submit", (event) => (event.preventDefault(), this.#start()));
 		const compare = html("form", {}, html("label", { for: "other-branch" }, "Compare with"), this.other, html("button", {}, "Compare"));
 		compare.addEventListener("submit", (event) => (event.preventDefault(), this.#compare()));
-		this.start = start;
+		const back = action("Take back the last entry", () => this.#takeBack().catch((error) => this.#say(error)));
+		this.start = html("div", {}, start, back);
 		this.compare = compare;
 		const files = html("div", { class: "files" }, action("Page of what you see (.html)", () => this.#download("replay.html")), this.replayFile);
 		const links = [html("a", { href: "/" }, "All matches"), action("Forget this device", () => this.#forget("every token of this match", () => keep(live.match, null)))];
 		const drop = action("Forget this token", () => this.#forget(`the token of ${nameOf(live.access)}`, () => dropToken(live.match, live.access.token)));
 		const who = html("div", { class: "who" }, ...(live.hosts ? [pair("Look as", this.seat)] : []), ...switches(live.match, live.access.token));
-		const access = html("details", { class: "fold access", name: "tools" }, this.you, html("div", { class: "panel" }, who, ...(live.plays ? [live.turn.choices()] : []), tokenForm(live.match), drop));
-		const branches = fold("Branches", this.branches, this.here, start, compare, this.compared);
+		const access = html("details", { class: "fold access", name: "tools" }, this.you, html("div", { class: "panel" }, who, ...(live.plays ? [live.turn.choices(), trialChoice()] : []), tokenForm(live.match), drop));
+		const branches = fold("Branches", this.branches, this.here, this.start, compare, this.compared);
 		branches.addEventListener("toggle", () => branches.open && this.listBranches().catch((error) => this.#say(error)));
 		const invite = live.hosts ? [fold("Players", ...this.#invitations())] : [];
 		const more = fold("More", this.about, files, ...links, this.note);
@@ -120,10 +122,25 @@ export class MatchTools {
 		this.here.textContent = `Entry ${viewer.timeline.number(viewer.position)} is shown.`;
 	}
 
-	async #start() {
+	#start() {
+		const { timeline, position } = this.live.viewer;
+		return this.#branch(this.branchName.value.trim(), timeline.number(position));
+	}
+
+	/** Goes on from before the last entry, on a branch of its own: what is recorded stays (VW-48). */
+	async #takeBack() {
 		const { live } = this;
-		const name = this.branchName.value.trim();
-		const number = live.viewer.timeline.number(live.viewer.position);
+		const { timeline, length } = live.viewer;
+		if (length === 0) return this.#say("There is no entry to take back.");
+		/** @type {{items: Branch[]}} */ const { items } = await live.api.get(`/v1/matches/${live.match}/branches`);
+		let number = 1;
+		while (items.some(({ branch }) => branch === `back-${number}`)) number++;
+		await this.#branch(`back-${number}`, timeline.number(length - 1));
+	}
+
+	/** Makes a branch that begins after an entry, and goes there. @param {string} name @param {number} number */
+	async #branch(name, number) {
+		const { live } = this;
 		try {
 			await live.api.post(`/v1/matches/${live.match}/branches`, { name, from: `${live.branch}:${number}` });
 			live.viewer.leave(`/m/${live.match}?branch=${encodeURIComponent(name)}`);

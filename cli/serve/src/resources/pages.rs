@@ -48,11 +48,16 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         script("viewer.js", &SCRIPT),
         script("access.js", include_str!("../page/access.js")),
         script("api.js", include_str!("../page/api.js")),
+        script("choice.js", include_str!("../page/choice.js")),
         script("commands.js", include_str!("../page/commands.js")),
         script("home.js", include_str!("../page/home.js")),
         script("live.js", include_str!("../page/live.js")),
+        script("liveviewer.js", include_str!("../page/liveviewer.js")),
         script("match.js", include_str!("../page/match.js")),
+        script("menu.js", include_str!("../page/menu.js")),
+        script("sender.js", include_str!("../page/sender.js")),
         script("tools.js", include_str!("../page/tools.js")),
+        script("trial.js", include_str!("../page/trial.js")),
         script("turn.js", include_str!("../page/turn.js")),
     ]
 });

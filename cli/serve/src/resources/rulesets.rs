@@ -5,7 +5,9 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use serde::Serialize;
+use serde_json::Value;
 use turnfold_core::AnyRules;
+use turnfold_replay::rulebook::sections;
 use utoipa::ToSchema;
 
 use super::statuses::Open;
@@ -28,6 +30,27 @@ pub(crate) struct Ruleset {
     summary: String,
     /// A small setup to try it on, as TOML.
     example: String,
+    /// What each command means, as `rules` prints it (VW-44).
+    commands: Vec<RulesetCommand>,
+}
+
+/// A command of a game.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RulesetCommand {
+    /// How it is written, such as `move Q,R`.
+    command: String,
+    text: String,
+}
+
+/// Returns the commands that a rulebook describes.
+fn commands(rulebook: &str) -> Vec<RulesetCommand> {
+    let sections = sections(rulebook);
+    let items = sections.get("commands").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let text = |item: &Value, name| item.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    items
+        .iter()
+        .map(|item| RulesetCommand { command: text(item, "command"), text: text(item, "text") })
+        .collect()
 }
 
 /// List the games
@@ -44,6 +67,7 @@ pub(crate) async fn list(
         version: rules.version(),
         summary: rules.summary().into(),
         example: rules.example().into(),
+        commands: commands(rules.rulebook()),
     };
     let items: Vec<_> = app.registry.iter().map(ruleset).collect();
     Ok(json(StatusCode::OK, &List { items, next: None::<String> }))

@@ -36,6 +36,7 @@ use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, Rules, Secrets, SetupError};
 use crate::seat::{Perspective, Seat};
+use crate::targets::Targets;
 use crate::text::Malformed;
 
 pub use command::{Command, Ids};
@@ -110,6 +111,19 @@ impl Rules for Channel {
 
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {
         legal::candidates(state, seat)
+    }
+
+    fn targets(command: &Command) -> Targets {
+        match command {
+            Command::Take { row, ids } => {
+                let energies = ids.as_slice().iter().map(|id| picture::energy_target(*id));
+                Targets::pieces(energies).then_piece(picture::row_target(row))
+            }
+            Command::Move { id, row } => {
+                Targets::pieces([picture::energy_target(*id), picture::row_target(row)])
+            }
+            _ => Targets::default(),
+        }
     }
 
     fn view(state: &State, viewer: Perspective) -> View {

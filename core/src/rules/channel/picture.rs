@@ -5,6 +5,7 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::fmt::Display;
 
 use super::board::ROW_SIZE;
 use super::energy::{Chakra, Color, Energy};
@@ -103,25 +104,35 @@ fn words(items: impl IntoIterator<Item: ToString>, separator: &str) -> String {
 }
 
 fn heading_row(label: TextLine) -> PieceRow {
-    PieceRow { label, pieces: Vec::new() }
+    PieceRow { label, ..PieceRow::default() }
 }
 
 fn maya(state: &State) -> Vec<PieceRow> {
     let heading = heading_row(TextLine::plain(format!("maya, {} in the bag", state.bag.len())));
     let row = |energies: &[Option<Energy>; ROW_SIZE]| {
         let pieces = energies.iter().map(|energy| piece(*energy, "")).collect();
-        PieceRow { label: TextLine::default(), pieces }
+        PieceRow { pieces, ..PieceRow::default() }
     };
     [heading].into_iter().chain(state.maya.iter().map(row)).collect()
+}
+
+/// Names an energy as commands have it that are clicked (VW-43).
+pub(super) fn energy_target(id: EnergyId) -> String {
+    format!("energy {id}")
+}
+
+/// Names a row as commands have it that are clicked (VW-43).
+pub(super) fn row_target(row: impl Display) -> String {
+    format!("row {row}")
 }
 
 /// Draws an energy or an empty column.
 fn piece(energy: Option<Energy>, mark: &str) -> Piece {
     let Some(energy) = energy else {
-        return Piece { text: String::new(), tint: Tint::Faint, mark: String::new() };
+        return Piece { text: String::new(), tint: Tint::Faint, mark: String::new(), target: String::new() };
     };
     let text = format!("{}{}", letter(energy.color), energy.id);
-    Piece { text, tint: tint(energy.color), mark: mark.into() }
+    Piece { text, tint: tint(energy.color), mark: mark.into(), target: energy_target(energy.id) }
 }
 
 /// Draws a player's board: whose it is, the score and the tokens, then the rows.
@@ -144,6 +155,7 @@ fn board(state: &State, viewer: Perspective, seat: Seat, player: &Player, offers
         rows.extend(parts.map(|(part, energies)| PieceRow {
             label: if part == 0 { row_label(state, viewer, player, row) } else { TextLine::default() },
             pieces: energies.iter().map(|energy| piece(*energy, mark(energy))).collect(),
+            target: if part == 0 { format!("{seat} {}", row_target(row)) } else { String::new() },
         }));
     }
     if player.yinyang_halves > 0 {

@@ -23,6 +23,7 @@ pub(super) fn picture(state: &State, viewer: Perspective) -> Picture {
                 board: state.board,
                 cells: cells(state, viewer),
                 arrows: arrows(state, viewer),
+                targets: Vec::new(),
             }),
             Block::Lines(legend(state, viewer)),
         ]

@@ -33,6 +33,7 @@ use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, Rules, Secrets, SetupError};
 use crate::seat::{Perspective, Seat};
+use crate::targets::Targets;
 use crate::text::Malformed;
 
 pub use command::Command;
@@ -103,6 +104,13 @@ impl Rules for Hexcapture {
 
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {
         legal::candidates(state, seat)
+    }
+
+    fn targets(command: &Command) -> Targets {
+        match command {
+            Command::Move(way) | Command::Stick(way) => Targets::pieces([picture::way_target(*way)]),
+            _ => Targets::default(),
+        }
     }
 
     fn view(state: &State, _viewer: Perspective) -> View {

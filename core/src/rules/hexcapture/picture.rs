@@ -15,7 +15,12 @@ pub(super) fn picture(state: &State) -> Picture {
     Picture {
         blocks: [
             Block::Lines(heading(state)),
-            Block::Hexes(HexBoard { board: state.board, cells: cells(state), arrows: Vec::new() }),
+            Block::Hexes(HexBoard {
+                board: state.board,
+                cells: cells(state),
+                arrows: Vec::new(),
+                targets: ways(state),
+            }),
             Block::Lines(legend(state)),
         ]
         .into(),
@@ -70,6 +75,16 @@ fn heading(state: &State) -> Vec<TextLine> {
         lines.push(TextLine::default().with(format!("a roll is due: {due}"), Tint::Bright));
     }
     lines
+}
+
+/// Names a neighbor of the cursor as commands have it that are clicked (VW-43).
+pub(super) fn way_target(way: Direction) -> String {
+    format!("to {way}")
+}
+
+fn ways(state: &State) -> Vec<(Hex, String)> {
+    let neighbors = Direction::ALL.map(|way| (state.cursor.neighbor(way), way_target(way)));
+    neighbors.into_iter().filter(|(hex, _)| state.board.contains(*hex)).collect()
 }
 
 fn cells(state: &State) -> Vec<Cell> {

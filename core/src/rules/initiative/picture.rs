@@ -16,7 +16,12 @@ pub(super) fn picture(state: &State) -> Picture {
     Picture {
         blocks: [
             Block::Lines(heading(state)),
-            Block::Hexes(HexBoard { board: state.board, cells: cells(state, &labels), arrows: Vec::new() }),
+            Block::Hexes(HexBoard {
+                board: state.board,
+                cells: cells(state, &labels),
+                arrows: Vec::new(),
+                targets: Vec::new(),
+            }),
             Block::Lines(legend(state, &labels)),
         ]
         .into(),

@@ -29,6 +29,7 @@ use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, Rules, Secrets, SetupError};
 use crate::seat::{Perspective, Seat};
+use crate::targets::Targets;
 use crate::text::Malformed;
 
 pub use command::Command;
@@ -106,6 +107,17 @@ impl Rules for Lifecycle {
 
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {
         legal::candidates(state, seat)
+    }
+
+    fn targets(command: &Command) -> Targets {
+        match command {
+            Command::Attack(unit) => Targets::pieces([picture::unit_target(unit)]),
+            Command::Skill { skill, target } => {
+                let skill = Targets::default().then_word(skill.as_str());
+                target.iter().fold(skill, |targets, unit| targets.then_piece(picture::unit_target(unit)))
+            }
+            _ => Targets::default(),
+        }
     }
 
     fn view(state: &State, _viewer: Perspective) -> View {

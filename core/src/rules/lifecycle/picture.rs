@@ -46,14 +46,14 @@ fn heading(state: &State) -> TextLine {
 fn queue(state: &State) -> PieceRow {
     let piece = |id: Id| {
         let tint = state.find(&id).map_or(Tint::Plain, |(_, unit)| tint(unit.team));
-        Piece { text: id.to_string(), tint, mark: String::new() }
+        Piece { text: id.to_string(), tint, mark: String::new(), target: String::new() }
     };
     if state.winner().is_some() {
-        return PieceRow { label: TextLine::plain("next: none"), pieces: Vec::new() };
+        return PieceRow { label: TextLine::plain("next: none"), ..PieceRow::default() };
     }
     let pieces: Vec<Piece> = projected_queue(state, QUEUE_LENGTH).into_iter().map(piece).collect();
     let label = if pieces.is_empty() { "next: none, a stalemate" } else { "next:" };
-    PieceRow { label: TextLine::plain(label), pieces }
+    PieceRow { label: TextLine::plain(label), pieces, target: String::new() }
 }
 
 fn units(state: &State) -> Vec<Bar> {
@@ -62,6 +62,11 @@ fn units(state: &State) -> Vec<Bar> {
     let id_width = state.units.iter().map(|unit| unit.id.as_str().len()).max().unwrap_or_default();
     let bars = |(index, unit): (UnitIndex, &Unit)| unit_bars(unit, done(index), id_width);
     (0..).zip(&state.units).flat_map(bars).collect()
+}
+
+/// Names a unit as commands have it that are clicked (VW-43).
+pub(super) fn unit_target(id: &Id) -> String {
+    format!("unit {id}")
 }
 
 /// Draws a unit's charge and hit points; `done` is what it has done if it is the active one.
@@ -83,6 +88,7 @@ fn unit_bars(unit: &Unit, done: Option<Done>, id_width: usize) -> [Bar; 2] {
         of: TURN_CHARGE,
         tint: charge_tint,
         chips: turn_chips(unit, done.unwrap_or_default()),
+        target: unit_target(id),
     };
     let hp = Bar {
         label: TextLine::plain(indent).with("hp", Tint::Faint),
@@ -90,6 +96,7 @@ fn unit_bars(unit: &Unit, done: Option<Done>, id_width: usize) -> [Bar; 2] {
         of: u64::from(*max_hp),
         tint: hp_tint,
         chips: unit.statuses.iter().map(|status| chip(status_words(status), Tint::Bright)).collect(),
+        target: unit_target(id),
     };
     [charge, hp]
 }

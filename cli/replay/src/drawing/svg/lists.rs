@@ -116,7 +116,7 @@ pub(super) fn rows(
 }
 
 fn draw_piece(body: &mut Markup, piece: &Piece, [x, y]: [i32; 2], radius: i32) {
-    let Piece { text, tint, mark } = piece;
+    let Piece { text, tint, mark, .. } = piece;
     let (class, fill) = (class(*tint), Fill::of(*tint));
     let radius = if text.is_empty() { radius / 2 } else { radius };
     body.put(format_args!("<g class=\"piece {class}\" text-anchor=\"middle\">\n"));

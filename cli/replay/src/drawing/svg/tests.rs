@@ -13,7 +13,7 @@ fn cell(at: Hex, label: &str, tint: Tint) -> Cell {
 }
 
 fn board(radius: u8, cells: Vec<Cell>, arrows: Vec<Arrow>) -> Block {
-    Block::Hexes(HexBoard { board: Board::new(radius), cells, arrows })
+    Block::Hexes(HexBoard { board: Board::new(radius), cells, arrows, targets: Vec::new() })
 }
 
 fn body(picture: &Picture, highlights: &Highlights) -> String {
@@ -61,11 +61,26 @@ fn text_on_a_color_of_the_game_is_black_or_white() {
 
 #[test]
 fn rows_bars_and_arrows_are_drawn() {
-    let piece = |text: &str, mark: &str| Piece { text: text.into(), tint: Tint::Third, mark: mark.into() };
-    let rows =
-        vec![PieceRow { label: TextLine::plain("top"), pieces: vec![piece("A1", "+"), piece("", "")] }];
+    let piece = |text: &str, mark: &str| Piece {
+        text: text.into(),
+        tint: Tint::Third,
+        mark: mark.into(),
+        target: String::new(),
+    };
+    let rows = vec![PieceRow {
+        label: TextLine::plain("top"),
+        pieces: vec![piece("A1", "+"), piece("", "")],
+        target: String::new(),
+    }];
     let chips = vec![Span { text: "stun".into(), tint: Tint::Bright }];
-    let bars = vec![Bar { label: TextLine::plain("hp"), value: 5, of: 20, tint: Tint::First, chips }];
+    let bars = vec![Bar {
+        label: TextLine::plain("hp"),
+        value: 5,
+        of: 20,
+        tint: Tint::First,
+        chips,
+        target: String::new(),
+    }];
     let arrow = Arrow { tint: Tint::Second, path: vec![Hex::new(0, 0), Hex::new(0, -1)] };
     let blocks = vec![board(1, Vec::new(), vec![arrow]), Block::Rows(rows), Block::Bars(bars)];
     let svg = body(&Picture { blocks }, &Highlights::default());
@@ -172,8 +187,8 @@ fn every_label_stays_within_its_hex_or_disc() {
         let text = "W".repeat(count);
         let mark = "M".repeat(count);
         let cells = vec![Cell { at: Hex::new(0, 0), label: text.clone(), mark, tint: Tint::First }];
-        let piece = Piece { text, tint: Tint::First, mark: String::new() };
-        let rows = vec![PieceRow { label: TextLine::default(), pieces: vec![piece] }];
+        let piece = Piece { text, tint: Tint::First, mark: String::new(), target: String::new() };
+        let rows = vec![PieceRow { label: TextLine::default(), pieces: vec![piece], target: String::new() }];
         let svg = body(
             &Picture { blocks: vec![board(0, cells, Vec::new()), Block::Rows(rows)] },
             &Highlights::default(),

@@ -14,7 +14,12 @@ fn cell(q: i32, r: i32, label: &str, mark: &str) -> Cell {
 
 fn check(radius: u8, cells: Vec<Cell>, expected: &str) {
     let picture = Picture {
-        blocks: vec![Block::Hexes(HexBoard { board: Board::new(radius), cells, arrows: Vec::new() })],
+        blocks: vec![Block::Hexes(HexBoard {
+            board: Board::new(radius),
+            cells,
+            arrows: Vec::new(),
+            targets: Vec::new(),
+        })],
     };
     assert_eq!(plain(&picture), expected.strip_prefix('\n').unwrap());
 }
@@ -88,6 +93,7 @@ fn no_line_is_wider_than_55_columns_at_radius_8() {
             board: Board::new(8),
             cells: vec![cell(0, 0, "A1", "")],
             arrows: Vec::new(),
+            targets: Vec::new(),
         })],
     };
     let text = plain(&picture);
@@ -105,9 +111,17 @@ fn control_characters_are_shown_and_trailing_spaces_cut() {
 }
 
 fn row(label: &str, pieces: &[(&str, &str)]) -> PieceRow {
-    let piece =
-        |(text, mark): &(&str, &str)| Piece { text: (*text).into(), tint: Tint::First, mark: (*mark).into() };
-    PieceRow { label: TextLine::plain(label), pieces: pieces.iter().map(piece).collect() }
+    let piece = |(text, mark): &(&str, &str)| Piece {
+        text: (*text).into(),
+        tint: Tint::First,
+        mark: (*mark).into(),
+        target: String::new(),
+    };
+    PieceRow {
+        label: TextLine::plain(label),
+        pieces: pieces.iter().map(piece).collect(),
+        target: String::new(),
+    }
 }
 
 /// VW-34
@@ -130,7 +144,7 @@ fn bars_fill_up_and_carry_chips() {
     let bar = |label: &str, value: u64, of: u64, chips: &[&str]| {
         let chip = |text: &&str| Span { text: (*text).into(), tint: Tint::Bright };
         let (label, chips) = (TextLine::plain(label), chips.iter().map(chip).collect());
-        Bar { label, value, of, tint: Tint::First, chips }
+        Bar { label, value, of, tint: Tint::First, chips, target: String::new() }
     };
     let bars = vec![
         bar("ogre hp", 5, 20, &["stun", "poison"]),
@@ -149,7 +163,12 @@ x       [####################] 18446744073709551615/18446744073709551615
 
 #[test]
 fn what_changed_and_what_is_in_reach_have_signs() {
-    let board = HexBoard { board: Board::new(1), cells: vec![cell(0, 0, "A1", "<>")], arrows: Vec::new() };
+    let board = HexBoard {
+        board: Board::new(1),
+        cells: vec![cell(0, 0, "A1", "<>")],
+        arrows: Vec::new(),
+        targets: Vec::new(),
+    };
     let rows = vec![row("1", &[("A1", "")]), row("2", &[("A2", "")])];
     let picture = Picture { blocks: vec![Block::Hexes(board), Block::Rows(rows)] };
     let changed = [Place::Hex(Hex::new(0, 0)), Place::Hex(Hex::new(0, 1))];
@@ -181,7 +200,12 @@ q above its column, r at the upper left of its row, which runs down to the right
 /// A stepper finds what to keep in view.
 #[test]
 fn each_piece_of_a_line_tells_what_it_shows() {
-    let board = HexBoard { board: Board::new(1), cells: vec![cell(0, 0, "A1", "")], arrows: Vec::new() };
+    let board = HexBoard {
+        board: Board::new(1),
+        cells: vec![cell(0, 0, "A1", "")],
+        arrows: Vec::new(),
+        targets: Vec::new(),
+    };
     let picture =
         Picture { blocks: vec![Block::Lines(vec![TextLine::plain("turn 1")]), Block::Hexes(board)] };
     let drawn = lines(&picture, &Highlights::default(), WIDTH);

@@ -1,11 +1,11 @@
 //! What differs between two pictures, part by part.
 
 use serde::{Serialize, Serializer};
-use turnfold_core::Square;
 use turnfold_core::picture::{Arrow, Bar, Block, Cell, PieceRow, SquareCell, TextLine};
+use turnfold_core::{Hex, Square};
 
 use super::picture::{
-    ArrowForm, BarForm, CellForm, FramePicture, LineForm, RowForm, SquareArrowForm, SquareForm,
+    ArrowForm, BarForm, CellForm, FramePicture, LineForm, RowForm, SquareArrowForm, SquareForm, target,
 };
 use crate::drawing::{Place, Spot};
 
@@ -24,6 +24,7 @@ enum Content {
     Gone,
     Cell(Cell),
     Arrows(Vec<Arrow>),
+    Targets(Vec<(Hex, String)>),
     Square(SquareCell),
     SquareArrows(Vec<Arrow<Square>>),
     Line(TextLine),
@@ -47,14 +48,15 @@ impl PictureChange {
                 (Block::Hexes(old), Block::Hexes(new)) if old.board == new.board => {
                     let hex = |cell: &Cell| (cell.at, Place::Hex(cell.at));
                     cells(&old.cells, &new.cells, hex, Content::Cell, add);
-                    arrows(&old.arrows, &new.arrows, Content::Arrows, add);
+                    whole(Place::Arrows, &old.arrows, &new.arrows, Content::Arrows, add);
+                    whole(Place::Targets, &old.targets, &new.targets, Content::Targets, add);
                 }
                 (Block::Grid(old), Block::Grid(new))
                     if (old.board, old.flipped) == (new.board, new.flipped) =>
                 {
                     let square = |cell: &SquareCell| (cell.at, Place::Square(cell.at));
                     cells(&old.cells, &new.cells, square, Content::Square, add);
-                    arrows(&old.arrows, &new.arrows, Content::SquareArrows, add);
+                    whole(Place::Arrows, &old.arrows, &new.arrows, Content::SquareArrows, add);
                 }
                 (Block::Lines(old), Block::Lines(new)) => items(old, new, Content::Line, add),
                 (Block::Rows(old), Block::Rows(new)) => items(old, new, Content::Row, add),
@@ -85,15 +87,16 @@ fn cells<T: Clone + PartialEq, P: Copy + Ord>(
     }
 }
 
-/// Compares all arrows of two boards.
-fn arrows<T: Clone + PartialEq>(
+/// Compares what two boards have as a whole, such as all arrows.
+fn whole<T: Clone + PartialEq>(
+    place: Place,
     old: &[T],
     new: &[T],
     content: fn(Vec<T>) -> Content,
     add: &mut dyn FnMut(Place, Content),
 ) {
     if old != new {
-        add(Place::Arrows, if new.is_empty() { Content::Gone } else { content(new.to_vec()) });
+        add(place, if new.is_empty() { Content::Gone } else { content(new.to_vec()) });
     }
 }
 
@@ -126,6 +129,7 @@ impl Serialize for PlaceForm {
             Place::Hex(hex) => (hex.q, hex.r).serialize(serializer),
             Place::Square(square) => serializer.collect_str(&square),
             Place::Arrows => serializer.serialize_str("arrows"),
+            Place::Targets => serializer.serialize_str("targets"),
             Place::Index(index) => index.serialize(serializer),
         }
     }
@@ -137,6 +141,7 @@ impl Serialize for Content {
             Self::Gone => serializer.serialize_none(),
             Self::Cell(cell) => CellForm(cell).serialize(serializer),
             Self::Arrows(arrows) => serializer.collect_seq(arrows.iter().map(ArrowForm)),
+            Self::Targets(targets) => serializer.collect_seq(targets.iter().map(target)),
             Self::Square(cell) => SquareForm(cell).serialize(serializer),
             Self::SquareArrows(arrows) => serializer.collect_seq(arrows.iter().map(SquareArrowForm)),
             Self::Line(line) => LineForm(line).serialize(serializer),

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
-use turnfold_core::Square;
 use turnfold_core::picture::{
     Arrow, Bar, Block, Cell, HexBoard, Picture, Piece, PieceRow, Span, SquareCell, SquareGrid, TextLine, Tint,
 };
+use turnfold_core::{Hex, Square};
 
 /// A picture in which each part has an index of its own: a hex or square holds one cell, and none is off its board.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,8 @@ impl From<Picture> for FramePicture {
     fn from(mut picture: Picture) -> Self {
         for block in &mut picture.blocks {
             match block {
-                Block::Hexes(HexBoard { board, cells, .. }) => {
+                Block::Hexes(HexBoard { board, cells, targets, .. }) => {
+                    targets.retain(|(hex, _)| board.contains(*hex));
                     let on_board = cells.drain(..).filter(|cell| board.contains(cell.at));
                     let by_hex: BTreeMap<_, _> = on_board.map(|cell| (cell.at, cell)).collect();
                     *cells = by_hex.into_values().collect();
@@ -60,13 +61,16 @@ impl<'a> Serialize for BlockForm<'a> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         match self.0 {
-            Block::Hexes(HexBoard { board, cells, arrows }) => {
+            Block::Hexes(HexBoard { board, cells, arrows, targets }) => {
                 map.serialize_entry("board", &board.radius())?;
                 let cell =
                     |cell: &'a Cell| (cell.at.q, cell.at.r, &cell.label, &cell.mark, TintForm(cell.tint));
                 map.serialize_entry("cells", &cells.iter().map(cell).collect::<Vec<_>>())?;
                 if !arrows.is_empty() {
                     map.serialize_entry("arrows", &forms(arrows, ArrowForm))?;
+                }
+                if !targets.is_empty() {
+                    map.serialize_entry("targets", &forms(targets, target))?;
                 }
             }
             Block::Grid(SquareGrid { board, flipped, cells, arrows }) => {
@@ -162,25 +166,58 @@ impl Serialize for ArrowForm<'_> {
     }
 }
 
-/// A row as its label and its pieces, each a text, its tint and a mark.
+/// A hex and the part of commands that it stands for.
+pub(super) fn target((hex, name): &(Hex, String)) -> ((i32, i32), &str) {
+    ((hex.q, hex.r), name)
+}
+
+/// A row as its label and its pieces, each a text, its tint, a mark and its name; then its own name.
 pub(super) struct RowForm<'a>(pub(super) &'a PieceRow);
 
-impl<'a> Serialize for RowForm<'a> {
+impl Serialize for RowForm<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let PieceRow { label, pieces } = self.0;
-        let piece = |piece: &'a Piece| (&piece.text, TintForm(piece.tint), &piece.mark);
-        (LineForm(label), pieces.iter().map(piece).collect::<Vec<_>>()).serialize(serializer)
+        let PieceRow { label, pieces, target } = self.0;
+        let mut list = serializer.serialize_seq(None)?;
+        list.serialize_element(&LineForm(label))?;
+        list.serialize_element(&forms(pieces, PieceForm))?;
+        name(&mut list, target)?;
+        list.end()
     }
 }
 
-/// A bar as its label, value, maximum, tint and chips, which are like a line.
+struct PieceForm<'a>(&'a Piece);
+
+impl Serialize for PieceForm<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Piece { text, tint, mark, target } = self.0;
+        let mut list = serializer.serialize_seq(None)?;
+        list.serialize_element(text)?;
+        list.serialize_element(&TintForm(*tint))?;
+        list.serialize_element(mark)?;
+        name(&mut list, target)?;
+        list.end()
+    }
+}
+
+/// Ends a list with a name, where there is one.
+fn name<L: SerializeSeq>(list: &mut L, name: &str) -> Result<(), L::Error> {
+    if name.is_empty() { Ok(()) } else { list.serialize_element(name) }
+}
+
+/// A bar as its label, value, maximum, tint, chips, which are like a line, and its name.
 pub(super) struct BarForm<'a>(pub(super) &'a Bar);
 
 impl Serialize for BarForm<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Bar { label, value, of, tint, chips } = self.0;
-        let chips: Vec<_> = chips.iter().map(SpanForm).collect();
-        (LineForm(label), value, of, TintForm(*tint), chips).serialize(serializer)
+        let Bar { label, value, of, tint, chips, target } = self.0;
+        let mut list = serializer.serialize_seq(None)?;
+        list.serialize_element(&LineForm(label))?;
+        list.serialize_element(value)?;
+        list.serialize_element(of)?;
+        list.serialize_element(&TintForm(*tint))?;
+        list.serialize_element(&forms(chips, SpanForm))?;
+        name(&mut list, target)?;
+        list.end()
     }
 }
 

@@ -7,8 +7,11 @@ export type Tint = string;
 export type Line = [text: string, tint: Tint][];
 /** On a square also the piece's tint, name and letter. */
 export type Cell = [label: string, mark: string, tint: Tint, of?: Tint, name?: string, letter?: string];
-export type Row = [label: Line, pieces: [text: string, tint: Tint, mark: string][]];
-export type Bar = [label: Line, value: number, of: number, tint: Tint, chips: Line];
+/** What stands last, if there, is the part of commands that it stands for (VW-43). */
+export type Row = [label: Line, pieces: [text: string, tint: Tint, mark: string, target?: string][], target?: string];
+export type Bar = [label: Line, value: number, of: number, tint: Tint, chips: Line, target?: string];
+/** A hex that stands for a part of commands. */
+export type Named = [at: At, target: string];
 export type Arrow = [tint: Tint, ...path: (At | string)[]];
 
 /** A board (the radius of hexes, or how many files and ranks) with cells and arrows, or one of the lists. */
@@ -19,15 +22,16 @@ export interface Block {
   /** Each with its q and r or the name of its square first, then what a `Cell` has. */
   cells?: (string | number)[][];
   arrows?: Arrow[];
+  targets?: Named[];
   lines?: Line[];
   rows?: Row[];
   bars?: Bar[];
 }
 
 /** What stands in one place of a block; `null` is gone. */
-export type Content = Cell | Line | Row | Bar | Arrow[] | null;
+export type Content = Cell | Line | Row | Bar | Arrow[] | Named[] | null;
 
-/** A hex, a square such as `"e4"` or `"arrows"` of a board, else an index of the block's list. */
+/** A hex, a square such as `"e4"`, `"arrows"` or `"targets"` of a board, else an index of the block's list. */
 export type Change = [block: number, place: At | number | string, content: Content];
 
 /** An entry, and what differs after it; `picture` instead of `changes` is all of it. */

@@ -47,28 +47,31 @@ function spans(line) {
 /** @param {Line} line */
 const drawLine = (line) => html("p", { class: "line" }, ...spans(line));
 
+/** Names an element as a part of commands (VW-43). @template {Element} E @param {E} element @param {string} [target] */
+const named = (element, target) => (target ? filled(element, { "data-target": target }) : element);
+
 /** @param {Row} row @param {import("./words.js").Meanings} meanings */
-function drawRow([label, pieces], meanings) {
+function drawRow([label, pieces, target], meanings) {
 	const longest = Math.max(...pieces.map(([text]) => [...text].length));
 	const room = Math.max(15, Math.min(26, 3 * longest + 2));
-	const drawn = pieces.map(([text, tint, mark]) => {
+	const drawn = pieces.map(([text, tint, mark, target]) => {
 		const box = { viewBox: `${-room - 1} ${-room - 1} ${2 * room + 2} ${2 * room + 2}`, width: 2 * room + 2 };
 		const disc = svg("circle", { class: "disc", r: text ? room : room / 2, ...fillOf(tint) });
 		const name = text ? [fitted("label", text, [0, 4], [(room * 9) / 5, 12, 5], inkOn(tint))] : [];
 		const drawing = svg("svg", { ...box, role: "img", "aria-label": inWords([text, mark, tint], meanings) }, disc, ...name);
-		return span(`piece ${tintClass(tint)}`, drawing, ...(mark ? [filled(bdi("mark", mark), { "aria-hidden": "true" })] : []));
+		return named(span(`piece ${tintClass(tint)}`, drawing, ...(mark ? [filled(bdi("mark", mark), { "aria-hidden": "true" })] : [])), target);
 	});
-	const heading = span("rowlabel", ...spans(label));
+	const heading = named(span("rowlabel", ...spans(label)), target);
 	return html("div", { class: "row" }, heading, ...(drawn.length > 0 ? [span("pieces", ...drawn)] : []));
 }
 
 /** @param {Bar} bar */
-function drawBar([label, value, of, tint, chips]) {
+function drawBar([label, value, of, tint, chips, target]) {
 	const share = of > 0 ? Math.min(100, (100 * value) / of) : 0;
 	const track = svg("rect", { class: "track", width: 100, height: 10 });
 	const full = svg("rect", { class: "full", width: share.toFixed(1), height: 10, ...fillOf(tint) });
 	const meter = svg("svg", { class: "meter", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" }, track, full);
 	const notes = chips.map(([text, tint]) => bdi(`chip ${tintClass(tint)}`, text));
 	const parts = [span("barlabel", ...spans(label)), meter, span("value", `${value}/${of}`), span("chips", ...notes)];
-	return html("div", { class: `bar ${tintClass(tint)}` }, ...parts);
+	return named(html("div", { class: `bar ${tintClass(tint)}` }, ...parts), target);
 }

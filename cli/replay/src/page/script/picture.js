@@ -35,7 +35,7 @@ export class PictureView {
 	/** @param {Timeline} timeline @param {number} position */
 	draw(timeline, position) {
 		const shapes = timeline.shapes.at(position) ?? [];
-		if (shapes !== this.#shapes) this.#make(shapes);
+		if (JSON.stringify(shapes) !== JSON.stringify(this.#shapes)) this.#make(shapes);
 		this.#shapes = shapes;
 		const lines = shapes.flatMap((shape, block) => (shape === "lines" ? [...(timeline.blocks[block]?.values() ?? [])] : []));
 		const meanings = meaningsOf(lines.map((track) => track.at(position) ?? []));

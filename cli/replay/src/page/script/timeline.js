@@ -48,7 +48,7 @@ export class Track {
 	}
 }
 
-/** The places of a block: `q,r` or `e4` and `arrows` of a board, else the index. @typedef {Map<string, Track<Content>>} Places */
+/** The places of a block: `q,r` or `e4`, `arrows` and `targets` of a board, else the index. @typedef {Map<string, Track<Content>>} Places */
 
 /** Every position of a log: 0 is the picture before the first frame, n the one after frame n. */
 export class Timeline {
@@ -110,11 +110,12 @@ export class Timeline {
 const shapeOf = ({ board, grid, flipped, lines, rows }) => board ?? (grid ? [...grid, flipped ? -1 : 1] : lines ? "lines" : rows ? "rows" : "bars");
 
 /** @param {Block} block */
-function contentsOf({ grid, cells, arrows, lines, rows, bars }) {
+function contentsOf({ grid, cells, arrows, targets, lines, rows, bars }) {
 	/** @type {Map<string, Content>} */ const contents = new Map();
 	const size = grid ? 1 : 2;
 	for (const cell of cells ?? []) contents.set(`${cell.slice(0, size)}`, /** @type {Cell} */ (cell.slice(size)));
 	if (cells) contents.set("arrows", arrows ?? []);
+	if (targets) contents.set("targets", targets);
 	(lines ?? rows ?? bars ?? []).forEach((item, index) => contents.set(`${index}`, item));
 	return contents;
 }

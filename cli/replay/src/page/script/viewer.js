@@ -9,6 +9,7 @@ import { LogView, drawChanges } from "./log.js";
 import { PictureView } from "./picture.js";
 import { NOTHING, Timeline } from "./timeline.js";
 export { html, shown, svg } from "./elements.js";
+export { Timeline } from "./timeline.js";
 
 /** @param {string} name @param {string} title @param {Node[]} children */
 const section = (name, title, ...children) => html("section", { class: name, "aria-label": title }, html("h2", {}, title), ...children);

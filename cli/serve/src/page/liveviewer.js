@@ -1,0 +1,116 @@
+/**
+ * The viewer of a match that goes on: it takes new frames, marks what may be chosen, and shows what would be.
+ *
+ * @import {Frame, Frames} from "./frames.d.ts"
+ */
+import { Timeline, Viewer } from "./viewer.js";
+
+/** A viewer of a match that goes on. */
+export class LiveViewer extends Viewer {
+	/** What is marked of what commands are made of, such as with ` reach`. @type {Map<string, string>} */ #marks = new Map();
+
+	/** @param {HTMLElement} root @param {(parts: string[]) => void} pick what is done when parts of commands are clicked */
+	constructor(root, pick) {
+		super(root);
+		this.addEventListener("pick", (event) => {
+			const [board, place] = /** @type {CustomEvent} */ (event).detail;
+			pick([`${board} ${place}`, ...this.#named(board).flatMap(([at, name]) => (`${at}` === place ? [`@${name}`] : []))]);
+		});
+		const { element } = this.picture;
+		/** @param {Event} event */
+		const target = ({ target }) => {
+			const row = target instanceof Element ? target.closest("[data-target][role=button], .row") : null;
+			const named = row?.matches(".row") ? row.querySelector(".rowlabel[role=button]") : row;
+			if (named) pick([`@${named.getAttribute("data-target")}`]);
+			return named;
+		};
+		element.addEventListener("click", target);
+		element.addEventListener("keydown", (event) => {
+			const isOn = event.target instanceof Element && event.target.matches("[data-target]");
+			if (isOn && (event.key === "Enter" || event.key === " ") && target(event)) event.preventDefault();
+		});
+	}
+
+	/** Adds frames in place of those after `position`. @param {Frame[]} frames @param {number} [position] */
+	append(frames, position = this.length) {
+		const { timeline } = this;
+		timeline.frames.length = Math.min(timeline.frames.length, position);
+		for (const track of [timeline.shapes, ...timeline.blocks.flatMap((places) => [...places.values()])]) {
+			track.from.length = track.values.length = track.index(position) + 1;
+		}
+		timeline.append(frames);
+		this.grown(position + 1);
+		this.show(Math.min(this.position, this.length));
+	}
+
+	/** @param {number} position */
+	show(position) {
+		super.show(position);
+		this.#markNamed();
+	}
+
+	/** Marks what commands are made of, such as with ` reach`. @param {Map<string, string>} marks */
+	mark(marks) {
+		this.#marks = marks;
+		this.#markBoards();
+		this.show(this.position);
+	}
+
+	/** Shows what would be, until another position is shown. @param {Frames} frames */
+	preview(frames) {
+		const timeline = new Timeline(frames);
+		this.picture.draw(timeline, timeline.frames.length);
+		this.#markNamed();
+	}
+
+	/** Returns the hexes of a board that stand for parts of commands. @param {number} board @returns {[at: [number, number], name: string][]} */
+	#named(board) {
+		const block = this.picture.views.indexOf(this.picture.boards[board]);
+		return /** @type {any} */ (this.timeline.blocks[block]?.get("targets")?.at(this.position) ?? []);
+	}
+
+	#markBoards() {
+		this.picture.boards.forEach((view, board) => {
+			view.marks = new Map([...this.#marks].flatMap(([part, mark]) => (part.startsWith(`${board} `) ? [[part.slice(`${board} `.length), mark]] : [])));
+			for (const [at, name] of this.#named(board)) {
+				const mark = this.#marks.get(`@${name}`);
+				if (mark) view.marks.set(`${at}`, mark);
+			}
+		});
+	}
+
+	/** Makes buttons of the pieces, rows and bars that may be chosen. */
+	#markNamed() {
+		for (const element of this.picture.element.querySelectorAll("[data-target]")) {
+			const mark = this.#marks.get(`@${element.getAttribute("data-target")}`) ?? "";
+			element.classList.toggle("reach", mark === " reach");
+			element.classList.toggle("chosen", mark === " chosen");
+			for (const [name, value] of Object.entries({ role: "button", tabindex: "0" })) {
+				if (mark) element.setAttribute(name, value);
+				else element.removeAttribute(name);
+			}
+			if (mark === " chosen") element.setAttribute("aria-pressed", "true");
+			else element.removeAttribute("aria-pressed");
+		}
+	}
+
+	/** Returns what the last picture names. */
+	names() {
+		const { timeline, length } = this;
+		const shapes = timeline.shapes.at(length) ?? [];
+		const names = timeline.blocks.flatMap((places, block) => [...places].flatMap(([place, track]) => {
+			const content = /** @type {any} */ (track.at(length));
+			if (!content) return [];
+			if (place === "targets") return content.map((/** @type {[unknown, string]} */ [, name]) => name);
+			if (shapes[block] === "bars") return [content[5]];
+			return shapes[block] === "rows" ? [content[2], ...content[1].map((/** @type {string[]} */ piece) => piece[3])] : [];
+		}));
+		return new Set(names.filter(Boolean));
+	}
+
+	/** Goes to another address of this page; "back" returns to this entry. @param {string} address */
+	leave(address) {
+		this.write();
+		history.pushState(null, "", address);
+	}
+}

@@ -1,0 +1,59 @@
+/**
+ * Sends a command until there is an answer to it (VW-18).
+ *
+ * @import {LiveMatch} from "./match.js"
+ */
+import { shown } from "./viewer.js";
+import { NoAnswer, Problem, readJson, sleep } from "./api.js";
+
+/** Sends commands, one at a time, and says what became of them. */
+export class Sender {
+	#isSending = false;
+
+	/** @param {LiveMatch} live @param {(text: string) => void} say */
+	constructor(live, say) {
+		this.live = live;
+		this.say = say;
+	}
+
+	/** Gives a command, or has what is due rolled; sends it again, with the same key, until an answer comes.
+	 * @param {string} command @returns {Promise<"given" | "moved" | "refused" | "waiting">} what became of it */
+	async give(command) {
+		if (this.#isSending) return this.say("The last command is still on its way."), "waiting";
+		const { live } = this;
+		this.#isSending = true;
+		const headers = { "idempotency-key": crypto.randomUUID(), ...(live.tag ? { "if-match": live.tag } : {}) };
+		try {
+			const count = await this.#sent({ commands: command ? [command] : [] }, headers, command || "the roll");
+			this.say(count > 0 ? "" : "The host rolls the dice of this match.");
+			return "given";
+		} catch (error) {
+			const isMoved = error instanceof Problem && error.status === 412;
+			this.say(isMoved ? "The game has moved on. Look at it, then send again." : `Not done: ${error instanceof Error ? error.message : error}`);
+			return isMoved ? "moved" : "refused";
+		} finally {
+			this.#isSending = false;
+		}
+	}
+
+	/** Returns how many entries were recorded. @param {object} body @param {Record<string, string>} headers @param {string} what */
+	async #sent(body, headers, what) {
+		for (let wait = 1; ; wait = Math.min(30, 2 * wait)) {
+			try {
+				this.say(`Sending ${shown(what)} …`);
+				const response = await this.live.api.send(this.live.path("entries"), body, headers);
+				const { entries } = await readJson(response);
+				// What was seen before still held, so with the own command it is what is seen now.
+				this.live.tag = response.headers.get("etag") ?? "";
+				this.live.given++;
+				return entries.length;
+			} catch (error) {
+				if (!(error instanceof NoAnswer)) throw error;
+				for (let left = wait; left > 0; left--) {
+					this.say(`No answer yet to ${shown(what)}. Sending it again in ${left} s.`);
+					await sleep(1000);
+				}
+			}
+		}
+	}
+}

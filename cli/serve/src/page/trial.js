@@ -1,0 +1,47 @@
+/**
+ * What a command would do, before it is sent (VW-47): by what the viewer knows, and never by a roll.
+ *
+ * @import {LiveMatch} from "./match.js"
+ * @import {Legal} from "./choice.js"
+ */
+import { html, shown } from "./viewer.js";
+
+/** Where it is kept whether this browser shows what a command would do. */
+const KEPT = "turnfold-preview";
+
+/** The least pixels of a hex or square that is hit with certainty. */
+const EASY = 24;
+
+const coarse = matchMedia("(pointer: coarse)");
+
+/** Whether a command is shown before it is sent: as chosen, else where fingers or small places may miss. */
+export function isTried() {
+	const kept = localStorage.getItem(KEPT);
+	if (kept) return kept === "on";
+	const place = document.querySelector(".field [data-at] > path");
+	const size = place ? place.getBoundingClientRect().width : EASY;
+	return coarse.matches || (size > 0 && size < EASY);
+}
+
+/** Returns the choice whether commands are shown before they are sent. */
+export function trialChoice() {
+	const box = html("input", { type: "checkbox", id: "preview" });
+	box.checked = isTried();
+	box.addEventListener("change", () => localStorage.setItem(KEPT, box.checked ? "on" : "off"));
+	return html("span", { class: "pair" }, box, html("label", { for: box.id }, "Show what a command does before it is sent"));
+}
+
+/** Says what would come of a command, and shows it. @param {LiveMatch} live @param {Legal} legal
+ * @param {() => boolean} isWanted whether it is still asked for */
+export async function tryOut(live, { seat, command }, isWanted) {
+	try {
+		const shownThen = await live.api.post(live.path("trial"), { commands: [`${seat}: ${command}`], roll: false });
+		if (!isWanted()) return "";
+		live.viewer.preview(shownThen);
+		const said = shownThen.frames.map((/** @type {{text: string}} */ { text }) => shown(text)).join("; ");
+		return `Would be: ${said || "nothing that you see"}${shownThen.due_roll ? ", then a roll" : ""}.`;
+	} catch (error) {
+		// What the viewer may not know may decide it: the command can be sent all the same.
+		return `What comes of it cannot be shown: ${error instanceof Error ? error.message : error}`;
+	}
+}
