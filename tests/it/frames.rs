@@ -17,9 +17,9 @@ fn document(sight: &SeatHistory) -> Value {
 
 /// Changes a part of a block, as a page does.
 fn change(block: &mut Value, place: &Value, content: &Value) {
-    if place == "arrows" {
+    if let Some(part @ ("arrows" | "targets")) = place.as_str() {
         let block = block.as_object_mut().unwrap();
-        block.insert("arrows".into(), content.clone());
+        block.insert(part.into(), content.clone());
         return block.retain(|_, part| !part.is_null());
     }
     if let Some(cells) = block.get_mut("cells") {

@@ -5,6 +5,7 @@
 
 mod access;
 mod accessible;
+mod board_alone;
 mod browser;
 mod chess;
 mod dice;
@@ -26,6 +27,7 @@ mod steps;
 mod tools;
 mod turn;
 mod webdriver;
+mod word_by_word;
 
 use std::fs;
 use std::path::{Path, PathBuf};

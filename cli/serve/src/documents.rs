@@ -183,8 +183,9 @@ pub(crate) struct LegalCommand {
     /// Who may give it.
     seat: String,
     command: String,
-    /// What of it is clicked on the boards of the picture, in order: each `[board, [q, r]]`, `[board, "e4"]` or a word to
-    /// choose. Boards are counted from 0, without other blocks.
+    /// What of it is clicked in the picture, in order: each `[board, [q, r]]`, `[board, "e4"]`, `{"piece": name}` or a word
+    /// to choose. Boards are counted from 0, without other blocks. A picture names pieces alone or after a seat, of whose
+    /// commands alone they are parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     targets: Option<Vec<Value>>,
@@ -365,15 +366,20 @@ pub(crate) struct PictureBlock {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     arrows: Option<Vec<Vec<Value>>>,
+    /// The hexes that stand for a part of commands, each `[[q, r], name]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    targets: Option<Vec<Vec<Value>>>,
     /// Each a list of `[text, tint]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     lines: Option<Vec<Vec<Value>>>,
-    /// Each `[label, pieces]`.
+    /// Each `[label, pieces]`, with its name as a part of commands at the end where it has one; a piece is `[text, tint,
+    /// mark]`, with its name likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     rows: Option<Vec<Vec<Value>>>,
-    /// Each `[label, value, maximum, tint, chips]`.
+    /// Each `[label, value, maximum, tint, chips]`, with its name as a part of commands at the end where it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     bars: Option<Vec<Vec<Value>>>,

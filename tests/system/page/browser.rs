@@ -93,6 +93,9 @@ impl Browser {
             "--disable-background-networking",
             "--disable-component-update",
             "--no-first-run",
+            "--disable-background-timer-throttling",
+            "--disable-backgrounding-occluded-windows",
+            "--disable-renderer-backgrounding",
             "--window-size=1280,900",
             &format!("--user-data-dir={}", profile.display()),
             &format!("--proxy-server=127.0.0.1:{proxy}"),
@@ -128,6 +131,25 @@ impl Browser {
         let path = self.dir.path().join(name);
         std::fs::write(&path, content).unwrap();
         address(&path)
+    }
+
+    /// Opens a window beside the others, goes on in it, and returns what it is called.
+    pub(super) fn open_window(&self) -> String {
+        let window =
+            self.post("window/new", &json!({ "type": "window" }))["handle"].as_str().unwrap().to_owned();
+        self.switch_to(&window);
+        window
+    }
+
+    /// Closes the window in which it is; another is to be chosen.
+    pub(super) fn close_window(&self) {
+        let closed = request(self.port, "DELETE", &format!("/session/{}/window", self.session), &Value::Null);
+        closed.unwrap();
+    }
+
+    /// Goes on in a window.
+    pub(super) fn switch_to(&self, window: &str) {
+        self.post("window", &json!({ "handle": window }));
     }
 
     /// Goes to an address, as if it were typed.

@@ -81,7 +81,7 @@ fn vw_37_chess_is_played_by_clicking_squares() {
     assert_eq!((marked(&white, "chosen"), marked(&white, "reach")), ("g1".into(), "f3 h3".into()));
     click(&white, &["e2"]);
     assert_eq!((marked(&white, "chosen"), marked(&white, "reach")), ("e2".into(), "e3 e4".into()));
-    assert_eq!(white.text(".hint"), "Choose where to.");
+    assert_eq!(white.text(".hint"), "e2 … Choose what is marked.");
     click(&white, &["e2"]);
     assert_eq!(marked(&white, "chosen"), "");
     click(&white, &["e2", "e4"]);
@@ -140,8 +140,7 @@ fn vw_37_a_menu_has_the_words_and_resigning_asks_first() {
     wait_for_entry(&white, 1);
     assert!(white.text(".status").contains("san=a8=R"), "{}", white.text(".status"));
     // The command to resign is a button; a menu asks, and `No` leaves the match as it is.
-    let resign =
-        "[...document.querySelectorAll('.legal button')].find((one) => one.textContent === 'resign').click()";
+    let resign = "[...document.querySelectorAll('.legal button')].find((one) => one.querySelector('bdi').textContent === 'resign').click()";
     wait_for_offer(&white);
     for (answer, entry) in [("No", 1), ("Yes, resign", 2)] {
         white.run(resign);

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::browser::Browser;
-use super::live::{LIVE, complaints, create, join, wait_for_entry};
+use super::live::{LIVE, complaints, create, give_first, join, wait_for_entry};
 use turnfold_tests::service::Running;
 
 /// A game of two without chance.
@@ -34,8 +34,7 @@ fn vw_20_a_host_starts_a_branch_from_an_entry_and_compares_it() {
     browser.wait_until(LIVE);
     wait_for_entry(&browser, 2);
     // The host plays for those whose seats nobody has.
-    browser.wait_until("return document.querySelectorAll('.legal:not([aria-busy]) button').length > 1");
-    browser.run("document.querySelectorAll('.legal button')[1].click()");
+    give_first(&browser);
     wait_for_entry(&browser, 3);
     browser.wait_until("return document.querySelectorAll('.branches a').length === 2");
     browser.run("document.querySelector('#other-branch').closest('form').requestSubmit()");

@@ -5,14 +5,13 @@
  * @import {Legal} from "./choice.js"
  */
 import { html, shown } from "./viewer.js";
-import { NoAnswer, Problem, pause, sleep } from "./api.js";
+import { NoAnswer, pause, sleep } from "./api.js";
+import { partOf, wordButton } from "./buttons.js";
 import { Choice, isWord, wordsOf } from "./choice.js";
+import { askLegal, askMeanings } from "./legal.js";
 import { openMenu } from "./menu.js";
 import { Sender } from "./sender.js";
 import { isTried, tryOut } from "./trial.js";
-
-/** The most words that are offered at a time. */
-const WORDS_MAX = 11;
 
 /** The part of the page in which commands are given. */
 export class CommandPanel {
@@ -22,7 +21,7 @@ export class CommandPanel {
 	#choice = new Choice([], new Set());
 	/** What is shown before it is sent. @type {Legal | null} */ #tried = null;
 	/** From which on words are offered. */ #first = 0;
-	/** What the commands mean, by their first words. @type {Map<string, string>} */ #meanings = new Map();
+	/** What the commands mean, by their first words. @type {Map<string, string> | undefined} */ #meanings;
 	/** How many entries were there when a command was refused: what comes later makes that old. */
 	#refusedAt = Infinity;
 	#asked = 0;
@@ -59,42 +58,16 @@ export class CommandPanel {
 		this.list.setAttribute("aria-busy", "true");
 		for (let tries = 1; asked === this.#asked; tries++) {
 			try {
-				if (this.#meanings.size === 0) await this.#learn();
-				const legal = await this.#ask();
-				return void (asked === this.#asked && this.#offer(legal));
+				this.#meanings ??= await askMeanings(live);
+				const { legal, taken } = await askLegal(live);
+				if (asked !== this.#asked) return;
+				this.taken = taken;
+				return this.#offer(legal);
 			} catch (error) {
 				if (!(error instanceof NoAnswer)) throw error;
 				await sleep(pause(tries));
 			}
 		}
-	}
-
-	/** Reads what the commands mean (VW-44). */
-	async #learn() {
-		/** @type {{items: {ruleset: string, commands: {command: string, text: string}[]}[]}} */
-		const { items } = await this.live.api.get("/v1/rulesets");
-		const { commands = [] } = items.find(({ ruleset }) => ruleset === this.live.info?.ruleset) ?? {};
-		// Of several forms of a command the first has the simplest text.
-		for (const { command, text } of commands.toReversed()) this.#meanings.set(command.split(" ")[0], text);
-	}
-
-	/** Returns the legal commands that are this token's to give; none where there are too many to list. @returns {Promise<Legal[]>} */
-	async #ask() {
-		const { live } = this;
-		try {
-			const { items } = await live.api.get(live.path("legal"));
-			this.taken = live.hosts ? await this.#taken() : new Set();
-			return items.filter((/** @type {Legal} */ { seat }) => !this.taken.has(seat));
-		} catch (error) {
-			if (error instanceof Problem && error.status === 413) return [];
-			throw error;
-		}
-	}
-
-	/** Returns the seats that somebody has or is invited to, whose commands a host does not give. */
-	async #taken() {
-		const { items } = await this.live.api.get(`/v1/matches/${this.live.match}/grants`);
-		return new Set(items.flatMap((/** @type {{live: boolean, seat: string | null}} */ one) => (one.live && one.seat ? [one.seat] : [])));
 	}
 
 	/** Offers nothing until it is asked anew. */
@@ -141,28 +114,22 @@ export class CommandPanel {
 			return [send, back];
 		}
 		const words = [...choice.next()].filter(isWord);
-		const offered = choice.isEmpty
-			? [...[...choice.verbs()].map(([verb, legal]) => this.#verbButton(verb, legal)), ...words.map((part) => this.#wordButton(part))]
-			: [...choice.whole().map((one) => this.#button(this.#text(one), "", (near) => this.#choose(one, near))), ...words.map((part) => this.#wordButton(part))];
-		if (offered.length > WORDS_MAX + 1) {
-			const rest = offered.length - this.#first - WORDS_MAX;
-			const next = rest > 0 ? this.#first + WORDS_MAX : 0;
-			const more = this.#button(rest > 0 ? `${rest} more` : "First ones", "", () => ((this.#first = next), this.#draw()));
-			offered.splice(0, offered.length, ...offered.slice(this.#first, this.#first + WORDS_MAX), more);
-		}
+		const first = choice.isEmpty
+			? [...choice.verbs()].map(([verb, legal]) => this.#verbButton(verb, legal))
+			: choice.whole().map((one) => this.#button(this.#text(one), "", (near) => this.#choose(one, near)));
+		const all = [...first, ...words.map((part) => this.#wordButton(part))];
+		const offered = partOf(all, this.#first, (first) => ((this.#first = first), this.#draw()));
 		return choice.isEmpty ? offered : [...offered, back];
 	}
 
 	/** @param {string} text @param {string} meaning @param {(near: HTMLElement) => void} act */
 	#button(text, meaning, act) {
-		const button = html("button", { type: "button" }, html("bdi", {}, shown(text)), ...(meaning ? [html("small", { title: meaning }, meaning)] : []));
-		button.addEventListener("click", (event) => {
+		return wordButton(text, meaning, (button, isByKey) => {
 			act(button);
 			// Someone at the keyboard goes on where the next part is.
-			const isOffered = this.list.querySelector("button:not(.back)");
-			if (event.detail === 0 && !isOffered) /** @type {HTMLElement | null} */ (this.live.root.querySelector(".picture .reach"))?.focus();
+			const next = this.list.querySelector("button:not(.back)") ? null : this.live.root.querySelector(".picture .reach");
+			if (isByKey && (next instanceof HTMLElement || next instanceof SVGElement)) next.focus();
 		});
-		return button;
 	}
 
 	/** @param {string} verb @param {Legal[]} legal */
@@ -183,7 +150,7 @@ export class CommandPanel {
 
 	/** Returns what a command means. @param {string} verb */
 	#meaning(verb) {
-		return this.#meanings.get(verb.split(" ").at(-1) ?? "") ?? "";
+		return this.#meanings?.get(verb.split(" ").at(-1) ?? "") ?? "";
 	}
 
 	/** Says what there is to do, where no button says it. */

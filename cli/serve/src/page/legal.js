@@ -1,0 +1,35 @@
+/**
+ * Asks what is legal, and what commands mean.
+ *
+ * @import {LiveMatch} from "./match.js"
+ * @import {Legal} from "./choice.js"
+ */
+import { Problem } from "./api.js";
+
+/** Returns the legal commands that are this token's to give, none where there are too many to list; and the seats that others
+ * have or are invited to, whose commands a host does not give. @param {LiveMatch} live */
+export async function askLegal(live) {
+	try {
+		/** @type {{items: Legal[]}} */ const { items } = await live.api.get(live.path("legal"));
+		const taken = live.hosts ? await askTaken(live) : new Set();
+		return { taken, legal: items.filter(({ seat }) => !taken.has(seat)) };
+	} catch (error) {
+		if (error instanceof Problem && error.status === 413) return { taken: new Set(), legal: [] };
+		throw error;
+	}
+}
+
+/** @param {LiveMatch} live @returns {Promise<Set<string>>} */
+async function askTaken(live) {
+	const { items } = await live.api.get(`/v1/matches/${live.match}/grants`);
+	return new Set(items.flatMap((/** @type {{live: boolean, seat: string | null}} */ one) => (one.live && one.seat ? [one.seat] : [])));
+}
+
+/** Returns what the commands of a game mean, by their first words (VW-44). @param {LiveMatch} live */
+export async function askMeanings(live) {
+	/** @type {{items: {ruleset: string, commands?: {command: string, text: string}[]}[]}} */
+	const { items } = await live.api.get("/v1/rulesets");
+	const { commands = [] } = items.find(({ ruleset }) => ruleset === live.info?.ruleset) ?? {};
+	// Of several forms of a command the first has the simplest text.
+	return new Map(commands.toReversed().map(({ command, text }) => [command.split(" ")[0], text]));
+}

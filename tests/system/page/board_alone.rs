@@ -1,0 +1,89 @@
+//! Whole games of every ruleset, given by clicks on the board and on words alone (VW-45).
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::browser::Browser;
+use super::live::{LIVE, complaints, create_with, entries};
+use turnfold_tests::sandbox::workspace;
+use turnfold_tests::service::Running;
+
+/// Two setups of each ruleset.
+const GAMES: [&str; 10] = [
+    "channel/dealt-for-two",
+    "channel/dealt-for-four-with-yinyang",
+    "cycletap/close-quarters",
+    "cycletap/small-board",
+    "hexcapture/small-world",
+    "hexcapture/generated-world",
+    "initiative/small-board",
+    "initiative/three-against-five",
+    "lifecycle/duel",
+    "lifecycle/skirmish",
+];
+
+/// How many are played at a time: a browser has six connections to a service, and each page keeps one for its stream.
+const AT_A_TIME: usize = 4;
+
+/// How many entries are played, unless the game ends before.
+const ENTRIES: usize = 60;
+
+/// Plays in the page: chooses a legal command by a seed, and clicks what it is made of. Each part must be marked as open
+/// before it is clicked. `window.played` has what was given, and by how many clicks of which kind.
+const PLAY: &str = include_str!("play_by_clicks.js");
+
+/// Opens a match in a window of its own, and has it played there.
+fn begin(browser: &Browser, service: &Running, fixture: &str, seed: u32) -> (String, String) {
+    let (ruleset, name) = fixture.split_once('/').unwrap();
+    let setup = fs::read_to_string(workspace().join(format!("fixtures/{fixture}.toml"))).unwrap();
+    let host = create_with(service, name, ruleset, &setup, "seeded");
+    let window = browser.open_window();
+    browser.open(&format!("{}/m/{name}#t={host}", service.origin()));
+    browser.wait_until(LIVE);
+    let values = json!({ "name": name, "token": host, "seed": seed, "entries": ENTRIES });
+    browser.run(&PLAY.replace("VALUES", &values.to_string()));
+    (window, host)
+}
+
+/// Waits for a game, and requires that its entries are what was clicked.
+fn check(browser: &Browser, service: &Running, fixture: &str, window: &str, host: &str) -> Value {
+    browser.switch_to(window);
+    browser.wait_until("return !!window.played?.end");
+    let played = browser.run("return window.played");
+    assert_eq!(played["end"], "played", "{fixture}: {played}");
+    let name = fixture.split('/').next_back().unwrap();
+    let entries = entries(service, name, host);
+    let is_over = service.send("GET", &format!("/v1/matches/{name}"), host, "").json()["now"]["over"] == true;
+    assert!(entries.len() >= ENTRIES || is_over, "{fixture}: {} entries", entries.len());
+    // Rolls are made by the service, and asked for by a button.
+    let given = entries.iter().filter(|entry| !entry["command"].as_str().unwrap().starts_with("roll"));
+    let given: Vec<_> = given
+        .map(|entry| format!("{}: {}", entry["seat"].as_str().unwrap(), entry["command"].as_str().unwrap()))
+        .collect();
+    assert_eq!(played["given"], json!(given), "{fixture}");
+    assert_eq!(browser.run("return document.querySelector('#command').value"), "", "{fixture}: the field");
+    assert_eq!(complaints(browser), Vec::<String>::new(), "{fixture}");
+    played["clicks"].clone()
+}
+
+#[test]
+fn vw_45_games_of_every_ruleset_are_played_by_the_board_alone() {
+    let Some(browser) = Browser::start_online("games by the board alone") else { return };
+    let service = Running::alone();
+    for games in GAMES.chunks(AT_A_TIME) {
+        let begun = games.iter().map(|fixture| (*fixture, begin(&browser, &service, fixture, 7)));
+        for (fixture, (window, host)) in &begun.collect::<Vec<_>>() {
+            let clicks = check(&browser, &service, fixture, window, host);
+            let kind = if fixture.starts_with("lifecycle") || fixture.starts_with("channel") {
+                "piece"
+            } else {
+                "place"
+            };
+            for kind in [kind, "word"] {
+                assert!(clicks[kind].as_u64() > Some(5), "{fixture}: {clicks}");
+            }
+            browser.close_window();
+        }
+    }
+}
