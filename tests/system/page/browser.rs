@@ -141,10 +141,10 @@ impl Browser {
         window
     }
 
-    /// Closes the window in which it is; another is to be chosen.
+    /// Closes the window in which it is, and goes on in the first of the others.
     pub(super) fn close_window(&self) {
         let closed = request(self.port, "DELETE", &format!("/session/{}/window", self.session), &Value::Null);
-        closed.unwrap();
+        self.switch_to(closed.unwrap()[0].as_str().unwrap());
     }
 
     /// Goes on in a window.

@@ -60,21 +60,18 @@ function give({ seat, command, targets = [] }, named) {
 async function playOn() {
   while (entry() < values.entries) {
     await until("the page is ready", isReady);
-    const [{ items }, frames, { now }] = [await ask("/branches/main/legal"), await ask("/branches/main/frames"), await ask("")];
-    if (now.over) break;
     const before = entry();
-    if (before !== frames.head) {
+    const [{ items }, { head, picture }] = await Promise.all([ask("/branches/main/legal"), ask(`/branches/main/frames?after=${before}`)]);
+    const roll = document.querySelector(".giving button:not(.primary)");
+    if (items.length === 0 && roll.hidden && (await ask("")).now.over) break;
+    if (before !== head || before !== entry()) {
       await moment();
       continue;
     }
-    const roll = all(".giving button").find((one) => one.textContent === "Roll");
     if (!roll.hidden) {
       roll.click();
     } else {
-      const names = frames.frames.reduce((last, { changes = [], picture }) => {
-        const change = changes.find(([, place]) => place === "targets")?.[2];
-        return picture ? (picture.find(({ board }) => board !== undefined)?.targets ?? []) : (change ?? last);
-      }, frames.picture.find(({ board }) => board !== undefined)?.targets ?? []);
+      const names = picture.find(({ board }) => board !== undefined)?.targets ?? [];
       // Of a kind of command there may be hundreds, and of another one.
       const kindOf = ({ seat, command }) => `${seat} ${command.split(" ")[0]}`;
       const kinds = [...new Set(items.map(kindOf))];

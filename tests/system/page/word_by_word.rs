@@ -94,7 +94,9 @@ fn vw_47_a_command_is_shown_before_it_is_sent() {
         let energy = marked(&browser, "reach")[0].clone();
         browser.click(&named(&energy));
         browser.click(&named("p1 row 1"));
-        browser.wait_until("return document.querySelector('.answer').textContent.startsWith('Would be: ')");
+        browser.wait_until(
+            "return document.querySelector('.answer').textContent.startsWith('By what you know: ')",
+        );
         energy
     };
     let energy = choose();
@@ -110,7 +112,8 @@ fn vw_47_a_command_is_shown_before_it_is_sent() {
     press(&browser, "Undo a word");
     assert_eq!(browser.run(&is_in_row), false, "the picture is as it was");
     browser.click(&named("p1 row 1"));
-    browser.wait_until("return document.querySelector('.answer').textContent.startsWith('Would be: ')");
+    browser
+        .wait_until("return document.querySelector('.answer').textContent.startsWith('By what you know: ')");
     browser.click(&named("p1 row 1"));
     wait_for_entry(&browser, 1);
     // With the setting off, a command is sent at once.
@@ -136,7 +139,8 @@ fn vw_47_a_preview_makes_no_roll() {
     wait_for_entry(&browser, 1);
     wait_for_offer(&browser);
     browser.click(".picture [data-at=\"0,0\"]");
-    browser.wait_until("return document.querySelector('.answer').textContent.startsWith('Would be: ')");
+    browser
+        .wait_until("return document.querySelector('.answer').textContent.startsWith('By what you know: ')");
     assert_eq!(browser.run("return window.asked"), json!([{ "commands": ["p1: click 0,0"], "roll": false }]));
     browser.press(ENTER);
     wait_for_entry(&browser, 2);

@@ -26,9 +26,11 @@ export function isTried() {
 /** Returns the choice whether commands are shown before they are sent. */
 export function trialChoice() {
 	const box = html("input", { type: "checkbox", id: "preview" });
-	box.checked = isTried();
 	box.addEventListener("change", () => localStorage.setItem(KEPT, box.checked ? "on" : "off"));
-	return html("span", { class: "pair" }, box, html("label", { for: box.id }, "Show what a command does before it is sent"));
+	const choice = html("span", { class: "pair" }, box, html("label", { for: box.id }, "Show what a command does before it is sent"));
+	// The device and the board decide until it is chosen, and they may change.
+	setTimeout(() => choice.closest("details")?.addEventListener("toggle", () => (box.checked = isTried())));
+	return choice;
 }
 
 /** Says what would come of a command, and shows it. @param {LiveMatch} live @param {Legal} legal
@@ -39,7 +41,7 @@ export async function tryOut(live, { seat, command }, isWanted) {
 		if (!isWanted()) return "";
 		live.viewer.preview(shownThen);
 		const said = shownThen.frames.map((/** @type {{text: string}} */ { text }) => shown(text)).join("; ");
-		return `Would be: ${said || "nothing that you see"}${shownThen.due_roll ? ", then a roll" : ""}.`;
+		return `By what you know: ${said || "nothing that you see"}${shownThen.due_roll ? ", then a roll" : ""}.`;
 	} catch (error) {
 		// What the viewer may not know may decide it: the command can be sent all the same.
 		return `What comes of it cannot be shown: ${error instanceof Error ? error.message : error}`;
