@@ -25,6 +25,7 @@ mod documents;
 mod faults;
 mod folds;
 mod follow;
+mod frame_documents;
 mod guesses;
 mod head_state;
 mod hosting;

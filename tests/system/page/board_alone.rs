@@ -33,9 +33,14 @@ const ENTRIES: usize = 60;
 /// before it is clicked. `window.played` has what was given, and by how many clicks of which kind.
 const PLAY: &str = include_str!("play_by_clicks.js");
 
+/// Returns what the match of a fixture is called.
+fn name_of(fixture: &str) -> String {
+    fixture.replace('/', "-")
+}
+
 /// Opens a match in a window of its own, and has it played there.
 fn begin(browser: &Browser, service: &Running, fixture: &str, seed: u32) -> (String, String) {
-    let (ruleset, name) = fixture.split_once('/').unwrap();
+    let (ruleset, name) = (fixture.split('/').next().unwrap(), &name_of(fixture));
     let setup = fs::read_to_string(workspace().join(format!("fixtures/{fixture}.toml"))).unwrap();
     let host = create_with(service, name, ruleset, &setup, "seeded");
     let window = browser.open_window();
@@ -52,7 +57,7 @@ fn check(browser: &Browser, service: &Running, fixture: &str, window: &str, host
     browser.wait_until("return !!window.played?.end");
     let played = browser.run("return window.played");
     assert_eq!(played["end"], "played", "{fixture}: {played}");
-    let name = fixture.split('/').next_back().unwrap();
+    let name = &name_of(fixture);
     let entries = entries(service, name, host);
     let is_over = service.send("GET", &format!("/v1/matches/{name}"), host, "").json()["now"]["over"] == true;
     assert!(entries.len() >= ENTRIES || is_over, "{fixture}: {} entries", entries.len());

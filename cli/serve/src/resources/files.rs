@@ -14,7 +14,7 @@ use super::position::{At, attachment};
 use super::statuses::{Looked, LookedLarge, Name};
 use crate::app::App;
 use crate::auth::{Bearer, Viewpoint};
-use crate::documents::FrameList;
+use crate::frame_documents::FrameList;
 use crate::http::{HTML, JSON, TEXT, ValidQuery, json, name, require_accepted, typed};
 use crate::problem::ApiResult;
 use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};

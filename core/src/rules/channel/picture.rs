@@ -116,12 +116,12 @@ fn maya(state: &State) -> Vec<PieceRow> {
     [heading].into_iter().chain(state.maya.iter().map(row)).collect()
 }
 
-/// Names an energy as commands have it that are clicked (VW-43).
+/// Names an energy as commands have it that are clicked.
 pub(super) fn energy_target(id: EnergyId) -> String {
     format!("energy {id}")
 }
 
-/// Names a row as commands have it that are clicked (VW-43).
+/// Names a row as commands have it that are clicked.
 pub(super) fn row_target(row: impl Display) -> String {
     format!("row {row}")
 }

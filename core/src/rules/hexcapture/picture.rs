@@ -77,7 +77,7 @@ fn heading(state: &State) -> Vec<TextLine> {
     lines
 }
 
-/// Names a neighbor of the cursor as commands have it that are clicked (VW-43).
+/// Names a neighbor of the cursor as commands have it that are clicked.
 pub(super) fn way_target(way: Direction) -> String {
     format!("to {way}")
 }

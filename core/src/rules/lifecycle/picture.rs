@@ -64,7 +64,7 @@ fn units(state: &State) -> Vec<Bar> {
     (0..).zip(&state.units).flat_map(bars).collect()
 }
 
-/// Names a unit as commands have it that are clicked (VW-43).
+/// Names a unit as commands have it that are clicked.
 pub(super) fn unit_target(id: &Id) -> String {
     format!("unit {id}")
 }
