@@ -35,6 +35,9 @@ pub fn find(name: &str) -> Option<Arc<dyn AnyRules>> {
     rulesets().into_iter().find(|rules| rules.name() == name)
 }
 
+/// The most bytes of a module's file (MD-3).
+pub const MODULE_BYTES_MAX: usize = 16 << 20;
+
 /// Where a registry finds the modules that are not built in (MD-2). They are read when they are asked for.
 pub trait ModuleSource: fmt::Debug + Send + Sync {
     /// Returns the module of a digest, if it is there.
@@ -42,6 +45,19 @@ pub trait ModuleSource: fmt::Debug + Send + Sync {
 
     /// Returns the modules of a ruleset in all versions, each digest once.
     fn by_name(&self, name: &str) -> Vec<Arc<dyn AnyRules>>;
+
+    /// Returns the file of a module, if it is there (MD-10).
+    fn file(&self, _digest: &Digest) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Loads a module that came from elsewhere, by its file (MD-10).
+    ///
+    /// # Errors
+    /// Why the file is no module of this program, in one line.
+    fn load(&self, _file: &[u8]) -> Result<Arc<dyn AnyRules>, String> {
+        Err("this program runs no modules".into())
+    }
 
     /// Returns `true` for a module that this program may not play, because the laws did not pass on it here (MD-7).
     fn is_refused(&self, _digest: &Digest) -> bool {
@@ -173,6 +189,12 @@ impl Registry {
     #[must_use]
     pub fn with_modules(self, modules: Arc<dyn ModuleSource>) -> Self {
         Self { modules: Some(modules), ..self }
+    }
+
+    /// Returns where modules come from, for what is not built in.
+    #[must_use]
+    pub fn modules(&self) -> Option<&Arc<dyn ModuleSource>> {
+        self.modules.as_ref()
     }
 
     /// Finds the newest version of a ruleset that is built in, by name.

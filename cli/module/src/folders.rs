@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use turnfold_core::registry::MODULE_BYTES_MAX;
 use turnfold_core::registry::ModuleSource;
 use turnfold_core::{AnyRules, Digest};
 
-use crate::{FILE_BYTES_MAX, LoadError, digest, load};
+use crate::{LoadError, digest, load};
 
 /// The ending of a module's file.
 const ENDING: &str = "wasm";
@@ -118,11 +119,11 @@ impl ModuleFolders {
     }
 
     /// Reads the module of a digest, first the file that is named after it.
-    fn find(&self, module: &Digest) -> Option<Arc<dyn AnyRules>> {
+    fn find(&self, module: &Digest) -> Option<ModuleFile> {
         let named = self.folders.iter().map(|folder| folder.join(format!("{module}.{ENDING}")));
         let others = self.folders.iter().flat_map(|folder| paths(folder).unwrap_or_default());
         let mut read = named.chain(others).filter_map(|path| self.read(&path).ok());
-        read.find(|found| found.digest == *module).and_then(|found| found.rules.ok())
+        read.find(|found| found.digest == *module)
     }
 
     fn read(&self, path: &Path) -> io::Result<ModuleFile> {
@@ -145,7 +146,17 @@ impl ModuleFolders {
 
 impl ModuleSource for ModuleFolders {
     fn by_digest(&self, digest: &Digest) -> Option<Arc<dyn AnyRules>> {
-        self.find(digest)
+        self.find(digest)?.rules.ok()
+    }
+
+    fn file(&self, module: &Digest) -> Option<Vec<u8>> {
+        let file = read_module(&self.find(module)?.path).ok()?;
+        // The file may have been replaced since it was last read.
+        (digest(&file) == *module).then_some(file)
+    }
+
+    fn load(&self, file: &[u8]) -> Result<Arc<dyn AnyRules>, String> {
+        load(file).map_err(|error| error.to_string())
     }
 
     fn by_name(&self, name: &str) -> Vec<Arc<dyn AnyRules>> {
@@ -167,7 +178,7 @@ impl ModuleSource for ModuleFolders {
 /// What keeps it from being read.
 pub fn read_module(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = Vec::new();
-    File::open(path)?.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut file)?;
+    File::open(path)?.take(MODULE_BYTES_MAX as u64 + 1).read_to_end(&mut file)?;
     Ok(file)
 }
 

@@ -2,9 +2,10 @@
 
 use wasmi::{Config, CustomFuelCosts, Engine, ExternType, FuncType, Linker, Module, StoreLimits, ValType};
 
+use turnfold_core::registry::MODULE_BYTES_MAX;
 use turnfold_core::text::in_one_line;
 
-use crate::{FILE_BYTES_MAX, LoadError};
+use crate::LoadError;
 
 /// The most bytes of an instance's memory (MD-6).
 pub(crate) const MEMORY_BYTES_MAX: usize = 256 << 20;
@@ -26,7 +27,7 @@ pub(crate) struct Form {
 impl Form {
     /// Checks a file.
     pub(crate) fn read(file: &[u8]) -> Result<Self, LoadError> {
-        if file.len() > FILE_BYTES_MAX {
+        if file.len() > MODULE_BYTES_MAX {
             return Err(LoadError::NoModule(format!("{} bytes are more than 16 MiB", file.len())));
         }
         if !file.starts_with(b"\0asm") {

@@ -35,9 +35,6 @@ use crate::{module::Module, rules::ModuleRules};
 
 pub use folders::{ModuleFile, ModuleFolders, read_module};
 
-/// The most bytes of a module's file.
-const FILE_BYTES_MAX: usize = 16 << 20;
-
 /// A file that is no module, described in one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

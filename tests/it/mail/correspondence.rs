@@ -528,7 +528,7 @@ impl Correspondence {
             matches.push(outline_of("duel.desk", &self.desk, vec![line]));
             records.push(((1, 0), parts, log.left_out));
         }
-        Bundled { outline: BundleOutline { matches, checkpoints: Vec::new() }, records }
+        Bundled { outline: BundleOutline { matches, ..BundleOutline::default() }, records }
     }
 
     fn entries_of(&self, line: usize, to: usize) -> Vec<Entry> {

@@ -12,7 +12,7 @@ mod signed;
 mod walk;
 
 use crate::bundle::sizes::{LineFinder, revision};
-use crate::bundle::{BundleOutline, LineRecords};
+use crate::bundle::{BundleOutline, BundleRules, LineRecords};
 use crate::error::ReplayError;
 
 pub use mail::FairRoll;
@@ -62,7 +62,8 @@ pub fn audit_with(
     let lines = LineFinder::of(outline);
     let signed = signed::checkpoints(&lines, question);
     let wanted: Vec<_> = signed.iter().flat_map(signed::LineCheckpoints::wanted).collect();
-    let walked = Walk::through(records, &lines, question.registry, &wanted, on_roll)?;
+    let rules = BundleRules::of(outline, question.registry);
+    let walked = Walk::through(records, &lines, &rules, &wanted, on_roll)?;
     let bytes = RowBuilder::default().row(RowName::Bytes, || {
         let count: u64 = outline.matches.iter().flat_map(|of| &of.lines).map(|line| line.count).sum();
         format!(

@@ -9,7 +9,9 @@ use super::mail::{FairRoll, MailAudit, MailRows};
 use super::play::{Playing, Verdict};
 use super::rows::{AuditRow, RowBuilder, RowName, counted};
 use crate::bundle::sizes::{LineFinder, LineSize, revision};
-use crate::bundle::{BundleOutline, BundledLine, BundledRecord, LineIndex, LineRecords, LineTrees};
+use crate::bundle::{
+    BundleOutline, BundleRules, BundledLine, BundledRecord, LineIndex, LineRecords, LineTrees,
+};
 use crate::error::ReplayError;
 use crate::golden::origins::is_wrong;
 use crate::history::revision::Revision;
@@ -69,7 +71,7 @@ impl<'a> Walk<'a> {
     pub(super) fn through(
         records: &'a dyn LineRecords,
         lines: &'a LineFinder<'a>,
-        registry: &'a Registry,
+        BundleRules { registry, unusable }: &'a BundleRules,
         wanted: &[(LineIndex, u64)],
         on_roll: OnRoll<'a>,
     ) -> Result<Walked<'a>, ReplayError> {
@@ -93,6 +95,10 @@ impl<'a> Walk<'a> {
             has_dice: false,
             mail: MailAudit::new(lines, registry, on_roll),
         };
+        // MD-10
+        for cause in unusable {
+            walk.rules.not_checked(None, cause.clone());
+        }
         let mut next = LineIndex::default();
         records.each(&mut |line, record| {
             while next <= line {

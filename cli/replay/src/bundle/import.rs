@@ -1,9 +1,10 @@
 //! Bundles imported into a store: new matches keep their identity, known ones get their new entries (TR-20a).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
-use turnfold_core::{Digest, Registry};
+use turnfold_core::{AnyRules, Digest, Registry};
 use turnfold_store::{
     BranchName, Entry, IdempotencyKey, MatchName, NewEntries, NewEntry, Seq, Store, StoreReader,
 };
@@ -13,7 +14,8 @@ use self::links::{BundledLinks, stored_link};
 use crate::audit::{AuditQuestion, RowName, RowResult, audit};
 use crate::bundle::sizes::LineFinder;
 use crate::bundle::{
-    BundleOutline, BundledLine, BundledMatch, BundledRecord, LineIndex, LineRecords, StoreRecords,
+    BundleOutline, BundleRules, BundledLine, BundledMatch, BundledModule, BundledRecord, LineIndex,
+    LineRecords, StoreRecords,
 };
 use crate::error::ReplayError;
 use crate::history::recorded_rules;
@@ -75,6 +77,8 @@ pub struct ImportPlan<'a> {
     records: &'a dyn LineRecords,
     /// The lines in the order of the bundle.
     pub lines: Vec<ImportedLine>,
+    /// The modules of the bundle that its matches are played by, which need not be there yet (MD-10).
+    pub bundled: Vec<(&'a BundledModule, Arc<dyn AnyRules>)>,
     /// The modules that judged the matches, in the order of the bundle (MD-9).
     modules: Vec<Option<Digest>>,
     /// What the rules could not be asked about, because this build does not have them.
@@ -114,9 +118,10 @@ impl<'a> ImportPlan<'a> {
                 "no line parts from a stored one, so `--branch` has none to name".into(),
             ));
         }
-        let module = |of: &BundledMatch| recorded_rules(&of.genesis, registry).ok()?.module();
+        let rules = BundleRules::of(outline, registry);
+        let module = |of: &BundledMatch| recorded_rules(&of.genesis, &rules.registry).ok()?.module();
         let modules = outline.matches.iter().map(module).collect();
-        Ok(Self { records, lines, modules, not_checked })
+        Ok(Self { records, lines, bundled: rules.used(outline), modules, not_checked })
     }
 
     /// Applies the plan. Safe to repeat after an interruption.

@@ -1,10 +1,11 @@
-//! Match bundles: the records of matches and signed checkpoints in one text file (`trust.md`, TR-18 to TR-20a).
+//! Match bundles: the records of matches, their modules and signed checkpoints in one text file (`trust.md`, TR-18 to TR-20a).
 //!
 //! A [`BundleFile`] is read strictly; what it lists is its [`BundleOutline`], and its records are read again each time
 //! they are asked for, so that memory does not grow with them. [`StoreRecords`] are the same of a store.
 
 mod file;
 pub mod import;
+mod modules;
 mod outline;
 mod parse;
 mod records;
@@ -14,8 +15,10 @@ mod trees;
 mod write;
 
 pub use file::{BundleFile, is_bundle};
+pub(crate) use modules::BundleRules;
+pub use modules::NeededModule;
 pub(crate) use outline::in_order;
-pub use outline::{BundleOutline, BundledLine, BundledMatch};
+pub use outline::{BundleOutline, BundledLine, BundledMatch, BundledModule};
 pub use records::{BundledRecord, LineIndex, LineRecords, MatchPart, StoreRecords, TakeRecord};
 pub use seat::SeatRecords;
 pub(crate) use seat::{NONCE, NONCE_DIGITS, without_nonce};

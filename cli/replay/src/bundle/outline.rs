@@ -1,6 +1,8 @@
-//! What a bundle lists: matches, their lines, checkpoints.
+//! What a bundle lists: matches, their lines, modules, checkpoints.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
 
 use turnfold_core::Digest;
 use turnfold_core::trust::SignedNote;
@@ -14,6 +16,8 @@ pub(super) const TITLE: &str = "turnfold bundle 1\n";
 pub struct BundleOutline {
     /// The matches by name.
     pub matches: Vec<BundledMatch>,
+    /// The modules of the matches, by their digests.
+    pub modules: Vec<BundledModule>,
     /// The checkpoints by origin, size and bytes.
     pub checkpoints: Vec<SignedNote>,
 }
@@ -44,6 +48,39 @@ pub struct BundledLine {
     pub link: Digest,
     /// How many of its own records are left out.
     pub left_out: u64,
+}
+
+/// The file of a module.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BundledModule {
+    digest: Digest,
+    file: Arc<[u8]>,
+}
+
+impl BundledModule {
+    /// Computes the digest of a file, which no bundle states.
+    #[must_use]
+    pub fn of(file: Vec<u8>) -> Self {
+        Self { digest: blake3::hash(&file).into(), file: file.into() }
+    }
+
+    /// Returns the digest of the file.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Returns the file.
+    #[must_use]
+    pub fn file(&self) -> &[u8] {
+        &self.file
+    }
+}
+
+impl fmt::Debug for BundledModule {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "module {} of {} bytes", self.digest, self.file.len())
+    }
 }
 
 impl BundledLine {

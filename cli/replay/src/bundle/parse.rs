@@ -10,15 +10,17 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 use turnfold_core::Digest;
 use turnfold_core::text::{in_one_line, number};
-use turnfold_core::trust::note::NOTE_BYTES_MAX;
-use turnfold_core::trust::{Checkpoint, SignedNote};
 use turnfold_store::{BranchName, COMMAND_BYTES_MAX, GENESIS_BYTES_MAX, Genesis, MatchName};
 
 use super::outline::{BundleOutline, BundledLine, BundledMatch, TITLE, in_order};
 use super::records::{BundledRecord, TakeRecord};
 use crate::error::ReplayError;
 use crate::error::input::InputError;
-use crate::error::limits::{BUNDLE_CHECKPOINT_BYTES_MAX, BUNDLE_LINES_MAX};
+use crate::error::limits::BUNDLE_LINES_MAX;
+
+mod attachments;
+
+pub(super) use attachments::{MODULE_LINE_BYTES, checkpoint_order};
 
 /// The longest line: a Genesis in base64, or an entry with the largest command, whichever is longer, and some words.
 const LINE_BYTES_MAX: u64 = (GENESIS_BYTES_MAX as u64 + COMMAND_BYTES_MAX as u64) * 4 / 3;
@@ -34,8 +36,9 @@ struct Parser<'a> {
     outline: BundleOutline,
     /// The ids of the matches so far.
     ids: BTreeSet<[u8; 16]>,
-    /// How many lines of matches and bytes of checkpoints there are, which stay in memory.
+    /// How many lines of matches and bytes of modules and checkpoints there are, which stay in memory.
     lines: usize,
+    module_bytes: usize,
     checkpoint_bytes: usize,
 }
 
@@ -55,6 +58,7 @@ pub(super) fn parse(
         outline: BundleOutline::default(),
         ids: BTreeSet::new(),
         lines: 0,
+        module_bytes: 0,
         checkpoint_bytes: 0,
     };
     parser.next().map_err(|error| match error {
@@ -105,11 +109,16 @@ impl Parser<'_> {
             }
             self.read_match(name, take)?;
         }
+        while let Some([length]) = self.header("module")? {
+            self.read_module(&length)?;
+        }
         while let Some([length]) = self.header("checkpoint")? {
             self.read_checkpoint(&length)?;
         }
         let Some([found]) = self.header::<1>("end")? else {
-            return Err(self.malformed("expected `-- match`, `-- line`, `-- checkpoint` or `-- end`"));
+            return Err(
+                self.malformed("expected `-- match`, `-- line`, `-- module`, `-- checkpoint` or `-- end`")
+            );
         };
         let digest = Digest::new(self.hasher.clone().finalize().into());
         if self.word::<Digest>(&found)? != digest {
@@ -235,44 +244,4 @@ impl Parser<'_> {
             error => error,
         }
     }
-
-    fn read_checkpoint(&mut self, length: &str) -> Result<(), ReplayError> {
-        let length: usize = self.number(length)?;
-        self.checkpoint_bytes = self.checkpoint_bytes.saturating_add(length);
-        if length > NOTE_BYTES_MAX || self.checkpoint_bytes > BUNDLE_CHECKPOINT_BYTES_MAX {
-            return Err(self.malformed(format!(
-                "expected notes of at most {NOTE_BYTES_MAX} bytes, {BUNDLE_CHECKPOINT_BYTES_MAX} in all"
-            )));
-        }
-        let mut note = String::new();
-        self.next()?;
-        loop {
-            note.push_str(&self.line);
-            note.push('\n');
-            if note.len() >= length {
-                break;
-            }
-            self.next()?;
-        }
-        if note.len() != length {
-            return Err(self.malformed(format!("expected a note of {length} bytes, found {}", note.len())));
-        }
-        let note = SignedNote::read(note.as_bytes()).map_err(|error| self.malformed(error.to_string()))?;
-        self.word::<Checkpoint>(note.text())?;
-        let is_after = |last: &SignedNote| checkpoint_order(last) < checkpoint_order(&note);
-        if !self.outline.checkpoints.last().is_none_or(is_after) {
-            return Err(self.malformed("expected the checkpoints by origin and size, each once"));
-        }
-        self.outline.checkpoints.push(note);
-        self.next()
-    }
-}
-
-/// Returns what checkpoints are put in order by: origin, size, bytes. What is no checkpoint is not in a bundle.
-pub(super) fn checkpoint_order(note: &SignedNote) -> (String, u64, String) {
-    let (origin, size) = match note.text().parse() {
-        Ok(Checkpoint { origin, size, .. }) => (origin, size),
-        Err(_) => (String::new(), 0),
-    };
-    (origin, size, note.to_string())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use turnfold_core::trust::{SignedNote, TreeHash};
 use turnfold_store::{BranchInfo, BranchName, MatchName, Seq, StoreReader};
 
-use super::outline::{BundleOutline, BundledLine, BundledMatch, in_order};
+use super::outline::{BundleOutline, BundledLine, BundledMatch, BundledModule, in_order};
 use crate::error::ReplayError;
 
 /// A line and its match, by their indexes in the outline: the match first.
@@ -70,7 +70,7 @@ impl<'a> StoreRecords<'a> {
         names.sort();
         names.dedup();
         let matches = names.into_iter().map(|name| outline_of(store, name)).collect::<Result<_, _>>()?;
-        Ok(Self { store, outline: BundleOutline { matches, checkpoints: Vec::new() } })
+        Ok(Self { store, outline: BundleOutline { matches, ..BundleOutline::default() } })
     }
 
     /// Lists these lines of matches only, which need not be in order.
@@ -78,7 +78,7 @@ impl<'a> StoreRecords<'a> {
         let mut matches: Vec<_> =
             parts.iter().map(|part| part_of(store, part)).collect::<Result<_, ReplayError>>()?;
         matches.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(Self { store, outline: BundleOutline { matches, checkpoints: Vec::new() } })
+        Ok(Self { store, outline: BundleOutline { matches, ..BundleOutline::default() } })
     }
 
     pub(super) fn store(&self) -> &StoreReader {
@@ -89,6 +89,14 @@ impl<'a> StoreRecords<'a> {
     #[must_use]
     pub fn with_checkpoints(mut self, checkpoints: Vec<SignedNote>) -> Self {
         self.outline.checkpoints = checkpoints;
+        self
+    }
+
+    /// Adds modules, as a bundle has them (MD-10).
+    #[must_use]
+    pub fn with_modules(mut self, mut modules: Vec<BundledModule>) -> Self {
+        modules.sort_by_key(BundledModule::digest);
+        self.outline.modules = modules;
         self
     }
 

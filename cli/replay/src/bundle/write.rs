@@ -8,8 +8,8 @@ use sha2::{Digest as _, Sha256};
 use turnfold_core::Digest;
 use turnfold_core::trust::SignedNote;
 
-use super::outline::{BundledLine, BundledMatch, TITLE};
-use super::parse::checkpoint_order;
+use super::outline::{BundleOutline, BundledLine, BundledModule, TITLE};
+use super::parse::{MODULE_LINE_BYTES, checkpoint_order};
 use super::records::{BundledRecord, LineIndex, LineRecords};
 use crate::error::ReplayError;
 
@@ -22,7 +22,7 @@ pub fn write_bundle(
     records: &dyn LineRecords,
     checkpoints: Vec<SignedNote>,
 ) -> Result<(), ReplayError> {
-    let mut writer = BundleWriter::begin(out, &records.outline().matches)?;
+    let mut writer = BundleWriter::begin(out, records.outline())?;
     records.each(&mut |line, record| writer.record(line, record))?;
     writer.end(checkpoints)
 }
@@ -30,7 +30,7 @@ pub fn write_bundle(
 /// Writes a bundle while its records go by.
 pub(crate) struct BundleWriter<'a> {
     out: Hashed<'a>,
-    matches: &'a [BundledMatch],
+    outline: &'a BundleOutline,
     /// The line last begun.
     begun: Option<LineIndex>,
     /// The line of text of a record.
@@ -38,11 +38,11 @@ pub(crate) struct BundleWriter<'a> {
 }
 
 impl<'a> BundleWriter<'a> {
-    /// Begins a bundle of these matches.
-    pub(crate) fn begin(out: &'a mut dyn Write, matches: &'a [BundledMatch]) -> Result<Self, ReplayError> {
+    /// Begins a bundle of these matches and modules.
+    pub(crate) fn begin(out: &'a mut dyn Write, outline: &'a BundleOutline) -> Result<Self, ReplayError> {
         let mut out = Hashed { out, hasher: Sha256::new() };
         out.text(TITLE)?;
-        Ok(Self { out, matches, begun: None, text: String::new() })
+        Ok(Self { out, outline, begun: None, text: String::new() })
     }
 
     /// Writes the next record, in the order of the outline.
@@ -63,6 +63,9 @@ impl<'a> BundleWriter<'a> {
     /// Writes these checkpoints in the order of a bundle, each once, and the end.
     pub(crate) fn end(mut self, checkpoints: Vec<SignedNote>) -> Result<(), ReplayError> {
         self.begin_lines(None)?;
+        for module in &self.outline.modules {
+            self.out.module(module)?;
+        }
         self.out.end(checkpoints)
     }
 
@@ -73,13 +76,14 @@ impl<'a> BundleWriter<'a> {
             let (index, line) = match self.begun {
                 None => (0, 0),
                 Some((index, line))
-                    if self.matches.get(index).is_some_and(|of| line + 1 < of.lines.len()) =>
+                    if self.outline.matches.get(index).is_some_and(|of| line + 1 < of.lines.len()) =>
                 {
                     (index, line + 1)
                 }
                 Some((index, _)) => (index + 1, 0),
             };
-            let Some((of, next)) = self.matches.get(index).and_then(|of| Some((of, of.lines.get(line)?)))
+            let Some((of, next)) =
+                self.outline.matches.get(index).and_then(|of| Some((of, of.lines.get(line)?)))
             else {
                 break;
             };
@@ -116,6 +120,14 @@ impl Hashed<'_> {
     fn text(&mut self, text: &str) -> Result<(), ReplayError> {
         self.hasher.update(text);
         self.out.write_all(text.as_bytes()).map_err(ReplayError::Write)
+    }
+
+    fn module(&mut self, module: &BundledModule) -> Result<(), ReplayError> {
+        self.text(&format!("-- module {}\n", module.file().len()))?;
+        for part in module.file().chunks(MODULE_LINE_BYTES) {
+            self.text(&format!("+{}\n", STANDARD.encode(part)))?;
+        }
+        Ok(())
     }
 
     fn end(mut self, mut checkpoints: Vec<SignedNote>) -> Result<(), ReplayError> {

@@ -35,6 +35,9 @@ pub const REPLAY: Limits =
 /// The most lines of matches of a bundle; how many records they have is not limited, as they are not held.
 pub const BUNDLE_LINES_MAX: usize = 100_000;
 
+/// The most bytes of a bundle's modules, which are held.
+pub const BUNDLE_MODULES_BYTES_MAX: usize = 1 << 26;
+
 /// The most bytes of a bundle's checkpoints, which are held.
 pub const BUNDLE_CHECKPOINT_BYTES_MAX: usize = 1 << 26;
 

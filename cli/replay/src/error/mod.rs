@@ -20,6 +20,9 @@ use crate::session::script::OtherSeat;
 use crate::tfl::TflError;
 use crate::viewer::{Concealed, NotOfSeat, Viewer};
 
+/// What to do about a module that is missing.
+pub const PUT_MODULE: &str = "put its file into `modules/` of the store, or name its folder with `--modules`";
+
 /// What went wrong with a history, and where.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -351,9 +354,7 @@ impl ReplayError {
             Self::Condition(error) => error.advice(),
             Self::OtherVersion { .. } => Some("use the build that recorded it".into()),
             Self::NoModule { cause, .. } => Some(match &**cause {
-                NoRules::NoModule { .. } => {
-                    "put its file into `modules/` of the store, or name its folder with `--modules`".into()
-                }
+                NoRules::NoModule { .. } => PUT_MODULE.into(),
                 NoRules::NotPassed { module, .. } => format!("`turnfold game check {module}` runs them"),
                 _ => "keep one of them, or name one by its digest with `--module`".into(),
             }),

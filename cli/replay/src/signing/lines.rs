@@ -37,7 +37,7 @@ pub fn write_signed_bundle(
     let outline = records.outline();
     let finder = LineFinder::of(outline);
     let (lines, mut trees) = begin(&finder, signers)?;
-    let mut writer = BundleWriter::begin(out, &outline.matches)?;
+    let mut writer = BundleWriter::begin(out, outline)?;
     records.each(&mut |line, record| {
         trees.take(line, record)?;
         writer.record(line, record)
