@@ -1,12 +1,15 @@
 //! `turnfold bundle`: matches and their checkpoints in one file (TR-18, TR-19).
 
+use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use turnfold_core::trust::SignedNote;
 use turnfold_replay::ReplayError;
 use turnfold_replay::audit::read_held;
-use turnfold_replay::bundle::{LineRecords, SeatRecords, StoreRecords, write_bundle};
+use turnfold_replay::bundle::{
+    BundledModule, LineRecords, NeededModule, SeatRecords, StoreRecords, write_bundle,
+};
 use turnfold_replay::signing::{Signers, sign_lines, write_signed_bundle};
 use turnfold_replay::{Sources, Viewer};
 use turnfold_store::MatchName;
@@ -27,6 +30,9 @@ use crate::output::counted;
 /// refused if the missing records could be guessed: in seeded matches, if the setup deals secrets, and unless the idempotency
 /// keys of all calls by other players begin with `order:`, `paper:` or `turn:`, which cannot be guessed.
 ///
+/// If a match is played by a module, the bundle holds the module's file too, so that others can audit the match without
+/// anything else; `--without-modules` leaves it out. A module is rules and holds no secrets of a match.
+///
 /// Without `--as`, no rules are needed: a match can be bundled even if this program no longer has its rules.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -44,6 +50,10 @@ pub(crate) struct Args {
     /// Include the checkpoints of a file: a checkpoint, a proof or a bundle
     #[arg(long, value_name = "FILE")]
     add: Vec<PathBuf>,
+
+    /// Leave out the modules that the matches are played by
+    #[arg(long)]
+    without_modules: bool,
 
     /// Redact records the seat may not see; only their hashes are included
     #[arg(long = "as", value_name = "SEAT", default_value_t = Viewer::HOST)]
@@ -66,7 +76,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if !args.viewer.see_all() {
         context.require_rules("`bundle --as`", &store, &args.matches)?;
     }
-    let records = StoreRecords::of(&store, &args.matches)?;
+    let needed = NeededModule::of_matches(&store, &args.matches)?;
+    let needed = if args.without_modules { BTreeSet::new() } else { needed };
+    let (modules, missing) = find(needed, context);
+    let records = StoreRecords::of(&store, &args.matches)?.with_modules(modules);
     let records = SeatRecords::of(records, args.viewer, &context.registry)?;
     notes.sort();
     notes.dedup();
@@ -92,13 +105,33 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let (file, matches) = (path.display().to_string(), outline.matches.len() as u64);
     let bundled = serde_json::json!({
         "file": file, "matches": matches, "lines": lines, "records": own, "checkpoints": count,
+        "modules": outline.modules.iter().map(BundledModule::digest).collect::<Vec<_>>(),
+        "missing_modules": missing,
     });
     context.output.answer(&bundled, || {
         let matches = counted(matches, "match", "matches");
         let (lines, own) = (counted(lines, "line", "lines"), counted(own, "record", "records"));
         let checkpoints = counted(count, "checkpoint", "checkpoints");
-        vec![format!("bundled {matches} to `{file}`: {lines}, {own}, {checkpoints}").into()]
+        let modules = counted(outline.modules.len() as u64, "module", "modules");
+        let modules = if outline.modules.is_empty() { String::new() } else { format!(", {modules}") };
+        let bundled = format!("bundled {matches} to `{file}`: {lines}, {own}, {checkpoints}{modules}");
+        vec![bundled.into()]
     })
+}
+
+/// Finds the files of modules (MD-10); returns also those that are missing here.
+fn find(needed: BTreeSet<NeededModule>, context: &Context) -> (Vec<BundledModule>, Vec<NeededModule>) {
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for module in needed {
+        match module.file(&context.registry) {
+            Some(file) => found.push(file),
+            None => {
+                tracing::warn!("not bundled, because it is missing here: module {module}");
+                missing.push(module);
+            }
+        }
+    }
+    (found, missing)
 }
 
 /// Writes the bundle; returns how many checkpoints it has.

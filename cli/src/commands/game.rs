@@ -224,19 +224,42 @@ fn add_file(args: &AddArgs, context: &mut Context) -> Result<ExitStatus, Failure
 /// Checks a module and copies it to where modules lie; returns where that is (MD-2).
 pub(super) fn add(path: &Path, context: &Context) -> Result<(PathBuf, Arc<dyn AnyRules>), Failure> {
     let (file, rules) = read(path)?;
-    if context.modules.first().is_none() {
-        return Err(Failure::usage("there is no folder for modules").hint("name one with `--modules DIR`"));
-    }
+    require_folder(context)?;
     let added = add_module(&file, &*rules, context)?;
     Ok((added, rules))
 }
 
+/// Requires a folder to copy modules to; a store in a database has none.
+pub(super) fn require_folder(context: &Context) -> Result<(), Failure> {
+    if context.modules.first().is_none() {
+        return Err(Failure::usage("there is no folder for modules").hint("name one with `--modules DIR`"));
+    }
+    Ok(())
+}
+
 /// Copies a module to where modules lie if the laws pass on it, or did before.
 pub(super) fn add_module(file: &[u8], rules: &dyn AnyRules, context: &Context) -> Result<PathBuf, Failure> {
-    let has_passed = context.modules.has_passed(&digest(file));
-    if !has_passed && let Some(law) = laws_broken_by(rules).first() {
-        return Err(Failure::negative(format!("{law}; nothing was copied")));
+    require_laws(&digest(file), rules, "nothing was copied", context)?;
+    write_module(file, context)
+}
+
+/// Requires the laws to pass on a module, or to have passed here before.
+pub(super) fn require_laws(
+    module: &Digest,
+    rules: &dyn AnyRules,
+    undone: &str,
+    context: &Context,
+) -> Result<(), Failure> {
+    if !context.modules.has_passed(module)
+        && let Some(law) = laws_broken_by(rules).first()
+    {
+        return Err(Failure::negative(format!("{law}; {undone}")));
     }
+    Ok(())
+}
+
+/// Copies a module on which the laws passed to where modules lie; returns where that is.
+pub(super) fn write_module(file: &[u8], context: &Context) -> Result<PathBuf, Failure> {
     let added = context.modules.add(file).map_err(|error| unwritable(&error))?;
     context.modules.note_passed(&digest(file)).map_err(|error| unwritable(&error))?;
     Ok(added)

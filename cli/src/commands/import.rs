@@ -3,12 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use turnfold_core::registry::ModuleSource as _;
 use turnfold_replay::bundle::import::{ImportNames, ImportPlan, ImportedLine, LineChange};
-use turnfold_replay::bundle::{BundleFile, is_bundle};
+use turnfold_replay::bundle::{BundleFile, BundledModule, NeededModule, is_bundle};
 use turnfold_replay::{Imported, Sources, history::revision::new_match_name};
 use turnfold_store::{BranchName, MatchName, Store, StoreError};
 
+use super::game::{require_folder, require_laws, write_module};
 use super::new::{Game, genesis};
+use crate::address::StoreAddress;
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -23,8 +26,9 @@ use crate::output::{Line, counted, dim, plain, strong};
 /// A bundle keeps id, times and links. A new match is created; an existing match is extended where the bundle continues
 /// it. If a branch differs from the stored one, nothing is imported and the first different entry is named; `--branch`
 /// imports such a branch under another name. A bundle is refused if its chain is wrong or its rules reject an entry; if this
-/// program does not have the rules, they are not checked, and the command reports it. Signatures are not checked: use `turnfold
-/// audit`.
+/// program does not have the rules, they are not checked, and the command reports it. A module that comes with a bundle and is
+/// missing here is copied to where modules lie, as `turnfold game add` copies it: if a law is broken, nothing is imported.
+/// Signatures are not checked: use `turnfold audit`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold import duel.tfl --name again\n  turnfold import duel.bundle")]
 pub(crate) struct Args {
@@ -90,13 +94,20 @@ fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Res
     })?;
     // A store is made, or one whose creation was cut short completed, only for a bundle that can be imported. Another
     // directory that is no store is refused then.
-    let store = match Store::open(context.store_dir()?) {
-        Ok(store) => Some(store),
-        Err(StoreError::Missing { .. } | StoreError::NotAStore { .. }) => None,
-        Err(error) => return Err(error.into()),
+    let store = match &context.store {
+        StoreAddress::Dir(dir) => match Store::open(dir) {
+            Ok(store) => Some(store),
+            Err(StoreError::Missing { .. } | StoreError::NotAStore { .. }) => None,
+            Err(error) => return Err(error.into()),
+        },
+        _ => Some(context.open_or_create_store()?),
     };
     let plan = ImportPlan::of(&bundle, store.as_deref(), &context.registry, names)?;
+    let modules = new_modules(&plan, context)?;
     let store = store.map_or_else(|| context.open_or_create_store(), Ok)?;
+    for (module, _) in &modules {
+        write_module(module.file(), context)?;
+    }
     plan.carry_out(&store)?;
     store.close()?;
     let line = |ImportedLine { match_name, branch, change, added, .. }: &ImportedLine| {
@@ -109,14 +120,43 @@ fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Res
         };
         Line::from([strong(format_args!("{match_name}@{branch}")), plain(change)])
     };
-    let imported = json!({ "lines": plan.lines, "not_checked": plan.not_checked });
+    let modules: Vec<_> = modules.into_iter().map(|(_, module)| module).collect();
+    let imported = json!({ "lines": plan.lines, "modules": modules, "not_checked": plan.not_checked });
     context.output.answer(&imported, || {
         let left = plan
             .not_checked
             .iter()
             .map(|left| Line::from([dim("not checked"), plain(format_args!(" rules: {left}"))]));
-        plan.lines.iter().map(line).chain(left).collect()
+        let added = modules.iter().map(|NeededModule { ruleset, version, module }| {
+            let game = strong(format_args!("{ruleset} {version}"));
+            Line::from([
+                plain("added "),
+                game,
+                plain(format_args!(" (module {module:.16}): all laws passed")),
+            ])
+        });
+        added.chain(plan.lines.iter().map(line)).chain(left).collect()
     })
+}
+
+/// Finds the modules of a bundle that its matches are played by and that are missing here, and requires the laws to pass on
+/// them (MD-10).
+fn new_modules<'a>(
+    plan: &ImportPlan<'a>,
+    context: &Context,
+) -> Result<Vec<(&'a BundledModule, NeededModule)>, Failure> {
+    let mut modules = Vec::new();
+    for (bundled, rules) in &plan.bundled {
+        let module = bundled.digest();
+        if context.modules.by_digest(&module).is_some() {
+            continue;
+        }
+        require_folder(context)?;
+        require_laws(&module, &**rules, "nothing was imported", context)?;
+        let needed = NeededModule { ruleset: rules.name().into(), version: rules.version(), module };
+        modules.push((*bundled, needed));
+    }
+    Ok(modules)
 }
 
 fn name_of(file: &Path) -> Result<MatchName, Failure> {

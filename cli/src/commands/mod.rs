@@ -126,10 +126,12 @@ verbs! {
 }
 
 impl Command {
-    /// Returns where modules lie: in the folders that were named, else next to the store (MD-2). What plays with others plays
+    /// Returns where modules lie: in the folders that were named, else next to the store, a restored one for
+    /// `store restore` (MD-2). What plays with others plays
     /// only modules on which the laws passed (MD-7).
     pub(crate) fn modules(&self, named: Vec<PathBuf>, store: &StoreAddress) -> ModuleFolders {
-        let folders = match (store, named.is_empty()) {
+        let restored = if let Self::Store(args) = self { args.restored() } else { None };
+        let folders = match (restored.as_ref().unwrap_or(store), named.is_empty()) {
             (StoreAddress::Dir(dir), true) => vec![dir.join("modules")],
             _ => named,
         };

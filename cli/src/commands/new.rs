@@ -169,7 +169,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let game = args.game.read(context)?;
     let state = game.start()?;
     let is_example = args.game.setup.is_none();
-    let (rules, dice) = (game.rules.clone(), game.dice);
+    let (rules, module, dice) = (game.rules.clone(), game.module, game.dice);
     let genesis = genesis(game, args.title.clone())?;
     let store = context.open_or_create_store()?;
     store.create_match(&args.match_name, &genesis, Vec::new())?;
@@ -180,6 +180,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         "match": name.to_string(),
         "ruleset": ruleset,
         "version": version,
+        "module": module,
         "example_setup": is_example,
         "dice": dice.name(),
         "seed": seed,

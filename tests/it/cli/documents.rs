@@ -32,6 +32,8 @@ const UNSEEN: &[&str] = &[
     "legal#0.irreversible",
     // Of modules, which `modules.rs` plays.
     "game ",
+    "NeededModule.",
+    "new#0.module",
 ];
 
 fn verb_of(line: &str, contract: &Contract) -> String {

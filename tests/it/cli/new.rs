@@ -25,7 +25,7 @@ $ turnfold new duel --rules initiative --setup fixtures/initiative/small-board.t
 created match duel (initiative version 1, seeded dice) #02f3c1e3d3b717c2
 a roll is due: 4 values in 1..=6 for initiative; `turnfold play duel` rolls it
 $ turnfold --format json new other --rules initiative --setup fixtures/initiative/small-board.toml --dice seeded --seed 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
-{"match":"other","ruleset":"initiative","version":1,"example_setup":false,"dice":"seeded","seed":"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff","state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba","due_roll":{"purpose":"initiative","count":4,"low":1,"high":6}}
+{"match":"other","ruleset":"initiative","version":1,"module":null,"example_setup":false,"dice":"seeded","seed":"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff","state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba","due_roll":{"purpose":"initiative","count":4,"low":1,"high":6}}
 $ turnfold play duel
 1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=p2:1|p1:1|p2:1|p1:1; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; cursor at=0,-2 #33423e6fdd9b2619
 $ turnfold play other
@@ -107,9 +107,9 @@ created match duel (initiative version 1, recorded dice) #02f3c1e3d3b717c2
 the setup is the example of initiative; `turnfold rules initiative` explains how to write another for `--setup`
 a roll is due: 4 values in 1..=6 for initiative; record it with `turnfold play duel "roll …"`
 $ turnfold new other --rules initiative --format json
-{"match":"other","ruleset":"initiative","version":1,"example_setup":true,"dice":"recorded","seed":null,"state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba","due_roll":{"purpose":"initiative","count":4,"low":1,"high":6}}
+{"match":"other","ruleset":"initiative","version":1,"module":null,"example_setup":true,"dice":"recorded","seed":null,"state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba","due_roll":{"purpose":"initiative","count":4,"low":1,"high":6}}
 $ turnfold new given --rules initiative --setup fixtures/initiative/small-board.toml --format json
-{"match":"given","ruleset":"initiative","version":1,"example_setup":false,"dice":"recorded","seed":null,"state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba","due_roll":{"purpose":"initiative","count":4,"low":1,"high":6}}
+{"match":"given","ruleset":"initiative","version":1,"module":null,"example_setup":false,"dice":"recorded","seed":null,"state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba","due_roll":{"purpose":"initiative","count":4,"low":1,"high":6}}
 
 "#]]);
     for rules in turnfold_core::registry::rulesets() {

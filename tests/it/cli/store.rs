@@ -141,7 +141,7 @@ restored store restored: 2 matches, 4 branches, 5 entries
 $ turnfold store restore all.tfb restored
 exit 2| error: `restored` exists and is not empty; name a new directory
 $ turnfold --format json store restore small.tfb again
-{"store":"again","matches":2,"branches":4,"entries":5}
+{"store":"again","matches":2,"branches":4,"entries":5,"missing_modules":[]}
 $ turnfold --store restored store check
 sound 2 matches, 4 branches, 5 entries
 $ turnfold --store restored verify

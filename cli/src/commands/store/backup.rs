@@ -1,11 +1,13 @@
 //! `turnfold store backup`: everything in one file.
 
+use std::collections::BTreeSet;
 use std::io::BufWriter;
 use std::path::PathBuf;
 
 use serde_json::json;
 use turnfold_replay::Sources;
-use turnfold_store::{RescueError, Totals};
+use turnfold_replay::bundle::NeededModule;
+use turnfold_store::{RescueError, StoreError, StoreReader, Totals};
 
 use super::progress::{in_words, progress};
 use crate::context::Context;
@@ -17,7 +19,7 @@ use crate::output::{Line, plain, strong};
 ///
 /// The file holds every match, branch and entry with its time and key, under checks, and `turnfold store restore` makes
 /// a store of it again. It is written whole or not at all. It holds the seeds of seeded dice: only its owner can read
-/// it. Exits with 3 when standard output takes only a part of it.
+/// it. Modules are not in it: the command lists those that a restore needs. Exits with 3 when standard output takes only a part of it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store backup --compress matches.tfb")]
 pub(crate) struct Args {
@@ -40,6 +42,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         context.output.refuse_json(refused.hint("name a file, or leave out `--format json`"))?;
         let stdout = context.output.bytes()?;
         let store = context.read_store()?;
+        list_needed(&store)?;
         let written = store.backup(BufWriter::new(stdout), args.compress, &mut progress("backing up"));
         written.map_err(|error| match error {
             RescueError::Write { source } => Failure::cut_short("backup", source),
@@ -49,6 +52,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     files::check_new(&args.file, args.force)?;
     let store = context.read_store()?;
+    let needed = list_needed(&store)?;
     let totals = files::write_private(&args.file, args.force, |file| {
         Ok(store.backup(BufWriter::new(file), args.compress, &mut progress("backing up"))?)
     })?;
@@ -58,9 +62,19 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let file = args.file.display().to_string();
     let written = json!({
         "file": file, "matches": matches, "branches": branches, "entries": entries, "bytes": bytes,
+        "modules": needed,
     });
     context.output.answer(&written, || {
         let size = plain(format_args!(": {}, {bytes} bytes", in_words(totals)));
         vec![Line::from([plain("backed up to "), strong(&file), size])]
     })
+}
+
+/// Lists the modules that a restore will need (MD-10).
+fn list_needed(store: &StoreReader) -> Result<BTreeSet<NeededModule>, StoreError> {
+    let needed = NeededModule::of_all(store)?;
+    for module in &needed {
+        tracing::warn!("not in the backup, needed by its matches: module {module}");
+    }
+    Ok(needed)
 }

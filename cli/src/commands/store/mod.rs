@@ -10,6 +10,7 @@ mod restore;
 mod salvage;
 mod stats;
 
+use crate::address::StoreAddress;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 
@@ -19,6 +20,13 @@ use crate::failure::{ExitStatus, Failure};
 pub(crate) struct Args {
     #[command(subcommand)]
     command: StoreCommand,
+}
+
+impl Args {
+    /// Returns the store that a backup is restored to.
+    pub(super) fn restored(&self) -> Option<StoreAddress> {
+        if let StoreCommand::Restore(args) = &self.command { Some(args.address()) } else { None }
+    }
 }
 
 verbs! {

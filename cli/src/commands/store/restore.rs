@@ -7,15 +7,17 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde_json::json;
-use turnfold_replay::error::input;
-use turnfold_store::{RescueError, Store, Totals};
+use turnfold_core::registry::ModuleSource as _;
+use turnfold_replay::bundle::NeededModule;
+use turnfold_replay::error::{PUT_MODULE, input};
+use turnfold_store::{RescueError, Store, StoreError, StoreReader, Totals};
 
 use super::progress::{in_words, progress};
-use crate::address::is_database;
 #[cfg(not(feature = "postgres"))]
 use crate::address::left_out;
 #[cfg(feature = "postgres")]
 use crate::address::{FleetAddress, read_fleet};
+use crate::address::{StoreAddress, is_database};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::is_standard;
@@ -25,7 +27,8 @@ use crate::signals;
 /// Make a store from a backup
 ///
 /// Verifies every checksum and every link. The new store appears whole or not at all. If a restore is killed, it leaves a
-/// directory `.turnfold-draft-…`, which the next restore in the same place removes.
+/// directory `.turnfold-draft-…`, which the next restore in the same place removes. Lists the modules that matches need and
+/// that are missing at the new place, because backups hold none.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store restore matches.tfb restored")]
 pub(crate) struct Args {
@@ -58,12 +61,37 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         error => error.into(),
     })?;
     let Totals { matches, branches, entries } = totals;
+    let missing = list_missing(&args.to.open()?, context)?;
     let store = args.to.to_string();
-    let restored = json!({ "store": store, "matches": matches, "branches": branches, "entries": entries });
+    let restored = json!({
+        "store": store, "matches": matches, "branches": branches, "entries": entries, "missing_modules": missing,
+    });
     context.output.answer(&restored, || {
         let totals = plain(format_args!(": {}", in_words(totals)));
         vec![Line::from([plain("restored store "), strong(&store), totals])]
     })
+}
+
+impl Args {
+    /// Returns where the store is to be.
+    pub(super) fn address(&self) -> StoreAddress {
+        match &self.to {
+            RestoreTarget::Dir(dir) => StoreAddress::Dir(dir.clone()),
+            #[cfg(feature = "postgres")]
+            RestoreTarget::Fleet(address) => StoreAddress::Fleet(address.clone()),
+        }
+    }
+}
+
+/// Lists the modules that the matches need and that are missing where the store is now (MD-10).
+fn list_missing(store: &StoreReader, context: &Context) -> Result<Vec<NeededModule>, StoreError> {
+    let needed = NeededModule::of_all(store)?.into_iter();
+    let missing: Vec<_> =
+        needed.filter(|needed| context.modules.by_digest(&needed.module).is_none()).collect();
+    for module in &missing {
+        tracing::warn!("missing, needed by restored matches: module {module}; {PUT_MODULE}");
+    }
+    Ok(missing)
 }
 
 /// Names the file that is not a backup; the library reads it without knowing its name.
@@ -81,6 +109,14 @@ impl RestoreTarget {
             #[cfg(not(feature = "postgres"))]
             Some(text) if is_database(text) => Err(left_out("postgres")),
             _ => Ok(Self::Dir(value.into())),
+        }
+    }
+
+    fn open(&self) -> Result<StoreReader, StoreError> {
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::Fleet(address) => StoreReader::open_fleet(address),
+            Self::Dir(dir) => StoreReader::open(dir),
         }
     }
 
