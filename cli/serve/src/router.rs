@@ -17,8 +17,8 @@ use crate::documents::EntriesEvent;
 use crate::middleware::around;
 use crate::problem::ProblemJson;
 use crate::resources::{
-    backup, branches, diff, entries, events, files, grants, health, join, matches, pages, papers, position,
-    rulesets, trial,
+    backup, branches, diff, entries, events, files, grants, health, join, matches, modules, pages, papers,
+    position, rulesets, trial,
 };
 
 /// What the description has besides its routes.
@@ -47,6 +47,7 @@ impl Modify for TokenScheme {
 fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(rulesets::list))
+        .routes(routes!(modules::show))
         .routes(routes!(matches::list, matches::create))
         .routes(routes!(matches::show))
         .routes(routes!(branches::list, branches::create))

@@ -11,6 +11,7 @@ pub(crate) mod health;
 pub(crate) mod join;
 pub(crate) mod match_document;
 pub(crate) mod matches;
+pub(crate) mod modules;
 pub(crate) mod pages;
 pub(crate) mod papers;
 pub(crate) mod position;

@@ -69,6 +69,8 @@ schemas! {
     Name: text("^[a-z0-9][a-z0-9._-]{0,63}$");
     /// The id of a grant.
     Id: text("^[0-9a-f]{16}$");
+    /// The digest of a module.
+    ModuleDigest: text("^[0-9a-f]{64}$");
     /// `If-Match` and `If-None-Match`: tags or `*`.
     TagList: text("^(\\*|(W/)?\"[!#-~]*\"(, ?(W/)?\"[!#-~]*\")*)$");
     /// `Idempotency-Key`, which may stand in quotes.
