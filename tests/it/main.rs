@@ -15,6 +15,8 @@ mod hexcapture;
 mod initiative;
 mod lifecycle;
 
+#[cfg(feature = "modules")]
+mod bundled_modules;
 mod cli;
 #[cfg(feature = "serve")]
 mod client;

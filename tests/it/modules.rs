@@ -243,7 +243,7 @@ $ turnfold verify duel
 ok duel@main: 2 entries state ecba972ee86a82bb link [LINK]
 ok duel@flank: 1 entry state 1662e155f9169d7b link [LINK]
 $ turnfold bundle duel -o duel.bundle
-bundled 1 match to `duel.bundle`: 2 lines, 3 records, 0 checkpoints
+bundled 1 match to `duel.bundle`: 2 lines, 3 records, 0 checkpoints, 1 module
 $ turnfold audit duel.bundle
 bytes        PASS        3 records and 0 checkpoints in canonical form
 chain        PASS        2 lines linked from the first record to the last
@@ -254,16 +254,6 @@ dice         NOT APPLICABLE there is no match with dice
 rules        PASS        2 entries of 2 lines folded from the setup, tictactoe 1 by the pinned module b7ccd40c81adae41
 authorship   NOT CHECKED the host alone says who gave which command
 proven: bytes, chain, rules; not proven: signature, consistency, cosignatures, authorship
-$ turnfold --store elsewhere audit duel.bundle
-bytes        PASS        3 records and 0 checkpoints in canonical form
-chain        PASS        2 lines linked from the first record to the last
-signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
-consistency  NOT CHECKED no checkpoint is held; give one with `--held`
-cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
-dice         NOT CHECKED duel: values came from outside; range and count only; 1 more like it
-rules        NOT CHECKED duel: the module b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e of `tictactoe` version 1 is missing; 1 more like it
-authorship   NOT CHECKED the host alone says who gave which command
-proven: bytes, chain; not proven: signature, consistency, cosignatures, dice, rules, authorship
 $ turnfold --store elsewhere check duel.tfl
 failed duel.tfl:3:11: the module b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e of `tictactoe` version 1 is missing
 0 passed, 1 failed (0 entries)
@@ -284,8 +274,10 @@ tictactoe 1 module b7ccd40c81adae41, 15546 bytes, `./game.wasm`, laws not checke
 no module `./text.wasm`: no WebAssembly of a module: it does not begin as WebAssembly does
 $ turnfold store backup all.backup
 backed up to all.backup: 1 match, 2 branches, 2 entries, 465 bytes
+stderr|  WARN turnfold::commands::store::backup: not in the backup, needed by its matches: module tictactoe 1 b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e
 $ turnfold store restore all.backup restored
 restored store restored: 1 match, 2 branches, 2 entries
+stderr|  WARN turnfold::commands::store::restore: missing, needed by restored matches: module tictactoe 1 b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e; put its file into `modules/` of the store, or name its folder with `--modules`
 $ turnfold --store restored log duel --raw
 1 p1 0x04 [TIME] link [LINK]
 2 p2 0x00 [TIME] link [LINK]

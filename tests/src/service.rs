@@ -119,6 +119,14 @@ impl Running {
         Reply { status: answer.status().as_u16(), headers: answer.headers().clone(), body }
     }
 
+    /// Gets a resource whose body is bytes.
+    pub fn bytes(&self, path: &str, token: &str) -> (ureq::http::HeaderMap, Vec<u8>) {
+        let request = self.agent.get(format!("{}{path}", self.origin));
+        let mut answer = request.header("authorization", format!("Bearer {token}")).call().unwrap();
+        assert_eq!(answer.status().as_u16(), 200);
+        (answer.headers().clone(), answer.body_mut().read_to_vec().unwrap())
+    }
+
     /// Makes a grant of a match and returns its token: `{"kind":"seat","seat":"p1"}`.
     pub fn grant(&self, match_name: &str, grant: &str) -> Value {
         let made = self.send("POST", &format!("/v1/matches/{match_name}/grants"), &self.admin, grant);

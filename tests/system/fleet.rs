@@ -7,7 +7,7 @@ pub(crate) mod postgres;
 use std::process::Output;
 
 use self::postgres::{Server, shared};
-use turnfold_tests::sandbox::Sandbox;
+use turnfold_tests::sandbox::{Sandbox, workspace};
 
 /// Returns the URL of a schema that no other test has.
 pub(crate) fn url(server: &Server, schema: &str) -> String {
@@ -103,6 +103,25 @@ fn a_match_is_migrated_in_a_database_as_in_a_directory() {
             ["disk", &url].map(|store| sandbox.ok(&format!("{versions} --store {store} {line}")));
         assert_eq!(fleet, disk, "{line}");
     }
+}
+
+/// MD-10: a database has no folder for modules, so one must be named for a bundle that brings its own.
+#[test]
+fn md_10_a_bundle_with_a_module_needs_a_folder_to_be_imported_into_a_database() {
+    let Some(server) = shared() else { return };
+    let (sandbox, url) = (Sandbox::new(), url(server, "modules"));
+    let module = workspace().join("fixtures/modules/tictactoe.wasm");
+    sandbox.ok(&format!("new duel --module {}", module.display()));
+    sandbox.ok("bundle duel -o duel.bundle");
+    let refused = sandbox.run(&format!("--store {url} import duel.bundle"));
+    assert_eq!(refused.status.code(), Some(2));
+    let reason = "there is no folder for modules; name one with `--modules DIR`";
+    assert!(stderr(&refused).contains(reason), "{}", stderr(&refused));
+    assert_eq!(sandbox.ok(&format!("--store {url} matches")), "");
+    let imported = sandbox.ok(&format!("--store {url} --modules added import duel.bundle"));
+    assert!(imported.starts_with("added tictactoe 1 (module b7ccd40c81adae41)"), "{imported}");
+    let shown = sandbox.ok(&format!("--store {url} --modules added show duel"));
+    assert_eq!(shown, sandbox.ok("show duel"));
 }
 
 #[test]

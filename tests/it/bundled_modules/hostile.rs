@@ -1,0 +1,179 @@
+//! Bundles with modules that are damaged, of other matches, hostile or against the laws (MD-7, MD-10).
+
+use std::fmt::Write as _;
+use std::fs;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest as _, Sha256};
+use turnfold_core::DicePolicy;
+use turnfold_store::{Genesis, Store};
+use turnfold_tests::sandbox::Sandbox;
+
+use super::{bundled_elsewhere, module, with_file};
+
+/// What a game of two players without commands says.
+const DESCRIBED: &str = r#"{"answer":{"name":"toy","version":7,"summary":"a toy","example":"","rulebook":"","mail_terms":"","secrets":"none","ignored":[],"rejected":[]}}"#;
+const STARTED: &str = r#"{"answer":{"state":"AA==","status":{"players":["p1","p2"],"over":false,"result":null,"turn":null,"due":null,"rolls":0}}}"#;
+const NO_ROLL: &str = r#"{"answer":null}"#;
+
+/// Writes a module that describes itself, runs these instructions to start and resume a match, and knows nothing else.
+fn toy(starting: &str) -> Vec<u8> {
+    let (mut texts, mut cases, mut at) = (String::new(), String::new(), 16);
+    let ops = [
+        (b"de", DESCRIBED, ""),
+        (b"ro", NO_ROLL, ""),
+        (b"st", STARTED, starting),
+        (b"re", STARTED, starting),
+    ];
+    for (letters, text, instructions) in ops {
+        let escaped = text.bytes().map(|byte| format!("\\{byte:02x}")).collect::<String>();
+        writeln!(texts, "(data (i32.const {at}) \"{escaped}\")").unwrap();
+        let (op, answer) = (u16::from_le_bytes(*letters), (at << 32) | text.len());
+        let is_asked = format!("(i32.eq (i32.load16_u offset=7 (local.get 0)) (i32.const {op}))");
+        writeln!(cases, "(if {is_asked} (then {instructions} (return (i64.const {answer}))))").unwrap();
+        at += text.len();
+    }
+    let text = format!(
+        r#"(module
+            (memory (export "memory") 32)
+            {texts}
+            (func (export "turnfold_abi") (result i32) (i32.const 1))
+            (func (export "turnfold_alloc") (param i32) (result i32) (i32.const 1048576))
+            (func (export "turnfold_call") (param i32 i32) (result i64) {cases} unreachable))"#
+    );
+    wat::parse_str(text).unwrap()
+}
+
+/// Stores a match without entries that pins a module, and bundles it. Where the bundle is there is nothing else.
+fn bundle_of(module: &[u8]) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let genesis = Genesis {
+        format: Genesis::FORMAT,
+        ruleset: "toy".into(),
+        ruleset_version: 7,
+        setup: Vec::new(),
+        dice: DicePolicy::Recorded,
+        match_id: [7; 16],
+        title: String::new(),
+        created_at_ms: 0,
+        module: None,
+        played_by: None,
+        origins: Vec::new(),
+    };
+    let genesis = genesis.pinned(Some(blake3::hash(module).into()));
+    let store = Store::open_or_create(&sandbox.path(".turnfold")).unwrap();
+    store.create_match(&"duel".parse().unwrap(), &genesis, Vec::new()).unwrap();
+    store.close().unwrap();
+    fs::create_dir(sandbox.path(".turnfold/modules")).unwrap();
+    sandbox.write(".turnfold/modules/toy.wasm", module);
+    sandbox.ok("bundle duel -o duel.bundle");
+    with_file("duel.bundle", &fs::read(sandbox.path("duel.bundle")).unwrap())
+}
+
+/// Puts these files in the place of the modules of a bundle, with an end that fits.
+fn with_modules(bundle: &str, modules: &[&[u8]]) -> String {
+    let (mut text, _) = bundle.split_once("-- module ").map(|(before, _)| (before.to_owned(), ())).unwrap();
+    for module in modules {
+        writeln!(text, "-- module {}", module.len()).unwrap();
+        for part in module.chunks(49_152) {
+            writeln!(text, "+{}", STANDARD.encode(part)).unwrap();
+        }
+    }
+    let end =
+        Sha256::digest(text.as_bytes()).iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+    text + "-- end " + &end + "\n"
+}
+
+/// Returns the rows of an audit that are not about checkpoints.
+fn rows(sandbox: &Sandbox) -> Vec<String> {
+    let audited = sandbox.run("audit duel.bundle");
+    assert!(audited.stderr.is_empty(), "{}", String::from_utf8_lossy(&audited.stderr));
+    let rows = String::from_utf8(audited.stdout).unwrap();
+    let is_shown = |row: &&str| ["bytes", "rules"].iter().any(|name| row.starts_with(name));
+    rows.lines().filter(is_shown).map(ToOwned::to_owned).collect()
+}
+
+fn row(sandbox: &Sandbox, name: &str) -> String {
+    rows(sandbox).into_iter().find(|row| row.starts_with(name)).unwrap()
+}
+
+/// Requires `import` to refuse a bundle in one line, and to write nothing.
+fn is_not_imported(sandbox: &Sandbox, expected: &str) {
+    let refused = sandbox.run("import duel.bundle");
+    let stderr = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && refused.stdout.is_empty());
+    assert!(stderr.lines().count() == 1 && stderr.contains(expected), "{stderr}");
+    assert!(!sandbox.path(".turnfold").exists(), "{expected}: something was written");
+}
+
+#[test]
+fn md_10_a_damaged_module_damages_its_bundle() {
+    let sandbox = bundled_elsewhere("");
+    let bundle = sandbox.read("duel.bundle");
+    let (place, _) = bundle.match_indices("AGFzbQ").next().unwrap();
+    let damaged = [&bundle[..place], "AGFzbR", &bundle[place + 6..]].concat();
+    sandbox.write("duel.bundle", damaged);
+    assert!(row(&sandbox, "bytes").contains("FAIL        line"), "{}", row(&sandbox, "bytes"));
+    is_not_imported(&sandbox, "the bytes above have another hash");
+}
+
+#[test]
+fn md_10_the_digest_of_a_module_is_computed_and_never_believed() {
+    let sandbox = bundled_elsewhere("");
+    let bundle = sandbox.read("duel.bundle");
+    let missing = "NOT CHECKED duel: the module b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e of \
+                   `tictactoe` version 1 is missing";
+    let mut changed = module();
+    changed.extend(b"\0\x03\x02hi"); // a section of its own, so that it is the same game in another file
+    for (modules, expected) in [
+        (vec![changed.as_slice()], missing.to_owned()),
+        (vec![b"no module".as_slice()], "NOT CHECKED module 83ae95cdb120816f: no WebAssembly".into()),
+    ] {
+        sandbox.write("duel.bundle", with_modules(&bundle, &modules));
+        assert!(row(&sandbox, "bytes").contains("PASS"));
+        assert!(row(&sandbox, "rules").contains(&expected), "{}", row(&sandbox, "rules"));
+        // What is not checked is reported, and a module that no match is played by is not added.
+        let imported = sandbox.ok("--store other import duel.bundle");
+        assert!(imported.contains("not checked"), "{imported}");
+        assert!(!sandbox.path("other/modules").exists());
+        fs::remove_dir_all(sandbox.path("other")).unwrap();
+    }
+    // Together with the right one, any other is no harm; a file that is no module is reported.
+    let mut both = [changed, module()];
+    both.sort_by_key(|module| blake3::hash(module).to_hex());
+    sandbox.write("duel.bundle", with_modules(&bundle, &[&both[0], &both[1]]));
+    assert!(row(&sandbox, "rules").contains("by the pinned module b7ccd40c81adae41"));
+    sandbox.write("duel.bundle", with_modules(&bundle, &[&both[1], &both[0]]));
+    assert!(row(&sandbox, "bytes").contains("expected the modules in the order of their digests, each once"));
+    sandbox.write("duel.bundle", with_modules(&bundle, &[&[]]));
+    assert!(row(&sandbox, "bytes").contains("expected modules of at most 16777216 bytes"));
+}
+
+#[test]
+fn md_10_a_hostile_module_of_a_bundle_ends_in_one_line() {
+    // On a slow machine an endless loop runs out of time before it runs out of fuel.
+    for (starting, ends) in [
+        ("(loop (br 0))", ["out of fuel", "no answer within"]),
+        ("(unreachable)", ["trapped: wasm `unreachable`"; 2]),
+    ] {
+        let module = toy(starting);
+        let sandbox = bundle_of(&module);
+        let fault = format!("ruleset toy 7 (module {}): ", &blake3::hash(&module).to_hex()[..16]);
+        let rules = row(&sandbox, "rules");
+        let is_end = |end: &&str| rules.contains(&(fault.clone() + end));
+        assert!(rules.contains("FAIL") && ends.iter().any(is_end), "{rules}");
+        // One that stops at once is enough for `import`, which audits alike.
+        if starting == "(unreachable)" {
+            is_not_imported(&sandbox, &fault);
+        }
+    }
+}
+
+#[test]
+fn md_10_a_module_that_breaks_a_law_is_not_imported() {
+    let sandbox = bundle_of(&toy(""));
+    let rules = row(&sandbox, "rules");
+    assert!(rules.contains("PASS") && rules.contains("toy 7 by the pinned module"), "{rules}");
+    is_not_imported(&sandbox, "nothing was imported");
+}
