@@ -116,14 +116,16 @@ impl NewMailMatch<'_> {
         let is_default_given =
             self.terms.parse::<toml::Table>().is_ok_and(|table| table.contains_key("default"));
         require_fitting(&terms, is_default_given, &*self.rules, game)?;
-        Ok(Genesis {
+        let desk_genesis = Genesis {
             ruleset: Desk::NAME.into(),
             ruleset_version: Desk::VERSION,
             setup,
             dice: DicePolicy::Recorded,
             match_id: desk.match_id,
             ..genesis.clone()
-        })
+        };
+        // MD-1: no module plays a desk.
+        Ok(desk_genesis.pinned(None))
     }
 }
 
