@@ -33,6 +33,11 @@ impl Play {
     /// Plays at most `count` entries under a ruleset.
     pub(crate) fn simulate(ruleset: &str, toml: &str, seed: u64, count: u64) -> Self {
         let rules = registry::find(ruleset).expect("the ruleset is registered");
+        Self::simulate_by(rules, toml, seed, count)
+    }
+
+    /// Plays at most `count` entries under a ruleset that is not in the registry.
+    pub(crate) fn simulate_by(rules: Arc<dyn AnyRules>, toml: &str, seed: u64, count: u64) -> Self {
         let setup = rules.read_setup(toml).expect("the setup can be played");
         let mut state = rules.start(&setup).expect("the setup can be played");
         let mut entries = Vec::new();

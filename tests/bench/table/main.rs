@@ -11,6 +11,7 @@ mod input;
 mod look_ahead;
 mod machine;
 mod measure;
+mod modules;
 mod other_engines;
 mod pages;
 mod peers;
@@ -106,8 +107,8 @@ pub(crate) fn yardstick() -> Duration {
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(opened) = store::opened_here(&args) {
-        return print(opened);
+    if let Some(printed) = store::opened_here(&args).or_else(|| modules::used_here(&args)) {
+        return print(printed);
     }
     let scale = Scale { quick: args.iter().any(|arg| arg == "--quick") };
     // cargo adds `--bench` by itself.
@@ -117,8 +118,9 @@ fn main() {
     let dir = dir.path();
     print(format_args!("{HEAD}\n{}", machine::description(dir)));
     let may_fetch = args.iter().any(|arg| arg == "--npm");
-    let sections: [(&str, &dyn Fn() -> Table); 13] = [
+    let sections: [(&str, &dyn Fn() -> Table); 14] = [
         ("fold", &|| fold::table(scale)),
+        ("modules", &|| modules::table(dir, scale)),
         ("other engines", &|| other_engines::table(dir, scale, may_fetch)),
         ("look-ahead", &|| look_ahead::table(scale)),
         ("replay files", &|| replay::table(dir, scale)),
