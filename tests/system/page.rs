@@ -10,6 +10,7 @@ mod browser;
 mod chess;
 mod dice;
 mod downloads;
+mod far;
 mod games;
 mod gateway;
 mod goldens;

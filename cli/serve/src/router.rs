@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::{Router, middleware};
+use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
+use tower_http::compression::{CompressionLayer, CompressionLevel};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use utoipa::openapi::path::ParameterIn;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -99,7 +101,18 @@ pub(crate) fn router(app: &Arc<App>, cors: &[String]) -> Router {
     let (router, _) = routes().split_for_parts();
     let router = router.merge(pages::routes()).with_state(Arc::clone(app));
     let router = if cors.is_empty() { router } else { router.layer(cross_origin(cors)) };
-    router.layer(middleware::from_fn_with_state(Arc::clone(app), around))
+    router.layer(compression()).layer(middleware::from_fn_with_state(Arc::clone(app), around))
+}
+
+/// Compresses documents and pages (VW-53), not streams of events, which would wait for more, and not backups, which are large.
+///
+/// What a viewer may not know is in no answer, so the length of a compressed one says nothing of it. Answers with tokens
+/// are short and stay as they are.
+fn compression() -> CompressionLayer<impl Predicate> {
+    let worth = SizeAbove::new(1024)
+        .and(NotForContentType::const_new("text/event-stream"))
+        .and(NotForContentType::const_new("application/octet-stream"));
+    CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(worth)
 }
 
 /// Lets pages of other origins use the service, those that were named (SV-32).

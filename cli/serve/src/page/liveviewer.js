@@ -31,6 +31,62 @@ export class LiveViewer extends Viewer {
 		});
 	}
 
+	/** Reads the entries before the first one shown, down to a number. @type {(number: number) => Promise<void>} */
+	readBack = async () => {};
+
+	get isFirst() {
+		return super.isFirst && this.timeline.after === 0;
+	}
+
+	/** @param {number} number */
+	reach(number) {
+		if (this.#isThere(number)) return super.reach(number);
+		this.#reading(number, () => super.reach(number));
+	}
+
+	/** @param {number} position */
+	go(position) {
+		const { after } = this.timeline;
+		if (position > 0 || after === 0) return super.go(position);
+		const number = Math.max(0, after + position);
+		this.#reading(number, () => super.go(this.timeline.position(number)));
+	}
+
+	/** @param {string} text */
+	goTo(text) {
+		const number = Number(text.replace("#", "").trim() || NaN);
+		if (this.#isThere(number)) return super.goTo(text);
+		this.#reading(number, () => super.goTo(text));
+	}
+
+	/** @param {string} text @param {1 | -1} way */
+	find(text, way) {
+		if (this.timeline.after === 0 || !text) return super.find(text, way);
+		this.#reading(0, () => super.find(text, way));
+	}
+
+	/** Puts frames before those that are there, and goes on showing the same entry. @param {Frames} earlier */
+	prepend(earlier) {
+		const { frames } = this.timeline;
+		const number = this.timeline.number(this.position);
+		this.take({ ...earlier, frames: [...earlier.frames, ...frames] });
+		this.show(this.timeline.position(number));
+	}
+
+	/** @param {number} number */
+	#isThere(number) {
+		const { after } = this.timeline;
+		return after === 0 || number > after || !Number.isInteger(number);
+	}
+
+	/** Reads back to an entry before it does something. @param {number} number @param {() => void} then */
+	async #reading(number, then) {
+		this.say("Reading earlier entries…");
+		await this.readBack(number);
+		this.say("");
+		then();
+	}
+
 	/** Adds frames in place of those after `position`. @param {Frame[]} frames @param {number} [position] */
 	append(frames, position = this.length) {
 		const { timeline } = this;

@@ -13,6 +13,9 @@ import { TurnLine } from "./turn.js";
 
 /** @typedef {{match: string, ruleset: string, version: number, title: string, players: string[], branches: string[], head: number, over: boolean, dice: string, now?: import("./turn.js").Now}} MatchInfo */
 
+/** How many entries are read at first; those before are read when someone goes there (VW-53). */
+const FIRST_ENTRIES = 500;
+
 /** At most so often, in milliseconds, new entries are shown. */
 const SHOW_EVERY = 250;
 
@@ -59,6 +62,7 @@ export class LiveMatch {
 		this.commands = new CommandPanel(this);
 		this.turn = new TurnLine(this);
 		this.tools = new MatchTools(this);
+		this.viewer.readBack = (number) => this.#readBack(number).catch((error) => this.fail(error));
 		this.fresh.addEventListener("click", () => this.viewer.go(this.viewer.length));
 		this.viewer.addEventListener("position", () => this.#moved());
 		addEventListener("popstate", () => this.branch !== this.#shownBranch && this.load());
@@ -116,13 +120,14 @@ export class LiveMatch {
 		this.turn.load();
 		await this.readInfo();
 		await this.#readTag();
-		const first = await this.api.get(this.path("frames"));
+		const asked = /^#(\d+)$/.exec(location.hash)?.[1];
+		let first = await this.api.get(this.path("frames", { last: FIRST_ENTRIES }));
+		if (Number(asked) <= first.after) first = await this.api.get(this.path("frames", { after: Math.max(0, Number(asked) - FIRST_ENTRIES) }));
 		if (signal.aborted) return;
 		this.sees = first.viewer;
 		if (!this.as) this.#known(this.kind === "s" ? first.viewer : nameOf(this.access));
 		this.viewer.load(first);
 		await this.#readRest(first);
-		const asked = /^#(\d+)$/.exec(location.hash)?.[1];
 		if (asked) this.viewer.goTo(asked);
 		this.#arrived(!asked);
 		this.tools.listBranches();
@@ -144,6 +149,20 @@ export class LiveMatch {
 		this.info = await this.api.get(`/v1/matches/${this.match}${asked.size ? `?${asked}` : ""}`);
 		this.over = this.info?.over ?? false;
 		this.tools.describe();
+	}
+
+	/** Reads the entries before the first one that is there, down to a number and some more. @param {number} number */
+	async #readBack(number) {
+		const { signal } = this.#abort;
+		const { after } = this.viewer.timeline;
+		const from = Math.max(0, number - FIRST_ENTRIES);
+		/** @type {Frames & {next: number | null}} */ const earlier = await this.api.get(this.path("frames", { after: from, at: after }));
+		for (let { next } = earlier; next !== null; ) {
+			const more = await this.api.get(this.path("frames", { after: next, at: after }));
+			earlier.frames.push(...more.frames);
+			next = more.next;
+		}
+		if (!signal.aborted && this.viewer.timeline.after === after) this.viewer.prepend(earlier);
 	}
 
 	/** @param {Frames & {next: number | null, head: number}} document */
@@ -212,6 +231,11 @@ export class LiveMatch {
 			const { signal } = this.#abort;
 			const after = this.#wanted - 1;
 			this.#wanted = Infinity;
+			// What came to light lies before all that was read.
+			if (after < this.viewer.timeline.after) {
+				this.#isFetching = false;
+				return void this.begin();
+			}
 			try {
 				await Promise.all([this.#readTag(), this.readInfo()]);
 				const more = await this.api.get(this.path("frames", { after }));

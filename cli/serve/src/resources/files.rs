@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::auth::{Bearer, Viewpoint};
 use crate::frame_documents::FrameList;
 use crate::http::{HTML, JSON, TEXT, ValidQuery, json, name, require_accepted, typed};
-use crate::problem::ApiResult;
+use crate::problem::{ApiResult, Problem};
 use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
 
 /// Where a file ends.
@@ -80,6 +80,9 @@ pub(crate) struct Frames {
     /// The entry before the first, as the viewer counts
     #[param(minimum = 0)]
     after: Option<u64>,
+    /// How many of the last entries, in place of `after` [default: all]
+    #[param(minimum = 0)]
+    last: Option<u64>,
     /// The last entry that counts, as the viewer counts; the head if left out
     #[param(minimum = 0)]
     at: Option<u64>,
@@ -101,10 +104,15 @@ pub(crate) async fn frames(
     headers: HeaderMap,
 ) -> ApiResult {
     require_accepted(&headers, JSON)?;
+    if asked.after.is_some() && asked.last.is_some() {
+        return Err(Problem::bad("expected either `after` or `last`".to_owned()));
+    }
     let whole = Asked { path, seat: asked.seat, reach: Reach::Whole };
     app.read(&bearer, whole, move |app, _, BranchView { branch, view }| {
         let history = branch.history(app, *view, asked.at)?;
-        let frames = FrameDocument::of(&history, asked.after.unwrap_or(0), FrameLimits::SERVED)?;
+        let before_last = |last| history.head().saturating_sub(last);
+        let after = asked.after.or(asked.last.map(before_last)).unwrap_or(0);
+        let frames = FrameDocument::of(&history, after, FrameLimits::SERVED)?;
         Ok(json(StatusCode::OK, &frames))
     })
     .await

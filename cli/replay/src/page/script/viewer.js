@@ -64,9 +64,24 @@ export class Viewer extends EventTarget {
 
 	/** Shows a document, at the entry that the address names or at its end. @param {Frames} frames */
 	load(frames) {
+		this.take(frames);
+		if (!this.#follow()) this.show(this.length);
+	}
+
+	/** Has a document in place of the one that was there. @param {Frames} frames */
+	take(frames) {
 		this.timeline = new Timeline(frames);
 		this.grown(0);
-		if (!this.#follow()) this.show(this.length);
+	}
+
+	/** Whether nothing comes before what is shown. */
+	get isFirst() {
+		return this.position === 0;
+	}
+
+	/** Shows the last position up to an entry's number. @param {number} number */
+	reach(number) {
+		this.show(this.timeline.position(number));
 	}
 
 	/** Shows a position: 0 is the setup, `length` the last entry. @param {number} position */
@@ -223,7 +238,7 @@ export class Viewer extends EventTarget {
 		const frame = this.timeline.frames[position - 1];
 		this.picture.draw(this.timeline, position);
 		this.#drawStatus(frame);
-		for (const button of this.backs) button.disabled = position === 0;
+		for (const button of this.backs) button.disabled = this.isFirst;
 		for (const button of this.ons) button.disabled = position === this.length;
 		this.changes.replaceChildren(...drawChanges(frame));
 		this.dispatchEvent(new Event("position"));
@@ -253,7 +268,7 @@ export class Viewer extends EventTarget {
 		const number = /^#(\d+)$/.exec(location.hash)?.[1];
 		if (!number) return false;
 		this.pause();
-		this.show(this.timeline.position(Number(number)));
+		this.reach(Number(number));
 		return true;
 	}
 

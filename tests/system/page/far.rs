@@ -1,0 +1,50 @@
+//! A long match over a slow line: the head comes first, what is before it when someone goes there, and compressed (VW-53).
+
+use serde_json::json;
+
+use super::browser::Browser;
+use super::live::{LIVE, wait_for_entry};
+use turnfold_tests::sandbox::Sandbox;
+use turnfold_tests::service::Running;
+
+/// The frames that the page asked for, and whether each answer was compressed.
+const ASKED: &str = "return performance.getEntriesByType('resource')
+    .filter(({ name }) => name.includes('/frames'))
+    .map(({ name, encodedBodySize, decodedBodySize }) => [new URL(name).search, encodedBodySize < decodedBodySize / 4])";
+
+#[test]
+fn vw_53_the_head_of_a_long_match_is_shown_before_its_history_is_read() {
+    let Some(browser) = Browser::start_online("a long match over a slow line") else { return };
+    let sandbox = Sandbox::new();
+    sandbox.ok(
+        "simulate --rules initiative --setup fixtures/initiative/small-board.toml --seed 5 --steps 1300 --into long",
+    );
+    let service = Running::start(&sandbox);
+    let grant = service.grant("long", r#"{"kind":"spectator"}"#);
+    browser.open(grant["link"].as_str().unwrap());
+    browser.wait_until(LIVE);
+    wait_for_entry(&browser, 1300);
+    assert_eq!(browser.run(ASKED), json!([["?last=500", true]]));
+
+    // Stepping goes back through what is there, and beyond it.
+    browser.click("[aria-label=First]");
+    wait_for_entry(&browser, 0);
+    assert_eq!(browser.run(ASKED), json!([["?last=500", true], ["?after=0&at=800", true]]));
+    browser.click("[aria-label=Last]");
+    wait_for_entry(&browser, 1300);
+
+    // An address of an early entry is read from a little before that entry.
+    browser.open("about:blank");
+    browser.open(&format!("{}/m/long#600", service.origin()));
+    browser.wait_until(LIVE);
+    wait_for_entry(&browser, 600);
+    let asked = browser.run(ASKED);
+    assert_eq!(asked[1][0], "?after=100", "{asked}");
+    // A search looks through all entries.
+    browser.type_into("#search", "host roll");
+    browser.click(".search [aria-label='Previous match']");
+    browser.wait_until(
+        "return document.querySelector('.tools [role=status]')?.textContent.startsWith('Match ')",
+    );
+    assert!(browser.run(ASKED).as_array().unwrap().iter().any(|one| one[0] == "?after=0&at=100"));
+}
