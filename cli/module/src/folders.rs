@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use turnfold_core::registry::MODULE_BYTES_MAX;
-use turnfold_core::registry::ModuleSource;
+use turnfold_core::registry::{MODULE_BYTES_MAX, ModuleSource};
 use turnfold_core::{AnyRules, Digest};
 
-use crate::{LoadError, digest, load};
+use crate::file::{LoadError, digest};
+use crate::load::load;
 
 /// The ending of a module's file.
 const ENDING: &str = "wasm";

@@ -5,7 +5,7 @@ use wasmi::{Config, CustomFuelCosts, Engine, ExternType, FuncType, Linker, Modul
 use turnfold_core::registry::MODULE_BYTES_MAX;
 use turnfold_core::text::in_one_line;
 
-use crate::LoadError;
+use crate::file::LoadError;
 
 /// The most bytes of an instance's memory (MD-6).
 pub(crate) const MEMORY_BYTES_MAX: usize = 256 << 20;

@@ -7,7 +7,7 @@ use turnfold_core::text::in_one_line;
 use turnfold_core::{Digest, Fault};
 use turnfold_guest::message::{Describe, Description, Op, OpReply, Request};
 
-use crate::LoadError;
+use crate::file::LoadError;
 use crate::form::Form;
 use crate::instance::{Budget, Instance, Stop};
 use crate::laws::Lawful;
