@@ -212,7 +212,8 @@ export class CommandPanel {
 			choice.undo();
 		}
 		this.#say(choice.pick(parts) ? "" : "Nothing to do here.");
-		this.#went(this.#shownAt(choice.parts.at(-1)));
+		// A hex that has a name of its own is where it was clicked.
+		this.#went(this.#shownAt(choice.parts.at(-1)) ?? this.#shownAt(parts[0]));
 	}
 
 	/** Goes on from what is chosen: to the next part, a menu of what it may be, or the command. @param {HTMLElement | null} near */
@@ -221,7 +222,7 @@ export class CommandPanel {
 		this.#first = 0;
 		const [whole, next, { verb, parts }] = [choice.whole(), [...choice.next()], choice];
 		if (whole.length === 1 && !choice.goesOn) return this.#choose(whole[0], near);
-		const name = `Commands at ${wordsOf(parts.at(-1) ?? "")}`;
+		const name = `Commands at ${near?.dataset.at ?? wordsOf(parts.at(-1) ?? "")}`;
 		if (whole.length > 1 && !choice.goesOn) {
 			choice.clear();
 			openMenu(this.element, name, near, whole.map((one) => [this.#text(one), () => (Object.assign(choice, { verb, parts }), this.#choose(one, near))]));
