@@ -100,6 +100,7 @@ fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Res
             Err(StoreError::Missing { .. } | StoreError::NotAStore { .. }) => None,
             Err(error) => return Err(error.into()),
         },
+        #[cfg(any(feature = "postgres", feature = "serve"))]
         _ => Some(context.open_or_create_store()?),
     };
     let plan = ImportPlan::of(&bundle, store.as_deref(), &context.registry, names)?;
