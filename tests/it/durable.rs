@@ -5,7 +5,9 @@ use std::process::{Command, Stdio};
 
 #[cfg(unix)]
 use crate::terminal::is_ignored;
-use turnfold_tests::sandbox::{Sandbox, binary};
+use turnfold_core::Seat;
+use turnfold_tests::mailbox::{Mailbox, open_line};
+use turnfold_tests::sandbox::{Sandbox, binary, words};
 
 const SEED: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
@@ -15,28 +17,74 @@ fn seeded(name: &str) -> String {
     )
 }
 
+/// Runs a line under strace in a sandbox. Returns these calls up to the first words on standard output, or nothing where
+/// strace may not trace.
 #[cfg(target_os = "linux")]
-#[test]
 #[expect(clippy::print_stderr, reason = "a test that does not run says so")]
-fn an_acknowledged_play_has_called_fdatasync_on_the_journal() {
+fn calls_before_answer(sandbox: &Sandbox, calls: &str, line: &str) -> Vec<String> {
     let can_trace = Command::new("strace").args(["-o", "/dev/null", "true"]).status();
     if !can_trace.is_ok_and(|status| status.success()) {
         eprintln!("SKIPPED: strace is not here or may not trace; the store's own tests count calls");
-        return;
+        return Vec::new();
     }
-    let sandbox = Sandbox::new();
-    sandbox.ok(&seeded("duel"));
     let mut strace = Command::new("strace");
-    strace.args(["-f", "-y", "-e", "trace=pwrite64,fdatasync,fsync,sync_file_range,write", "-o", "trace"]);
-    strace.arg(binary()).args(["play", "duel"]).current_dir(sandbox.path("")).env_clear();
+    strace.args(["-f", "-y", "-e", &format!("trace={calls},write"), "-o", "trace"]);
+    strace.arg(binary()).args(words(line)).current_dir(sandbox.path("")).env_clear();
     assert!(strace.stdout(Stdio::null()).status().unwrap().success());
     let trace = sandbox.read("trace");
     let acknowledged = trace.lines().position(|line| line.contains(" write(1<")).unwrap();
-    let before: Vec<_> = trace.lines().take(acknowledged).collect();
+    trace.lines().take(acknowledged).map(Into::into).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_acknowledged_play_has_called_fdatasync_on_the_journal() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&seeded("duel"));
+    let before = calls_before_answer(&sandbox, "pwrite64,fdatasync,fsync,sync_file_range", "play duel");
     let is_of = |line: &str, call: &str| line.contains(call) && line.contains("/journal/head.");
     let last = |call: &str| before.iter().rposition(|line| is_of(line, call));
-    let (written, synced) = (last(" pwrite64(").unwrap(), last(" fdatasync(").unwrap());
-    assert!(written < synced, "{trace}");
+    assert!(before.is_empty() || last(" pwrite64(").unwrap() < last(" fdatasync(").unwrap(), "{before:#?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn pm_34_an_acknowledged_letter_is_synced_before_its_rename_and_its_folder_after() {
+    let mut mailbox = Mailbox::new("hosted = []\n");
+    let open = open_line("initiative", "small-board.toml", "");
+    check_letters(&mailbox, &open, &["00000001-p1.eml", "00000001-p2.eml"], "/.turnfold>");
+    mailbox.join(&[Seat::P1, Seat::P2]);
+    let run = "mail run duel --key host.key --roll 1 1 2 2";
+    check_letters(&mailbox, run, &["00000005-p1.eml", "00000005-p2.eml"], "/.turnfold>");
+    mailbox.save_orders("order.txt", &[(Seat::P1, &["stand"])]);
+    let before = mailbox.letters();
+    let outbox = mailbox.sandbox.path(".turnfold/outbox");
+    mailbox.sandbox.ok("mail take duel order.txt --key host.key");
+    let answer = mailbox.letters().into_iter().find(|name| !before.contains(name)).unwrap();
+    fs::remove_file(outbox.join(&answer)).unwrap();
+    check_letters(&mailbox, "mail take duel order.txt --key host.key", &[&answer], "/outbox>");
+    // A run that finds them all syncs the names that an interrupted one may have left.
+    check_letters(&mailbox, run, &[], "/.turnfold>");
+}
+
+/// Requires a line to write these letters, and to sync them and the outbox, whose folder is `above`, before it answers.
+#[cfg(target_os = "linux")]
+fn check_letters(mailbox: &Mailbox, line: &str, letters: &[&str], above: &str) {
+    let calls = calls_before_answer(&mailbox.sandbox, "fsync,rename", line);
+    if calls.is_empty() {
+        return;
+    }
+    let at = |found: &dyn Fn(&str) -> bool| {
+        calls.iter().rposition(|call| found(call)).unwrap_or_else(|| panic!("{calls:#?}"))
+    };
+    let synced = |end: &str| at(&|call| call.contains(" fsync(") && call.contains(&format!("{end})")));
+    let outbox = synced("/outbox>");
+    assert!(synced(above) >= outbox, "{calls:#?}");
+    for letter in letters {
+        let renamed = at(&|call| call.contains(" rename(") && call.contains(&format!("/{letter}\")")));
+        let draft = synced(&format!("/outbox/{letter}.new>"));
+        assert!(draft < renamed && renamed < outbox, "{calls:#?}");
+    }
 }
 
 /// Ends a process that appends in many calls by a signal, and requires the store to hold all that it told of.

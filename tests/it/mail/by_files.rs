@@ -61,6 +61,38 @@ fn pm_24_and_28_a_turn_with_the_players_verb() {
 }
 
 #[test]
+fn pm_34_letters_that_are_missing_are_written_again_as_they_were() {
+    let mailbox = begun();
+    order(&mailbox, "p1", "ann.key", "\"tap 0,1\" switch");
+    order(&mailbox, "p2", "ben.key", "switch");
+    assert!(mailbox.run("02T18:00:00Z", "").status.success());
+    let outbox = mailbox.sandbox.path(".turnfold/outbox");
+    // Invitations were written before there were addresses.
+    for name in ["00000001-p1.eml", "00000001-p2.eml"] {
+        fs::remove_file(outbox.join(name)).unwrap();
+    }
+    assert!(mailbox.run("02T18:00:00Z", "").status.success());
+    let read = |name: &String| (name.clone(), fs::read(outbox.join(name)).unwrap());
+    let before: Vec<_> = mailbox.letters().iter().map(read).collect();
+    let answers = before.iter().filter(|(name, _)| name.len() > "00000001-p1.eml".len() && is_letter(name));
+    assert_eq!(answers.count(), 4, "two joins and two orders");
+    assert_eq!(
+        mailbox.run("02T18:00:00Z", "").stdout,
+        b"nothing is due: duel waits for p1, p2 since \
+        2026-12-02T18:00:00Z until 2026-12-05T18:00:00Z\n"
+    );
+    for (name, bytes) in &before {
+        fs::remove_file(outbox.join(name)).unwrap();
+        let told = String::from_utf8(mailbox.run("02T18:00:00Z", "").stdout).unwrap();
+        assert_eq!(told.contains(&format!("letter {name}\n")), is_letter(name), "{told}");
+        assert!(fs::read(outbox.join(name)).unwrap() == *bytes, "{name}");
+    }
+    fs::remove_dir_all(&outbox).unwrap();
+    assert!(mailbox.run("02T18:00:00Z", "").status.success());
+    assert!(mailbox.letters().iter().map(read).eq(before));
+}
+
+#[test]
 fn pm_29_addresses_and_keys_are_in_nothing_that_leaves_the_host() {
     let mailbox = begun();
     order(&mailbox, "p1", "ann.key", "\"tap 0,1\" switch");

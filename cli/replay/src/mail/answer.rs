@@ -10,7 +10,7 @@ use turnfold_store::Seq;
 
 use super::letter::{LetterText, Text, salutation};
 use super::letter_part::{MailLogs, sentences};
-use super::post_folder::LetterName;
+use super::outbox::LetterName;
 use super::report::TurnOverview;
 use super::take::{PaperOutcome, TakenPaper};
 

@@ -14,7 +14,8 @@ use super::desk_history::DeskHistory;
 use super::desk_turn::AppliedEntry;
 use super::letter::{Letter, LetterText, subject_line};
 use super::letter_part::{LetterPart, MailLogs, signed_bundle, spectators_bundle};
-use super::post_folder::{Addresses, LetterName, Outbox};
+use super::outbox::{LetterName, Outbox};
+use super::post_folder::Addresses;
 use super::report::Report;
 use super::take::TakenPaper;
 use crate::bundle::SeatRecords;
@@ -62,6 +63,7 @@ impl MailRoom<'_> {
         if let Some(bundle) = spectators_bundle(&mail, self.signers)? {
             self.outbox.put_spectators(&bundle).map_err(ReplayError::Outbox)?;
         }
+        self.outbox.sync().map_err(ReplayError::Outbox)?;
         Ok(written)
     }
 
@@ -70,15 +72,30 @@ impl MailRoom<'_> {
     /// # Errors
     /// As for [`write_reports`](Self::write_reports).
     pub fn write_answers(&self, papers: &[TakenPaper]) -> Result<Vec<LetterName>, ReplayError> {
+        self.answer(&MailLogs::read(self.store, self.registry, self.game)?, papers)
+    }
+
+    /// PM-34: writes the answers to the papers on record that the outbox does not have. Returns the answers written now.
+    ///
+    /// # Errors
+    /// As for [`write_reports`](Self::write_reports).
+    pub fn write_missing_answers(&self) -> Result<Vec<LetterName>, ReplayError> {
         let mail = MailLogs::read(self.store, self.registry, self.game)?;
-        let answers = AnswerLetter::all(papers, &mail).into_iter().map(|answer| (answer.name, answer));
-        self.send(&mail, answers, |answer, state, file| {
-            let said = answer.write(&mail, state, file);
+        let recorded: Vec<_> = mail.desk.entries().iter().filter_map(TakenPaper::on_record).collect();
+        self.answer(&mail, &recorded)
+    }
+
+    fn answer(&self, mail: &MailLogs<'_>, papers: &[TakenPaper]) -> Result<Vec<LetterName>, ReplayError> {
+        let answers = AnswerLetter::all(papers, mail).into_iter().map(|answer| (answer.name, answer));
+        let written = self.send(mail, answers, |answer, state, file| {
+            let said = answer.write(mail, state, file);
             // A paper that is not recorded may come again when the desk has another size.
             let line = subject_line(&said.subject) + "\r\n";
             let alike = self.outbox.alike(answer.name).map_err(ReplayError::Outbox)?;
             Ok(Some(said).filter(|_| !alike.iter().any(|letter| letter.contains(&line))))
-        })
+        })?;
+        self.outbox.sync().map_err(ReplayError::Outbox)?;
+        Ok(written)
     }
 
     /// Puts letters that the outbox does not have into it, each with the bundle of its seat. `write` gets a letter, the desk

@@ -1,4 +1,4 @@
-//! The post of a match by mail, as files: the outbox, the players' addresses, and the folder of both (PM-29).
+//! The folder of the post of a match by mail, with the outbox and the players' addresses (PM-29).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,14 +7,16 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use turnfold_core::Seat;
 use turnfold_core::paper::MatchId;
 use turnfold_core::text::Malformed;
-use turnfold_core::{Digest, Seat};
 use turnfold_store::{MatchName, StoreReader};
 
+use super::outbox::Outbox;
 use crate::error::ReplayError;
 use crate::error::input;
 use crate::error::limits::MAIL_ADDRESSES;
+use crate::signing::{make_folders, sync_folder_of};
 
 /// The post of a match: its `outbox` and `addresses` in a folder.
 ///
@@ -57,7 +59,10 @@ impl PostFolder {
     /// Returns the outbox.
     #[must_use]
     pub fn outbox(&self) -> Outbox {
-        Outbox::at(&self.path.join("outbox"))
+        // A folder within the host's lies in `mail`.
+        let mut outbox = Outbox::at(&self.path.join("outbox"));
+        outbox.new_folders = if self.is_within { 3 } else { 1 };
+        outbox
     }
 
     /// Reads the players' addresses. Without the file, letters have no `To:` line.
@@ -93,119 +98,13 @@ fn first(path: &Path, id: &str) -> io::Result<String> {
         _ => {}
     }
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+        make_folders(folder)?;
     }
     let mut file = File::create(path)?;
     writeln!(file, "{id}")?;
     file.sync_all()?;
+    sync_folder_of(path)?;
     Ok(id.into())
-}
-
-/// The name of a letter in the outbox.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LetterName {
-    /// The size of the desk that it reports.
-    pub desk_size: u64,
-    /// The seat that gets it.
-    pub seat: Seat,
-    /// The digest of the paper that it answers, or of several papers and their outcomes; a report answers none.
-    pub answers: Option<Digest>,
-}
-
-impl fmt::Display for LetterName {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { desk_size, seat, answers } = self;
-        write!(out, "{desk_size:08}-{seat}")?;
-        if let Some(digest) = answers {
-            write!(out, "-{digest:.8}")?;
-        }
-        out.write_str(".eml")
-    }
-}
-
-/// A folder of letters.
-#[derive(Clone, Debug)]
-pub struct Outbox {
-    folder: PathBuf,
-}
-
-impl Outbox {
-    /// The folder to which letters that were sent are moved.
-    const SENT: &str = "sent";
-    const SPECTATORS: &str = "spectators.bundle";
-
-    /// Returns the outbox in this folder, which need not exist.
-    #[must_use]
-    pub fn at(folder: &Path) -> Self {
-        Self { folder: folder.into() }
-    }
-
-    /// Returns `true` if the outbox has a letter, or it was sent.
-    ///
-    /// # Errors
-    /// Errors of the file system.
-    pub fn has(&self, name: LetterName) -> io::Result<bool> {
-        let name = name.to_string();
-        Ok(self.folder.join(&name).try_exists()? || self.folder.join(Self::SENT).join(&name).try_exists()?)
-    }
-
-    /// Writes a letter whole, unless the outbox has it or it was sent. Returns `true` if it was written now.
-    ///
-    /// # Errors
-    /// Errors of the file system.
-    pub fn put(&self, name: LetterName, letter: &str) -> io::Result<bool> {
-        if self.has(name)? {
-            return Ok(false);
-        }
-        self.write_whole(&name.to_string(), letter.as_bytes())?;
-        Ok(true)
-    }
-
-    /// Writes the bundle for spectators (PM-31) over an older one. Returns `true` if it differs.
-    pub(crate) fn put_spectators(&self, bundle: &[u8]) -> io::Result<bool> {
-        match fs::read(self.folder.join(Self::SPECTATORS)) {
-            Ok(found) if found == bundle => return Ok(false),
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            Ok(_) | Err(_) => {}
-        }
-        self.write_whole(Self::SPECTATORS, bundle)?;
-        Ok(true)
-    }
-
-    /// Returns the letters that answer the same papers of the same seat at any size of the desk, including sent ones.
-    ///
-    /// # Errors
-    /// Errors of the file system.
-    pub(super) fn alike(&self, name: LetterName) -> io::Result<Vec<String>> {
-        let name = name.to_string();
-        let end = name.split_once('-').map(|(_, end)| format!("-{end}")).unwrap_or_default();
-        let mut found = Vec::new();
-        for folder in [self.folder.clone(), self.folder.join(Self::SENT)] {
-            let listed = match fs::read_dir(folder) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                listed => listed?,
-            };
-            for entry in listed {
-                let entry = entry?;
-                if entry.file_name().to_string_lossy().ends_with(&end) {
-                    found.push(fs::read_to_string(entry.path())?);
-                }
-            }
-        }
-        Ok(found)
-    }
-
-    fn write_whole(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        fs::create_dir_all(&self.folder)?;
-        let draft = self.folder.join(format!("{name}.new"));
-        let mut file = File::create(&draft)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&draft, self.folder.join(name))?;
-        #[cfg(unix)]
-        File::open(&self.folder)?.sync_all()?;
-        Ok(())
-    }
 }
 
 /// An address for mails, such as `ann@example.org`.

@@ -8,6 +8,7 @@ use turnfold_core::rules::desk::{Command, Desk};
 use turnfold_core::{Rules, Seat, Verdict};
 use turnfold_store::Seq;
 
+use super::desk_turn::AppliedEntry;
 use super::host::MailHost;
 use super::paper_form::{FoundPaper, MailedPaper};
 use crate::error::ReplayError;
@@ -31,6 +32,15 @@ pub struct TakenPaper {
     pub seq: Option<Seq>,
     /// Whether it was recorded now.
     pub is_new: bool,
+}
+
+impl TakenPaper {
+    /// Returns the paper that an entry of the desk records, if it does, as when it comes again.
+    pub(super) fn on_record(entry: &AppliedEntry) -> Option<Self> {
+        let Command::Paper(paper) = &entry.command else { return None };
+        let outcome = PaperOutcome::recorded(entry.ignored.map(|reason| reason.ruling().code));
+        Some(Self { line: 1, paper: Some((**paper).clone()), outcome, seq: Some(entry.seq), is_new: false })
+    }
 }
 
 /// The outcome of a paper.
@@ -58,6 +68,11 @@ pub enum PaperOutcome {
 }
 
 impl PaperOutcome {
+    /// Returns the outcome of a paper on record, ignored for this reason or applied.
+    fn recorded(ignored: Option<&'static str>) -> Self {
+        ignored.map_or(Self::Applied, Self::Ignored)
+    }
+
     /// Returns its name in `snake_case`.
     #[must_use]
     pub const fn name(&self) -> &'static str {
@@ -135,8 +150,7 @@ impl MailHost<'_> {
         let (paper, digest) = (Some(signed.clone()), signed.paper().digest());
         let taken = |outcome, seq, is_new| TakenPaper { line: 1, paper, outcome, seq, is_new };
         if let Some(recorded) = self.desk.paper(&digest) {
-            let outcome = recorded.ignored.map_or(PaperOutcome::Applied, PaperOutcome::Ignored);
-            return Ok(taken(outcome, Some(recorded.seq), false));
+            return Ok(taken(PaperOutcome::recorded(recorded.ignored), Some(recorded.seq), false));
         }
         if let Some(outcome) = self.objection(&signed, admitted) {
             return Ok(taken(outcome, None, false));
@@ -145,8 +159,7 @@ impl MailHost<'_> {
         let key = format!("paper:{digest}").parse().map_err(ReplayError::not_by_mail)?;
         let applied = self.append(vec![(seat, Command::Paper(Box::new(signed)))], Some(&key))?;
         let ignored = applied.first().and_then(|applied| applied.ignored);
-        let outcome =
-            ignored.map_or(PaperOutcome::Applied, |reason| PaperOutcome::Ignored(reason.ruling().code));
+        let outcome = PaperOutcome::recorded(ignored.map(|reason| reason.ruling().code));
         Ok(taken(outcome, Some(self.desk.head()), true))
     }
 

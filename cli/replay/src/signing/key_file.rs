@@ -103,12 +103,22 @@ impl KeyFile {
 }
 
 /// Makes the names in a file's folder durable.
-pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     File::open(folder_of(path))?.sync_all()?;
     #[cfg(not(unix))]
     let _ = path;
     Ok(())
+}
+
+/// Makes a folder and the folders above that are missing, durably.
+pub(crate) fn make_folders(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    make_folders(folder_of(folder))?;
+    std::fs::create_dir(folder).or_else(|error| if folder.is_dir() { Ok(()) } else { Err(error) })?;
+    sync_folder_of(folder)
 }
 
 fn folder_of(path: &Path) -> &Path {

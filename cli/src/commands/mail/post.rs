@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use turnfold_replay::ReplayError;
 use turnfold_replay::mail::{Addresses, LetterName, MailRoom, PostFolder, TakenPaper, addresses_in};
 use turnfold_replay::signing::Signers;
 use turnfold_store::{MatchName, StoreReader};
@@ -80,19 +81,44 @@ impl Post<'_> {
         mails: impl IntoIterator<Item = &'a [TakenPaper]>,
         context: &Context,
     ) -> Result<Vec<String>, Failure> {
+        self.write_with(store, context, |room| {
+            mails.into_iter().try_fold(Vec::new(), |mut written, papers| {
+                written.extend(room.write_answers(papers)?);
+                Ok(written)
+            })
+        })
+    }
+
+    /// Writes every letter that the desk's log calls for and the outbox does not have (PM-34). Returns as
+    /// [`write`](Self::write) does.
+    pub(super) fn write_missing(
+        &self,
+        store: &StoreReader,
+        context: &Context,
+    ) -> Result<Vec<String>, Failure> {
+        self.write_with(store, context, |room| room.write_missing_answers())
+    }
+
+    fn write_with(
+        &self,
+        store: &StoreReader,
+        context: &Context,
+        answer: impl FnOnce(&MailRoom<'_>) -> Result<Vec<LetterName>, ReplayError>,
+    ) -> Result<Vec<String>, Failure> {
         let Self { room: PostRoom { signers, .. }, game, folder, addresses } = self;
         let (outbox, registry) = (&folder.outbox(), &context.registry);
         let room = MailRoom { store, registry, signers, addresses, outbox, game };
-        let mut written = Vec::new();
-        for papers in mails {
-            written.extend(room.write_answers(papers)?);
-        }
+        let mut written = answer(&room)?;
         written.extend(room.write_reports()?);
-        let shown = |name: &LetterName| match self.own_folder() {
-            Some(folder) => folder.join("outbox").join(name.to_string()).display().to_string(),
-            None => name.to_string(),
-        };
-        Ok(written.iter().map(shown).collect())
+        Ok(written.iter().map(|name| self.shown(&name.to_string())).collect())
+    }
+
+    /// Returns the name of a letter, with its folder where the match has its own.
+    fn shown(&self, letter: &str) -> String {
+        match self.own_folder() {
+            Some(folder) => folder.join("outbox").join(letter).display().to_string(),
+            None => letter.into(),
+        }
     }
 }
 

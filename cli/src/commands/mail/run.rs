@@ -21,6 +21,8 @@ use crate::{clock, random, render};
 ///
 /// Run it as often as you like. It is idempotent: if nothing is due it does nothing, and an interrupted run is completed. Take
 /// the mails that have arrived with `mail take` first: papers taken after the deadline count as late.
+///
+/// Letters that are missing from the outbox are written again: the reports, and the replies to the papers on record.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   turnfold mail run duel --key ann.key
@@ -80,7 +82,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let report = host.run(at, &mut table)?;
     let unused = table.unused();
     let who = Desk::query(host.desk().state(), Seat::Host.into(), "who").ok().flatten();
-    let letters = post.write(&store, [], context)?;
+    let letters = post.write_missing(&store, context)?;
     drop(store);
     if unused > 0 {
         tracing::warn!(unused, "values of `--roll` were not needed");
