@@ -10,6 +10,7 @@ use turnfold_replay::mail::{PaperOutcome, TakenPaper};
 
 use super::post::{Post, fixture, time};
 use turnfold_tests::mailbox::opened;
+use turnfold_tests::players::key;
 
 const TERMS: &str = "together = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n";
 
@@ -111,6 +112,32 @@ fn pm_30_an_answer_says_what_became_of_a_paper() {
     post.order(Seat::P1, &["switch"]);
     let told = words(&answer(&post, &[post.take(&old)])[0]);
     assert!(told.contains("has no effect: a newer paper of this seat counts (outdated)."), "{told}");
+}
+
+#[test]
+fn pm_35_a_second_join_is_answered_with_the_way_back_to_a_taken_seat() {
+    let mut post = ford("");
+    let known = post.desk_view();
+    post.players.use_key(Seat::P1, key("newcomer"));
+    let join = post.players.join(&known, Seat::P1);
+    let told = answer(&post, &[post.take(&join)]).remove(0);
+    assert!(told.contains("Subject: [duel] your join 0: not taken, the match has begun\r\n"), "{told}");
+    let words = words(&told);
+    let why = "was not taken: the match has begun and p1 is taken. To replace a lost key, the other players must \
+               `offer replace`. It was not recorded.";
+    assert!(words.contains(why), "{words}");
+}
+
+#[test]
+fn pm_35_a_join_for_a_taken_seat_of_a_match_that_has_not_begun_names_the_seat() {
+    let mut post = Post::new();
+    post.open("cycletap", &fixture("cycletap/ford.toml"), TERMS).unwrap();
+    post.join(Seat::P1);
+    let known = post.desk_view();
+    post.players.use_key(Seat::P1, key("newcomer"));
+    let join = post.players.join(&known, Seat::P1);
+    let told = words(&answer(&post, &[post.take(&join)])[0]);
+    assert!(told.contains("was not taken: p1 is taken; join another seat (not_asked)."), "{told}");
 }
 
 #[test]

@@ -247,6 +247,26 @@ fn pm_16_sealed_orders_are_kept_beside_the_key_until_all_have_sealed() {
 }
 
 #[test]
+fn pm_35_a_sealed_order_that_was_lost_names_the_folder_to_restore() {
+    let (post, mut p1, mut p2) = begun(&format!("sealed = true\n{CYCLETAP}"));
+    applied(&post, p1.write(&post, seal(&["tap 0,1", "switch"])));
+    applied(&post, p2.write(&post, seal(&["switch"])));
+    p1.receive(&post, Seat::P1);
+    let (memory, backup) = (p1.folder.path().join("player.key.seen"), p1.folder.path().join("backup"));
+    fs::rename(&memory, &backup).unwrap();
+    let lost = format!(
+        "the order that you sealed in turn 1 is not in `{}`, the folder next to your key; restore that folder",
+        memory.canonicalize().unwrap_or(memory.clone()).display()
+    );
+    refused(p1.write(&post, plays(&[])), &lost);
+    refused(p1.write(&post, plays(&["tap 0,1", "switch"])), &lost);
+    refused(p1.write(&post, seal(&["tap 0,1", "switch"])), &lost);
+    fs::remove_dir_all(&memory).unwrap();
+    fs::rename(&backup, &memory).unwrap();
+    applied(&post, p1.write(&post, plays(&[])));
+}
+
+#[test]
 fn pm_16_a_seal_is_missed_when_the_deadline_says_so_that_was_agreed() {
     let (mut post, mut p1, mut p2) = begun(&format!("sealed = true\n{CYCLETAP}"));
     applied(&post, p1.write(&post, seal(&["tap 0,1", "switch"])));

@@ -39,18 +39,20 @@ impl AnsweredPaper<'_> {
         self.outcome.code().unwrap_or(self.outcome.name())
     }
 
+    /// Returns `true` for a `join` after the last seat was taken: its `not_yet` never passes (PM-35).
+    fn joins_too_late(&self) -> bool {
+        matches!(self.paper.content(), PaperContent::Join(_)) && self.code() == "not_yet"
+    }
+
     /// Returns the reason in words, and what the player can do.
     fn why(&self) -> String {
-        match (self.paper.content(), self.code()) {
-            (PaperContent::Join(_), "not_yet") => {
-                let seat = self.paper.head().seat;
-                format!(
-                    "the match has begun, and {seat} is taken (not_yet). To replace a lost key, another player must write \
-                     `offer replace`"
-                )
-            }
-            (_, code) => format!("{} ({code})", self.outcome.message().unwrap_or_default()),
-        }
+        let message = self.outcome.message().unwrap_or_default();
+        if self.joins_too_late() { message } else { format!("{message} ({})", self.code()) }
+    }
+
+    /// Returns the reason for the subject.
+    fn reason(&self) -> &'static str {
+        if self.joins_too_late() { "the match has begun" } else { self.code() }
     }
 }
 
@@ -96,7 +98,7 @@ impl<'a> AnswerLetter<'a> {
             [only] => {
                 text.paragraph(&format!("{} was not taken: {}.", yours(only.paper), only.why()));
                 text.paragraph("It was not recorded.");
-                (subject_of(only.paper, &format!("not taken, {}", only.code())), Some(&only.digest))
+                (subject_of(only.paper, &format!("not taken, {}", only.reason())), Some(&only.digest))
             }
             papers => {
                 list(papers, &mut text);

@@ -168,10 +168,10 @@ impl MailHost<'_> {
         let (paper, state) = (signed.paper(), self.desk.state());
         let seat = paper.head().seat;
         let judged = Desk::judge(state, seat, &Command::Paper(Box::new(signed.clone())));
-        let rejected = judged
-            .as_ref()
-            .err()
-            .map(|denied| PaperOutcome::Rejected { code: denied.code(), message: denied.to_string() });
+        let rejected = judged.as_ref().err().map(|denied| {
+            let (code, message) = (denied.code(), taken_seat(paper, denied.code()));
+            PaperOutcome::Rejected { code, message: message.unwrap_or_else(|| denied.to_string()) }
+        });
         if Desk::over(state) || !self.is_authentic(signed) {
             return rejected;
         }
@@ -208,6 +208,18 @@ impl MailHost<'_> {
         let Some(before) = turn.checked_sub(1) else { return size > 0 };
         let position = usize::try_from(before).ok().and_then(|index| self.desk.positions().nth(index));
         position.is_some_and(|position| size > position.seq)
+    }
+}
+
+/// PM-35: returns why a `join` finds its seat taken, and how a player with a lost key continues.
+fn taken_seat(paper: &Paper, code: &str) -> Option<String> {
+    let seat = paper.head().seat;
+    match (paper.content(), code) {
+        (PaperContent::Join(_), "not_yet") => Some(format!(
+            "the match has begun and {seat} is taken. To replace a lost key, the other players must `offer replace`"
+        )),
+        (PaperContent::Join(_), "not_asked") => Some(format!("{seat} is taken; join another seat")),
+        _ => None,
     }
 }
 

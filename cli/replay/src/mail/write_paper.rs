@@ -199,6 +199,9 @@ impl<'a> PaperWriter<'a> {
                 "{other} has not sealed its order; wait for the letter that reports the seal"
             )));
         }
+        if must_seal && kept.is_none() {
+            self.require_unsealed()?;
+        }
         if let Some(kept) = kept.filter(|_| must_seal) {
             let sealed = match kept.signed.paper().content() {
                 PaperContent::Order(order) => order.plays(),
@@ -225,9 +228,32 @@ impl<'a> PaperWriter<'a> {
         let order = match kept_order(self.memory, &self.folder, self.turn.number)? {
             Some(kept) if is_same(&kept) => kept,
             Some(_) => return Err(refused("another order was sealed for this turn")),
-            None => self.seal_first(plays)?,
+            None => {
+                if !self.turn.owing_seals(self.received, self.seat).contains(&self.seat) {
+                    self.require_unsealed()?;
+                }
+                self.seal_first(plays)?
+            }
         };
         Ok(PaperContent::Seal { link, digest: order.signed.paper().digest() })
+    }
+
+    /// PM-35: requires that the seat has not sealed an order in this turn. The seal names its nonce too, so no order with the
+    /// same commands can take its place.
+    fn require_unsealed(&self) -> Result<(), ReplayError> {
+        let turn = self.turn.number;
+        let has_sealed = self.received.papers().any(|(_, signed)| {
+            let (head, content) = (signed.paper().head(), signed.paper().content());
+            (head.seat, head.turn) == (self.seat, turn) && matches!(content, PaperContent::Seal { .. })
+        });
+        if !has_sealed {
+            return Ok(());
+        }
+        Err(refused(format!(
+            "the order that you sealed in turn {turn} is not in `{}`, the folder next to your key; restore that folder from a \
+             backup: no other order counts in this turn",
+            self.memory.folder().display()
+        )))
     }
 
     /// Makes the sealed order, and keeps it.

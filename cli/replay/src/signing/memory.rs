@@ -70,6 +70,11 @@ impl KeyMemory {
         Ok(memory)
     }
 
+    /// Returns its folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Lists the origins of all branches, where an earlier version left that undone.
     fn list_origins(&self) -> Result<(), ReplayError> {
         let path = self.folder.join("FORMAT");
