@@ -83,13 +83,60 @@ fn pm_34_letters_that_are_missing_are_written_again_as_they_were() {
     );
     for (name, bytes) in &before {
         fs::remove_file(outbox.join(name)).unwrap();
-        let told = String::from_utf8(mailbox.run("02T18:00:00Z", "").stdout).unwrap();
-        assert_eq!(told.contains(&format!("letter {name}\n")), is_letter(name), "{told}");
+        let printed = String::from_utf8(mailbox.run("02T18:00:00Z", "").stdout).unwrap();
+        assert_eq!(printed.contains(&format!("letter {name}\n")), is_letter(name), "{printed}");
         assert!(fs::read(outbox.join(name)).unwrap() == *bytes, "{name}");
     }
     fs::remove_dir_all(&outbox).unwrap();
     assert!(mailbox.run("02T18:00:00Z", "").status.success());
     assert!(mailbox.letters().iter().map(read).eq(before));
+}
+
+/// Runs with a command that sends letters; returns the exit code, standard output and standard error.
+fn send(mailbox: &Mailbox, command: &str) -> (i32, String, String) {
+    let output = mailbox.run("01T18:00:00Z", &format!("--send \"{command}\""));
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn pm_36_each_letter_is_sent_once_and_one_that_fails_stays_for_the_next_run() {
+    let mailbox = begun();
+    let unsent = || mailbox.letters().into_iter().filter(|name| is_letter(name)).collect::<Vec<_>>();
+    let before = unsent();
+    let refuse = "cat > mail; if grep -q 'ben@' mail; then exit 75; fi; cat mail >> sent.txt";
+    let (code, printed, error) = send(&mailbox, refuse);
+    assert_eq!(code, 1, "{printed}{error}");
+    assert_eq!(printed.lines().filter(|line| line.starts_with("sent ")).count(), 3, "{printed}");
+    let first = "error: `00000001-p2.eml` was not sent (and 2 more): ";
+    assert!(error.starts_with(first) && error.lines().count() <= 2, "{error}");
+    assert_eq!(unsent(), before.iter().filter(|name| name.contains("-p2")).cloned().collect::<Vec<_>>());
+    let sent = mailbox.sandbox.read("sent.txt");
+    assert_eq!(
+        sent.matches("To: ann@example.org\r\nSubject: ").count(),
+        3,
+        "also the invitation without `To:`"
+    );
+    let (code, printed, error) = send(&mailbox, "cat >> sent.txt");
+    assert_eq!((code, printed.matches("sent ").count(), error.as_str()), (0, 3, ""), "{printed}");
+    assert!(unsent().is_empty());
+    let (code, printed, _) = send(&mailbox, "false");
+    assert_eq!((code, printed.contains("letter ") || printed.contains("sent ")), (0, false), "{printed}");
+    let sent = mailbox.sandbox.read("sent.txt");
+    assert_eq!(sent.matches("To: ben@example.org\r\nSubject: ").count(), 3);
+    assert_eq!(fs::read_dir(mailbox.sandbox.path(".turnfold/outbox/sent")).unwrap().count(), before.len());
+}
+
+#[test]
+fn pm_36_a_letter_without_an_address_waits_for_it() {
+    let mailbox = begun();
+    mailbox.sandbox.write(".turnfold/addresses", "p1 = ann@example.org\n");
+    fs::remove_file(mailbox.sandbox.path(".turnfold/outbox/00000005-p2.eml")).unwrap();
+    let (code, _, error) = send(&mailbox, "cat >> sent.txt");
+    assert_eq!(code, 1);
+    assert!(error.contains("`addresses` has no line such as `p2 = ann@example.org`"), "{error}");
+    mailbox.sandbox.write(".turnfold/addresses", "p1 = ann@example.org\np2 = ben@example.org\n");
+    assert_eq!(send(&mailbox, "cat >> sent.txt").0, 0);
 }
 
 #[test]

@@ -120,9 +120,9 @@ fn pm_35_a_second_join_is_answered_with_the_way_back_to_a_taken_seat() {
     let known = post.desk_view();
     post.players.use_key(Seat::P1, key("newcomer"));
     let join = post.players.join(&known, Seat::P1);
-    let told = answer(&post, &[post.take(&join)]).remove(0);
-    assert!(told.contains("Subject: [duel] your join 0: not taken, the match has begun\r\n"), "{told}");
-    let words = words(&told);
+    let letter = answer(&post, &[post.take(&join)]).remove(0);
+    assert!(letter.contains("Subject: [duel] your join 0: not taken, the match has begun\r\n"), "{letter}");
+    let words = words(&letter);
     let why = "was not taken: the match has begun and p1 is taken. To replace a lost key, the other players must \
                `offer replace`. It was not recorded.";
     assert!(words.contains(why), "{words}");
@@ -136,8 +136,8 @@ fn pm_35_a_join_for_a_taken_seat_of_a_match_that_has_not_begun_names_the_seat() 
     let known = post.desk_view();
     post.players.use_key(Seat::P1, key("newcomer"));
     let join = post.players.join(&known, Seat::P1);
-    let told = words(&answer(&post, &[post.take(&join)])[0]);
-    assert!(told.contains("was not taken: p1 is taken; join another seat (not_asked)."), "{told}");
+    let letter = words(&answer(&post, &[post.take(&join)])[0]);
+    assert!(letter.contains("was not taken: p1 is taken; join another seat (not_asked)."), "{letter}");
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub use host_dice::TableDice;
 pub use letter::Letter;
 pub use letters::{MailRoom, seat_bundle};
 pub use open::{NewMailMatch, start_for_mail};
-pub use outbox::{LetterName, Outbox};
+pub use outbox::{LetterName, Outbox, UnsentLetter, UnsentLetters};
 pub use pairing::{DeskOf, MailMatch, TurnKey, desk_naming};
 pub use paper_form::{FoundPaper, MailedPaper};
 pub use post_folder::{Addresses, MailAddress, PostFolder, addresses_in};

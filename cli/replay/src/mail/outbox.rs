@@ -106,6 +106,50 @@ impl Outbox {
         Ok(found)
     }
 
+    /// Takes the letters that were not sent, in order (PM-36). Other processes that send wait until they are dropped.
+    ///
+    /// # Errors
+    /// Errors of the file system.
+    pub fn unsent(&self) -> io::Result<UnsentLetters> {
+        make_folders(&self.folder)?;
+        let lock = File::create(self.folder.join("LOCK"))?;
+        lock.lock()?;
+        let mut letters = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            letters.extend(UnsentLetter::named(&self.folder, name));
+        }
+        letters.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(UnsentLetters { letters, _lock: lock })
+    }
+
+    /// Gives a letter the line `To:`, if the address came later than the letter. Returns `false` if it has no address.
+    ///
+    /// # Errors
+    /// Errors of the file system.
+    pub fn complete(&self, letter: &UnsentLetter, address: Option<impl fmt::Display>) -> io::Result<bool> {
+        let text = fs::read_to_string(&letter.path)?;
+        if text.starts_with("To: ") {
+            return Ok(true);
+        }
+        let Some(address) = address else { return Ok(false) };
+        self.write_whole(&letter.name, format!("To: {address}\r\n{text}").as_bytes())?;
+        Ok(true)
+    }
+
+    /// Moves a letter to the letters that were sent, durably.
+    ///
+    /// # Errors
+    /// Errors of the file system.
+    pub fn mark_sent(&self, letter: &UnsentLetter) -> io::Result<()> {
+        let sent = self.folder.join(Self::SENT);
+        make_folders(&sent)?;
+        let path = sent.join(&letter.name);
+        fs::rename(&letter.path, &path)?;
+        sync_folder_of(&path)?;
+        sync_folder_of(&letter.path)
+    }
+
     /// PM-34: makes the names of all letters durable, also of letters that an interrupted run wrote and did not sync.
     pub(super) fn sync(&self) -> io::Result<()> {
         if !self.folder.try_exists()? {
@@ -124,4 +168,31 @@ impl Outbox {
         file.sync_all()?;
         fs::rename(&draft, self.folder.join(name))
     }
+}
+
+/// A letter of the outbox that was not sent.
+#[derive(Clone, Debug)]
+pub struct UnsentLetter {
+    /// The name of its file.
+    pub name: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// The seat that gets it.
+    pub seat: Seat,
+}
+
+impl UnsentLetter {
+    /// Returns the letter in a file of this name, if it is one.
+    fn named(folder: &Path, name: String) -> Option<Self> {
+        let seat = name.strip_suffix(".eml")?.split('-').nth(1)?.parse().ok()?;
+        Some(Self { path: folder.join(&name), name, seat })
+    }
+}
+
+/// The letters of an outbox that were not sent, which no other process sends as long as they are held.
+#[derive(Debug)]
+pub struct UnsentLetters {
+    /// The letters in order.
+    pub letters: Vec<UnsentLetter>,
+    _lock: File,
 }

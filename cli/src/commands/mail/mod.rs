@@ -3,6 +3,7 @@
 mod open;
 mod post;
 mod run;
+mod send;
 mod take;
 mod write;
 

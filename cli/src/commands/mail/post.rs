@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use turnfold_core::Seat;
 use turnfold_replay::ReplayError;
 use turnfold_replay::mail::{Addresses, LetterName, MailRoom, PostFolder, TakenPaper, addresses_in};
 use turnfold_replay::signing::Signers;
 use turnfold_store::{MatchName, StoreReader};
 
+use super::send::{SendReport, send};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::Line;
@@ -97,6 +99,15 @@ impl Post<'_> {
         context: &Context,
     ) -> Result<Vec<String>, Failure> {
         self.write_with(store, context, |room| room.write_missing_answers())
+    }
+
+    /// Gives the letters that were not sent to a command (PM-36). Names of letters are as in [`write`](Self::write).
+    pub(super) fn send(&self, command: &str, hosted: &[Seat]) -> Result<SendReport, Failure> {
+        let SendReport { sent, not_sent } = send(command, &self.folder.outbox(), &self.addresses, hosted)?;
+        Ok(SendReport {
+            sent: sent.iter().map(|letter| self.shown(letter)).collect(),
+            not_sent: not_sent.into_iter().map(|(letter, why)| (self.shown(&letter), why)).collect(),
+        })
     }
 
     fn write_with(

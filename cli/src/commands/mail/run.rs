@@ -12,6 +12,7 @@ use turnfold_replay::mail::{DeskHistory, MailHost, MailMatch, TableDice};
 use turnfold_store::MatchName;
 
 use super::post::{HostArgs, letter_lines};
+use super::send::SendReport;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::Line;
@@ -23,10 +24,16 @@ use crate::{clock, random, render};
 /// the mails that have arrived with `mail take` first: papers taken after the deadline count as late.
 ///
 /// Letters that are missing from the outbox are written again: the reports, and the replies to the papers on record.
+///
+/// With `--send`, a shell runs the command once for each letter of the outbox that was not sent, with the letter as its
+/// standard input. A letter is moved to `outbox/sent` once the command has succeeded. If turnfold is killed between the two,
+/// the next run sends that one letter twice. If the command fails, the letter stays in the outbox, the others are sent, and
+/// turnfold exits with 1. Run it again to send the rest.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   turnfold mail run duel --key ann.key
-  turnfold mail run duel --key ann.key --roll 3 4 1 1")]
+  turnfold mail run duel --key ann.key --roll 3 4 1 1
+  turnfold mail run duel --key ann.key --send 'sendmail -t'")]
 pub(crate) struct Args {
     /// The match
     #[arg(value_name = "MATCH")]
@@ -43,6 +50,10 @@ pub(crate) struct Args {
     /// Values rolled on your table, in order, for the rolls that are due [default: rolled by the operating system]
     #[arg(long, value_name = "V", num_args = 1.., allow_negative_numbers = true)]
     roll: Vec<i32>,
+
+    /// Send each letter that was not sent by this shell command, such as `sendmail -t`
+    #[arg(long, value_name = "COMMAND")]
+    send: Option<String>,
 
     #[command(flatten)]
     host: HostArgs,
@@ -82,8 +93,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let report = host.run(at, &mut table)?;
     let unused = table.unused();
     let who = Desk::query(host.desk().state(), Seat::Host.into(), "who").ok().flatten();
+    let hosted = host.mail_match().terms.hosted.clone();
     let letters = post.write_missing(&store, context)?;
     drop(store);
+    let report_of_send = args.send.as_ref().map(|command| post.send(command, &hosted)).transpose()?;
+    let SendReport { sent, not_sent } = report_of_send.unwrap_or_default();
     if unused > 0 {
         tracing::warn!(unused, "values of `--roll` were not needed");
     }
@@ -97,14 +111,30 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         "effects": report.effects,
         "played": played.collect::<Vec<_>>(),
         "letters": letters,
+        "sent": sent,
+        "not_sent": not_sent.iter().map(|(letter, _)| letter).collect::<Vec<_>>(),
     });
     context.output.answer(&done, || {
         let mut lines: Vec<_> = report.effects.iter().map(|effect| Line::from(effect.to_string())).collect();
         let who = who.filter(|_| report.effects.is_empty());
         lines.extend(who.map(|who| Line::from(format!("nothing is due: {name} waits for {}", who.text))));
         lines.extend(letter_lines(&letters));
+        lines.extend(sent.iter().map(|letter| Line::from(format!("sent {letter}"))));
         lines
-    })
+    })?;
+    context.output.flush()?;
+    require_all_sent(&not_sent)
+}
+
+/// Requires every letter to be sent, and names the first one that was not.
+fn require_all_sent(not_sent: &[(String, String)]) -> Result<ExitStatus, Failure> {
+    let Some((letter, why)) = not_sent.first() else { return Ok(ExitStatus::Yes) };
+    let others = match not_sent.len() - 1 {
+        0 => String::new(),
+        others => format!(" (and {others} more)"),
+    };
+    Err(Failure::negative(format!("`{letter}` was not sent{others}: {why}"))
+        .hint("it stays in the outbox; correct the cause and run again"))
 }
 
 /// Show which seats a match by mail waits for, since when and until when
