@@ -128,6 +128,20 @@ fn pm_36_each_letter_is_sent_once_and_one_that_fails_stays_for_the_next_run() {
 }
 
 #[test]
+fn pm_36_a_run_killed_before_it_marks_a_letter_sends_only_that_letter_twice() {
+    let mailbox = begun();
+    let all = mailbox.letters().into_iter().filter(|name| is_letter(name)).count();
+    let killed = mailbox.run("01T18:00:00Z", "--send \"cat >> sent.txt; kill -KILL $PPID\"");
+    assert_eq!(killed.status.code(), None);
+    assert_eq!(mailbox.sandbox.read("sent.txt").matches("Subject: ").count(), 1);
+    assert_eq!(send(&mailbox, "cat >> sent.txt").0, 0);
+    let sent = mailbox.sandbox.read("sent.txt");
+    assert_eq!(sent.matches("Subject: ").count(), all + 1, "{sent}");
+    let first = mailbox.sandbox.read(".turnfold/outbox/sent/00000001-p1.eml");
+    assert_eq!(sent.matches(&first).count(), 2);
+}
+
+#[test]
 fn pm_36_a_letter_without_an_address_waits_for_it() {
     let mailbox = begun();
     mailbox.sandbox.write(".turnfold/addresses", "p1 = ann@example.org\n");

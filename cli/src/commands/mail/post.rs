@@ -93,6 +93,10 @@ impl Post<'_> {
 
     /// Writes every letter that the desk's log calls for and the outbox does not have (PM-34). Returns as
     /// [`write`](Self::write) does.
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method itself is of one lifetime only"
+    )]
     pub(super) fn write_missing(
         &self,
         store: &StoreReader,
