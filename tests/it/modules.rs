@@ -3,6 +3,8 @@
 //! The game is `heaps` of `src/toys`: `m1` is its version 1 as a module, and `f1` the same module, which fails at a move that
 //! takes three stones; `r1` fails there only where checks fold it twice.
 
+mod shared;
+
 use std::fs;
 
 use snapbox::str;

@@ -123,12 +123,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 fn find(needed: BTreeSet<NeededModule>, context: &Context) -> (Vec<BundledModule>, Vec<NeededModule>) {
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for module in needed {
-        match module.file(&context.registry) {
-            Some(file) => found.push(file),
-            None => {
-                tracing::warn!("not bundled, because it is missing here: module {module}");
-                missing.push(module);
-            }
+        if let Some(file) = module.file(&context.registry) {
+            found.push(file);
+        } else {
+            tracing::warn!("not bundled, because it is missing here: module {module}");
+            missing.push(module);
         }
     }
     (found, missing)

@@ -1,7 +1,7 @@
 //! A ruleset that is built in and the same one as a module answer alike, to every question and with every error.
 //!
-//! The modules come from `fixtures/modules` and from the folder in `$TURNFOLD_PACKED`; CONTRIBUTING.md says how that folder
-//! is filled. `$TURNFOLD_COMMANDS` is how many random commands are compared for each ruleset.
+//! The modules come from the folder in `$TURNFOLD_PACKED`, otherwise from `fixtures/modules`; CONTRIBUTING.md says how that
+//! folder is filled. `$TURNFOLD_COMMANDS` is how many random commands are compared for each ruleset.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,9 +25,8 @@ fn repository(path: &str) -> PathBuf {
 /// Returns each ruleset that there is in both forms.
 fn pairs() -> Vec<(Arc<dyn AnyRules>, Arc<dyn AnyRules>)> {
     let packed = env::var_os("TURNFOLD_PACKED").map(PathBuf::from);
-    let folders = [Some(repository("fixtures/modules")), packed].into_iter().flatten();
-    let files = folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten();
-    let files = files.map(|file| file.unwrap().path());
+    let folder = packed.unwrap_or_else(|| repository("fixtures/modules"));
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let modules = files.filter(|path| path.extension().is_some_and(|extension| extension == "wasm"));
     let loaded = modules.map(|path| turnfold_module::load(&fs::read(path).unwrap()).unwrap());
     let native = |module: &Arc<dyn AnyRules>| {
