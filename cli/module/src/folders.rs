@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use turnfold_core::registry::{MODULE_BYTES_MAX, ModuleSource};
+use turnfold_core::registry::MODULE_BYTES_MAX;
+use turnfold_core::registry::ModuleSource;
 use turnfold_core::{AnyRules, Digest};
 
 use crate::file::{LoadError, digest};

@@ -107,7 +107,7 @@ fn md_7_the_service_and_mail_refuse_a_module_on_which_the_laws_did_not_pass() {
     let create = r#"{"name":"duel","ruleset":"tictactoe","setup":"","dice":"recorded"}"#;
     let service = Running::start_by(sandbox.command(serve));
     let reply = service.send("POST", "/v1/matches", service.admin(), create);
-    assert!(reply.status == 503 && reply.body.contains(refused), "{} {}", reply.status, reply.body);
+    assert!(reply.status == 422 && reply.body.contains(refused), "{} {}", reply.status, reply.body);
     drop(service);
     assert_eq!(sandbox.ok("matches"), "");
     sandbox.ok("--modules games game check games/game.wasm");
