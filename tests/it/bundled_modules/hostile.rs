@@ -27,7 +27,7 @@ fn toy(starting: &str) -> Vec<u8> {
         (b"re", STARTED, starting),
     ];
     for (letters, text, instructions) in ops {
-        let escaped = text.bytes().map(|byte| format!("\\{byte:02x}")).collect::<String>();
+        let escaped: String = text.bytes().fold(String::new(), |hex, byte| hex + &format!("\\{byte:02x}"));
         writeln!(texts, "(data (i32.const {at}) \"{escaped}\")").unwrap();
         let (op, answer) = (u16::from_le_bytes(*letters), (at << 32) | text.len());
         let is_asked = format!("(i32.eq (i32.load16_u offset=7 (local.get 0)) (i32.const {op}))");
@@ -73,7 +73,7 @@ fn bundle_of(module: &[u8]) -> Sandbox {
 
 /// Puts these files in the place of the modules of a bundle, with an end that fits.
 fn with_modules(bundle: &str, modules: &[&[u8]]) -> String {
-    let (mut text, _) = bundle.split_once("-- module ").map(|(before, _)| (before.to_owned(), ())).unwrap();
+    let mut text = bundle.split_once("-- module ").unwrap().0.to_owned();
     for module in modules {
         writeln!(text, "-- module {}", module.len()).unwrap();
         for part in module.chunks(49_152) {
