@@ -133,7 +133,7 @@ impl Browser {
         address(&path)
     }
 
-    /// Opens a window beside the others, goes on in it, and returns what it is called.
+    /// Opens another window, goes on in it, and returns its name.
     pub(super) fn open_window(&self) -> String {
         let window =
             self.post("window/new", &json!({ "type": "window" }))["handle"].as_str().unwrap().to_owned();

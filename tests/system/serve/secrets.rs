@@ -97,7 +97,7 @@ impl Answers<'_> {
         self.get(&main_of("secret", "events"), &[("last-event-id", "99")]);
     }
 
-    /// VW-46: what comes of commands, those of others among them. Fresh dice would not be the same twice.
+    /// VW-46: what comes of commands of any seat. Fresh dice would not be the same twice.
     fn try_out(&mut self) {
         let path = main_of("secret", "trial");
         for after in [0, 1, 2, 3, 7, 99] {

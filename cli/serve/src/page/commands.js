@@ -199,7 +199,7 @@ export class CommandPanel {
 		if (!isAtHead || !this.list.hasAttribute("aria-busy")) this.#drawHint();
 	}
 
-	/** Parts of commands were clicked, of which one is meant. @param {string[]} parts */
+	/** Parts of commands were clicked; one of them is meant. @param {string[]} parts */
 	picked(parts) {
 		const { viewer, plays } = this.live;
 		if (!plays) return;

@@ -142,7 +142,7 @@ export class BoardView {
 		return marked.sort((one, other) => this.#order(one, other));
 	}
 
-	/** Tells whether a place comes after another, row by row. @param {string} one @param {string} other */
+	/** Returns whether a place comes after another, row by row. @param {string} one @param {string} other */
 	#order(one, other) {
 		const [[x, y], [otherX, otherY]] = [this.layout.middle(one), this.layout.middle(other)];
 		return y - otherY || x - otherX;

@@ -20,7 +20,7 @@ const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -I
 /**
  * The page of one match: status, board, slider, buttons, log and changed fields, in this order.
  *
- * It tells of `position` (another one is shown) and `pick` (`detail`: a board's number, and the place chosen there).
+ * It dispatches `position` (another one is shown) and `pick` (`detail`: a board's number, and the place chosen there).
  */
 export class Viewer extends EventTarget {
 	timeline = NOTHING;
@@ -146,7 +146,7 @@ export class Viewer extends EventTarget {
 		}
 	}
 
-	/** Says something beside the search field. @param {string} text */
+	/** Says something next to the search field. @param {string} text */
 	say(text) {
 		this.note.textContent = text;
 	}

@@ -7,7 +7,7 @@
  */
 import { button, filled, html } from "./elements.js";
 
-/** How many pixels a unit of a board takes, of which a hex is 40 wide: where all of a board is shown, the least and the most
+/** How many pixels a unit of a board takes (a hex is 40 wide): where all of a board is shown, the least and the most
  * of a part, and the least at which coordinates can be read. */
 const [EASY, PART_MIN, PART_MAX, READABLE] = [0.9, 0.6, 1.2, 0.86];
 
