@@ -152,7 +152,8 @@ pub(crate) fn table(dir: &Path, scale: Scale) -> Table {
              tenth of that for chess, is folded from stored bytes with the outcome and the hash of every entry, natively and \
              by the module in turns, in processor time. *First use* reads the file, loads it and starts a match in a process of \
              its own: processor time, then time by the clock. Memory is what the idle module adds to what is resident, and \
-             what one fold of the match adds to that at most."
+             what one fold of the match adds to that at most. A compiling engine would play chess faster: in a trial wasmtime \
+             took 1.6 times the native time, and 446 ms to compile the module, and it brings 104 crates where wasmi brings 8."
         ),
         columns: &[
             "ruleset",
