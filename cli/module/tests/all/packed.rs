@@ -1,4 +1,4 @@
-//! A game that is not written in Rust: tic-tac-toe in C.
+//! The committed modules: a game that is not written in Rust, an old version, and a large game.
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,4 +18,20 @@ fn md_4_a_game_in_another_language_keeps_every_law_and_its_golden_log() {
     let report = turnfold_replay::check(&registry, modules.join("tictactoe")).unwrap();
     assert!(report.is_good(), "{report}");
     assert_eq!(report.entries(), 6);
+}
+
+/// MD-5: version 1 of Nim, whose program plays version 2 by now, and chess reproduce their golden logs.
+#[test]
+fn md_5_packed_games_reproduce_their_golden_logs() {
+    let repository = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for (module, replays, entries) in
+        [("nim-1", "examples/nim/replays/mirror.tfl", 3), ("chess", "examples/chess/replays", 160)]
+    {
+        let rules =
+            load(&fs::read(repository.join(format!("fixtures/modules/{module}.wasm"))).unwrap()).unwrap();
+        let report =
+            turnfold_replay::check(&Registry::default().with(rules), repository.join(replays)).unwrap();
+        assert!(report.is_good(), "{report}");
+        assert_eq!(report.entries(), entries, "{module}");
+    }
 }
