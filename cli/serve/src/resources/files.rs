@@ -15,8 +15,8 @@ use super::statuses::{Looked, LookedLarge, Name};
 use crate::app::App;
 use crate::auth::{Bearer, Viewpoint};
 use crate::frame_documents::FrameList;
-use crate::http::{HTML, JSON, TEXT, ValidQuery, json, name, require_accepted, typed};
-use crate::problem::{ApiResult, Problem};
+use crate::http::{HTML, JSON, TEXT, ValidQuery, json, list_limit, name, require_accepted, typed};
+use crate::problem::ApiResult;
 use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
 
 /// Where a file ends.
@@ -80,8 +80,8 @@ pub(crate) struct Frames {
     /// The entry before the first, as the viewer counts
     #[param(minimum = 0)]
     after: Option<u64>,
-    /// How many of the last entries, in place of `after` [default: all]
-    #[param(minimum = 0)]
+    /// The most entries, the last ones [default: all]
+    #[param(minimum = 1, maximum = 1000)]
     last: Option<u64>,
     /// The last entry that counts, as the viewer counts; the head if left out
     #[param(minimum = 0)]
@@ -104,14 +104,12 @@ pub(crate) async fn frames(
     headers: HeaderMap,
 ) -> ApiResult {
     require_accepted(&headers, JSON)?;
-    if asked.after.is_some() && asked.last.is_some() {
-        return Err(Problem::bad("expected either `after` or `last`".to_owned()));
-    }
+    let last = asked.last.map(|last| list_limit(Some(last))).transpose()?;
     let whole = Asked { path, seat: asked.seat, reach: Reach::Whole };
     app.read(&bearer, whole, move |app, _, BranchView { branch, view }| {
         let history = branch.history(app, *view, asked.at)?;
-        let before_last = |last| history.head().saturating_sub(last);
-        let after = asked.after.or(asked.last.map(before_last)).unwrap_or(0);
+        let before_last = last.map_or(0, |last| history.head().saturating_sub(last as u64));
+        let after = asked.after.unwrap_or(0).max(before_last);
         let frames = FrameDocument::of(&history, after, FrameLimits::SERVED)?;
         Ok(json(StatusCode::OK, &frames))
     })

@@ -14,6 +14,8 @@ REASONS = [
     (None, r"there is no entry \d+ yet or any more"),
     # It does not always make headers that match their patterns.
     (None, r"expected tags such as|expected `Idempotency-Key`"),
+    # A schema takes 1.0 for an integer.
+    (None, r"invalid type: floating point"),
     ("/ask", r""),
     ("/grants", r"only seats and invitations have a `seat`|expected a `seat`|the match has no player"),
     ("/grants", r"expected a time such as|a game of eight players"),
