@@ -118,8 +118,7 @@ export class LiveMatch {
 		this.#wanted = Infinity;
 		this.commands.clear();
 		this.turn.load();
-		await this.readInfo();
-		await this.#readTag();
+		await Promise.all([this.#readTag(), this.readInfo()]);
 		const asked = /^#(\d+)$/.exec(location.hash)?.[1];
 		let first = await this.api.get(this.path("frames", { last: FIRST_ENTRIES }));
 		if (Number(asked) <= first.after) first = await this.api.get(this.path("frames", { after: Math.max(0, Number(asked) - FIRST_ENTRIES) }));
