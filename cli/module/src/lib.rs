@@ -1,8 +1,8 @@
 //! Rulesets that come as modules: one WebAssembly file that holds all of a game (MD-3 to MD-7).
 //!
-//! [`load`] gives a module as [`AnyRules`], like any ruleset that is built in. Nothing that a module answers is believed
-//! before it was checked. A module that cannot go on, or that breaks a law, ends the operation with a
-//! [`Fault`](turnfold_core::Fault).
+//! [`load`] gives a module as [`AnyRules`](turnfold_core::AnyRules), like any ruleset that is built in. Nothing that a
+//! module answers is believed before it was checked. A module that cannot go on, or that breaks a law, ends the operation
+//! with a [`Fault`](turnfold_core::Fault).
 
 #![forbid(unsafe_code)]
 
