@@ -60,7 +60,7 @@ impl Outbox {
     }
 
     /// Writes a letter whole, unless the outbox has it or it was sent. Returns `true` if it was written now. The letter is
-    /// durable after [`sync`](Self::sync).
+    /// durable after `sync`.
     ///
     /// # Errors
     /// Errors of the file system.
