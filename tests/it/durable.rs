@@ -77,7 +77,7 @@ fn check_letters(mailbox: &Mailbox, line: &str, letters: &[&str], above: &str) {
     let at = |found: &dyn Fn(&str) -> bool| {
         calls.iter().rposition(|call| found(call)).unwrap_or_else(|| panic!("{calls:#?}"))
     };
-    // A call that another thread interrupts is shown where it begins; those of one thread follow each other all the same.
+    // A call that another thread interrupts is shown where it begins. The calls of one thread keep their order.
     let synced = |file: &str| at(&|call| call.contains(" fsync(") && call.contains(file));
     let outbox = synced("/outbox>");
     assert!(synced(above) >= outbox, "{calls:#?}");

@@ -106,7 +106,7 @@ pub(crate) fn router(app: &Arc<App>, cors: &[String]) -> Router {
 
 /// Compresses documents and pages (VW-53), not streams of events, which would wait for more, and not backups, which are large.
 ///
-/// What a viewer may not know is in no answer, so the length of a compressed one says nothing of it. Answers with tokens
+/// What a viewer may not know is in no answer, so the length of a compressed answer reveals nothing. Answers with tokens
 /// are short and stay as they are.
 fn compression() -> CompressionLayer<impl Predicate> {
     let worth = SizeAbove::new(1024)

@@ -101,7 +101,7 @@ fn used_elsewhere(file: &Path, play: &Play) -> [u64; 4] {
     numbers.try_into().unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// Does what the arguments of this process say, if it was started to use a module: returns the microseconds until a match
+/// Uses a module if the arguments of this process name one: returns the microseconds until a match
 /// has started, by the clock and of the processor, and the KiB that the module then takes and that a fold adds at most.
 pub(crate) fn used_here(args: &[String]) -> Option<String> {
     let [USE, file] = args.iter().map(String::as_str).collect::<Vec<_>>()[..] else { return None };

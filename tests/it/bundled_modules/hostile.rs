@@ -12,7 +12,7 @@ use turnfold_tests::sandbox::Sandbox;
 
 use super::{bundled_elsewhere, module, with_file};
 
-/// What a game of two players without commands says.
+/// The replies of a game of two players without commands.
 const DESCRIBED: &str = r#"{"answer":{"name":"toy","version":7,"summary":"a toy","example":"","rulebook":"","mail_terms":"","secrets":"none","ignored":[],"rejected":[]}}"#;
 const STARTED: &str = r#"{"answer":{"state":"AA==","status":{"players":["p1","p2"],"over":false,"result":null,"turn":null,"due":null,"rolls":0}}}"#;
 const NO_ROLL: &str = r#"{"answer":null}"#;

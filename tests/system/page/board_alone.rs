@@ -30,7 +30,7 @@ const AT_A_TIME: usize = 4;
 const ENTRIES: usize = 60;
 
 /// Plays in the page: chooses a legal command by a seed, and clicks what it is made of. Each part must be marked as open
-/// before it is clicked. `window.played` has what was given, and by how many clicks of which kind.
+/// before it is clicked. `window.played` has the commands and the number of clicks of each kind.
 const PLAY: &str = include_str!("play_by_clicks.js");
 
 /// Returns what the match of a fixture is called.

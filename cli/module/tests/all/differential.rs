@@ -1,7 +1,7 @@
 //! A ruleset that is built in and the same one as a module answer alike, to every question and with every error.
 //!
-//! The modules come from the folder in `$TURNFOLD_PACKED`, otherwise from `fixtures/modules`; CONTRIBUTING.md says how that
-//! folder is filled. `$TURNFOLD_COMMANDS` is how many random commands are compared for each ruleset.
+//! The modules come from the folder in `$TURNFOLD_PACKED`, otherwise from `fixtures/modules`; CONTRIBUTING.md has the
+//! command that fills that folder. `$TURNFOLD_COMMANDS` is how many random commands are compared for each ruleset.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -88,11 +88,11 @@ impl MailRoom<'_> {
     fn answer(&self, mail: &MailLogs<'_>, papers: &[TakenPaper]) -> Result<Vec<LetterName>, ReplayError> {
         let answers = AnswerLetter::all(papers, mail).into_iter().map(|answer| (answer.name, answer));
         let written = self.send(mail, answers, |answer, state, file| {
-            let said = answer.write(mail, state, file);
+            let letter = answer.write(mail, state, file);
             // A paper that is not recorded may come again when the desk has another size.
-            let line = subject_line(&said.subject) + "\r\n";
+            let line = subject_line(&letter.subject) + "\r\n";
             let alike = self.outbox.alike(answer.name).map_err(ReplayError::Outbox)?;
-            Ok(Some(said).filter(|_| !alike.iter().any(|letter| letter.contains(&line))))
+            Ok(Some(letter).filter(|_| !alike.iter().any(|other| other.contains(&line))))
         })?;
         self.outbox.sync().map_err(ReplayError::Outbox)?;
         Ok(written)

@@ -111,8 +111,8 @@ export class Choice {
 		this.parts = [];
 	}
 
-	/** Says what is chosen. */
-	get said() {
+	/** The chosen words. */
+	get words() {
 		return [this.verb, ...this.parts.map(wordsOf)].filter(Boolean).join(" ");
 	}
 }

@@ -166,7 +166,7 @@ export class CommandPanel {
 		if (!choice.isEmpty) {
 			const isMarked = [...choice.next()].some((part) => !isWord(part));
 			const what = this.#tried ? "" : isMarked ? " Choose what is marked." : " Choose how it goes on.";
-			return [`${shown(choice.said)} …`, this.#tried ? "" : this.#meaning(choice.only)].filter(Boolean).join(" – ") + what;
+			return [`${shown(choice.words)} …`, this.#tried ? "" : this.#meaning(choice.only)].filter(Boolean).join(" – ") + what;
 		}
 		return this.legal.length > 0 && choice.verbs().size === 0 ? "Choose a marked place." : "";
 	}
@@ -277,8 +277,8 @@ export class CommandPanel {
 	async #try(one) {
 		this.#tried = one;
 		this.#draw();
-		const said = await tryOut(this.live, one, () => this.#tried === one);
-		if (this.#tried === one) this.#say(said);
+		const preview = await tryOut(this.live, one, () => this.#tried === one);
+		if (this.#tried === one) this.#say(preview);
 	}
 
 	/** @param {Legal} one */

@@ -6,7 +6,7 @@
 import { shown } from "./viewer.js";
 import { NoAnswer, Problem, readJson, sleep } from "./api.js";
 
-/** Sends commands, one at a time, and says what became of them. */
+/** Sends commands, one at a time, and reports what became of them. */
 export class Sender {
 	#isSending = false;
 

@@ -33,15 +33,15 @@ export function trialChoice() {
 	return choice;
 }
 
-/** Says what would come of a command, and shows it. @param {LiveMatch} live @param {Legal} legal
+/** Returns what a command would do, in words, and shows it. @param {LiveMatch} live @param {Legal} legal
  * @param {() => boolean} isWanted whether it is still asked for */
 export async function tryOut(live, { seat, command }, isWanted) {
 	try {
 		const shownThen = await live.api.post(live.path("trial"), { commands: [`${seat}: ${command}`], roll: false });
 		if (!isWanted()) return "";
 		live.viewer.preview(shownThen);
-		const said = shownThen.frames.map((/** @type {{text: string}} */ { text }) => shown(text)).join("; ");
-		return `By what you know: ${said || "nothing that you see"}${shownThen.due_roll ? ", then a roll" : ""}.`;
+		const outcomes = shownThen.frames.map((/** @type {{text: string}} */ { text }) => shown(text)).join("; ");
+		return `By what you know: ${outcomes || "nothing that you see"}${shownThen.due_roll ? ", then a roll" : ""}.`;
 	} catch (error) {
 		// What the viewer may not know may decide it: the command can be sent all the same.
 		return `What comes of it cannot be shown: ${error instanceof Error ? error.message : error}`;

@@ -104,8 +104,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Requires that the match is played by this module, and records that where it is not said yet: in the same commit as the
-    /// first entries that the module judged (MD-9).
+    /// Requires that the match is played by this module, and records the module where none is recorded yet: in the same
+    /// commit as the first entries that the module judged (MD-9).
     pub(crate) fn play_by(
         &mut self,
         staged: &mut Staged,
