@@ -47,4 +47,13 @@ fn vw_53_the_head_of_a_long_match_is_shown_before_its_history_is_read() {
         "return document.querySelector('.tools [role=status]')?.textContent.startsWith('Match ')",
     );
     assert!(browser.run(ASKED).as_array().unwrap().iter().any(|one| one[0] == "?after=0&at=100"));
+
+    // Playing from the last entry begins at the setup.
+    browser.open("about:blank");
+    browser.open(&format!("{}/m/long", service.origin()));
+    browser.wait_until(LIVE);
+    wait_for_entry(&browser, 1300);
+    browser.click("[aria-label=Play]");
+    wait_for_entry(&browser, 1);
+    browser.click("[aria-label=Pause]");
 }

@@ -52,6 +52,11 @@ export class LiveViewer extends Viewer {
 		this.#reading(number, () => super.go(this.timeline.position(number)));
 	}
 
+	play() {
+		if (this.position < this.length || this.timeline.after === 0) return super.play();
+		this.#reading(0, () => super.play());
+	}
+
 	/** @param {string} text */
 	goTo(text) {
 		const number = Number(text.replace("#", "").trim() || NaN);

@@ -62,7 +62,7 @@ export class LiveMatch {
 		this.commands = new CommandPanel(this);
 		this.turn = new TurnLine(this);
 		this.tools = new MatchTools(this);
-		this.viewer.readBack = (number) => this.#readBack(number).catch((error) => this.fail(error));
+		this.viewer.readBack = (number) => this.#readBack(number);
 		this.fresh.addEventListener("click", () => this.viewer.go(this.viewer.length));
 		this.viewer.addEventListener("position", () => this.#moved());
 		addEventListener("popstate", () => this.branch !== this.#shownBranch && this.load());
@@ -154,14 +154,27 @@ export class LiveMatch {
 	async #readBack(number) {
 		const { signal } = this.#abort;
 		const { after } = this.viewer.timeline;
-		const from = Math.max(0, number - FIRST_ENTRIES);
-		/** @type {Frames & {next: number | null}} */ const earlier = await this.api.get(this.path("frames", { after: from, at: after }));
-		for (let { next } = earlier; next !== null; ) {
-			const more = await this.api.get(this.path("frames", { after: next, at: after }));
-			earlier.frames.push(...more.frames);
+		for (let tries = 1; !signal.aborted; tries++) {
+			try {
+				const earlier = await this.#read(Math.max(0, number - FIRST_ENTRIES), after);
+				if (!signal.aborted && this.viewer.timeline.after === after) this.viewer.prepend(earlier);
+				return;
+			} catch (error) {
+				if (!(error instanceof NoAnswer)) return this.fail(error);
+				await sleep(pause(tries));
+			}
+		}
+	}
+
+	/** Returns the frames after an entry, up to another. @param {number} after @param {number} at @returns {Promise<Frames>} */
+	async #read(after, at) {
+		const frames = await this.api.get(this.path("frames", { after, at }));
+		for (let { next } = frames; next !== null; ) {
+			const more = await this.api.get(this.path("frames", { after: next, at }));
+			frames.frames.push(...more.frames);
 			next = more.next;
 		}
-		if (!signal.aborted && this.viewer.timeline.after === after) this.viewer.prepend(earlier);
+		return frames;
 	}
 
 	/** @param {Frames & {next: number | null, head: number}} document */
