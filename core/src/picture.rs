@@ -177,8 +177,21 @@ pub struct Bar {
     /// The color of the full part.
     pub tint: Tint,
     /// Short labels behind the bar, such as a unit's statuses.
-    pub chips: Vec<Span>,
+    pub chips: Vec<Chip>,
     /// The part of commands that the bar stands for (VW-43); may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub target: String,
+}
+
+/// A short label behind a bar (VW-34).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chip {
+    /// The text, without line breaks.
+    pub text: String,
+    /// Its color; never the only sign of a difference.
+    pub tint: Tint,
+    /// The part of commands that it stands for (VW-43); may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub target: String,
 }

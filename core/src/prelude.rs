@@ -8,7 +8,7 @@ pub use crate::ending::{Agreement, Clock, MatchResult};
 pub use crate::hex::{Direction, Hex};
 pub use crate::outcome::{EffectSink, Ruled, Ruling, Verdict};
 pub use crate::picture::{
-    Arrow, Bar, Block, BoardPiece, Cell, HexBoard, Picture, Piece, PieceRow, SquareCell, SquareGrid,
+    Arrow, Bar, Block, BoardPiece, Cell, Chip, HexBoard, Picture, Piece, PieceRow, SquareCell, SquareGrid,
     TextLine, Tint,
 };
 #[cfg(not(test))]

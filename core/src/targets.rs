@@ -30,7 +30,7 @@ pub enum TargetPart {
     Hex(u8, Hex),
     /// A square of a board of squares: `[BOARD, "e4"]`.
     Square(u8, Square),
-    /// What a picture names so, alone or after the command's seat: a piece, row, bar or hex (VW-43). It serializes as
+    /// What a picture names so, alone or after the command's seat: a piece, row, bar, chip or hex (VW-43). It serializes as
     /// `{"piece": "energy 4"}`.
     Piece {
         /// The name, such as `energy 4`.

@@ -37,6 +37,7 @@ mod rolls;
 mod secrecy;
 mod setups;
 mod shown;
+mod targets;
 
 use matches::Choices;
 use report::Report;
@@ -179,6 +180,7 @@ fn check_moment(
     report.guard(|report| judging::check(report, moment, round_tripped));
     report.guard(|report| commands::check(report, moment));
     report.guard(|report| rolls::check(report, moment));
+    report.guard(|report| targets::check(report, moment));
     report.guard(|report| description::check_moment(report, rules, moment));
     report.guard(|report| replaying::check(report, rules, moment));
     report.guard(|report| secrecy::check(report, rules, moment));

@@ -38,12 +38,13 @@ pub enum Law {
     Description,
     Typing,
     Result,
+    Targets,
     NoPanic,
 }
 
 impl Law {
     /// Every law.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::TextRoundTrip,
         Self::BytesRoundTrip,
         Self::LegalIsWhatApplies,
@@ -69,6 +70,7 @@ impl Law {
         Self::Description,
         Self::Typing,
         Self::Result,
+        Self::Targets,
         Self::NoPanic,
     ];
 }
@@ -98,6 +100,7 @@ impl Law {
             Self::Description => "`NAME`, `SUMMARY`, `RULEBOOK` and `MAIL_TERMS`",
             Self::Typing => "`read`",
             Self::Result => "`result` and `over`",
+            Self::Targets => "`targets` and `picture`",
             Self::NoPanic => "what is named above",
         }
     }
@@ -131,6 +134,7 @@ impl Display for Law {
             Self::Description => "a ruleset has a plain name, a summary in one line, and rules for players",
             Self::Typing => "what is typed is read as its canonical text, and canonical text as itself",
             Self::Result => "only a match that is over has a result, of its players",
+            Self::Targets => "a picture has each place and piece that legal commands are given with",
             Self::NoPanic => "nothing panics",
         })
     }

@@ -306,7 +306,7 @@ impl Lawful for Picture {
                 for bar in bars {
                     escape_line(&mut bar.label);
                     escape([&mut bar.target]);
-                    bar.chips.iter_mut().for_each(|chip| escape([&mut chip.text]));
+                    bar.chips.iter_mut().for_each(|chip| escape([&mut chip.text, &mut chip.target]));
                 }
                 Ok(())
             }

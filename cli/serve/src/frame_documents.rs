@@ -88,7 +88,8 @@ pub(crate) struct PictureBlock {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     rows: Option<Vec<Vec<Value>>>,
-    /// Each `[label, value, maximum, tint, chips]`, with its name as a part of commands at the end where it has one.
+    /// Each `[label, value, maximum, tint, chips]`, with its name as a part of commands at the end where it has one; a chip is
+    /// `[text, tint]`, with its name likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     bars: Option<Vec<Vec<Value>>>,

@@ -15,6 +15,7 @@ use turnfold_core::outcome::{EffectSink, Verdict};
 use turnfold_core::picture::Picture;
 use turnfold_core::rules::admit;
 use turnfold_core::rules::{Judged, Part};
+use turnfold_core::targets::Targets;
 use turnfold_core::text::{number, split_verb};
 use turnfold_core::{
     Answer, Malformed, MatchResult, Perspective, Registry, Rules, Seat, Secrets, SetupError,
@@ -312,6 +313,10 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
         }
     }
 
+    fn targets(_command: &Command<FAULT>) -> Targets {
+        Targets::pieces((FAULT == fault::NAMES_NO_PIECE).then_some("total"))
+    }
+
     fn picture(_state: &State, _viewer: Perspective) -> Picture {
         Picture::default()
     }
@@ -449,6 +454,12 @@ fn a_setup_that_does_not_read_back_and_a_panic_are_caught() {
     check::<{ fault::LOSES_SETUP }>(&[Law::Setups]);
     check::<{ fault::PANICS_ON_SETUP }>(&[Law::NoPanic]);
     check::<{ fault::PANICS_ON_COMMAND }>(&[Law::NoPanic]);
+}
+
+/// VW-54
+#[test]
+fn a_command_given_with_a_piece_that_no_picture_names_is_caught() {
+    check::<{ fault::NAMES_NO_PIECE }>(&[Law::Targets]);
 }
 
 /// Returns how a match with this secret of p1 stands for a viewer at its end.

@@ -19,8 +19,8 @@ export class LiveViewer extends Viewer {
 		const { element } = this.picture;
 		/** @param {Event} event */
 		const target = ({ target }) => {
-			const row = target instanceof Element ? target.closest("[data-target][role=button], .row") : null;
-			const named = row?.matches(".row") ? row.querySelector(".rowlabel[role=button]") : row;
+			const row = target instanceof Element ? target.closest("[data-target][role=button], .row, .bar") : null;
+			const named = row?.matches(".row, .bar") ? row.querySelector(":scope > [role=button]") : row;
 			if (named) pick([`@${named.getAttribute("data-target")}`]);
 			return named;
 		};
@@ -140,13 +140,17 @@ export class LiveViewer extends Viewer {
 		});
 	}
 
-	/** Makes buttons of the pieces, rows and bars that may be chosen. */
+	/** Makes buttons of the pieces, rows, bars and chips that may be chosen. Of those with one name, Tab goes to the first. */
 	#markNamed() {
+		const names = new Set();
 		for (const element of this.picture.element.querySelectorAll("[data-target]")) {
-			const mark = this.#marks.get(`@${element.getAttribute("data-target")}`) ?? "";
+			const target = element.getAttribute("data-target");
+			const mark = this.#marks.get(`@${target}`) ?? "";
 			element.classList.toggle("reach", mark === " reach");
 			element.classList.toggle("chosen", mark === " chosen");
-			for (const [name, value] of Object.entries({ role: "button", tabindex: "0" })) {
+			const tabindex = names.has(target) ? "-1" : "0";
+			if (mark) names.add(target);
+			for (const [name, value] of Object.entries({ role: "button", tabindex })) {
 				if (mark) element.setAttribute(name, value);
 				else element.removeAttribute(name);
 			}
@@ -163,7 +167,7 @@ export class LiveViewer extends Viewer {
 			const content = /** @type {any} */ (track.at(length));
 			if (!content) return [];
 			if (place === "targets") return content.map((/** @type {[unknown, string]} */ [, name]) => name);
-			if (shapes[block] === "bars") return [content[5]];
+			if (shapes[block] === "bars") return [content[5], ...content[4].map((/** @type {string[]} */ chip) => chip[2])];
 			return shapes[block] === "rows" ? [content[2], ...content[1].map((/** @type {string[]} */ piece) => piece[3])] : [];
 		}));
 		return new Set(names.filter(Boolean));

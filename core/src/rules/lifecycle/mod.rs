@@ -113,7 +113,7 @@ impl Rules for Lifecycle {
         match command {
             Command::Attack(unit) => Targets::pieces([picture::unit_target(unit)]),
             Command::Skill { skill, target } => {
-                let skill = Targets::default().then_word(skill.as_str());
+                let skill = Targets::pieces([picture::skill_target(skill)]);
                 target.iter().fold(skill, |targets, unit| targets.then_piece(picture::unit_target(unit)))
             }
             _ => Targets::default(),

@@ -9,7 +9,7 @@ use super::state::{Active, Done, State, Unit, UnitIndex};
 use super::status::Status;
 use super::team::Team;
 use super::view::projected_queue;
-use crate::picture::{Bar, Block, Picture, Piece, PieceRow, Span, TextLine, Tint};
+use crate::picture::{Bar, Block, Chip, Picture, Piece, PieceRow, TextLine, Tint};
 use crate::text::Id;
 
 /// How many turns the queue shows.
@@ -46,7 +46,7 @@ fn heading(state: &State) -> TextLine {
 fn queue(state: &State) -> PieceRow {
     let piece = |id: Id| {
         let tint = state.find(&id).map_or(Tint::Plain, |(_, unit)| tint(unit.team));
-        Piece { text: id.to_string(), tint, mark: String::new(), target: String::new() }
+        Piece { text: id.to_string(), tint, mark: String::new(), target: unit_target(&id) }
     };
     if state.winner().is_some() {
         return PieceRow { label: TextLine::plain("next: none"), ..PieceRow::default() };
@@ -69,6 +69,11 @@ pub(super) fn unit_target(id: &Id) -> String {
     format!("unit {id}")
 }
 
+/// Names a skill of the active unit as commands have it that are clicked.
+pub(super) fn skill_target(id: &Id) -> String {
+    format!("skill {id}")
+}
+
 /// Draws a unit's charge and hit points; `done` is what it has done if it is the active one.
 fn unit_bars(unit: &Unit, done: Option<Done>, id_width: usize) -> [Bar; 2] {
     let Unit { id, team, hp, max_hp, charge, .. } = unit;
@@ -87,7 +92,7 @@ fn unit_bars(unit: &Unit, done: Option<Done>, id_width: usize) -> [Bar; 2] {
         value: *charge,
         of: TURN_CHARGE,
         tint: charge_tint,
-        chips: turn_chips(unit, done.unwrap_or_default()),
+        chips: turn_chips(unit, done),
         target: unit_target(id),
     };
     let hp = Bar {
@@ -101,22 +106,29 @@ fn unit_bars(unit: &Unit, done: Option<Done>, id_width: usize) -> [Bar; 2] {
     [charge, hp]
 }
 
-fn chip(text: impl Into<String>, tint: Tint) -> Span {
-    Span { text: text.into(), tint }
+fn chip(text: impl Into<String>, tint: Tint) -> Chip {
+    Chip { text: text.into(), tint, target: String::new() }
 }
 
-/// What a unit can still do, what it has done in its turn and the skills it waits for.
-fn turn_chips(unit: &Unit, done: Done) -> Vec<Span> {
+/// What a unit can still do, with its skills if it is the active one, what it has done in its turn and the skills it waits
+/// for.
+fn turn_chips(unit: &Unit, done: Option<Done>) -> Vec<Chip> {
     if !unit.is_alive() {
         return [chip("dead", Tint::Blocked)].into();
     }
     let points = [chip(format!("ap {}", unit.ap), Tint::Plain)];
+    let ready = unit.skills.iter().filter(|learned| done.is_some() && learned.cooldown_left == 0);
+    let ready = ready.map(|learned| Chip {
+        target: skill_target(&learned.skill.id),
+        ..chip(learned.skill.id.as_str(), Tint::Plain)
+    });
+    let done = done.unwrap_or_default();
     let done = [(done.moved, "moved"), (done.attacked, "attacked")].into_iter();
     let done = done.filter(|(is_done, _)| *is_done).map(|(_, word)| chip(word, Tint::Faint));
     let cooling = unit.skills.iter().filter(|learned| learned.cooldown_left > 0);
     let cooling = cooling
         .map(|learned| chip(format!("{} in {}", learned.skill.id, learned.cooldown_left), Tint::Faint));
-    points.into_iter().chain(done).chain(cooling).collect()
+    points.into_iter().chain(ready).chain(done).chain(cooling).collect()
 }
 
 fn status_words(status: &Status) -> String {

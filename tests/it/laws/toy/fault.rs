@@ -42,3 +42,4 @@ pub(super) const WINS_TOO_SOON: u8 = 38;
 pub(super) const LEAKS_IN_TURN: u8 = 39;
 pub(super) const LEAKS_IN_RESULT: u8 = 40;
 pub(super) const LISTS_NO_ROLL: u8 = 41;
+pub(super) const NAMES_NO_PIECE: u8 = 42;

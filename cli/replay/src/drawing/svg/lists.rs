@@ -1,6 +1,6 @@
 //! Lines of text, rows of pieces and bars.
 
-use turnfold_core::picture::{Bar, Piece, PieceRow, Span, TextLine};
+use turnfold_core::picture::{Bar, Chip, Piece, PieceRow, Span, TextLine};
 
 use super::markup::{Escaped, Fill, Fitted, Markup, Size, characters, class, width};
 use crate::drawing::place::{Highlights, Place};
@@ -183,9 +183,9 @@ fn draw_track(body: &mut Markup, bar: &Bar, [x, y]: [i32; 2]) {
 }
 
 /// Draws chips from `left` on, below each other where `right` is passed, and returns their size.
-fn draw_chips(body: &mut Markup, chips: &[Span], [left, middle]: [i32; 2], right: i32) -> Size {
+fn draw_chips(body: &mut Markup, chips: &[Chip], [left, middle]: [i32; 2], right: i32) -> Size {
     let (mut x, mut size) = (left, Size { width: 0, height: LINE_HEIGHT });
-    for Span { text, tint } in chips {
+    for Chip { text, tint, .. } in chips {
         let text = printable(text);
         let wide = width(characters(&text), SMALL_LETTERS) + 10;
         if x > left && x + wide > right {

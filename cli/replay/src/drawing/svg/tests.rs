@@ -1,7 +1,7 @@
 //! What pictures look like as SVG.
 
 use turnfold_core::picture::{
-    Arrow, Bar, BoardPiece, Cell, HexBoard, Piece, PieceRow, Span, SquareCell, SquareGrid, TextLine, Tint,
+    Arrow, Bar, BoardPiece, Cell, Chip, HexBoard, Piece, PieceRow, SquareCell, SquareGrid, TextLine, Tint,
 };
 use turnfold_core::{Board, Hex, Square, SquareBoard};
 
@@ -72,7 +72,7 @@ fn rows_bars_and_arrows_are_drawn() {
         pieces: vec![piece("A1", "+"), piece("", "")],
         target: String::new(),
     }];
-    let chips = vec![Span { text: "stun".into(), tint: Tint::Bright }];
+    let chips = vec![Chip { text: "stun".into(), tint: Tint::Bright, target: String::new() }];
     let bars = vec![Bar {
         label: TextLine::plain("hp"),
         value: 5,

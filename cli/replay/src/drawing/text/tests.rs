@@ -1,7 +1,7 @@
 //! What pictures look like as characters.
 
 use turnfold_core::picture::{
-    Bar, BoardPiece, Cell, HexBoard, Piece, PieceRow, Span, SquareCell, SquareGrid, TextLine,
+    Bar, BoardPiece, Cell, Chip, HexBoard, Piece, PieceRow, SquareCell, SquareGrid, TextLine,
 };
 use turnfold_core::{Board, Hex, SquareBoard};
 
@@ -142,7 +142,7 @@ fn rows_of_pieces_stand_side_by_side_where_there_is_room() {
 #[test]
 fn bars_fill_up_and_carry_chips() {
     let bar = |label: &str, value: u64, of: u64, chips: &[&str]| {
-        let chip = |text: &&str| Span { text: (*text).into(), tint: Tint::Bright };
+        let chip = |text: &&str| Chip { text: (*text).into(), tint: Tint::Bright, target: String::new() };
         let (label, chips) = (TextLine::plain(label), chips.iter().map(chip).collect());
         Bar { label, value, of, tint: Tint::First, chips, target: String::new() }
     };

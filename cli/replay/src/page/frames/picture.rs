@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use turnfold_core::picture::{
-    Arrow, Bar, Block, Cell, HexBoard, Picture, Piece, PieceRow, Span, SquareCell, SquareGrid, TextLine, Tint,
+    Arrow, Bar, Block, Cell, Chip, HexBoard, Picture, Piece, PieceRow, Span, SquareCell, SquareGrid,
+    TextLine, Tint,
 };
 use turnfold_core::{Hex, Square};
 
@@ -204,7 +205,7 @@ fn name<L: SerializeSeq>(list: &mut L, name: &str) -> Result<(), L::Error> {
     if name.is_empty() { Ok(()) } else { list.serialize_element(name) }
 }
 
-/// A bar as its label, value, maximum, tint, chips, which are like a line, and its name.
+/// A bar as its label, value, maximum, tint, chips, each a text, its tint and its name, and its own name.
 pub(super) struct BarForm<'a>(pub(super) &'a Bar);
 
 impl Serialize for BarForm<'_> {
@@ -215,7 +216,20 @@ impl Serialize for BarForm<'_> {
         list.serialize_element(value)?;
         list.serialize_element(of)?;
         list.serialize_element(&TintForm(*tint))?;
-        list.serialize_element(&forms(chips, SpanForm))?;
+        list.serialize_element(&forms(chips, ChipForm))?;
+        name(&mut list, target)?;
+        list.end()
+    }
+}
+
+struct ChipForm<'a>(&'a Chip);
+
+impl Serialize for ChipForm<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Chip { text, tint, target } = self.0;
+        let mut list = serializer.serialize_seq(None)?;
+        list.serialize_element(text)?;
+        list.serialize_element(&TintForm(*tint))?;
         name(&mut list, target)?;
         list.end()
     }

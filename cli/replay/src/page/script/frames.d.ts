@@ -9,7 +9,7 @@ export type Line = [text: string, tint: Tint][];
 export type Cell = [label: string, mark: string, tint: Tint, of?: Tint, name?: string, letter?: string];
 /** What stands last, if there, is the part of commands that it stands for (VW-43). */
 export type Row = [label: Line, pieces: [text: string, tint: Tint, mark: string, target?: string][], target?: string];
-export type Bar = [label: Line, value: number, of: number, tint: Tint, chips: Line, target?: string];
+export type Bar = [label: Line, value: number, of: number, tint: Tint, chips: [text: string, tint: Tint, target?: string][], target?: string];
 /** A hex that stands for a part of commands. */
 export type Named = [at: At, target: string];
 export type Arrow = [tint: Tint, ...path: (At | string)[]];

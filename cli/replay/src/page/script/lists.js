@@ -71,7 +71,7 @@ function drawBar([label, value, of, tint, chips, target]) {
 	const track = svg("rect", { class: "track", width: 100, height: 10 });
 	const full = svg("rect", { class: "full", width: share.toFixed(1), height: 10, ...fillOf(tint) });
 	const meter = svg("svg", { class: "meter", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" }, track, full);
-	const notes = chips.map(([text, tint]) => bdi(`chip ${tintClass(tint)}`, text));
-	const parts = [span("barlabel", ...spans(label)), meter, span("value", `${value}/${of}`), span("chips", ...notes)];
-	return named(html("div", { class: `bar ${tintClass(tint)}` }, ...parts), target);
+	const notes = chips.map(([text, tint, target]) => named(bdi(`chip ${tintClass(tint)}`, text), target));
+	const parts = [named(span("barlabel", ...spans(label)), target), meter, span("value", `${value}/${of}`), span("chips", ...notes)];
+	return html("div", { class: `bar ${tintClass(tint)}` }, ...parts);
 }

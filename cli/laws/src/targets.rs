@@ -1,0 +1,73 @@
+//! What legal commands are given with by clicking is in the picture of the player who gives them, and in the host's.
+
+use std::collections::BTreeSet;
+
+use turnfold_core::picture::{Block, Picture};
+use turnfold_core::targets::TargetPart;
+use turnfold_core::{Perspective, Seat};
+
+use super::Moment;
+use super::report::{Law, Report};
+
+/// VW-54: every piece, hex and square of a legal command is there to click.
+pub(super) fn check(report: &mut Report, moment: &Moment<'_>) {
+    let state = moment.state;
+    for seat in [Seat::Host].iter().chain(state.players()).copied() {
+        let legal = state.legal(seat);
+        if legal.is_empty() {
+            continue;
+        }
+        for viewer in BTreeSet::from([Perspective::Seat(seat), Perspective::HOST]) {
+            let picture = state.picture(viewer);
+            let named = names(&picture);
+            let boards: Vec<&Block> = picture
+                .blocks
+                .iter()
+                .filter(|block| matches!(block, Block::Hexes(_) | Block::Grid(_)))
+                .collect();
+            for command in &legal {
+                report.doing(format_args!("{seat} `{command}`"));
+                for part in state.targets(command).parts {
+                    let board = |number: u8| boards.get(usize::from(number));
+                    let is_there = match &part {
+                        TargetPart::Word(_) => true,
+                        TargetPart::Piece { piece } => {
+                            named.contains(piece.as_str())
+                                || named.contains(format!("{seat} {piece}").as_str())
+                        }
+                        TargetPart::Hex(number, hex) => {
+                            matches!(board(*number), Some(Block::Hexes(board)) if board.board.contains(*hex))
+                        }
+                        TargetPart::Square(number, square) => {
+                            matches!(board(*number), Some(Block::Grid(board)) if board.board.contains(*square))
+                        }
+                    };
+                    report.expect(Law::Targets, is_there, || {
+                        format!("the picture of {viewer} has no {part:?}")
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Returns what a picture names as parts of commands.
+fn names(picture: &Picture) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    for block in &picture.blocks {
+        match block {
+            Block::Hexes(board) => names.extend(board.targets.iter().map(|(_, name)| name.as_str())),
+            Block::Rows(rows) => {
+                names.extend(rows.iter().map(|row| row.target.as_str()));
+                let pieces = rows.iter().flat_map(|row| &row.pieces);
+                names.extend(pieces.map(|piece| piece.target.as_str()));
+            }
+            Block::Bars(bars) => {
+                names.extend(bars.iter().map(|bar| bar.target.as_str()));
+                names.extend(bars.iter().flat_map(|bar| &bar.chips).map(|chip| chip.target.as_str()));
+            }
+            Block::Grid(_) | Block::Lines(_) => {}
+        }
+    }
+    names
+}
