@@ -24,7 +24,7 @@ impl Rulebook {
     }
 
     /// Returns what the rulebook has about a topic: a rule's id, the first word of a command or question, a reason, a field of the
-    /// view, or the name of a section. The rules that it names come with it.
+    /// view, a key of the setup, or the name of a section. The rules that it names come with it.
     pub(crate) fn about(&self, topic: &str) -> Option<Self> {
         let mut found = Map::new();
         let mut named = vec![topic.to_uppercase()];
@@ -37,6 +37,11 @@ impl Rulebook {
                 found.insert(section, json!(items));
             }
         }
+        if let Some(line) = self.setup_line(topic).filter(|_| found.is_empty()) {
+            let words = line.split(|character: char| !character.is_ascii_alphanumeric() && character != '-');
+            named.extend(words.map(str::to_uppercase));
+            found.insert("setup".into(), json!(format!("{FENCE}\n{line}\n{FENCE}")));
+        }
         let is_named = |rule: &&Value| topics(rule).iter().any(|id| named.contains(&id.to_uppercase()));
         let rules: Vec<_> = self.items("rules").iter().filter(is_named).collect();
         if !rules.is_empty() {
@@ -47,6 +52,12 @@ impl Rulebook {
             found.extend(self.0.get_key_value(topic).map(|(name, text)| (name.clone(), text.clone())));
         }
         (!found.is_empty()).then_some(Self(found))
+    }
+
+    /// Returns the line of the setup that has this key, such as `default`.
+    fn setup_line(&self, key: &str) -> Option<&str> {
+        let is_line = |line: &&str| line.split_once('=').is_some_and(|(found, _)| found.trim() == key);
+        self.0.get("setup")?.as_str()?.lines().find(is_line)
     }
 
     /// Returns the topics that a mistyped one may have meant, the likeliest first.

@@ -64,10 +64,12 @@ fn by_mail(rules: &dyn AnyRules) -> String {
         return format!("{error}.");
     }
     match rules.mail_terms().trim() {
-        "" => "The game names no terms for a match by mail.".into(),
+        "" => {
+            "The game names no terms for a match by mail. `mail open` waits for players who miss a deadline."
+                .into()
+        }
         terms => format!(
-            "These terms suit the game. Put them into the file for `mail open --desk`, with `hosted`, the seats that the \
-             host plays.\n\n```toml\n{terms}\n```"
+            "`mail open` uses these terms for everything that the file of `--desk` leaves out.\n\n```toml\n{terms}\n```"
         ),
     }
 }

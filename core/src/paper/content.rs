@@ -1,10 +1,12 @@
 //! The kinds of papers, each with its own fields (PM-4).
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 
 use super::offer::Offer;
-use super::values::{PaperLine, SeatKey};
+use super::time::DeskTime;
+use super::values::{Audience, PaperLine, SeatKey};
 use crate::digest::Digest;
 use crate::text::Malformed;
 
@@ -38,6 +40,14 @@ pub enum PaperContent {
     Resign,
     /// Signs with another key from now on; this paper is signed with the old one.
     Rekey(SeatKey),
+    /// PM-38: takes a free seat for a player without a key, under this name.
+    Enter(PaperLine),
+    /// PM-39: announces an absence until a time.
+    Absent(DeskTime),
+    /// PM-41: writes to other players.
+    Press(Press),
+    /// PM-42: orders for later turns, in place of those before.
+    Ahead(OrdersAhead),
 }
 
 impl PaperContent {
@@ -52,6 +62,10 @@ impl PaperContent {
             Self::Answer { .. } => "answer",
             Self::Resign => "resign",
             Self::Rekey(_) => "rekey",
+            Self::Enter(_) => "enter",
+            Self::Absent(_) => "absent",
+            Self::Press(_) => "press",
+            Self::Ahead(_) => "ahead",
         }
     }
 
@@ -123,5 +137,76 @@ impl Order {
     #[must_use]
     pub const fn link(&self) -> Digest {
         self.link
+    }
+}
+
+/// The most lines of a `press` (PM-41).
+pub const PRESS_LINES_MAX: usize = 100;
+
+/// The content of a `press`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Press {
+    to: Audience,
+    words: Vec<PaperLine>,
+}
+
+impl Press {
+    /// Makes a press.
+    ///
+    /// # Errors
+    /// [`Malformed`] for no words, or more lines than [`PRESS_LINES_MAX`].
+    pub fn new(to: Audience, words: Vec<PaperLine>) -> Result<Self, Malformed> {
+        if (1..=PRESS_LINES_MAX).contains(&words.len()) {
+            return Ok(Self { to, words });
+        }
+        Err(Malformed(format!("expected 1 to {PRESS_LINES_MAX} lines of words, found {}", words.len())))
+    }
+
+    /// Returns who may read it.
+    #[must_use]
+    pub const fn to(&self) -> &Audience {
+        &self.to
+    }
+
+    /// Returns its lines.
+    #[must_use]
+    pub fn words(&self) -> &[PaperLine] {
+        &self.words
+    }
+}
+
+/// The most turns that orders ahead are for (PM-42).
+pub const AHEAD_TURNS_MAX: usize = 20;
+
+/// The content of an `ahead`: the commands for each later turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrdersAhead(BTreeMap<u32, Vec<PaperLine>>);
+
+impl OrdersAhead {
+    /// Makes orders ahead; none take back those before.
+    ///
+    /// # Errors
+    /// [`Malformed`] for more than [`AHEAD_TURNS_MAX`] turns, a turn without commands, or more than [`PLAYS_MAX`] commands.
+    pub fn new(turns: BTreeMap<u32, Vec<PaperLine>>) -> Result<Self, Malformed> {
+        if turns.len() > AHEAD_TURNS_MAX {
+            return Err(Malformed(format!(
+                "expected orders for at most {AHEAD_TURNS_MAX} turns, found {}",
+                turns.len()
+            )));
+        }
+        if let Some((turn, _)) = turns.iter().find(|(_, plays)| plays.is_empty()) {
+            return Err(Malformed(format!("expected commands for turn {turn}, found none")));
+        }
+        let plays: usize = turns.values().map(Vec::len).sum();
+        if plays > PLAYS_MAX {
+            return Err(Malformed(format!("expected at most {PLAYS_MAX} commands in orders, found {plays}")));
+        }
+        Ok(Self(turns))
+    }
+
+    /// Returns the commands for each turn.
+    #[must_use]
+    pub const fn turns(&self) -> &BTreeMap<u32, Vec<PaperLine>> {
+        &self.0
     }
 }

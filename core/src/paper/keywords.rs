@@ -3,10 +3,10 @@
 /// The first line of a paper's text.
 pub const FIRST_LINE: &str = "#turnfold paper 1";
 
-/// The keywords of papers; `if`, `uses` and `of` are reserved (PM-4a): no paper of version 1 has them.
-pub const KEYWORDS: [&str; 20] = [
+/// The keywords of papers; `uses` and `of` are reserved (PM-4a). `if` is for orders ahead (PM-42).
+pub const KEYWORDS: [&str; 22] = [
     "paper", "match", "seat", "number", "turn", "link", "seen", "nonce", "name", "key", "dice", "wait",
-    "play", "digest", "offer", "to", "answer", "if", "uses", "of",
+    "play", "digest", "offer", "to", "answer", "if", "uses", "of", "words", "until",
 ];
 
 /// Returns `true` for the words, in any case, that begin a line of a mail when a colon follows (PM-7).

@@ -38,16 +38,20 @@
 mod content;
 mod keywords;
 mod offer;
+mod plain;
 mod signed;
 mod text;
 mod time;
 mod unsigned;
 mod values;
 
-pub use content::{Join, Order, PLAYS_MAX, PaperContent};
+pub use content::{
+    AHEAD_TURNS_MAX, Join, Order, OrdersAhead, PLAYS_MAX, PRESS_LINES_MAX, PaperContent, Press,
+};
 pub use keywords::{FIRST_LINE, KEYWORDS};
 pub use offer::{Ending, Offer};
+pub use plain::PlainPaper;
 pub use signed::{PaperSignature, SignedPaper};
 pub use time::DeskTime;
 pub use unsigned::{PAPER_BYTES_MAX, Paper, PaperHead};
-pub use values::{LineName, MatchId, Nonce, PaperLine, SeatKey, SeenRoot};
+pub use values::{Audience, LineName, MatchId, Nonce, PaperLine, SeatKey, SeenRoot};

@@ -3,11 +3,14 @@
 use core::fmt::{self, Display, Write};
 use core::str::FromStr;
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::content::{Join, Order, PLAYS_MAX, PaperContent};
+use super::content::{
+    AHEAD_TURNS_MAX, Join, Order, OrdersAhead, PLAYS_MAX, PRESS_LINES_MAX, PaperContent, Press,
+};
 use super::keywords::FIRST_LINE;
 use super::offer::player;
 use super::unsigned::{PAPER_BYTES_MAX, Paper, PaperHead};
@@ -51,6 +54,16 @@ impl Paper {
             }
             PaperContent::Resign => Ok(()),
             PaperContent::Rekey(key) => key_fields(key, field),
+            PaperContent::Enter(name) => field("name", name),
+            PaperContent::Absent(until) => field("until", until),
+            PaperContent::Press(press) => {
+                field("to", press.to())?;
+                press.words().iter().try_for_each(|words| field("words", words))
+            }
+            PaperContent::Ahead(ahead) => ahead.turns().iter().try_for_each(|(turn, plays)| {
+                field("if", &format_args!("turn {turn}"))?;
+                plays.iter().try_for_each(|play| field("play", play))
+            }),
         }
     }
 
@@ -129,8 +142,13 @@ impl<'a, I: Iterator<Item = &'a str>> Fields<'a, I> {
             }
             ("resign", None) => Ok(PaperContent::Resign),
             ("rekey", None) => self.key().map(PaperContent::Rekey),
+            ("enter", None) => self.value("name")?.parse().map(PaperContent::Enter),
+            ("absent", None) => self.value("until")?.parse().map(PaperContent::Absent),
+            ("press", None) => self.press().map(PaperContent::Press),
+            ("ahead", None) => self.ahead().map(PaperContent::Ahead),
             _ => {
-                let kinds = "a paper that is `join`, `order`, `seal`, `offer`, `answer`, `resign` or `rekey`";
+                let kinds = "a paper that is `join`, `order`, `seal`, `offer`, `answer`, `resign`, `rekey`, `enter`, \
+                             `absent`, `press` or `ahead`";
                 Err(Malformed::expected(kinds, kind))
             }
         }
@@ -148,6 +166,33 @@ impl<'a, I: Iterator<Item = &'a str>> Fields<'a, I> {
             plays.push(play.parse()?);
         }
         Order::new(link, wait, dice, plays)
+    }
+
+    fn press(&mut self) -> Result<Press, Malformed> {
+        let to = self.value("to")?.parse()?;
+        let mut words = Vec::new();
+        while let Some(line) = self.optional("words").filter(|_| words.len() <= PRESS_LINES_MAX) {
+            words.push(line.parse()?);
+        }
+        Press::new(to, words)
+    }
+
+    fn ahead(&mut self) -> Result<OrdersAhead, Malformed> {
+        let mut turns = BTreeMap::<u32, Vec<_>>::new();
+        while let Some(condition) = self.optional("if").filter(|_| turns.len() <= AHEAD_TURNS_MAX) {
+            let expected =
+                || Malformed::expected("a later turn than the one before, such as `turn 4`", condition);
+            let turn = number(condition.strip_prefix("turn ").ok_or_else(expected)?)?;
+            if turns.last_key_value().is_some_and(|(last, _)| *last >= turn) {
+                return Err(expected());
+            }
+            let mut plays = Vec::new();
+            while let Some(play) = self.optional("play").filter(|_| plays.len() <= PLAYS_MAX) {
+                plays.push(play.parse()?);
+            }
+            turns.insert(turn, plays);
+        }
+        OrdersAhead::new(turns)
     }
 
     fn end(&mut self) -> Result<(), Malformed> {

@@ -45,8 +45,9 @@ impl Paper {
         if head.seat == Seat::Host {
             return Err(Malformed("expected the seat of a player, found `host`".into()));
         }
-        if matches!(content, PaperContent::Join(_)) && (head.number, head.turn) != (0, 0) {
-            return Err(Malformed("expected number 0 and turn 0 in a `join`".into()));
+        let is_first = matches!(content, PaperContent::Join(_) | PaperContent::Enter(_));
+        if is_first && (head.number, head.turn) != (0, 0) {
+            return Err(Malformed(format!("expected number 0 and turn 0 in a `{}`", content.kind())));
         }
         let paper = Self { head, content };
         if paper.to_string().len() > PAPER_BYTES_MAX {

@@ -5,10 +5,12 @@ use core::str::FromStr;
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
 use super::keywords::is_keyword;
+use crate::seat::{Perspective, Seat};
 use crate::text::{Malformed, is_line_name, number};
 use crate::trust::base64;
 use crate::trust::{KeyKind, PrivateKey, TreeHash, VerifierKey};
@@ -247,6 +249,47 @@ impl TryFrom<String> for PaperLine {
 impl From<PaperLine> for String {
     fn from(line: PaperLine) -> Self {
         line.0
+    }
+}
+
+/// Who may read the words of a player (PM-41): `all`, or seats in order such as `p1,p3`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Audience(Vec<Seat>);
+
+impl Audience {
+    /// Returns the seats; none where all may read.
+    #[must_use]
+    pub fn seats(&self) -> &[Seat] {
+        &self.0
+    }
+
+    /// Returns `true` if these words are for a viewer.
+    #[must_use]
+    pub fn has(&self, viewer: Perspective) -> bool {
+        self.0.is_empty() || self.0.iter().any(|seat| viewer.may_know_as(*seat))
+    }
+}
+
+impl fmt::Display for Audience {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.0.iter().map(|seat| seat.name()).collect();
+        out.write_str(if names.is_empty() { "all" } else { "" })?;
+        out.write_str(&names.join(","))
+    }
+}
+
+impl FromStr for Audience {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let expected = || Malformed::expected("`all`, or seats in order such as `p1,p3`", text);
+        if text == "all" {
+            return Ok(Self(Vec::new()));
+        }
+        let seats: Vec<Seat> =
+            text.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| expected())?;
+        let in_order = seats.is_sorted_by(|one, next| one < next) && !seats.contains(&Seat::Host);
+        if in_order { Ok(Self(seats)) } else { Err(expected()) }
     }
 }
 

@@ -163,15 +163,15 @@ fn pm_3_a_rulebook_shows_the_terms_of_a_match_by_mail() {
         }
         assert_eq!(terms.is_some(), !rules.mail_terms().is_empty(), "{mail}");
     }
-    assert_eq!((opened, refused), (3, 1));
+    assert_eq!((opened, refused), (4, 1));
     Sandbox::new().check(str![[r#"
 $ turnfold rules cycletap mail
 cycletap version 1
 
 MAIL
 
-These terms suit the game. Put them into the file for `mail open --desk`, with
-`hosted`, the seats that the host plays.
+`mail open` uses these terms for everything that the file of `--desk` leaves
+out.
 
   together = true
   default = ["switch"]
@@ -188,7 +188,11 @@ hexcapture version 1
 
 MAIL
 
-The game names no terms for a match by mail.
+`mail open` uses these terms for everything that the file of `--desk` leaves
+out.
+
+  default = []
+  between = ["tick 12"]
 
 "#]]);
 }

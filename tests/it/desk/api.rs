@@ -9,7 +9,7 @@ use super::scene::Scene;
 type State = <Desk as Rules>::State;
 
 fn played(setup: &'static str, script: &'static str) -> State {
-    let scene = Scene { name: "api", title: "", setup, script };
+    let scene = Scene { name: "api", title: "", setup, script, version: 2 };
     scene.play();
     let mut state = Desk::start(&toml::from_str(&scene.toml()).unwrap()).unwrap();
     for given in scene.given() {
@@ -35,7 +35,7 @@ fn pm_24_the_view_tells_status_and_offers_and_no_order() {
     assert_eq!(view["deadline"], "2026-12-04T18:00:00Z");
     assert_eq!((&view["stand"]["line"], &view["stand"]["seq"]), (&json!("main"), &json!(4)));
     assert_eq!(view["stand"]["state"], json!(null));
-    let seat = |seat: &str, status: &str| json!({"seat": seat, "name": format!("{seat}.example"), "status": status, "misses": 0, "gone": false});
+    let seat = |seat: &str, status: &str| json!({"seat": seat, "name": format!("{seat}.example"), "status": status, "misses": 0, "gone": false, "plain": false, "absent": null});
     assert_eq!(view["seats"], json!([seat("p1", "ordered"), seat("p2", "none")]));
     assert_eq!(
         (&view["offers"][0]["offer"], &view["offers"][0]["agreed"]),

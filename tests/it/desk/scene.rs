@@ -6,6 +6,8 @@
 //! - `p1 join`, `p1 resign`, `p1 rekey key=LABEL`, `p1 seal @ORDER`, `p1 answer @OFFER agree`
 //! - `p1 order @NAME wait : move 2,-3; stand`; with `let` before the line it is written and not handed in; `p1 send @NAME`
 //! - `p1 offer @NAME : end draw`
+//! - `p1 enter name=NAME`, `p1 absent until=TIME`, `p1 press to=p2 : WORDS`, `p1 ahead : 4 stand; 5 move 2,-3; 5 stand`
+//! - `plain` as an option makes it a paper without a signature (PM-38)
 //! - options: `turn=N`, `number=N`, `link=Ln`, `match=other`, `dice=N` or `dice=none`, `by=LABEL` (who signs), `as=SEAT` (who
 //!   hands it in)
 //!
@@ -17,7 +19,8 @@ use std::collections::BTreeMap;
 use turnfold_core::any::AnyState;
 use turnfold_core::dice::fair::Owner;
 use turnfold_core::paper::{
-    Join, MatchId, Nonce, Order, Paper, PaperContent, PaperHead, SeatKey, SeenRoot, SignedPaper,
+    Join, MatchId, Nonce, Order, OrdersAhead, Paper, PaperContent, PaperHead, PlainPaper, Press, SeatKey,
+    SeenRoot, SignedPaper,
 };
 use turnfold_core::trust::{KeyKind, PrivateKey, TreeHash};
 use turnfold_core::{CommandSource, DicePolicy, Digest, FoldError, Logged, Seat, registry};
@@ -33,6 +36,8 @@ pub(super) struct Scene {
     /// Keys of the setup, beside the first four.
     pub(super) setup: &'static str,
     pub(super) script: &'static str,
+    /// The version of its golden log.
+    pub(super) version: u32,
 }
 
 /// A line of a scene as the desk gets it.
@@ -70,7 +75,9 @@ impl Scene {
             let setup = rest.strip_prefix("+++\n").and_then(|rest| rest.split_once("+++\n"));
             let (setup, script) = setup.unwrap_or(("", rest));
             assert!(script.contains(" => "), "{name} asserts nothing");
-            Self { name, title, setup, script }
+            // PM-37
+            let version = if title.contains("PM-37") { 2 } else { 1 };
+            Self { name, title, setup, script, version }
         };
         let scenes: Vec<Self> = text.split("\n== ").skip(1).map(read).collect();
         assert!(!scenes.is_empty(), "there is no scene");
@@ -142,7 +149,7 @@ struct Writer {
     link: String,
     numbers: BTreeMap<Seat, u32>,
     keys: BTreeMap<Seat, String>,
-    named: BTreeMap<String, SignedPaper>,
+    named: BTreeMap<String, (Paper, String)>,
     papers: u32,
     /// The paper in hand counts, so its key is the seat's.
     takes_key: bool,
@@ -183,14 +190,13 @@ impl Writer {
         let (head, body) = words.split_once(" : ").unwrap_or((words, ""));
         let options = Options(head.split(' ').skip(1).collect());
         let kind = head.split(' ').next().unwrap();
-        let signed = if kind == "send" {
+        let (paper, command) = if kind == "send" {
             self.named[options.name().unwrap()].clone()
         } else {
             self.paper(seat(who), kind, &options, body)
         };
-        let command = format!("paper {signed}");
-        if let Some(name) = options.name().filter(|_| matches!(kind, "order" | "offer")) {
-            self.named.insert(name.into(), signed);
+        if let Some(name) = options.name().filter(|_| matches!(kind, "order" | "offer" | "ahead")) {
+            self.named.insert(name.into(), (paper, command.clone()));
         }
         let by = options.get("as").map_or_else(|| seat(who), seat);
         let expected = self.replaced(expected);
@@ -201,10 +207,10 @@ impl Writer {
         let word = |word: &str| -> String {
             if let Some(name) = word.strip_prefix("digest=@") {
                 let (name, end) = name.strip_suffix(';').map_or((name, ""), |name| (name, ";"));
-                return format!("digest={}{end}", self.named[name].paper().digest());
+                return format!("digest={}{end}", self.named[name].0.digest());
             }
             if let Some(name) = word.strip_prefix('@') {
-                return self.named[name].paper().digest().to_string();
+                return self.named[name].0.digest().to_string();
             }
             if let Some(label) = word.strip_prefix("KEY(").and_then(|rest| rest.strip_suffix(')')) {
                 let key = SeatKey::of(&private_key(label)).unwrap();
@@ -221,12 +227,14 @@ impl Writer {
         text.split(' ').map(word).collect::<Vec<_>>().join(" ")
     }
 
-    fn paper(&mut self, seat: Seat, kind: &str, options: &Options<'_>, body: &str) -> SignedPaper {
+    /// Writes a paper, and the command that hands it in.
+    fn paper(&mut self, seat: Seat, kind: &str, options: &Options<'_>, body: &str) -> (Paper, String) {
         self.papers += 1;
         let next = self.numbers.entry(seat).or_default();
-        *next += u32::from(kind != "join");
+        let joins = matches!(kind, "join" | "enter");
+        *next += u32::from(!joins);
         let [number, turn] = match kind {
-            "join" => [0, 0],
+            _ if joins => [0, 0],
             _ => [("number", *next), ("turn", self.turn)]
                 .map(|(key, usual)| options.get(key).map_or(usual, |value| value.parse().unwrap())),
         };
@@ -250,7 +258,7 @@ impl Writer {
             Some(index) => Some(element(seat, seat.name(), index.parse().unwrap())),
             None => self.is_fair.then(|| element(seat, seat.name(), u16::try_from(usual).unwrap())),
         };
-        let named = || self.named[options.name().unwrap()].paper().digest();
+        let named = || self.named[options.name().unwrap()].0.digest();
         let content = match kind {
             "join" => PaperContent::Join(Join { key, dice: dice(0) }),
             "order" => {
@@ -262,6 +270,19 @@ impl Writer {
             "answer" => PaperContent::Answer { to: named(), agree: options.has("agree") },
             "resign" => PaperContent::Resign,
             "rekey" => PaperContent::Rekey(key),
+            "enter" => PaperContent::Enter(options.get("name").unwrap().parse().unwrap()),
+            "absent" => PaperContent::Absent(options.get("until").unwrap().parse().unwrap()),
+            "press" => {
+                let to = options.get("to").unwrap().parse().unwrap();
+                PaperContent::Press(Press::new(to, vec![body.parse().unwrap()]).unwrap())
+            }
+            "ahead" => {
+                let mut turns = BTreeMap::<u32, Vec<_>>::new();
+                for (turn, play) in body.split("; ").filter_map(|play| play.split_once(' ')) {
+                    turns.entry(turn.parse().unwrap()).or_default().push(play.parse().unwrap());
+                }
+                PaperContent::Ahead(OrdersAhead::new(turns).unwrap())
+            }
             _ => panic!("`{kind}` is no kind of paper"),
         };
         let usual = self.keys.get(&seat).cloned().unwrap_or_else(|| seat.to_string());
@@ -273,6 +294,12 @@ impl Writer {
         if matches!(kind, "join" | "rekey") && self.takes_key {
             self.keys.insert(seat, label);
         }
-        SignedPaper::sign(Paper::new(head, content).unwrap(), &private_key(&by))
+        let paper = Paper::new(head, content).unwrap();
+        let command = if options.has("plain") {
+            format!("plain {}", PlainPaper::new(paper.clone(), options.get("code").unwrap_or("CODE")))
+        } else {
+            format!("paper {}", SignedPaper::sign(paper.clone(), &private_key(&by)))
+        };
+        (paper, command)
     }
 }

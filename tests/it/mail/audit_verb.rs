@@ -5,7 +5,7 @@ use turnfold_core::Seat::{P1, P2};
 use turnfold_tests::mailbox::Mailbox;
 
 const ALTERNATING: &str =
-    "hosted = []\ndefault = [\"stand\", \"confirm\", \"cycle\"]\nbetween = [\"next-turn\"]\n";
+    "hosted = []\ndefault = [\"cycle\", \"confirm\", \"stand\"]\nbetween = [\"next-turn\"]\n";
 const TOGETHER: &str = "hosted = []\ntogether = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n";
 
 fn row(rows: &str, name: &str) -> String {

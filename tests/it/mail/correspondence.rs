@@ -115,7 +115,8 @@ impl Correspondence {
             private_key(Seat::Host).verifier(),
         );
         let at_desk = desk::Desk::start(&toml::from_str(&terms).unwrap()).unwrap();
-        let terms = registry.find("desk").unwrap().read_setup(&terms).unwrap();
+        // PM-37: matches of version 1 are audited by its rules.
+        let terms = registry.resolve("desk", 1, None).unwrap().read_setup(&terms).unwrap();
         let id = blake3::derive_key("turnfold v1 desk", &MATCH_ID);
         let desk = genesis("desk", 1, terms, DicePolicy::Recorded, id[..16].try_into().unwrap());
         let main = Log { branch: "main", parent: None, entries: Vec::new(), left_out: Vec::new() };
@@ -566,5 +567,5 @@ fn line_of(
 }
 
 fn terms_hosted(desk: &Genesis) -> Vec<Seat> {
-    postcard::from_bytes::<desk::Setup>(&desk.setup).unwrap().hosted
+    desk::Setup::decode(desk.ruleset_version, &desk.setup).unwrap().hosted
 }

@@ -13,7 +13,7 @@ use turnfold_store::Entry;
 use turnfold_tests::mailbox::Mailbox;
 
 const ALTERNATING: &str =
-    "hosted = []\npatience = 0\ndefault = [\"stand\", \"confirm\", \"cycle\"]\nbetween = [\"next-turn\"]\n";
+    "hosted = []\npatience = 0\ndefault = [\"cycle\", \"confirm\", \"stand\"]\nbetween = [\"next-turn\"]\n";
 const TOGETHER: &str = "hosted = []\ntogether = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n";
 
 /// Gives text in a bundle a fitting end.

@@ -341,13 +341,13 @@ fn pm_16_a_match_of_cycletap_with_sealed_orders_by_files_alone() {
 
 #[test]
 fn pm_28_to_30_a_match_of_initiative_by_files_alone() {
-    let terms = "default = [\"stand\", \"confirm\", \"cycle\"]\nbetween = [\"next-turn\"]\n";
+    let terms = "default = [\"cycle\", \"confirm\", \"stand\"]\nbetween = [\"next-turn\"]\n";
     check("initiative", "small-board.toml", terms, &["played", "draw"]);
 }
 
 #[test]
 fn fd_8_a_match_of_initiative_with_fair_dice_by_files_alone() {
-    let terms = "fair\ndefault = [\"stand\", \"confirm\", \"cycle\"]\nbetween = [\"next-turn\"]\n";
+    let terms = "fair\ndefault = [\"cycle\", \"confirm\", \"stand\"]\nbetween = [\"next-turn\"]\n";
     check("initiative", "small-board.toml", terms, &["played", "draw"]);
 }
 

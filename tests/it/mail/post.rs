@@ -95,6 +95,7 @@ impl Post {
             setup: rules.read_setup(setup).unwrap(),
             terms: &terms,
             is_fair,
+            is_tried: false,
             match_id: GAME_ID,
             created_at_ms: 1,
         };

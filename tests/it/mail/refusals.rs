@@ -11,7 +11,7 @@ use turnfold_tests::players::Unlike;
 #[cfg(feature = "serve")]
 use turnfold_tests::service::Running;
 
-const TERMS: &str = "hosted = []\ndefault = [\"stand\", \"confirm\", \"cycle\"]\nbetween = [\"next-turn\"]\n";
+const TERMS: &str = "hosted = []\ndefault = [\"cycle\", \"confirm\", \"stand\"]\nbetween = [\"next-turn\"]\n";
 
 /// A match whose first turn is open, on `main` behind a roll.
 fn begun() -> Mailbox {

@@ -32,7 +32,7 @@ fn relay(at_once: bool, terms: &str) -> Post {
 }
 
 fn initiative() -> Post {
-    let terms = "default = [\"stand\", \"confirm\", \"cycle\"]\nbetween = [\"next-turn\"]";
+    let terms = "default = [\"cycle\", \"confirm\", \"stand\"]\nbetween = [\"next-turn\"]";
     Post::begun("initiative", &fixture("initiative/small-board.toml"), terms)
 }
 

@@ -13,7 +13,7 @@ use turnfold_tests::sandbox::Sandbox;
 
 const P1: Seat = Seat::P1;
 const P2: Seat = Seat::P2;
-const TERMS: &str = "hosted = []\ndefault = [\"stand\", \"confirm\", \"cycle\"]\nbetween = [\"next-turn\"]\n";
+const TERMS: &str = "hosted = []\ndefault = [\"cycle\", \"confirm\", \"stand\"]\nbetween = [\"next-turn\"]\n";
 
 /// The exit code, standard output and standard error.
 fn told(output: &Output) -> (i32, String, String) {
@@ -62,15 +62,43 @@ fn pm_3_terms_that_do_not_fit_the_game_are_named() {
 }
 
 #[test]
-fn pm_3_a_default_that_nobody_wrote_is_named_as_such() {
-    let mailbox = Mailbox::new("hosted = []\n");
-    let why = "desk.toml: default: it is `stand` by default; set it for `cycletap`: expected";
-    fails(&mailbox, 2, &open_line("cycletap", "ford.toml", ""), why);
+fn pm_37_terms_that_the_file_leaves_out_are_those_that_the_game_names() {
+    let mailbox = Mailbox::new("hosted = []\nhours = 5\n");
+    mailbox.sandbox.ok(&open_line("cycletap", "ford.toml", ""));
+    let setup = mailbox.sandbox.ok("export duel.desk");
+    for line in ["hours = 5", "together = true", "default = [\"switch\"]", "between = [\"resolve\"]"] {
+        assert!(setup.contains(line), "{line}: {setup}");
+    }
+    // Without a file, all terms are the game's, and no seat is hosted.
+    let opened = mailbox
+        .sandbox
+        .ok("mail open small --rules initiative --setup fixtures/initiative/small-board.toml --key host.key");
+    let terms = "terms of initiative: default = [\"cycle\", \"confirm\", \"stand\"], between = [\"next-turn\"], \
+                 seats = 2";
+    assert!(opened.contains(terms), "{opened}");
+}
+
+#[test]
+fn pm_37_terms_by_which_the_game_would_stall_run_on_or_end_early_are_refused() {
+    for (terms, why) in [
+        ("default = []", "desk.toml: default: the game stalls in turn 1 of a trial: p1 missed the deadline"),
+        (
+            "default = [\"cycle\"]",
+            "desk.toml: default: in turn 1 of a trial p1 missed the deadline, and 20 commands",
+        ),
+        ("between = []", "the game waits for no player, but is not over: host may still give `next-turn`"),
+    ] {
+        let mailbox = Mailbox::new(&format!("hosted = []\n{terms}\n"));
+        fails(&mailbox, 2, &open_line("initiative", "small-board.toml", ""), why);
+        assert!(!mailbox.sandbox.ok("matches").contains("duel"), "{terms}");
+    }
+    let book = Mailbox::new("").sandbox.ok("rules desk default");
+    assert!(book.contains("default = [\"stand\"]") && book.contains("PM-37  Default and between"), "{book}");
 }
 
 #[test]
 fn pm_25_what_would_tell_secrets_is_refused() {
-    let mailbox = Mailbox::new("hosted = []\ndefault = []\n");
+    let mailbox = Mailbox::new("hosted = []\n");
     fails(&mailbox, 2, &open_line("channel", "dealt-for-two.toml", ""), "its setup is in every bundle");
     fails(&mailbox, 2, &open_line("initiative", "small-board.toml", "--dice seeded"), "invalid value");
     let long = open_line("initiative", "small-board.toml", "").replace("duel", &"d".repeat(60));

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::decode::decode_strictly;
 use turnfold_core::outcome::Ruled;
-use turnfold_core::paper::{PaperContent, SignedPaper};
+use turnfold_core::paper::{OrdersAhead, Paper, PaperContent};
 use turnfold_core::rules::desk::{Command, Desk, Effect, Setup, State};
 use turnfold_core::trust::{Tree, TreeHash};
 use turnfold_core::{Digest, FoldError, Rules, Seat, SetupError, Verdict};
@@ -37,7 +37,9 @@ pub struct DeskHistory {
     first_unapplied: Option<Seq>,
     papers: BTreeMap<Digest, RecordedPaper>,
     /// The orders of this turn that were applied.
-    orders: BTreeMap<Digest, SignedPaper>,
+    orders: BTreeMap<Digest, Paper>,
+    /// The newest orders ahead of each seat (PM-42).
+    ahead: BTreeMap<Seat, Paper>,
     /// How many papers of each seat were recorded in this turn.
     papers_in_turn: BTreeMap<Seat, usize>,
     turns: Vec<DeskTurn>,
@@ -77,6 +79,7 @@ impl DeskHistory {
             first_unapplied: None,
             papers: BTreeMap::new(),
             orders: BTreeMap::new(),
+            ahead: BTreeMap::new(),
             papers_in_turn: BTreeMap::new(),
             turns: Vec::new(),
             current: DeskTurn::new(0, (main, 0)),
@@ -108,7 +111,7 @@ impl DeskHistory {
         self.count(seq, TreeHash::of_record(&entry.encode()));
         self.note(&applied);
         if self.state.is_ready() && !was_ready {
-            let plan = TurnPlan::of(&self.state, &self.orders);
+            let plan = TurnPlan::of(&self.state, self.orders.values().chain(self.ahead.values()));
             self.current.from.clone_from(&plan.from);
             self.current.plan = Some(plan);
         }
@@ -149,11 +152,19 @@ impl DeskHistory {
     fn note(&mut self, applied: &AppliedEntry) {
         let (seq, turn) = (applied.seq, &mut self.current);
         match &applied.command {
-            Command::Paper(paper) => {
-                let digest = paper.paper().digest();
+            command @ (Command::Paper(_) | Command::Plain(_)) => {
+                let Some(paper) = command.paper() else { return };
+                let digest = paper.digest();
                 let ignored = applied.ignored.map(|reason| reason.ruling().code);
-                if ignored.is_none() && matches!(paper.paper().content(), PaperContent::Order(_)) {
-                    self.orders.insert(digest, paper.as_ref().clone());
+                match paper.content() {
+                    PaperContent::Order(_) if ignored.is_none() => {
+                        self.orders.insert(digest, paper.clone());
+                    }
+                    // PM-42: the newest counts.
+                    PaperContent::Ahead(_) if ignored.is_none() => {
+                        self.ahead.insert(applied.seat, paper.clone());
+                    }
+                    _ => {}
                 }
                 self.papers.entry(digest).or_insert(RecordedPaper { seq, ignored });
                 *self.papers_in_turn.entry(applied.seat).or_default() += 1;
@@ -171,7 +182,11 @@ impl DeskHistory {
                 line: line.clone(),
                 seq: *game_seq,
             }),
-            Command::Stand { .. } | Command::Clock(_) | Command::Extend { .. } | Command::Close { .. } => {}
+            Command::Stand { .. }
+            | Command::Clock(_)
+            | Command::Extend { .. }
+            | Command::Close { .. }
+            | Command::Remind(_) => {}
         }
         for effect in &applied.effects {
             match effect {
@@ -241,6 +256,16 @@ impl DeskHistory {
     #[must_use]
     pub fn paper(&self, digest: &Digest) -> Option<&RecordedPaper> {
         self.papers.get(digest)
+    }
+
+    /// Returns the orders for later turns that count in a state of the desk (PM-42).
+    pub(super) fn ahead(&self, state: &State, seat: Seat) -> Option<&OrdersAhead> {
+        let digest = state.orders_ahead(seat)?;
+        let mut papers = self.entries.iter().rev().filter_map(|entry| entry.command.paper());
+        match papers.find(|paper| paper.digest() == digest)?.content() {
+            PaperContent::Ahead(ahead) => Some(ahead),
+            _ => None,
+        }
     }
 
     /// Returns how many papers of a seat were recorded since the last position.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use turnfold_core::dice::fair::Contribution;
-use turnfold_core::paper::{LineName, PaperContent, SignedPaper};
+use turnfold_core::paper::{LineName, Paper, PaperContent, SignedPaper};
 use turnfold_core::rules::desk::{Command, Desk, Effect, Reason, State};
 use turnfold_core::{Digest, Rules, Seat};
 use turnfold_store::Seq;
@@ -113,7 +113,7 @@ impl AppliedEntry {
         Some(TurnRecord { seq: self.seq, line, game_seq: *game_seq, link: *link, state: *state, seats })
     }
 
-    /// Returns the paper that it records, if it does.
+    /// Returns the signed paper that it records, if it does.
     #[must_use]
     pub fn paper(&self) -> Option<&SignedPaper> {
         if let Command::Paper(paper) = &self.command { Some(paper) } else { None }
@@ -185,12 +185,13 @@ pub struct SeatStep {
 
 impl TurnPlan {
     /// Reads the plan from a desk whose turn has just become ready, and the orders that were applied in it.
-    pub(crate) fn of(desk: &State, orders: &BTreeMap<Digest, SignedPaper>) -> Self {
+    pub(crate) fn of<'a>(desk: &State, orders: impl Iterator<Item = &'a Paper>) -> Self {
+        let orders: BTreeMap<Digest, &Paper> = orders.map(|paper| (paper.digest(), paper)).collect();
         let due: BTreeMap<Seat, Digest> = desk.orders_due().into_iter().collect();
         let (defaulted, gone) = (desk.defaulted(), desk.gone());
         let players = Desk::players(desk);
         let steps = players.iter().filter_map(|&seat| match due.get(&seat) {
-            Some(digest) => Some(SeatStep::of_order(seat, *digest, orders.get(digest))),
+            Some(digest) => Some(SeatStep::of_order(seat, *digest, orders.get(digest).copied(), desk.turn())),
             None if defaulted.contains(&seat) => {
                 Some(SeatStep { seat, order: None, tag: None, plays: Vec::new() })
             }
@@ -211,6 +212,20 @@ impl TurnPlan {
         }
     }
 
+    /// Returns the plan of a turn of a trial, in which all seats play (PM-37).
+    pub(super) fn of_trial(turn: u32, players: &[Seat]) -> Self {
+        Self {
+            turn,
+            from: ("main".parse().expect("it is the name of a line"), 0),
+            is_takeback: false,
+            steps: Vec::new(),
+            living: players.to_vec(),
+            gone: Vec::new(),
+            contributions: Vec::new(),
+            last_roll: None,
+        }
+    }
+
     /// Returns the key of a seat's entries (PM-2).
     #[must_use]
     pub fn key_of(&self, step: &SeatStep) -> TurnKey {
@@ -228,14 +243,15 @@ impl TurnPlan {
 }
 
 impl SeatStep {
-    fn of_order(seat: Seat, digest: Digest, paper: Option<&SignedPaper>) -> Self {
-        let plays = match paper.map(|signed| signed.paper().content()) {
-            Some(PaperContent::Order(order)) => {
-                order.plays().iter().map(|play| play.as_str().to_owned()).collect()
-            }
-            _ => Vec::new(),
+    fn of_order(seat: Seat, digest: Digest, paper: Option<&Paper>, turn: u32) -> Self {
+        let plays = match paper.map(Paper::content) {
+            Some(PaperContent::Order(order)) => order.plays(),
+            // PM-42
+            Some(PaperContent::Ahead(ahead)) => ahead.turns().get(&turn).map_or(&[][..], Vec::as_slice),
+            _ => &[],
         };
-        let tag = paper.map(|signed| signed.paper().order_tag());
+        let plays = plays.iter().map(|play| play.as_str().to_owned()).collect();
+        let tag = paper.map(Paper::order_tag);
         Self { seat, order: Some(digest), tag, plays }
     }
 

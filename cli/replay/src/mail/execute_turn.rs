@@ -9,7 +9,7 @@ use turnfold_core::rules::desk::{Command, PlayCount, RefusalCode};
 use turnfold_store::{BranchInfo, BranchName, NewEntries, NewEntry, Seq, StoreError};
 
 use super::desk_turn::{SeatStep, TurnPlan};
-use super::game_turn::{GameTurn, OrderEnd, PlayedBetween};
+use super::game_turn::{GameTurn, OrderEnd, PlayedBetween, PlayedRules};
 use super::host::{MailHost, PlayedStep, RunReport};
 use super::host_dice::{FairTurn, TableDice, TurnDice};
 use super::pairing::{TurnKey, branch_of};
@@ -104,7 +104,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
             let played = if let Some(done) = done {
                 self.pass(&done)?
             } else {
-                let played = self.game.default(step.seat, &self.host.of.terms.default)?;
+                let played = self.game.default(step.seat, PlayedRules::of(&self.host.of.terms))?;
                 self.append(&key, &played)?
             };
             self.record(&played, None)?;
@@ -146,9 +146,9 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
             // (2)
             let mut own = self.game.roll_due()?;
             // (4)
-            let terms = &self.host.of.terms;
+            let (rules, had_orders) = (PlayedRules::of(&self.host.of.terms), !plan.steps.is_empty());
             let PlayedBetween { played, ends_round } =
-                self.game.between(&plan.living, &plan.gone, &terms.default, &terms.between)?;
+                self.game.between(&plan.living, &plan.gone, had_orders, rules)?;
             own.extend(played);
             (self.append(&key, &own)?, ends_round)
         };

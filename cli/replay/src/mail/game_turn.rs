@@ -3,6 +3,7 @@
 //! The host that executes a turn and the audit that checks it walk the same steps. Only their rolls have different
 //! sources.
 
+use turnfold_core::rules::desk::Setup;
 use turnfold_core::{AnyState, DicePolicy, DueRoll, FoldError, Logged, Rejected, Seat, Verdict};
 use turnfold_store::Entry;
 
@@ -13,8 +14,31 @@ use crate::session::script::ScriptLine;
 use crate::session::{ROLLS_IN_A_ROW_MAX, Roller, Session};
 use crate::viewer::Viewer;
 
-/// The most commands of `default`, and of `between`, in a step.
-const COMMANDS_MAX: usize = 1000;
+/// The terms for what is played without an order (PM-37).
+#[derive(Clone, Copy, Debug)]
+pub struct PlayedRules<'a> {
+    /// The commands for a seat that missed.
+    pub default: &'a [String],
+    /// The commands of the host after the orders.
+    pub between: &'a [String],
+    /// Whether the desk has version 1.
+    pub is_version_one: bool,
+}
+
+impl<'a> PlayedRules<'a> {
+    /// Returns the terms of a desk.
+    #[must_use]
+    pub fn of(terms: &'a Setup) -> Self {
+        let Setup { default, between, is_version_one, .. } = terms;
+        Self { default, between, is_version_one: *is_version_one }
+    }
+
+    /// Returns how many more commands may be played in a turn after this many.
+    pub(super) fn left(&self, count: usize) -> usize {
+        let most: usize = if self.is_version_one { 1000 } else { 20 };
+        most.saturating_sub(count)
+    }
+}
 
 /// Returns the values of a roll that is due.
 pub type RollDice<'a> = dyn FnMut(&DueRoll) -> Result<Vec<i32>, ReplayError> + 'a;
@@ -111,25 +135,25 @@ impl<'a> GameTurn<'a> {
         Ok(OrderEnd::Carried { count, played })
     }
 
-    /// Plays for a seat that missed: the first command that is applied, repeatedly until the game no longer waits for the
-    /// seat (PM-14).
+    /// Plays for a seat that missed, until the game no longer waits for the seat (PM-14, PM-37).
     ///
     /// # Errors
     /// What is wrong with the dice.
-    pub fn default(&mut self, seat: Seat, commands: &[String]) -> Result<Vec<Record>, ReplayError> {
+    pub fn default(&mut self, seat: Seat, rules: PlayedRules<'_>) -> Result<Vec<Record>, ReplayError> {
         self.step(|turn, session, played| {
-            for _ in 0..COMMANDS_MAX {
-                let state = session.state.as_ref();
-                if !state.waits_for(seat) || !turn.play_first(session, seat, commands, played)? {
-                    break;
+            let mut count = 0;
+            while session.state.waits_for(seat) {
+                match turn.play(session, seat, rules.default, rules.left(count), rules, played)? {
+                    0 => break,
+                    more => count += more,
                 }
             }
             Ok(())
         })
     }
 
-    /// Plays what comes after the orders while the game waits for no living seat (PM-14): `default` for a gone seat that it
-    /// waits for, else the first command of `between` that is applied.
+    /// Plays what comes after the orders: `between` once if there were orders; then, while the game waits for no living
+    /// seat (PM-14), `default` for a gone seat that it waits for, else `between` (PM-37).
     ///
     /// # Errors
     /// What is wrong with the dice.
@@ -137,30 +161,56 @@ impl<'a> GameTurn<'a> {
         &mut self,
         living: &[Seat],
         gone: &[Seat],
-        default: &[String],
-        between: &[String],
+        had_orders: bool,
+        rules: PlayedRules<'_>,
     ) -> Result<PlayedBetween, ReplayError> {
         let (mut defaults, mut betweens) = (0, 0);
         let played = self.step(|turn, session, played| {
+            if had_orders && !rules.is_version_one {
+                betweens = turn.play(session, Seat::Host, rules.between, rules.left(0), rules, played)?;
+            }
             while !living.iter().any(|seat| session.state.waits_for(*seat)) {
-                let mut for_gone = false;
-                for seat in gone.iter().filter(|_| defaults < COMMANDS_MAX) {
-                    if session.state.waits_for(*seat) && turn.play_first(session, *seat, default, played)? {
-                        for_gone = true;
-                        break;
+                let mut for_gone = 0;
+                for seat in gone.iter().filter(|_| rules.left(defaults) > 0) {
+                    if for_gone == 0 && session.state.waits_for(*seat) {
+                        let left = rules.left(defaults);
+                        for_gone = turn.play(session, *seat, rules.default, left, rules, played)?;
                     }
                 }
-                if for_gone {
-                    defaults += 1;
-                } else if betweens < COMMANDS_MAX && turn.play_first(session, Seat::Host, between, played)? {
-                    betweens += 1;
-                } else {
-                    break;
+                defaults += for_gone;
+                if for_gone == 0 {
+                    let left = rules.left(betweens);
+                    match turn.play(session, Seat::Host, rules.between, left, rules, played)? {
+                        0 => break,
+                        more => betweens += more,
+                    }
                 }
             }
             Ok(())
         })?;
         Ok(PlayedBetween { played, ends_round: betweens > 0 })
+    }
+
+    /// Plays commands in their order, each once and as many as are left. In version 1 the first that is applied is all.
+    /// Returns how many were played.
+    fn play(
+        &mut self,
+        session: &mut Session,
+        seat: Seat,
+        commands: &[String],
+        left: usize,
+        rules: PlayedRules<'_>,
+        played: &mut Vec<Record>,
+    ) -> Result<usize, ReplayError> {
+        let (mut count, most) = (0, if rules.is_version_one { left.min(1) } else { left });
+        for command in commands {
+            let is_done = seat != Seat::Host && count > 0 && !session.state.waits_for(seat);
+            if count == most || is_done {
+                break;
+            }
+            count += usize::from(self.play_one(session, seat, command, played)?);
+        }
+        Ok(count)
     }
 
     /// Plays a step on a copy of the state, which replaces the state once the whole step is played.
@@ -184,17 +234,17 @@ impl<'a> GameTurn<'a> {
         self.head += played.len() as u64;
     }
 
-    /// Plays the first command that is applied and the rolls that it makes due. Returns `true` if there is one.
-    fn play_first(
+    /// Plays a command if it is applied, and the rolls that it makes due. Returns `true` if it is.
+    fn play_one(
         &mut self,
         session: &mut Session,
         seat: Seat,
-        commands: &[String],
+        command: &str,
         played: &mut Vec<Record>,
     ) -> Result<bool, ReplayError> {
-        let applies =
-            |command: &&String| matches!(session.state.judge(seat, command), Ok(Verdict::Applied(())));
-        let Some(command) = commands.iter().find(applies) else { return Ok(false) };
+        if !matches!(session.state.judge(seat, command), Ok(Verdict::Applied(()))) {
+            return Ok(false);
+        }
         let Ok(record) = give(session, seat, command) else { return Ok(false) };
         played.push(record);
         self.roll_in(session, played)?;

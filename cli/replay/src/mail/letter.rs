@@ -181,7 +181,7 @@ pub(super) fn seats(seats: &[Seat], reader: Seat) -> String {
 
 /// Writes the first line of a letter.
 pub(super) fn salutation(state: &State, reader: Seat) -> String {
-    let name = state.key_of(reader).map_or("player", |key| key.name());
+    let name = state.name_of(reader).unwrap_or("player");
     format!("Dear {name},")
 }
 

@@ -9,7 +9,7 @@ use turnfold_store::{BranchName, MatchName, Seq, StoreReader};
 
 use super::desk_history::DeskHistory;
 use super::desk_turn::AppliedEntry;
-use super::letter::{seat, time};
+use super::letter::{seat, seats, time};
 use super::pairing::{MailMatch, branch_of};
 use crate::bundle::{LineRecords, MatchPart, SeatRecords, StoreRecords, write_bundle};
 use crate::drawing::{Highlights, text};
@@ -259,6 +259,14 @@ fn sentence(effect: &Effect, reader: Seat) -> Option<String> {
         Effect::Rekeyed { seat, name, .. } => format!("{} {} a new key: {name}.", who(seat), have(seat)),
         Effect::Replaced { seat, name } => format!("{name} has taken over {seat}."),
         Effect::Over { result } => format!("The match is over: {}.", ending(result)),
+        Effect::Absent { seat, until, .. } => {
+            format!("{} {} announced an absence until {}.", who(seat), have(seat), time(*until))
+        }
+        Effect::Reminded { seats: reminded, until } => {
+            format!("The host reminded {} of the deadline, {}.", seats(reminded, reader), time(*until))
+        }
+        Effect::Pressed { seat, .. } => format!("{} wrote to players.", who(seat)),
+        Effect::Ahead { seat, .. } => format!("{} gave orders for later turns.", who(seat)),
         Effect::Clocked { .. } | Effect::Ready { .. } | Effect::Rolled { .. } => return None,
     })
 }

@@ -21,6 +21,8 @@ mod report;
 mod round;
 mod shown_turn;
 mod take;
+mod terms;
+mod trial;
 mod turn_position;
 mod write_paper;
 
@@ -29,7 +31,7 @@ pub use desk_turn::{
     AppliedEntry, DeskTurn, Execution, RecordedPaper, RolledEntry, SeatStep, TurnPlan, TurnRecord,
 };
 pub(crate) use game_turn::is_shown_to_all;
-pub use game_turn::{GameTurn, OrderEnd, PlayedBetween, RollDice};
+pub use game_turn::{GameTurn, OrderEnd, PlayedBetween, PlayedRules, RollDice};
 pub use host::{MailHost, PlayedStep, RunReport};
 pub use host_dice::TableDice;
 pub use letter::Letter;
@@ -41,4 +43,5 @@ pub use paper_form::{FoundPaper, MailedPaper};
 pub use post_folder::{Addresses, MailAddress, PostFolder, addresses_in};
 pub use round::{Round, TurnEnd};
 pub use take::{PaperOutcome, TakenPaper};
+pub use terms::{GameTerms, TermsSource};
 pub use write_paper::{PaperRequest, PaperWords, WrittenPaper, write_paper};

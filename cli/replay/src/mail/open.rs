@@ -13,6 +13,7 @@ use turnfold_store::{BranchName, Genesis, MatchName, Store, StoreError};
 
 use super::host_dice::require_no_owner;
 use super::pairing::DeskOf;
+use super::trial::try_terms;
 use crate::error::ReplayError;
 use crate::viewer::is_open_setup;
 
@@ -31,6 +32,8 @@ pub struct NewMailMatch<'a> {
     pub terms: &'a str,
     /// Whether dice are fair; else rolls are recorded.
     pub is_fair: bool,
+    /// Whether terms are refused that fail a trial (PM-37).
+    pub is_tried: bool,
     /// The id of the game, which no other match has.
     pub match_id: [u8; 16],
     /// When both are made, in Unix milliseconds.
@@ -116,6 +119,9 @@ impl NewMailMatch<'_> {
         let is_default_given =
             self.terms.parse::<toml::Table>().is_ok_and(|table| table.contains_key("default"));
         require_fitting(&terms, is_default_given, &*self.rules, game)?;
+        if self.is_tried {
+            try_terms(&*self.rules, &self.setup, &terms)?;
+        }
         let desk_genesis = Genesis {
             ruleset: Desk::NAME.into(),
             ruleset_version: Desk::VERSION,

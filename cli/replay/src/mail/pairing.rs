@@ -181,10 +181,11 @@ impl MailMatch {
         }
         let line = main_of(&desk.name);
         rules_of(desk_genesis, &line, registry)?;
-        let terms: desk::Setup = decode_strictly(&desk_genesis.setup).map_err(|error| {
-            let cause = turnfold_core::SetupError::Bytes(error.to_string());
-            broken_setup(&SourceName::Revision(line), cause)
-        })?;
+        let terms =
+            desk::Setup::decode(desk_genesis.ruleset_version, &desk_genesis.setup).map_err(|error| {
+                let cause = turnfold_core::SetupError::Bytes(error.to_string());
+                broken_setup(&SourceName::Revision(line), cause)
+            })?;
         let match_id = turnfold_core::paper::MatchId::new(genesis.match_id);
         if terms.match_id != match_id.to_string() || terms.game != genesis.link().to_string() {
             return Err(other());

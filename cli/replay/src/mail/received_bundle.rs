@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use turnfold_core::decode::decode_strictly;
 use turnfold_core::paper::{MatchId, Offer, PaperContent, SeatKey, SeenRoot, SignedPaper};
 use turnfold_core::rules::desk::{self, Command, Desk, Secret};
 use turnfold_core::trust::{Checkpoint, SignedNote, TrustPolicy, VerifierKey};
@@ -146,7 +145,7 @@ fn pair(bundle: &BundleFile) -> Result<MailPair, ReplayError> {
     let matches = &bundle.outline().matches;
     let mut pairs = Vec::new();
     for (desk, of) in matches.iter().enumerate().filter(|(_, of)| of.genesis.ruleset == Desk::NAME) {
-        let Ok(terms) = decode_strictly::<desk::Setup>(&of.genesis.setup) else { continue };
+        let Ok(terms) = desk::Setup::decode(of.genesis.ruleset_version, &of.genesis.setup) else { continue };
         let Ok(host) = terms.host.parse() else { continue };
         let is_game = |of: &BundledMatch| {
             terms.match_id == MatchId::new(of.genesis.match_id).to_string()

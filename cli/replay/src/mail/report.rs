@@ -2,6 +2,7 @@
 
 use turnfold_core::Rules;
 use turnfold_core::Seat;
+use turnfold_core::paper::{OrdersAhead, PaperLine};
 use turnfold_core::rules::desk::{Desk, OfferView, SeatView, State, View};
 
 use super::letter::{LetterText, Text, salutation, seats, time};
@@ -44,6 +45,9 @@ impl Report {
         turn.table(&mut text);
         turn.offers(&mut text);
         turn.answer(&known, &mut text);
+        if let Some(ahead) = mail.desk.ahead(state, self.seat) {
+            ahead_in_words(ahead, &mut text);
+        }
         let subject = format!("[{}] {}", mail.of.name, turn.subject());
         Ok(LetterText { subject, text: text.into_string() })
     }
@@ -71,6 +75,16 @@ impl Report {
             let seq = record.seq.map(|seq| seq.to_string()).unwrap_or_default();
             text.fill(&format!("{seq:>4} "), &record.text());
         }
+    }
+}
+
+/// Lists the reader's orders for later turns (PM-42).
+fn ahead_in_words(ahead: &OrdersAhead, text: &mut Text) {
+    text.heading("Your orders for later turns");
+    text.gap();
+    for (turn, plays) in ahead.turns() {
+        let plays: Vec<_> = plays.iter().map(PaperLine::as_str).collect();
+        text.item(&format!("if turn {turn}: {}", plays.join("; ")));
     }
 }
 
@@ -167,7 +181,7 @@ impl<'a> TurnOverview<'a> {
     fn table(&self, text: &mut Text) {
         text.heading("The players");
         text.gap();
-        for SeatView { seat, name, status, misses, gone } in &self.view.seats {
+        for SeatView { seat, name, status, misses, gone, absent, .. } in &self.view.seats {
             let status = match (gone, *status) {
                 (true, _) => "gone",
                 (false, None) if name.is_none() => "has not joined",
@@ -176,8 +190,9 @@ impl<'a> TurnOverview<'a> {
                 (false, Some(status)) => status,
             };
             let missed = if *misses == 0 { String::new() } else { format!(", missed {misses}") };
+            let absent = absent.map(|until| format!(", absent until {}", time(until))).unwrap_or_default();
             let name = name.as_deref().unwrap_or("free");
-            text.fill(&format!("  {:3} ", seat.name()), &format!("{name}: {status}{missed}"));
+            text.fill(&format!("  {:3} ", seat.name()), &format!("{name}: {status}{missed}{absent}"));
         }
     }
 

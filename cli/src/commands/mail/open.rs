@@ -1,13 +1,13 @@
 //! `turnfold mail open`: a game and its desk (PM-25).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use turnfold_core::trust::VerifierKey;
 use turnfold_replay::ReplayError;
 use turnfold_replay::history::find_rules;
 use turnfold_replay::history::revision::new_match_name;
-use turnfold_replay::mail::{MailMatch, NewMailMatch};
+use turnfold_replay::mail::{GameTerms, MailMatch, NewMailMatch, TermsSource, start_for_mail};
 use turnfold_store::MatchName;
 
 use super::post::{HostArgs, letter_lines};
@@ -21,7 +21,9 @@ use crate::{clock, files, limits, random};
 ///
 /// Creates the game NAME and its desk NAME.desk, which records the players, their orders and all decisions. The file of
 /// `--desk` holds the terms of play in TOML: hours for a turn, seats that the host plays (`hosted`, which is required), the
-/// consequences of a missed deadline, and more; see `turnfold rules desk`. A player who wants a seat answers the invitation
+/// consequences of a missed deadline, and more; see `turnfold rules desk`. The terms that the game names are used for
+/// everything that the file leaves out, and without a file; `turnfold rules GAME mail` shows them. A trial of 20 turns in
+/// memory refuses terms by which the game would stall, run on, or end too early. A player who wants a seat answers the invitation
 /// with a `join` paper, and `mail take --admit SEAT` admits them.
 ///
 /// With fair dice, no one can foresee or choose a roll, and anyone can recompute it. Games with seeded dice, or whose setup
@@ -43,9 +45,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     setup: PathBuf,
 
-    /// The terms of play, a TOML file
+    /// The terms of play, a TOML file [default: the terms that the game names]
     #[arg(long, value_name = "FILE")]
-    desk: PathBuf,
+    desk: Option<PathBuf>,
 
     /// Where rolls come from
     #[arg(long, value_enum, default_value_t = MailDice::Recorded)]
@@ -67,7 +69,10 @@ enum MailDice {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let rules = find_rules(&args.rules, &context.registry)?;
     let setup = read_setup(&*rules, &args.setup)?;
-    let terms = files::read_text(&args.desk, &limits::MAIL_TERMS)?;
+    let written = args.desk.as_ref().map(|path| files::read_text(path, &limits::MAIL_TERMS)).transpose()?;
+    let is_fair = args.dice == MailDice::Fair;
+    let game = start_for_mail(&*rules, &setup, is_fair)?;
+    let terms = GameTerms::complete(written.as_deref(), &*rules, game.as_ref());
     let room = args.host.post_room(context)?;
     room.require_readable_addresses()?;
     let name = &args.match_name;
@@ -75,14 +80,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         name,
         rules: rules.clone(),
         setup,
-        terms: &terms,
-        is_fair: args.dice == MailDice::Fair,
+        terms: &terms.toml,
+        is_fair,
+        is_tried: true,
         match_id: random::match_id()?,
         created_at_ms: clock::now_ms()?,
     };
     let store = context.open_or_create_store()?;
     new.open(&store, room.signers.first()?).map_err(|error| match error {
-        ReplayError::BadSetup(error) => bad_setup(&args.desk, &error),
+        ReplayError::BadSetup(error) => {
+            let file = args.desk.as_deref().unwrap_or_else(|| Path::new("terms of play"));
+            bad_setup(file, &error).hint("`turnfold rules desk default` explains `default` and `between`")
+        }
         error => error.into(),
     })?;
     let of = MailMatch::find(&store, name, &context.registry)?;
@@ -99,6 +108,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         "dice": dice,
         "seats": of.terms.seats,
         "host": host.map(|host| host.to_string()),
+        "terms": terms.filled,
         "letters": letters,
     });
     context.output.answer(&opened, || {
@@ -108,6 +118,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             Line::from(format!("opened {name} with its desk {desk}: {game}")),
             format!("the host signs with {}", of.terms.host).into(),
         ];
+        if let (TermsSource::Waiting, [_, ..]) = (terms.source, terms.filled.as_slice()) {
+            lines
+                .push(format!("{ruleset} names no terms for mail; used: {}", terms.filled.join(", ")).into());
+        } else if args.desk.is_none() {
+            lines.push(format!("terms of {ruleset}: {}", terms.filled.join(", ")).into());
+        }
         let folder = post.own_folder();
         lines.extend(folder.map(|it| Line::from(format!("letters and `addresses` are in {}", it.display()))));
         lines.extend(letter_lines(&letters));

@@ -1,6 +1,7 @@
 //! Carries out what `judge` planned.
 
 use alloc::string::ToString;
+use alloc::vec::Vec;
 
 use super::effect::Effect;
 use super::element::{Element, SeatDice};
@@ -24,10 +25,14 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
             if let (Some(own), Some(head)) = (state.seat_mut(seat), dice) {
                 own.dice = Some(SeatDice::begun(head));
             }
-            if state.seats.iter().all(|seat| seat.key.is_some()) {
-                state.phase = Phase::Ready;
-                effects.push(|| Effect::Complete);
-            }
+            complete(state, effects);
+        }
+        // PM-38
+        Step::Enter { seat, name } => {
+            effects.push(|| Effect::Joined { seat, name: name.as_str().into() });
+            state.names_used.insert(name.as_str().into());
+            state.extras_mut(seat).name = Some(name);
+            complete(state, effects);
         }
         Step::Paper { seat, number, act } => {
             if let Some(own) = state.seat_mut(seat) {
@@ -55,9 +60,25 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
             state.host_element = Some(Element { index: number, element });
             effects.push(|| Effect::Rolled { number, line, seq });
         }
+        // PM-40
+        Step::Remind(hours) => {
+            state.extras.reminded = Some(hours);
+            if let Some(until) = state.deadline() {
+                let seats = state.awaited();
+                effects.push(|| Effect::Reminded { seats, until });
+            }
+        }
         // PM-21
         Step::Extend(until) => extend(state, until, effects),
         Step::Close(result) => end(state, MatchEnd::Ended(result), effects),
+    }
+}
+
+/// PM-11: the last seat was taken.
+fn complete(state: &mut State, effects: &mut impl EffectSink<Effect>) {
+    if state.players().iter().all(|seat| !state.is_free(*seat)) {
+        state.phase = Phase::Ready;
+        effects.push(|| Effect::Complete);
     }
 }
 
@@ -77,14 +98,38 @@ fn stand(state: &mut State, step: Step, effects: &mut impl EffectSink<Effect>) {
         seat.asked = if seats.contains(name) { Asked::Yes } else { Asked::Not };
     }
     state.phase = Phase::Open;
+    state.extras.reminded = None;
+    let ordered = order_ahead(state);
+    let deadline = state.after_absences(deadline);
+    if let Some(stand) = &mut state.stand {
+        stand.deadline = deadline;
+    }
     let is_over = seats.is_empty();
     effects.push(|| Effect::Stood { turn, line, seq, seats, until: deadline });
     for (seat, open) in core::mem::take(&mut state.offers) {
         effects.push(|| Effect::Lapsed { seat, digest: open.digest });
     }
+    for (seat, number) in ordered {
+        effects.push(|| Effect::Ordered { seat, number });
+    }
     if is_over {
         end(state, MatchEnd::Played, effects);
     }
+    go_on(state, false, effects);
+}
+
+/// PM-42: the orders ahead for this turn count. Returns the seats with the numbers of their last papers.
+fn order_ahead(state: &mut State) -> Vec<(Seat, u32)> {
+    let mut ordered = Vec::new();
+    for &seat in state.players() {
+        let Some(order) = state.order_ahead(seat) else { continue };
+        if let Some(own) = state.seat_mut(seat).filter(|own| own.asked == Asked::Yes) {
+            own.asked = Asked::Ordered(order);
+            own.misses = 0;
+            ordered.push((seat, own.number));
+        }
+    }
+    ordered
 }
 
 fn settle(state: &mut State, seat: Seat) {
@@ -149,6 +194,26 @@ fn carry_out_act(
         Act::Rekey(key) => {
             effects.push(|| Effect::Rekeyed { seat, number, name: key.name().into() });
             take_seat(state, seat, key);
+        }
+        // PM-39
+        Act::Absent { until, seconds } => {
+            let own = state.extras_mut(seat);
+            own.absent = Some(until);
+            own.absent_seconds = seconds;
+            effects.push(|| Effect::Absent { seat, number, until });
+            let deadline = state.deadline();
+            if let Some(later) = deadline.map(|deadline| state.after_absences(deadline))
+                && Some(later) != deadline
+            {
+                extend(state, later, effects);
+            }
+        }
+        // PM-41: the words are in the paper alone.
+        Act::Press => effects.push(|| Effect::Pressed { seat, number }),
+        // PM-42: the newest paper counts.
+        Act::Ahead(ahead) => {
+            state.extras_mut(seat).ahead = Some(ahead).filter(|ahead| !ahead.plays.is_empty());
+            effects.push(|| Effect::Ahead { seat, number });
         }
     }
     go_on(state, awaited_seals, effects);

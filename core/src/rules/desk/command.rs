@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::admission::Issuer;
 use crate::digest::Digest;
-use crate::paper::{DeskTime, Ending, LineName, PLAYS_MAX, PaperLine, SignedPaper};
+use crate::paper::{DeskTime, Ending, LineName, PLAYS_MAX, Paper, PaperLine, PlainPaper, SignedPaper};
 use crate::seat::Seat;
 use crate::text::{Malformed, number, split_verb};
 
@@ -75,6 +75,10 @@ pub enum Command {
         /// Why.
         grounds: Grounds,
     },
+    /// PM-38: what a player without a key sent, as the host wrote it down.
+    Plain(Box<PlainPaper>),
+    /// PM-40: a reminder, this many hours before the deadline.
+    Remind(u16),
 }
 
 impl Command {
@@ -90,7 +94,18 @@ impl Command {
     pub(super) const fn issuer(&self) -> Issuer {
         match self {
             Self::Paper(paper) => Issuer::Seat(paper.paper().head().seat),
+            Self::Plain(plain) => Issuer::Seat(plain.paper().head().seat),
             _ => Issuer::Host,
+        }
+    }
+
+    /// Returns the paper, signed or plain, if it is one.
+    #[must_use]
+    pub const fn paper(&self) -> Option<&Paper> {
+        match self {
+            Self::Paper(signed) => Some(signed.paper()),
+            Self::Plain(plain) => Some(plain.paper()),
+            _ => None,
         }
     }
 }
@@ -115,6 +130,8 @@ impl fmt::Display for Command {
             }
             Self::Extend { until, grounds } => write!(out, "extend {until} {}", grounds.0),
             Self::Close { result, grounds } => write!(out, "close {result} {}", grounds.0),
+            Self::Plain(plain) => write!(out, "plain {plain}"),
+            Self::Remind(hours) => write!(out, "remind {hours}"),
         }
     }
 }
@@ -155,6 +172,8 @@ impl FromStr for Command {
                 let (result, grounds) = rest.split_once(' ').ok_or_else(|| unknown(text))?;
                 Ok(Self::Close { result: result.parse()?, grounds: grounds.to_string().try_into()? })
             }
+            "plain" => rest.parse().map(Box::new).map(Self::Plain),
+            "remind" => number(rest).map(Self::Remind),
             _ => Err(unknown(text)),
         }
     }
@@ -162,7 +181,8 @@ impl FromStr for Command {
 
 fn unknown(text: &str) -> Malformed {
     let forms = "`paper LINES`, `clock TIME`, `stand LINE SEQ LINK STATE SEATS`, `carried DIGEST COUNT`, \
-                 `refused DIGEST CODE`, `rolled K ELEMENT LINE SEQ`, `extend TIME REASON` or `close RESULT REASON`";
+                 `refused DIGEST CODE`, `rolled K ELEMENT LINE SEQ`, `extend TIME REASON`, `close RESULT REASON`, \
+                 `plain LINES` or `remind HOURS`";
     Malformed::expected(forms, text)
 }
 

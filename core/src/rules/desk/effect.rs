@@ -57,6 +57,14 @@ pub enum Effect {
     Replaced { seat: Seat, name: String },
     /// The match is over.
     Over { result: String },
+    /// PM-39: a player will be absent.
+    Absent { seat: Seat, number: u32, until: DeskTime },
+    /// PM-40: these seats are reminded of the deadline.
+    Reminded { seats: Vec<Seat>, until: DeskTime },
+    /// PM-41: a player wrote to others.
+    Pressed { seat: Seat, number: u32 },
+    /// PM-42: a player gave orders for later turns.
+    Ahead { seat: Seat, number: u32 },
 }
 
 impl fmt::Display for Effect {
@@ -100,6 +108,12 @@ impl fmt::Display for Effect {
             }
             Self::Replaced { seat, name } => write!(out, "replaced seat={seat} name={name}"),
             Self::Over { result } => write!(out, "over result={result}"),
+            Self::Absent { seat, number, until } => {
+                write!(out, "absent seat={seat} number={number} until={until}")
+            }
+            Self::Reminded { seats, until } => write!(out, "reminded seats={} until={until}", Joined(seats)),
+            Self::Pressed { seat, number } => write!(out, "pressed seat={seat} number={number}"),
+            Self::Ahead { seat, number } => write!(out, "ahead seat={seat} number={number}"),
         }
     }
 }

@@ -1,20 +1,22 @@
-//! What a paper would do now (PM-10, PM-11, PM-15, PM-16, PM-20, PM-22).
+//! What a paper would do now (PM-10, PM-11, PM-15, PM-16, PM-20, PM-22, PM-38 to PM-42).
+
+use alloc::vec::Vec;
 
 use super::element::Element;
+use super::extras::AheadHeld;
 use super::reason::{Reason, Rejection};
 use super::state::{Asked, OrderHeld, Phase, State};
 use super::step::{Act, Fault, Step, require_winner};
 use crate::digest::Digest;
-use crate::paper::{Join, Offer, Order, Paper, PaperContent, SeatKey, SignedPaper};
+use crate::paper::{
+    DeskTime, Join, Offer, Order, OrdersAhead, Paper, PaperContent, PaperLine, Press, SeatKey, SignedPaper,
+};
 use crate::seat::Seat;
 
 /// PM-10: what holds for every paper, in this order. That it comes from the seat it names was checked before.
 pub(super) fn plan(state: &State, seat: Seat, signed: &SignedPaper) -> Result<Step, Fault> {
-    let paper = signed.paper();
-    let (head, content) = (paper.head(), paper.content());
-    if head.match_id != state.match_id {
-        return Err(Rejection::OtherMatch.into());
-    }
+    let (paper, content) = (signed.paper(), signed.paper().content());
+    require_match(state, paper)?;
     // Who joins signs with the key that the paper itself brings.
     let key = match content {
         PaperContent::Join(join) => Some(&join.key),
@@ -23,7 +25,30 @@ pub(super) fn plan(state: &State, seat: Seat, signed: &SignedPaper) -> Result<St
     if !key.is_some_and(|key| signed.is_by(key)) {
         return Err(Rejection::BadSignature.into());
     }
-    let phase = if matches!(content, PaperContent::Join(_)) { Phase::Joining } else { Phase::Open };
+    plan_paper(state, seat, paper)
+}
+
+/// PM-38: a paper without a signature, of a seat whose player has no key.
+pub(super) fn plan_plain(state: &State, seat: Seat, paper: &Paper) -> Result<Step, Fault> {
+    require_match(state, paper)?;
+    let may = match paper.content() {
+        PaperContent::Enter(_) => state.extras.plain.contains(&seat),
+        PaperContent::Join(_) | PaperContent::Seal { .. } | PaperContent::Rekey(_) => false,
+        _ => state.is_plain(seat),
+    };
+    if may { plan_paper(state, seat, paper) } else { Err(Rejection::NotInTerms.into()) }
+}
+
+/// PM-10
+fn require_match(state: &State, paper: &Paper) -> Result<(), Rejection> {
+    if paper.head().match_id == state.match_id { Ok(()) } else { Err(Rejection::OtherMatch) }
+}
+
+/// PM-10: what comes after the signature.
+fn plan_paper(state: &State, seat: Seat, paper: &Paper) -> Result<Step, Fault> {
+    let (head, content) = (paper.head(), paper.content());
+    let joins = matches!(content, PaperContent::Join(_) | PaperContent::Enter(_));
+    let phase = if joins { Phase::Joining } else { Phase::Open };
     if state.phase != phase {
         return Err(Rejection::NotYet.into());
     }
@@ -31,8 +56,10 @@ pub(super) fn plan(state: &State, seat: Seat, signed: &SignedPaper) -> Result<St
     if own.gone {
         return Err(Reason::Gone.into());
     }
-    if let PaperContent::Join(join) = content {
-        return plan_join(state, seat, join);
+    match content {
+        PaperContent::Join(join) => return plan_join(state, seat, join),
+        PaperContent::Enter(name) => return plan_enter(state, seat, name),
+        _ => {}
     }
     // An order that was sealed is older than its seal.
     let is_sealed_order =
@@ -45,7 +72,7 @@ pub(super) fn plan(state: &State, seat: Seat, signed: &SignedPaper) -> Result<St
 
 fn plan_act(state: &State, seat: Seat, paper: &Paper) -> Result<Act, Fault> {
     match paper.content() {
-        PaperContent::Join(_) => Err(Rejection::NotYet.into()),
+        PaperContent::Join(_) | PaperContent::Enter(_) => Err(Rejection::NotYet.into()),
         PaperContent::Order(order) => plan_order(state, seat, paper, order).map(Act::Order),
         PaperContent::Seal { link, digest } => {
             plan_seal(state, seat, paper, link).map(|()| Act::Seal(*digest))
@@ -64,18 +91,75 @@ fn plan_act(state: &State, seat: Seat, paper: &Paper) -> Result<Act, Fault> {
         PaperContent::Resign => Ok(Act::Resign),
         // PM-22
         PaperContent::Rekey(key) => require_fresh(state, key).map(|()| Act::Rekey(key.clone())),
+        PaperContent::Absent(until) => plan_absence(state, seat, *until),
+        PaperContent::Press(press) => plan_press(state, press),
+        PaperContent::Ahead(ahead) => plan_ahead(state, paper, ahead),
     }
+}
+
+/// PM-39
+fn plan_absence(state: &State, seat: Seat, until: DeskTime) -> Result<Act, Fault> {
+    if state.extras.absences == 0 {
+        return Err(Rejection::NotInTerms.into());
+    }
+    let own = state.extras_of(seat);
+    let from = own.and_then(|own| own.absent).max(state.clock).ok_or(Rejection::NotYet)?;
+    let seconds = until.unix_seconds().saturating_sub(from.unix_seconds());
+    if seconds == 0 {
+        return Err(Reason::NotLater.into());
+    }
+    let seconds = own.map_or(0, |own| own.absent_seconds).saturating_add(seconds);
+    let is_too_long = seconds > u64::from(state.extras.absences) * 24 * 60 * 60;
+    if is_too_long { Err(Reason::TooLong.into()) } else { Ok(Act::Absent { until, seconds }) }
+}
+
+/// PM-41
+fn plan_press(state: &State, press: &Press) -> Result<Act, Fault> {
+    if !state.extras.press {
+        return Err(Rejection::NotInTerms.into());
+    }
+    let is_known = press.to().seats().iter().all(|seat| state.seat(*seat).is_some());
+    if is_known { Ok(Act::Press) } else { Err(Reason::NoSuchSeat.into()) }
+}
+
+/// PM-42
+fn plan_ahead(state: &State, paper: &Paper, ahead: &OrdersAhead) -> Result<Act, Fault> {
+    if !state.extras.ahead {
+        return Err(Rejection::NotInTerms.into());
+    }
+    if ahead.turns().keys().any(|turn| *turn <= state.turn()) {
+        return Err(Reason::Late.into());
+    }
+    let count = |plays: &Vec<PaperLine>| u16::try_from(plays.len()).unwrap_or(u16::MAX);
+    let plays = ahead.turns().iter().map(|(turn, plays)| (*turn, count(plays))).collect();
+    Ok(Act::Ahead(AheadHeld { digest: paper.digest(), plays }))
+}
+
+/// PM-11, PM-38
+fn plan_enter(state: &State, seat: Seat, name: &PaperLine) -> Result<Step, Fault> {
+    require_free(state, seat)?;
+    if state.names_used.contains(name.as_str()) {
+        return Err(Rejection::KeyInUse.into());
+    }
+    Ok(Step::Enter { seat, name: name.clone() })
+}
+
+/// PM-11: no one has the seat, and seats that the host plays are taken first.
+fn require_free(state: &State, seat: Seat) -> Result<(), Rejection> {
+    let own = state.seat(seat).filter(|_| state.is_free(seat)).ok_or(Rejection::NotAsked)?;
+    let is_hosted_free = state.seats.iter().any(|other| other.hosted && other.key.is_none());
+    if !own.hosted && is_hosted_free { Err(Rejection::HostedFirst) } else { Ok(()) }
 }
 
 /// PM-11
 fn plan_join(state: &State, seat: Seat, join: &Join) -> Result<Step, Fault> {
-    let own = state.seat(seat).filter(|own| own.key.is_none()).ok_or(Rejection::NotAsked)?;
+    if !state.is_free(seat) {
+        return Err(Rejection::NotAsked.into());
+    }
     if state.is_used(&join.key) {
         return Err(Rejection::KeyInUse.into());
     }
-    if !own.hosted && state.seats.iter().any(|other| other.hosted && other.key.is_none()) {
-        return Err(Rejection::HostedFirst.into());
-    }
+    require_free(state, seat)?;
     // FD-6 of `dice.md`: a head with fair dice, and only with them.
     if join.dice.is_some() != state.host_element.is_some() {
         return Err(Reason::WrongDice.into());

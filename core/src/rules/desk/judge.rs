@@ -1,6 +1,7 @@
 //! What a command would do now: the rules of the host's commands. `hearing.rs` has the rules of papers.
 
 use super::command::{AskedSeats, Command};
+use super::extras::Extras;
 use super::hearing;
 use super::reason::{Reason, Rejection};
 use super::state::{OrderHeld, Phase, Standing, State};
@@ -63,6 +64,10 @@ fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Fault> {
             let is_later = state.stand.is_some_and(|stand| *until > stand.deadline);
             if is_later { Ok(Step::Extend(*until)) } else { Err(Reason::NotLater.into()) }
         }
+        Command::Plain(plain) => hearing::plan_plain(state, seat, plain.paper()),
+        // PM-40
+        Command::Remind(hours) if is_reminder(state, *hours) => Ok(Step::Remind(*hours)),
+        Command::Remind(_) => Err(Rejection::NoReminder.into()),
         // PM-21
         Command::Close { result, .. } => require_winner(state, *result).map(|()| Step::Close(*result)),
     }
@@ -94,6 +99,19 @@ fn order_to_settle<'a>(state: &'a State, digest: &Digest) -> Result<(Seat, &'a O
     }
     let next = state.next_order().filter(|(_, order)| order.digest == *digest);
     next.ok_or(Rejection::UnknownOrder)
+}
+
+/// PM-40: whether a reminder is due: the clock is so near to the deadline, and there was none as near to it.
+fn is_reminder(state: &State, hours: u16) -> bool {
+    let Extras { remind, reminded, .. } = &state.extras;
+    let is_due = state
+        .stand
+        .zip(state.clock)
+        .is_some_and(|(stand, clock)| clock < stand.deadline && clock.after_hours(hours) >= stand.deadline);
+    state.phase == Phase::Open
+        && remind.contains(&hours)
+        && reminded.is_none_or(|last| last > hours)
+        && is_due
 }
 
 /// FD-7, FD-10, FD-17 of `dice.md`: the next roll, with the element that the host opens for it.

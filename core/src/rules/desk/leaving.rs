@@ -24,6 +24,7 @@ pub(super) fn leave(
         }
         effects.push(|| Effect::Gone { seat, number });
     }
+    state.drop_ahead(going);
     let living: Vec<Seat> = state.living().collect();
     match living.as_slice() {
         [] => end(state, MatchEnd::Ended(Ending::Void), effects),

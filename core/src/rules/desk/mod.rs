@@ -18,11 +18,13 @@
 //! ```
 
 mod access;
+mod announced;
 mod carry_out;
 mod command;
 mod dice;
 mod effect;
 mod element;
+mod extras;
 mod hearing;
 mod judge;
 mod keys;
@@ -35,14 +37,18 @@ mod query;
 mod reason;
 mod secrecy;
 mod setup;
+mod since_two;
 mod state;
 mod step;
 mod turn;
+mod versions;
 mod view;
 
+use alloc::format;
 use alloc::vec::Vec;
 
 use crate::admission::Issuer;
+use crate::decode::{DecodeError, decode_strictly};
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, Rules, Secrets, SetupError};
@@ -53,8 +59,9 @@ pub use command::{AskedSeats, Command, Grounds, PlayCount, RefusalCode};
 pub use effect::Effect;
 pub use judge::Plan;
 pub use reason::{Reason, Rejection};
-pub use setup::Setup;
+pub use setup::{Setup, SetupOne};
 pub use state::{Missed, Secret, State};
+pub use versions::{DeskOne, StateOne};
 pub use view::{OfferView, SeatView, StandView, View};
 
 /// The ruleset `desk`.
@@ -62,14 +69,14 @@ pub use view::{OfferView, SeatView, StandView, View};
 pub struct Desk;
 
 impl Rules for Desk {
-    const NAME: &'static str = "desk";
-    const VERSION: u32 = 1;
-    const SUMMARY: &'static str = "the desk of a match by mail: signed papers, deadlines, takebacks";
-    const EXAMPLE: &'static str = include_str!("example.toml");
-    const RULEBOOK: &'static str = include_str!("RULES.md");
+    const NAME: &'static str = DeskOne::NAME;
+    const VERSION: u32 = 2;
+    const SUMMARY: &'static str = DeskOne::SUMMARY;
+    const EXAMPLE: &'static str = DeskOne::EXAMPLE;
+    const RULEBOOK: &'static str = DeskOne::RULEBOOK;
     const SECRETS: Secrets<Self> =
         Secrets::Kept { shows: secrecy::shows, setup_seen: |setup, _, _| setup.clone() };
-    const QUERIES: &'static str = "`who`";
+    const QUERIES: &'static str = DeskOne::QUERIES;
 
     type Setup = Setup;
     type State = State;
@@ -118,5 +125,19 @@ impl Rules for Desk {
 
     fn picture(state: &State, _viewer: Perspective) -> Picture {
         picture::picture(state)
+    }
+}
+
+impl Setup {
+    /// Decodes the setup of a desk, which every version stores in its own form.
+    ///
+    /// # Errors
+    /// [`DecodeError`], also for a version that this build does not know.
+    pub fn decode(version: u32, bytes: &[u8]) -> Result<Self, DecodeError> {
+        match version {
+            DeskOne::VERSION => decode_strictly(bytes).map(SetupOne::into_setup),
+            Desk::VERSION => decode_strictly(bytes),
+            _ => Err(DecodeError::Unreadable(format!("a desk of version {version} is unknown"))),
+        }
     }
 }

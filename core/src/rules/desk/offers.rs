@@ -43,10 +43,14 @@ fn replace(state: &mut State, seat: Seat, key: SeatKey, effects: &mut impl Effec
         own.misses = 0;
         own.gone = false;
     }
+    // PM-38: the new player has a key, and announced nothing.
+    state.extras.seats.remove(&seat);
 }
 
 /// The turn is not carried out; the game goes on from an earlier stand.
 fn take_back(state: &mut State, to: Standing, effects: &mut impl EffectSink<Effect>) {
+    // PM-42: they were for turns that come otherwise now.
+    state.drop_ahead(state.players());
     for seat in state.seats.iter_mut().filter(|seat| seat.asked != Asked::Not) {
         seat.asked = Asked::Settled;
     }

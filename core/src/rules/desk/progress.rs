@@ -10,6 +10,7 @@ use crate::paper::DeskTime;
 pub(super) fn extend(state: &mut State, until: DeskTime, effects: &mut impl EffectSink<Effect>) {
     if let Some(stand) = &mut state.stand {
         stand.deadline = until;
+        state.extras.reminded = None;
         effects.push(|| Effect::Extended { until });
     }
 }

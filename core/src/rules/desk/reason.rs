@@ -9,8 +9,8 @@ reasons! {
         Gone = Ruling::of("gone", &["PM-10"]).says("the seat has left the match"),
         /// PM-10: a paper of this number or a higher one counted already.
         Outdated = Ruling::of("outdated", &["PM-10"]).says("a newer paper of this seat counts"),
-        /// PM-15, PM-16, PM-20: the turn is over.
-        Late = Ruling::of("late", &["PM-15", "PM-16", "PM-20"]).says("the turn is over"),
+        /// PM-15, PM-16, PM-20, PM-42: the turn is over.
+        Late = Ruling::of("late", &["PM-15", "PM-16", "PM-20", "PM-42"]).says("the turn is over"),
         /// PM-15, PM-16: the paper names another history of the game.
         StaleLink = Ruling::of("stale_link", &["PM-15", "PM-16"]).says("the paper names another history"),
         /// PM-11, PM-15: the element of fair dice is not the seat's for this turn, is missing, or there are no such dice.
@@ -27,10 +27,12 @@ reasons! {
         NoSuchOffer = Ruling::of("no_such_offer", &["PM-20"]).says("no such offer is open"),
         /// PM-20: no earlier turn began there.
         NoSuchStand = Ruling::of("no_such_stand", &["PM-20"]).says("no earlier turn began there"),
-        /// PM-20, PM-21: the time is not later.
-        NotLater = Ruling::of("not_later", &["PM-20", "PM-21"]).says("the time is not later"),
-        /// PM-20, PM-21: the match has no such seat.
-        NoSuchSeat = Ruling::of("no_such_seat", &["PM-20", "PM-21"]).says("the match has no such seat"),
+        /// PM-20, PM-21, PM-39: the time is not later.
+        NotLater = Ruling::of("not_later", &["PM-20", "PM-21", "PM-39"]).says("the time is not later"),
+        /// PM-39: the seat would be absent for more days than the terms allow.
+        TooLong = Ruling::of("too_long", &["PM-39"]).says("the terms allow no absence that long"),
+        /// PM-20, PM-21, PM-41: the match has no such seat.
+        NoSuchSeat = Ruling::of("no_such_seat", &["PM-20", "PM-21", "PM-41"]).says("the match has no such seat"),
     }
 }
 
@@ -65,6 +67,10 @@ reasons! {
         UnknownOrder = Ruling::of("unknown_order", &["PM-19"]).says("this is not the order to be settled next"),
         /// PM-8: the roll has not the next number, or the element is not the host's for it.
         WrongRoll = Ruling::of("wrong_roll", &["PM-8"]).says("this is not the next roll of the host's chain"),
+        /// PM-38, PM-39, PM-41, PM-42: the terms of play do not allow it.
+        NotInTerms = Ruling::of("not_in_terms", &["PM-38", "PM-39", "PM-41", "PM-42"]).says("the terms do not allow it"),
+        /// PM-40: no reminder of these hours is due.
+        NoReminder = Ruling::of("no_reminder", &["PM-40"]).says("no reminder of these hours is due"),
         /// PM-8, PM-15: fair dice have no turn or roll of so high a number.
         DiceExhausted = Ruling::of("dice_exhausted", &["PM-8", "PM-15"]).says("the dice chain is at its end"),
     }

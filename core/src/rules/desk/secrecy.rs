@@ -1,4 +1,4 @@
-//! PM-23: who may read an order, and when.
+//! PM-23: who may read an order, and when. PM-41: who may read the words of players.
 
 use super::command::Command;
 use super::state::{Phase, Secret, State};
@@ -14,15 +14,22 @@ pub(super) fn shows<R>(after: &State, now: &State, part: &Part<'_, R>, viewer: P
 where
     R: Rules<Command = Command>,
 {
-    let Part::Command(seat, Command::Paper(paper)) = part else { return true };
-    if !matches!(paper.paper().content(), PaperContent::Order(_)) || viewer.may_know_as(*seat) {
-        return true;
-    }
+    let Part::Command(seat, command) = part else { return true };
+    let Some(paper) = command.paper().filter(|_| !viewer.may_know_as(*seat)) else { return true };
+    // The last turn that it is for.
+    let turn = match paper.content() {
+        PaperContent::Order(_) => after.turn(),
+        // PM-42
+        PaperContent::Ahead(ahead) => ahead.turns().keys().copied().max().unwrap_or(0).max(after.turn()),
+        // PM-41
+        PaperContent::Press(press) => return press.to().has(viewer),
+        _ => return true,
+    };
     let is_over = matches!(now.phase, Phase::Over(_));
     match now.terms.secret {
         Secret::No => true,
         // Not at the next stand: who has an order refused on purpose would read the others' plans and then write its own.
-        Secret::Turn => is_over || now.told_turn > after.turn(),
+        Secret::Turn => is_over || now.told_turn > turn,
         Secret::Match => is_over,
     }
 }

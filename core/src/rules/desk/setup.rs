@@ -8,62 +8,124 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::element::Element;
+use super::extras::Extras;
+use super::since_two::since_two;
 use super::state::{Missed, Phase, SeatState, Secret, State, Terms};
 use crate::digest::Digest;
 use crate::rules::SetupError;
 use crate::seat::Seat;
+use crate::text::number;
 use crate::trust::{KeyKind, VerifierKey};
 
-/// The setup as written in TOML.
+/// The setup of a desk of version 1: the fields that are not new in version 2.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Setup {
-    /// The id of the game's match: 32 hex digits.
-    #[serde(rename = "match")]
-    pub match_id: String,
-    /// The link of the game's Genesis: 64 hex digits.
-    pub game: String,
-    /// The vkey that signs the desk's checkpoints.
-    pub host: String,
-    /// The head of the host's dice chain, only with fair dice: 64 hex digits.
-    #[serde(default)]
-    pub head: Option<String>,
-    /// The players, 1..=16.
-    #[serde(default = "default_seats")]
-    pub seats: u8,
-    /// The hours of each turn, 1..=8760.
-    #[serde(default = "default_hours")]
-    pub hours: u16,
-    /// Whether a round asks all seats at once.
-    #[serde(default)]
-    pub together: bool,
-    /// Whether a turn is ready when all have ordered; else at its deadline.
-    #[serde(default = "default_hurry")]
-    pub hurry: bool,
-    /// Whether every seat commits itself before any order is shown.
-    #[serde(default)]
-    pub sealed: bool,
-    /// The seats that the host plays itself.
-    #[serde(default)]
-    pub hosted: Vec<Seat>,
-    /// What becomes of a seat that missed.
-    #[serde(default)]
-    pub missed: Missed,
-    /// For a seat that missed: the first command that applies is played, again and again; at most 20 commands.
-    #[serde(default = "default_commands")]
-    pub default: Vec<String>,
-    /// The commands of `host`, tried in this order only while no player has a legal command; at most 20.
-    #[serde(default)]
-    pub between: Vec<String>,
-    /// The misses in a row after which a seat is gone; 0 for never.
-    #[serde(default = "default_patience")]
-    pub patience: u32,
-    /// Until when orders are hidden from other seats.
-    #[serde(default)]
-    pub secret: Secret,
-    /// The turns by which spectators lag behind; 0 when they see nothing before the end.
-    #[serde(default)]
-    pub spectators: u32,
+#[serde(from = "SetupFields", into = "SetupFields")]
+pub struct SetupOne(pub(super) Setup);
+
+impl SetupOne {
+    pub(super) fn into_setup(self) -> Setup {
+        self.0
+    }
+}
+
+impl From<SetupFields> for SetupOne {
+    fn from(fields: SetupFields) -> Self {
+        Self(Setup { is_version_one: true, ..fields.into() })
+    }
+}
+
+impl From<SetupOne> for SetupFields {
+    fn from(SetupOne(setup): SetupOne) -> Self {
+        setup.into()
+    }
+}
+
+impl Setup {
+    /// Returns how many minutes the clocks of a seat are ahead of UTC.
+    #[must_use]
+    pub fn zone_of(&self, seat: Seat) -> i32 {
+        let place = Seat::players(self.seats.into()).iter().position(|player| *player == seat);
+        place.and_then(|place| minutes(self.zones.get(place)?)).unwrap_or(0)
+    }
+}
+
+since_two! {
+    /// The setup as written in TOML.
+    #[derive(Clone, Debug, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Setup;
+    /// The fields of version 1.
+    #[derive(Clone, Debug, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct SetupFields;
+    one {
+        /// The id of the game's match: 32 hex digits.
+        #[serde(rename = "match")]
+        pub match_id: String,
+        /// The link of the game's Genesis: 64 hex digits.
+        pub game: String,
+        /// The vkey that signs the desk's checkpoints.
+        pub host: String,
+        /// The head of the host's dice chain, only with fair dice: 64 hex digits.
+        #[serde(default)]
+        pub head: Option<String>,
+        /// The players, 1..=16.
+        #[serde(default = "default_seats")]
+        pub seats: u8,
+        /// The hours of each turn, 1..=8760.
+        #[serde(default = "default_hours")]
+        pub hours: u16,
+        /// Whether a round asks all seats at once.
+        #[serde(default)]
+        pub together: bool,
+        /// Whether a turn is ready when all have ordered; else at its deadline.
+        #[serde(default = "default_hurry")]
+        pub hurry: bool,
+        /// Whether every seat commits itself before any order is shown.
+        #[serde(default)]
+        pub sealed: bool,
+        /// The seats that the host plays itself.
+        #[serde(default)]
+        pub hosted: Vec<Seat>,
+        /// What becomes of a seat that missed.
+        #[serde(default)]
+        pub missed: Missed,
+        /// PM-37: the commands for a seat that missed, at most 20.
+        #[serde(default = "default_commands")]
+        pub default: Vec<String>,
+        /// PM-37: the commands of `host` after the orders of a turn, at most 20.
+        #[serde(default)]
+        pub between: Vec<String>,
+        /// The misses in a row after which a seat is gone; 0 for never.
+        #[serde(default = "default_patience")]
+        pub patience: u32,
+        /// Until when orders are hidden from other seats.
+        #[serde(default)]
+        pub secret: Secret,
+        /// The turns by which spectators lag behind; 0 when they see nothing before the end.
+        #[serde(default)]
+        pub spectators: u32,
+    }
+    two {
+        /// PM-38: the seats whose players may do without a key.
+        #[serde(default)]
+        pub plain: Vec<Seat>,
+        /// PM-39: the days of absence that each seat may announce in all, 0..=366.
+        #[serde(default = "default_absences")]
+        pub absences: u16,
+        /// PM-40: how long before a deadline reminders are due, such as `24h`; at most 5.
+        #[serde(default)]
+        pub remind: Vec<String>,
+        /// PM-41: whether players may write to each other.
+        #[serde(default = "default_press")]
+        pub press: bool,
+        /// The time zones of the letters, by seat, such as `+02:00`; UTC for seats without one.
+        #[serde(default)]
+        pub zones: Vec<String>,
+        /// Whether the desk has version 1.
+        #[serde(skip)]
+        pub is_version_one: bool,
+    }
 }
 
 const fn default_seats() -> u8 {
@@ -75,6 +137,14 @@ const fn default_hours() -> u16 {
 }
 
 const fn default_hurry() -> bool {
+    true
+}
+
+const fn default_absences() -> u16 {
+    14
+}
+
+const fn default_press() -> bool {
     true
 }
 
@@ -132,7 +202,68 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
         told_turn: 0,
         offers: BTreeMap::new(),
         takeback: None,
+        extras: extras(setup, players, &hosted)?,
     })
+}
+
+/// PM-37 to PM-42: the terms that are new in version 2; version 1 has none.
+fn extras(setup: &Setup, players: &[Seat], hosted: &BTreeSet<Seat>) -> Result<Extras, SetupError> {
+    let mut plain = BTreeSet::new();
+    for (index, seat) in setup.plain.iter().enumerate() {
+        let field = format!("plain[{index}]");
+        // PM-38: a seal and an element of fair dice need a key.
+        let fault = if !players.contains(seat) {
+            format!("expected a seat from `p1` to `p{}`, found `{seat}`", setup.seats)
+        } else if hosted.contains(seat) {
+            format!("expected a seat of another player, found `{seat}`, which the host plays")
+        } else if setup.sealed {
+            "expected no seat with `sealed`: only a player with a key can seal".into()
+        } else if setup.head.is_some() {
+            "expected no seat with fair dice: only a player with a key has a dice chain".into()
+        } else {
+            SetupError::unique(&mut plain, *seat, &field, format_args!("seat `{seat}`"))?;
+            continue;
+        };
+        return Err(SetupError::value(field, fault));
+    }
+    SetupError::within("absences", &setup.absences, 0..=366)?;
+    SetupError::within("remind", &setup.remind.len(), 0..=5)?;
+    let mut remind = BTreeSet::new();
+    for (index, text) in setup.remind.iter().enumerate() {
+        let field = format!("remind[{index}]");
+        let expected = || SetupError::value(&field, format!("expected hours such as `24h`, found `{text}`"));
+        let digits = text.strip_suffix('h').ok_or_else(expected)?;
+        let hours: u16 = number(digits).map_err(|_| expected())?;
+        SetupError::within(&field, &hours, 1..=8760)?;
+        SetupError::unique(&mut remind, hours, &field, format_args!("`{text}`"))?;
+    }
+    SetupError::within("zones", &setup.zones.len(), 0..=players.len())?;
+    for (index, text) in setup.zones.iter().enumerate() {
+        if minutes(text).is_none() {
+            let message = format!("expected a time zone such as `+02:00`, found `{text}`");
+            return Err(SetupError::value(format!("zones[{index}]"), message));
+        }
+    }
+    // PM-42: such an order is there before a seal, and has no element of fair dice.
+    let ahead = !setup.is_version_one && !setup.sealed && hosted.is_empty() && setup.head.is_none();
+    let (absences, press) = (setup.absences, setup.press);
+    Ok(Extras { plain, remind, absences, press, ahead, ..Extras::default() })
+}
+
+/// Reads a time zone: `+hh:mm` or `-hh:mm`, at most 14 hours.
+fn minutes(zone: &str) -> Option<i32> {
+    let shape = zone.bytes().map(|byte| if byte.is_ascii_digit() { b'0' } else { byte });
+    if !shape.skip(1).eq(*b"00:00") {
+        return None;
+    }
+    let (hours, rest): (i32, i32) = (zone.get(1..3)?.parse().ok()?, zone.get(4..6)?.parse().ok()?);
+    let ahead = hours * 60 + rest;
+    let is_zone = rest < 60 && ahead <= 14 * 60;
+    match zone.get(..1)? {
+        "+" if is_zone => Some(ahead),
+        "-" if is_zone => Some(-ahead),
+        _ => None,
+    }
 }
 
 fn digest(field: &str, text: &str) -> Result<Digest, SetupError> {

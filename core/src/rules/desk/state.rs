@@ -9,35 +9,47 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::element::{Element, SeatDice};
+use super::extras::Extras;
+use super::since_two::since_two;
 use crate::digest::Digest;
 use crate::paper::{DeskTime, Ending, LineName, MatchId, Offer, SeatKey};
 use crate::seat::Seat;
 
-/// Everything the future of a desk depends on. The game itself is no part of it (PM-1).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct State {
-    pub(super) match_id: MatchId,
-    pub(super) terms: Terms,
-    /// The names that a seat or the host has or had.
-    pub(super) names_used: BTreeSet<String>,
-    /// Likewise the public keys, in base64.
-    pub(super) keys_used: BTreeSet<String>,
-    /// With fair dice, what the host opened last: the index is the number of the last roll (FD-7).
-    pub(super) host_element: Option<Element>,
-    pub(super) phase: Phase,
-    /// By seat, from `p1` on.
-    pub(super) seats: Vec<SeatState>,
-    pub(super) clock: Option<DeskTime>,
-    /// Where each turn began; there are as many as turns.
-    pub(super) stands: Vec<Standing>,
-    /// Of the last of them.
-    pub(super) stand: Option<TurnPosition>,
-    /// The newest turn whose stand had a STATE; 0 before.
-    pub(super) told_turn: u32,
-    /// The open offers, one a seat at most.
-    pub(super) offers: BTreeMap<Seat, OpenOffer>,
-    /// PM-20: the stand to which all agreed to go back; until the next stand.
-    pub(super) takeback: Option<Standing>,
+since_two! {
+    /// Everything the future of a desk depends on. The game itself is no part of it (PM-1).
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct State;
+    /// The fields of version 1.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    struct StateFields;
+    one {
+        pub(super) match_id: MatchId,
+        pub(super) terms: Terms,
+        /// The names that a seat or the host has or had.
+        pub(super) names_used: BTreeSet<String>,
+        /// Likewise the public keys, in base64.
+        pub(super) keys_used: BTreeSet<String>,
+        /// With fair dice, what the host opened last: the index is the number of the last roll (FD-7).
+        pub(super) host_element: Option<Element>,
+        pub(super) phase: Phase,
+        /// By seat, from `p1` on.
+        pub(super) seats: Vec<SeatState>,
+        pub(super) clock: Option<DeskTime>,
+        /// Where each turn began; there are as many as turns.
+        pub(super) stands: Vec<Standing>,
+        /// Of the last of them.
+        pub(super) stand: Option<TurnPosition>,
+        /// The newest turn whose stand had a STATE; 0 before.
+        pub(super) told_turn: u32,
+        /// The open offers, one a seat at most.
+        pub(super) offers: BTreeMap<Seat, OpenOffer>,
+        /// PM-20: the stand to which all agreed to go back; until the next stand.
+        pub(super) takeback: Option<Standing>,
+    }
+    two {
+        /// Terms that are new in version 2, and what they led to.
+        pub(super) extras: Extras,
+    }
 }
 
 /// What the setup says about turns.
@@ -234,6 +246,11 @@ impl State {
     pub(super) fn seat_mut(&mut self, seat: Seat) -> Option<&mut SeatState> {
         let index = self.players().iter().position(|player| *player == seat)?;
         self.seats.get_mut(index)
+    }
+
+    /// PM-11: whether no one has the seat.
+    pub(super) fn is_free(&self, seat: Seat) -> bool {
+        self.seat(seat).is_none_or(|own| own.key.is_none()) && !self.is_plain(seat)
     }
 
     pub(super) fn living(&self) -> impl Iterator<Item = Seat> {

@@ -3,10 +3,11 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::extras::AheadHeld;
 use super::reason::{Reason, Rejection};
 use super::state::{OrderHeld, Standing, State};
 use crate::digest::Digest;
-use crate::paper::{DeskTime, Ending, LineName, Offer, SeatKey};
+use crate::paper::{DeskTime, Ending, LineName, Offer, PaperLine, SeatKey};
 use crate::seat::Seat;
 
 /// What is to be done.
@@ -49,6 +50,12 @@ pub(super) enum Step {
     },
     Extend(DeskTime),
     Close(Ending),
+    /// PM-38: a player without a key takes a seat.
+    Enter {
+        seat: Seat,
+        name: PaperLine,
+    },
+    Remind(u16),
 }
 
 /// What a paper does, besides taking a seat.
@@ -60,6 +67,9 @@ pub(super) enum Act {
     Answer { by: Seat, digest: Digest, agree: bool },
     Resign,
     Rekey(SeatKey),
+    Absent { until: DeskTime, seconds: u64 },
+    Press,
+    Ahead(AheadHeld),
 }
 
 /// PM-9: why something is not applied.

@@ -39,7 +39,7 @@ pub(super) fn pass_deadline(state: &mut State, at: DeskTime, effects: &mut impl 
     let still_asked =
         |seat: &Seat| state.seat(*seat).is_some_and(|own| matches!(own.asked, Asked::Yes | Asked::Sealed(_)));
     if state.phase == Phase::Open && missing.iter().any(still_asked) {
-        extend(state, at.after_hours(terms.hours), effects);
+        extend(state, state.after_absences(at.after_hours(terms.hours)), effects);
     }
     go_on(state, awaited_seals, effects);
 }

@@ -43,6 +43,8 @@ pub struct SeatView {
     pub status: Option<&'static str>,
     pub misses: u32,
     pub gone: bool,
+    pub plain: bool,
+    pub absent: Option<DeskTime>,
 }
 
 /// An open offer.
@@ -75,7 +77,7 @@ impl View {
             clock: state.clock,
             deadline: state.deadline(),
             stand,
-            seats: state.named_seats().map(|(seat, own)| SeatView::of(seat, own)).collect(),
+            seats: state.named_seats().map(|(seat, own)| SeatView::of(state, seat, own)).collect(),
             offers: offers.collect(),
             result: if let Phase::Over(result) = state.phase { Some(result.to_string()) } else { None },
         }
@@ -83,9 +85,16 @@ impl View {
 }
 
 impl SeatView {
-    fn of(seat: Seat, own: &SeatState) -> Self {
-        let name = own.key.as_ref().map(|key| key.name().into());
-        Self { seat, name, status: own.asked.word(), misses: own.misses, gone: own.gone }
+    fn of(state: &State, seat: Seat, own: &SeatState) -> Self {
+        Self {
+            seat,
+            name: state.name_of(seat).map(Into::into),
+            status: own.asked.word(),
+            misses: own.misses,
+            gone: own.gone,
+            plain: state.is_plain(seat),
+            absent: state.clock.and_then(|clock| state.absent_beyond(seat, clock)),
+        }
     }
 }
 

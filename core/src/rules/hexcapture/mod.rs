@@ -54,6 +54,7 @@ impl Rules for Hexcapture {
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "one turtle captures, carries and eats colored hexes, tick by tick";
     const EXAMPLE: &'static str = include_str!("example.toml");
+    const MAIL_TERMS: &'static str = "default = []\nbetween = [\"tick 12\"]\n";
     const RULEBOOK: &'static str = include_str!("RULES.md");
     const SECRETS: Secrets<Self> = Secrets::None;
     const QUERIES: &'static str = "`chance Q,R`";

@@ -48,7 +48,7 @@ impl Rules for Initiative {
     const SUMMARY: &'static str = "two-player initiative rolls and movement in alternating impulses";
     const EXAMPLE: &'static str = include_str!("example.toml");
     const MAIL_TERMS: &'static str =
-        "default = [\"stand\", \"confirm\", \"cycle\"]\nbetween = [\"next-turn\"]\n";
+        "default = [\"cycle\", \"confirm\", \"stand\"]\nbetween = [\"next-turn\"]\n";
     const RULEBOOK: &'static str = include_str!("RULES.md");
     const SECRETS: Secrets<Self> = Secrets::None;
     const QUERIES: &'static str = "`order LOSER_COUNT WINNER_COUNT` and `reach UNIT`";

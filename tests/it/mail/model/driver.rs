@@ -66,6 +66,7 @@ pub(crate) fn correspond(case: u64, signers: &Signers, audits: bool) -> Tally {
         setup: rules.read_setup(&toml::to_string(&setup).unwrap()).unwrap(),
         terms: &toml(&terms, &setup),
         is_fair: false,
+        is_tried: false,
         match_id: GAME_ID,
         created_at_ms: 1,
     };

@@ -14,7 +14,7 @@ use super::segments::{SegmentEnd, TurnSegment};
 use crate::error::ReplayError;
 use crate::history::record::Record;
 use crate::history::revision::Revision;
-use crate::mail::{Execution, GameTurn, OrderEnd, SeatStep, TurnEnd, TurnKey, TurnRecord};
+use crate::mail::{Execution, GameTurn, OrderEnd, PlayedRules, SeatStep, TurnEnd, TurnKey, TurnRecord};
 use crate::session::is_roll;
 
 /// The authorship of one match.
@@ -78,7 +78,7 @@ impl<'a> Authorship<'a> {
         }
         let mut game = GameTurn::new(segment.start.fork(), turn.from.1, Box::new(recorded_dice(segment)));
         let host = plan.host_key();
-        let Setup { default, between, .. } = self.setup;
+        let rules = PlayedRules::of(self.setup);
         let mut played = Vec::new();
         if !turn.is_takeback() {
             entries.take(&entries.played(game.roll_due())?, &host)?;
@@ -87,14 +87,15 @@ impl<'a> Authorship<'a> {
                 let has_played = if let Some(digest) = &step.order {
                     self.order(step, digest, &key, &mut game, &mut entries)?
                 } else {
-                    let default = entries.played(game.default(step.seat, default))?;
+                    let default = entries.played(game.default(step.seat, rules))?;
                     entries.take(&default, &key)?;
                     !default.is_empty()
                 };
                 played.extend(has_played.then_some(step.seat));
             }
         }
-        let between = entries.played(game.between(&plan.living, &plan.gone, default, between))?;
+        let between =
+            entries.played(game.between(&plan.living, &plan.gone, !plan.steps.is_empty(), rules))?;
         entries.take(&between.played, &host)?;
         entries.end("")?;
         let Some(position) = &turn.end else { return Ok(()) };

@@ -42,11 +42,11 @@ impl Pairing {
     }
 }
 
-/// Reads the setup of a desk of this build's version.
+/// Reads the setup of a desk of a version that this build knows.
 fn desk_setup(genesis: &Genesis, registry: &Registry) -> Option<desk::Setup> {
-    let is_desk = genesis.ruleset == Desk::NAME && genesis.ruleset_version == Desk::VERSION;
-    let rules = is_desk.then(|| registry.find(Desk::NAME)).flatten()?;
-    toml::from_str(&rules.write_setup(&genesis.setup).ok()?).ok()
+    let is_desk = genesis.ruleset == Desk::NAME;
+    is_desk.then(|| registry.resolve(Desk::NAME, genesis.ruleset_version, None).ok()).flatten()?;
+    desk::Setup::decode(genesis.ruleset_version, &genesis.setup).ok()
 }
 
 /// The records of a match that were shown.
