@@ -1,16 +1,18 @@
-//! The page of `export --html` in a real browser (VW-29): Chromium, driven over `WebDriver`.
+//! The page of `export --html` in a real browser (VW-29): Chromium, driven over `WebDriver`; Firefox runs the main ones (VW-55).
 //!
 //! Where `chromium` or `chromedriver` is missing, each test says that it is SKIPPED; so do those that need what `npm ci`
 //! installs in `page/`.
 
 mod access;
 mod accessible;
+mod bidi;
 mod board_alone;
 mod browser;
 mod chess;
 mod dice;
 mod downloads;
 mod far;
+mod firefox;
 mod games;
 mod gateway;
 mod goldens;
@@ -28,6 +30,7 @@ mod steps;
 mod tools;
 mod turn;
 mod webdriver;
+mod websocket;
 mod word_by_word;
 
 use std::fs;

@@ -40,35 +40,40 @@ fn press(browser: &Browser, text: &str) {
 #[test]
 fn vw_38_tokens_of_a_match_are_kept_next_to_each_other() {
     let Some(browser) = Browser::start_online("tokens next to each other") else { return };
+    keep_tokens(&browser);
+}
+
+/// Adds tokens by links and invitations, and switches between them.
+pub(super) fn keep_tokens(browser: &Browser) {
     let service = Running::alone();
     let host = create(&service, "maya", "channel", SETUP);
     browser.open(&format!("{}/m/maya#t={host}", service.origin()));
-    wait_for(&browser, "host");
+    wait_for(browser, "host");
     // A link that is pasted into the open page.
     let guest = service.grant("maya", r#"{"kind":"spectator"}"#)["token"].as_str().unwrap().to_owned();
     browser.run(&format!("location.hash = '#t={guest}'"));
-    wait_for(&browser, "spectator");
+    wait_for(browser, "spectator");
     assert_eq!(browser.run("return location.href.includes('tf_')"), false, "no secret in the address");
     let kept = "return JSON.parse(localStorage.getItem('turnfold:maya')).tokens.map(({ token }) => token)";
     assert_eq!(browser.run(kept), json!([host, guest]));
-    press(&browser, "Open as host");
-    wait_for(&browser, "host");
+    press(browser, "Open as host");
+    wait_for(browser, "host");
     // An invitation adds a seat, and says what it is for.
-    join(&browser, &service, "maya", "p2", service.origin());
-    wait_for(&browser, "p2");
+    join(browser, &service, "maya", "p2", service.origin());
+    wait_for(browser, "p2");
     assert_eq!(browser.run(kept).as_array().unwrap().len(), 3);
     // What an earlier page kept is read.
     browser.run(&format!("localStorage.setItem('turnfold:maya', JSON.stringify({{ token: {host:?} }}))"));
     browser.open(&format!("{}/m/maya", service.origin()));
-    wait_for(&browser, "host");
+    wait_for(browser, "host");
     assert_eq!(browser.run(kept), json!([host]));
     // A link whose end is missing leaves the address, too, and nothing is lost.
     browser.open(&format!("{}/m/maya#t={}", service.origin(), &guest[..20]));
-    wait_for_refusal(&browser, "This link is incomplete");
+    wait_for_refusal(browser, "This link is incomplete");
     assert_eq!(browser.run("return location.href.includes('tf_')"), false);
-    press(&browser, "Open as host");
-    wait_for(&browser, "host");
-    assert_eq!(complaints(&browser), Vec::<String>::new());
+    press(browser, "Open as host");
+    wait_for(browser, "host");
+    assert_eq!(complaints(browser), Vec::<String>::new());
 }
 
 #[test]

@@ -15,14 +15,22 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::bidi::{self, Session};
 use super::{skipped, webdriver::request};
 
 /// A browser, and a folder for the pages that it shows.
 pub(super) struct Browser {
-    driver: Child,
-    port: u16,
-    session: String,
+    /// The driver, or the browser where it needs none.
+    process: Child,
+    driver: Driver,
     dir: TempDir,
+}
+
+/// What takes the commands of `WebDriver`.
+enum Driver {
+    /// The session of a driver that listens at a port.
+    Chromium(u16, String),
+    Firefox(Session),
 }
 
 /// Finds a program of the machine.
@@ -69,6 +77,17 @@ impl Browser {
         Self::start_beside(what, "127.0.0.1")
     }
 
+    /// Starts a Firefox that reaches services on this machine, and nothing else.
+    pub(super) fn start_firefox(what: &str) -> Option<Self> {
+        let Some(firefox) = find_program(&["firefox-esr", "firefox"]) else {
+            skipped(what, "firefox-esr is not installed");
+            return None;
+        };
+        let dir = TempDir::new().unwrap();
+        let (process, session) = bidi::start(&firefox, dir.path(), refuse_all(), "127.0.0.1");
+        Some(Self { process, driver: Driver::Firefox(session), dir })
+    }
+
     /// Starts a browser for which these hosts are reached without the proxy that refuses everything.
     fn start_beside(what: &str, reached: &str) -> Option<Self> {
         let found = (
@@ -81,10 +100,10 @@ impl Browser {
         };
         let dir = TempDir::new().unwrap();
         // Of many that start at once, one may find no port.
-        let (driver, port) = (0..5).find_map(|_| start_driver(&chromedriver)).expect("chromedriver starts");
+        let (process, port) = (0..5).find_map(|_| start_driver(&chromedriver)).expect("chromedriver starts");
         let proxy = refuse_all();
         let profile = dir.path().join("profile");
-        let mut browser = Self { driver, port, session: String::new(), dir };
+        let mut browser = Self { process, driver: Driver::Chromium(port, String::new()), dir };
         let arguments = [
             "--headless=new",
             "--no-sandbox",
@@ -108,8 +127,8 @@ impl Browser {
             "goog:chromeOptions": options,
             "goog:loggingPrefs": { "browser": "ALL" },
         } } });
-        let session = request(browser.port, "POST", "/session", &capabilities).unwrap();
-        session["sessionId"].as_str().unwrap().clone_into(&mut browser.session);
+        let session = request(port, "POST", "/session", &capabilities).unwrap();
+        browser.driver = Driver::Chromium(port, session["sessionId"].as_str().unwrap().to_owned());
         Some(browser)
     }
 
@@ -118,7 +137,16 @@ impl Browser {
     }
 
     fn try_post(&self, path: &str, body: &Value) -> Result<Value, String> {
-        request(self.port, "POST", &format!("/session/{}/{path}", self.session), body)
+        self.send("POST", path, body)
+    }
+
+    fn send(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
+        match &self.driver {
+            Driver::Chromium(port, session) => {
+                request(*port, method, &format!("/session/{session}/{path}"), body)
+            }
+            Driver::Firefox(session) => session.answer(path, body),
+        }
     }
 
     /// Folder of its own, for what is shown and for what is downloaded.
@@ -143,7 +171,7 @@ impl Browser {
 
     /// Closes the window in which it is, and goes on in the first of the others.
     pub(super) fn close_window(&self) {
-        let closed = request(self.port, "DELETE", &format!("/session/{}/window", self.session), &Value::Null);
+        let closed = self.send("DELETE", "window", &Value::Null);
         self.switch_to(closed.unwrap()[0].as_str().unwrap());
     }
 
@@ -232,7 +260,7 @@ impl Browser {
 
     /// Returns a picture of the window, as PNG.
     pub(super) fn screenshot(&self) -> Vec<u8> {
-        let image = request(self.port, "GET", &format!("/session/{}/screenshot", self.session), &Value::Null);
+        let image = self.send("GET", "screenshot", &Value::Null);
         BASE64_STANDARD.decode(image.unwrap().as_str().unwrap()).unwrap()
     }
 
@@ -256,13 +284,15 @@ fn address(path: &Path) -> String {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        if !self.session.is_empty() {
-            let _ = request(self.port, "DELETE", &format!("/session/{}", self.session), &Value::Null);
+        if let Driver::Chromium(port, session) = &self.driver
+            && !session.is_empty()
+        {
+            let _ = request(*port, "DELETE", &format!("/session/{session}"), &Value::Null);
         }
         // Whatever is left of driver and browser is in one group.
-        if let Some(group) = i32::try_from(self.driver.id()).ok().and_then(Pid::from_raw) {
+        if let Some(group) = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw) {
             let _ = kill_process_group(group, Signal::KILL);
         }
-        let _ = self.driver.wait();
+        let _ = self.process.wait();
     }
 }

@@ -28,9 +28,14 @@ fn check(browser: &Browser, what: &str, expected: &str) {
     assert_eq!(shown(browser), expected, "{what}");
 }
 
+/// Page of a file of 31 entries.
+pub(super) fn page() -> String {
+    page_of("initiative/one-against-many.tfl", "host")
+}
+
 fn start() -> Option<Browser> {
     let browser = Browser::start("keys and buttons of the page")?;
-    browser.show(&page_of("initiative/one-against-many.tfl", "host"), "");
+    browser.show(&page(), "");
     Some(browser)
 }
 
@@ -49,7 +54,13 @@ fn vw_15_the_status_line_says_turn_and_result() {
 #[test]
 fn vw_30_every_key_steps() {
     let Some(browser) = start() else { return };
-    check(&browser, "opened", "31");
+    step_by_keys(&browser);
+    browser.check_quiet();
+}
+
+/// Presses every key in a page that `start` shows.
+pub(super) fn step_by_keys(browser: &Browser) {
+    check(browser, "opened", "31");
     for (what, key, expected) in [
         ("home", HOME, "0"),
         ("left at the setup", LEFT, "0"),
@@ -63,7 +74,7 @@ fn vw_30_every_key_steps() {
         ("ten back", PAGE_UP, "21"),
     ] {
         browser.press(key);
-        check(&browser, what, expected);
+        check(browser, what, expected);
     }
     browser.wait_until("return location.hash === '#21'");
 
@@ -78,18 +89,17 @@ fn vw_30_every_key_steps() {
         browser.press(key);
         assert_eq!(focused(), expected);
     }
-    check(&browser, "the board's arrows", "21");
+    check(browser, "the board's arrows", "21");
     // VW-52: so are Home and End, and ] and [, which go to what changed or can be chosen.
     for key in [HOME, END, ']', '['] {
         browser.press(key);
-        check(&browser, "the board's keys", "21");
+        check(browser, "the board's keys", "21");
         let label = "return document.activeElement.getAttribute('aria-label')";
         assert!(browser.run(label).as_str().unwrap().contains("changed"), "{}", browser.run(label));
     }
     browser.run("document.querySelector('#search').focus()");
     browser.press(LEFT);
-    check(&browser, "a field's arrows", "21");
-    browser.check_quiet();
+    check(browser, "a field's arrows", "21");
 }
 
 #[test]

@@ -83,15 +83,22 @@ fn vw_43_a_command_is_built_part_by_part() {
 #[test]
 fn vw_47_a_command_is_shown_before_it_is_sent() {
     let Some(browser) = Browser::start_online("previews") else { return };
+    // Fingers are shown it without a setting.
+    preview(&browser, || {
+        browser.command("Emulation.setTouchEmulationEnabled", &json!({ "enabled": true }));
+        browser.wait_until("return matchMedia('(pointer: coarse)').matches");
+    });
+}
+
+/// Has a command shown, takes it back and sends it.
+pub(super) fn preview(browser: &Browser, ask_for_previews: impl Fn()) {
     let service = Running::alone();
     let host = create(&service, "maya", "channel", SETUP);
-    join(&browser, &service, "maya", "p1", service.origin());
-    // Fingers are shown it without a setting.
-    browser.command("Emulation.setTouchEmulationEnabled", &json!({ "enabled": true }));
-    browser.wait_until("return matchMedia('(pointer: coarse)').matches");
-    wait_for_offer(&browser);
+    join(browser, &service, "maya", "p1", service.origin());
+    ask_for_previews();
+    wait_for_offer(browser);
     let choose = || {
-        let energy = marked(&browser, "reach")[0].clone();
+        let energy = marked(browser, "reach")[0].clone();
         browser.click(&named(&energy));
         browser.click(&named("p1 row 1"));
         browser.wait_until(
@@ -101,7 +108,7 @@ fn vw_47_a_command_is_shown_before_it_is_sent() {
     };
     let energy = choose();
     let count = energy.split(' ').next_back().unwrap();
-    assert_eq!(words(&browser), json!([format!("Do it: take 1 {count}"), "Undo a word"]));
+    assert_eq!(words(browser), json!([format!("Do it: take 1 {count}"), "Undo a word"]));
     let is_in_row = format!(
         "return !!document.querySelector('{}').closest('.row').querySelector('{}')",
         named("p1 row 1"),
@@ -109,19 +116,19 @@ fn vw_47_a_command_is_shown_before_it_is_sent() {
     );
     assert_eq!(browser.run(&is_in_row), true, "the picture shows the energy where it would go");
     assert_eq!(entries(&service, "maya", &host).len(), 0);
-    press(&browser, "Undo a word");
+    press(browser, "Undo a word");
     assert_eq!(browser.run(&is_in_row), false, "the picture is as it was");
     browser.click(&named("p1 row 1"));
     browser
         .wait_until("return document.querySelector('.answer').textContent.startsWith('By what you know: ')");
     browser.click(&named("p1 row 1"));
-    wait_for_entry(&browser, 1);
+    wait_for_entry(browser, 1);
     // With the setting off, a command is sent at once.
     browser.run("document.querySelector('.access').open = true");
     browser.wait_until("return document.querySelector('#preview').checked");
     browser.click("#preview");
     assert_eq!(browser.run("return localStorage.getItem('turnfold-preview')"), "off");
-    assert_eq!(complaints(&browser), Vec::<String>::new());
+    assert_eq!(complaints(browser), Vec::<String>::new());
 }
 
 /// Where a roll would follow, the roll is not made.

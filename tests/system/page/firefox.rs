@@ -1,0 +1,40 @@
+//! The main scenarios in Firefox (VW-55).
+
+use super::browser::Browser;
+use super::games::play;
+use super::live::{LIVE, complaints, create, entries, give_first, join, wait_for_entry};
+use super::{access, steps, word_by_word};
+use turnfold_tests::service::Running;
+
+#[test]
+fn vw_55_firefox_plays_and_keeps_access() {
+    let Some(browser) = Browser::start_firefox("matches in Firefox") else { return };
+    let service = Running::alone();
+    let host = create(&service, "maya", "channel", "players = 2\nseed = 7");
+    join(&browser, &service, "maya", "p1", service.origin());
+    // A command by clicks on pieces, and then one that another seat gives.
+    give_first(&browser);
+    wait_for_entry(&browser, 1);
+    play(&service, "maya", &host, &[("p2".into(), "meditate blue".into())]);
+    wait_for_entry(&browser, 2);
+    // The token is there when the page is opened again, and in no address.
+    browser.open(&format!("{}/m/maya", service.origin()));
+    browser.wait_until(LIVE);
+    wait_for_entry(&browser, 2);
+    assert_eq!(browser.text(".access summary"), "You are: p1");
+    assert_eq!(entries(&service, "maya", &host).len(), 2);
+    access::keep_tokens(&browser);
+    word_by_word::preview(&browser, || {
+        browser.run("localStorage.setItem('turnfold-preview', 'on')");
+    });
+    browser.run("localStorage.removeItem('turnfold-preview')");
+    assert_eq!(complaints(&browser), Vec::<String>::new());
+}
+
+#[test]
+fn vw_55_firefox_opens_the_page_of_a_file_and_steps() {
+    let Some(browser) = Browser::start_firefox("a file in Firefox") else { return };
+    browser.show(&steps::page(), "");
+    steps::step_by_keys(&browser);
+    assert_eq!(browser.console(), [""; 0]);
+}
