@@ -19,8 +19,8 @@ use crate::documents::EntriesEvent;
 use crate::middleware::around;
 use crate::problem::ProblemJson;
 use crate::resources::{
-    backup, branches, diff, entries, events, files, grants, health, join, matches, modules, pages, papers,
-    position, rulesets, trial,
+    backup, branches, diff, entries, events, files, find, grants, health, join, matches, modules, pages,
+    papers, position, rulesets, trial,
 };
 
 /// What the description has besides its routes.
@@ -59,6 +59,7 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(position::picture))
         .routes(routes!(position::legal))
         .routes(routes!(position::ask))
+        .routes(routes!(find::find))
         .routes(routes!(trial::try_out))
         .routes(routes!(diff::diff))
         .routes(routes!(files::frames))

@@ -88,6 +88,8 @@ impl Answers<'_> {
             "/secret/grants",
             "/other",
             "/secret/branches/no/view",
+            "/secret/branches/main/find?when=/turn%20%3E=%201",
+            "/secret/branches/main/find?when=/turn%20%3E=%201&after=99",
         ];
         for path in paths {
             self.get(&format!("/v1/matches{path}"), &[]);

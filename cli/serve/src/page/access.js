@@ -7,6 +7,10 @@ import { Api, NoAnswer, Problem, makeToken, pause, sleep } from "./api.js";
  * @typedef {{tokens: Access[], chosen?: string, invitation?: string, joining?: string}} Kept */
 
 const PREFIX = "turnfold:";
+
+/** Where it is kept what was tried (VW-56). */
+export const TRIED = "turnfold-tried:";
+
 const TOKEN = /tf_[ahsv]_[\w-]{43}/;
 
 /** Returns what is kept of a match; the form of earlier pages had one token. @param {string} match @returns {Kept} */
@@ -21,8 +25,8 @@ export function kept(match) {
 
 /** @param {string} match @param {Kept | null} what */
 export function keep(match, what) {
-	if (what && (what.tokens.length > 0 || what.invitation)) localStorage.setItem(PREFIX + match, JSON.stringify(what));
-	else localStorage.removeItem(PREFIX + match);
+	if (what && (what.tokens.length > 0 || what.invitation)) return localStorage.setItem(PREFIX + match, JSON.stringify(what));
+	for (const prefix of [PREFIX, TRIED]) localStorage.removeItem(prefix + match);
 }
 
 /** Returns the matches that this browser keeps something of. */

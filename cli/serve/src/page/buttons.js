@@ -1,5 +1,18 @@
-/** Buttons for words of commands. */
+/** Buttons, and what holds them. */
 import { html, shown } from "./viewer.js";
+
+/** Returns a button that does something. @param {string} name @param {() => void} act */
+export function action(name, act) {
+	const button = html("button", { type: "button" }, name);
+	button.addEventListener("click", act);
+	return button;
+}
+
+/** Only one fold is open at a time: all open at the same place. @param {string} title @param {(Node | string)[]} children */
+export const fold = (title, ...children) => html("details", { class: "fold", name: "tools" }, html("summary", {}, title), html("div", { class: "panel" }, ...children));
+
+/** @param {string} name @param {HTMLElement} field */
+export const pair = (name, field) => html("span", { class: "pair" }, html("label", { for: field.id }, name), field);
 
 /** The most words that are offered at a time. */
 const WORDS_MAX = 11;

@@ -173,7 +173,7 @@ export class CommandPanel {
 
 	/** Returns a command as it is sent; a player's own needs no seat. @param {Legal} legal */
 	#text({ seat, command }) {
-		return this.live.hosts ? `${seat}: ${command}` : command;
+		return this.live.hosts || this.live.trying.isOn ? `${seat}: ${command}` : command;
 	}
 
 	#mark() {
@@ -269,7 +269,7 @@ export class CommandPanel {
 			this.#choice.clear();
 			this.#draw();
 			openMenu(this.element, `Really ${text}?`, near, [["No", () => {}], [`Yes, ${text}`, () => this.give(text)]]);
-		} else if (isTried()) this.#try(one);
+		} else if (isTried() && !this.live.trying.isOn) this.#try(one);
 		else this.#send(one);
 	}
 

@@ -9,6 +9,7 @@ import { Problem } from "./api.js";
 /** Returns the legal commands that are this token's to give, none where there are too many to list; and the seats that others
  * have or are invited to, whose commands a host does not give. @param {LiveMatch} live */
 export async function askLegal(live) {
+	if (live.trying.isOn) return { taken: new Set(), legal: live.trying.legal };
 	try {
 		/** @type {{items: Legal[]}} */ const { items } = await live.api.get(live.path("legal"));
 		const taken = live.hosts ? await askTaken(live) : new Set();

@@ -7,8 +7,10 @@ import { html, shown } from "./viewer.js";
 import { Api, NoAnswer, Problem, pause, readEvents, readJson, sleep } from "./api.js";
 import { addToken, chosenOf, kept, nameOf, refusal, showInvitation, showNoAccess, takeToken } from "./access.js";
 import { CommandPanel } from "./commands.js";
+import { showComparison } from "./compare.js";
 import { LiveViewer } from "./liveviewer.js";
 import { MatchTools } from "./tools.js";
+import { Trying } from "./trying.js";
 import { TurnLine } from "./turn.js";
 
 /** @typedef {{match: string, ruleset: string, version: number, title: string, players: string[], branches: string[], head: number, over: boolean, dice: string, now?: import("./turn.js").Now}} MatchInfo */
@@ -29,7 +31,8 @@ export async function showMatch(match, root) {
 	if (link === "broken") return showNoAccess(match, root, ["This link is incomplete: the end of it is missing."]);
 	if (what.invitation) return showInvitation(match, root);
 	if (!access) return showNoAccess(match, root);
-	await new LiveMatch(match, access, root).begin();
+	if (!new URLSearchParams(location.search).has("compare")) return new LiveMatch(match, access, root).begin();
+	await showComparison(new Api(access.token), match, root).catch((error) => showNoAccess(match, root, [error instanceof Problem ? refusal(error, access) : `${error.message}`]));
 }
 
 /** A match that is followed as it is played. */
@@ -48,6 +51,7 @@ export class LiveMatch {
 	#isFetching = false;
 	#unseen = 0;
 	connection = html("p", { class: "connection", role: "status" });
+	trying = new Trying(this);
 	fresh = html("button", { type: "button", class: "fresh", hidden: "" });
 
 	/** @param {string} match @param {import("./access.js").Access} access @param {HTMLElement} root */
@@ -69,7 +73,7 @@ export class LiveMatch {
 		document.querySelector("header")?.append(this.connection, this.fresh, this.tools.element);
 		// What can be done stands below the board, in sight on a phone too.
 		const controls = root.querySelector(".controls");
-		const dock = html("div", { class: "dock" }, this.turn.element, this.commands.element);
+		const dock = html("div", { class: "dock" }, this.trying.element, this.turn.element, this.commands.element);
 		controls?.replaceWith(dock);
 		if (controls) dock.append(controls);
 	}
@@ -83,7 +87,7 @@ export class LiveMatch {
 
 	/** Whether the token's holder may give commands. */
 	get plays() {
-		return "ahs".includes(this.kind) && !this.as.startsWith("p");
+		return this.trying.isOn || ("ahs".includes(this.kind) && !this.as.startsWith("p"));
 	}
 
 	/** Whether the token may know everything of the match. */
@@ -115,6 +119,7 @@ export class LiveMatch {
 		this.#abort = new AbortController();
 		const { signal } = this.#abort;
 		this.#shownBranch = this.branch;
+		this.trying.end();
 		this.#wanted = Infinity;
 		this.commands.clear();
 		this.turn.load();
@@ -131,6 +136,13 @@ export class LiveMatch {
 		this.#arrived(!asked);
 		this.tools.listBranches();
 		if (!signal.aborted) this.#follow(first.head, signal);
+	}
+
+	/** Follows the match no more until it is loaded again. @param {string} why */
+	suspend(why) {
+		this.#abort.abort();
+		this.commands.clear();
+		this.#say("lost", why);
 	}
 
 	/** Keeps as whom the token gives access. @param {string} seat */

@@ -21,6 +21,7 @@ export class Sender {
 	async give(command) {
 		if (this.#isSending) return this.say("The last command is still on its way."), "waiting";
 		const { live } = this;
+		if (live.trying.isOn) return live.trying.give(command, this.say);
 		this.#isSending = true;
 		const headers = { "idempotency-key": crypto.randomUUID(), ...(live.tag ? { "if-match": live.tag } : {}) };
 		try {

@@ -4,25 +4,14 @@
  * @import {LiveMatch} from "./match.js"
  */
 import { html, shown } from "./viewer.js";
-import { trialChoice } from "./trial.js";
 import { dropToken, keep, nameOf, switches, tokenForm } from "./access.js";
+import { Analysis } from "./analysis.js";
+import { action, fold, pair } from "./buttons.js";
+import { trialChoice } from "./trial.js";
 
 /** @typedef {{branch: string, entries: number, from: {branch: string, seq: number} | null}} Branch */
 
-/** @param {string} name @param {() => void} act */
-function action(name, act) {
-	const button = html("button", { type: "button" }, name);
-	button.addEventListener("click", act);
-	return button;
-}
-
-/** Only one fold is open at a time: all open at the same place. @param {string} title @param {(Node | string)[]} children */
-const fold = (title, ...children) => html("details", { class: "fold", name: "tools" }, html("summary", {}, title), html("div", { class: "panel" }, ...children));
-
-/** @param {string} name @param {HTMLElement} field */
-const pair = (name, field) => html("span", { class: "pair" }, html("label", { for: field.id }, name), field);
-
-/** The tools of a match (VW-15): branches are started and compared here (VW-20). */
+/** The tools of a match (VW-15): branches are started here (VW-20). */
 export class MatchTools {
 	element = html("div", { class: "matchtools" });
 	branches = html("div", { class: "branches" });
@@ -32,13 +21,12 @@ export class MatchTools {
 	you = html("summary", {});
 	seat = html("select", { id: "look-as", "aria-label": "Viewer" });
 	branchName = html("input", { id: "branch-name", autocomplete: "off", size: 12 });
-	other = html("select", { id: "other-branch" });
-	compared = html("pre", { class: "compared", tabindex: 0, hidden: "" });
 	grants = html("ul", { role: "list", class: "grants" });
 
 	/** @param {LiveMatch} live */
 	constructor(live) {
 		this.live = live;
+		this.analysis = new Analysis(live, (text) => this.#say(text));
 		this.#drawYou();
 		this.seat.addEventListener("change", () => {
 			live.as = this.seat.value === "host" ? "" : this.seat.value;
@@ -47,22 +35,19 @@ export class MatchTools {
 		this.here = html("p", {});
 		const start = html("form", {}, html("label", { for: "branch-name" }, "New branch from here"), this.branchName, html("button", {}, "Start"));
 		start.addEventListener("submit", (event) => (event.preventDefault(), this.#start()));
-		const compare = html("form", {}, html("label", { for: "other-branch" }, "Compare with"), this.other, html("button", {}, "Compare"));
-		compare.addEventListener("submit", (event) => (event.preventDefault(), this.#compare()));
 		const back = action("Take back the last entry", () => this.#takeBack().catch((error) => this.#say(error)));
 		this.start = html("div", {}, start, back);
-		this.compare = compare;
 		const files = html("div", { class: "files" }, action("Page of what you see (.html)", () => this.#download("replay.html")), this.replayFile);
 		const links = [html("a", { href: "/" }, "All matches"), action("Forget this device", () => this.#forget("every token of this match", () => keep(live.match, null)))];
 		const drop = action("Forget this token", () => this.#forget(`the token of ${nameOf(live.access)}`, () => dropToken(live.match, live.access.token)));
 		const who = html("div", { class: "who" }, ...(live.hosts ? [pair("Look as", this.seat)] : []), ...switches(live.match, live.access.token));
 		const access = html("details", { class: "fold access", name: "tools" }, this.you, html("div", { class: "panel" }, who, ...(live.plays ? [live.turn.choices(), trialChoice()] : []), tokenForm(live.match), drop));
-		const branches = fold("Branches", this.branches, this.here, this.start, compare, this.compared);
-		branches.addEventListener("toggle", () => branches.open && this.listBranches().catch((error) => this.#say(error)));
+		const branches = fold("Branches", this.branches, this.here, this.start);
+		for (const one of [branches, this.analysis.element]) one.addEventListener("toggle", () => one.open && this.listBranches().catch((error) => this.#say(error)));
 		const invite = live.hosts ? [fold("Players", ...this.#invitations())] : [];
 		const more = fold("More", this.about, files, ...links, this.note);
 		more.addEventListener("toggle", () => more.open && live.readInfo().catch((error) => this.#say(error)));
-		this.element.append(access, branches, ...invite, more);
+		this.element.append(access, branches, this.analysis.element, ...invite, more);
 	}
 
 	replayFile = action("Replay file (.tfl)", () => this.#download("replay.tfl"));
@@ -79,7 +64,6 @@ export class MatchTools {
 		this.seat.value = as || "host";
 		this.#drawYou();
 		this.replayFile.hidden = !hosts && !this.live.over;
-		this.compare.hidden = !hosts && !this.live.over;
 		this.start.hidden = !hosts;
 	}
 
@@ -98,8 +82,7 @@ export class MatchTools {
 			return own.length === 0 ? [] : [html("ul", {}, ...own.map((one) => html("li", {}, this.#link(one), ...under(one.branch))))];
 		};
 		this.branches.replaceChildren(...under(undefined));
-		this.other.replaceChildren(...items.filter(({ branch }) => branch !== live.branch).map(({ branch }) => html("option", { value: branch }, branch)));
-		this.compare.hidden ||= items.length < 2;
+		this.analysis.list(items.map(({ branch }) => branch));
 	}
 
 	/** @param {Branch} branch */
@@ -120,6 +103,7 @@ export class MatchTools {
 	moved() {
 		const { viewer } = this.live;
 		this.here.textContent = `Entry ${viewer.timeline.number(viewer.position)} is shown.`;
+		this.analysis.moved();
 	}
 
 	#start() {
@@ -145,18 +129,6 @@ export class MatchTools {
 			await live.api.post(`/v1/matches/${live.match}/branches`, { name, from: `${live.branch}:${number}` });
 			live.viewer.leave(`/m/${live.match}?branch=${encodeURIComponent(name)}`);
 			await live.load();
-		} catch (error) {
-			this.#say(error);
-		}
-	}
-
-	async #compare() {
-		const { live } = this;
-		try {
-			const path = `/v1/matches/${live.match}/branches/${encodeURIComponent(live.branch)}/diff?with=${encodeURIComponent(this.other.value)}`;
-			const response = await live.api.fetch(path, { headers: { accept: "text/plain" } });
-			this.compared.textContent = await response.text();
-			this.compared.hidden = false;
 		} catch (error) {
 			this.#say(error);
 		}

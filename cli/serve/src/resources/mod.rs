@@ -6,6 +6,7 @@ pub(crate) mod diff;
 pub(crate) mod entries;
 pub(crate) mod events;
 pub(crate) mod files;
+pub(crate) mod find;
 pub(crate) mod grants;
 pub(crate) mod health;
 pub(crate) mod join;

@@ -47,10 +47,12 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         Asset::new("icon-turn.svg", SVG, include_str!("../page/icon-turn.svg")),
         script("viewer.js", &SCRIPT),
         script("access.js", include_str!("../page/access.js")),
+        script("analysis.js", include_str!("../page/analysis.js")),
         script("api.js", include_str!("../page/api.js")),
         script("buttons.js", include_str!("../page/buttons.js")),
         script("choice.js", include_str!("../page/choice.js")),
         script("commands.js", include_str!("../page/commands.js")),
+        script("compare.js", include_str!("../page/compare.js")),
         script("home.js", include_str!("../page/home.js")),
         script("legal.js", include_str!("../page/legal.js")),
         script("live.js", include_str!("../page/live.js")),
@@ -60,6 +62,7 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         script("sender.js", include_str!("../page/sender.js")),
         script("tools.js", include_str!("../page/tools.js")),
         script("trial.js", include_str!("../page/trial.js")),
+        script("trying.js", include_str!("../page/trying.js")),
         script("turn.js", include_str!("../page/turn.js")),
     ]
 });

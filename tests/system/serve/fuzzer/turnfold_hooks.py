@@ -17,6 +17,8 @@ REASONS = [
     # A schema takes 1.0 for an integer.
     (None, r"invalid type: floating point"),
     ("/ask", r""),
+    # A condition has a grammar of its own.
+    ("/find", r"^`when`: |is nowhere in the view|compares .* with"),
     ("/grants", r"only seats and invitations have a `seat`|expected a `seat`|the match has no player"),
     ("/grants", r"expected a time such as|a game of eight players"),
     ("/grants", r"label"),

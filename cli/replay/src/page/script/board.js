@@ -33,7 +33,6 @@ export class BoardView {
 			width,
 			role: "application",
 			"aria-label": "Board",
-			"aria-describedby": "board-changes",
 		}, svg("g", { class: `board ${kind}s` }, ground, ...names, this.#layer, this.#above));
 		if (!isLarge) for (const place of places) this.#cell(place);
 		filled(this.#cell(this.cursor).group, { tabindex: 0 });

@@ -14,6 +14,8 @@ const CHUNK = 10;
 export class LogView {
 	#timeline = NOTHING;
 	#position = 0;
+	/** The position of the entry at which this log parts from another (VW-57), 0 where none does. */
+	parting = 0;
 	element = html("div", { class: "entries", role: "list" });
 	#template = html("div", { role: "listitem" }, html("a", { tabindex: -1 }, span("number"), span("seat"), bdi("command", ""), bdi("outcome", "")));
 
@@ -80,6 +82,10 @@ export class LogView {
 		filled(row, { "aria-posinset": position + 1, "aria-setsize": this.#timeline.frames.length + 1 });
 		filled(link, { href: `#${number}`, class: record.outcome === "applied" ? "" : "failed" });
 		link.children[1].className = seatClass(record.seat);
+		if (position > 0 && position === this.parting) {
+			row.classList.add("parting");
+			link.children[2].before(span("parts", "parts here "));
+		}
 		return row;
 	}
 }
@@ -95,7 +101,9 @@ export function drawChanges(frame) {
 	if (!frame) return [html("p", {}, "Nothing has happened yet.")];
 	const items = frame.fields.slice(0, FIELDS_MAX).map((field) => {
 		const arrow = html("span", { role: "img", "aria-label": "became" }, " → ");
-		return html("li", {}, bdi("path", field.path || "/"), span("values", value("del", field.old), arrow, value("ins", field.new)));
+		// VW-58: where it changed before, and where it changes next.
+		const steps = [["‹", "Previous"], ["›", "Next"]].map(([sign, name]) => html("button", { type: "button", value: field.path, "aria-label": `${name} change of ${shown(field.path || "/")}` }, sign));
+		return html("li", {}, span("steps", ...steps), bdi("path", field.path || "/"), span("values", value("del", field.old), arrow, value("ins", field.new)));
 	});
 	const more = frame.fields.length - items.length;
 	const list = items.length > 0 ? html("ul", { role: "list" }, ...items) : html("p", {}, "No field changed.");

@@ -5,7 +5,7 @@
  * @import {Timeline} from "./timeline.js"
  */
 import { BoardView } from "./board.js";
-import { html } from "./elements.js";
+import { filled, html } from "./elements.js";
 import { hexes, squares } from "./layout.js";
 import { ListView } from "./lists.js";
 import { meaningsOf } from "./words.js";
@@ -21,11 +21,11 @@ export class PictureView {
 	/** @type {ZoomFrame[]} */ #frames = [];
 	/** @type {Shape[]} */ #shapes = [];
 
-	/** @param {(board: number, place: string) => void} pick */
-	constructor(pick) {
+	/** @param {(board: number, place: string) => void} pick @param {string} [id] of the words that describe the boards */
+	constructor(pick, id = "board-changes") {
 		this.pick = pick;
 		this.element = html("div", { class: "picture" });
-		this.changes = html("p", { class: "unseen", id: "board-changes" });
+		this.changes = html("p", { class: "unseen", id });
 		this.roster = html("details", { class: "roster" });
 		const fold = () => (this.roster.open = !isLow.matches);
 		isLow.addEventListener("change", fold);
@@ -52,6 +52,7 @@ export class PictureView {
 		const board = (layout) => new BoardView(layout, (board, place) => this.pick(this.boards.indexOf(board), place));
 		this.views = shapes.map((shape) => (typeof shape === "string" ? new ListView(shape) : board(typeof shape === "number" ? hexes(shape) : squares(shape))));
 		this.boards = this.views.filter((view) => view instanceof BoardView);
+		for (const { element } of this.boards) filled(element, { "aria-describedby": this.changes.id });
 		this.#frames = this.boards.map((board) => new ZoomFrame(board));
 		const elements = this.views.map((view) => (view instanceof BoardView ? this.#frames[this.boards.indexOf(view)].element : view.element));
 		this.element.classList.toggle("boarded", this.boards.length > 0);

@@ -8,7 +8,9 @@ import { SIGNS, bdi, button, filled, html, isChord, seatClass, shown, span } fro
 import { LogView, drawChanges } from "./log.js";
 import { PictureView } from "./picture.js";
 import { NOTHING, Timeline } from "./timeline.js";
-export { html, shown, svg } from "./elements.js";
+export { bdi, button, html, isChord, seatClass, shown, span, svg } from "./elements.js";
+export { LogView } from "./log.js";
+export { PictureView } from "./picture.js";
 export { Timeline } from "./timeline.js";
 
 /** @param {string} name @param {string} title @param {Node[]} children */
@@ -25,6 +27,8 @@ const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -I
 export class Viewer extends EventTarget {
 	timeline = NOTHING;
 	position = 0;
+	/** Whether the address names the entry. */
+	isAddressed = true;
 	#playing = 0;
 	#writing = 0;
 	#addressed = "";
@@ -133,6 +137,18 @@ export class Viewer extends EventTarget {
 		this.say(`Match ${found.indexOf(to) + 1} of ${found.length}${wrapped}.`);
 	}
 
+	/** Goes to the next or previous entry that changed a field. @param {string} path @param {1 | -1} way */
+	goToChange(path, way) {
+		const { frames } = this.timeline;
+		/** @param {import("./frames.d.ts").Frame} frame */
+		const changes = ({ fields }) => fields.some((field) => isWithin(field.path, path) || isWithin(path, field.path));
+		const next = frames.findIndex((frame, index) => index >= this.position && changes(frame));
+		const to = way > 0 ? next : frames.findLastIndex((frame, index) => index < this.position - 1 && changes(frame));
+		if (to < 0) return this.say(`${path || "/"} has no ${way > 0 ? "later" : "earlier"} change.`);
+		this.say("");
+		this.go(to + 1);
+	}
+
 	/** Copies the address of the entry, or shows it. */
 	async copyLink() {
 		const address = new URL(this.#hash(), location.href).href;
@@ -177,10 +193,24 @@ export class Viewer extends EventTarget {
 			this.pause();
 			this.goTo(link.hash);
 		});
+		this.changes.addEventListener("click", ({ target }) => {
+			const step = target instanceof HTMLElement ? target.closest("button") : null;
+			if (!step) return;
+			const [path, way] = [step.value, step.matches(":first-of-type") ? -1 : 1];
+			this.pause();
+			this.goToChange(path, /** @type {1 | -1} */ (way));
+			this.#focusChange(path, way);
+		});
 		this.speed.addEventListener("change", () => this.#playing && (this.pause(), this.play()));
 		document.addEventListener("keydown", (event) => this.#pressed(event));
 		addEventListener("hashchange", () => this.#follow());
 		this.#swiped(this.picture.element);
+	}
+
+	/** Keeps the focus on a field while its changes are gone through. @param {string} path @param {number} way */
+	#focusChange(path, way) {
+		const buttons = [...this.changes.querySelectorAll("button")].filter(({ value }) => value === path);
+		(buttons[way > 0 ? 1 : 0] ?? this.changes).focus();
 	}
 
 	/** @param {KeyboardEvent} event */
@@ -287,9 +317,12 @@ export class Viewer extends EventTarget {
 		const isDue = this.#writing && !this.#playing && this.#addressed === location.search;
 		clearTimeout(this.#writing);
 		this.#writing = 0;
-		if (isDue) history.replaceState(history.state, "", this.#hash());
+		if (isDue && this.isAddressed) history.replaceState(history.state, "", this.#hash());
 	}
 }
+
+/** Whether a field is another, or in it. @param {string} path @param {string} other */
+const isWithin = (path, other) => path === other || path.startsWith(`${other}/`);
 
 /** Returns the beginning of a text. @param {string} text */
 const cut = (text) => (text.length > 300 ? `${text.slice(0, 300)}…` : text);

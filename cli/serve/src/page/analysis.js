@@ -1,0 +1,91 @@
+/**
+ * What looks into a match (VW-56 to VW-58): trials, comparisons, a search by condition, the view as JSON, the revision.
+ *
+ * @import {LiveMatch} from "./match.js"
+ */
+import { html } from "./viewer.js";
+import { action, fold } from "./buttons.js";
+import { comparisonOf } from "./compare.js";
+
+/** The part of the page for looking into a match. */
+export class Analysis {
+	other = html("select", { id: "other-branch" });
+	condition = html("input", { id: "condition", autocomplete: "off", autocapitalize: "off", spellcheck: "false", size: 18, placeholder: "/turn == 3", required: "" });
+	view = html("pre", { class: "json", tabindex: 0, hidden: "", role: "group", "aria-label": "View as JSON" });
+
+	/** @param {LiveMatch} live @param {(text: unknown) => void} say */
+	constructor(live, say) {
+		this.live = live;
+		/** @param {() => Promise<unknown> | void} act */
+		const saying = (act) => async () => {
+			say("");
+			try {
+				await act();
+			} catch (error) {
+				say(error);
+			}
+		};
+		/** @param {HTMLFormElement} form @param {() => Promise<unknown> | void} act */
+		const submits = (form, act) => {
+			const acting = saying(act);
+			form.addEventListener("submit", (event) => (event.preventDefault(), acting()));
+			return form;
+		};
+		const find = html("form", {}, html("label", { for: "condition" }, "Next entry with"), this.condition, html("button", {}, "Find"));
+		this.compare = html("form", {}, html("label", { for: "other-branch" }, "Compare with"), this.other, html("button", {}, "Compare"));
+		this.compare.hidden = true;
+		const actions = [
+			action("Try from here", saying(() => live.trying.begin())),
+			action("Copy revision", saying(async () => say(await this.#copy()))),
+			action("View as JSON", saying(() => this.#show())),
+		];
+		this.element = fold("Analysis", html("div", { class: "files" }, ...actions), submits(find, async () => say(await this.#find())), submits(this.compare, () => this.#compare()), this.view);
+	}
+
+	/** Lists what to compare with. @param {string[]} branches */
+	list(branches) {
+		const others = branches.filter((branch) => branch !== this.live.branch);
+		this.other.replaceChildren(...others.map((branch) => html("option", { value: branch }, branch)));
+		this.compare.hidden = others.length === 0;
+	}
+
+	/** Another entry is shown. */
+	moved() {
+		this.view.hidden = true;
+	}
+
+	get #number() {
+		const { timeline, position } = this.live.viewer;
+		return timeline.number(position);
+	}
+
+	/** Copies how commands of the terminal name the entry, or shows it. */
+	async #copy() {
+		const { match, branch } = this.live;
+		const revision = `${match}@${branch}:${this.#number}`;
+		return navigator.clipboard.writeText(revision).then(() => `Copied ${revision}.`, () => revision);
+	}
+
+	/** Goes to the next entry after which a condition becomes true. */
+	async #find() {
+		const { live } = this;
+		const { seq } = await live.api.get(live.path("find", { when: this.condition.value.trim(), after: this.#number }));
+		if (seq === null) return "It becomes true at no later entry.";
+		live.viewer.goTo(`${seq}`);
+		return `Entry ${seq}.`;
+	}
+
+	async #show() {
+		const number = this.#number;
+		const view = await this.live.api.get(this.live.path("view", { at: number }));
+		if (number !== this.#number) return;
+		this.view.textContent = JSON.stringify(view, null, 2);
+		this.view.hidden = false;
+	}
+
+	#compare() {
+		const { live } = this;
+		live.viewer.write();
+		location.assign(comparisonOf(live.match, live.branch, this.other.value, live.as));
+	}
+}

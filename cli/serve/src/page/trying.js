@@ -1,0 +1,191 @@
+/**
+ * Trying from here (VW-56): commands on what the viewer knows at an entry. They are kept in this browser and recorded nowhere.
+ *
+ * @import {LiveMatch} from "./match.js"
+ * @import {Legal} from "./choice.js"
+ * @import {Now} from "./turn.js"
+ * @import {Frames} from "./frames.d.ts"
+ */
+import { html, shown } from "./viewer.js";
+import { TRIED } from "./access.js";
+import { action } from "./buttons.js";
+import { waiting } from "./turn.js";
+
+/** A command with the rolls that followed it, and what was tried after it. @typedef {{commands: string[], next: Tried[]}} Tried */
+
+/** @typedef {Frames & {commands: string[], legal: Legal[], now: Now}} Answer */
+
+/** What is tried from an entry of a match: a tree, of which one path is shown. */
+export class Trying {
+	isOn = false;
+	/** What may be tried next. @type {Legal[]} */ legal = [];
+	/** Where it stands, in a line. */ line = "";
+	#after = 0;
+	#asked = 0;
+	/** From the root to what is shown. @type {Tried[]} */ #path = [];
+	title = html("h2", { tabindex: -1 });
+	note = html("p", { role: "status", class: "note" });
+	tree = html("ul", { role: "list", class: "tree", tabindex: 0, "aria-label": "What was tried" });
+	undo = action("Undo", () => this.#go(this.#path.slice(0, -1)));
+
+	/** @param {LiveMatch} live */
+	constructor(live) {
+		this.live = live;
+		const forget = action("Forget what was tried", () => this.#forget());
+		const leave = action("Leave the trial", () => this.#leave());
+		leave.classList.add("primary");
+		this.element = html("section", { class: "trying", "aria-label": "Trial", hidden: "" }, this.title, this.tree, html("div", { class: "files" }, leave, this.undo, forget), this.note);
+	}
+
+	/** Begins after the entry that is shown. */
+	async begin() {
+		const { live } = this;
+		const { viewer } = live;
+		viewer.pause();
+		this.#after = viewer.timeline.number(viewer.position);
+		const root = this.#read();
+		const answer = await this.#ask(root.commands);
+		root.commands = answer.commands;
+		live.suspend("Trial");
+		this.isOn = true;
+		this.#mark();
+		this.title.textContent = `Trial from entry ${this.#after}: nothing is recorded, and no one else sees it`;
+		this.#show([root], answer);
+		this.title.focus();
+	}
+
+	/** Ends: the match is shown again. */
+	end() {
+		this.#asked++;
+		this.isOn = false;
+		this.#mark();
+	}
+
+	/** Tries a command. @param {string} command @param {(text: string) => void} say @returns {Promise<"given" | "refused">} */
+	async give(command, say) {
+		const before = this.#path.flatMap(({ commands }) => commands);
+		const parent = this.#path.at(-1);
+		try {
+			const answer = await this.#ask([...before, command]);
+			const commands = answer.commands.slice(before.length);
+			const same = parent?.next.find((one) => `${one.commands}` === `${commands}`);
+			const tried = same ?? { commands, next: [] };
+			if (!same) parent?.next.push(tried);
+			say("");
+			this.#show([...this.#path, tried], answer);
+			return "given";
+		} catch (error) {
+			say(`Not done: ${error instanceof Error ? error.message : error}`);
+			return "refused";
+		}
+	}
+
+	/** @param {string[]} commands @returns {Promise<Answer>} */
+	#ask(commands) {
+		return this.live.api.post(this.live.path("trial"), { after: this.#after, commands });
+	}
+
+	/** Shows what was tried before. @param {Tried[]} path */
+	async #go(path) {
+		const asked = ++this.#asked;
+		try {
+			const answer = await this.#ask(path.flatMap(({ commands }) => commands));
+			if (asked === this.#asked) this.#show(path, answer);
+		} catch (error) {
+			// The host may have changed the branch: what was tried on it need not be possible any more.
+			this.note.textContent = `${error instanceof Error ? error.message : error}`;
+		}
+	}
+
+	/** @param {Tried[]} path @param {Answer} answer */
+	#show(path, answer) {
+		const { viewer, commands, turn } = this.live;
+		if (!this.isOn) return;
+		this.#asked++;
+		this.#path = path;
+		this.legal = answer.legal;
+		this.line = `Trial: ${answer.now.over ? "over" : waiting(answer.now.turn)}`;
+		this.note.textContent = "";
+		this.#write();
+		this.#draw();
+		viewer.take(answer);
+		viewer.show(viewer.length);
+		commands.due = false;
+		commands.refresh();
+		turn.draw();
+	}
+
+	#draw() {
+		const [root] = this.#path;
+		this.undo.disabled = this.#path.length < 2;
+		this.tree.replaceChildren(...this.#items([root]));
+		this.tree.hidden = root.next.length === 0;
+		this.tree.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+	}
+
+	/** Returns what was tried after the end of a path: in one list, until it parts. @param {Tried[]} path @returns {HTMLElement[]} */
+	#items(path) {
+		const next = path.at(-1)?.next ?? [];
+		const lines = next.map((tried) => [this.#item([...path, tried], tried), ...this.#items([...path, tried])]);
+		return lines.length === 1 ? lines[0] : lines.map((line) => html("li", {}, html("ul", { role: "list" }, ...line)));
+	}
+
+	/** @param {Tried[]} path @param {Tried} tried */
+	#item(path, tried) {
+		const button = action(shown(tried.commands.join(", ")), () => this.#go(path));
+		if (tried === this.#path.at(-1)) button.setAttribute("aria-current", "step");
+		button.classList.toggle("on", this.#path.includes(tried));
+		return html("li", {}, button);
+	}
+
+	#forget() {
+		const [{ commands }] = this.#path;
+		this.#go([{ commands, next: [] }]);
+	}
+
+	/** Goes back to the entry where it began. */
+	#leave() {
+		history.replaceState(history.state, "", `#${this.#after}`);
+		this.live.load().catch((error) => this.live.fail(error));
+	}
+
+	/** Makes it plain that this is not the match. */
+	#mark() {
+		const { live, isOn } = this;
+		this.element.hidden = !isOn;
+		live.tools.element.hidden = isOn;
+		live.viewer.isAddressed = !isOn;
+		document.body.classList.toggle("on-trial", isOn);
+	}
+
+	/** Names the entry, as this viewer counts. */
+	get #key() {
+		const { live } = this;
+		return `${live.sees} ${live.branch}:${this.#after}`;
+	}
+
+	/** @returns {Tried} */
+	#read() {
+		const root = readTried(this.live.match)[this.#key];
+		return Array.isArray(root?.next) && Array.isArray(root.commands) ? root : { commands: [], next: [] };
+	}
+
+	#write() {
+		const [root] = this.#path;
+		const { [this.#key]: _, ...others } = readTried(this.live.match);
+		try {
+			localStorage.setItem(TRIED + this.live.match, JSON.stringify(root.next.length > 0 ? { ...others, [this.#key]: root } : others));
+		} catch {
+			this.note.textContent = "This browser has no room to keep it.";
+		}
+	}
+}
+
+/** @param {string} match @returns {Record<string, Tried>} */
+function readTried(match) {
+	try {
+		return JSON.parse(localStorage.getItem(TRIED + match) ?? "{}") ?? {};
+	} catch {
+		return {};
+	}
+}
