@@ -14,7 +14,7 @@ use turnfold_core::trust::TrustPolicy;
 use turnfold_core::{AnyState, CommandSource, DicePolicy, DueRoll, Logged, Rules, Seat};
 use turnfold_replay::audit::{AuditQuestion, RowName, RowResult, audit, read_held};
 use turnfold_replay::bundle::{BundleFile, StoreRecords};
-use turnfold_replay::mail::{LetterName, PaperWords, TableDice, TakenPaper};
+use turnfold_replay::mail::{LetterName, PaperWords, ReceivedMail, TableDice, TakenPaper};
 use turnfold_replay::signing::write_signed_bundle;
 use turnfold_replay::{History, Revision};
 use turnfold_store::BranchName;
@@ -226,7 +226,7 @@ impl Correspondence {
             let place = came.iter().position(|other| *other == mail).unwrap();
             came.remove(place);
             let mut host = self.post.host().unwrap();
-            taken.extend(host.take(mail.1.as_bytes(), &[Seat::P1, Seat::P2]).unwrap());
+            taken.extend(host.take(&ReceivedMail::read(mail.1.as_bytes()), &[Seat::P1, Seat::P2]).unwrap());
         }
         let mut chance = DiceStream::new(&[7; 32], self.day);
         let mut roll = |due: &DueRoll| -> io::Result<Vec<i32>> {

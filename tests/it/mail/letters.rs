@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use turnfold_core::{Digest, Seat};
-use turnfold_replay::mail::{Addresses, Letter, LetterName, MailedPaper, Outbox};
+use turnfold_replay::mail::{Addresses, Attachment, Letter, LetterName, MailedPaper, Outbox, Thread};
 
 use super::mailer_changes::VECTOR;
 
@@ -16,6 +16,7 @@ parts = list(letter.walk())
 assert [part.get_content_type() for part in parts] == ['multipart/mixed', 'text/plain', 'application/octet-stream']
 assert not any(part.defects for part in parts), [part.defects for part in parts]
 print(letter['To'], letter['Subject'], letter['Date'], parts[2].get_filename(), sep='\\n')
+print(letter['From'], letter['Reply-To'], letter['Message-ID'], letter['In-Reply-To'], letter['References'], sep='\\n')
 open(sys.argv[2], 'wb').write(parts[1].get_content().encode())
 open(sys.argv[3], 'wb').write(parts[2].get_content())
 ";
@@ -25,40 +26,51 @@ fn skipped(why: &str) {
     eprintln!("SKIPPED: {why}");
 }
 
-fn letter<'a>(addresses: &'a Addresses, text: &'a str, attached: &'a [u8]) -> Letter<'a> {
-    let date = Some("2026-12-01T18:00:00Z".parse().unwrap());
-    let to = addresses.of(Seat::P1);
-    Letter { to, subject: "duel: turn 2\r\nBcc: all", date, text, file_name: "duel/p1.bundle", attached }
+/// Writes a letter with an attachment.
+fn eml(addresses: &Addresses, text: &str, bytes: &[u8]) -> String {
+    let thread = Thread { id: "<c@x>".into(), references: vec!["<a@x>".into(), "<b@x>".into()] };
+    let letter = Letter {
+        route: addresses.route_to(Seat::P1),
+        subject: "duel: turn 2\r\nBcc: all",
+        date: Some("2026-12-01T18:00:00Z".parse().unwrap()),
+        thread: &thread,
+        text,
+        attached: &[Attachment { file_name: "duel/p1.bundle", bytes, is_text: false }],
+    };
+    letter.to_eml()
 }
 
 #[test]
 fn pm_29_a_mail_program_reads_what_was_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    let addresses = "p1 = ann@example.org".parse().unwrap();
+    let addresses = "p1 = ann@example.org\nhost = ben@example.org".parse().unwrap();
     let attached: Vec<u8> = (0..=255).cycle().take(1000).collect();
     let text = format!("Dear Ann \u{2014}\n.\nFrom here on:\n\n{VECTOR}");
-    let eml = letter(&addresses, &text, &attached).to_eml();
+    let letter = eml(&addresses, &text, &attached);
     assert!(
-        eml.is_ascii() && eml.split_inclusive('\n').all(|line| line.ends_with("\r\n") && line.len() <= 78)
+        letter.is_ascii()
+            && letter.split_inclusive('\n').all(|line| line.ends_with("\r\n") && line.len() <= 78)
     );
-    assert_eq!(eml.replace("\r\n", "").find(['\r', '\n']), None);
-    assert_eq!(letter(&addresses, &text, &attached).to_eml(), eml, "the same letter is the same bytes");
+    assert_eq!(letter.replace("\r\n", "").find(['\r', '\n']), None);
+    assert_eq!(eml(&addresses, &text, &attached), letter, "the same letter is the same bytes");
     // A paper in the text of a letter is found in the whole of it.
     assert_eq!(
-        MailedPaper::find(eml.as_bytes()).remove(0).paper,
+        MailedPaper::find(letter.as_bytes()).remove(0).paper,
         MailedPaper::find(VECTOR.as_bytes()).remove(0).paper
     );
     let nobody = Addresses::default();
-    assert!(!letter(&nobody, &text, &attached).to_eml().contains("To:"));
+    let letter_to_no_one = eml(&nobody, &text, &attached);
+    assert!(!["\r\nTo:", "From:", "\r\nReply-To:"].iter().any(|name| letter_to_no_one.contains(name)));
 
-    fs::write(path("letter.eml"), &eml).unwrap();
+    fs::write(path("letter.eml"), &letter).unwrap();
     let arguments = ["letter.eml", "text", "attached"].map(path);
     let Ok(read) = Command::new("python3").arg("-c").arg(READER).args(arguments).output() else {
         return skipped("there is no `python3` to read the letter");
     };
     assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
-    let headers = "ann@example.org\nduel: turn 2 Bcc: all\nTue, 01 Dec 2026 18:00:00 -0000\nduel_p1.bundle\n";
+    let headers = "ann@example.org\nduel: turn 2 Bcc: all\nTue, 01 Dec 2026 18:00:00 -0000\nduel_p1.bundle\n\
+                   ben@example.org\nben@example.org\n<c@x>\n<b@x>\n<a@x> <b@x>\n";
     assert_eq!(String::from_utf8(read.stdout).unwrap(), headers);
     assert_eq!(fs::read(path("attached")).unwrap(), attached);
     let text = fs::read_to_string(path("text")).unwrap().replace("\r\n", "\n");

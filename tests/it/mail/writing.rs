@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use turnfold_core::Seat;
 use turnfold_core::paper::{Nonce, PaperContent};
 use turnfold_replay::ReplayError;
-use turnfold_replay::mail::{PaperRequest, PaperWords, WrittenPaper, write_paper};
+use turnfold_replay::mail::{PaperRequest, PaperWords, ReceivedMail, WrittenPaper, write_paper};
 use turnfold_replay::signing::KeyFile;
 
 use super::false_desks::ended;
@@ -83,7 +83,8 @@ fn seal(plays: &[&str]) -> PaperWords {
 /// Has the host take what a player wrote, and tells what becomes of it.
 pub(super) fn send(post: &Post, written: &WrittenPaper) -> String {
     let mail = format!("Hello,\n> {}\n-- \nyours", written.mail.replace('\n', "\n> "));
-    let taken = post.host().unwrap().take(mail.as_bytes(), &[Seat::P1, Seat::P2]).unwrap();
+    let taken =
+        post.host().unwrap().take(&ReceivedMail::read(mail.as_bytes()), &[Seat::P1, Seat::P2]).unwrap();
     taken.iter().map(|taken| taken.outcome.to_string()).collect::<Vec<_>>().join(", ")
 }
 

@@ -8,8 +8,9 @@ use turnfold_core::rules::desk::State;
 use turnfold_core::{Digest, Seat};
 use turnfold_store::Seq;
 
-use super::letter::{LetterText, Text, salutation};
+use super::letter::LetterText;
 use super::letter_part::{MailLogs, sentences};
+use super::letter_words::{Text, salutation};
 use super::outbox::LetterName;
 use super::report::TurnOverview;
 use super::take::{PaperOutcome, TakenPaper};
@@ -111,7 +112,8 @@ impl<'a> AnswerLetter<'a> {
             text.paragraph("The digest of the paper is");
             text.block([digest.to_string().as_str()]);
         }
-        LetterText { subject: format!("[{}] {subject}", mail.of.name), text: text.into_string() }
+        let subject = format!("[{}] {subject}", mail.of.name);
+        LetterText { subject, text: text.into_string(), ..LetterText::default() }
     }
 }
 

@@ -1,41 +1,55 @@
-//! Letters as files that any mailer sends, and the words of their text (PM-29).
+//! Letters as files that any mailer sends (PM-29).
 
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
-use turnfold_core::Seat;
 use turnfold_core::paper::DeskTime;
-use turnfold_core::rules::desk::State;
 
-use super::post_folder::MailAddress;
+use super::addresses::Route;
+use super::letter_words::COLUMNS;
+use super::thread::Thread;
 
-/// The most columns of the text (PM-29).
-const COLUMNS: usize = 72;
 /// The columns of an attachment's base64.
 const BASE64_COLUMNS: usize = 76;
 
-/// A letter with one attachment. Its bytes follow from these fields alone.
+/// A letter with attachments. Its bytes follow from these fields alone.
 #[derive(Clone, Copy, Debug)]
 pub struct Letter<'a> {
-    /// The address; without one the line `To:` is missing.
-    pub to: Option<&'a MailAddress>,
+    /// The addresses.
+    pub route: Route<'a>,
     /// The subject.
     pub subject: &'a str,
     /// The date: the desk's clock, which is the same on every machine.
     pub date: Option<DeskTime>,
+    /// Its place among the letters to the seat.
+    pub thread: &'a Thread,
     /// The text. Long lines are broken, and other characters are replaced by US-ASCII.
     pub text: &'a str,
-    /// The name of the attachment: letters, digits, `.`, `_` and `-`.
+    /// The attachments.
+    pub attached: &'a [Attachment<'a>],
+}
+
+/// A file that goes with a letter.
+#[derive(Clone, Copy, Debug)]
+pub struct Attachment<'a> {
+    /// Its name: letters, digits, `.`, `_` and `-`.
     pub file_name: &'a str,
-    /// The attachment.
-    pub attached: &'a [u8],
+    /// Its bytes.
+    pub bytes: &'a [u8],
+    /// Whether it is a text in UTF-8.
+    pub is_text: bool,
 }
 
 /// What a letter says.
+#[derive(Default)]
 pub(super) struct LetterText {
     pub(super) subject: String,
     pub(super) text: String,
+    /// The `Message-ID` of a mail that it answers.
+    pub(super) in_reply_to: Option<String>,
+    /// The rules of the game, if they go with it.
+    pub(super) rulebook: Option<String>,
 }
 
 impl Letter<'_> {
@@ -47,15 +61,16 @@ impl Letter<'_> {
     pub fn to_eml(&self) -> String {
         let text = plain(self.text);
         let boundary = format!("turnfold-{:.32}", blake3::hash(text.as_bytes()).to_hex().as_str());
-        let mut lines = Vec::new();
-        if let Some(to) = self.to {
-            lines.push(format!("To: {to}"));
-        }
+        let mut lines: Vec<_> =
+            self.route.lines().iter().map(|(name, value)| format!("{name}: {value}")).collect();
         lines.push(subject_line(self.subject));
         if let Some(date) = self.date.and_then(rfc_date) {
             lines.push(format!("Date: {date}"));
         }
+        lines.extend(self.thread.lines());
         lines.extend([
+            // A notice of absence does not answer it (RFC 3834).
+            "Auto-Submitted: auto-generated".into(),
             "MIME-Version: 1.0".into(),
             "Content-Type: multipart/mixed;".into(),
             format!(" boundary=\"{boundary}\""),
@@ -66,15 +81,19 @@ impl Letter<'_> {
             String::new(),
         ]);
         lines.extend(text.lines().map(unmistakable));
-        lines.extend([
-            format!("--{boundary}"),
-            "Content-Type: application/octet-stream".into(),
-            "Content-Transfer-Encoding: base64".into(),
-            "Content-Disposition: attachment;".into(),
-            format!(" filename=\"{}\"", self.file_name.replace(|kept| !is_of_file_name(kept), "_")),
-            String::new(),
-        ]);
-        lines.extend(base64_lines(self.attached));
+        for Attachment { file_name, bytes, is_text } in self.attached {
+            let content_type =
+                if *is_text { "text/plain; charset=utf-8" } else { "application/octet-stream" };
+            lines.extend([
+                format!("--{boundary}"),
+                format!("Content-Type: {content_type}"),
+                "Content-Transfer-Encoding: base64".into(),
+                "Content-Disposition: attachment;".into(),
+                format!(" filename=\"{}\"", file_name.replace(|kept| !is_of_file_name(kept), "_")),
+                String::new(),
+            ]);
+            lines.extend(base64_lines(bytes));
+        }
         lines.push(format!("--{boundary}--"));
         lines.iter().fold(String::new(), |mut eml, line| {
             write!(eml, "{line}\r\n").expect("writing to a string cannot fail");
@@ -154,116 +173,6 @@ fn broken(line: &str) -> impl Iterator<Item = String> {
         let (head, tail) = rest.split_at(space.unwrap_or(room));
         lines.push(format!("{begin}{}", head.trim_end()));
         (rest, begin) = (tail.trim_start(), "  ");
-    }
-}
-
-/// Writes a time for people.
-pub(super) fn time(time: DeskTime) -> String {
-    let seconds = i64::try_from(time.unix_seconds()).ok();
-    let at = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
-    at.map_or_else(|| time.to_string(), |at| at.strftime("%a %-d %b %Y, %H:%M UTC").to_string())
-}
-
-/// Writes a seat for one reader, who is `you`.
-pub(super) fn seat(seat: Seat, reader: Seat) -> String {
-    if seat == reader { "you".into() } else { seat.name().into() }
-}
-
-/// Writes seats with ` and ` before the last.
-pub(super) fn seats(seats: &[Seat], reader: Seat) -> String {
-    let names: Vec<_> = seats.iter().map(|name| seat(*name, reader)).collect();
-    match names.split_last() {
-        None => "no one".into(),
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-    }
-}
-
-/// Writes the first line of a letter.
-pub(super) fn salutation(state: &State, reader: Seat) -> String {
-    let name = state.name_of(reader).unwrap_or("player");
-    format!("Dear {name},")
-}
-
-/// The text of a letter: paragraphs with an empty line between them.
-#[derive(Default)]
-pub(super) struct Text(String);
-
-impl Text {
-    /// Adds words, broken into lines.
-    pub(super) fn paragraph(&mut self, words: &str) {
-        self.gap();
-        self.fill("", words);
-    }
-
-    /// Adds a heading.
-    pub(super) fn heading(&mut self, words: &str) {
-        self.gap();
-        self.line(words);
-        self.line(&"-".repeat(words.len()));
-    }
-
-    /// Adds a list.
-    pub(super) fn items(&mut self, items: &[String]) {
-        self.gap();
-        for words in items {
-            self.item(words);
-        }
-    }
-
-    /// Adds an item of a list.
-    pub(super) fn item(&mut self, words: &str) {
-        self.fill("  * ", words);
-    }
-
-    /// Adds lines as they are, each indented.
-    pub(super) fn block<'a>(&mut self, lines: impl IntoIterator<Item = &'a str>) {
-        self.gap();
-        for line in lines {
-            let indent = if line.is_empty() { "" } else { "    " };
-            self.line(&format!("{indent}{line}"));
-        }
-    }
-
-    /// Adds a line as it is.
-    pub(super) fn line(&mut self, line: &str) {
-        writeln!(self.0, "{}", line.trim_end()).expect("writing to a string cannot fail");
-    }
-
-    /// Adds an empty line, unless there is one or nothing yet.
-    pub(super) fn gap(&mut self) {
-        if !self.0.is_empty() && !self.0.ends_with("\n\n") {
-            self.0.push('\n');
-        }
-    }
-
-    /// Adds words behind a mark, with the following lines as far to the right.
-    pub(super) fn fill(&mut self, mark: &str, words: &str) {
-        self.fill_with(mark, words.split(' '));
-    }
-
-    /// Adds unbroken pieces behind a mark, with the following lines as far to the right.
-    pub(super) fn fill_with<'a>(&mut self, mark: &str, pieces: impl IntoIterator<Item = &'a str>) {
-        let mut line = mark.to_owned();
-        let indent = " ".repeat(mark.len());
-        let mut is_fresh = true;
-        for word in pieces {
-            if !is_fresh && line.len() + 1 + word.len() > COLUMNS {
-                self.line(&line);
-                line.clone_from(&indent);
-                is_fresh = true;
-            }
-            if !is_fresh {
-                line.push(' ');
-            }
-            line.push_str(word);
-            is_fresh = false;
-        }
-        self.line(&line);
-    }
-
-    pub(super) fn into_string(self) -> String {
-        self.0
     }
 }
 

@@ -9,7 +9,7 @@ use turnfold_store::{BranchName, MatchName, Seq, StoreReader};
 
 use super::desk_history::DeskHistory;
 use super::desk_turn::AppliedEntry;
-use super::letter::{seat, seats, time};
+use super::letter_words::{seat, seats, time};
 use super::pairing::{MailMatch, branch_of};
 use crate::bundle::{LineRecords, MatchPart, SeatRecords, StoreRecords, write_bundle};
 use crate::drawing::{Highlights, text};

@@ -9,15 +9,18 @@ use turnfold_core::rules::desk::{Effect, State};
 use turnfold_core::{Registry, Seat};
 use turnfold_store::{MatchName, StoreReader};
 
+use super::addresses::Addresses;
 use super::answer::AnswerLetter;
 use super::desk_history::DeskHistory;
 use super::desk_turn::AppliedEntry;
-use super::letter::{Letter, LetterText, subject_line};
+use super::letter::{Attachment, Letter, LetterText, subject_line};
 use super::letter_part::{LetterPart, MailLogs, signed_bundle, spectators_bundle};
 use super::outbox::{LetterName, Outbox};
-use super::post_folder::Addresses;
+use super::received_mail::ReceivedMail;
 use super::report::Report;
 use super::take::TakenPaper;
+use super::thread::Thread;
+use super::unread::UnreadMail;
 use crate::bundle::SeatRecords;
 use crate::error::ReplayError;
 use crate::signing::Signers;
@@ -85,6 +88,32 @@ impl MailRoom<'_> {
         self.answer(&mail, &recorded)
     }
 
+    /// Writes the answers to a mail that the outbox does not have: to its papers or, where it has none that can be read, one
+    /// letter to the seat with the sender's address (PM-51). Returns the answers written now.
+    ///
+    /// # Errors
+    /// As for [`write_reports`](Self::write_reports).
+    pub fn answer_mail(
+        &self,
+        received: &ReceivedMail,
+        papers: &[TakenPaper],
+    ) -> Result<Vec<LetterName>, ReplayError> {
+        let mail = MailLogs::read(self.store, self.registry, self.game)?;
+        let seat = received.from.as_ref().and_then(|from| self.addresses.seat_of(from));
+        let Some(unread) = seat.and_then(|seat| UnreadMail::of(received, papers, seat, &mail)) else {
+            return self.answer(&mail, papers);
+        };
+        let written = self.send(&mail, [(unread.name(), unread)], |unread, state, _| {
+            let letter = unread.write(state);
+            let line = subject_line(&letter.subject) + "\r\n";
+            let count = self.outbox.count(unread.name().seat, &line).map_err(ReplayError::Outbox)?;
+            let alike = self.outbox.alike(unread.name()).map_err(ReplayError::Outbox)?;
+            Ok(Some(letter).filter(|_| count < UnreadMail::ANSWERS_MAX && alike.is_empty()))
+        })?;
+        self.outbox.sync().map_err(ReplayError::Outbox)?;
+        Ok(written)
+    }
+
     fn answer(&self, mail: &MailLogs<'_>, papers: &[TakenPaper]) -> Result<Vec<LetterName>, ReplayError> {
         let answers = AnswerLetter::all(papers, mail).into_iter().map(|answer| (answer.name, answer));
         let written = self.send(mail, answers, |answer, state, file| {
@@ -113,6 +142,7 @@ impl MailRoom<'_> {
                 due.push((name, letter));
             }
         }
+        let reports = if due.is_empty() { Vec::new() } else { occasions(&mail.desk) };
         let states = mail.desk.states(&due.iter().map(|(name, _)| name.desk_size).collect());
         let mut written = Vec::new();
         for (name, letter) in due {
@@ -120,15 +150,26 @@ impl MailRoom<'_> {
             let Some(state) = states.get(&desk_size) else { continue };
             // Short enough to type.
             let file_name = format!("{:.32}-{desk_size}-{seat}.bundle", self.game.as_str());
-            let Some(LetterText { subject, text }) = write(&letter, state, &file_name)? else { continue };
-            let attached = attached(mail, self.signers, seat, desk_size)?;
+            let Some(LetterText { subject, text, in_reply_to, rulebook }) =
+                write(&letter, state, &file_name)?
+            else {
+                continue;
+            };
+            let bundle = attached(mail, self.signers, seat, desk_size)?;
+            let rules_name = format!("{}-rules.txt", mail.of.rules.name());
+            let rules = rulebook.as_ref().map(|rules| (rules_name.as_str(), rules.as_bytes(), true));
+            let files = [Some((file_name.as_str(), bundle.as_slice(), false)), rules].into_iter().flatten();
+            let files: Vec<_> =
+                files.map(|(file_name, bytes, is_text)| Attachment { file_name, bytes, is_text }).collect();
+            let mut thread = Thread::of(&mail.of.terms, name, followed(&reports, name));
+            thread.references.extend(in_reply_to);
             let letter = Letter {
-                to: self.addresses.of(seat),
+                route: self.addresses.route_to(seat),
                 subject: &subject,
                 date: state.clock(),
+                thread: &thread,
                 text: &text,
-                file_name: &file_name,
-                attached: &attached,
+                attached: &files,
             };
             if self.outbox.put(name, &letter.to_eml()).map_err(ReplayError::Outbox)? {
                 written.push(name);
@@ -190,6 +231,18 @@ fn occasions(desk: &DeskHistory) -> Vec<Occasion> {
         }
     }
     found
+}
+
+/// Returns the reports that a letter follows in its thread: the first to the seat, and the last before it.
+fn followed(reports: &[Occasion], name: LetterName) -> Vec<LetterName> {
+    let LetterName { desk_size, seat, .. } = name;
+    let of_seat = reports.iter().filter(|report| report.size < desk_size && report.seats.contains(&seat));
+    let mut earlier: Vec<_> =
+        of_seat.map(|report| LetterName { desk_size: report.size, seat, answers: None }).collect();
+    if earlier.len() > 2 {
+        earlier.drain(1..earlier.len() - 1);
+    }
+    earlier
 }
 
 /// Whether all seats get a report of it (PM-29).

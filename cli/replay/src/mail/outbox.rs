@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use turnfold_core::{Digest, Seat};
 
+use super::addresses::Route;
 use crate::signing::{make_folders, sync_folder_of};
 
 /// The name of a letter in the outbox.
@@ -90,6 +91,11 @@ impl Outbox {
     pub(super) fn alike(&self, name: LetterName) -> io::Result<Vec<String>> {
         let name = name.to_string();
         let end = name.split_once('-').map(|(_, end)| format!("-{end}")).unwrap_or_default();
+        self.read(|name| name.ends_with(&end))
+    }
+
+    /// Returns the letters whose names are wanted, including sent ones.
+    fn read(&self, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
         let mut found = Vec::new();
         for folder in [self.folder.clone(), self.folder.join(Self::SENT)] {
             let listed = match fs::read_dir(folder) {
@@ -98,7 +104,7 @@ impl Outbox {
             };
             for entry in listed {
                 let entry = entry?;
-                if entry.file_name().to_string_lossy().ends_with(&end) {
+                if is_wanted(&entry.file_name().to_string_lossy()) {
                     found.push(fs::read_to_string(entry.path())?);
                 }
             }
@@ -123,18 +129,29 @@ impl Outbox {
         Ok(UnsentLetters { letters, _lock: lock })
     }
 
-    /// Gives a letter the line `To:`, if the address came later than the letter. Returns `false` if it has no address.
+    /// Gives a letter the lines `From:`, `Reply-To:` and `To:` that it does not have, because their address came later than
+    /// the letter. Returns `false` if it has no `To:`.
     ///
     /// # Errors
     /// Errors of the file system.
-    pub fn complete(&self, letter: &UnsentLetter, address: Option<impl fmt::Display>) -> io::Result<bool> {
+    pub fn complete(&self, letter: &UnsentLetter, route: Route<'_>) -> io::Result<bool> {
         let text = fs::read_to_string(&letter.path)?;
-        if text.starts_with("To: ") {
-            return Ok(true);
+        let head = text.split("\r\n\r\n").next().unwrap_or_default();
+        let has = |name: &str| head.lines().any(|line| line.starts_with(&format!("{name}: ")));
+        let lines = route.lines();
+        let missing = lines.iter().filter(|(name, _)| !has(name));
+        let missing: Vec<_> = missing.map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        if !missing.is_empty() {
+            self.write_whole(&letter.name, format!("{}{text}", missing.concat()).as_bytes())?;
         }
-        let Some(address) = address else { return Ok(false) };
-        self.write_whole(&letter.name, format!("To: {address}\r\n{text}").as_bytes())?;
-        Ok(true)
+        Ok(has("To") || route.to.is_some())
+    }
+
+    /// Returns how many letters to a seat have this subject line, including sent ones.
+    pub(super) fn count(&self, seat: Seat, subject: &str) -> io::Result<usize> {
+        let of_seat = format!("-{seat}-");
+        let is_it = |name: &str| name.contains(&of_seat);
+        Ok(self.read(is_it)?.iter().filter(|letter| letter.contains(subject)).count())
     }
 
     /// Moves a letter to the letters that were sent, durably.
@@ -157,6 +174,14 @@ impl Outbox {
         }
         sync_folder_of(&self.folder.join(Self::SENT))?;
         self.folder.ancestors().take(self.new_folders).try_for_each(sync_folder_of)
+    }
+
+    /// Writes a file whole next to the outbox, durably.
+    pub(super) fn write_next_to(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let folder = self.folder.parent().unwrap_or(&self.folder);
+        let within = Self::at(folder);
+        within.write_whole(name, bytes)?;
+        sync_folder_of(&folder.join(name))
     }
 
     /// PM-34: a draft is on disk before it gets the name of the letter, so a letter is whole whenever it is there.

@@ -5,8 +5,9 @@ use turnfold_core::Seat;
 use turnfold_core::paper::{OrdersAhead, PaperLine};
 use turnfold_core::rules::desk::{Desk, OfferView, SeatView, State, View};
 
-use super::letter::{LetterText, Text, salutation, seats, time};
+use super::letter::LetterText;
 use super::letter_part::{KnownGame, LetterPart, MailLogs, ending, sentences};
+use super::letter_words::{Text, salutation, seats, time};
 use crate::error::ReplayError;
 use crate::program;
 use crate::viewer::Viewer;
@@ -49,7 +50,7 @@ impl Report {
             ahead_in_words(ahead, &mut text);
         }
         let subject = format!("[{}] {}", mail.of.name, turn.subject());
-        Ok(LetterText { subject, text: text.into_string() })
+        Ok(LetterText { subject, text: text.into_string(), ..LetterText::default() })
     }
 
     /// Lists what happened since the report before, at the desk and in the game.

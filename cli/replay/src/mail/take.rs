@@ -11,6 +11,7 @@ use turnfold_store::Seq;
 use super::desk_turn::AppliedEntry;
 use super::host::MailHost;
 use super::paper_form::{FoundPaper, MailedPaper};
+use super::received_mail::ReceivedMail;
 use crate::error::ReplayError;
 
 /// The most papers of a seat that are recorded between two positions (PM-26).
@@ -35,6 +36,20 @@ pub struct TakenPaper {
 }
 
 impl TakenPaper {
+    /// Whether the paper is not recorded now and may be later: the host admits its player, or the match comes to its turn.
+    #[must_use]
+    pub fn may_be_taken_later(&self) -> bool {
+        let is_join =
+            self.paper.as_ref().is_some_and(|paper| matches!(paper.paper().content(), PaperContent::Join(_)));
+        match &self.outcome {
+            PaperOutcome::NeedsAdmit(_) => true,
+            PaperOutcome::Rejected { code, .. } => {
+                ["hosted_first", "wait_for_seals"].contains(code) || *code == "not_yet" && !is_join
+            }
+            _ => false,
+        }
+    }
+
     /// Returns the paper that an entry of the desk records, if it does, as when it comes again.
     pub(super) fn on_record(entry: &AppliedEntry) -> Option<Self> {
         let Command::Paper(paper) = &entry.command else { return None };
@@ -131,7 +146,7 @@ impl MailHost<'_> {
     ///
     /// # Errors
     /// Errors of the store. What is wrong with a paper is no error.
-    pub fn take(&mut self, mail: &[u8], admitted: &[Seat]) -> Result<Vec<TakenPaper>, ReplayError> {
+    pub fn take(&mut self, mail: &ReceivedMail, admitted: &[Seat]) -> Result<Vec<TakenPaper>, ReplayError> {
         let take = |FoundPaper { line, paper }| match paper {
             Ok(mailed) => Ok(TakenPaper { line, ..self.take_paper(mailed.signed, admitted)? }),
             Err(error) => {
@@ -139,7 +154,17 @@ impl MailHost<'_> {
                 Ok(TakenPaper { line, paper: None, outcome, seq: None, is_new: false })
             }
         };
-        MailedPaper::find(mail).into_iter().map(take).collect()
+        mail.papers().into_iter().map(take).collect()
+    }
+
+    /// Returns `true` for a mail that has papers, but none for this match (PM-53).
+    #[must_use]
+    pub fn is_for_another(&self, mail: &ReceivedMail) -> bool {
+        let papers: Vec<_> = mail.papers().into_iter().filter_map(|found| found.paper.ok()).collect();
+        let is_of_this = |paper: &MailedPaper| {
+            *paper.signed.paper().head().match_id.as_bytes() == self.of.genesis.match_id
+        };
+        !papers.is_empty() && !papers.iter().any(is_of_this)
     }
 
     /// Takes one paper. A paper that was recorded before has the same outcome again (PM-10).

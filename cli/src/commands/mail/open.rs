@@ -7,7 +7,9 @@ use turnfold_core::trust::VerifierKey;
 use turnfold_replay::ReplayError;
 use turnfold_replay::history::find_rules;
 use turnfold_replay::history::revision::new_match_name;
-use turnfold_replay::mail::{GameTerms, MailMatch, NewMailMatch, TermsSource, start_for_mail};
+use turnfold_replay::mail::{
+    AddressLine, Addresses, GameTerms, MailMatch, NewMailMatch, TermsSource, start_for_mail,
+};
 use turnfold_store::MatchName;
 
 use super::post::{HostArgs, letter_lines};
@@ -26,12 +28,17 @@ use crate::{clock, files, limits, random};
 /// memory refuses terms by which the game would stall, run on, or end too early. A player who wants a seat answers the invitation
 /// with a `join` paper, and `mail take --admit SEAT` admits them.
 ///
+/// `addresses`, next to the outbox, has a line such as `p1 = ann@example.org` for each player, and `host = games@example.org`
+/// for the host; `--to` writes these lines. They become `To:`, `From:` and `Reply-To:` of the letters. You may change the file
+/// at any time. It is in no log, bundle or backup.
+///
 /// With fair dice, no one can foresee or choose a roll, and anyone can recompute it. Games with seeded dice, or whose setup
 /// deals secrets, cannot be played by mail, because every player has the setup.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example: turnfold mail open duel --rules initiative --setup duel.toml --desk desk.toml --key ann.key"
-)]
+#[command(after_help = "Examples:
+  turnfold mail open duel --rules initiative --setup duel.toml --desk desk.toml --key ann.key
+  turnfold mail open duel --rules initiative --setup duel.toml --desk desk.toml --key ann.key \
+    --to p1=ben@example.org --to p2=cleo@example.org --to host=ann@example.org")]
 pub(crate) struct Args {
     /// Name of the match, at most 59 characters
     #[arg(value_name = "MATCH", value_parser = new_match_name)]
@@ -48,6 +55,10 @@ pub(crate) struct Args {
     /// The terms of play, a TOML file [default: the terms that the game names]
     #[arg(long, value_name = "FILE")]
     desk: Option<PathBuf>,
+
+    /// The address of a player or of the host, as in `--to p1=ann@example.org --to host=games@example.org`; kept in `addresses`
+    #[arg(long, value_name = "SEAT=ADDRESS", value_parser = address_line)]
+    to: Vec<AddressLine>,
 
     /// Where rolls come from
     #[arg(long, value_enum, default_value_t = MailDice::Recorded)]
@@ -66,6 +77,11 @@ enum MailDice {
     Fair,
 }
 
+/// Reads `SEAT=ADDRESS`.
+fn address_line(text: &str) -> Result<AddressLine, String> {
+    text.parse().map_err(|error: turnfold_core::Malformed| error.0)
+}
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let rules = find_rules(&args.rules, &context.registry)?;
     let setup = read_setup(&*rules, &args.setup)?;
@@ -76,6 +92,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let room = args.host.post_room(context)?;
     room.require_readable_addresses()?;
     let name = &args.match_name;
+    let addresses = Addresses::of_lines(&args.to, game.players().len())
+        .map_err(|error| Failure::usage(format!("`--to`: {}", error.0)))?;
     let new = NewMailMatch {
         name,
         rules: rules.clone(),
@@ -95,7 +113,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         error => error.into(),
     })?;
     let of = MailMatch::find(&store, name, &context.registry)?;
-    let post = room.of(&store, name)?;
+    let post = room.with_addresses(&store, name, &addresses)?;
     let letters = post.write(&store, [], context)?;
     drop(store);
     let host: Option<VerifierKey> = of.terms.host.parse().ok();

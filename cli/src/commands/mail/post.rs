@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use turnfold_core::Seat;
 use turnfold_replay::ReplayError;
-use turnfold_replay::mail::{Addresses, LetterName, MailRoom, PostFolder, TakenPaper, addresses_in};
+use turnfold_replay::mail::{
+    Addresses, LetterName, MailRoom, PostFolder, ReceivedMail, TakenPaper, addresses_in,
+};
 use turnfold_replay::signing::Signers;
 use turnfold_store::{MatchName, StoreReader};
 
@@ -62,6 +64,18 @@ impl PostRoom {
         Ok(())
     }
 
+    /// Finds the post of a new match, and adds these addresses to its own.
+    pub(super) fn with_addresses<'a>(
+        &'a self,
+        store: &StoreReader,
+        game: &'a MatchName,
+        added: &Addresses,
+    ) -> Result<Post<'a>, Failure> {
+        let folder = PostFolder::of(&self.folder, store, game)?;
+        folder.add_addresses(added)?;
+        Ok(Post { room: self, game, addresses: folder.addresses()?, folder })
+    }
+
     /// Finds the post of a match. Errors in its addresses are reported before anything is recorded.
     pub(super) fn of<'a>(&'a self, store: &StoreReader, game: &'a MatchName) -> Result<Post<'a>, Failure> {
         let folder = PostFolder::of(&self.folder, store, game)?;
@@ -75,17 +89,22 @@ impl Post<'_> {
         self.folder.is_within().then_some(self.folder.path())
     }
 
-    /// Writes the answers to the papers of mails, and every report that the desk's log calls for and the outbox does not
+    /// Returns the seat that has the sender's address of a mail.
+    pub(super) fn seat_of(&self, mail: &ReceivedMail) -> Option<Seat> {
+        mail.from.as_ref().and_then(|from| self.addresses.seat_of(from))
+    }
+
+    /// Writes the answers to mails, and every report that the desk's log calls for and the outbox does not
     /// have. Returns the names of the letters that were written now, with their folder where the match has its own.
     pub(super) fn write<'a>(
         &self,
         store: &StoreReader,
-        mails: impl IntoIterator<Item = &'a [TakenPaper]>,
+        mails: impl IntoIterator<Item = (&'a ReceivedMail, &'a [TakenPaper])>,
         context: &Context,
     ) -> Result<Vec<String>, Failure> {
         self.write_with(store, context, |room| {
-            mails.into_iter().try_fold(Vec::new(), |mut written, papers| {
-                written.extend(room.write_answers(papers)?);
+            mails.into_iter().try_fold(Vec::new(), |mut written, (mail, papers)| {
+                written.extend(room.answer_mail(mail, papers)?);
                 Ok(written)
             })
         })

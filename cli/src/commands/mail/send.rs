@@ -30,7 +30,7 @@ pub(super) fn send(
     let unsent = outbox.unsent().map_err(failed)?;
     let mut report = SendReport::default();
     for letter in &unsent.letters {
-        if !outbox.complete(letter, addresses.of(letter.seat)).map_err(failed)? {
+        if !outbox.complete(letter, addresses.route_to(letter.seat)).map_err(failed)? {
             if !hosted.contains(&letter.seat) {
                 let why = format!("`addresses` has no line such as `{} = ann@example.org`", letter.seat);
                 report.not_sent.push((letter.name.clone(), why));

@@ -1,40 +1,54 @@
 //! `turnfold mail take`: papers from mails, recorded at the desk (PM-26).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use turnfold_core::Seat;
 use turnfold_core::paper::SignedPaper;
-use turnfold_replay::mail::{MailHost, PaperOutcome, TakenPaper};
+use turnfold_replay::InputError;
+use turnfold_replay::mail::{MailHost, PaperOutcome, ReceivedMail, TakenPaper};
 use turnfold_store::MatchName;
 
-use super::post::{HostArgs, letter_lines};
+use super::maildir::Maildir;
+use super::post::{HostArgs, Post, letter_lines};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{input_name, read_input_or_stdin};
+use crate::output::Line;
 use crate::{clock, limits};
 
 /// Record the papers of mails at the desk, and answer them
 ///
-/// A mail is a file of at most 1 MiB, as saved by a mail program; `-` is standard input. Text around the papers is ignored. A
-/// paper that was recorded already is answered as before and recorded only once. Take the mails of a turn before `mail run`
-/// moves the clock. Every recorded paper gets its own reply. The rejected papers of a mail are answered together, with one
-/// letter to each seat that they name.
+/// A mail is a file of at most 1 MiB, as saved by a mail program; `-` is standard input. Papers are found in its text, in its
+/// attachments and in mails attached to it, however the mail program encoded them; a text that was saved from a mail does as
+/// well. Text around the papers is ignored. A paper that was recorded already is answered as before and recorded only once.
+/// Take the mails of a turn before `mail run` moves the clock. Every recorded paper gets its own reply. The rejected papers of
+/// a mail are answered together, with one letter to each seat that they name. A mail without a paper is answered with what was
+/// expected, if `addresses` has its sender.
+///
+/// With `--maildir`, the mails are those that wait in a Maildir: in `new`, and in `cur` without the flag S. A mail that was
+/// taken moves to `cur` with the flag S. A mail for another match, from an unknown sender without a paper, or with a paper that
+/// can only be taken later stays as it is.
 ///
 /// Exits with 1 if a paper was not recorded; keep its mail. `fork` means that a player signed another history of the desk than
 /// this one: find out which is right before you continue.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   turnfold mail take duel reply.txt --key ann.key
-  turnfold mail take duel join.txt --admit p1 --key ann.key")]
+  turnfold mail take duel join.eml --admit p1 --key ann.key
+  turnfold mail take duel --maildir ~/Maildir --key ann.key")]
 pub(crate) struct Args {
     /// The match
     #[arg(value_name = "MATCH")]
     match_name: MatchName,
 
     /// The mails
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "maildir", conflicts_with = "maildir")]
     files: Vec<PathBuf>,
+
+    /// Take the mails that wait in this Maildir
+    #[arg(long, value_name = "DIR")]
+    maildir: Option<PathBuf>,
 
     /// Admit the new player who joins this seat, or is offered as its replacement, in these mails
     #[arg(long, value_name = "SEAT")]
@@ -44,46 +58,116 @@ pub(crate) struct Args {
     host: HostArgs,
 }
 
+/// A mail, and the papers taken from it.
+struct TakenMail {
+    /// Its name as printed.
+    name: String,
+    path: PathBuf,
+    mail: ReceivedMail,
+    papers: Vec<TakenPaper>,
+}
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    // Nothing is taken where a mail cannot be read.
-    let mails =
-        args.files.iter().map(|path| Ok((input_name(path), read_input_or_stdin(path, &limits::MAIL)?)));
-    let mails: Vec<_> = mails.collect::<Result<_, Failure>>()?;
+    let maildir = args.maildir.as_deref().map(Maildir::open).transpose()?;
+    let mails = match &maildir {
+        Some(maildir) => waiting_mails(maildir, context)?,
+        // Nothing is taken where a mail cannot be read.
+        None => args.files.iter().map(|path| read(path)).collect::<Result<_, _>>()?,
+    };
     let room = args.host.post_room(context)?;
     let store = context.open_store()?;
     let now_ms = clock::now_ms()?;
     let mut host = MailHost::of(&store, &args.match_name, &context.registry, &room.signers, now_ms)?;
     let post = room.of(&store, &args.match_name)?;
     let mut taken = Vec::new();
-    for (name, mail) in &mails {
-        let papers = host.take(mail, &args.admit)?;
-        taken.push((name, papers));
+    for (path, mail) in mails {
+        if maildir.is_some() && host.is_for_another(&mail) {
+            continue;
+        }
+        let papers = host.take(&mail, &args.admit)?;
+        taken.push(TakenMail { name: input_name(&path).into_owned(), path, mail, papers });
     }
-    let papers = taken.iter().map(|(_, papers)| papers.as_slice());
+    let papers = taken.iter().map(|taken| (&taken.mail, taken.papers.as_slice()));
     let letters = post.write(&store, papers, context)?;
     drop(store);
-    for (name, papers) in &taken {
-        if papers.is_empty() {
-            print(name, None, context)?;
+    for of in &taken {
+        if let Some(maildir) = maildir.as_ref().filter(|_| of.is_done(&post)) {
+            maildir.mark_taken(&of.path)?;
         }
-        papers.iter().try_for_each(|paper| print(name, Some(paper), context))?;
+        of.print(&post, context)?;
     }
     context.output.note(letter_lines(&letters))?;
-    let forked =
-        taken.iter().flat_map(|(_, papers)| papers).find(|paper| paper.outcome == PaperOutcome::Fork);
+    exit_status(&taken, context)
+}
+
+/// Reads a mail.
+fn read(path: &Path) -> Result<(PathBuf, ReceivedMail), InputError> {
+    Ok((path.into(), ReceivedMail::read(&read_input_or_stdin(path, &limits::MAIL)?)))
+}
+
+/// Reads the mails of a Maildir. A mail that is too long is named and stays.
+fn waiting_mails(maildir: &Maildir, context: &mut Context) -> Result<Vec<(PathBuf, ReceivedMail)>, Failure> {
+    let mut mails = Vec::new();
+    for path in maildir.waiting()? {
+        match read(&path) {
+            Ok(mail) => mails.push(mail),
+            // Another program has moved it.
+            Err(_) if !path.exists() => {}
+            Err(error @ InputError::TooLong { .. }) => {
+                context.output.note([Line::from(format!("{error}; it stays in the Maildir"))])?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(mails)
+}
+
+fn exit_status(taken: &[TakenMail], context: &mut Context) -> Result<ExitStatus, Failure> {
+    let papers = || taken.iter().flat_map(|taken| &taken.papers);
+    let forked = papers().find(|paper| paper.outcome == PaperOutcome::Fork);
     if let Some(seat) = forked.and_then(|paper| paper.paper.as_ref()).map(|paper| paper.paper().head().seat) {
         context.output.flush()?;
         let message = format!("fork: {seat} has seen another history");
         return Err(Failure::negative(message).hint("keep that mail: it proves what the player was shown"));
     }
-    let is_all = taken
-        .iter()
-        .all(|(_, papers)| !papers.is_empty() && papers.iter().all(|paper| paper.outcome.is_recorded()));
-    Ok(ExitStatus::from(is_all))
+    let is_all = taken.iter().all(|taken| !taken.papers.is_empty());
+    Ok(ExitStatus::from(is_all && papers().all(|paper| paper.outcome.is_recorded())))
 }
 
-/// Prints a paper with its outcome, or that a mail has none.
-fn print(file: &str, taken: Option<&TakenPaper>, context: &mut Context) -> Result<(), Failure> {
+impl TakenMail {
+    /// Whether nothing more can come of the mail: every paper has its last outcome, and a mail without one was answered.
+    fn is_done(&self, post: &Post<'_>) -> bool {
+        let is_answered = !self.mail.is_automatic && post.seat_of(&self.mail).is_some();
+        let has_papers = !self.papers.is_empty() || is_answered;
+        has_papers && !self.papers.iter().any(TakenPaper::may_be_taken_later)
+    }
+
+    /// Returns why a mail without a paper gets no answer.
+    fn no_answer(&self, post: &Post<'_>) -> Option<&'static str> {
+        if self.mail.is_automatic {
+            Some("a program sent it, so it gets no answer")
+        } else if self.mail.from.is_some() && post.seat_of(&self.mail).is_none() {
+            Some("`addresses` does not have its sender, so it gets no answer")
+        } else {
+            None
+        }
+    }
+
+    fn print(&self, post: &Post<'_>, context: &mut Context) -> Result<(), Failure> {
+        if self.papers.is_empty() {
+            print(&self.name, None, self.no_answer(post), context)?;
+        }
+        self.papers.iter().try_for_each(|paper| print(&self.name, Some(paper), None, context))
+    }
+}
+
+/// Prints a paper with its outcome, or that a mail has none, and why it gets no answer.
+fn print(
+    file: &str,
+    taken: Option<&TakenPaper>,
+    no_answer: Option<&str>,
+    context: &mut Context,
+) -> Result<(), Failure> {
     let paper = taken.and_then(|taken| taken.paper.as_ref()).map(SignedPaper::paper);
     let answered = json!({
         "file": file,
@@ -94,13 +178,14 @@ fn print(file: &str, taken: Option<&TakenPaper>, context: &mut Context) -> Resul
         "digest": paper.map(|paper| paper.digest().to_string()),
         "outcome": taken.map_or("no_paper", |taken| taken.outcome.name()),
         "reason": taken.and_then(|taken| taken.outcome.code()),
-        "message": taken.and_then(|taken| taken.outcome.message()),
+        "message": taken.and_then(|taken| taken.outcome.message()).or(no_answer.map(Into::into)),
         "seq": taken.and_then(|taken| taken.seq),
         "is_new": taken.is_some_and(|taken| taken.is_new),
     });
     context.output.show(&answered, || {
         let Some(TakenPaper { line, outcome, seq, is_new, .. }) = taken else {
-            return vec![format!("{file}: no paper in it").into()];
+            let why = no_answer.map(|why| format!("; {why}")).unwrap_or_default();
+            return vec![format!("{file}: no paper in it{why}").into()];
         };
         let what = paper.map(|paper| (paper.head(), paper.content().kind()));
         let what = what.map(|(head, kind)| format!("{} {kind} {}: ", head.seat, head.number));

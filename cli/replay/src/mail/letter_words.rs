@@ -1,0 +1,121 @@
+//! The words of a letter: names, times and paragraphs (PM-29).
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use turnfold_core::Seat;
+use turnfold_core::paper::DeskTime;
+use turnfold_core::rules::desk::State;
+
+/// The most columns of the text (PM-29).
+pub(super) const COLUMNS: usize = 72;
+
+/// Writes a time for people.
+pub(super) fn time(time: DeskTime) -> String {
+    let seconds = i64::try_from(time.unix_seconds()).ok();
+    let at = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
+    at.map_or_else(|| time.to_string(), |at| at.strftime("%a %-d %b %Y, %H:%M UTC").to_string())
+}
+
+/// Writes a seat for one reader, who is `you`.
+pub(super) fn seat(seat: Seat, reader: Seat) -> String {
+    if seat == reader { "you".into() } else { seat.name().into() }
+}
+
+/// Writes seats with ` and ` before the last.
+pub(super) fn seats(seats: &[Seat], reader: Seat) -> String {
+    let names: Vec<_> = seats.iter().map(|name| seat(*name, reader)).collect();
+    match names.split_last() {
+        None => "no one".into(),
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+    }
+}
+
+/// Writes the first line of a letter.
+pub(super) fn salutation(state: &State, reader: Seat) -> String {
+    let name = state.name_of(reader).unwrap_or("player");
+    format!("Dear {name},")
+}
+
+/// The text of a letter: paragraphs with an empty line between them.
+#[derive(Default)]
+pub(super) struct Text(String);
+
+impl Text {
+    /// Adds words, broken into lines.
+    pub(super) fn paragraph(&mut self, words: &str) {
+        self.gap();
+        self.fill("", words);
+    }
+
+    /// Adds a heading.
+    pub(super) fn heading(&mut self, words: &str) {
+        self.gap();
+        self.line(words);
+        self.line(&"-".repeat(words.len()));
+    }
+
+    /// Adds a list.
+    pub(super) fn items(&mut self, items: &[String]) {
+        self.gap();
+        for words in items {
+            self.item(words);
+        }
+    }
+
+    /// Adds an item of a list.
+    pub(super) fn item(&mut self, words: &str) {
+        self.fill("  * ", words);
+    }
+
+    /// Adds lines as they are, each indented.
+    pub(super) fn block<'a>(&mut self, lines: impl IntoIterator<Item = &'a str>) {
+        self.gap();
+        for line in lines {
+            let indent = if line.is_empty() { "" } else { "    " };
+            self.line(&format!("{indent}{line}"));
+        }
+    }
+
+    /// Adds a line as it is.
+    pub(super) fn line(&mut self, line: &str) {
+        writeln!(self.0, "{}", line.trim_end()).expect("writing to a string cannot fail");
+    }
+
+    /// Adds an empty line, unless there is one or nothing yet.
+    pub(super) fn gap(&mut self) {
+        if !self.0.is_empty() && !self.0.ends_with("\n\n") {
+            self.0.push('\n');
+        }
+    }
+
+    /// Adds words behind a mark, with the following lines as far to the right.
+    pub(super) fn fill(&mut self, mark: &str, words: &str) {
+        self.fill_with(mark, words.split(' '));
+    }
+
+    /// Adds unbroken pieces behind a mark, with the following lines as far to the right.
+    pub(super) fn fill_with<'a>(&mut self, mark: &str, pieces: impl IntoIterator<Item = &'a str>) {
+        let mut line = mark.to_owned();
+        let indent = " ".repeat(mark.len());
+        let mut is_fresh = true;
+        for word in pieces {
+            if !is_fresh && line.len() + 1 + word.len() > COLUMNS {
+                self.line(&line);
+                line.clone_from(&indent);
+                is_fresh = true;
+            }
+            if !is_fresh {
+                line.push(' ');
+            }
+            line.push_str(word);
+            is_fresh = false;
+        }
+        self.line(&line);
+    }
+
+    pub(super) fn into_string(self) -> String {
+        self.0
+    }
+}

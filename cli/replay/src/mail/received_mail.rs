@@ -1,0 +1,176 @@
+//! Mails as mail programs make them: who sent one, and the texts in which papers may be (PM-50).
+
+use mail_parser::{HeaderName, Message, MessageParser, MessagePart, MimeHeaders, PartType};
+use turnfold_core::Digest;
+
+use super::addresses::MailAddress;
+use super::mail_text::{text_of_bytes, text_of_html, unflowed};
+use super::paper_form::{FoundPaper, MailedPaper};
+
+/// Headers by which a mail is known; text that someone saved has none of them.
+const HEADERS: [&str; 10] = [
+    "content-type",
+    "date",
+    "delivered-to",
+    "from",
+    "message-id",
+    "mime-version",
+    "received",
+    "return-path",
+    "subject",
+    "to",
+];
+
+/// A mail that came, or a text that someone saved from one.
+#[derive(Clone, Debug)]
+pub struct ReceivedMail {
+    /// The address of its sender.
+    pub from: Option<MailAddress>,
+    /// Its `Message-ID`, with angle brackets.
+    pub message_id: Option<String>,
+    /// Whether a program sent it on its own account, such as a notice of absence. Such a mail gets no answer, because two
+    /// programs could answer each other for ever (RFC 3834).
+    pub is_automatic: bool,
+    /// Whether a part of it is encrypted.
+    pub is_encrypted: bool,
+    /// The texts in it, in order: of its parts, its text attachments, and the mails attached to it.
+    pub texts: Vec<String>,
+    /// The digest of its bytes.
+    pub digest: Digest,
+}
+
+impl ReceivedMail {
+    /// Reads a mail. Bytes that do not begin with the header of a mail are read as one text.
+    #[must_use]
+    pub fn read(bytes: &[u8]) -> Self {
+        let mut mail = Self {
+            from: None,
+            message_id: None,
+            is_automatic: false,
+            is_encrypted: false,
+            texts: Vec::new(),
+            digest: Digest::new(blake3::derive_key("turnfold v1 received mail", bytes)),
+        };
+        let message = of_mailbox(bytes);
+        if let Some(read) = message.and_then(|message| MessageParser::default().parse(message)) {
+            mail.from =
+                read.from().and_then(|from| from.first()).and_then(|from| from.address()?.parse().ok());
+            mail.message_id = read.message_id().filter(|id| is_message_id(id)).map(|id| format!("<{id}>"));
+            mail.is_automatic = is_automatic(&read);
+            mail.add(&read);
+        }
+        // Where a mail was cut or a program broke its format, the lines may still be there.
+        if !mail.texts.iter().any(|text| !MailedPaper::find(text.as_bytes()).is_empty()) {
+            let whole = text_of_bytes(bytes);
+            if message.is_none() || !MailedPaper::find(whole.as_bytes()).is_empty() {
+                mail.texts.push(whole);
+            }
+        }
+        mail
+    }
+
+    /// Adds the texts of a message and of the messages attached to it.
+    fn add(&mut self, message: &Message<'_>) {
+        let (mut messages, mut next) = (vec![message], 0);
+        while let Some(message) = messages.get(next).copied() {
+            next += 1;
+            for part in &message.parts {
+                match &part.body {
+                    PartType::Text(text) => self.texts.push(text_of(part, text)),
+                    PartType::Html(html) => self.texts.push(text_of_html(html)),
+                    PartType::Binary(bytes) | PartType::InlineBinary(bytes) => {
+                        self.is_encrypted |= is_encrypted(part);
+                        let text = text_of_bytes(bytes);
+                        if !MailedPaper::find(text.as_bytes()).is_empty() {
+                            self.texts.push(text);
+                        }
+                    }
+                    PartType::Message(attached) => messages.push(attached),
+                    PartType::Multipart(_) => {}
+                }
+            }
+        }
+    }
+
+    /// Finds the papers in it, each once. One that is malformed in one text, such as a HTML form of it, counts only where no
+    /// text has a well-formed one.
+    #[must_use]
+    pub fn papers(&self) -> Vec<FoundPaper> {
+        let (mut all, mut known) = (Vec::<FoundPaper>::new(), Vec::new());
+        for text in &self.texts {
+            let found = MailedPaper::find(text.as_bytes());
+            let is_new = |found: &FoundPaper| !known.contains(&found.paper);
+            let new: Vec<_> = found.into_iter().filter(is_new).collect();
+            known.extend(new.iter().map(|found| found.paper.clone()));
+            all.extend(new);
+        }
+        if self.texts.len() > 1 && all.iter().any(|found| found.paper.is_ok()) {
+            all.retain(|found| found.paper.is_ok());
+        }
+        all
+    }
+}
+
+/// Returns the mail in bytes that begin with its header, without the line that a mailbox file has before it.
+fn of_mailbox(bytes: &[u8]) -> Option<&[u8]> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let bytes = bytes.trim_ascii_start();
+    let bytes = match bytes.strip_prefix(b"From ") {
+        Some(rest) => rest.get(rest.iter().position(|byte| *byte == b'\n')? + 1..)?,
+        None => bytes,
+    };
+    let mut is_known = false;
+    for line in bytes.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)) {
+        if line.is_empty() {
+            break;
+        }
+        if line.starts_with(b" ") || line.starts_with(b"\t") {
+            continue;
+        }
+        let name = line.get(..line.iter().position(|byte| *byte == b':')?)?;
+        if name.is_empty() || !name.iter().all(u8::is_ascii_graphic) {
+            return None;
+        }
+        is_known |= HEADERS.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()));
+    }
+    is_known.then_some(bytes)
+}
+
+/// Returns the text of a part, with flowed lines joined.
+fn text_of(part: &MessagePart<'_>, text: &str) -> String {
+    let attribute = |name| part.content_type().and_then(|of| of.attribute(name)).unwrap_or_default();
+    if attribute("format").eq_ignore_ascii_case("flowed") {
+        return unflowed(text, attribute("delsp").eq_ignore_ascii_case("yes"));
+    }
+    text.to_owned()
+}
+
+fn is_encrypted(part: &MessagePart<'_>) -> bool {
+    let Some(of) = part.content_type() else { return false };
+    let (subtype, kind) = (of.subtype().unwrap_or_default(), of.attribute("smime-type").unwrap_or_default());
+    subtype.eq_ignore_ascii_case("pgp-encrypted")
+        || subtype.to_ascii_lowercase().ends_with("pkcs7-mime") && !kind.eq_ignore_ascii_case("signed-data")
+}
+
+/// Whether a program sent a mail on its own account (RFC 3834), or it could not be delivered.
+fn is_automatic(mail: &Message<'_>) -> bool {
+    let header = |name: &'static str| {
+        let text = mail.header(HeaderName::from(name)).and_then(|value| value.as_text());
+        text.unwrap_or_default().trim().to_ascii_lowercase()
+    };
+    let is_bounce = mail.header_raw(HeaderName::ReturnPath).is_some_and(|path| path.trim() == "<>");
+    let submitted = header("Auto-Submitted");
+    let is_report = mail.content_type().is_some_and(|of| of.subtype() == Some("report"));
+    !(submitted.is_empty() || submitted.starts_with("no"))
+        || ["bulk", "junk", "auto_reply", "auto-reply"].contains(&header("Precedence").as_str())
+        || !header("X-Autoreply").is_empty()
+        || !header("X-Autorespond").is_empty()
+        || is_bounce
+        || is_report
+}
+
+/// Whether a `Message-ID` can stand in a header of ours.
+fn is_message_id(id: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"<>".contains(&byte);
+    (1..=250).contains(&id.len()) && id.bytes().all(is_plain)
+}

@@ -1,0 +1,99 @@
+//! The answer to a mail without a paper that can be read (PM-51).
+
+use turnfold_core::Seat;
+use turnfold_core::rules::desk::State;
+use turnfold_store::MatchName;
+
+use super::letter::LetterText;
+use super::letter_part::MailLogs;
+use super::letter_words::{Text, salutation};
+use super::outbox::LetterName;
+use super::received_mail::ReceivedMail;
+use super::report::TurnOverview;
+use super::take::{PaperOutcome, TakenPaper};
+use crate::program;
+
+/// A mail of a player in which there is no paper, or only malformed ones.
+pub(super) struct UnreadMail<'a> {
+    received: &'a ReceivedMail,
+    /// What is wrong with its papers.
+    malformed: Vec<&'a str>,
+    seat: Seat,
+    desk_size: u64,
+    game: &'a MatchName,
+}
+
+impl<'a> UnreadMail<'a> {
+    /// How many such mails of a seat are answered in a turn.
+    pub(super) const ANSWERS_MAX: usize = 10;
+
+    /// Returns `None` for a mail with a paper that can be read, and for one that a program sent.
+    pub(super) fn of(
+        received: &'a ReceivedMail,
+        papers: &'a [TakenPaper],
+        seat: Seat,
+        mail: &'a MailLogs<'_>,
+    ) -> Option<Self> {
+        let malformed = papers.iter().map(|taken| match &taken.outcome {
+            PaperOutcome::Malformed(why) => Some(why.as_str()),
+            _ => None,
+        });
+        let malformed = malformed.collect::<Option<Vec<_>>>()?;
+        let is_player = Seat::players(mail.of.terms.seats.into()).contains(&seat);
+        (is_player && !received.is_automatic).then(|| Self {
+            received,
+            malformed,
+            seat,
+            desk_size: mail.desk.size(),
+            game: &mail.of.name,
+        })
+    }
+
+    pub(super) fn name(&self) -> LetterName {
+        LetterName { desk_size: self.desk_size, seat: self.seat, answers: Some(self.received.digest) }
+    }
+
+    pub(super) fn write(&self, state: &State) -> LetterText {
+        let turn = TurnOverview::of(self.seat, state, "");
+        let mut text = Text::default();
+        text.line(&salutation(state, self.seat));
+        let fault = match (self.malformed.first(), self.received.is_encrypted) {
+            (Some(why), _) => {
+                text.paragraph("Your mail arrived, but the paper in it is damaged, so it was not recorded:");
+                text.items(&[format!("{why}.")]);
+                "the paper in your mail is damaged"
+            }
+            (None, true) => {
+                text.paragraph(
+                    "Your mail arrived, but it is encrypted, so it could not be read. Please send it without encryption. \
+                     Your key signs the paper, so no one can change it.",
+                );
+                "your mail is encrypted"
+            }
+            (None, false) => {
+                text.paragraph("Your mail arrived, but there is no paper in it, so nothing was recorded.");
+                "no paper in your mail"
+            }
+        };
+        text.paragraph(&format!(
+            "A paper is the text that `{} mail write` writes for you. It begins and ends with these two lines:",
+            program::name()
+        ));
+        text.block(["#turnfold paper 1", "#turnfold end"]);
+        text.paragraph(
+            "Copy the whole text, with these lines, into your answer, or attach the file. The newest letter that asks you for \
+             something ends with the command to type.",
+        );
+        text.paragraph(&turn.waits());
+        let turn = match state.turn() {
+            0 => String::new(),
+            turn => format!("turn {turn}: "),
+        };
+        LetterText {
+            subject: format!("[{}] {turn}{fault}", self.game),
+            text: text.into_string(),
+            in_reply_to: self.received.message_id.clone(),
+            ..LetterText::default()
+        }
+    }
+}
