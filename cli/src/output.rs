@@ -329,7 +329,7 @@ fn is_more_than_screen(lines: &[Line]) -> bool {
 }
 
 /// Prints a warning to stderr in one line.
-fn warn(text: &str) {
+pub(crate) fn warn(text: &str) {
     let style = style_of(Tone::Warning).bold();
     let _ = writeln!(anstream::stderr(), "{style}warning:{style:#} {}", printable(text));
 }

@@ -25,6 +25,7 @@ mod script;
 mod secrecy;
 mod siege;
 mod spelled_setup;
+mod strangers;
 mod takeback_letters;
 mod turns;
 mod verbs;

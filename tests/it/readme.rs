@@ -55,7 +55,7 @@ fn the_guide_to_playing_by_mail_shows_what_its_commands_print() {
     let (document, sandbox) = (Document::read("docs/guide/mail-player.md"), Sandbox::new());
     let attachment = |letter: &str, bundle: &str| {
         let save = format!(
-            "tr -d '\\r' < .turnfold/outbox/{letter} | sed -n '/filename=/,/^--/p' | sed '1,2d;$d' | base64 -d > {bundle}"
+            "tr -d '\\r' < .turnfold/outbox/{letter} | sed -n '/filename=.*bundle/,/^--/p' | sed '1,2d;$d' | base64 -d > {bundle}"
         );
         assert!(sandbox.shell(&save).status.success());
     };

@@ -162,7 +162,7 @@ fn pm_28_what_could_not_count_is_not_written() {
     assert!(p2.write(&post, plays(&["switch"])).is_ok());
     let mut stranger = Player::of(Seat::P3);
     stranger.receive(&post, Seat::P1);
-    refused(stranger.write(&post, plays(&["switch"])), "has no seat in the bundle");
+    refused(stranger.write(&post, plays(&["switch"])), "has no seat in this match");
     refused(stranger.write(&post, PaperWords::Join(Seat::P3)), "has no seat `p3`");
 }
 

@@ -78,6 +78,12 @@ impl Text {
         }
     }
 
+    /// Adds a line to type, indented. Where it is too long, it goes on in further lines.
+    pub(super) fn command(&mut self, line: &str) {
+        self.gap();
+        self.fill("    ", line);
+    }
+
     /// Adds a line as it is.
     pub(super) fn line(&mut self, line: &str) {
         writeln!(self.0, "{}", line.trim_end()).expect("writing to a string cannot fail");

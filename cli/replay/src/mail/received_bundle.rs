@@ -117,6 +117,15 @@ impl ReceivedBundle {
         is_known.then(|| self.history.state().awaited_seals())
     }
 
+    /// Returns the seats that players have joined, with the name of each.
+    pub(super) fn taken_seats(&self) -> Vec<(Seat, String)> {
+        let joins = self.papers().filter_map(|(_, signed)| match signed.paper().content() {
+            PaperContent::Join(join) => Some((signed.paper().head().seat, join.key.name().to_string())),
+            _ => None,
+        });
+        joins.collect()
+    }
+
     /// Returns the seat of a key, and whether it has had the key since its `join`.
     pub(super) fn seat_of(&self, key: &SeatKey) -> Option<(Seat, bool)> {
         let mut seats = self.papers().filter_map(|(_, signed)| match signed.paper().content() {

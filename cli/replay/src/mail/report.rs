@@ -5,6 +5,7 @@ use turnfold_core::Seat;
 use turnfold_core::paper::{OrdersAhead, PaperLine};
 use turnfold_core::rules::desk::{Desk, OfferView, SeatView, State, View};
 
+use super::invitation::{KEY_FILE, first_steps, invite};
 use super::letter::LetterText;
 use super::letter_part::{KnownGame, LetterPart, MailLogs, ending, sentences};
 use super::letter_words::{Text, salutation, seats, time};
@@ -35,10 +36,15 @@ impl Report {
         let turn = TurnOverview::of(self.seat, state, attached);
         let mut text = Text::default();
         text.line(&salutation(state, self.seat));
-        text.paragraph(&turn.opening(mail, &known.standing));
+        let is_invited = turn.is_invited();
+        if is_invited {
+            invite(mail, self.seat, &mut text);
+        } else {
+            text.paragraph(&turn.opening(mail, &known.standing));
+        }
         self.happened(mail, &known, &mut text);
         text.heading("The game as you see it");
-        if let Some(stands) = stands(&known.standing) {
+        if let Some(stands) = stands(&known.standing, turn.view.turn) {
             text.paragraph(&stands);
         }
         text.gap();
@@ -50,7 +56,8 @@ impl Report {
             ahead_in_words(ahead, &mut text);
         }
         let subject = format!("[{}] {}", mail.of.name, turn.subject());
-        Ok(LetterText { subject, text: text.into_string(), ..LetterText::default() })
+        let rulebook = is_invited.then(|| mail.of.rules.rulebook().to_owned());
+        Ok(LetterText { subject, text: text.into_string(), rulebook, ..LetterText::default() })
     }
 
     /// Lists what happened since the report before, at the desk and in the game.
@@ -89,12 +96,19 @@ fn ahead_in_words(ahead: &OrdersAhead, text: &mut Text) {
     }
 }
 
-/// Writes the result of the game or its turn, which is not a turn of the desk.
-fn stands(standing: &MatchStanding) -> Option<String> {
+/// Writes the result of the game or its turn, which need not be the turn of the letter (PM-54).
+fn stands(standing: &MatchStanding, letter_turn: u32) -> Option<String> {
     match standing {
         MatchStanding { result: Some(result), .. } => Some(format!("The game ended: {result}.")),
-        MatchStanding { turn_number: Some(turn), .. } => Some(format!("In the game it is turn {turn}.")),
-        MatchStanding { turn_number: None, result: None } => None,
+        MatchStanding { turn_number: Some(turn), .. }
+            if letter_turn > 0 && *turn != u64::from(letter_turn) =>
+        {
+            Some(format!(
+                "On the board it is turn {turn}. The turns of the letters count every time that the match waits for \
+                 orders, so this is turn {letter_turn} by mail."
+            ))
+        }
+        MatchStanding { .. } => None,
     }
 }
 
@@ -112,6 +126,11 @@ impl<'a> TurnOverview<'a> {
         Self { seat, state, view: Desk::view(state, seat.into()), attached }
     }
 
+    /// Whether the reader is invited to a seat, and has not joined.
+    fn is_invited(&self) -> bool {
+        self.view.phase == "joining" && self.is_awaited()
+    }
+
     /// Whether the match waits for the reader.
     fn is_awaited(&self) -> bool {
         self.state.awaited().contains(&self.seat)
@@ -125,7 +144,7 @@ impl<'a> TurnOverview<'a> {
         let View { phase, turn, result, .. } = &self.view;
         match (result, *phase) {
             (Some(_), _) => "the match is over".into(),
-            (None, "joining") if self.is_awaited() => format!("{} is yours to take", self.seat),
+            (None, "joining") if self.is_awaited() => "an invitation to play by mail".into(),
             (None, "joining") => "waiting for the others to join".into(),
             (None, _) if self.must_seal() => format!("turn {turn}: seal your order"),
             (None, _) if self.is_awaited() => format!("turn {turn}: your order, please"),
@@ -144,13 +163,7 @@ impl<'a> TurnOverview<'a> {
                 format!("`{game}` is over: {ended}. Thank you for playing.")
             }
             (None, "joining") => {
-                let (seats, hours) = (mail.of.terms.seats, mail.of.terms.hours);
-                let seat = self.seat;
-                let taken = if self.is_awaited() { "is reserved for you" } else { "is taken" };
-                format!(
-                    "this is an invitation to `{game}`, a match by mail for {seats} players with {hours} hours for each \
-                     turn. Seat {seat} {taken}."
-                )
+                format!("`{game}` has not begun. {}", self.waits())
             }
             (None, _) => format!("`{game}` is at turn {turn}. {}", self.waits()),
         }
@@ -208,7 +221,8 @@ impl<'a> TurnOverview<'a> {
             let agreed = seats(agreed, self.seat);
             text.fill("  ", &format!("{seat} offers: {offer} (agreed by {agreed})"));
             if *seat != self.seat {
-                text.block(self.line(&format!("answer {digest:.16} agree")).lines());
+                text.paragraph("To agree, type this on one line, or `decline` in the place of `agree`:");
+                text.command(&self.line(&format!("answer {digest:.16} agree")));
             }
         }
     }
@@ -217,14 +231,23 @@ impl<'a> TurnOverview<'a> {
     fn answer(&self, known: &KnownGame, text: &mut Text) {
         let line = match self.view.phase {
             "joining" if self.is_awaited() => format!("join {}", self.seat),
-            "open" if self.must_seal() => "seal 'COMMAND' 'COMMAND'".into(),
+            "open" if self.must_seal() => "seal \"COMMAND\" \"COMMAND\"".into(),
             "open" if self.status() == Some("sealed") => "order".into(),
-            "open" if matches!(self.status(), Some("none" | "ordered")) => "order 'COMMAND' 'COMMAND'".into(),
+            "open" if matches!(self.status(), Some("none" | "ordered")) => {
+                "order \"COMMAND\" \"COMMAND\"".into()
+            }
             _ => return,
         };
         text.heading("Your answer");
-        text.paragraph("Save the attachment, type this with your own key, and send reply.txt to the host:");
-        text.block(self.line(&line).lines());
+        if self.is_invited() {
+            first_steps(text);
+        }
+        let attached = self.attached;
+        text.paragraph(&format!(
+            "Save the attached file {attached} next to your key. In a terminal, go to that folder and type this on one line:"
+        ));
+        text.command(&self.line(&line));
+        text.paragraph("Answer this letter with the text of the file reply.txt, or attach the file.");
         if self.must_seal() {
             text.paragraph(
                 "This keeps your order next to your key. Once all players have sealed, a letter asks you to send it.",
@@ -235,10 +258,12 @@ impl<'a> TurnOverview<'a> {
                 "Your order is in. Until the turn is carried out you may send another one; the newest counts.",
             );
         }
-        if line.ends_with("'COMMAND'") && !known.legal.is_empty() {
-            text.paragraph("List the commands in order. The first one may be:");
+        if line.ends_with("\"COMMAND\"") && !known.legal.is_empty() {
+            text.paragraph(
+                "Put your commands in the place of COMMAND, each in quotation marks. The first one may be:",
+            );
             text.gap();
-            let quoted: Vec<_> = known.legal.iter().map(|command| format!("'{command}'")).collect();
+            let quoted: Vec<_> = known.legal.iter().map(|command| format!("\"{command}\"")).collect();
             text.fill_with("    ", quoted.iter().map(String::as_str));
             if known.more > 0 {
                 text.paragraph(&format!("and {} more.", known.more));
@@ -250,9 +275,10 @@ impl<'a> TurnOverview<'a> {
         self.view.seats.iter().find(|own| own.seat == self.seat).and_then(|own| own.status)
     }
 
-    /// Returns the lines to type for a paper.
+    /// Returns the line to type for a paper. It needs no quotation marks that a shell of Windows does not have, and works
+    /// again in the next turn (PM-54).
     fn line(&self, paper: &str) -> String {
         let (Self { attached, .. }, program) = (self, program::name());
-        format!("{program} mail write {paper} \\\n  --from {attached} \\\n  --key YOUR.key -o reply.txt")
+        format!("{program} mail write {paper} --from {attached} --key {KEY_FILE} -o reply.txt --force")
     }
 }

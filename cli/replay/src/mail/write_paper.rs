@@ -15,6 +15,7 @@ use turnfold_core::trust::VerifierKey;
 use turnfold_core::{Digest, Registry, Seat};
 
 use super::desk_turn::TurnRecord;
+use super::lost_files::{no_seat, too_long_after};
 use super::paper_form::MailedPaper;
 use super::player_memory::{PlayerMemory, keep_order, kept_order};
 use super::received_bundle::ReceivedBundle;
@@ -144,7 +145,7 @@ impl<'a> PaperWriter<'a> {
             (PaperWords::Join(seat), None) => (*seat, true),
             (_, Some(found)) => found,
             (_, None) => {
-                return Err(refused(format!("`{}` has no seat in the bundle; write a `join`", key.name())));
+                return Err(refused(no_seat(received, turn.number > 0, &key)));
             }
         };
         let known = known.unwrap_or_else(|| received.new_memory());
@@ -276,11 +277,7 @@ impl<'a> PaperWriter<'a> {
         plays.iter().try_for_each(PaperLine::require_mailable)?;
         // PM-28: a false desk with many turns would obtain elements of the dice chain.
         if turn > self.known.turn.saturating_add(TURNS_AHEAD_MAX) && self.request.turn != Some(turn) {
-            return Err(refused(format!(
-                "turn {turn} is more than {TURNS_AHEAD_MAX} after your last order, of turn {}; if the host names the same \
-                 turn, add `--turn {turn}`",
-                self.known.turn
-            )));
+            return Err(refused(too_long_after(turn, self.known.turn, self.memory)));
         }
         if !self.request.is_untried {
             self.without_effect =

@@ -12,7 +12,7 @@ use turnfold_replay::signing::KeyFile;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, NewFile};
-use crate::output::Line;
+use crate::output::{Line, warn};
 use crate::{clock, random};
 
 /// How far the host's clock may be ahead of this machine's before a warning, in seconds (PM-12).
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     };
     let written = write_paper(&request)?;
     warn_of_clock(written.clock)?;
-    written.without_effect.iter().for_each(|command| tracing::warn!("{command}"));
+    written.without_effect.iter().for_each(|command| warn(command));
     let Some(path) = path else {
         context.output.bytes()?.write_all(written.mail.as_bytes())?;
         return Ok(ExitStatus::Yes);
@@ -177,7 +177,7 @@ fn nonce() -> Result<Nonce, Failure> {
 fn warn_of_clock(clock: Option<DeskTime>) -> Result<(), Failure> {
     let now = u64::try_from(clock::now_ms()? / 1000).unwrap_or_default();
     if let Some(clock) = clock.filter(|clock| clock.unix_seconds() > now.saturating_add(CLOCK_AHEAD_MAX)) {
-        tracing::warn!("the host's clock says {clock}, more than an hour later than this machine's");
+        warn(&format!("the host's clock shows {clock}, more than an hour later than this machine's"));
     }
     Ok(())
 }

@@ -1,0 +1,102 @@
+//! The invitation to a match by mail, for readers who do not know turnfold (PM-54).
+
+use turnfold_core::rules::desk::{Missed, Secret, Setup};
+use turnfold_core::{DicePolicy, Seat};
+
+use super::letter_part::MailLogs;
+use super::letter_words::{Text, seats};
+use crate::program;
+
+/// The name of a player's key file in letters.
+pub(super) const KEY_FILE: &str = "my.key";
+
+/// Writes who invites to what: the program, the host, the game, its rules and the terms.
+pub(super) fn invite(mail: &MailLogs<'_>, reader: Seat, text: &mut Text) {
+    let (game, rules, terms) = (&mail.of.name, &mail.of.rules, &mail.of.terms);
+    let host = terms.host.split('+').next().unwrap_or(&terms.host);
+    text.paragraph(&format!(
+        "{host} invites you to a game by mail. The game is called `{game}`, and seat {reader} is reserved for you."
+    ));
+    text.heading("What this is");
+    text.paragraph(&format!(
+        "This letter was written by turnfold, a program that carries games from turn to turn by mail. There is no account \
+         and no website. {host} hosts the game. When it is your turn you get a letter with the board, and you answer it with \
+         your commands. Everything is recorded and signed, so no one can change it later, not even the host."
+    ));
+    text.heading("The game");
+    text.paragraph(&format!(
+        "{}: {}. It is for {} players. Its rules are in the attached file {}-rules.txt.",
+        rules.name(),
+        rules.summary().trim_end_matches('.'),
+        terms.seats,
+        rules.name()
+    ));
+    text.heading("The terms");
+    let is_fair = matches!(mail.of.genesis.dice, DicePolicy::Fair(_));
+    text.items(&terms_in_words(terms, is_fair, reader));
+}
+
+/// Writes the terms of play, one sentence for each.
+fn terms_in_words(terms: &Setup, is_fair: bool, reader: Seat) -> Vec<String> {
+    let hours = match terms.hours {
+        hours if hours % 24 == 0 && hours > 24 => format!("{} days", hours / 24),
+        1 => "1 hour".into(),
+        hours => format!("{hours} hours"),
+    };
+    let mut words = vec![format!("You have {hours} for each turn.")];
+    words.push(match (terms.together, terms.hurry) {
+        (true, true) => {
+            "All players send orders at the same time. A turn ends once all orders are in.".into()
+        }
+        (true, false) => "All players send orders at the same time. A turn ends at its deadline.".into(),
+        (false, true) => {
+            "You are asked when the game waits for you. A turn ends once all orders are in.".into()
+        }
+        (false, false) => "You are asked when the game waits for you. A turn ends at its deadline.".into(),
+    });
+    words.push(match (&terms.missed, terms.default.as_slice()) {
+        (Missed::Wait, _) => {
+            "If you miss a deadline, the match waits for you, and the time begins again.".into()
+        }
+        (Missed::Default, []) => "If you miss a deadline, nothing is played for you.".into(),
+        (Missed::Default, commands) => {
+            format!("If you miss a deadline, the host plays for you: {}.", commands.join(", "))
+        }
+    });
+    if terms.patience > 0 {
+        let misses = if terms.patience == 1 {
+            "1 deadline".into()
+        } else {
+            format!("{} deadlines in a row", terms.patience)
+        };
+        words.push(format!("If you miss {misses}, you are out."));
+    }
+    words.push(match terms.secret {
+        Secret::Turn => {
+            "The other players see your orders after the turn, once nothing in them is a secret.".into()
+        }
+        Secret::Match => "The other players see your orders after the end of the match.".into(),
+        Secret::No => "The other players see your orders as soon as they arrive.".into(),
+    });
+    if terms.sealed {
+        words.push(
+            "You first send a seal of your order, which shows nothing, and then the order itself.".into(),
+        );
+    }
+    if !terms.hosted.is_empty() {
+        words.push(format!("The host plays, too, on {}.", seats(&terms.hosted, reader)));
+    }
+    if is_fair {
+        words.push("The dice are fair: no one can foresee or choose a roll, and anyone can check it.".into());
+    }
+    words
+}
+
+/// Writes what a player does once: the program and the key.
+pub(super) fn first_steps(text: &mut Text) {
+    text.paragraph(
+        "You need turnfold on your computer; ask the host where to get it. Then create your key, a file with which you sign \
+         your orders. Put a name of your own in the place of YOUR.NAME, without spaces:",
+    );
+    text.command(&format!("{} key new {KEY_FILE} --name YOUR.NAME", program::name()));
+}
