@@ -87,7 +87,7 @@ fn vw_56_commands_are_tried_from_an_entry_and_recorded_nowhere() {
     assert_eq!(browser.run(OVERFLOWING), json!([]));
     assert_eq!(browser.run(SMALL), json!([]));
     // It is there when this browser tries from the same entry again, and the address names the entry.
-    press(&browser, "Leave the trial");
+    press(&browser, "Leave");
     browser.wait_until(LIVE);
     wait_for_entry(&browser, 1);
     assert_eq!(browser.run("return location.hash"), "#1");
@@ -96,7 +96,7 @@ fn vw_56_commands_are_tried_from_an_entry_and_recorded_nowhere() {
     browser.wait_until(LIVE);
     begin(&browser);
     assert_eq!(tried(&browser), json!(["p2: meditate blue", "p2: take 1 10", "p1: meditate red"]));
-    press(&browser, "Forget what was tried");
+    press(&browser, "Forget it");
     browser.wait_until("return document.querySelectorAll('.tree button').length === 0");
     assert_eq!(browser.run("return localStorage.getItem('turnfold-tried:maya')"), "{}");
     assert_eq!(entries(&service, "maya", &host).len(), 2, "nothing is recorded");
@@ -147,7 +147,7 @@ fn vw_57_two_branches_stand_next_to_each_other() {
     browser.wait_until("return document.querySelectorAll('#other-branch option').length === 1");
     browser.run("document.querySelector('#other-branch').form.requestSubmit()");
     browser.wait_until("return document.querySelectorAll('.side .picture > *').length > 1");
-    assert_eq!(browser.text(".parting"), "The branches part at entry 2.");
+    assert_eq!(browser.text(".compared"), "The branches part at entry 2.");
     let current = "return [...document.querySelectorAll('.current')].map(({ textContent }) => textContent)";
     let now = |expected: [&str; 2]| {
         let shown = browser.run(current);
@@ -155,7 +155,7 @@ fn vw_57_two_branches_stand_next_to_each_other() {
         assert!(shown.zip(expected).all(|(shown, expected)| shown.starts_with(expected)), "{expected:?}");
     };
     now(["2 of 3 p2 take 1 10", "2 of 2 p2 meditate blue"]);
-    let parting = "return [...document.querySelectorAll('.entries .parting')].map(({ textContent }) => textContent.includes('parts here') && textContent.includes('p2'))";
+    let parting = "return [...document.querySelectorAll('.entries .parting')].map(({ textContent }) => textContent.includes('parts') && textContent.includes('p2'))";
     assert_eq!(browser.run(parting), json!([true, true]), "marked in both logs");
     // Both are stepped, as far as each goes, and the address opens the same view.
     browser.press('\u{e014}');

@@ -49,10 +49,13 @@ export class Analysis {
 		this.compare.hidden = others.length === 0;
 	}
 
-	/** Another entry is shown. */
+	/** Another entry may be shown. */
 	moved() {
-		this.view.hidden = true;
+		if (this.#number !== this.#viewed) this.view.hidden = true;
 	}
+
+	/** The entry of which the view is shown as JSON. */
+	#viewed = -1;
 
 	get #number() {
 		const { timeline, position } = this.live.viewer;
@@ -79,6 +82,7 @@ export class Analysis {
 		const number = this.#number;
 		const view = await this.live.api.get(this.live.path("view", { at: number }));
 		if (number !== this.#number) return;
+		this.#viewed = number;
 		this.view.textContent = JSON.stringify(view, null, 2);
 		this.view.hidden = false;
 	}

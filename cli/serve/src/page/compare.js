@@ -75,7 +75,7 @@ class Side {
 class Comparison {
 	position = 0;
 	#writing = 0;
-	status = html("p", { class: "parting", role: "status" });
+	status = html("p", { class: "compared", role: "status" });
 	slider = html("input", { type: "range", min: 0, value: 0, "aria-label": "Entry" });
 
 	/** @param {string} match @param {string[]} branches @param {Frames[]} frames @param {HTMLElement} root */

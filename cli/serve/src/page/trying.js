@@ -31,8 +31,8 @@ export class Trying {
 	/** @param {LiveMatch} live */
 	constructor(live) {
 		this.live = live;
-		const forget = action("Forget what was tried", () => this.#forget());
-		const leave = action("Leave the trial", () => this.#leave());
+		const forget = action("Forget it", () => this.#forget());
+		const leave = action("Leave", () => this.#leave());
 		leave.classList.add("primary");
 		this.element = html("section", { class: "trying", "aria-label": "Trial", hidden: "" }, this.title, this.tree, html("div", { class: "files" }, leave, this.undo, forget), this.note);
 	}
@@ -49,7 +49,7 @@ export class Trying {
 		live.suspend("Trial");
 		this.isOn = true;
 		this.#mark();
-		this.title.textContent = `Trial from entry ${this.#after}: nothing is recorded, and no one else sees it`;
+		this.title.textContent = `Trial from entry ${this.#after}: nothing is recorded`;
 		this.#show([root], answer);
 		this.title.focus();
 	}

@@ -21,7 +21,7 @@ export class LogView {
 
 	constructor() {
 		this.element.addEventListener("scroll", () => this.#fill(), { passive: true });
-		addEventListener("resize", () => this.#fill());
+		addEventListener("resize", () => this.element.hasChildNodes() && this.show(this.#position));
 		addEventListener("beforeprint", () => this.#fill(true));
 		addEventListener("afterprint", () => this.#fill());
 	}
@@ -84,7 +84,7 @@ export class LogView {
 		link.children[1].className = seatClass(record.seat);
 		if (position > 0 && position === this.parting) {
 			row.classList.add("parting");
-			link.children[2].before(span("parts", "parts here "));
+			link.children[2].before(span("parts", "parts "));
 		}
 		return row;
 	}
