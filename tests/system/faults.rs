@@ -9,6 +9,7 @@ use std::process::{Command, Output};
 
 use turnfold_tests::sandbox::{Sandbox, binary, words};
 
+mod letters;
 mod mailed;
 mod opening;
 
