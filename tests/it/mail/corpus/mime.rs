@@ -102,8 +102,8 @@ pub(super) fn mail(of: &Written, agent: &str, part: &Part) -> Vec<u8> {
 /// Lines of HTML, each in an element.
 pub(super) fn each_in(tag: &str, text: &str) -> String {
     let name = tag.split(' ').next().unwrap();
-    let shown = |line| if line == "" { "<br>" } else { line };
-    text.lines().flat_map(|line| ["<", tag, ">", shown(line), "</", name, ">\n"]).collect()
+    let lines = text.lines().map(|line| if line.is_empty() { "<br>" } else { line });
+    lines.flat_map(|line| ["<", tag, ">", line, "</", name, ">\n"]).collect()
 }
 
 pub(super) fn broken_lines(text: &str) -> String {
