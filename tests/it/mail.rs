@@ -15,6 +15,7 @@ mod letters;
 mod maildir;
 mod mailer_changes;
 mod model;
+mod plain_seats;
 mod post;
 mod properties;
 mod refusals;

@@ -46,7 +46,7 @@ fn words(letter: &str) -> String {
 
 fn not_taken(paper: &SignedPaper, code: &'static str, message: &str) -> TakenPaper {
     let outcome = PaperOutcome::Rejected { code, message: message.into() };
-    TakenPaper { line: 1, paper: Some(paper.clone()), outcome, seq: None, is_new: false }
+    TakenPaper { line: 1, paper: Some(paper.paper().clone()), outcome, seq: None, is_new: false }
 }
 
 /// Writes the answers to a mail; returns the letters that were written now.

@@ -3,15 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::outcome::{Ruled, Ruling};
-use turnfold_core::paper::{Paper, PaperContent, SignedPaper};
+use turnfold_core::paper::{Paper, PaperContent};
 use turnfold_core::rules::desk::State;
 use turnfold_core::{Digest, Seat};
 use turnfold_store::Seq;
 
+use super::code_part::answer_with;
 use super::letter::LetterText;
 use super::letter_part::{MailLogs, sentences};
 use super::letter_words::{Text, salutation};
 use super::outbox::LetterName;
+use super::reply_code::ReplyCode;
 use super::report::TurnOverview;
 use super::take::{PaperOutcome, TakenPaper};
 
@@ -65,7 +67,7 @@ impl<'a> AnswerLetter<'a> {
         let (mut letters, mut not_taken) = (Vec::new(), BTreeMap::<Seat, Vec<AnsweredPaper<'_>>>::new());
         let mut known = BTreeSet::new();
         for TakenPaper { paper, outcome, seq, .. } in papers {
-            let Some(paper) = paper.as_ref().map(SignedPaper::paper) else { continue };
+            let Some(paper) = paper else { continue };
             let (seat, digest) = (paper.head().seat, paper.digest());
             if !players.contains(&seat) || !known.insert((digest, outcome.name(), outcome.code())) {
                 continue;
@@ -86,7 +88,13 @@ impl<'a> AnswerLetter<'a> {
     }
 
     /// Writes what it says. `attached` is the name of the bundle.
-    pub(super) fn write(&self, mail: &MailLogs<'_>, state: &State, attached: &str) -> LetterText {
+    pub(super) fn write(
+        &self,
+        mail: &MailLogs<'_>,
+        state: &State,
+        code: Option<&ReplyCode>,
+        attached: &str,
+    ) -> LetterText {
         let seat = self.name.seat;
         let turn = TurnOverview::of(seat, state, attached);
         let mut text = Text::default();
@@ -108,6 +116,9 @@ impl<'a> AnswerLetter<'a> {
         };
         text.paragraph(&turn.waits());
         turn.offers(&mut text);
+        if let Some(code) = code {
+            answer_with(code, state.name_of(seat).is_none(), &mut text);
+        }
         if let Some(digest) = digest {
             text.paragraph("The digest of the paper is");
             text.block([digest.to_string().as_str()]);
@@ -127,11 +138,19 @@ fn answered(papers: &[AnsweredPaper<'_>]) -> Digest {
 }
 
 fn yours(paper: &Paper) -> String {
-    format!("Your {} (paper {})", paper.content().kind(), paper.head().number)
+    format!("Your {} (paper {})", kind(paper), paper.head().number)
 }
 
 fn subject_of(paper: &Paper, outcome: &str) -> String {
-    format!("your {} {}: {outcome}", paper.content().kind(), paper.head().number)
+    format!("your {} {}: {outcome}", kind(paper), paper.head().number)
+}
+
+/// Returns the kind of a paper for a reader, to whom it is all one whether a key goes with a seat.
+const fn kind(paper: &Paper) -> &'static str {
+    match paper.content() {
+        PaperContent::Enter(_) => "join",
+        content => content.kind(),
+    }
 }
 
 /// Lists several papers that are not recorded.

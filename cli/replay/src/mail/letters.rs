@@ -11,6 +11,7 @@ use turnfold_store::{MatchName, StoreReader};
 
 use super::addresses::Addresses;
 use super::answer::AnswerLetter;
+use super::code_part::code_of;
 use super::desk_history::DeskHistory;
 use super::desk_turn::AppliedEntry;
 use super::letter::{Attachment, Letter, LetterText, subject_line};
@@ -19,6 +20,7 @@ use super::outbox::{LetterName, Outbox};
 use super::received_mail::ReceivedMail;
 use super::report::Report;
 use super::take::TakenPaper;
+use super::take_plain::TakenReply;
 use super::thread::Thread;
 use super::unread::UnreadMail;
 use crate::bundle::SeatRecords;
@@ -61,8 +63,10 @@ impl MailRoom<'_> {
                 reports.push((LetterName { desk_size: *size, seat, answers: None }, report));
             }
         }
-        let written =
-            self.send(&mail, reports, |report, state, file| report.write(&mail, state, file).map(Some))?;
+        let written = self.send(&mail, reports, |report, state, file| {
+            let code = code_of(&mail, self.signers, state, report.seat);
+            report.write(&mail, state, code.as_ref(), file).map(Some)
+        })?;
         if let Some(bundle) = spectators_bundle(&mail, self.signers)? {
             self.outbox.put_spectators(&bundle).map_err(ReplayError::Outbox)?;
         }
@@ -76,6 +80,21 @@ impl MailRoom<'_> {
     /// As for [`write_reports`](Self::write_reports).
     pub fn write_answers(&self, papers: &[TakenPaper]) -> Result<Vec<LetterName>, ReplayError> {
         self.answer(&MailLogs::read(self.store, self.registry, self.game)?, papers)
+    }
+
+    /// Writes the answer to the questions and faults of a mail with a reply code, if the outbox does not have it. Returns the
+    /// answers written now (PM-43).
+    ///
+    /// # Errors
+    /// As for [`write_reports`](Self::write_reports).
+    pub fn write_plain_answer(&self, reply: &TakenReply) -> Result<Vec<LetterName>, ReplayError> {
+        let mail = MailLogs::read(self.store, self.registry, self.game)?;
+        let named = reply.letter(mail.desk.size()).map(|name| (name, (name, reply)));
+        let written = self.send(&mail, named, |(name, reply), state, file| {
+            reply.answer(&mail, self.signers, state, *name, file).map(Some)
+        })?;
+        self.outbox.sync().map_err(ReplayError::Outbox)?;
+        Ok(written)
     }
 
     /// PM-34: writes the answers to the papers on record that the outbox does not have. Returns the answers written now.
@@ -117,7 +136,8 @@ impl MailRoom<'_> {
     fn answer(&self, mail: &MailLogs<'_>, papers: &[TakenPaper]) -> Result<Vec<LetterName>, ReplayError> {
         let answers = AnswerLetter::all(papers, mail).into_iter().map(|answer| (answer.name, answer));
         let written = self.send(mail, answers, |answer, state, file| {
-            let letter = answer.write(mail, state, file);
+            let code = code_of(mail, self.signers, state, answer.name.seat).filter(|_| state.turn() > 0);
+            let letter = answer.write(mail, state, code.as_ref(), file);
             // A paper that is not recorded may come again when the desk has another size.
             let line = subject_line(&letter.subject) + "\r\n";
             let alike = self.outbox.alike(answer.name).map_err(ReplayError::Outbox)?;

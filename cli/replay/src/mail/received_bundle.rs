@@ -212,17 +212,21 @@ fn require_concealable(
         Command::Stand { seats, .. } => seats.as_slice().is_empty(),
         command => matches!(command, Command::Close { .. }),
     });
-    // What was ordered before a later turn with a STATE is shown, and without secrets every turn has one.
+    // What was ordered for a turn before a later turn with a STATE is shown, and without secrets every turn has one.
     let reveals = |command: &Command| match command {
         Command::Stand { state, .. } => terms.secret == Secret::Turn && (state.is_some() || !has_secrets),
         _ => false,
     };
     let revealed = commands().rfind(|(_, command)| reveals(command));
+    // PM-41: press to others is concealed for ever. PM-42: orders ahead are concealed beyond the next turn.
+    let may_be_press = terms.press && terms.seats > 2;
+    let may_be_ahead =
+        !terms.is_version_one && !terms.sealed && terms.hosted.is_empty() && terms.head.is_none();
     let is_concealed = |seq: u64| {
-        terms.secret != Secret::No
+        let may_be_order = terms.secret != Secret::No
             && !is_over
-            && begun.is_some_and(|(begun, _)| begun < seq)
-            && revealed.is_none_or(|(revealed, _)| revealed < seq)
+            && (may_be_ahead || revealed.is_none_or(|(revealed, _)| revealed < seq));
+        begun.is_some_and(|(begun, _)| begun < seq) && (may_be_press || may_be_order)
     };
     let bare = history.left_out().iter().find(|seq| !is_concealed(**seq));
     bare.map_or(Ok(()), |seq| Err(refused(desk, format!("entry {seq}"))))

@@ -5,10 +5,12 @@ use turnfold_core::Seat;
 use turnfold_core::paper::{OrdersAhead, PaperLine};
 use turnfold_core::rules::desk::{Desk, OfferView, SeatView, State, View};
 
+use super::code_part::answer_with;
 use super::invitation::{KEY_FILE, first_steps, invite};
 use super::letter::LetterText;
 use super::letter_part::{KnownGame, LetterPart, MailLogs, ending, sentences};
 use super::letter_words::{Text, salutation, seats, time};
+use super::reply_code::ReplyCode;
 use crate::error::ReplayError;
 use crate::program;
 use crate::viewer::Viewer;
@@ -28,6 +30,7 @@ impl Report {
         &self,
         mail: &MailLogs<'_>,
         state: &State,
+        code: Option<&ReplyCode>,
         attached: &str,
     ) -> Result<LetterText, ReplayError> {
         let part = LetterPart::of(mail, self.size)?;
@@ -51,7 +54,14 @@ impl Report {
         known.picture.iter().for_each(|line| text.line(line));
         turn.table(&mut text);
         turn.offers(&mut text);
-        turn.answer(&known, &mut text);
+        let joins = state.name_of(self.seat).is_none();
+        if joins || code.is_none() {
+            turn.answer(&known, &mut text);
+        }
+        if let Some(code) = code {
+            answer_with(code, joins, &mut text);
+            turn.first_commands(&known, "The first command may be:", "", &mut text);
+        }
         if let Some(ahead) = mail.desk.ahead(state, self.seat) {
             ahead_in_words(ahead, &mut text);
         }
@@ -192,7 +202,7 @@ impl<'a> TurnOverview<'a> {
     }
 
     /// Lists the seats.
-    fn table(&self, text: &mut Text) {
+    pub(super) fn table(&self, text: &mut Text) {
         text.heading("The players");
         text.gap();
         for SeatView { seat, name, status, misses, gone, absent, .. } in &self.view.seats {
@@ -258,16 +268,27 @@ impl<'a> TurnOverview<'a> {
                 "Your order is in. Until the turn is carried out you may send another one; the newest counts.",
             );
         }
-        if line.ends_with("\"COMMAND\"") && !known.legal.is_empty() {
-            text.paragraph(
+        if line.ends_with("\"COMMAND\"") {
+            self.first_commands(
+                known,
                 "Put your commands in the place of COMMAND, each in quotation marks. The first one may be:",
+                "\"",
+                text,
             );
-            text.gap();
-            let quoted: Vec<_> = known.legal.iter().map(|command| format!("\"{command}\"")).collect();
-            text.fill_with("    ", quoted.iter().map(String::as_str));
-            if known.more > 0 {
-                text.paragraph(&format!("and {} more.", known.more));
-            }
+        }
+    }
+
+    /// Lists the commands with which an order may begin.
+    fn first_commands(&self, known: &KnownGame, words: &str, quote: &str, text: &mut Text) {
+        if known.legal.is_empty() || self.view.phase != "open" {
+            return;
+        }
+        text.paragraph(words);
+        text.gap();
+        let quoted: Vec<_> = known.legal.iter().map(|command| format!("{quote}{command}{quote}")).collect();
+        text.fill_with("    ", quoted.iter().map(String::as_str));
+        if known.more > 0 {
+            text.paragraph(&format!("and {} more.", known.more));
         }
     }
 

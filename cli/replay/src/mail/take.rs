@@ -15,7 +15,7 @@ use super::received_mail::ReceivedMail;
 use crate::error::ReplayError;
 
 /// The most papers of a seat that are recorded between two positions (PM-26).
-const PAPERS_MAX: usize = 50;
+pub(super) const PAPERS_MAX: usize = 50;
 
 /// Why a paper is rejected that would count but has not seen the position of its turn.
 const UNSEEN_POSITION: &str = "unseen_stand";
@@ -26,7 +26,7 @@ pub struct TakenPaper {
     /// The line of the mail on which it begins, from 1.
     pub line: usize,
     /// The paper; `None` where it is malformed.
-    pub paper: Option<SignedPaper>,
+    pub paper: Option<Paper>,
     /// Its outcome.
     pub outcome: PaperOutcome,
     /// The entry that recorded it, now or earlier.
@@ -40,7 +40,7 @@ impl TakenPaper {
     #[must_use]
     pub fn may_be_taken_later(&self) -> bool {
         let is_join =
-            self.paper.as_ref().is_some_and(|paper| matches!(paper.paper().content(), PaperContent::Join(_)));
+            self.paper.as_ref().is_some_and(|paper| matches!(paper.content(), PaperContent::Join(_)));
         match &self.outcome {
             PaperOutcome::NeedsAdmit(_) => true,
             PaperOutcome::Rejected { code, .. } => {
@@ -52,9 +52,9 @@ impl TakenPaper {
 
     /// Returns the paper that an entry of the desk records, if it does, as when it comes again.
     pub(super) fn on_record(entry: &AppliedEntry) -> Option<Self> {
-        let Command::Paper(paper) = &entry.command else { return None };
+        let paper = entry.command.paper()?.clone();
         let outcome = PaperOutcome::recorded(entry.ignored.map(|reason| reason.ruling().code));
-        Some(Self { line: 1, paper: Some((**paper).clone()), outcome, seq: Some(entry.seq), is_new: false })
+        Some(Self { line: 1, paper: Some(paper), outcome, seq: Some(entry.seq), is_new: false })
     }
 }
 
@@ -84,7 +84,7 @@ pub enum PaperOutcome {
 
 impl PaperOutcome {
     /// Returns the outcome of a paper on record, ignored for this reason or applied.
-    fn recorded(ignored: Option<&'static str>) -> Self {
+    pub(super) fn recorded(ignored: Option<&'static str>) -> Self {
         ignored.map_or(Self::Applied, Self::Ignored)
     }
 
@@ -172,7 +172,7 @@ impl MailHost<'_> {
     /// # Errors
     /// Errors of the store.
     pub fn take_paper(&mut self, signed: SignedPaper, admitted: &[Seat]) -> Result<TakenPaper, ReplayError> {
-        let (paper, digest) = (Some(signed.clone()), signed.paper().digest());
+        let (paper, digest) = (Some(signed.paper().clone()), signed.paper().digest());
         let taken = |outcome, seq, is_new| TakenPaper { line: 1, paper, outcome, seq, is_new };
         if let Some(recorded) = self.desk.paper(&digest) {
             return Ok(taken(PaperOutcome::recorded(recorded.ignored), Some(recorded.seq), false));

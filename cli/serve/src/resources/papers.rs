@@ -126,8 +126,8 @@ fn receipt(
     taken: &TakenPaper,
     seq: u64,
 ) -> ApiResult<PaperTaken> {
-    let (Some(desks), Some(signed)) = (&app.desks, &taken.paper) else { return Err(Problem::internal()) };
-    let (paper, signers) = (signed.paper(), &desks.mail.signers);
+    let (Some(desks), Some(paper)) = (&app.desks, &taken.paper) else { return Err(Problem::internal()) };
+    let signers = &desks.mail.signers;
     let seat = paper.head().seat;
     let bundle = if taken.is_new {
         let bundle =
@@ -168,7 +168,7 @@ fn refused(taken: &TakenPaper) -> Problem {
         PaperOutcome::NeedsAdmit(_) => Code::Forbidden,
         _ => Code::Rejected,
     };
-    let head = taken.paper.as_ref().map(|signed| (signed.paper().head(), signed.paper().content().kind()));
+    let head = taken.paper.as_ref().map(|paper| (paper.head(), paper.content().kind()));
     let what = head.map(|(head, kind)| format!("{} {kind} {}: ", head.seat, head.number));
     let why = taken.outcome.message().unwrap_or_default();
     Problem::new(code, format!("{}{}: {why}", what.unwrap_or_default(), taken.outcome))

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use turnfold_core::Seat;
 use turnfold_replay::ReplayError;
 use turnfold_replay::mail::{
-    Addresses, LetterName, MailRoom, PostFolder, ReceivedMail, TakenPaper, addresses_in,
+    Addresses, LetterName, MailRoom, PostFolder, ReceivedMail, TakenPaper, TakenReply, addresses_in,
 };
 use turnfold_replay::signing::Signers;
 use turnfold_store::{MatchName, StoreReader};
@@ -99,12 +99,17 @@ impl Post<'_> {
     pub(super) fn write<'a>(
         &self,
         store: &StoreReader,
-        mails: impl IntoIterator<Item = (&'a ReceivedMail, &'a [TakenPaper])>,
+        mails: impl IntoIterator<Item = (&'a ReceivedMail, &'a [TakenPaper], Option<&'a TakenReply>)>,
         context: &Context,
     ) -> Result<Vec<String>, Failure> {
         self.write_with(store, context, |room| {
-            mails.into_iter().try_fold(Vec::new(), |mut written, (mail, papers)| {
-                written.extend(room.answer_mail(mail, papers)?);
+            mails.into_iter().try_fold(Vec::new(), |mut written, (mail, papers, reply)| {
+                if let Some(reply) = reply.filter(|reply| reply.seat.is_some()) {
+                    written.extend(room.write_plain_answer(reply)?);
+                    written.extend(room.write_answers(papers)?);
+                } else {
+                    written.extend(room.answer_mail(mail, papers)?);
+                }
                 Ok(written)
             })
         })

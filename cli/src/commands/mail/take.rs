@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use turnfold_core::Seat;
-use turnfold_core::paper::SignedPaper;
 use turnfold_replay::InputError;
-use turnfold_replay::mail::{MailHost, PaperOutcome, ReceivedMail, TakenPaper};
+use turnfold_replay::mail::{MailHost, PaperOutcome, ReceivedMail, TakenPaper, TakenReply};
 use turnfold_store::MatchName;
 
 use super::maildir::Maildir;
@@ -29,6 +28,9 @@ use crate::{clock, limits};
 /// With `--maildir`, the mails are those that wait in a Maildir: in `new`, and in `cur` without the flag S. A mail that was
 /// taken moves to `cur` with the flag S. A mail for another match, from an unknown sender without a paper, or with a paper that
 /// can only be taken later stays as it is.
+///
+/// A player without a key writes a reply code and commands instead of a paper. `mail take` checks the code, writes the papers
+/// and answers questions such as `board`. The host vouches for such papers.
 ///
 /// Exits with 1 if a paper was not recorded; keep its mail. `fork` means that a player signed another history of the desk than
 /// this one: find out which is right before you continue.
@@ -65,6 +67,8 @@ struct TakenMail {
     path: PathBuf,
     mail: ReceivedMail,
     papers: Vec<TakenPaper>,
+    /// What became of its reply code, if it has one.
+    reply: Option<TakenReply>,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -84,10 +88,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         if maildir.is_some() && host.is_for_another(&mail) {
             continue;
         }
-        let papers = host.take(&mail, &args.admit)?;
-        taken.push(TakenMail { name: input_name(&path).into_owned(), path, mail, papers });
+        let mut papers = host.take(&mail, &args.admit)?;
+        let reply = if papers.is_empty() { host.take_reply(&mail)? } else { None };
+        papers.extend(reply.iter().flat_map(|reply| reply.papers.iter().cloned()));
+        taken.push(TakenMail { name: input_name(&path).into_owned(), path, mail, papers, reply });
     }
-    let papers = taken.iter().map(|taken| (&taken.mail, taken.papers.as_slice()));
+    let papers = taken.iter().map(|taken| (&taken.mail, taken.papers.as_slice(), taken.reply.as_ref()));
     let letters = post.write(&store, papers, context)?;
     drop(store);
     for of in &taken {
@@ -125,19 +131,23 @@ fn waiting_mails(maildir: &Maildir, context: &mut Context) -> Result<Vec<(PathBu
 fn exit_status(taken: &[TakenMail], context: &mut Context) -> Result<ExitStatus, Failure> {
     let papers = || taken.iter().flat_map(|taken| &taken.papers);
     let forked = papers().find(|paper| paper.outcome == PaperOutcome::Fork);
-    if let Some(seat) = forked.and_then(|paper| paper.paper.as_ref()).map(|paper| paper.paper().head().seat) {
+    if let Some(seat) = forked.and_then(|paper| paper.paper.as_ref()).map(|paper| paper.head().seat) {
         context.output.flush()?;
         let message = format!("fork: {seat} has seen another history");
         return Err(Failure::negative(message).hint("keep that mail: it proves what the player was shown"));
     }
-    let is_all = taken.iter().all(|taken| !taken.papers.is_empty());
+    let is_all = taken.iter().all(|taken| match &taken.reply {
+        Some(reply) => reply.seat.is_some() && reply.faults.is_empty(),
+        None => !taken.papers.is_empty(),
+    });
     Ok(ExitStatus::from(is_all && papers().all(|paper| paper.outcome.is_recorded())))
 }
 
 impl TakenMail {
     /// Whether nothing more can come of the mail: every paper has its last outcome, and a mail without one was answered.
     fn is_done(&self, post: &Post<'_>) -> bool {
-        let is_answered = !self.mail.is_automatic && post.seat_of(&self.mail).is_some();
+        let is_replied = self.reply.as_ref().is_some_and(|reply| reply.seat.is_some());
+        let is_answered = is_replied || !self.mail.is_automatic && post.seat_of(&self.mail).is_some();
         let has_papers = !self.papers.is_empty() || is_answered;
         has_papers && !self.papers.iter().any(TakenPaper::may_be_taken_later)
     }
@@ -154,11 +164,40 @@ impl TakenMail {
     }
 
     fn print(&self, post: &Post<'_>, context: &mut Context) -> Result<(), Failure> {
-        if self.papers.is_empty() {
+        if let Some(reply) = &self.reply {
+            print_reply(&self.name, reply, context)?;
+        } else if self.papers.is_empty() {
             print(&self.name, None, self.no_answer(post), context)?;
         }
         self.papers.iter().try_for_each(|paper| print(&self.name, Some(paper), None, context))
     }
+}
+
+/// Prints what a mail with a reply code asked, and why something was not taken. It prints no code.
+fn print_reply(file: &str, reply: &TakenReply, context: &mut Context) -> Result<(), Failure> {
+    let TakenReply { line, seat, questions, faults, .. } = reply;
+    if seat.is_some() && questions.is_empty() && faults.is_empty() {
+        return Ok(());
+    }
+    let outcome = match (seat, faults.is_empty()) {
+        (None, _) => "unknown_code",
+        (Some(_), false) => "not_taken",
+        (Some(_), true) => "answered",
+    };
+    let printed = json!({
+        "file": file,
+        "line": line,
+        "seat": seat,
+        "kind": "reply",
+        "outcome": outcome,
+        "message": faults.first(),
+    });
+    context.output.show(&printed, || {
+        let seat = seat.map(|seat| format!("{seat} ")).unwrap_or_default();
+        let why = if faults.is_empty() { String::new() } else { format!(": {}", faults.join(" ")) };
+        vec![format!("{file}:{line}: {seat}reply: {outcome}{why}").into()]
+    })?;
+    Ok(())
 }
 
 /// Prints a paper with its outcome, or that a mail has none, and why it gets no answer.
@@ -168,7 +207,7 @@ fn print(
     no_answer: Option<&str>,
     context: &mut Context,
 ) -> Result<(), Failure> {
-    let paper = taken.and_then(|taken| taken.paper.as_ref()).map(SignedPaper::paper);
+    let paper = taken.and_then(|taken| taken.paper.as_ref());
     let answered = json!({
         "file": file,
         "line": taken.map(|taken| taken.line),

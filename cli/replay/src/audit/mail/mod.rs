@@ -8,9 +8,9 @@ mod segments;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use turnfold_core::paper::{LineName, PaperHead};
-use turnfold_core::rules::desk::Desk;
-use turnfold_core::{DicePolicy, Registry, Rules};
+use turnfold_core::paper::{LineName, PaperContent, PaperHead};
+use turnfold_core::rules::desk::{Command, Desk};
+use turnfold_core::{DicePolicy, Registry, Rules, Seat};
 use turnfold_store::Genesis;
 
 use self::authorship::Authorship;
@@ -21,7 +21,7 @@ use crate::bundle::sizes::{LineFinder, revision};
 use crate::bundle::{BundledMatch, BundledRecord, LineIndex};
 use crate::history::recorded_rules;
 use crate::history::revision::Revision;
-use crate::mail::{DeskHistory, DeskOf, DeskTurn};
+use crate::mail::{AppliedEntry, DeskHistory, DeskOf, DeskTurn};
 
 pub use dice::FairRoll;
 pub(super) use rows::MailRows;
@@ -80,6 +80,13 @@ impl<'a> MailAudit<'a> {
     }
 }
 
+/// Returns the seat whose order an entry records without a signature.
+fn orders_plainly(entry: &AppliedEntry) -> Option<Seat> {
+    let Command::Plain(plain) = &entry.command else { return None };
+    let is_order = matches!(plain.paper().content(), PaperContent::Order(_) | PaperContent::Ahead(_));
+    is_order.then_some(entry.seat)
+}
+
 impl AuditedPair<'_> {
     /// Compares the game with its desk, and reports each roll that was recomputed (FD-20).
     fn judge(&self, rows: &mut MailRows, on_roll: &mut dyn FnMut(&FairRoll)) {
@@ -121,6 +128,13 @@ impl AuditedPair<'_> {
             dice.not_checked(at.clone(), reason.clone(), rows);
             rows.authorship.not_checked(at, reason);
         }
+        // PM-38: a fault found elsewhere in the row counts more.
+        let plain: BTreeSet<_> = desk.entries().iter().filter_map(orders_plainly).collect();
+        if !plain.is_empty() {
+            let seats: Vec<&str> = plain.iter().map(|seat| seat.name()).collect();
+            let reason = format!("{} ordered by plain mail: the host vouches", seats.join(", "));
+            rows.authorship.not_checked(None, reason);
+        }
         check_seen(&desk, &at_desk, rows);
         let unplayed = unplayed(game, &turns);
         dice.finish(game.name.as_str(), &desk, &turns, &unplayed, rows);
@@ -161,7 +175,7 @@ fn unplayed(game: &BundledMatch, turns: &[&DeskTurn]) -> BTreeSet<String> {
 
 /// Requires every paper that counts to name the history of this very desk, with the position of its turn (PM-33).
 fn check_seen(desk: &DeskHistory, at: &Revision, rows: &mut MailRows) {
-    for (entry, paper) in desk.entries().iter().filter_map(|entry| Some((entry, entry.paper()?.paper()))) {
+    for (entry, paper) in desk.entries().iter().filter_map(|entry| Some((entry, entry.command.paper()?))) {
         if entry.ignored.is_some() {
             continue;
         }

@@ -1,0 +1,44 @@
+//! The part of a letter with the code to answer with, for a player without a key (PM-38).
+
+use turnfold_core::rules::desk::{Desk, State};
+use turnfold_core::{Rules, Seat};
+
+use super::letter_part::MailLogs;
+use super::letter_words::Text;
+use super::plain_reply::END;
+use super::reply_code::ReplyCode;
+use crate::signing::Signers;
+
+/// Returns the code of a seat in a state of the desk, if its player needs one: a free seat that is open to players without
+/// a key, or the seat of such a player while the match goes on.
+pub(super) fn code_of(
+    mail: &MailLogs<'_>,
+    signers: &Signers,
+    state: &State,
+    seat: Seat,
+) -> Option<ReplyCode> {
+    let is_free = mail.of.terms.plain.contains(&seat) && state.name_of(seat).is_none();
+    let turn = if is_free { 0 } else { state.turn() };
+    let needs_code = is_free || state.plays_plainly(seat) && turn > 0 && !Desk::over(state);
+    let key = signers.key_of(&mail.of.terms.host.parse().ok()?)?;
+    needs_code.then(|| ReplyCode::of(key, mail.of.genesis.match_id, seat, turn))
+}
+
+/// Writes how to answer with a code.
+pub(super) fn answer_with(code: &ReplyCode, joins: bool, text: &mut Text) {
+    text.heading(if joins { "To join by mail alone" } else { "Your answer" });
+    text.paragraph(if joins {
+        "Answer this letter with these lines, and with your name in place of NAME:"
+    } else {
+        "Answer this letter. Write each command on a line of its own, between these two lines:"
+    });
+    let code = format!("code {code}");
+    if joins {
+        text.block([code.as_str(), "join NAME", END]);
+    } else {
+        text.block([code.as_str(), "", END]);
+        text.paragraph(
+            "The code is good for this turn. The newest order counts. The line `help` asks what else you can write.",
+        );
+    }
+}

@@ -1,0 +1,63 @@
+//! The position of the current turn as one seat knows it, to try commands on (PM-38).
+
+use turnfold_core::paper::PaperLine;
+use turnfold_core::{AnyState, Outcome, Seat};
+use turnfold_store::BranchName;
+
+use super::game_turn::{GameTurn, OrderEnd};
+use super::host::MailHost;
+use super::pairing::branch_of;
+use crate::error::ReplayError;
+use crate::history::History;
+use crate::viewer::Viewer;
+use crate::viewer::seat_history::SeatHistory;
+
+/// The game at the position of the current turn, with everything that a seat may not know left out.
+pub(super) struct KnownPosition {
+    state: Box<dyn AnyState>,
+    seq: u64,
+}
+
+impl KnownPosition {
+    pub(super) fn of(host: &MailHost<'_>, seat: Seat) -> Result<Self, ReplayError> {
+        let position = host.desk.position();
+        let seq = position.map_or(0, |position| position.game_seq);
+        let branch = position.map_or_else(|| Ok(BranchName::main()), |position| branch_of(&position.line))?;
+        let revision = host.of.line(&branch).at(seq);
+        let log = host.store.read(&revision.match_name, &revision.branch, revision.seq)?;
+        let line = History::of_log(&revision, log, host.registry)?;
+        Ok(Self { state: SeatHistory::of(Viewer::of(seat), line)?.state()?, seq })
+    }
+
+    /// Reads a command of the game, and returns it as papers write it.
+    pub(super) fn read(&self, text: &str) -> Result<PaperLine, String> {
+        let command = self.state.read(text).map_err(|error| error.0)?;
+        command.parse().map_err(|error: turnfold_core::Malformed| error.0)
+    }
+
+    /// Returns why the game would refuse an order, or what of it would change nothing. Nothing is tried while others have to
+    /// play before the seat.
+    pub(super) fn objection(&self, seat: Seat, plays: &[PaperLine]) -> Option<String> {
+        if !self.state.waits_for(seat) {
+            return None;
+        }
+        let unknown = |_: &_| Err(ReplayError::Chance(std::io::Error::other("the roll is not known yet")));
+        let mut turn = GameTurn::new(self.state.fork(), self.seq, Box::new(unknown));
+        match turn.order(seat, plays.iter().map(PaperLine::as_str)) {
+            Ok(OrderEnd::Refused(rejected)) => Some(format!(
+                "The game would refuse the order: {} ({}). Nothing was taken; send the whole order again.",
+                rejected.message, rejected.code
+            )),
+            Ok(OrderEnd::Carried { played, .. }) => {
+                let idle = played.iter().find(|record| matches!(record.outcome, Outcome::Ignored(_)))?;
+                let why = idle.message.clone().unwrap_or_default();
+                let command = &idle.command;
+                Some(format!(
+                    "`{command}` would change nothing: {why}. Nothing was taken; send the whole order again."
+                ))
+            }
+            // What comes behind a roll cannot be tried.
+            Err(_) => None,
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Letters that answer the mails of players without a key (PM-38, PM-43).
+
+use turnfold_core::rules::desk::State;
+
+use super::code_part::{answer_with, code_of};
+use super::letter::LetterText;
+use super::letter_part::{KnownGame, LetterPart, MailLogs};
+use super::letter_words::{Text, salutation};
+use super::outbox::LetterName;
+use super::plain_words::{PlainQuestion, help};
+use super::report::TurnOverview;
+use super::take_plain::TakenReply;
+use crate::error::ReplayError;
+use crate::signing::Signers;
+use crate::viewer::Viewer;
+
+impl TakenReply {
+    /// Returns the name of the letter that answers it, if it needs one besides the receipts of its papers.
+    pub(super) fn letter(&self, desk_size: u64) -> Option<LetterName> {
+        let is_answered = self.questions.is_empty() && self.faults.is_empty();
+        let seat = self.seat.filter(|_| !is_answered)?;
+        Some(LetterName { desk_size, seat, answers: Some(self.mail) })
+    }
+
+    /// Writes the answer. `attached` is the name of the bundle.
+    pub(super) fn answer(
+        &self,
+        mail: &MailLogs<'_>,
+        signers: &Signers,
+        state: &State,
+        name: LetterName,
+        attached: &str,
+    ) -> Result<LetterText, ReplayError> {
+        let seat = name.seat;
+        let turn = TurnOverview::of(seat, state, attached);
+        let part = LetterPart::of(mail, name.desk_size)?;
+        let known = KnownGame::of(mail, Viewer::of(seat), &part, None)?;
+        let mut text = Text::default();
+        text.line(&salutation(state, seat));
+        if !self.faults.is_empty() {
+            text.items(&self.faults);
+        }
+        for question in &self.questions {
+            answer(*question, &known, &turn, &mut text);
+        }
+        text.paragraph(&turn.waits());
+        if let Some(code) = code_of(mail, signers, state, seat) {
+            answer_with(&code, state.name_of(seat).is_none(), &mut text);
+        }
+        let subject = if self.faults.is_empty() { "your question" } else { "your mail was not taken" };
+        Ok(LetterText {
+            subject: format!("[{}] {subject}", mail.of.name),
+            text: text.into_string(),
+            ..LetterText::default()
+        })
+    }
+}
+
+/// Answers a question of a player.
+fn answer(question: PlainQuestion, known: &KnownGame, turn: &TurnOverview<'_>, text: &mut Text) {
+    match question {
+        PlainQuestion::Help => {
+            text.heading("What you can write");
+            text.gap();
+            for (line, meaning) in help() {
+                text.fill("  ", &format!("{line} - {meaning}"));
+            }
+        }
+        PlainQuestion::Board => {
+            text.heading("The game as you see it");
+            text.gap();
+            known.picture.iter().for_each(|line| text.line(line));
+        }
+        PlainQuestion::Legal => {
+            text.heading("Commands that the game would take first");
+            text.gap();
+            text.fill_with("    ", known.legal.iter().map(String::as_str));
+            if known.more > 0 {
+                text.paragraph(&format!("and {} more.", known.more));
+            }
+        }
+        PlainQuestion::Who => turn.table(text),
+    }
+}

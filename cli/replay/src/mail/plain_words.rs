@@ -1,0 +1,233 @@
+//! The lines behind a reply code, sorted: commands of the game, words for the desk, and questions (PM-43).
+
+use std::collections::BTreeMap;
+
+use turnfold_core::paper::{DeskTime, PaperContent, PaperLine, Press};
+
+use super::known_position::KnownPosition;
+
+/// What a player without a key may ask. The answer is a letter; nothing is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PlainQuestion {
+    /// What may be written.
+    Help,
+    /// The board.
+    Board,
+    /// The commands that the game would take.
+    Legal,
+    /// Whom the match waits for.
+    Who,
+}
+
+/// The lines of a reply.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PlainWords {
+    pub(super) questions: Vec<PlainQuestion>,
+    /// Contents of papers, but for orders.
+    pub(super) contents: Vec<PaperContent>,
+    /// The commands of an order for this turn.
+    pub(super) plays: Vec<PaperLine>,
+    pub(super) wait: bool,
+    /// Orders for later turns.
+    pub(super) ahead: Option<BTreeMap<u32, Vec<PaperLine>>>,
+    /// What cannot be read, in sentences.
+    pub(super) faults: Vec<String>,
+}
+
+/// The words with which lines for the desk begin.
+const WORDS: [&str; 13] = [
+    "help", "board", "legal", "who", "wait", "if", "press", "absent", "offer", "agree", "decline", "resign",
+    "join",
+];
+
+impl PlainWords {
+    /// Returns `true` for a line that is for the desk.
+    pub(super) fn is_own(line: &str) -> bool {
+        WORDS.contains(&first_word(line).as_str())
+    }
+
+    /// Sorts lines. A command of the game is one also where the desk has the same word.
+    pub(super) fn read(lines: &[String], position: &KnownPosition, zone: i32, joins: bool) -> Self {
+        let mut words = Self::default();
+        for line in lines {
+            if let Err(fault) = words.take(line, position, zone, joins) {
+                words.faults.push(fault);
+            }
+        }
+        if lines.is_empty() {
+            words.questions.push(PlainQuestion::Help);
+        }
+        words.questions.sort_unstable();
+        words.questions.dedup();
+        words
+    }
+
+    fn take(&mut self, line: &str, position: &KnownPosition, zone: i32, joins: bool) -> Result<(), String> {
+        let (word, rest) = (first_word(line), line.split_once(' ').map_or("", |(_, rest)| rest));
+        let game = if joins { Err(String::new()) } else { position.read(line) };
+        match (word.as_str(), rest) {
+            ("help", "") => self.questions.push(PlainQuestion::Help),
+            ("board", "") => self.questions.push(PlainQuestion::Board),
+            ("legal", "") => self.questions.push(PlainQuestion::Legal),
+            ("who", "") => self.questions.push(PlainQuestion::Who),
+            ("join", name) if joins => {
+                if matches!(name, "" | "NAME") {
+                    return Err("Write your name behind `join`, in place of NAME.".into());
+                }
+                self.contents.push(PaperContent::Enter(paper_words(name, 64)?));
+            }
+            _ if joins => return Err(format!("`{line}` was not understood: `join NAME` takes the seat.")),
+            _ if game.is_ok() => self.plays.extend(game),
+            ("wait", "") => self.wait = true,
+            ("if", rest) => self.ahead(rest, position)?,
+            ("press", rest) => self.press(rest)?,
+            ("absent", rest) => {
+                let until = rest.strip_prefix("until ").unwrap_or(rest);
+                self.contents.push(PaperContent::Absent(time(until, zone)?));
+            }
+            ("offer", rest) => {
+                let offer =
+                    rest.parse().map_err(|error: turnfold_core::Malformed| sentence(line, &error.0))?;
+                self.contents.push(PaperContent::Offer(offer));
+            }
+            ("agree" | "decline", digits) => {
+                let to = digits.parse().map_err(|_| format!("`{line}` needs the 64 digits of the offer."))?;
+                self.contents.push(PaperContent::Answer { to, agree: word == "agree" });
+            }
+            ("resign", "") => self.contents.push(PaperContent::Resign),
+            _ => return Err(sentence(line, &game.err().unwrap_or_default())),
+        }
+        Ok(())
+    }
+
+    /// PM-42: `turn 4: COMMAND; COMMAND`, or `none`.
+    fn ahead(&mut self, rest: &str, position: &KnownPosition) -> Result<(), String> {
+        let turns = self.ahead.get_or_insert_default();
+        if rest.eq_ignore_ascii_case("none") {
+            return Ok(());
+        }
+        let expected = || format!("`if {rest}` was not understood: write `if turn 4: COMMAND; COMMAND`.");
+        let (condition, commands) = rest.split_once(':').ok_or_else(expected)?;
+        let turn = first_word(condition) == "turn";
+        let turn = condition.split_once(' ').filter(|_| turn).and_then(|(_, turn)| turn.trim().parse().ok());
+        let turn: u32 = turn.ok_or_else(expected)?;
+        for command in commands.split(';').map(str::trim).filter(|command| !command.is_empty()) {
+            let play = position.read(command).map_err(|why| sentence(command, &why))?;
+            turns.entry(turn).or_default().push(play);
+        }
+        if turns.contains_key(&turn) { Ok(()) } else { Err(expected()) }
+    }
+
+    /// PM-41: `p1: WORDS`, `p1,p3: WORDS` or `all: WORDS`. Lines to the same readers are one press.
+    fn press(&mut self, rest: &str) -> Result<(), String> {
+        let expected =
+            || format!("`press {rest}` was not understood: write `press p1: WORDS` or `press all: WORDS`.");
+        let (to, words) = rest.split_once(':').ok_or_else(expected)?;
+        let to = to.trim().to_lowercase().replace(", ", ",").parse().map_err(|_| expected())?;
+        let line = paper_words(words.trim(), 2000)?;
+        let last = self.contents.last().and_then(|content| match content {
+            PaperContent::Press(press) if *press.to() == to => Some(press.words().to_vec()),
+            _ => None,
+        });
+        if last.is_some() {
+            self.contents.pop();
+        }
+        let lines = last.unwrap_or_default().into_iter().chain([line]).collect();
+        let press = Press::new(to, lines).map_err(|error| error.0)?;
+        self.contents.push(PaperContent::Press(press));
+        Ok(())
+    }
+}
+
+fn first_word(line: &str) -> String {
+    line.split(' ').next().unwrap_or_default().to_lowercase()
+}
+
+fn sentence(line: &str, why: &str) -> String {
+    format!("`{line}` was not understood: {why}. Nothing was taken; ask `help` or `legal`.")
+}
+
+/// Writes words in the alphabet of papers, with other signs for those that it lacks.
+pub(super) fn paper_words(words: &str, most: usize) -> Result<PaperLine, String> {
+    let sign = |sign: char| match sign {
+        '|' => '/',
+        '\u{2018}' | '\u{2019}' => '\'',
+        '\u{201c}' | '\u{201d}' => '"',
+        '=' | '\u{2013}' | '\u{2014}' => '-',
+        ' '..='~' => sign,
+        _ => '?',
+    };
+    let plain: String = words.chars().map(sign).collect();
+    let words: Vec<_> =
+        plain.split(' ').map(|word| word.trim_start_matches('#')).filter(|word| !word.is_empty()).collect();
+    let plain = words.join(" ");
+    if plain.is_empty() || plain.len() > most {
+        return Err(format!("Expected 1 to {most} characters of words, found {}.", plain.len()));
+    }
+    plain.parse().map_err(|error: turnfold_core::Malformed| error.0)
+}
+
+/// Reads a time: `2026-12-24T18:00:00Z`, or a day, which is meant in the player's time zone and begins at midnight.
+fn time(text: &str, zone: i32) -> Result<DeskTime, String> {
+    if let Ok(time) = text.parse() {
+        return Ok(time);
+    }
+    let expected = || {
+        format!("`absent until {text}` was not understood: write a day such as `absent until 2026-12-24`.")
+    };
+    let midnight: DeskTime = format!("{text}T00:00:00Z").parse().map_err(|_| expected())?;
+    let seconds = i64::try_from(midnight.unix_seconds()).map_err(|_| expected())? - i64::from(zone) * 60;
+    u64::try_from(seconds).ok().and_then(DeskTime::of_unix_seconds).ok_or_else(expected)
+}
+
+/// Returns what a player without a key may write, line by line.
+pub(super) fn help() -> [(&'static str, &'static str); 10] {
+    [
+        ("COMMAND", "a command of the game; several lines are one order, and the newest order counts"),
+        ("wait", "with an order: play nothing before the deadline, so that you can send another order"),
+        ("if turn 4: COMMAND; COMMAND", "an order for a later turn; `if none` takes such orders back"),
+        (
+            "board, legal, who",
+            "ask for the board, for the commands that the game would take, and who is waited for",
+        ),
+        ("press p1: WORDS", "write to a player; `press all: WORDS` writes to all"),
+        ("absent until 2026-12-24", "announce that you are away; deadlines wait for you"),
+        ("offer end draw", "offer something to the others; `turnfold rules desk pm-20` lists what"),
+        ("agree DIGITS, decline DIGITS", "answer an offer"),
+        ("resign", "leave the match"),
+        ("help", "ask for this list"),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pm_43_days_are_meant_in_the_time_zone_of_the_player() {
+        assert_eq!(time("2026-12-24", 0).unwrap().to_string(), "2026-12-24T00:00:00Z");
+        assert_eq!(time("2026-12-24", 120).unwrap().to_string(), "2026-12-23T22:00:00Z");
+        assert_eq!(time("2026-12-24", -330).unwrap().to_string(), "2026-12-24T05:30:00Z");
+        assert!(time("24 December", 0).is_err());
+    }
+
+    #[test]
+    fn pm_41_words_are_written_in_the_alphabet_of_papers() {
+        assert_eq!(
+            paper_words("a  = b | #c \u{201c}d\u{201d} \u{e4}", 20).unwrap().as_str(),
+            "a - b / c \"d\" ?"
+        );
+        assert!(paper_words(" # ", 20).is_err() && paper_words("too long", 3).is_err());
+        let mut words = PlainWords::default();
+        words.press("p1, p3: hello").unwrap();
+        words.press("p1,p3: again").unwrap();
+        words.press("all: hello").unwrap();
+        assert_eq!(words.contents.len(), 2);
+        let to = words.contents.iter().filter_map(|content| match content {
+            PaperContent::Press(press) => Some(press.to().to_string()),
+            _ => None,
+        });
+        assert_eq!(to.collect::<Vec<_>>(), ["p1,p3", "all"]);
+        assert!(words.press("hello").is_err());
+    }
+}

@@ -1,0 +1,88 @@
+//! Reply codes: what the player of a seat without a key sends along, good for one turn (PM-38).
+
+use std::fmt;
+
+use turnfold_core::Seat;
+use turnfold_core::dice::fair::{Chain, Owner};
+use turnfold_core::trust::PrivateKey;
+
+/// Digits and letters that no one confuses.
+const SIGNS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
+/// How many of them a code has.
+const LENGTH: usize = 12;
+
+/// A reply code, written `ABCD-EFGH-JKMN`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ReplyCode(String);
+
+impl ReplyCode {
+    /// Returns the code of a seat and turn; turn 0 is for joining. It follows from the host's signing key, so it is stored
+    /// nowhere, and no one else can compute it.
+    pub(super) fn of(signing: &PrivateKey, match_id: [u8; 16], seat: Seat, turn: u32) -> Self {
+        // No seat is plain with fair dice, so this element is opened nowhere.
+        let secret = signing.dice_chain(Owner { match_id, party: Seat::Host }).element(Chain::LAST);
+        let mut hasher = blake3::Hasher::new_derive_key("turnfold v2 reply code of a turn");
+        hasher.update(secret.as_bytes()).update(format!("{seat} {turn}").as_bytes());
+        let bytes = hasher.finalize();
+        let signs = bytes.as_bytes().iter().take(LENGTH);
+        Self(signs.filter_map(|byte| SIGNS.get(usize::from(byte % 32)).copied()).map(char::from).collect())
+    }
+
+    /// Reads a code, with hyphens or without, in any case.
+    pub(super) fn read(word: &str) -> Option<Self> {
+        let plain: String =
+            word.chars().filter(|sign| *sign != '-').map(|sign| sign.to_ascii_uppercase()).collect();
+        let is_code = plain.len() == LENGTH && plain.bytes().all(|sign| SIGNS.contains(&sign));
+        // A word of letters alone may be one of the text.
+        let is_marked = word.contains('-') || plain.bytes().any(|sign| sign.is_ascii_digit());
+        (is_code && is_marked).then_some(Self(plain))
+    }
+
+    /// Returns the signs without hyphens.
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ReplyCode {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, sign) in self.0.chars().enumerate() {
+            out.write_str(if place > 0 && place % 4 == 0 { "-" } else { "" })?;
+            write!(out, "{sign}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Shows no code.
+impl fmt::Debug for ReplyCode {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("ReplyCode(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pm_38_a_code_reads_back_with_hyphens_or_without() {
+        let key = PrivateKey::of_seed(
+            "ann.example".parse().unwrap(),
+            turnfold_core::trust::KeyKind::Signer,
+            &[7; 32],
+        );
+        let code = ReplyCode::of(&key, [1; 16], Seat::P2, 3);
+        let text = code.to_string();
+        assert_eq!((text.len(), text.matches('-').count()), (14, 2));
+        assert_eq!(ReplyCode::read(&text).as_ref(), Some(&code));
+        assert_eq!(ReplyCode::read(&text.to_lowercase()).as_ref(), Some(&code));
+        assert!(code != ReplyCode::of(&key, [1; 16], Seat::P2, 4));
+        assert!(code != ReplyCode::of(&key, [1; 16], Seat::P1, 3));
+        assert!(code != ReplyCode::of(&key, [2; 16], Seat::P2, 3));
+        for word in ["", "greetings", "ABCD-EFGH-JKM", "ABCD-EFGH-JKM0", "CONTRACTUALS", "ABCDEFGHJKMN"] {
+            assert!(ReplyCode::read(word).is_none(), "{word}");
+        }
+        assert!(!format!("{code:?}").contains(code.as_str()));
+    }
+}

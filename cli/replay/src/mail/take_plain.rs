@@ -1,0 +1,198 @@
+//! `mail take` for players without a key: a mail with a reply code becomes papers that the host vouches for (PM-38, PM-43).
+
+use turnfold_core::dice::fair::{Chain, Owner};
+use turnfold_core::outcome::Ruled;
+use turnfold_core::paper::{Nonce, Order, OrdersAhead, Paper, PaperContent, PaperHead, PlainPaper, SeenRoot};
+use turnfold_core::rules::desk::{Command, Desk};
+use turnfold_core::text::Malformed;
+use turnfold_core::{Digest, Rules, Seat};
+
+use super::host::MailHost;
+use super::known_position::KnownPosition;
+use super::plain_reply::PlainReply;
+use super::plain_words::{PlainQuestion, PlainWords};
+use super::received_mail::ReceivedMail;
+use super::reply_code::ReplyCode;
+use super::take::{PAPERS_MAX, PaperOutcome, TakenPaper};
+use crate::error::ReplayError;
+
+/// A mail of a player without a key, and what became of it.
+#[derive(Clone, Debug)]
+pub struct TakenReply {
+    /// The line of the mail with the code, from 1.
+    pub line: usize,
+    /// The seat that the code is for; `None` for a code of no seat.
+    pub seat: Option<Seat>,
+    /// The papers that the host wrote.
+    pub papers: Vec<TakenPaper>,
+    /// What the player asked.
+    pub questions: Vec<PlainQuestion>,
+    /// Why something was not taken, in sentences.
+    pub faults: Vec<String>,
+    /// The digest of the mail, which names the letter that answers it.
+    pub mail: Digest,
+}
+
+impl MailHost<'_> {
+    /// Takes a mail with a reply code. Returns `None` for a mail without any, and for one that a program sent.
+    ///
+    /// # Errors
+    /// Errors of the store. What is wrong with the mail is no error.
+    pub fn take_reply(&mut self, mail: &ReceivedMail) -> Result<Option<TakenReply>, ReplayError> {
+        if self.of.terms.plain.is_empty() || mail.is_automatic {
+            return Ok(None);
+        }
+        for text in &mail.texts {
+            if let Some(taken) = self.take_text(text)? {
+                return Ok(Some(taken));
+            }
+        }
+        Ok(None)
+    }
+
+    fn take_text(&mut self, text: &str) -> Result<Option<TakenReply>, ReplayError> {
+        let rules = self.of.rules.clone();
+        let reads = |line: &str| rules.canonical(line).is_ok() || PlainWords::is_own(line);
+        let Some(reply) = PlainReply::find(text, &reads) else { return Ok(None) };
+        let mail = Digest::new(blake3::derive_key("turnfold v2 plain mail", text.as_bytes()));
+        let mut taken = TakenReply {
+            line: reply.line,
+            seat: None,
+            papers: Vec::new(),
+            questions: Vec::new(),
+            faults: Vec::new(),
+            mail,
+        };
+        let Some((seat, turn)) = self.owner_of(&reply.code) else { return Ok(Some(taken)) };
+        taken.seat = Some(seat);
+        if let Some(fault) = self.stale(seat, turn) {
+            taken.faults.push(fault);
+            return Ok(Some(taken));
+        }
+        let position = KnownPosition::of(self, seat)?;
+        let words = PlainWords::read(&reply.commands, &position, self.of.terms.zone_of(seat), turn == 0);
+        taken.questions.clone_from(&words.questions);
+        taken.faults.clone_from(&words.faults);
+        if !taken.faults.is_empty() {
+            return Ok(Some(taken));
+        }
+        for (index, content) in self.contents(seat, &words, &mut taken)?.into_iter().enumerate() {
+            let paper = self.take_plain(seat, content, &reply.code, mail, index)?;
+            taken.papers.push(TakenPaper { line: reply.line, ..paper });
+        }
+        Ok(Some(taken))
+    }
+
+    /// Returns the seat and turn of a code.
+    fn owner_of(&self, code: &ReplyCode) -> Option<(Seat, u32)> {
+        let now = self.desk.state().turn();
+        let match_id = self.of.genesis.match_id;
+        let mut pairs = self.of.terms.plain.iter().flat_map(|seat| (0..=now).rev().map(|turn| (*seat, turn)));
+        pairs.find(|(seat, turn)| ReplyCode::of(self.key, match_id, *seat, *turn) == *code)
+    }
+
+    /// Returns why a code is not good any more.
+    fn stale(&self, seat: Seat, turn: u32) -> Option<String> {
+        let state = self.desk.state();
+        let name = state.name_of(seat);
+        match (turn, name) {
+            (0, None) => None,
+            (0, Some(name)) => Some(format!(
+                "This code was for joining and is used: {name} has {seat}. Use the code of the newest letter."
+            )),
+            (_, Some(_)) if !state.plays_plainly(seat) => {
+                Some(format!("{seat} has a key now, so its papers need a signature; codes are of no use."))
+            }
+            (turn, _) if turn < state.turn() => Some(format!(
+                "This code was for turn {turn}, and the match is at turn {}. Use the code of the newest letter.",
+                state.turn()
+            )),
+            _ => None,
+        }
+    }
+
+    /// Returns the contents of the papers that the words make. An order that the game would refuse is none of them.
+    fn contents(
+        &self,
+        seat: Seat,
+        words: &PlainWords,
+        taken: &mut TakenReply,
+    ) -> Result<Vec<PaperContent>, ReplayError> {
+        let mut contents = words.contents.clone();
+        if !words.plays.is_empty() {
+            let position = KnownPosition::of(self, seat)?;
+            if let Some(fault) = position.objection(seat, &words.plays) {
+                taken.faults.push(fault);
+                return Ok(Vec::new());
+            }
+            let link = self.desk.position().map(|position| position.link);
+            let link = link.ok_or_else(|| ReplayError::not_by_mail("no turn has begun"))?;
+            let order = Order::new(link, words.wait, None, words.plays.clone());
+            contents.push(PaperContent::Order(order.map_err(ReplayError::not_by_mail)?));
+        }
+        if let Some(ahead) = &words.ahead {
+            let ahead = OrdersAhead::new(ahead.clone()).map_err(ReplayError::not_by_mail)?;
+            contents.push(PaperContent::Ahead(ahead));
+        }
+        Ok(contents)
+    }
+
+    /// Writes a paper for a player without a key, and records it. The same mail again gives the same answer.
+    fn take_plain(
+        &mut self,
+        seat: Seat,
+        content: PaperContent,
+        code: &ReplyCode,
+        mail: Digest,
+        index: usize,
+    ) -> Result<TakenPaper, ReplayError> {
+        let nonce = self.nonce(mail, index);
+        let recorded = self.desk.entries().iter().find(|entry| match &entry.command {
+            Command::Plain(plain) => plain.paper().head().nonce == nonce,
+            _ => false,
+        });
+        if let Some(recorded) = recorded.and_then(TakenPaper::on_record) {
+            return Ok(recorded);
+        }
+        let state = self.desk.state();
+        let joins = matches!(content, PaperContent::Enter(_));
+        let size = self.desk.size();
+        let root = self.desk.root(size).ok_or_else(|| ReplayError::not_by_mail("it has no root"))?;
+        let head = PaperHead {
+            match_id: turnfold_core::paper::MatchId::new(self.of.genesis.match_id),
+            seat,
+            number: if joins { 0 } else { state.last_number(seat).saturating_add(1) },
+            turn: if joins { 0 } else { state.turn() },
+            seen: SeenRoot { size, root },
+            nonce,
+        };
+        let paper = Paper::new(head, content).map_err(|error: Malformed| ReplayError::not_by_mail(error))?;
+        let command = Command::Plain(Box::new(PlainPaper::new(paper.clone(), code.as_str())));
+        let rejected = Desk::judge(state, seat, &command).err();
+        let outcome = match rejected {
+            Some(denied) => Some(PaperOutcome::Rejected { code: denied.code(), message: denied.to_string() }),
+            None if self.desk.papers_in_turn(seat) >= PAPERS_MAX => Some(PaperOutcome::TooMany),
+            None => None,
+        };
+        if let Some(outcome) = outcome {
+            return Ok(TakenPaper { line: 1, paper: Some(paper), outcome, seq: None, is_new: false });
+        }
+        let key = format!("paper:{}", paper.digest()).parse().map_err(ReplayError::not_by_mail)?;
+        let applied = self.append(vec![(seat, command)], Some(&key))?;
+        let ignored = applied.first().and_then(|applied| applied.ignored);
+        let outcome = PaperOutcome::recorded(ignored.map(|reason| reason.ruling().code));
+        Ok(TakenPaper { line: 1, paper: Some(paper), outcome, seq: Some(self.desk.head()), is_new: true })
+    }
+
+    /// Returns the nonce of a paper of a mail. Only the host can compute it, so that no one can guess a paper (PM-5).
+    fn nonce(&self, mail: Digest, index: usize) -> Nonce {
+        let owner = Owner { match_id: self.of.genesis.match_id, party: Seat::Host };
+        let secret = self.key.dice_chain(owner).element(Chain::LAST);
+        let mut hasher = blake3::Hasher::new_derive_key("turnfold v2 nonce of a plain paper");
+        hasher.update(secret.as_bytes());
+        hasher.update(mail.as_bytes()).update(index.to_string().as_bytes());
+        let hash = hasher.finalize();
+        let [nonce, _] = hash.as_bytes().as_chunks::<16>().0 else { unreachable!("32 bytes are twice 16") };
+        Nonce::new(*nonce)
+    }
+}

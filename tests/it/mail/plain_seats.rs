@@ -1,0 +1,181 @@
+//! Players who have only a mail program: they answer letters with a reply code and commands (PM-38, PM-43).
+
+use turnfold_core::Seat;
+use turnfold_tests::mailbox::Mailbox;
+
+const P1: Seat = Seat::P1;
+const TERMS: &str = "hosted = []\nplain = [\"p1\", \"p2\"]\n";
+
+/// Returns the newest letter to a seat, with line feeds alone.
+fn newest(mailbox: &Mailbox, seat: &str) -> String {
+    let mine = format!("-{seat}");
+    let name = mailbox.letters().into_iter().rfind(|name| name.contains(&mine)).unwrap();
+    mailbox.sandbox.read(&format!(".turnfold/outbox/{name}")).replace('\r', "")
+}
+
+/// Returns the text of a letter, without its attachment.
+fn text(letter: &str) -> &str {
+    letter.split("application/octet-stream").next().unwrap()
+}
+
+/// Returns the code in a letter.
+fn code(letter: &str) -> &str {
+    letter.lines().find_map(|line| line.trim().strip_prefix("code ")).unwrap()
+}
+
+/// Answers with a code and takes the mail; returns the exit code and what is printed.
+fn reply(mailbox: &Mailbox, name: &str, code: &str, lines: &str) -> (i32, String) {
+    mailbox.sandbox.write(name, format!("code {code}\n{lines}\n\nGreetings\n"));
+    take(mailbox, name)
+}
+
+fn take(mailbox: &Mailbox, name: &str) -> (i32, String) {
+    let output = mailbox.sandbox.run(&format!("mail take duel {name} --key host.key"));
+    (output.status.code().unwrap(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+}
+
+fn run(mailbox: &Mailbox, at: &str, options: &str) -> String {
+    mailbox.sandbox.ok(&format!("mail run duel --key host.key --at 2025-01-{at}T12:00:00Z {options}"))
+}
+
+/// A match of two players without keys, whose first turn is open.
+fn begun() -> Mailbox {
+    let mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "");
+    for (seat, name) in [("p1", "Ben Miller"), ("p2", "Cleo")] {
+        let code = code(&newest(&mailbox, seat)).to_owned();
+        let (status, told) = reply(&mailbox, "join.txt", &code, &format!("join {name}"));
+        assert!(status == 0 && told.contains(&format!("{seat} enter 0: applied")), "{told}");
+    }
+    run(&mailbox, "06", "--roll 1 1 2 2");
+    mailbox
+}
+
+#[test]
+fn pm_38_two_players_without_keys_join_and_order_by_the_codes_of_their_letters() {
+    let mailbox = begun();
+    let letter = newest(&mailbox, "p1");
+    assert!(text(&letter).starts_with("Subject: [duel] turn 1: your order, please"), "{letter}");
+    assert!(text(&letter).contains("Dear Ben Miller,") && !text(&letter).contains("mail write"), "{letter}");
+    // The whole letter is quoted, and the commands are written between its lines.
+    let quoted: String = text(&letter).lines().map(|line| format!("> {line}\n")).collect();
+    let (head, tail) =
+        quoted.split_once("\n>\n>     (end)").or_else(|| quoted.split_once("\n> \n>     (end)")).unwrap();
+    mailbox.sandbox.write("order.txt", format!("{head}\nconfirm\n> stand\n>     (end){tail}"));
+    let (status, told) = take(&mailbox, "order.txt");
+    assert!(status == 0 && told.contains("p1 order 1: applied"), "{told}");
+    // The same mail again has the same answer, and is recorded once.
+    let (status, told) = take(&mailbox, "order.txt");
+    assert!(status == 0 && told.contains("p1 order 1: applied, as before"), "{told}");
+    let ran = run(&mailbox, "07", "");
+    assert!(ran.contains("carried seat=p1") && ran.contains("seats=p2"), "{ran}");
+    let second = code(&newest(&mailbox, "p2")).to_owned();
+    let (status, told) = reply(&mailbox, "order.txt", &second, "click 0,-2\nstand");
+    assert!(status == 0 && told.contains("p2 order 1: applied"), "{told}");
+    run(&mailbox, "08", "");
+    // The host vouches for the orders of both.
+    mailbox.sandbox.ok("bundle duel duel.desk --key host.key -o whole.bundle");
+    let output = mailbox.sandbox.run("audit whole.bundle");
+    let audit = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        audit.contains("authorship   NOT CHECKED p1, p2 ordered by plain mail: the host vouches"),
+        "{audit}"
+    );
+    assert!(!audit.contains("FAIL"), "{audit}");
+}
+
+#[test]
+fn pm_38_a_used_or_older_code_and_a_code_of_no_seat_are_answered_as_such() {
+    let mailbox = begun();
+    let first = code(&newest(&mailbox, "p1")).to_owned();
+    let joining = mailbox.sandbox.read(".turnfold/outbox/00000001-p1.eml").replace('\r', "");
+    let (status, told) = reply(&mailbox, "again.txt", code(&joining), "join Bob");
+    assert!(
+        status == 1 && told.contains("p1 reply: not_taken: This code was for joining and is used"),
+        "{told}"
+    );
+    let (status, told) = reply(&mailbox, "other.txt", "2222-3333-4444", "stand");
+    assert!(status == 1 && told.contains("other.txt:1: reply: unknown_code"), "{told}");
+    reply(&mailbox, "order.txt", &first, "confirm\nstand");
+    run(&mailbox, "07", "");
+    let (status, told) = reply(&mailbox, "late.txt", &first, "confirm\nstand");
+    let why = "This code was for turn 1, and the match is at turn 2. Use the code of the newest letter.";
+    assert!(status == 1 && told.contains(why), "{told}");
+    let letters: Vec<_> = mailbox.letters();
+    let read = |name: &String| mailbox.sandbox.read(&format!(".turnfold/outbox/{name}")).replace('\r', "");
+    let mut refused =
+        letters.iter().map(read).filter(|letter| letter.contains("Subject: [duel] your mail was not taken"));
+    let letter =
+        refused.find(|letter| letter.replace("\n    ", " ").contains("the match is at turn 2")).unwrap();
+    assert!(code(&letter) != first);
+}
+
+#[test]
+fn pm_43_questions_and_mistakes_are_answered_and_not_recorded() {
+    let mailbox = begun();
+    let key = code(&newest(&mailbox, "p1")).to_owned();
+    let head = mailbox.sandbox.ok("log duel.desk").lines().count();
+    for (name, lines, heading) in [
+        ("help.txt", "help", "What you can write"),
+        ("board.txt", "board", "The game as you see it"),
+        ("legal.txt", "legal", "Commands that the game would take first"),
+        ("who.txt", "who", "The players"),
+    ] {
+        let (status, told) = reply(&mailbox, name, &key, lines);
+        assert!(status == 0 && told.contains("p1 reply: answered"), "{told}");
+        let letters: Vec<_> = mailbox.letters();
+        let found = letters.iter().any(|letter| {
+            let letter = mailbox.sandbox.read(&format!(".turnfold/outbox/{letter}")).replace('\r', "");
+            letter.contains("your question") && letter.contains(&format!("\n{heading}\n---"))
+        });
+        assert!(found, "{heading}: {letters:?}");
+    }
+    for (name, lines, why) in [
+        ("dance.txt", "dance", "`dance` was not understood"),
+        ("away.txt", "absent until Christmas", "write a day such as"),
+        ("refused.txt", "next-turn", "The game would refuse the order"),
+        ("idle.txt", "stand", "`stand` would change nothing"),
+    ] {
+        let (status, told) = reply(&mailbox, name, &key, lines);
+        assert!(status == 1 && told.contains(why), "{lines}: {told}");
+    }
+    assert_eq!(mailbox.sandbox.ok("log duel.desk").lines().count(), head);
+}
+
+#[test]
+fn pm_38_a_code_is_in_no_log_bundle_or_letter_of_another_seat() {
+    let mailbox = begun();
+    let codes: Vec<String> =
+        ["p1", "p2"].into_iter().map(|seat| code(&newest(&mailbox, seat)).replace('-', "")).collect();
+    reply(&mailbox, "order.txt", &codes[0], "press all: hello\nconfirm\nstand");
+    run(&mailbox, "07", "");
+    mailbox.sandbox.ok("bundle duel duel.desk --key host.key -o whole.bundle");
+    let mut texts = vec![
+        mailbox.sandbox.ok("log duel.desk"),
+        mailbox.sandbox.ok("log duel.desk --format json"),
+        mailbox.sandbox.ok("export duel.desk"),
+        String::from_utf8_lossy(&std::fs::read(mailbox.sandbox.path("whole.bundle")).unwrap()).into_owned(),
+    ];
+    let of_p2 = mailbox.letters().into_iter().filter(|name| name.contains("-p2"));
+    texts.extend(of_p2.map(|name| mailbox.sandbox.read(&format!(".turnfold/outbox/{name}"))));
+    for text in texts {
+        assert!(!text.replace('-', "").contains(&codes[0]), "{text}");
+    }
+    assert!(codes[0] != codes[1]);
+}
+
+#[test]
+fn pm_38_seats_without_keys_go_with_neither_seals_nor_fair_dice() {
+    for (terms, options, why) in [
+        ("sealed = true", "", "plain[0]: expected no seat with `sealed`"),
+        ("", "--dice fair", "plain[0]: expected no seat with fair dice"),
+    ] {
+        let mailbox = Mailbox::new(&format!("{TERMS}{terms}\n"));
+        let line = turnfold_tests::mailbox::open_line("initiative", "small-board.toml", options);
+        let error = String::from_utf8(mailbox.sandbox.run(&line).stderr).unwrap();
+        assert!(error.contains(why), "{error}");
+    }
+    // A player with a key may take such a seat as well.
+    let mut mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "");
+    mailbox.join(&[P1]);
+    assert!(mailbox.sandbox.ok("mail status duel").contains("p1.example"));
+}
