@@ -12,6 +12,13 @@ const ASKED: &str = "return performance.getEntriesByType('resource')
     .filter(({ name }) => name.includes('/frames'))
     .map(({ name, encodedBodySize, decodedBodySize }) => [new URL(name).search, encodedBodySize < decodedBodySize / 4])";
 
+/// How many scripts the page asked for, and the bytes of scripts and styles on the way.
+const ASSETS: &str = "const assets = performance.getEntriesByType('resource').filter(({ name }) => /assets.*(js|css)$/.test(name));
+    return [assets.filter(({ name }) => name.endsWith('js')).length, assets.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)]";
+
+/// The most bytes of scripts and styles, compressed (VW-23).
+const ASSETS_BYTES_MAX: u64 = 64 << 10;
+
 #[test]
 fn vw_53_the_head_of_a_long_match_is_shown_before_its_history_is_read() {
     let Some(browser) = Browser::start_online("a long match over a slow line") else { return };
@@ -25,6 +32,9 @@ fn vw_53_the_head_of_a_long_match_is_shown_before_its_history_is_read() {
     browser.wait_until(LIVE);
     wait_for_entry(&browser, 1300);
     assert_eq!(browser.run(ASKED), json!([["?last=500", true]]));
+    let assets = browser.run(ASSETS);
+    assert_eq!(assets[0], 2, "each script is a round trip");
+    assert!((1..=ASSETS_BYTES_MAX).contains(&assets[1].as_u64().unwrap()), "{assets} bytes");
 
     // Stepping goes back through what is there, and beyond it.
     browser.click("[aria-label=First]");

@@ -186,16 +186,3 @@ fn vw_32_axe_finds_no_violation_in_the_pages_of_a_service() {
 fn fixture() -> String {
     fs::read_to_string(workspace().join("fixtures/hexcapture/small-world.toml")).unwrap()
 }
-
-/// The most bytes of the scripts that only the service serves (VW-23): all scripts and styles are 64 KiB on the way. Trials
-/// and comparisons took 9 KiB more.
-const LIVE_BYTES_MAX: usize = 104 << 10;
-
-#[test]
-fn vw_23_the_scripts_of_the_service_are_small() {
-    let folder = workspace().join("cli/serve/src/page");
-    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
-    let scripts = files.filter(|path| path.extension().is_some_and(|extension| extension == "js"));
-    let bytes: u64 = scripts.map(|path| fs::metadata(path).unwrap().len()).sum();
-    assert!(bytes <= LIVE_BYTES_MAX as u64, "{bytes} bytes");
-}

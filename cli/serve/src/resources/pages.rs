@@ -1,5 +1,6 @@
 //! The pages: one document for the home page and for every match, and the assets that it asks for (VW-13, VW-23).
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use axum::Router;
@@ -7,7 +8,8 @@ use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use turnfold_replay::page::{SCRIPT, STYLES};
+use tower_http::compression::{CompressionLayer, CompressionLevel};
+use turnfold_replay::page::{SCRIPT, STYLES, join};
 
 use crate::http::{HTML, SVG, typed};
 use crate::problem::{ApiResult, Code, Problem};
@@ -21,6 +23,38 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
+
+/// The scripts that only the service serves; `live.js` begins when all others are there.
+const SCRIPTS: [&str; 18] = [
+    include_str!("../page/access.js"),
+    include_str!("../page/analysis.js"),
+    include_str!("../page/api.js"),
+    include_str!("../page/buttons.js"),
+    include_str!("../page/choice.js"),
+    include_str!("../page/commands.js"),
+    include_str!("../page/compare.js"),
+    include_str!("../page/home.js"),
+    include_str!("../page/legal.js"),
+    include_str!("../page/liveviewer.js"),
+    include_str!("../page/match.js"),
+    include_str!("../page/menu.js"),
+    include_str!("../page/sender.js"),
+    include_str!("../page/tools.js"),
+    include_str!("../page/trial.js"),
+    include_str!("../page/trying.js"),
+    include_str!("../page/turn.js"),
+    include_str!("../page/live.js"),
+];
+
+/// The scripts of the service as one: over a slow line each file is a round trip, and one file is smaller compressed.
+static LIVE: LazyLock<String> = LazyLock::new(|| {
+    let imports = SCRIPTS.iter().flat_map(|script| script.lines());
+    let imports =
+        imports.filter_map(|line| line.strip_prefix("import { ")?.strip_suffix(" } from \"./viewer.js\";"));
+    let names: BTreeSet<&str> = imports.flat_map(|names| names.split(", ")).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    format!("import {{ {} }} from \"./viewer.js\";\n{}", names.join(", "), join(&SCRIPTS))
+});
 
 /// A file that the document asks for.
 struct Asset {
@@ -46,24 +80,7 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         Asset::new("icon.svg", SVG, include_str!("../page/icon.svg")),
         Asset::new("icon-turn.svg", SVG, include_str!("../page/icon-turn.svg")),
         script("viewer.js", &SCRIPT),
-        script("access.js", include_str!("../page/access.js")),
-        script("analysis.js", include_str!("../page/analysis.js")),
-        script("api.js", include_str!("../page/api.js")),
-        script("buttons.js", include_str!("../page/buttons.js")),
-        script("choice.js", include_str!("../page/choice.js")),
-        script("commands.js", include_str!("../page/commands.js")),
-        script("compare.js", include_str!("../page/compare.js")),
-        script("home.js", include_str!("../page/home.js")),
-        script("legal.js", include_str!("../page/legal.js")),
-        script("live.js", include_str!("../page/live.js")),
-        script("liveviewer.js", include_str!("../page/liveviewer.js")),
-        script("match.js", include_str!("../page/match.js")),
-        script("menu.js", include_str!("../page/menu.js")),
-        script("sender.js", include_str!("../page/sender.js")),
-        script("tools.js", include_str!("../page/tools.js")),
-        script("trial.js", include_str!("../page/trial.js")),
-        script("trying.js", include_str!("../page/trying.js")),
-        script("turn.js", include_str!("../page/turn.js")),
+        script("live.js", &LIVE),
     ]
 });
 
@@ -73,6 +90,8 @@ pub(crate) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
         .route("/", get(document))
         .route("/m/{match}", get(document))
         .route("/assets/{file}", get(asset))
+        // They are few, and asked for once.
+        .layer(CompressionLayer::new().quality(CompressionLevel::Best))
 }
 
 async fn document() -> Response {
