@@ -68,9 +68,9 @@ impl Session {
         let socket = RefCell::new(WebSocket::connect(port, "/session").unwrap());
         let session =
             Self { socket, context: RefCell::default(), count: RefCell::default(), log: RefCell::default() };
-        session.ask("session.new", json!({ "capabilities": {} })).unwrap();
-        session.ask("session.subscribe", json!({ "events": ["log.entryAdded"] })).unwrap();
-        let tree = session.ask("browsingContext.getTree", json!({})).unwrap();
+        session.ask("session.new", &json!({ "capabilities": {} })).unwrap();
+        session.ask("session.subscribe", &json!({ "events": ["log.entryAdded"] })).unwrap();
+        let tree = session.ask("browsingContext.getTree", &json!({})).unwrap();
         tree["contexts"][0]["context"].as_str().unwrap().clone_into(&mut session.context.borrow_mut());
         session
     }
@@ -82,7 +82,7 @@ impl Session {
         match words[..] {
             ["url"] => self.ask(
                 "browsingContext.navigate",
-                json!({ "context": context, "url": body["url"], "wait": "complete" }),
+                &json!({ "context": context, "url": body["url"], "wait": "complete" }),
             ),
             ["execute", "sync"] => {
                 let script = body["script"].as_str().unwrap_or_default();
@@ -96,13 +96,13 @@ impl Session {
                 self.call(&format!("async () => JSON.stringify(await new Promise((done) => (function () {{ {script}\n }})(done))) ?? 'null'"), &[])
             }
             ["actions"] => {
-                self.ask("input.performActions", json!({ "context": context, "actions": body["actions"] }))
+                self.ask("input.performActions", &json!({ "context": context, "actions": body["actions"] }))
             }
             ["element"] => {
                 let locator = json!({ "type": "css", "value": body["value"] });
                 let found = self.ask(
                     "browsingContext.locateNodes",
-                    json!({ "context": context, "locator": locator, "maxNodeCount": 1 }),
+                    &json!({ "context": context, "locator": locator, "maxNodeCount": 1 }),
                 )?;
                 let id = &found["nodes"][0]["sharedId"];
                 if id.is_null() {
@@ -124,7 +124,7 @@ impl Session {
                 )
             }
             ["screenshot"] => {
-                let shot = self.ask("browsingContext.captureScreenshot", json!({ "context": context }))?;
+                let shot = self.ask("browsingContext.captureScreenshot", &json!({ "context": context }))?;
                 Ok(shot["data"].clone())
             }
             ["se", "log"] => Ok(json!(self.log.take())),
@@ -134,8 +134,10 @@ impl Session {
 
     fn click(&self, id: &str) -> Result<Value, String> {
         let element = json!({ "sharedId": id });
-        let is_open =
-            self.call(&format!("(element) => JSON.stringify(({IS_OPEN})(element))"), &[element.clone()])?;
+        let is_open = self.call(
+            &format!("(element) => JSON.stringify(({IS_OPEN})(element))"),
+            std::slice::from_ref(&element),
+        )?;
         if is_open != true {
             return Err("element click intercepted".into());
         }
@@ -155,7 +157,7 @@ impl Session {
     fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, String> {
         let target = json!({ "context": *self.context.borrow() });
         let asked = json!({ "functionDeclaration": function, "arguments": arguments, "target": target, "awaitPromise": true });
-        let answer = self.ask("script.callFunction", asked)?;
+        let answer = self.ask("script.callFunction", &asked)?;
         match answer["result"]["value"].as_str() {
             Some(json) => serde_json::from_str(json).map_err(|error| format!("{error}: {json}")),
             None => Err(answer["exceptionDetails"]["text"].to_string()),
@@ -163,7 +165,7 @@ impl Session {
     }
 
     /// Gives a command of `BiDi` and returns its result.
-    fn ask(&self, method: &str, params: Value) -> Result<Value, String> {
+    fn ask(&self, method: &str, params: &Value) -> Result<Value, String> {
         *self.count.borrow_mut() += 1;
         let id = *self.count.borrow();
         let command = json!({ "id": id, "method": method, "params": params });

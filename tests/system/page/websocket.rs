@@ -81,11 +81,11 @@ impl WebSocket {
         match (u8::try_from(length), u16::try_from(length)) {
             (Ok(length @ ..126), _) => frame.push(0x80 | length),
             (_, Ok(length)) => {
-                frame.push(0x80 | 126);
+                frame.push(0xfe);
                 frame.extend(length.to_be_bytes());
             }
             _ => {
-                frame.push(0x80 | 127);
+                frame.push(0xff);
                 frame.extend(u64::try_from(length).map_err(io::Error::other)?.to_be_bytes());
             }
         }

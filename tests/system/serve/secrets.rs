@@ -20,7 +20,7 @@ struct Answers<'a> {
     host: String,
     /// The viewer's token, and how often it was used: a seat's may not be used too often.
     token: (String, usize),
-    answers: Vec<(String, String)>,
+    given: Vec<(String, String)>,
 }
 
 impl Answers<'_> {
@@ -40,7 +40,7 @@ impl Answers<'_> {
         for (name, value) in answer.headers.iter().filter(|(name, _)| name != "date") {
             shown.extend([name.as_str(), ": ", value, "\n"]);
         }
-        self.answers.push((what.to_owned(), shown + &without_times(&answer.body)));
+        self.given.push((what.to_owned(), shown + &without_times(&answer.body)));
         answer
     }
 
@@ -172,7 +172,7 @@ impl Answers<'_> {
             let call = Call::get(&main_of("secret", &format!("events?after={after}")), &self.token.0);
             let event = Events::open(self.service, &call).next().unwrap();
             let shown = without_times(&format!("{} {:?} {}", event.kind, event.id, event.data));
-            self.answers.push((format!("events after {after}"), shown));
+            self.given.push((format!("events after {after}"), shown));
         }
     }
 
@@ -198,7 +198,7 @@ fn shown(case: &SecretCase, secret: &[&str]) -> Vec<(String, String)> {
     let service = Running::alone();
     let setup = case.setup_with(secret).unwrap_or_else(|| fixture("cycletap", "ford"));
     let host = create(&service, "secret", case.ruleset, &setup);
-    let mut shown = Answers { service: &service, case, host, token: (String::new(), 0), answers: Vec::new() };
+    let mut shown = Answers { service: &service, case, host, token: (String::new(), 0), given: Vec::new() };
     shown.play(case.before, None);
     shown.play(if case.is_in_setup() { &[] } else { secret }, Some("secret"));
     shown.play(case.end, None);
@@ -206,7 +206,7 @@ fn shown(case: &SecretCase, secret: &[&str]) -> Vec<(String, String)> {
     shown.look();
     shown.act();
     shown.follow();
-    shown.answers
+    shown.given
 }
 
 /// SV-36. Each secret is played on a service of its own; the viewer asks for everything and sends everything. The short
