@@ -1,5 +1,6 @@
 //! Play by mail.
 
+mod announced;
 mod audit_verb;
 mod authorship;
 mod bundled;

@@ -132,7 +132,7 @@ fn unhashed(text: &str) -> String {
 }
 
 /// Leaves out hashes and signatures: words so long and so mixed.
-fn masked(text: &str) -> String {
+pub(super) fn masked(text: &str) -> String {
     let is_hash = |word: &str| word.len() >= 32 && word.bytes().any(|byte| byte.is_ascii_digit());
     let mask = |word: &str| if is_hash(word) { "HASH".to_owned() } else { word.to_owned() };
     let line = |line: &str| line.split(' ').map(mask).collect::<Vec<_>>().join(" ");
@@ -140,13 +140,14 @@ fn masked(text: &str) -> String {
 }
 
 /// Reads the records of a bundle as text.
-fn records(post: &Post, bundle: &str) -> String {
+pub(super) fn records(post: &Post, bundle: &str) -> String {
     let mut told = Vec::new();
     let mut rules = None;
     // What follows the records are checkpoints: roots and signatures of all that stands above.
     for line in bundle.lines().take_while(|line| !line.starts_with("-- checkpoint")) {
         if let Some(name) = line.strip_prefix("-- match ") {
-            rules = post.registry.find(if name == "duel.desk" { "desk" } else { "cycletap" });
+            let game = post.mail_match().rules;
+            rules = post.registry.find(if name == "duel.desk" { "desk" } else { game.name() });
         }
         let entry = line.strip_prefix('+').and_then(|record| {
             let bytes = STANDARD.decode(record).unwrap();

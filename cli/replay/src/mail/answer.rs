@@ -96,7 +96,7 @@ impl<'a> AnswerLetter<'a> {
         attached: &str,
     ) -> LetterText {
         let seat = self.name.seat;
-        let turn = TurnOverview::of(seat, state, attached);
+        let turn = TurnOverview::of(seat, state, attached, mail.of.terms.zone_of(seat));
         let mut text = Text::default();
         text.line(&salutation(state, seat));
         let (subject, digest) = match self.papers.as_slice() {
@@ -170,7 +170,8 @@ fn list(papers: &[AnsweredPaper<'_>], text: &mut Text) {
 /// Writes the outcome of a paper that the desk recorded as this entry, and returns it in a word.
 fn recorded(mail: &MailLogs<'_>, what: &str, reader: Seat, seq: Seq, text: &mut Text) -> &'static str {
     let entry = mail.desk.entries().iter().find(|entry| entry.seq == seq);
-    let happened = entry.map(|entry| sentences(entry, reader)).unwrap_or_default();
+    let happened =
+        entry.map(|entry| sentences(entry, reader, mail.of.terms.zone_of(reader))).unwrap_or_default();
     let outcome = if let Some(reason) = entry.and_then(|entry| entry.ignored) {
         let Ruling { code, text: why, .. } = reason.ruling();
         let why = why.unwrap_or_default();

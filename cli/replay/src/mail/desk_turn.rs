@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use turnfold_core::dice::fair::Contribution;
-use turnfold_core::paper::{LineName, Paper, PaperContent, SignedPaper};
+use turnfold_core::paper::{LineName, Paper, PaperContent, Press, SignedPaper};
 use turnfold_core::rules::desk::{Command, Desk, Effect, Reason, State};
 use turnfold_core::{Digest, Rules, Seat};
 use turnfold_store::Seq;
@@ -111,6 +111,14 @@ impl AppliedEntry {
         let Command::Stand { line, seq: game_seq, link, state, seats } = &self.command else { return None };
         let (line, seats) = (line.clone(), seats.as_slice().to_vec());
         Some(TurnRecord { seq: self.seq, line, game_seq: *game_seq, link: *link, state: *state, seats })
+    }
+
+    /// Returns the words of a player that it records, if they are for this seat or by it (PM-41).
+    pub(super) fn press_to(&self, seat: Seat) -> Option<&Press> {
+        match self.command.paper()?.content() {
+            PaperContent::Press(press) if self.seat == seat || press.to().has(seat.into()) => Some(press),
+            _ => None,
+        }
     }
 
     /// Returns the signed paper that it records, if it does.

@@ -20,6 +20,9 @@ use crate::history::position::{Position, Tail};
 use crate::history::record::Record;
 use crate::session::is_roll;
 
+/// The most turns that a run executes.
+const TURNS_MAX: usize = 50;
+
 impl MailHost<'_> {
     /// Does everything that is due at this time: lets the deadline pass, executes a turn that is ready, and begins the
     /// next. It is idempotent and completes an interrupted run. Values of recorded dice come from `table`.
@@ -35,7 +38,15 @@ impl MailHost<'_> {
         if has_come && state.clock().is_none_or(|clock| at > clock) {
             report.effects.extend(self.decide(vec![Command::Clock(at)])?);
         }
-        if let Some(plan) = self.desk.plan().cloned() {
+        // PM-40
+        if let Some(hours) = self.desk.state().reminder_due(at) {
+            let is_later = self.desk.state().clock().is_none_or(|clock| at > clock);
+            let clock = is_later.then_some(Command::Clock(at));
+            report.effects.extend(self.decide(clock.into_iter().chain([Command::Remind(hours)]).collect())?);
+        }
+        // PM-42: orders ahead can make the next turn ready, too.
+        for _ in 0..TURNS_MAX {
+            let Some(plan) = self.desk.plan().cloned() else { break };
             execute(self, &plan, at, table, &mut report)?;
         }
         Ok(report)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use turnfold_core::paper::{PaperLine, Press};
 use turnfold_core::rules::desk::{Command, Effect};
 use turnfold_core::trust::SignedNote;
 use turnfold_core::{Registry, Seat};
@@ -215,9 +216,13 @@ fn fitting(lines: &[String]) -> Vec<String> {
 }
 
 /// Describes an entry for its reader. It shows that orders came, but never their content (PM-23).
-pub(super) fn sentences(entry: &AppliedEntry, reader: Seat) -> Vec<String> {
+pub(super) fn sentences(entry: &AppliedEntry, reader: Seat, zone: i32) -> Vec<String> {
+    // PM-41
+    if let Some(press) = entry.press_to(reader).filter(|_| entry.ignored.is_none()) {
+        return vec![press_in_words(entry.seat, press, reader)];
+    }
     let mut sentences: Vec<String> =
-        entry.effects.iter().filter_map(|effect| sentence(effect, reader)).collect();
+        entry.effects.iter().filter_map(|effect| sentence(effect, reader, zone)).collect();
     // PM-21: all players read the reason.
     if let Command::Extend { grounds, .. } | Command::Close { grounds, .. } = &entry.command {
         sentences.push(format!("The host writes: {}", String::from(grounds.clone())));
@@ -225,7 +230,7 @@ pub(super) fn sentences(entry: &AppliedEntry, reader: Seat) -> Vec<String> {
     sentences
 }
 
-fn sentence(effect: &Effect, reader: Seat) -> Option<String> {
+fn sentence(effect: &Effect, reader: Seat, zone: i32) -> Option<String> {
     let who = |name: &Seat| {
         let name = seat(*name, reader);
         if name == "you" { "You".to_owned() } else { name }
@@ -235,7 +240,9 @@ fn sentence(effect: &Effect, reader: Seat) -> Option<String> {
     Some(match effect {
         Effect::Joined { seat, name } => format!("{name} has joined as {seat}."),
         Effect::Complete => "All seats are taken.".into(),
-        Effect::Stood { turn, until, .. } => format!("Turn {turn} began. Its deadline is {}.", time(*until)),
+        Effect::Stood { turn, until, .. } => {
+            format!("Turn {turn} began. Its deadline is {}.", time(*until, zone))
+        }
         Effect::Ordered { seat, number } if *seat == reader => {
             format!("Your order came (paper {number}).")
         }
@@ -255,20 +262,29 @@ fn sentence(effect: &Effect, reader: Seat) -> Option<String> {
         Effect::Refused { seat, code, .. } => {
             format!("The game refused {} order: {code}.", whose(seat).to_lowercase())
         }
-        Effect::Extended { until } => format!("The deadline moved to {}.", time(*until)),
+        Effect::Extended { until } => format!("The deadline moved to {}.", time(*until, zone)),
         Effect::Rekeyed { seat, name, .. } => format!("{} {} a new key: {name}.", who(seat), have(seat)),
         Effect::Replaced { seat, name } => format!("{name} has taken over {seat}."),
         Effect::Over { result } => format!("The match is over: {}.", ending(result)),
         Effect::Absent { seat, until, .. } => {
-            format!("{} {} announced an absence until {}.", who(seat), have(seat), time(*until))
+            format!("{} {} announced an absence until {}.", who(seat), have(seat), time(*until, zone))
         }
         Effect::Reminded { seats: reminded, until } => {
-            format!("The host reminded {} of the deadline, {}.", seats(reminded, reader), time(*until))
+            format!("The host reminded {} of the deadline, {}.", seats(reminded, reader), time(*until, zone))
         }
         Effect::Pressed { seat, .. } => format!("{} wrote to players.", who(seat)),
         Effect::Ahead { seat, .. } => format!("{} gave orders for later turns.", who(seat)),
         Effect::Clocked { .. } | Effect::Ready { .. } | Effect::Rolled { .. } => return None,
     })
+}
+
+/// Writes the words of a player.
+fn press_in_words(by: Seat, press: &Press, reader: Seat) -> String {
+    let to = press.to().seats();
+    let to = if to.is_empty() { "all".into() } else { seats(to, reader) };
+    let by = if by == reader { "You".into() } else { seat(by, reader) };
+    let words: Vec<_> = press.words().iter().map(PaperLine::as_str).collect();
+    format!("{by} wrote to {to}: {}", words.join(" "))
 }
 
 /// Describes how a match ended.

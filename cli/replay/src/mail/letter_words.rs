@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
+use jiff::tz::Offset;
 use turnfold_core::Seat;
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::State;
@@ -10,11 +11,20 @@ use turnfold_core::rules::desk::State;
 /// The most columns of the text (PM-29).
 pub(super) const COLUMNS: usize = 72;
 
-/// Writes a time for people.
-pub(super) fn time(time: DeskTime) -> String {
+/// Writes a time for people whose clocks are this many minutes ahead of UTC.
+pub(super) fn time(time: DeskTime, zone: i32) -> String {
     let seconds = i64::try_from(time.unix_seconds()).ok();
-    let at = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
-    at.map_or_else(|| time.to_string(), |at| at.strftime("%a %-d %b %Y, %H:%M UTC").to_string())
+    let offset = Offset::from_seconds(zone.saturating_mul(60)).ok();
+    let at = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()).zip(offset);
+    let Some((at, offset)) = at else { return time.to_string() };
+    let name = match zone {
+        0 => "UTC".into(),
+        zone => {
+            let sign = if zone < 0 { '-' } else { '+' };
+            format!("UTC{sign}{:02}:{:02}", zone.abs() / 60, zone.abs() % 60)
+        }
+    };
+    format!("{} {name}", offset.to_datetime(at).strftime("%a %-d %b %Y, %H:%M"))
 }
 
 /// Writes a seat for one reader, who is `you`.

@@ -242,6 +242,8 @@ fn occasions(desk: &DeskHistory) -> Vec<Occasion> {
             due.extend(players);
         }
         due.extend(step.effects.iter().filter_map(newcomer));
+        due.extend(step.effects.iter().flat_map(reminded));
+        due.extend(players.iter().filter(|seat| is_written_to(step, **seat)));
         if awaits_hosted(desk, step) {
             held_back = due.iter().copied().filter(|seat| !desk.terms().hosted.contains(seat)).collect();
             due.retain(|seat| desk.terms().hosted.contains(seat));
@@ -276,6 +278,16 @@ const fn calls_for_reports(effect: &Effect) -> bool {
 /// Returns the seat of a new player, who has no bundle yet to answer from.
 const fn newcomer(effect: &Effect) -> Option<Seat> {
     if let Effect::Replaced { seat, .. } = effect { Some(*seat) } else { None }
+}
+
+/// PM-40: the seats that are reminded.
+fn reminded(effect: &Effect) -> &[Seat] {
+    if let Effect::Reminded { seats, .. } = effect { seats } else { &[] }
+}
+
+/// PM-41: whether an entry has the words of another player to this seat, which come at once.
+fn is_written_to(step: &AppliedEntry, seat: Seat) -> bool {
+    step.seat != seat && step.ignored.is_none() && step.press_to(seat).is_some()
 }
 
 fn awaits_hosted(desk: &DeskHistory, step: &AppliedEntry) -> bool {

@@ -32,7 +32,7 @@ impl TakenReply {
         attached: &str,
     ) -> Result<LetterText, ReplayError> {
         let seat = name.seat;
-        let turn = TurnOverview::of(seat, state, attached);
+        let turn = TurnOverview::of(seat, state, attached, mail.of.terms.zone_of(seat));
         let part = LetterPart::of(mail, name.desk_size)?;
         let known = KnownGame::of(mail, Viewer::of(seat), &part, None)?;
         let mut text = Text::default();

@@ -36,7 +36,7 @@ impl Report {
         let part = LetterPart::of(mail, self.size)?;
         let earlier = self.since.map(|size| LetterPart::of(mail, size)).transpose()?;
         let known = KnownGame::of(mail, Viewer::of(self.seat), &part, earlier.as_ref())?;
-        let turn = TurnOverview::of(self.seat, state, attached);
+        let turn = TurnOverview::of(self.seat, state, attached, mail.of.terms.zone_of(self.seat));
         let mut text = Text::default();
         text.line(&salutation(state, self.seat));
         let is_invited = turn.is_invited();
@@ -75,7 +75,8 @@ impl Report {
         let Some(since) = self.since else { return };
         let entries = mail.desk.entries().iter();
         let news = entries.filter(|entry| entry.size() > since && entry.size() <= self.size);
-        let happened: Vec<_> = news.flat_map(|entry| sentences(entry, self.seat)).collect();
+        let happened: Vec<_> =
+            news.flat_map(|entry| sentences(entry, self.seat, mail.of.terms.zone_of(self.seat))).collect();
         text.heading("Since the last letter");
         text.gap();
         text.items(&happened);
@@ -129,11 +130,13 @@ pub(super) struct TurnOverview<'a> {
     view: View,
     /// The name of the bundle.
     attached: &'a str,
+    /// How many minutes the reader's clocks are ahead of UTC.
+    zone: i32,
 }
 
 impl<'a> TurnOverview<'a> {
-    pub(super) fn of(seat: Seat, state: &'a State, attached: &'a str) -> Self {
-        Self { seat, state, view: Desk::view(state, seat.into()), attached }
+    pub(super) fn of(seat: Seat, state: &'a State, attached: &'a str, zone: i32) -> Self {
+        Self { seat, state, view: Desk::view(state, seat.into()), attached, zone }
     }
 
     /// Whether the reader is invited to a seat, and has not joined.
@@ -181,7 +184,10 @@ impl<'a> TurnOverview<'a> {
 
     /// Writes whom the match waits for, and until when.
     pub(super) fn waits(&self) -> String {
-        let (awaited, until) = (self.state.awaited(), self.view.deadline.map(time).unwrap_or_default());
+        let (awaited, until) = (
+            self.state.awaited(),
+            self.view.deadline.map(|until| time(until, self.zone)).unwrap_or_default(),
+        );
         let others: Vec<_> = awaited.iter().copied().filter(|seat| *seat != self.seat).collect();
         match (self.view.phase, self.is_awaited()) {
             ("over", _) => "The match is over.".into(),
@@ -214,7 +220,8 @@ impl<'a> TurnOverview<'a> {
                 (false, Some(status)) => status,
             };
             let missed = if *misses == 0 { String::new() } else { format!(", missed {misses}") };
-            let absent = absent.map(|until| format!(", absent until {}", time(until))).unwrap_or_default();
+            let absent =
+                absent.map(|until| format!(", absent until {}", time(until, self.zone))).unwrap_or_default();
             let name = name.as_deref().unwrap_or("free");
             text.fill(&format!("  {:3} ", seat.name()), &format!("{name}: {status}{missed}{absent}"));
         }

@@ -20,6 +20,8 @@ pub(super) struct UnreadMail<'a> {
     malformed: Vec<&'a str>,
     seat: Seat,
     desk_size: u64,
+    /// How many minutes the reader's clocks are ahead of UTC.
+    zone: i32,
     game: &'a MatchName,
 }
 
@@ -45,6 +47,7 @@ impl<'a> UnreadMail<'a> {
             malformed,
             seat,
             desk_size: mail.desk.size(),
+            zone: mail.of.terms.zone_of(seat),
             game: &mail.of.name,
         })
     }
@@ -54,7 +57,7 @@ impl<'a> UnreadMail<'a> {
     }
 
     pub(super) fn write(&self, state: &State) -> LetterText {
-        let turn = TurnOverview::of(self.seat, state, "");
+        let turn = TurnOverview::of(self.seat, state, "", self.zone);
         let mut text = Text::default();
         text.line(&salutation(state, self.seat));
         let fault = match (self.malformed.first(), self.received.is_encrypted) {

@@ -56,6 +56,8 @@ pub enum PaperWords {
     Resign,
     /// Signs with this key from now on.
     Rekey(KeyFile),
+    /// Says something that follows from nothing in the bundle: an absence, words to players, or orders for later turns.
+    Announced(PaperContent),
 }
 
 /// A paper that is to be written.
@@ -163,6 +165,7 @@ impl<'a> PaperWriter<'a> {
             PaperWords::Offer(offer) => PaperContent::Offer(offer.clone()),
             PaperWords::Answer { to, agree } => self.answer(to, *agree)?,
             PaperWords::Resign => PaperContent::Resign,
+            PaperWords::Announced(content) => content.clone(),
             PaperWords::Rekey(new) => PaperContent::Rekey(SeatKey::of(&new.key)?),
         };
         self.signed(content, self.request.nonces[0])

@@ -1,7 +1,8 @@
 //! `turnfold mail run`: the clock, and a turn that is ready (PM-27). `turnfold mail status`: whom a match waits for (PM-24,
 //! PM-28).
 
-use std::io;
+use std::time::Duration;
+use std::{io, thread};
 
 use serde_json::json;
 use turnfold_core::paper::DeskTime;
@@ -29,11 +30,15 @@ use crate::{clock, random, render};
 /// standard input. A letter is moved to `outbox/sent` once the command has succeeded. If turnfold is killed between the two,
 /// the next run sends that one letter twice. If the command fails, the letter stays in the outbox, the others are sent, and
 /// turnfold exits with 1. Run it again to send the rest.
+///
+/// A reminder of the terms (`remind`) is due when its hours before a deadline have come; the letters go to the seats that the
+/// match waits for. With `--watch`, the program does all this by itself.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   turnfold mail run duel --key ann.key
   turnfold mail run duel --key ann.key --roll 3 4 1 1
-  turnfold mail run duel --key ann.key --send 'sendmail -t'")]
+  turnfold mail run duel --key ann.key --send 'sendmail -t'
+  turnfold mail run duel --key ann.key --send 'sendmail -t' --watch")]
 pub(crate) struct Args {
     /// The match
     #[arg(value_name = "MATCH")]
@@ -50,6 +55,10 @@ pub(crate) struct Args {
     /// Values rolled on your table, in order, for the rolls that are due [default: rolled by the operating system]
     #[arg(long, value_name = "V", num_args = 1.., allow_negative_numbers = true)]
     roll: Vec<i32>,
+
+    /// Keep running, and look every minute whether something is due, until the match is over
+    #[arg(long, conflicts_with_all = ["at", "roll"])]
+    watch: bool,
 
     /// Send each letter that was not sent by this shell command, such as `sendmail -t`
     #[arg(long, value_name = "COMMAND")]
@@ -77,7 +86,28 @@ fn time(args: &Args) -> Result<DeskTime, Failure> {
     }
 }
 
+/// How long `--watch` waits between two runs.
+const PERIOD: Duration = Duration::from_secs(60);
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    if !args.watch {
+        return run_once(args, context, false).map(|(status, _)| status);
+    }
+    // What stops the first run, such as another key, would stop all.
+    let mut is_over = run_once(args, context, false)?.1;
+    while !is_over {
+        thread::sleep(PERIOD);
+        match run_once(args, context, true) {
+            Ok((_, over)) => is_over = over,
+            Err(failure) => tracing::warn!("the next run tries again: {failure}"),
+        }
+    }
+    Ok(ExitStatus::Yes)
+}
+
+/// Runs once, and returns whether the match is over. A run that is not the first of several prints nothing where nothing is
+/// due.
+fn run_once(args: &Args, context: &mut Context, is_again: bool) -> Result<(ExitStatus, bool), Failure> {
     let at = time(args)?;
     let room = args.host.post_room(context)?;
     let store = context.open_store()?;
@@ -93,6 +123,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let report = host.run(at, &mut table)?;
     let unused = table.unused();
     let who = Desk::query(host.desk().state(), Seat::Host.into(), "who").ok().flatten();
+    let is_over = Desk::over(host.desk().state());
     let hosted = host.mail_match().terms.hosted.clone();
     let letters = post.write_missing(&store, context)?;
     drop(store);
@@ -114,6 +145,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         "sent": sent,
         "not_sent": not_sent.iter().map(|(letter, _)| letter).collect::<Vec<_>>(),
     });
+    if is_again && report.effects.is_empty() && letters.is_empty() && sent.is_empty() {
+        return Ok((require_all_sent(&not_sent)?, is_over));
+    }
     context.output.answer(&done, || {
         let mut lines: Vec<_> = report.effects.iter().map(|effect| Line::from(effect.to_string())).collect();
         let who = who.filter(|_| report.effects.is_empty());
@@ -123,7 +157,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         lines
     })?;
     context.output.flush()?;
-    require_all_sent(&not_sent)
+    Ok((require_all_sent(&not_sent)?, is_over))
 }
 
 /// Requires every letter to be sent, and names the first one that was not.

@@ -1,11 +1,12 @@
 //! `turnfold mail write`: a player's paper (PM-28).
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use turnfold_core::Seat;
-use turnfold_core::paper::{DeskTime, Nonce, PaperLine};
+use turnfold_core::paper::{DeskTime, Nonce, OrdersAhead, PaperContent, PaperLine, Press};
+use turnfold_core::{Malformed, Seat};
 use turnfold_replay::mail::{PaperRequest, PaperWords, WrittenPaper, write_paper};
 use turnfold_replay::signing::KeyFile;
 
@@ -41,7 +42,8 @@ pub(crate) struct Args {
     #[arg(value_enum, value_name = "KIND")]
     kind: Kind,
 
-    /// SEAT to join; commands to order or seal; an offer in its words; digits of an offer and `agree` or `decline`
+    /// SEAT to join; commands to order or seal; an offer in its words; digits of an offer and `agree` or `decline`; a time;
+    /// readers (`all` or `p1,p3`) and words; `TURN: COMMAND; COMMAND` for each later turn
     #[arg(value_name = "ARG")]
     words: Vec<String>,
 
@@ -90,6 +92,12 @@ enum Kind {
     Resign,
     /// Sign with another key from now on
     Rekey,
+    /// Announce an absence until a time
+    Absent,
+    /// Write to players
+    Press,
+    /// Order for later turns, in place of such orders before
+    Ahead,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -152,6 +160,9 @@ impl Args {
                     .map(PaperWords::Offer)
                     .map_err(|error: turnfold_core::Malformed| Failure::usage(error.0))
             }
+            (Kind::Absent | Kind::Press | Kind::Ahead, words) => announced(self.kind, words)
+                .map(PaperWords::Announced)
+                .map_err(|error| Failure::usage(error.0)),
             (Kind::Answer, [to, answer]) if matches!(answer.as_str(), "agree" | "decline") => {
                 Ok(PaperWords::Answer { to: to.clone(), agree: answer == "agree" })
             }
@@ -165,6 +176,30 @@ impl Args {
                     self.new_key.as_ref().ok_or_else(|| expected("the new key as `--new-key FILE`"))?;
                 Ok(PaperWords::Rekey(KeyFile::open(path)?))
             }
+        }
+    }
+}
+
+/// Reads an absence, words to players, or orders for later turns such as `4: move 2,-3; stand`.
+fn announced(kind: Kind, words: &[String]) -> Result<PaperContent, Malformed> {
+    match (kind, words) {
+        (Kind::Absent, [until]) => until.parse().map(PaperContent::Absent),
+        (Kind::Absent, _) => Err(Malformed("expected a time such as `2026-12-24T00:00:00Z`".into())),
+        (Kind::Press, [to, lines @ ..]) => {
+            let lines = lines.iter().map(|line| line.parse()).collect::<Result<_, _>>()?;
+            Press::new(to.parse()?, lines).map(PaperContent::Press)
+        }
+        (Kind::Press, []) => Err(Malformed("expected `all` or seats such as `p1,p3`, and the words".into())),
+        (_, turns) => {
+            let mut ahead = BTreeMap::<u32, Vec<PaperLine>>::new();
+            for turn in turns {
+                let expected = || Malformed(format!("expected `TURN: COMMAND; COMMAND`, found `{turn}`"));
+                let (number, commands) = turn.split_once(':').ok_or_else(expected)?;
+                let number = number.trim().parse().map_err(|_| expected())?;
+                let commands = commands.split(';').map(|command| command.trim().parse());
+                ahead.entry(number).or_default().extend(commands.collect::<Result<Vec<PaperLine>, _>>()?);
+            }
+            OrdersAhead::new(ahead).map(PaperContent::Ahead)
         }
     }
 }
