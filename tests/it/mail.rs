@@ -18,6 +18,7 @@ mod mailer_changes;
 mod model;
 mod plain_seats;
 mod post;
+mod postal_game;
 mod properties;
 mod refusals;
 pub(crate) mod reports;

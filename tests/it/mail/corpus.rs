@@ -1,10 +1,11 @@
 //! Mails as mail programs make them, and what is taken from each (PM-50, PM-51).
 //!
 //! `fixtures/mails` has a match with an open turn, `duel.bundle`, and mails with orders for it, made here from papers whose
-//! signatures hold. `SNAPSHOTS=overwrite` writes all of them again, and `TAKEN.txt`, which states what is taken from each.
+//! signatures hold. `plain` in it has replies in plain words. `SNAPSHOTS=overwrite` writes all of them again, and `TAKEN.txt`, which states what is taken from each.
 
 mod mime;
 mod parcels;
+mod plain;
 mod programs;
 mod unreadable;
 
@@ -19,15 +20,21 @@ use turnfold_tests::mailbox::Mailbox;
 use turnfold_tests::sandbox::workspace;
 
 use super::post::{Post, day, fixture};
-use mime::Written;
+pub(super) use mime::Written;
 
 /// The name of a mail, and the mail that carries a paper.
-type Shape = (&'static str, fn(&Written) -> Vec<u8>);
+pub(super) type Shape = (&'static str, fn(&Written) -> Vec<u8>);
 
 const FOLDER: &str = "fixtures/mails";
 const TERMS: &str =
     "together = true\nhurry = false\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\nhosted = []\n";
+const BREAKS_LINES: [&str; 2] = ["thunderbird-flowed-at-60", "thunderbird-delsp"];
 const ADDRESSES: &str = "p1 = ann@example.org\np2 = ben@example.org\nhost = games@example.org\n";
+
+/// The shapes in which a reply in plain words can come: all that have it in the text and do not break its short lines.
+pub(super) fn plain_shapes() -> Vec<&'static Shape> {
+    programs::SHAPES.iter().filter(|(name, _)| !BREAKS_LINES.contains(name)).collect()
+}
 
 fn folder() -> PathBuf {
     workspace().join(FOLDER)

@@ -111,7 +111,10 @@ fn pm_30_an_answer_says_what_became_of_a_paper() {
     let old = post.write_order(Seat::P1, &["switch"]);
     post.order(Seat::P1, &["switch"]);
     let told = words(&answer(&post, &[post.take(&old)])[0]);
-    assert!(told.contains("has no effect: a newer paper of this seat counts (outdated)."), "{told}");
+    assert!(
+        told.contains("has no effect: a newer paper of this seat counts (outdated). If you play on two"),
+        "{told}"
+    );
 }
 
 #[test]

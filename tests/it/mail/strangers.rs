@@ -45,6 +45,8 @@ fn pm_54_an_invitation_explains_program_host_game_terms_and_the_next_step() {
         "* All players send orders at the same time. A turn ends once all orders are in.",
         "* If you miss a deadline, the host plays for you: switch.",
         "* If you miss 3 deadlines in a row, you are out.",
+        "* You may announce absences of up to 14 days in all. Deadlines wait for you.",
+        "* Players may write to each other through the host.",
         "You need turnfold on your computer; ask the host where to get it.",
         "Answer this letter with the text of the file reply.txt, or attach the file.",
     ] {
@@ -118,4 +120,29 @@ fn pm_56_a_player_without_the_key_of_the_seat_learns_how_to_get_it_back() {
     let why = "`other.example` has no seat in this match (p1 is of p1.example, p2 is of p2.example). If you lost the key of a \
                seat, ask another player to write `offer replace SEAT NAME KEY`";
     assert!(output.status.code() == Some(1) && stderr.contains(why), "{stderr}");
+}
+
+#[test]
+fn pm_56_a_second_device_without_the_memory_of_the_key_writes_on() {
+    let mut mailbox = invited();
+    mailbox.save_bundle("00000001-p1.eml", "first.bundle");
+    mailbox.sandbox.ok("key new my.key --name ann.example");
+    mailbox.sandbox.ok("mail write join p1 --from first.bundle --key my.key -o reply.txt");
+    mailbox.sandbox.ok("mail take duel reply.txt --admit p1 --key host.key");
+    mailbox.join(&[P2]);
+    assert!(mailbox.run("01T12:00:00Z", "").status.success());
+    mailbox.save_bundle("00000005-p1.eml", "turn.bundle");
+    let write = |file: &str| {
+        mailbox.sandbox.ok(&format!("mail write order switch --from turn.bundle --key my.key -o {file}"))
+    };
+    write("one.txt");
+    std::fs::remove_dir_all(mailbox.sandbox.path("my.key.seen")).unwrap();
+    let printed = write("two.txt");
+    assert!(printed.contains("compare that with the key that the host publishes elsewhere"), "{printed}");
+    let output = mailbox.take("one.txt two.txt");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        printed.contains("one.txt:1: p1 order 1: applied\ntwo.txt:1: p1 order 1: ignored outdated"),
+        "{printed}"
+    );
 }

@@ -17,6 +17,8 @@ use super::reply_code::ReplyCode;
 use super::report::TurnOverview;
 use super::take::{PaperOutcome, TakenPaper};
 
+/// The reason of a paper whose number another one has.
+const OUTDATED: &str = "outdated";
 /// The most papers that a letter lists.
 const LISTED_MAX: usize = 20;
 
@@ -176,6 +178,10 @@ fn recorded(mail: &MailLogs<'_>, what: &str, reader: Seat, seq: Seq, text: &mut 
         let Ruling { code, text: why, .. } = reason.ruling();
         let why = why.unwrap_or_default();
         text.paragraph(&format!("{what} is on record but has no effect: {why} ({code})."));
+        if code == OUTDATED {
+            // PM-56: a second device does not know what the first wrote.
+            text.paragraph("If you play on two devices, write it again from the newest letter.");
+        }
         code
     } else {
         text.paragraph(&format!("{what} was taken and counts."));

@@ -21,23 +21,24 @@ pub(super) fn invite(mail: &MailLogs<'_>, reader: Seat, text: &mut Text) {
     text.paragraph(&format!(
         "This letter was written by turnfold, a program that carries games from turn to turn by mail. There is no account \
          and no website. {host} hosts the game. When it is your turn you get a letter with the board, and you answer it with \
-         your commands. Everything is recorded and signed, so no one can change it later, not even the host."
+         your commands. Every order is recorded. With a key you sign your orders, so no one can change them later, not even \
+         the host."
     ));
     text.heading("The game");
+    let players = if terms.seats == 1 { "1 player".into() } else { format!("{} players", terms.seats) };
     text.paragraph(&format!(
-        "{}: {}. It is for {} players. Its rules are in the attached file {}-rules.txt.",
+        "{}: {}. It is for {players}. Its rules are in the attached file {}-rules.txt.",
         rules.name(),
         rules.summary().trim_end_matches('.'),
-        terms.seats,
         rules.name()
     ));
     text.heading("The terms");
     let is_fair = matches!(mail.of.genesis.dice, DicePolicy::Fair(_));
-    text.items(&terms_in_words(terms, is_fair, reader));
+    text.items(&terms_in_words(terms, is_fair));
 }
 
 /// Writes the terms of play, one sentence for each.
-fn terms_in_words(terms: &Setup, is_fair: bool, reader: Seat) -> Vec<String> {
+fn terms_in_words(terms: &Setup, is_fair: bool) -> Vec<String> {
     let hours = match terms.hours {
         hours if hours % 24 == 0 && hours > 24 => format!("{} days", hours / 24),
         1 => "1 hour".into(),
@@ -71,23 +72,47 @@ fn terms_in_words(terms: &Setup, is_fair: bool, reader: Seat) -> Vec<String> {
         };
         words.push(format!("If you miss {misses}, you are out."));
     }
-    words.push(match terms.secret {
-        Secret::Turn => {
-            "The other players see your orders after the turn, once nothing in them is a secret.".into()
-        }
-        Secret::Match => "The other players see your orders after the end of the match.".into(),
-        Secret::No => "The other players see your orders as soon as they arrive.".into(),
-    });
+    if terms.seats > 1 {
+        words.push(orders_in_words(terms.secret).into());
+    }
     if terms.sealed {
         words.push(
             "You first send a seal of your order, which shows nothing, and then the order itself.".into(),
         );
     }
     if !terms.hosted.is_empty() {
-        words.push(format!("The host plays, too, on {}.", seats(&terms.hosted, reader)));
+        words.push(format!("The host plays {}.", seats(&terms.hosted, Seat::Host)));
+    }
+    if !terms.is_version_one {
+        words.extend(news_in_words(terms));
     }
     if is_fair {
         words.push("The dice are fair: no one can foresee or choose a roll, and anyone can check it.".into());
+    }
+    words
+}
+
+/// Writes when other players read an order.
+const fn orders_in_words(secret: Secret) -> &'static str {
+    match secret {
+        Secret::Turn => "The other players see your orders after the turn, once nothing in them is a secret.",
+        Secret::Match => "The other players see your orders after the end of the match.",
+        Secret::No => "The other players see your orders as soon as they arrive.",
+    }
+}
+
+/// Writes the terms that are new in version 2 of the desk.
+fn news_in_words(terms: &Setup) -> Vec<String> {
+    let mut words = Vec::new();
+    if terms.absences > 0 {
+        let days = terms.absences;
+        words.push(format!("You may announce absences of up to {days} days in all. Deadlines wait for you."));
+    }
+    if !terms.remind.is_empty() {
+        words.push(format!("You are reminded {} before a deadline.", terms.remind.join(" and ")));
+    }
+    if terms.press && terms.seats > 1 {
+        words.push("Players may write to each other through the host.".into());
     }
     words
 }

@@ -50,7 +50,8 @@ impl KnownPosition {
             )),
             Ok(OrderEnd::Carried { played, .. }) => {
                 let idle = played.iter().find(|record| matches!(record.outcome, Outcome::Ignored(_)))?;
-                let why = idle.message.clone().unwrap_or_default();
+                let Outcome::Ignored(code) = &idle.outcome else { return None };
+                let why = idle.message.as_deref().unwrap_or(code.as_str());
                 let command = &idle.command;
                 Some(format!(
                     "`{command}` would change nothing: {why}. Nothing was taken; send the whole order again."

@@ -103,6 +103,9 @@ impl HtmlText {
         if !self.line.is_empty() || name == "br" {
             self.end_line();
         }
+        if name == "blockquote" {
+            self.lines.push('\n');
+        }
         match (name, is_end) {
             ("blockquote", false) => self.quotes = self.quotes.saturating_add(1).min(9),
             ("blockquote", true) => self.quotes = self.quotes.saturating_sub(1),
@@ -195,7 +198,7 @@ mod tests {
         for (html, lines) in [
             ("a<br>b<BR/>\r\n c  d", "a\nb\nc d\n"),
             ("<style>p { x }</style><p class=MsoNormal>a <o:p></o:p></p>\n<p>b</p>", "a\nb\n\n"),
-            ("<div>x</div><blockquote type=\"cite\">y<div>z</div></blockquote>", "x\n> y\n> z\n\n"),
+            ("<div>x</div><blockquote type=\"cite\">y<div>z</div></blockquote>", "x\n\n> y\n> z\n\n\n"),
             ("<pre>a  b\nc</pre>", "a b\nc\n\n"),
             ("1 &lt; 2&#43;3 &amp;&nbsp;&bogus; & x < y", "1 < 2+3 &\u{a0}&bogus; & x < y\n"),
             ("a<!-- <p> -->b", "ab\n"),

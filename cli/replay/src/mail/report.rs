@@ -55,12 +55,15 @@ impl Report {
         turn.table(&mut text);
         turn.offers(&mut text);
         let joins = state.name_of(self.seat).is_none();
-        if joins || code.is_none() {
-            turn.answer(&known, &mut text);
-        }
+        // PM-54: the way that needs nothing but a mail program comes first.
         if let Some(code) = code {
             answer_with(code, joins, &mut text);
             turn.first_commands(&known, "The first command may be:", "", &mut text);
+        }
+        if joins || code.is_none() {
+            let heading =
+                if code.is_some() { "Or with turnfold and a key of your own" } else { "Your answer" };
+            turn.answer(&known, heading, &mut text);
         }
         if let Some(ahead) = mail.desk.ahead(state, self.seat) {
             ahead_in_words(ahead, &mut text);
@@ -245,7 +248,7 @@ impl<'a> TurnOverview<'a> {
     }
 
     /// Writes what the reader may do, and the line that does it.
-    fn answer(&self, known: &KnownGame, text: &mut Text) {
+    fn answer(&self, known: &KnownGame, heading: &str, text: &mut Text) {
         let line = match self.view.phase {
             "joining" if self.is_awaited() => format!("join {}", self.seat),
             "open" if self.must_seal() => "seal \"COMMAND\" \"COMMAND\"".into(),
@@ -255,7 +258,7 @@ impl<'a> TurnOverview<'a> {
             }
             _ => return,
         };
-        text.heading("Your answer");
+        text.heading(heading);
         if self.is_invited() {
             first_steps(text);
         }

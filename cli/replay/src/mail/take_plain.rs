@@ -43,18 +43,21 @@ impl MailHost<'_> {
             return Ok(None);
         }
         for text in &mail.texts {
-            if let Some(taken) = self.take_text(text)? {
+            if let Some(taken) = self.take_text(text, mail.message_id.as_deref())? {
                 return Ok(Some(taken));
             }
         }
         Ok(None)
     }
 
-    fn take_text(&mut self, text: &str) -> Result<Option<TakenReply>, ReplayError> {
+    /// PM-57: a mail is known by its `Message-ID` and text. So the same words in another mail are another paper, and count
+    /// again after different ones.
+    fn take_text(&mut self, text: &str, id: Option<&str>) -> Result<Option<TakenReply>, ReplayError> {
         let rules = self.of.rules.clone();
         let reads = |line: &str| rules.canonical(line).is_ok() || PlainWords::is_own(line);
         let Some(reply) = PlainReply::find(text, &reads) else { return Ok(None) };
-        let mail = Digest::new(blake3::derive_key("turnfold v2 plain mail", text.as_bytes()));
+        let identity = format!("{}\n{text}", id.unwrap_or_default());
+        let mail = Digest::new(blake3::derive_key("turnfold v2 plain mail", identity.as_bytes()));
         let mut taken = TakenReply {
             line: reply.line,
             seat: None,

@@ -6,14 +6,14 @@ use base64::engine::general_purpose::STANDARD;
 use super::super::mailer_changes::mailers::{crlf, quoted_printable};
 
 /// A paper, and who sends it.
-pub(super) struct Written {
+pub(in crate::mail) struct Written {
     /// The paper as `mail write` writes it.
-    pub(super) paper: String,
+    pub(in crate::mail) paper: String,
     /// The sender's address and name.
-    pub(super) from: &'static str,
-    pub(super) name: &'static str,
+    pub(in crate::mail) from: &'static str,
+    pub(in crate::mail) name: &'static str,
     /// The number of the mail in the corpus.
-    pub(super) index: usize,
+    pub(in crate::mail) index: usize,
 }
 
 /// Part of a mail.

@@ -282,16 +282,15 @@ pub(super) const SHAPES: &[Shape] = &[
         )
     }),
     ("samsung", |of| {
-        let html_text = format!(
-            "<html><body dir=\"auto\">{}<div>Sent from my Galaxy</div></body></html>",
-            each_in("div dir=\"auto\"", &of.paper)
-        );
+        let words = format!("{}\n\nSent from my Galaxy", of.paper);
+        let html_text =
+            format!("<html><body dir=\"auto\">{}</body></html>", each_in("div dir=\"auto\"", &words));
         mail(
             of,
             "",
             &alternative(
                 "--_com.samsung.android.email_1",
-                text("charset=\"utf-8\"", Base64, &format!("{}Sent from my Galaxy", of.paper)),
+                text("charset=\"utf-8\"", Base64, &words),
                 html(Base64, &html_text),
             ),
         )
