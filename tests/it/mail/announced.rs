@@ -108,8 +108,19 @@ fn pm_42_orders_for_later_turns_are_played_and_shown_in_the_next_letter() {
     post.run(day(3), &[]);
     assert!(post.game("main").contains(&"p1 add 2 (order 2)".into()), "{:?}", post.game("main"));
     // The latest counts, and none takes them back.
-    assert_eq!(post.hand_in(Seat::P1, ahead(&[(4, &["done"])])), "applied");
+    assert_eq!(post.hand_in(Seat::P1, ahead(&[(9, &["done"])])), "applied");
     assert_eq!(post.hand_in(Seat::P1, ahead(&[])), "applied");
+    // A turn for which all gave their orders ahead is played in the same run.
+    for seat in [Seat::P1, Seat::P2, Seat::P3] {
+        let turn = post.desk().state().turn() + 1;
+        assert_eq!(post.hand_in(seat, ahead(&[(turn, &["add 1", "done"])])), "applied");
+    }
+    let turn = post.desk().state().turn();
+    for seat in [Seat::P1, Seat::P2, Seat::P3] {
+        post.order(seat, &["done"]);
+    }
+    post.run(day(4), &[]);
+    assert_eq!(post.desk().state().turn(), turn + 2);
     post.audited();
 }
 

@@ -38,8 +38,8 @@ pub struct DeskHistory {
     papers: BTreeMap<Digest, RecordedPaper>,
     /// The orders of this turn that were applied.
     orders: BTreeMap<Digest, Paper>,
-    /// The newest orders ahead of each seat (PM-42).
-    ahead: BTreeMap<Seat, Paper>,
+    /// The orders ahead that were applied (PM-42).
+    ahead: BTreeMap<Digest, Paper>,
     /// How many papers of each seat were recorded in this turn.
     papers_in_turn: BTreeMap<Seat, usize>,
     turns: Vec<DeskTurn>,
@@ -110,7 +110,8 @@ impl DeskHistory {
         let applied = AppliedEntry { seq, seat: entry.seat, command, ignored, effects, owing_seals };
         self.count(seq, TreeHash::of_record(&entry.encode()));
         self.note(&applied);
-        if self.state.is_ready() && !was_ready {
+        // PM-42: a turn whose orders were all given ahead is ready as soon as it begins.
+        if self.state.is_ready() && (!was_ready || applied.position().is_some()) {
             let plan = TurnPlan::of(&self.state, self.orders.values().chain(self.ahead.values()));
             self.current.from.clone_from(&plan.from);
             self.current.plan = Some(plan);
@@ -160,9 +161,9 @@ impl DeskHistory {
                     PaperContent::Order(_) if ignored.is_none() => {
                         self.orders.insert(digest, paper.clone());
                     }
-                    // PM-42: the newest counts.
+                    // PM-42: one that was replaced may be the order of this turn.
                     PaperContent::Ahead(_) if ignored.is_none() => {
-                        self.ahead.insert(applied.seat, paper.clone());
+                        self.ahead.insert(digest, paper.clone());
                     }
                     _ => {}
                 }

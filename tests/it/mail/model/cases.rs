@@ -55,6 +55,7 @@ pub(crate) fn terms(chance: &mut DiceStream) -> (Terms, Setup) {
         between,
         patience: u32::from(!one_in(4)) * chance.draw(1, 3).unsigned_abs(),
         hours: chance.draw(1, 80).unsigned_abs().into(),
+        absences: chance.draw(0, 4).unsigned_abs().into(),
     };
     (terms, setup)
 }
@@ -67,7 +68,7 @@ pub(crate) fn toml(terms: &Terms, setup: &Setup) -> String {
     let hosted: Vec<_> = terms.hosted.iter().map(|seat| format!("\"p{}\"", seat + 1)).collect();
     format!(
         "seats = {}\nhours = {}\ntogether = {}\nhurry = {}\nsealed = {}\nhosted = [{}]\nmissed = \"{}\"\n\
-         default = {}\nbetween = {}\npatience = {}\n",
+         default = {}\nbetween = {}\npatience = {}\nabsences = {}\n",
         setup.seats,
         terms.hours,
         terms.together,
@@ -78,5 +79,6 @@ pub(crate) fn toml(terms: &Terms, setup: &Setup) -> String {
         commands(&terms.default),
         commands(&terms.between),
         terms.patience,
+        terms.absences,
     )
 }

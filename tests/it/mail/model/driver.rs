@@ -16,6 +16,7 @@ use turnfold_replay::mail::{MailHost, NewMailMatch, TableDice};
 use turnfold_replay::signing::Signers;
 use turnfold_store::{MatchName, Store};
 
+use super::announced;
 use super::cases::{Tally, terms, toml};
 use super::relay::{Move, Relay};
 use super::rules::RelayRules;
@@ -44,7 +45,7 @@ struct Correspondence<'a> {
     case: u64,
 }
 
-fn time(hours: u64) -> DeskTime {
+pub(super) fn time(hours: u64) -> DeskTime {
     let base: DeskTime = "2026-01-01T00:00:00Z".parse().unwrap();
     base.after_hours(hours.try_into().unwrap())
 }
@@ -144,7 +145,7 @@ impl Correspondence<'_> {
 
     /// Something happens: time goes on, or a paper comes.
     fn happen(&mut self) {
-        match self.chance.draw(1, 20) {
+        match self.chance.draw(1, 24) {
             1..=5 => {
                 let far = i32::try_from(self.model.terms.hours).unwrap();
                 self.now += u64::from(self.chance.draw(0, far).unsigned_abs());
@@ -162,6 +163,13 @@ impl Correspondence<'_> {
                 self.hand_in(self.written.len() - 1);
             }
             9..=12 => self.seal(),
+            21..=24 => {
+                let seat = self.any_seat();
+                let (number, turn) = self.number_and_turn(seat);
+                let kind = announced::random(&mut self.chance, self.now, self.model.turn);
+                self.write(seat, number, turn.min(self.model.turn), true, kind);
+                self.hand_in(self.written.len() - 1);
+            }
             _ => {
                 let seat = self.any_seat();
                 self.order(seat);
@@ -229,7 +237,7 @@ impl Correspondence<'_> {
                 let sealed = self.written.iter().find(|(paper, _)| paper.id == *order).unwrap();
                 PaperContent::Seal { link, digest: sealed.1.paper().digest() }
             }
-            Kind::Resign => PaperContent::Resign,
+            kind => announced::content(kind),
         };
         let signed = self.sign(seat, number, turn, content);
         let id = self.written.len().try_into().unwrap();

@@ -1,6 +1,7 @@
-//! A model of the rules of turns, PM-9 to PM-21 without offers and dice, and of what `mail run` does with them (PM-14,
+//! A model of the rules of turns, PM-9 to PM-21 without offers and dice, and PM-39 to PM-42, and of what `mail run` does with them (PM-14,
 //! PM-27). It is written from the page and knows nothing of the code.
 
+use super::announced::Announced;
 use super::relay::{Move, Relay};
 
 /// The terms of play, times in hours.
@@ -17,6 +18,8 @@ pub(crate) struct Terms {
     pub(crate) default: Vec<Move>,
     pub(crate) between: Vec<Move>,
     pub(crate) patience: u32,
+    /// PM-39: in days.
+    pub(crate) absences: u64,
 }
 
 /// Papers are told apart by numbers of the test, which stand for their digests.
@@ -37,9 +40,26 @@ pub(crate) struct Paper {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
-    Order { waits: bool, plays: Vec<Move> },
-    Seal { order: Id },
+    Order {
+        waits: bool,
+        plays: Vec<Move>,
+    },
+    Seal {
+        order: Id,
+    },
     Resign,
+    /// PM-39
+    Absent {
+        until: u64,
+    },
+    /// PM-41: to seats that the match has, or not.
+    Press {
+        is_known: bool,
+    },
+    /// PM-42
+    Ahead {
+        turns: Vec<(u32, Vec<Move>)>,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +98,7 @@ pub(crate) struct Player {
     pub(crate) number: u32,
     pub(crate) misses: u32,
     pub(crate) gone: bool,
+    pub(crate) announced: Announced,
 }
 
 #[derive(Clone, Debug)]
@@ -97,7 +118,13 @@ pub(crate) struct Model {
 impl Model {
     /// All seats are taken.
     pub(crate) fn new(terms: Terms, game: Relay) -> Self {
-        let player = Player { status: Status::NotAsked, number: 0, misses: 0, gone: false };
+        let player = Player {
+            status: Status::NotAsked,
+            number: 0,
+            misses: 0,
+            gone: false,
+            announced: Announced::default(),
+        };
         Self {
             players: vec![player; game.setup.seats.into()],
             terms,
@@ -159,8 +186,8 @@ impl Model {
         if paper.number <= player.number && !(is_order && sealed == Some(paper.id)) {
             return Err("ignored outdated");
         }
-        if matches!(paper.kind, Kind::Resign) {
-            return Ok(());
+        if let Some(verdict) = self.judge_announced(paper) {
+            return verdict;
         }
         // PM-15
         if paper.turn > self.turn {
@@ -202,6 +229,7 @@ impl Model {
             }
             Kind::Seal { order } => player.status = Status::Sealed(*order),
             Kind::Resign => self.leave(&[paper.seat]),
+            kind => self.announce(paper.seat, paper.id, &kind.clone()),
         }
     }
 
@@ -210,6 +238,7 @@ impl Model {
         for seat in seats {
             let player = &mut self.players[*seat];
             player.gone = true;
+            player.announced.ahead = None;
             if !matches!(player.status, Status::NotAsked) {
                 player.status = Status::Defaulted;
             }
@@ -273,7 +302,7 @@ impl Model {
         }
         let is_asked = |seat: &usize| !matches!(self.players[*seat].status, Status::Defaulted);
         if self.phase == Phase::Open && missing.iter().any(is_asked) {
-            self.deadline = at + self.terms.hours;
+            self.deadline = self.after_absences(at + self.terms.hours);
         }
         self.go_on(waited);
     }
@@ -284,9 +313,15 @@ impl Model {
         if self.phase == Phase::Open && at >= self.deadline && is_later {
             self.tick(at);
         }
-        if self.phase != Phase::Ready {
-            return;
+        // PM-42: orders ahead can make the next turn ready, too.
+        for _ in 0..50 {
+            if self.phase == Phase::Ready {
+                self.execute(at);
+            }
         }
+    }
+
+    fn execute(&mut self, at: u64) {
         let mut played = Vec::new();
         for seat in 0..self.players.len() {
             let has_played = match &self.players[seat].status {
@@ -316,54 +351,6 @@ impl Model {
         takes
     }
 
-    /// PM-37: each command once, in their order, while the seat has something to do and some are left.
-    fn give_each(&mut self, seat: Option<usize>, commands: &[Move], left: usize) -> usize {
-        let mut count = 0;
-        for command in commands {
-            let is_done = count > 0 && seat.is_some_and(|seat| !self.game.has_legal(seat));
-            if count < left && !is_done && self.game.give(seat, *command) {
-                count += 1;
-            }
-        }
-        count
-    }
-
-    fn play_default(&mut self, seat: usize) -> bool {
-        let default = self.terms.default.clone();
-        let mut count = 0;
-        while self.game.has_legal(seat) {
-            match self.give_each(Some(seat), &default, 20 - count) {
-                0 => break,
-                more => count += more,
-            }
-        }
-        count > 0
-    }
-
-    fn play_between(&mut self, had_orders: bool) -> bool {
-        let Terms { default, between, .. } = self.terms.clone();
-        let living = self.living();
-        let gone: Vec<usize> = (0..self.players.len()).filter(|seat| !living.contains(seat)).collect();
-        let mut betweens = if had_orders { self.give_each(None, &between, 20) } else { 0 };
-        let mut defaults = 0;
-        while !living.iter().any(|seat| self.game.has_legal(*seat)) {
-            let of_gone = gone.iter().find_map(|seat| {
-                let waits = defaults < 20 && self.game.has_legal(*seat);
-                let count = if waits { self.give_each(Some(*seat), &default, 20 - defaults) } else { 0 };
-                (count > 0).then_some(count)
-            });
-            if let Some(count) = of_gone {
-                defaults += count;
-                continue;
-            }
-            match self.give_each(None, &between, 20 - betweens) {
-                0 => break,
-                more => betweens += more,
-            }
-        }
-        betweens > 0
-    }
-
     /// PM-13, PM-14
     fn stand(&mut self, played: &[usize], ends_round: bool) {
         let living = self.living();
@@ -383,8 +370,11 @@ impl Model {
             player.status = if asked.contains(&seat) { Status::Nothing } else { Status::NotAsked };
         }
         self.phase = Phase::Open;
+        self.order_ahead();
+        self.deadline = self.after_absences(self.deadline);
         if asked.is_empty() {
             self.end("played".into());
         }
+        self.go_on(false);
     }
 }
