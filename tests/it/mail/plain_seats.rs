@@ -57,7 +57,7 @@ fn pm_38_two_players_without_keys_join_and_order_by_the_codes_of_their_letters()
     assert!(text(&letter).starts_with("Subject: [duel] turn 1: your order, please"), "{letter}");
     assert!(text(&letter).contains("Dear Ben Miller,") && !text(&letter).contains("mail write"), "{letter}");
     // The whole letter is quoted, and the commands are written between its lines.
-    let quoted: String = text(&letter).lines().map(|line| format!("> {line}\n")).collect();
+    let quoted: String = text(&letter).lines().flat_map(|line| ["> ", line, "\n"]).collect();
     let (head, tail) =
         quoted.split_once("\n>\n>     (end)").or_else(|| quoted.split_once("\n> \n>     (end)")).unwrap();
     mailbox.sandbox.write("order.txt", format!("{head}\nconfirm\n> stand\n>     (end){tail}"));

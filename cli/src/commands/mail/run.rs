@@ -87,7 +87,7 @@ fn time(args: &Args) -> Result<DeskTime, Failure> {
 }
 
 /// How long `--watch` waits between two runs.
-const PERIOD: Duration = Duration::from_secs(60);
+const PERIOD: Duration = Duration::from_mins(1);
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if !args.watch {
