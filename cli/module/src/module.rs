@@ -1,6 +1,7 @@
 //! A module that was loaded: its instances, and how it is asked.
 
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use turnfold_core::text::in_one_line;
@@ -12,9 +13,15 @@ use crate::form::Form;
 use crate::instance::{Budget, Instance, Stop};
 use crate::laws::Lawful;
 
-/// How many instances wait for the next request, and the most bytes of the memory of one that does (MD-6).
+/// How many instances of a module wait for the next request, and the most bytes of the memory of one that does (MD-6).
 const IDLE_MAX: usize = 4;
 const IDLE_BYTES_MAX: usize = 16 << 20;
+
+/// The most bytes that the waiting instances of all modules have (MD-6).
+const ALL_IDLE_BYTES_MAX: usize = 64 << 20;
+
+/// How many bytes the waiting instances of all modules have.
+static ALL_IDLE_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// How much of a module's own words an error repeats.
 const QUOTED_CHARS_MAX: usize = 200;
@@ -123,13 +130,22 @@ impl Module {
     }
 
     fn take(&self) -> Result<Instance, Stop> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.map_or_else(|| Instance::new(&self.form), Ok)
+        let Some(instance) = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop() else {
+            return Instance::new(&self.form);
+        };
+        ALL_IDLE_BYTES.fetch_sub(instance.memory_bytes(), Ordering::Relaxed);
+        Ok(instance)
     }
 
+    /// Keeps an instance for the next request, if there is room for its memory.
     fn put_back(&self, instance: Instance) {
+        let bytes = instance.memory_bytes();
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < IDLE_MAX && instance.memory_bytes() <= IDLE_BYTES_MAX {
+        let has_room = |all: usize| all.checked_add(bytes).filter(|all| *all <= ALL_IDLE_BYTES_MAX);
+        if idle.len() < IDLE_MAX
+            && bytes <= IDLE_BYTES_MAX
+            && ALL_IDLE_BYTES.try_update(Ordering::Relaxed, Ordering::Relaxed, has_room).is_ok()
+        {
             idle.push(instance);
         }
     }
@@ -151,6 +167,14 @@ impl Module {
 
 fn encode(op: impl Into<Request>) -> Result<Vec<u8>, Stop> {
     serde_json::to_vec(&op.into()).map_err(|error| broke(&format!("a request cannot be written: {error}")))
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        let idle = self.idle.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let bytes = idle.iter().map(Instance::memory_bytes).sum();
+        ALL_IDLE_BYTES.fetch_sub(bytes, Ordering::Relaxed);
+    }
 }
 
 /// Describes a broken law on one line that is not long.

@@ -17,16 +17,13 @@ const DESCRIBED: &str = r#"{"answer":{"name":"toy","version":7,"summary":"a toy"
 const STARTED: &str = r#"{"answer":{"state":"AA==","status":{"players":["p1","p2"],"over":false,"result":null,"turn":null,"due":null,"rolls":0}}}"#;
 const NO_ROLL: &str = r#"{"answer":null}"#;
 
-/// Writes a module that describes itself, runs these instructions to start and resume a match, and knows nothing else.
-fn toy(starting: &str) -> Vec<u8> {
+/// Writes a module that describes itself, starts and resumes a match, and knows nothing else. Before its answer to the
+/// operations that begin with these letters it runs these instructions.
+fn toy(hostile: &[u8; 2], instructions: &str) -> Vec<u8> {
     let (mut texts, mut cases, mut at) = (String::new(), String::new(), 16);
-    let ops = [
-        (b"de", DESCRIBED, ""),
-        (b"ro", NO_ROLL, ""),
-        (b"st", STARTED, starting),
-        (b"re", STARTED, starting),
-    ];
-    for (letters, text, instructions) in ops {
+    let ops = [(b"de", DESCRIBED), (b"ro", NO_ROLL), (b"st", STARTED), (b"re", STARTED)];
+    for (letters, text) in ops {
+        let instructions = if letters == hostile { instructions } else { "" };
         let escaped: String = text.bytes().fold(String::new(), |hex, byte| hex + &format!("\\{byte:02x}"));
         writeln!(texts, "(data (i32.const {at}) \"{escaped}\")").unwrap();
         let (op, answer) = (u16::from_le_bytes(*letters), (at << 32) | text.len());
@@ -152,27 +149,25 @@ fn md_10_the_digest_of_a_module_is_computed_and_never_believed() {
 
 #[test]
 fn md_10_a_hostile_module_of_a_bundle_ends_in_one_line() {
-    // On a slow machine an endless loop runs out of time before it runs out of fuel.
-    for (starting, ends) in [
-        ("(loop (br 0))", ["out of fuel", "no answer within"]),
-        ("(unreachable)", ["trapped: wasm `unreachable`"; 2]),
+    // An endless loop at the start of a match ends alike, after more fuel.
+    for (hostile, instructions, ends) in [
+        (b"de", "(loop (br 0))", "module DIGEST: no module of a game: out of fuel"),
+        (b"st", "(unreachable)", "ruleset toy 7 (module DIGEST): trapped: wasm `unreachable`"),
     ] {
-        let module = toy(starting);
+        let module = toy(hostile, instructions);
         let sandbox = bundle_of(&module);
-        let fault = format!("ruleset toy 7 (module {}): ", &blake3::hash(&module).to_hex()[..16]);
+        let end = ends.replace("DIGEST", &blake3::hash(&module).to_hex()[..16]);
         let rules = row(&sandbox, "rules");
-        let is_end = |end: &&str| rules.contains(&(fault.clone() + end));
-        assert!(rules.contains("FAIL") && ends.iter().any(is_end), "{rules}");
-        // One that stops at once is enough for `import`, which audits alike.
-        if starting == "(unreachable)" {
-            is_not_imported(&sandbox, &fault);
+        assert!(rules.contains(&end) && !rules.contains("PASS"), "{rules}");
+        if hostile == b"st" {
+            is_not_imported(&sandbox, &end);
         }
     }
 }
 
 #[test]
 fn md_10_a_module_that_breaks_a_law_is_not_imported() {
-    let sandbox = bundle_of(&toy(""));
+    let sandbox = bundle_of(&toy(b"st", ""));
     let rules = row(&sandbox, "rules");
     assert!(rules.contains("PASS") && rules.contains("toy 7 by the pinned module"), "{rules}");
     is_not_imported(&sandbox, "nothing was imported");

@@ -49,6 +49,17 @@ fn md_6_what_passes_a_limit_stops() {
 }
 
 #[test]
+fn md_6_an_entry_that_is_recorded_may_burn_four_times_as_much() {
+    let answer = (16_u64 << 32) | APPLIED.len() as u64; // where the first text is
+    let turns = "(loop (br_if 0 (local.tee $op (i32.sub (local.get $op) (i32.const 1)))))";
+    let code = format!("(local.set $op (i32.const 500000000)) {turns} (i64.const {answer})");
+    let recording = start(&[('x', Says(APPLIED)), ('j', Runs(&code))]);
+    assert_eq!(fault(|| recording.judge(Seat::P1, "wait")), "out of fuel");
+    let recorded = recording.fork();
+    assert!(goes_on(|| recorded.judge(Seat::P1, "wait")).is_ok());
+}
+
+#[test]
 fn md_7_what_is_no_answer_is_refused() {
     let byte = "(i32.store8 (i32.const 0) (i32.const 255)) (i64.const 1)";
     assert_eq!(judged(Runs(byte)), "its answer is not UTF-8");
