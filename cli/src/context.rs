@@ -170,13 +170,18 @@ impl Sources for Context {
     }
 
     fn read_replay(&self, path: &Path) -> Result<Replay, ReplayError> {
-        let bytes = replay_bytes(path, files::read_input_or_stdin(path, &REPLAY)?)?;
-        Ok(tfl::read_also_seen(&input_name(path), &bytes, &self.registry)?)
+        read_replay(path, &self.registry)
     }
 
     fn build(&self) -> Option<Digest> {
         build_identity()
     }
+}
+
+/// Reads a replay file, or standard input for `-`; also one that contains only what a seat may know.
+pub(crate) fn read_replay(path: &Path, registry: &Registry) -> Result<Replay, ReplayError> {
+    let bytes = replay_bytes(path, files::read_input_or_stdin(path, &REPLAY)?)?;
+    Ok(tfl::read_also_seen(&input_name(path), &bytes, registry)?)
 }
 
 /// Identifies this build, by its executable's size and time of writing: rules that were changed without a new

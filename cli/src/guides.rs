@@ -12,7 +12,7 @@ const FENCE: &str = "```";
 pub(crate) const GROUPS: [(&str, &[&str]); 8] = [
     ("Play", &["new", "play", "run", "show", "legal", "ask", "rules", "game"]),
     ("Matches in the store", &["matches", "branches", "log", "replay", "rename", "migrate", "delete"]),
-    ("Branch and compare", &["branch", "amend", "diff", "bisect", "blame", "shrink"]),
+    ("Branch and compare", &["branch", "amend", "diff", "find", "bisect", "blame", "shrink"]),
     ("Files and golden logs", &["export", "import", "bless", "check", "impact"]),
     ("Prove and maintain", &["verify", "store", "selftest", "perft", "simulate"]),
     ("Sign and audit", &["key", "sign", "prove", "cosign", "bundle", "audit"]),

@@ -29,6 +29,7 @@ mod clock;
 mod commands;
 mod completion;
 mod context;
+mod corpus;
 mod failure;
 mod files;
 mod grammar;

@@ -17,6 +17,10 @@ use crate::verdict::ShellJudge;
 /// becomes true more than once, any of those entries may be reported; use `--linear` to find the first. A condition on a
 /// field that the view does not have, or that has a value of another kind, is an error that lists what there is instead.
 ///
+/// A condition compares what a path leads to with JSON or a bare word, by ==, !=, <, <=, > or >=. `&&`, `||`, `!` and
+/// parentheses join conditions. In a path, `*` is any element or field; `count(PATH)` and `count(PATH == VALUE)` are
+/// numbers.
+///
 /// With `--as p1`, entries are counted as p1 may know them, like in `log`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold bisect duel --when '/units/3/at == [4,-2]'")]
@@ -25,7 +29,7 @@ pub(crate) struct Args {
     #[arg(value_name = "REV|FILE")]
     source: SourceName,
 
-    /// The condition on the view: PATH OP VALUE with ==, !=, <, <=, > or >=
+    /// The condition on the view, such as `/turn >= 3 && count(/units/*) < 2`
     #[arg(long, value_name = "CONDITION", required_unless_present = "run", conflicts_with = "run")]
     when: Option<Condition>,
 

@@ -31,6 +31,7 @@ pub(crate) mod cosign;
 pub(crate) mod delete;
 pub(crate) mod diff;
 pub(crate) mod export;
+pub(crate) mod find;
 pub(crate) mod game;
 pub(crate) mod impact;
 pub(crate) mod import;
@@ -98,6 +99,7 @@ verbs! {
         Diff(diff::Args) => diff::run,
         Export(export::Args) => export::run,
         Import(import::Args) => import::run,
+        Find(find::Args) => find::run,
         Bisect(bisect::Args) => bisect::run,
         Shrink(shrink::Args) => shrink::run,
         Blame(blame::Args) => blame::run,

@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[arg(value_name = "REV|FILE")]
     source: SourceName,
 
-    /// A condition on the view that becomes true: PATH OP VALUE with ==, !=, <, <=, > or >=
+    /// A condition on the view that becomes true, written as for `bisect`
     #[arg(long, value_name = "CONDITION", conflicts_with = "still")]
     when: Option<Condition>,
 

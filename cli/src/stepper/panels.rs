@@ -167,7 +167,7 @@ pub(super) fn last_line(app: &App<'_>) -> Line<'static> {
         let hint = match asked {
             Prompt::Number => "entry number",
             Prompt::Text => "text in command or outcome",
-            Prompt::Condition => "PATH OP VALUE, as /turn == 3",
+            Prompt::Condition => "such as /turn == 3 && /phase == end",
         };
         let typed = format!("{}{}", asked.sign(), printable(text));
         return Line::from(vec![

@@ -124,7 +124,7 @@ fn vw_7_keys_lead_through_a_game() {
     let (last, message) = at("N");
     assert_eq!((last > hit, message.as_str()), (true, "the search went on from the end"));
     assert_eq!(at("/nowhere\n").1, "nothing has `nowhere` in it");
-    assert_eq!(at("gw/turn\n").1, "expected `PATH OP VALUE` with ==, !=, <, <=, > or >=, found `/turn`");
+    assert_eq!(at("gw/turn\n").1, "expected ==, !=, <, <=, > or >= at the caret: `/turn^`");
     let (found, message) = at("w/phase == movement\n");
     assert!(found > 0, "{message}");
     assert!(at("gw/nowhere == 1\n").1.starts_with("`/nowhere` is nowhere in the view"));

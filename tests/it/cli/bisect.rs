@@ -31,7 +31,7 @@ entry 2 makes `/selected == "atlas"` true (3 steps)
 $ turnfold bisect duel --when "/turn == 1"
 exit 1| error: the condition already holds in the setup, so no entry makes it true
 $ turnfold bisect duel --when turn
-exit 2| error: invalid value 'turn' for '--when <CONDITION>': expected `PATH OP VALUE` with ==, !=, <, <=, > or >=, found `turn`; see `--help`
+exit 2| error: invalid value 'turn' for '--when <CONDITION>': expected a path into the view such as `/turn`, `count(PATH)`, `!` or `(` at the caret: `^turn`; see `--help`
 $ turnfold bisect duel
 exit 2| error: the following required arguments were not provided: --when <CONDITION>; see `--help`
 $ turnfold --format json bisect duel --when "/active_player == p2"
@@ -119,12 +119,23 @@ $ turnfold bisect duel --when "/phase != 3"
 exit 2| error: `/phase != 3` compares a string with a number, as `/phase` is `"movement"`; write a string with quotes where it could be taken for a number, as in `"7"`
 $ turnfold bisect duel --when "/units/0/at == 0,1"
 exit 2| error: `/units/0/at == "0,1"` compares an array with a string, as `/units/0/at` is `[0,1]`; write an array as JSON, as in `[0,3]`, or go on in the path to one of its elements
-$ turnfold bisect duel --when "/turn == 1 && /phase == movement"
-exit 2| error: invalid value '/turn == 1 && /phase == movement' for '--when <CONDITION>': expected one comparison, found `&&` after its value; a string that holds it is written with quotes, as in `"a && b"`; see `--help`
+$ turnfold bisect duel --when "/turn == 1 && count(/units/*/at == [0,1]) > 0"
+entry 3 makes `/turn == 1 && count(/units/*/at == [0,1]) > 0` true (4 steps)
+3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
+  /impulse 0 → 1
+  /active_player "p1" → "p2"
+  /moved [] → ["atlas"]
+  /cursor [0,2] → [0,1]
+  /selected "atlas" → null
+  /units/0/at [0,2] → [0,1]
+  /prompt "Player 1: move Atlas AS7-D" → "Player 2: select a unit to move (1 remaining)"
+  /status "Player 1's turn — move 1 of 1 units" → "Player 2's turn — move 1 of 1 units"
+$ turnfold bisect duel --when "/turn == 1 && (/phase == movement"
+exit 2| error: invalid value '/turn == 1 && (/phase == movement' for '--when <CONDITION>': expected `)` at the caret: `/turn == 1 && (/phase == movement^`; see `--help`
 $ turnfold bisect duel --when "/turn = 1"
-exit 2| error: invalid value '/turn = 1' for '--when <CONDITION>': expected `PATH OP VALUE` with ==, !=, <, <=, > or >=, found `/turn = 1`; see `--help`
+exit 2| error: invalid value '/turn = 1' for '--when <CONDITION>': expected ==, !=, <, <=, > or >= at the caret: `/turn ^= 1`; see `--help`
 $ turnfold bisect duel --when "/turn == 1.5"
-exit 2| error: invalid value '/turn == 1.5' for '--when <CONDITION>': expected a whole number, found `1.5`; views hold no others; see `--help`
+exit 2| error: invalid value '/turn == 1.5' for '--when <CONDITION>': expected a whole number (views hold no others) at the caret: `/turn == ^1.5`; see `--help`
 $ turnfold bisect duel --when "/turn < null"
 exit 2| error: invalid value '/turn < null' for '--when <CONDITION>': expected a number or a string after `<`, found null; see `--help`
 

@@ -47,6 +47,12 @@ blame MATCH FIELD --as SEAT --all
 blame MATCH SECRET --as SEAT --all
 blame FILE FIELD --as SEAT
 blame MATCH /nowhere --as SEAT
+find MATCH FILE --when "FIELD == VALUE" --as SEAT --all
+find MATCH --when "SECRET != null || FIELD == VALUE" --as SEAT
+find MATCH --when "count(SECRET) == 0" --as SEAT
+find MATCH --command "*" --seat p1 --as SEAT --all
+find MATCH:1 --seat p1 --as SEAT --all
+find --matches --effect revealed --as SEAT --all
 bisect MATCH --when "FIELD == VALUE" --as SEAT -v
 bisect MATCH --when "FIELD == VALUE" --as SEAT --linear
 bisect FILE --when "SECRET != null" --as SEAT

@@ -44,6 +44,7 @@ Branch and compare:
   branch       Begin a new history from any point, rename or delete one
   amend        Change one entry and play the rest again, as a branch or file
   diff         Show where two histories part and how their states differ
+  find         Find entries in many matches
   bisect       Find an entry at which a condition becomes true
   blame        Show which entry last changed a field of the view
   shrink       Find the smallest log that still shows something

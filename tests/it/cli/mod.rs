@@ -16,6 +16,7 @@ mod documents;
 mod export;
 mod export_as_seat;
 mod fair;
+mod find;
 mod header;
 mod help;
 #[cfg(unix)] // pipes, devices and limits of memory

@@ -270,7 +270,7 @@ exit 2| error: a revision records no outcomes that could fail a check; say what 
 $ turnfold shrink missing.tfl
 exit 2| error: cannot read replay `missing.tfl`: No such file or directory (os error 2)
 $ turnfold shrink duel --when turn
-exit 2| error: invalid value 'turn' for '--when <CONDITION>': expected `PATH OP VALUE` with ==, !=, <, <=, > or >=, found `turn`; see `--help`
+exit 2| error: invalid value 'turn' for '--when <CONDITION>': expected a path into the view such as `/turn`, `count(PATH)`, `!` or `(` at the caret: `^turn`; see `--help`
 $ turnfold shrink duel --when "/turn == 1" --still true
 exit 2| error: the argument '--when <CONDITION>' cannot be used with '--still <COMMAND>'; see `--help`
 $ turnfold shrink duel.tfl --view p1

@@ -138,7 +138,7 @@ impl Bracket {
         let observe = &mut |seq: u64, step: &mut dyn Step| {
             let Some(condition) = condition.filter(|_| earlier.is_none()) else { return };
             let perspective = sight.viewer().perspective();
-            if condition.holds_in(|path| step.view_at(perspective, path)) {
+            if condition.holds_in(&|path| step.view_at(perspective, path)) {
                 last_true = Some(seq);
             } else {
                 earlier = last_true.map(|last_true| EarlierSpell { last_true, first_false: seq });

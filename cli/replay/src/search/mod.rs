@@ -3,6 +3,7 @@
 pub mod bisect;
 pub mod blame;
 pub mod condition;
+pub mod find;
 pub mod path;
 pub mod shrink;
 pub mod stepper;

@@ -1,0 +1,200 @@
+//! Comparisons of what a view holds with a value.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use serde_json::Value;
+
+/// A comparison. Where its path has `*`, it holds if it holds for one of the values that the path leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    pub(super) subject: Subject,
+    pub(super) sign: Sign,
+    /// A JSON value; a bare word is the string.
+    pub(super) value: Value,
+}
+
+/// What is compared.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Subject {
+    /// What a path leads to.
+    Field(String),
+    /// How many there are.
+    Count(Counted),
+}
+
+/// The values that a path leads to, or those of them for which a comparison holds.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Counted {
+    pub(super) path: String,
+    pub(super) only: Option<(Sign, Value)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Sign {
+    /// Longer signs first, so that `<=` is not read as `<`.
+    pub(super) const ALL: [Self; 6] =
+        [Self::Equal, Self::NotEqual, Self::LessOrEqual, Self::GreaterOrEqual, Self::Less, Self::Greater];
+
+    /// Returns `true` if it asks which of two values comes first.
+    pub(super) const fn is_of_order(self) -> bool {
+        !matches!(self, Self::Equal | Self::NotEqual)
+    }
+
+    pub(super) const fn text(self) -> &'static str {
+        match self {
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+        }
+    }
+
+    fn holds(self, left: &Value, right: &Value) -> bool {
+        let order = order(left, right);
+        match self {
+            Self::Equal => left == right,
+            Self::NotEqual => left != right,
+            Self::Less => order == Some(Ordering::Less),
+            Self::LessOrEqual => matches!(order, Some(Ordering::Less | Ordering::Equal)),
+            Self::Greater => order == Some(Ordering::Greater),
+            Self::GreaterOrEqual => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+        }
+    }
+}
+
+impl Comparison {
+    /// Returns the path into the view.
+    pub(super) fn path(&self) -> &str {
+        match &self.subject {
+            Subject::Field(path) | Subject::Count(Counted { path, .. }) => path,
+        }
+    }
+
+    /// Returns what the values that the path leads to are compared with, if with anything.
+    pub(super) fn compared_with(&self) -> Option<&Value> {
+        match &self.subject {
+            Subject::Field(_) => Some(&self.value),
+            Subject::Count(Counted { only, .. }) => only.as_ref().map(|(_, value)| value),
+        }
+    }
+
+    /// Returns `true` if it holds for the values that the path leads to.
+    pub(super) fn holds(&self, found: &[Value]) -> bool {
+        match &self.subject {
+            Subject::Field(path) if found.is_empty() && !has_star(path) => self.sign == Sign::NotEqual,
+            Subject::Field(_) => found.iter().any(|found| self.sign.holds(found, &self.value)),
+            Subject::Count(Counted { only, .. }) => {
+                let is_counted =
+                    |found: &&Value| only.as_ref().is_none_or(|(sign, value)| sign.holds(found, value));
+                self.sign.holds(&found.iter().filter(is_counted).count().into(), &self.value)
+            }
+        }
+    }
+
+    /// Returns the values that the path leads to; `view` returns what a path without `*` leads to.
+    pub(super) fn found(&self, view: &dyn Fn(&str) -> Option<Value>) -> Vec<Value> {
+        let path = self.path();
+        let Some((before, after)) = split_at_star(path) else { return view(path).into_iter().collect() };
+        let mut found = Vec::new();
+        for child in view(before).iter().flat_map(children) {
+            collect(child, after, &mut found);
+        }
+        found
+    }
+
+    /// Returns the path to the first of its values that a view may have: with the first name or number in place of each `*`.
+    pub(super) fn first_path(&self, view: &Value) -> String {
+        let mut path = self.path().to_owned();
+        while let Some((before, after)) = split_at_star(&path) {
+            let name = match view.pointer(before) {
+                Some(Value::Object(fields)) => fields.keys().next().map_or("0", String::as_str),
+                _ => "0",
+            };
+            path = format!("{before}/{name}{after}");
+        }
+        path
+    }
+}
+
+fn collect(value: &Value, path: &str, found: &mut Vec<Value>) {
+    match split_at_star(path) {
+        None => found.extend(value.pointer(path).cloned()),
+        Some((before, after)) => {
+            for child in value.pointer(before).iter().flat_map(|value| children(value)) {
+                collect(child, after, found);
+            }
+        }
+    }
+}
+
+fn children(value: &Value) -> Vec<&Value> {
+    match value {
+        Value::Array(elements) => elements.iter().collect(),
+        Value::Object(fields) => fields.values().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Splits a path at its first step `*`, which neither part has.
+fn split_at_star(path: &str) -> Option<(&str, &str)> {
+    let is_step = |(at, _): &(usize, &str)| matches!(path.as_bytes().get(at + 2), None | Some(b'/'));
+    let (at, star) = path.match_indices("/*").find(is_step)?;
+    Some((&path[..at], &path[at + star.len()..]))
+}
+
+fn has_star(path: &str) -> bool {
+    split_at_star(path).is_some()
+}
+
+/// Returns the order of two numbers or two strings; nothing else has an order.
+fn order(left: &Value, right: &Value) -> Option<Ordering> {
+    match (left, right) {
+        (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
+        _ => match (left.as_i64(), right.as_i64()) {
+            (Some(left), Some(right)) => Some(left.cmp(&right)),
+            // Beyond i64 only what is not negative has a place in JSON integers.
+            _ => left.as_u64().zip(right.as_u64()).map(|(left, right)| left.cmp(&right)),
+        },
+    }
+}
+
+/// Returns `true` if two values are of one kind, or one of them is null, which any field may be for a while.
+pub(super) fn is_comparable(found: &Value, value: &Value) -> bool {
+    found.is_null() || value.is_null() || kind(found) == kind(value)
+}
+
+pub(super) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.subject {
+            Subject::Field(path) => out.write_str(path)?,
+            Subject::Count(Counted { path, only: None }) => write!(out, "count({path})")?,
+            Subject::Count(Counted { path, only: Some((sign, value)) }) => {
+                write!(out, "count({path} {} {value})", sign.text())?;
+            }
+        }
+        write!(out, " {} {}", self.sign.text(), self.value)
+    }
+}

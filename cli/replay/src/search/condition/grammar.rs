@@ -1,0 +1,201 @@
+//! How conditions are written.
+//!
+//! ```text
+//! condition  = all { "||" all }
+//! all        = one { "&&" one }
+//! one        = "!" one | "(" condition ")" | comparison
+//! comparison = PATH SIGN VALUE | "count" "(" PATH [SIGN VALUE] ")" SIGN VALUE
+//! SIGN       = "==" | "!=" | "<" | "<=" | ">" | ">="
+//! ```
+//!
+//! A PATH is a JSON pointer (RFC 6901) without white space, in which `*` stands for every element of an array or field of
+//! an object. A VALUE is JSON; what is no JSON is a string, up to `&&`, `||`, `)` or the end.
+
+use serde_json::Value;
+
+use super::comparison::{Comparison, Counted, Sign, Subject, kind};
+use super::{Condition, Node};
+
+/// How deep conditions may be nested.
+const DEPTH_MAX: usize = 64;
+
+const SIGNS: &str = "==, !=, <, <=, > or >=";
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+}
+
+/// Reads a condition.
+///
+/// # Errors
+/// What was expected, with a caret where.
+pub(super) fn parse(text: &str) -> Result<Condition, String> {
+    let mut parser = Parser { text, at: 0, depth: 0 };
+    let root = parser.any()?;
+    match parser.rest() {
+        "" => Ok(Condition { root }),
+        _ => parser.expected("`&&`, `||` or the end"),
+    }
+}
+
+impl<'a> Parser<'a> {
+    fn any(&mut self) -> Result<Node, String> {
+        let nodes = self.joined("||", Self::all)?;
+        Ok(single(nodes).unwrap_or_else(Node::Any))
+    }
+
+    fn all(&mut self) -> Result<Node, String> {
+        let nodes = self.joined("&&", Self::one)?;
+        Ok(single(nodes).unwrap_or_else(Node::All))
+    }
+
+    fn joined(
+        &mut self,
+        operator: &str,
+        part: impl Fn(&mut Self) -> Result<Node, String>,
+    ) -> Result<Vec<Node>, String> {
+        let mut nodes = vec![part(self)?];
+        while self.takes(operator) {
+            nodes.push(part(self)?);
+        }
+        Ok(nodes)
+    }
+
+    fn one(&mut self) -> Result<Node, String> {
+        if self.depth == DEPTH_MAX {
+            return self.expected("a condition that is nested less deeply");
+        }
+        self.depth += 1;
+        let node = if self.takes("!") {
+            Node::Not(Box::new(self.one()?))
+        } else if self.takes("(") {
+            let inner = self.any()?;
+            self.needs(")")?;
+            inner
+        } else {
+            Node::Compares(self.comparison()?)
+        };
+        self.depth -= 1;
+        Ok(node)
+    }
+
+    fn comparison(&mut self) -> Result<Comparison, String> {
+        let counts = self.rest().strip_prefix("count").is_some_and(|rest| rest.trim_start().starts_with('('));
+        let subject = if counts {
+            self.takes("count");
+            self.needs("(")?;
+            let path = self.path()?;
+            let only = if self.rest().starts_with(')') { None } else { Some(self.sign_and_value()?) };
+            self.needs(")")?;
+            Subject::Count(Counted { path, only })
+        } else {
+            Subject::Field(self.path()?)
+        };
+        let before = self.at;
+        let (sign, value) = self.sign_and_value()?;
+        if counts && !value.is_number() {
+            self.at = before;
+            return self.expected("a comparison with a number");
+        }
+        Ok(Comparison { subject, sign, value })
+    }
+
+    fn path(&mut self) -> Result<String, String> {
+        let rest = self.rest();
+        if !rest.starts_with('/') {
+            return self.expected("a path into the view such as `/turn`, `count(PATH)`, `!` or `(`");
+        }
+        let ends = |character: char| character.is_whitespace() || "=!<>&|()".contains(character);
+        let path = &rest[..rest.find(ends).unwrap_or(rest.len())];
+        self.at += path.len();
+        Ok(path.into())
+    }
+
+    fn sign_and_value(&mut self) -> Result<(Sign, Value), String> {
+        let rest = self.rest();
+        let Some(sign) = Sign::ALL.into_iter().find(|sign| rest.starts_with(sign.text())) else {
+            return self.expected(SIGNS);
+        };
+        self.at += sign.text().len();
+        let value = self.value()?;
+        if sign.is_of_order() && !(value.is_number() || value.is_string()) {
+            return Err(format!(
+                "expected a number or a string after `{}`, found {}",
+                sign.text(),
+                kind(&value)
+            ));
+        }
+        Ok((sign, value))
+    }
+
+    fn value(&mut self) -> Result<Value, String> {
+        let rest = self.rest();
+        // A string may hold what ends a word elsewhere.
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        let (value, length) = match values.next() {
+            Some(Ok(value)) if ends_a_word(rest[values.byte_offset()..].trim_start()) => {
+                (value, values.byte_offset())
+            }
+            _ => {
+                let end = rest.char_indices().find(|(at, _)| ends_a_word(&rest[*at..]));
+                let word = rest[..end.map_or(rest.len(), |(at, _)| at)].trim_end();
+                let value = serde_json::from_str(word).unwrap_or_else(|_| Value::String(word.into()));
+                (value, word.len())
+            }
+        };
+        if let (Value::String(word), false) = (&value, rest.starts_with('"')) {
+            if word.is_empty() || word.starts_with(is_of_sign) {
+                return self.expected("a value");
+            }
+            if let Some(at) = word.find(is_of_sign) {
+                self.at += at;
+                return self
+                    .expected("`&&`, `||` or the end, as a string with signs is written with quotes,");
+            }
+        }
+        if value.as_number().is_some_and(|number| !(number.is_i64() || number.is_u64())) {
+            return self.expected("a whole number (views hold no others)");
+        }
+        self.at += length;
+        Ok(value)
+    }
+
+    /// Returns the text that was not read, without white space before it.
+    fn rest(&mut self) -> &'a str {
+        let rest = self.text[self.at..].trim_start();
+        self.at = self.text.len() - rest.len();
+        rest
+    }
+
+    fn takes(&mut self, word: &str) -> bool {
+        let is_there = self.rest().starts_with(word);
+        if is_there {
+            self.at += word.len();
+        }
+        is_there
+    }
+
+    fn needs(&mut self, word: &str) -> Result<(), String> {
+        if self.takes(word) { Ok(()) } else { self.expected(&format!("`{word}`")) }
+    }
+
+    fn expected<T>(&mut self, what: &str) -> Result<T, String> {
+        self.rest();
+        let (before, after) = self.text.split_at(self.at);
+        Err(format!("expected {what} at the caret: `{before}^{after}`"))
+    }
+}
+
+fn single(mut nodes: Vec<Node>) -> Result<Node, Vec<Node>> {
+    if nodes.len() == 1 { nodes.pop().ok_or(nodes) } else { Err(nodes) }
+}
+
+fn ends_a_word(rest: &str) -> bool {
+    rest.is_empty() || ["&&", "||", ")"].iter().any(|end| rest.starts_with(end))
+}
+
+fn is_of_sign(character: char) -> bool {
+    "=!<>".contains(character)
+}

@@ -1,0 +1,57 @@
+//! Finding entries: at which a condition becomes true, or of some seat, command, effect or reason.
+
+use serde::Serialize;
+
+use crate::error::ReplayError;
+use crate::history::record::Record;
+use crate::search::condition::{Condition, Survey};
+use crate::viewer::seat_history::SeatHistory;
+use crate::viewer::viewed_entry::ViewedEntry;
+
+/// What is looked for in a history. An entry is found if it fits all of it.
+#[derive(Default)]
+pub struct Wanted<'a> {
+    /// A condition that the entry makes true.
+    pub when: Option<&'a Condition>,
+    /// What else the entry must be.
+    pub is_wanted: Option<&'a (dyn Fn(&ViewedEntry<'_>) -> bool + Sync)>,
+    /// All such entries, not only the first.
+    pub all: bool,
+}
+
+/// An entry that was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Hit {
+    /// Its number as the viewer counts entries; 0 is the setup.
+    pub seq: u64,
+    /// The entry; the setup is none.
+    pub entry: Option<Record>,
+}
+
+/// Finds entries. The setup is found if it makes the condition true and nothing else is asked for.
+///
+/// # Errors
+/// What is wrong with the history. That a condition makes no sense in the views is no error here, but what `survey` shows.
+pub fn find(sight: &SeatHistory, wanted: &Wanted<'_>, survey: &mut Survey) -> Result<Vec<Hit>, ReplayError> {
+    let Wanted { when, is_wanted, all } = wanted;
+    let (start, mut hits) = (sight.start()?, Vec::new());
+    let mut held =
+        when.is_some_and(|condition| condition.ask(&|path| sight.field(start.as_ref(), path), survey));
+    if held && is_wanted.is_none() {
+        hits.push(Hit { seq: 0, entry: None });
+    }
+    sight.fold(&mut |seen| {
+        if !(hits.is_empty() || *all) {
+            return;
+        }
+        let becomes_true = when.is_none_or(|condition| {
+            let held_before = held;
+            held = condition.ask(&|path| seen.field(path), survey);
+            held && !held_before
+        });
+        if becomes_true && is_wanted.is_none_or(|is_wanted| is_wanted(seen)) {
+            hits.push(Hit { seq: seen.seq(), entry: Some(seen.record()) });
+        }
+    })?;
+    Ok(hits)
+}

@@ -1,0 +1,135 @@
+//! `turnfold find`: entries of many logs.
+
+use glob::Pattern;
+use serde::Serialize;
+use turnfold_core::Seat;
+use turnfold_replay::{
+    Condition, ReplayError, SeatHistory, ViewedEntry, Viewer,
+    search::condition::Survey,
+    search::find::{Hit, Wanted, find},
+};
+
+use crate::context::Context;
+use crate::corpus::CorpusArgs;
+use crate::failure::{ExitStatus, Failure};
+use crate::output::{Line, Output, dim, plain};
+
+/// Find entries in many matches
+///
+/// Looks through replay files, folders and matches, many at once. With `--when`, finds the first entry of each that makes a
+/// condition true; see `bisect` for how conditions are written. Other options select entries, and an entry must fit all of
+/// them. Prints nothing for a match without such an entry, and exits with 1 if there is none in any.
+///
+/// With `--as p1`, only what p1 may know is searched, and entries are counted as in `log`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  turnfold find 'replays/**' --when '/units/0/at == [-2,1] && /turn >= 3'\n  \
+    turnfold find --matches --command 'move *' --reason out_of_range --all"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    corpus: CorpusArgs,
+
+    #[command(flatten)]
+    wanted: WantedArgs,
+
+    /// Whose view to search
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Viewer::HOST)]
+    viewer: Viewer,
+
+    /// Print every such entry, not only the first of each match
+    #[arg(long)]
+    all: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = true)]
+struct WantedArgs {
+    /// A condition on the view that the entry makes true
+    #[arg(long, value_name = "CONDITION")]
+    when: Option<Condition>,
+
+    /// The command, as a pattern: `*` stands for any text, `?` for one character
+    #[arg(long, value_name = "PATTERN")]
+    command: Option<Pattern>,
+
+    /// The name of one of its effects
+    #[arg(long, value_name = "NAME")]
+    effect: Option<String>,
+
+    /// Why it was ignored
+    #[arg(long, value_name = "NAME")]
+    reason: Option<String>,
+
+    /// Who gave the command
+    #[arg(long, value_name = "SEAT")]
+    seat: Option<Seat>,
+}
+
+impl WantedArgs {
+    /// Returns `true` if something other than the condition is asked for.
+    fn selects(&self) -> bool {
+        self.command.is_some() || self.effect.is_some() || self.reason.is_some() || self.seat.is_some()
+    }
+
+    fn is_wanted(&self, seen: &ViewedEntry<'_>) -> bool {
+        if self.seat.is_some_and(|seat| seat != seen.seat())
+            || self.command.as_ref().is_some_and(|pattern| !pattern.matches(&seen.command()))
+        {
+            return false;
+        }
+        let outcome = (self.effect.is_some() || self.reason.is_some()).then(|| seen.outcome());
+        outcome.is_none_or(|outcome| {
+            let has = |name: &str| outcome.effects().any(|effect| effect.split(' ').next() == Some(name));
+            self.effect.as_deref().is_none_or(has)
+                && self.reason.as_deref().is_none_or(|reason| outcome.code() == Some(reason))
+        })
+    }
+}
+
+/// An entry that was found; a contract.
+#[derive(Serialize)]
+struct Found {
+    source: String,
+    #[serde(flatten)]
+    hit: Hit,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let wanted = &args.wanted;
+    let is_wanted = |seen: &ViewedEntry<'_>| wanted.is_wanted(seen);
+    let wanted = Wanted {
+        when: wanted.when.as_ref(),
+        is_wanted: if wanted.selects() { Some(&is_wanted) } else { None },
+        all: args.all,
+    };
+    let look = |sight: SeatHistory| {
+        let mut survey = Survey::default();
+        let hits = find(&sight, &wanted, &mut survey)?;
+        Ok((hits, survey))
+    };
+    let (mut survey, mut count) = (Survey::default(), 0_u64);
+    let corpus = args.corpus.corpus(context)?;
+    let output = &mut context.output;
+    corpus.each(args.viewer, look, |name, (hits, shown)| {
+        survey.merge(shown);
+        for hit in hits {
+            count += 1;
+            print(Found { source: name.up_to(None).to_string(), hit }, output)?;
+        }
+        Ok(())
+    })?;
+    if count == 0 {
+        args.wanted.when.as_ref().map_or(Ok(()), |when| when.check(&survey)).map_err(ReplayError::from)?;
+    }
+    Ok(ExitStatus::from(count > 0))
+}
+
+fn print(found: Found, output: &mut Output) -> Result<(), Failure> {
+    if output.is_json() {
+        return Ok(output.json(&found)?);
+    }
+    let Found { source, hit: Hit { seq, entry } } = found;
+    let entry = entry.map_or_else(|| "setup".into(), |entry| entry.text());
+    Ok(output.line(Line::from([dim(format!("{source}:{seq}")), plain(" "), plain(entry)]))?)
+}
