@@ -19,14 +19,14 @@ const NO_ROLL: &str = r#"{"answer":null}"#;
 
 /// Writes a module that describes itself, starts and resumes a match, and knows nothing else. Before its answer to the
 /// operations that begin with these letters it runs these instructions.
-fn toy(hostile: &[u8; 2], instructions: &str) -> Vec<u8> {
+fn toy(hostile: [u8; 2], instructions: &str) -> Vec<u8> {
     let (mut texts, mut cases, mut at) = (String::new(), String::new(), 16);
-    let ops = [(b"de", DESCRIBED), (b"ro", NO_ROLL), (b"st", STARTED), (b"re", STARTED)];
+    let ops = [(*b"de", DESCRIBED), (*b"ro", NO_ROLL), (*b"st", STARTED), (*b"re", STARTED)];
     for (letters, text) in ops {
         let instructions = if letters == hostile { instructions } else { "" };
         let escaped: String = text.bytes().fold(String::new(), |hex, byte| hex + &format!("\\{byte:02x}"));
         writeln!(texts, "(data (i32.const {at}) \"{escaped}\")").unwrap();
-        let (op, answer) = (u16::from_le_bytes(*letters), (at << 32) | text.len());
+        let (op, answer) = (u16::from_le_bytes(letters), (at << 32) | text.len());
         let is_asked = format!("(i32.eq (i32.load16_u offset=7 (local.get 0)) (i32.const {op}))");
         writeln!(cases, "(if {is_asked} (then {instructions} (return (i64.const {answer}))))").unwrap();
         at += text.len();
@@ -151,15 +151,15 @@ fn md_10_the_digest_of_a_module_is_computed_and_never_believed() {
 fn md_10_a_hostile_module_of_a_bundle_ends_in_one_line() {
     // An endless loop at the start of a match ends alike, after more fuel.
     for (hostile, instructions, ends) in [
-        (b"de", "(loop (br 0))", "module DIGEST: no module of a game: out of fuel"),
-        (b"st", "(unreachable)", "ruleset toy 7 (module DIGEST): trapped: wasm `unreachable`"),
+        (*b"de", "(loop (br 0))", "module DIGEST: no module of a game: out of fuel"),
+        (*b"st", "(unreachable)", "ruleset toy 7 (module DIGEST): trapped: wasm `unreachable`"),
     ] {
         let module = toy(hostile, instructions);
         let sandbox = bundle_of(&module);
         let end = ends.replace("DIGEST", &blake3::hash(&module).to_hex()[..16]);
         let rules = row(&sandbox, "rules");
         assert!(rules.contains(&end) && !rules.contains("PASS"), "{rules}");
-        if hostile == b"st" {
+        if hostile == *b"st" {
             is_not_imported(&sandbox, &end);
         }
     }
@@ -167,7 +167,7 @@ fn md_10_a_hostile_module_of_a_bundle_ends_in_one_line() {
 
 #[test]
 fn md_10_a_module_that_breaks_a_law_is_not_imported() {
-    let sandbox = bundle_of(&toy(b"st", ""));
+    let sandbox = bundle_of(&toy(*b"st", ""));
     let rules = row(&sandbox, "rules");
     assert!(rules.contains("PASS") && rules.contains("toy 7 by the pinned module"), "{rules}");
     is_not_imported(&sandbox, "nothing was imported");

@@ -1,5 +1,6 @@
 //! `turnfold find`.
 
+use std::fmt::Write as _;
 use std::fs;
 
 use snapbox::str;
@@ -111,7 +112,7 @@ fn a_condition_is_found_where_looking_at_each_state_finds_it() {
             let before = held;
             held = condition.ask(&|path| state.view_at(Perspective::HOST, path), &mut <_>::default());
             if held && !before {
-                expected += &format!("{}:{count}\n", SourceName::of_file(name.as_ref()));
+                writeln!(expected, "{}:{count}", SourceName::of_file(name.as_ref())).unwrap();
             }
         }
     }

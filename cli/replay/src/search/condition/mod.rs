@@ -186,8 +186,8 @@ impl Node {
         match self {
             Self::Compares(comparison) => ask(comparison),
             Self::Not(node) => !node.holds(ask),
-            Self::All(nodes) => nodes.iter().fold(true, |held, node| node.holds(ask) && held),
-            Self::Any(nodes) => nodes.iter().fold(false, |held, node| node.holds(ask) || held),
+            Self::All(nodes) => nodes.iter().filter(|node| node.holds(ask)).count() == nodes.len(),
+            Self::Any(nodes) => nodes.iter().filter(|node| node.holds(ask)).count() > 0,
         }
     }
 
