@@ -6,7 +6,7 @@ use turnfold_core::Seat;
 use turnfold_replay::{
     Condition, ReplayError, SeatHistory, ViewedEntry, Viewer,
     search::condition::Survey,
-    search::find::{Hit, Wanted, find},
+    search::find::{FoundEntry, Wanted, find},
 };
 
 use crate::context::Context;
@@ -92,7 +92,7 @@ impl WantedArgs {
 struct Found {
     source: String,
     #[serde(flatten)]
-    hit: Hit,
+    hit: FoundEntry,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -129,7 +129,7 @@ fn print(found: Found, output: &mut Output) -> Result<(), Failure> {
     if output.is_json() {
         return Ok(output.json(&found)?);
     }
-    let Found { source, hit: Hit { seq, entry } } = found;
+    let Found { source, hit: FoundEntry { seq, entry } } = found;
     let entry = entry.map_or_else(|| "setup".into(), |entry| entry.text());
     Ok(output.line(Line::from([dim(format!("{source}:{seq}")), plain(" "), plain(entry)]))?)
 }

@@ -21,7 +21,7 @@ pub struct Wanted<'a> {
 
 /// An entry that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Hit {
+pub struct FoundEntry {
     /// Its number as the viewer counts entries; 0 is the setup.
     pub seq: u64,
     /// The entry; the setup is none.
@@ -32,13 +32,17 @@ pub struct Hit {
 ///
 /// # Errors
 /// What is wrong with the history. That a condition makes no sense in the views is no error here, but what `survey` shows.
-pub fn find(sight: &SeatHistory, wanted: &Wanted<'_>, survey: &mut Survey) -> Result<Vec<Hit>, ReplayError> {
+pub fn find(
+    sight: &SeatHistory,
+    wanted: &Wanted<'_>,
+    survey: &mut Survey,
+) -> Result<Vec<FoundEntry>, ReplayError> {
     let Wanted { when, is_wanted, all } = wanted;
     let (start, mut hits) = (sight.start()?, Vec::new());
     let mut held =
         when.is_some_and(|condition| condition.ask(&|path| sight.field(start.as_ref(), path), survey));
     if held && is_wanted.is_none() {
-        hits.push(Hit { seq: 0, entry: None });
+        hits.push(FoundEntry { seq: 0, entry: None });
     }
     sight.fold(&mut |seen| {
         if !(hits.is_empty() || *all) {
@@ -50,7 +54,7 @@ pub fn find(sight: &SeatHistory, wanted: &Wanted<'_>, survey: &mut Survey) -> Re
             held && !held_before
         });
         if becomes_true && is_wanted.is_none_or(|is_wanted| is_wanted(seen)) {
-            hits.push(Hit { seq: seen.seq(), entry: Some(seen.record()) });
+            hits.push(FoundEntry { seq: seen.seq(), entry: Some(seen.record()) });
         }
     })?;
     Ok(hits)

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// A comparison. Where its path has `*`, it holds if it holds for one of the values that the path leads to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
+pub struct ViewComparison {
     pub(super) subject: Subject,
     pub(super) sign: Sign,
     /// A JSON value; a bare word is the string.
@@ -23,7 +23,7 @@ pub(super) enum Subject {
     Count(Counted),
 }
 
-/// The values that a path leads to, or those of them for which a comparison holds.
+/// The values that a path leads to, perhaps only the ones for which a comparison holds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Counted {
     pub(super) path: String,
@@ -74,7 +74,7 @@ impl Sign {
     }
 }
 
-impl Comparison {
+impl ViewComparison {
     /// Returns the path into the view.
     pub(super) fn path(&self) -> &str {
         match &self.subject {
@@ -186,7 +186,7 @@ pub(super) fn kind(value: &Value) -> &'static str {
     }
 }
 
-impl fmt::Display for Comparison {
+impl fmt::Display for ViewComparison {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.subject {
             Subject::Field(path) => out.write_str(path)?,

@@ -13,8 +13,8 @@
 
 use serde_json::Value;
 
-use super::comparison::{Comparison, Counted, Sign, Subject, kind};
-use super::{Condition, Node};
+use super::comparison::{Counted, Sign, Subject, ViewComparison, kind};
+use super::node::Node;
 
 /// How deep conditions may be nested.
 const DEPTH_MAX: usize = 64;
@@ -31,11 +31,11 @@ struct Parser<'a> {
 ///
 /// # Errors
 /// What was expected, with a caret where.
-pub(super) fn parse(text: &str) -> Result<Condition, String> {
+pub(super) fn parse(text: &str) -> Result<Node, String> {
     let mut parser = Parser { text, at: 0, depth: 0 };
     let root = parser.any()?;
     match parser.rest() {
-        "" => Ok(Condition { root }),
+        "" => Ok(root),
         _ => parser.expected("`&&`, `||` or the end"),
     }
 }
@@ -81,7 +81,7 @@ impl<'a> Parser<'a> {
         Ok(node)
     }
 
-    fn comparison(&mut self) -> Result<Comparison, String> {
+    fn comparison(&mut self) -> Result<ViewComparison, String> {
         let counts = self.rest().strip_prefix("count").is_some_and(|rest| rest.trim_start().starts_with('('));
         let subject = if counts {
             self.takes("count");
@@ -99,7 +99,7 @@ impl<'a> Parser<'a> {
             self.at = before;
             return self.expected("a comparison with a number");
         }
-        Ok(Comparison { subject, sign, value })
+        Ok(ViewComparison { subject, sign, value })
     }
 
     fn path(&mut self) -> Result<String, String> {

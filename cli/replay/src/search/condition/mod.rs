@@ -7,25 +7,20 @@ use serde_json::Value;
 
 use crate::search::path::Lost;
 
-pub use comparison::Comparison;
+use self::node::Node;
+
+pub use comparison::ViewComparison;
 use comparison::{is_comparable, kind};
 
 mod comparison;
 mod grammar;
+mod node;
 
 /// A condition on a view: comparisons that are joined by `&&`, `||` and `!`. A comparison is false where its path leads
 /// nowhere, unless it asks for `!=`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     root: Node,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Node {
-    Compares(Comparison),
-    Not(Box<Node>),
-    All(Vec<Node>),
-    Any(Vec<Node>),
 }
 
 /// A condition that makes no sense in the views that it was asked of.
@@ -38,7 +33,7 @@ pub enum ConditionError {
     )]
     OtherKind {
         /// The comparison.
-        comparison: Box<Comparison>,
+        comparison: Box<ViewComparison>,
         /// A value that a view has.
         found: Value,
     },
@@ -108,7 +103,12 @@ impl Survey {
 }
 
 impl Shown {
-    fn take_in(&mut self, comparison: &Comparison, found: &[Value], view: &dyn Fn(&str) -> Option<Value>) {
+    fn take_in(
+        &mut self,
+        comparison: &ViewComparison,
+        found: &[Value],
+        view: &dyn Fn(&str) -> Option<Value>,
+    ) {
         if self.is_comparable {
             return;
         }
@@ -167,7 +167,7 @@ impl Condition {
     }
 }
 
-fn check(comparison: &Comparison, shown: &Shown) -> Result<(), ConditionError> {
+fn check(comparison: &ViewComparison, shown: &Shown) -> Result<(), ConditionError> {
     let Shown { is_comparable: false, other_kind, lost } = shown else { return Ok(()) };
     match (other_kind, lost) {
         (Some(found), _) => {
@@ -177,26 +177,6 @@ fn check(comparison: &Comparison, shown: &Shown) -> Result<(), ConditionError> {
             Err(ConditionError::NoField { path: comparison.path().into(), lost: lost.clone() })
         }
         (None, None) => Ok(()),
-    }
-}
-
-impl Node {
-    /// Returns `true` if it holds, when each of its comparisons was asked, in order.
-    fn holds(&self, ask: &mut dyn FnMut(&Comparison) -> bool) -> bool {
-        match self {
-            Self::Compares(comparison) => ask(comparison),
-            Self::Not(node) => !node.holds(ask),
-            Self::All(nodes) => nodes.iter().filter(|node| node.holds(ask)).count() == nodes.len(),
-            Self::Any(nodes) => nodes.iter().filter(|node| node.holds(ask)).count() > 0,
-        }
-    }
-
-    /// Writes it, in parentheses where it joins others.
-    fn write_part(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Compares(_) | Self::Not(_) => write!(out, "{self}"),
-            Self::All(_) | Self::Any(_) => write!(out, "({self})"),
-        }
     }
 }
 
@@ -227,34 +207,13 @@ impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        grammar::parse(text)
+        grammar::parse(text).map(|root| Self { root })
     }
 }
 
 impl fmt::Display for Condition {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}", self.root)
-    }
-}
-
-impl fmt::Display for Node {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (nodes, operator) = match self {
-            Self::Compares(comparison) => return write!(out, "{comparison}"),
-            Self::Not(node) => {
-                return match &**node {
-                    Self::Not(_) => write!(out, "!{node}"),
-                    node => write!(out, "!({node})"),
-                };
-            }
-            Self::All(nodes) => (nodes, " && "),
-            Self::Any(nodes) => (nodes, " || "),
-        };
-        for (number, node) in nodes.iter().enumerate() {
-            out.write_str(if number == 0 { "" } else { operator })?;
-            node.write_part(out)?;
-        }
-        Ok(())
     }
 }
 
