@@ -7,6 +7,9 @@ use super::driver::time;
 use super::relay::Move;
 use super::turns::{Id, Kind, Model, Paper, Status};
 
+/// The commands for each later turn.
+pub(super) type TurnOrders = Vec<(u32, Vec<Move>)>;
+
 /// What a player announced.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Announced {
@@ -15,7 +18,7 @@ pub(crate) struct Announced {
     /// The hours of all absences.
     absent_hours: u64,
     /// The orders ahead that count.
-    pub(super) ahead: Option<(Id, Vec<(u32, Vec<Move>)>)>,
+    pub(super) ahead: Option<(Id, TurnOrders)>,
 }
 
 impl Model {
@@ -55,7 +58,7 @@ impl Model {
                 self.deadline = self.after_absences(self.deadline);
             }
             Kind::Ahead { turns } => {
-                own.ahead = Some((id, turns.clone())).filter(|(_, turns)| !turns.is_empty())
+                own.ahead = Some((id, turns.clone())).filter(|(_, turns)| !turns.is_empty());
             }
             _ => {}
         }
