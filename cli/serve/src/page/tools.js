@@ -111,11 +111,12 @@ export class MatchTools {
 		return this.#branch(this.branchName.value.trim(), timeline.number(position));
 	}
 
-	/** Goes on from before the last entry, on a branch of its own: what is recorded stays (VW-48). */
+	/** Goes on from before the last entry, on a branch of its own: what is recorded stays. The players have to agree, and the host answers for that (VW-48). */
 	async #takeBack() {
 		const { live } = this;
 		const { timeline, length } = live.viewer;
 		if (length === 0) return this.#say("There is no entry to take back.");
+		if (!confirm("Do all players agree to take back the last entry? The match goes on from before it, on a branch of its own. What is recorded stays.")) return;
 		/** @type {{items: Branch[]}} */ const { items } = await live.api.get(`/v1/matches/${live.match}/branches`);
 		let number = 1;
 		while (items.some(({ branch }) => branch === `back-${number}`)) number++;
