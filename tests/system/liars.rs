@@ -208,7 +208,7 @@ impl ByMail {
     fn played(liars: &Liars, cup: &str) -> Self {
         let mut mail = Self { liars: liars.elsewhere(), letters: Vec::new(), bundle: String::new() };
         let write = |name: &str, text: &str| fs::write(mail.liars.path(name), text).unwrap();
-        write("desk.toml", "hosted = []\nseats = 2\ndefault = [\"bid 1 1\", \"doubt\"]\n");
+        write("desk.toml", "hosted = []\nseats = 2\ndefault = []\nmissed = \"wait\"\n");
         write("two.toml", "players = 2\ndice = 2\n");
         for name in ["host", "p1", "p2"] {
             mail.liars.ok(&format!("key new {name}.key --name {name}.example"));
@@ -273,7 +273,7 @@ fn by_mail_p2_gets_the_same_whatever_p1_rolled_and_cannot_guess_it() {
     let [one, two] = ["2", "5"].map(|cup| ByMail::played(&liars, cup));
     assert_eq!(one.letters, two.letters);
     let last = one.letters.last().unwrap();
-    assert!(last.contains("host roll ? => applied") && last.contains("In the game it is turn 2."), "{last}");
+    assert!(last.contains("host roll ? => applied") && last.contains("On the board it is turn 2."), "{last}");
     let left_out = |bundle: &str| bundle.lines().filter(|line| line.starts_with('#')).count();
     assert_eq!(left_out(&one.bundle), left_out(&two.bundle));
     for (mail, face) in [(&one, 2), (&two, 5)] {
@@ -323,13 +323,13 @@ fn by_mail_a_match_ends_with_everything_shown_and_is_audited() {
 #[test]
 fn by_mail_fair_dice_are_refused() {
     let liars = Liars::build();
-    fs::write(liars.path("desk.toml"), "seats = 3\nhosted = []\ndefault = [\"doubt\"]\n").unwrap();
+    fs::write(liars.path("desk.toml"), "seats = 3\nhosted = []\ndefault = []\nmissed = \"wait\"\n").unwrap();
     fs::write(liars.path("three.toml"), "players = 3\ndice = 2\n").unwrap();
     liars.ok("key new host.key --name host.example");
     let open = "mail open table --rules liars --setup three.toml --desk desk.toml --key host.key --dice fair";
     let refused = liars.expect(2, open);
     assert!(refused.contains("fair dice cannot make a roll that p1 alone learns"), "{refused}");
-    assert_eq!(liars.ok("matches"), "");
+    assert!(!liars.path(".turnfold").exists());
 }
 
 #[test]

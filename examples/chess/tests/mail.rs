@@ -32,7 +32,7 @@ fn begun() -> Program {
 fn save_newest(chess: &Program, seat: &str) -> String {
     let letter = format!("ls .turnfold/outbox/*-{seat}.eml | tail -1");
     let save = format!(
-        "tr -d '\\r' < $({letter}) | sed -n '/filename=/,/^--/p' | sed '1,2d;$d' | base64 -d > {seat}.bundle"
+        "tr -d '\\r' < $({letter}) | sed -n '/filename=.*bundle/,/^--/p' | sed '1,2d;$d' | base64 -d > {seat}.bundle"
     );
     chess.check(0, &save, "");
     chess.run(&format!("tr -d '\\r' < $({letter})")).1

@@ -95,7 +95,7 @@ fn md_7_the_service_and_mail_refuse_a_module_on_which_the_laws_did_not_pass() {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.path("games")).unwrap();
     fs::copy(workspace().join("fixtures/modules/tictactoe.wasm"), sandbox.path("games/game.wasm")).unwrap();
-    sandbox.write("desk.toml", "hosted = []\ndefault = [\"mark a1\"]\n");
+    sandbox.write("desk.toml", "hosted = []\ndefault = []\nmissed = \"wait\"\n");
     let setup = workspace().join("fixtures/modules/tictactoe/setup.toml");
     fs::copy(setup, sandbox.path("setup.toml")).unwrap();
     sandbox.ok("key new host.key --name host.example");

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat, Verdict, registry};
+use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Registry, Seat, Verdict};
 
 fn main() -> ExitCode {
     let mut code = ExitCode::SUCCESS;
@@ -105,10 +105,10 @@ fn number(text: &str) -> u64 {
 /// Starts the match of a header.
 fn start(header: &toml::Table) -> Result<(Box<dyn AnyState>, DicePolicy), String> {
     let word = |key: &str| header.get(key).and_then(toml::Value::as_str);
-    let rules = word("ruleset").and_then(registry::find).ok_or("expected a ruleset of this build")?;
-    if header.get("version").and_then(toml::Value::as_integer) != Some(rules.version().into()) {
-        return Err(format!("expected version {} of `{}`", rules.version(), rules.name()));
-    }
+    let name = word("ruleset").ok_or("expected a ruleset, found none")?;
+    let version = header.get("version").and_then(toml::Value::as_integer).unwrap_or_default();
+    let version = version.try_into().map_err(|_| format!("no version: {version}"))?;
+    let rules = Registry::standard().resolve(name, version, None).map_err(|error| error.to_string())?;
     let dice = match word("seed") {
         Some(seed) => DicePolicy::Seeded(seed.parse().map_err(|_| format!("no seed: `{seed}`"))?),
         None => DicePolicy::Recorded,
