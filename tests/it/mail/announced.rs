@@ -126,7 +126,7 @@ fn pm_42_orders_for_later_turns_are_played_and_shown_in_the_next_letter() {
 
 #[test]
 fn pm_41_and_42_words_and_orders_ahead_change_nothing_that_others_get() {
-    let told = |words: &str, play: &str| {
+    let printed = |words: &str, play: &str| {
         let mut post = three();
         post.report();
         post.hand_in(Seat::P1, press("p2", words));
@@ -139,17 +139,17 @@ fn pm_41_and_42_words_and_orders_ahead_change_nothing_that_others_get() {
         post.hand_in(Seat::P3, press("p1", "what now?"));
         post.report();
         let mine = letters(&post).into_iter().filter(|(name, _)| name.contains("-p3"));
-        let told = mine.map(|(name, file)| {
+        let printed = mine.map(|(name, file)| {
             let (text, bundle) = opened(&file);
-            let told = format!("{}\n{}", masked(&text), records(&post, &bundle));
-            assert!(!told.contains(words), "{told}");
-            (name, told)
+            let printed = format!("{}\n{}", masked(&text), records(&post, &bundle));
+            assert!(!printed.contains(words), "{printed}");
+            (name, printed)
         });
-        told.collect::<BTreeMap<_, _>>()
+        printed.collect::<BTreeMap<_, _>>()
     };
-    let first = told("attack", "add 1");
+    let first = printed("attack", "add 1");
     assert!(first.len() >= 3, "{:?}", first.keys());
-    assert_eq!(told("retire", "add 2"), first);
+    assert_eq!(printed("retire", "add 2"), first);
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn pm_53_mails_that_were_taken_move_to_cur_and_are_not_taken_again() {
     let order = |file: &str| mailbox.sandbox.read(file);
     deliver(&mailbox, "1001.a.host", "ann@example.org", &order("p1.txt"));
     deliver(&mailbox, "1002.b.host", "ben@example.org", &order("p2.txt"));
-    // A mail program has shown this one, and was told to flag it.
+    // A mail program has shown this one, and is asked to flag it.
     fs::rename(
         mailbox.sandbox.path("post/new/1002.b.host"),
         mailbox.sandbox.path("post/cur/1002.b.host:2,F"),

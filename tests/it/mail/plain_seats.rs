@@ -43,8 +43,8 @@ fn begun() -> Mailbox {
     let mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "");
     for (seat, name) in [("p1", "Ben Miller"), ("p2", "Cleo")] {
         let code = code(&newest(&mailbox, seat)).to_owned();
-        let (status, told) = reply(&mailbox, "join.txt", &code, &format!("join {name}"));
-        assert!(status == 0 && told.contains(&format!("{seat} enter 0: applied")), "{told}");
+        let (status, output) = reply(&mailbox, "join.txt", &code, &format!("join {name}"));
+        assert!(status == 0 && output.contains(&format!("{seat} enter 0: applied")), "{output}");
     }
     run(&mailbox, "06", "--roll 1 1 2 2");
     mailbox
@@ -61,16 +61,16 @@ fn pm_38_two_players_without_keys_join_and_order_by_the_codes_of_their_letters()
     let (head, tail) =
         quoted.split_once("\n>\n>     (end)").or_else(|| quoted.split_once("\n> \n>     (end)")).unwrap();
     mailbox.sandbox.write("order.txt", format!("{head}\nconfirm\n> stand\n>     (end){tail}"));
-    let (status, told) = take(&mailbox, "order.txt");
-    assert!(status == 0 && told.contains("p1 order 1: applied"), "{told}");
+    let (status, output) = take(&mailbox, "order.txt");
+    assert!(status == 0 && output.contains("p1 order 1: applied"), "{output}");
     // The same mail again has the same answer, and is recorded once.
-    let (status, told) = take(&mailbox, "order.txt");
-    assert!(status == 0 && told.contains("p1 order 1: applied, as before"), "{told}");
+    let (status, output) = take(&mailbox, "order.txt");
+    assert!(status == 0 && output.contains("p1 order 1: applied, as before"), "{output}");
     let ran = run(&mailbox, "07", "");
     assert!(ran.contains("carried seat=p1") && ran.contains("seats=p2"), "{ran}");
     let second = code(&newest(&mailbox, "p2")).to_owned();
-    let (status, told) = reply(&mailbox, "order.txt", &second, "click 0,-2\nstand");
-    assert!(status == 0 && told.contains("p2 order 1: applied"), "{told}");
+    let (status, output) = reply(&mailbox, "order.txt", &second, "click 0,-2\nstand");
+    assert!(status == 0 && output.contains("p2 order 1: applied"), "{output}");
     run(&mailbox, "08", "");
     // The host vouches for the orders of both.
     mailbox.sandbox.ok("bundle duel duel.desk --key host.key -o whole.bundle");
@@ -88,18 +88,18 @@ fn pm_38_a_used_or_older_code_and_a_code_of_no_seat_are_answered_as_such() {
     let mailbox = begun();
     let first = code(&newest(&mailbox, "p1")).to_owned();
     let joining = mailbox.sandbox.read(".turnfold/outbox/00000001-p1.eml").replace('\r', "");
-    let (status, told) = reply(&mailbox, "again.txt", code(&joining), "join Bob");
+    let (status, output) = reply(&mailbox, "again.txt", code(&joining), "join Bob");
     assert!(
-        status == 1 && told.contains("p1 reply: not_taken: This code was for joining and is used"),
-        "{told}"
+        status == 1 && output.contains("p1 reply: not_taken: This code was for joining and is used"),
+        "{output}"
     );
-    let (status, told) = reply(&mailbox, "other.txt", "2222-3333-4444", "stand");
-    assert!(status == 1 && told.contains("other.txt:1: reply: unknown_code"), "{told}");
+    let (status, output) = reply(&mailbox, "other.txt", "2222-3333-4444", "stand");
+    assert!(status == 1 && output.contains("other.txt:1: reply: unknown_code"), "{output}");
     reply(&mailbox, "order.txt", &first, "confirm\nstand");
     run(&mailbox, "07", "");
-    let (status, told) = reply(&mailbox, "late.txt", &first, "confirm\nstand");
+    let (status, output) = reply(&mailbox, "late.txt", &first, "confirm\nstand");
     let why = "This code was for turn 1, and the match is at turn 2. Use the code of the newest letter.";
-    assert!(status == 1 && told.contains(why), "{told}");
+    assert!(status == 1 && output.contains(why), "{output}");
     let letters: Vec<_> = mailbox.letters();
     let read = |name: &String| mailbox.sandbox.read(&format!(".turnfold/outbox/{name}")).replace('\r', "");
     let mut refused =
@@ -120,8 +120,8 @@ fn pm_43_questions_and_mistakes_are_answered_and_not_recorded() {
         ("legal.txt", "legal", "Commands that the game would take first"),
         ("who.txt", "who", "The players"),
     ] {
-        let (status, told) = reply(&mailbox, name, &key, lines);
-        assert!(status == 0 && told.contains("p1 reply: answered"), "{told}");
+        let (status, output) = reply(&mailbox, name, &key, lines);
+        assert!(status == 0 && output.contains("p1 reply: answered"), "{output}");
         let letters: Vec<_> = mailbox.letters();
         let found = letters.iter().any(|letter| {
             let letter = mailbox.sandbox.read(&format!(".turnfold/outbox/{letter}")).replace('\r', "");
@@ -135,8 +135,8 @@ fn pm_43_questions_and_mistakes_are_answered_and_not_recorded() {
         ("refused.txt", "next-turn", "The game would refuse the order"),
         ("idle.txt", "stand", "`stand` would change nothing"),
     ] {
-        let (status, told) = reply(&mailbox, name, &key, lines);
-        assert!(status == 1 && told.contains(why), "{lines}: {told}");
+        let (status, output) = reply(&mailbox, name, &key, lines);
+        assert!(status == 1 && output.contains(why), "{lines}: {output}");
     }
     assert_eq!(mailbox.sandbox.ok("log duel.desk").lines().count(), head);
 }

@@ -30,7 +30,7 @@ pub(super) struct Session {
     /// The tab that is driven.
     context: RefCell<String>,
     count: RefCell<u64>,
-    /// What the console was told and nobody has asked for.
+    /// Messages of the console that were not asked for yet.
     log: RefCell<Vec<Value>>,
 }
 
