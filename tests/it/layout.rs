@@ -323,7 +323,7 @@ fn every_rule_stands_in_the_code_and_in_a_proof() {
         assert_eq!(ids, ruled, "the rules in the code of core/src/rules/{name} and those of its RULES.md");
         let prefixes: BTreeSet<&String> = ruled.iter().map(|(prefix, _)| prefix).collect();
         assert_eq!(prefixes.len(), 1, "core/src/rules/{name} has rules of {prefixes:?}");
-        // Ids between those of a ruleset are of verbs.
+        // Ids between the ids of a ruleset belong to verbs.
         let is_before = |number: &u32| {
             let is_of = |prefix: &str| prefixes.iter().any(|own| *own == prefix);
             RULESET_ENDS.iter().all(|(prefix, last)| !is_of(prefix) || number <= last)

@@ -59,8 +59,8 @@ fn pm_29_a_mail_program_reads_what_was_written() {
         MailedPaper::find(letter.as_bytes()).remove(0).paper,
         MailedPaper::find(VECTOR.as_bytes()).remove(0).paper
     );
-    let nobody = Addresses::default();
-    let letter_to_no_one = eml(&nobody, &text, &attached);
+    let no_one = Addresses::default();
+    let letter_to_no_one = eml(&no_one, &text, &attached);
     assert!(!["\r\nTo:", "From:", "\r\nReply-To:"].iter().any(|name| letter_to_no_one.contains(name)));
 
     fs::write(path("letter.eml"), &letter).unwrap();

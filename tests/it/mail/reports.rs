@@ -97,23 +97,23 @@ fn pm_30_an_answer_says_what_became_of_a_paper() {
     let mut post = ford("");
     let paper = post.write_order(Seat::P1, &["switch"]);
     let waits = not_taken(&paper, "wait_for_seals", "another seat has to seal first");
-    let told = answer(&post, std::slice::from_ref(&waits)).remove(0);
-    assert!(told.contains("Subject: [duel] your order 1: not taken, wait_for_seals\r\n"), "{told}");
-    assert!(words(&told).contains("It was not recorded."), "{told}");
+    let output = answer(&post, std::slice::from_ref(&waits)).remove(0);
+    assert!(output.contains("Subject: [duel] your order 1: not taken, wait_for_seals\r\n"), "{output}");
+    assert!(words(&output).contains("It was not recorded."), "{output}");
     post.decide("clock 2026-12-01T19:00:00Z");
     let again = answer(&post, &[waits.clone(), waits]);
     assert!(again.is_empty(), "the same answer again, from another desk, is no new letter");
-    let told = answer(&post, &[post.take(&paper)]).remove(0);
-    assert!(told.contains("Subject: [duel] your order 1: taken\r\n"), "{told}");
-    let told = words(&told);
-    assert!(told.contains("The match is waiting for p2, until Fri 4 Dec 2026, 18:00 UTC."), "{told}");
+    let output = answer(&post, &[post.take(&paper)]).remove(0);
+    assert!(output.contains("Subject: [duel] your order 1: taken\r\n"), "{output}");
+    let output = words(&output);
+    assert!(output.contains("The match is waiting for p2, until Fri 4 Dec 2026, 18:00 UTC."), "{output}");
     assert!(answer(&post, &[post.take(&paper)]).is_empty());
     let old = post.write_order(Seat::P1, &["switch"]);
     post.order(Seat::P1, &["switch"]);
-    let told = words(&answer(&post, &[post.take(&old)])[0]);
+    let output = words(&answer(&post, &[post.take(&old)])[0]);
     assert!(
-        told.contains("has no effect: a newer paper of this seat counts (outdated). If you play on two"),
-        "{told}"
+        output.contains("has no effect: a newer paper of this seat counts (outdated). If you play on two"),
+        "{output}"
     );
 }
 
@@ -152,12 +152,16 @@ fn pm_29_a_mail_of_many_bad_papers_is_answered_by_one_letter_to_each_seat() {
     let bad = |paper: &SignedPaper| not_taken(paper, "bad_signature", "it is not signed by the seat's key");
     let mut mail: Vec<_> = many.iter().chain([&of_p2, &of_nobody, &many[7]]).map(bad).collect();
     mail.push(post.take(&good));
-    let told = answer(&post, &mail);
-    assert_eq!(told.len(), 3, "a receipt, and a letter to each of p1 and p2");
-    assert!(told[0].contains("Subject: [duel] your order 31: taken\r\n"), "{}", told[0]);
-    assert!(told[1].contains("Subject: [duel] 30 papers: not taken\r\n"), "{}", told[1]);
-    assert!(told[2].contains("Subject: [duel] your order 1: not taken, bad_signature\r\n"), "{}", told[2]);
-    let text = words(&told[1]);
+    let output = answer(&post, &mail);
+    assert_eq!(output.len(), 3, "a receipt, and a letter to each of p1 and p2");
+    assert!(output[0].contains("Subject: [duel] your order 31: taken\r\n"), "{}", output[0]);
+    assert!(output[1].contains("Subject: [duel] 30 papers: not taken\r\n"), "{}", output[1]);
+    assert!(
+        output[2].contains("Subject: [duel] your order 1: not taken, bad_signature\r\n"),
+        "{}",
+        output[2]
+    );
+    let text = words(&output[1]);
     for (index, paper) in many.iter().enumerate() {
         let line = format!(
             "digest {:.16}: it is not signed by the seat's key (bad_signature)",
@@ -166,17 +170,17 @@ fn pm_29_a_mail_of_many_bad_papers_is_answered_by_one_letter_to_each_seat() {
         assert_eq!(text.contains(&line), index < 20, "{text}");
     }
     assert!(text.contains("* and 10 more. They were not recorded."), "{text}");
-    assert!(opened(&told[1]).0.lines().all(|line| line.len() <= 72), "{text}");
+    assert!(opened(&output[1]).0.lines().all(|line| line.len() <= 72), "{text}");
     // The same mail again is no new letter, from another desk neither; what was lost is written as it was.
     let kept = letters(&post);
     assert!(answer(&post, &mail).is_empty());
     fs::remove_dir_all(post.outbox()).unwrap();
-    assert_eq!(answer(&post, &mail), told);
+    assert_eq!(answer(&post, &mail), output);
     assert_eq!(letters(&post).len(), 3);
     assert!(letters(&post).iter().all(|(name, letter)| kept[name] == *letter));
     post.decide("clock 2026-12-01T19:00:00Z");
     assert!(answer(&post, &mail).is_empty());
-    // One more paper, or another outcome of one, is told of.
+    // One more paper, or another outcome of one, is output of.
     assert_eq!(answer(&post, &mail[1..]).len(), 1);
     mail[0] = not_taken(&many[0], "not_yet", "the turn has not begun");
     assert_eq!(answer(&post, &mail).len(), 1);

@@ -26,7 +26,7 @@ fn siege(dice: &RefCell<Vec<i32>>, begins_with_roll: bool) -> GameTurn<'_> {
     GameTurn::new(state, 0, Box::new(roll))
 }
 
-fn told(played: &[Record]) -> Vec<String> {
+fn commands_of(played: &[Record]) -> Vec<String> {
     let seat = |record: &Record| record.seat.map(|seat| seat.to_string()).unwrap_or_default();
     played.iter().map(|record| format!("{} {}", seat(record), record.command)).collect()
 }
@@ -34,7 +34,7 @@ fn told(played: &[Record]) -> Vec<String> {
 /// Carries out an order of `p1` and tells what was played, or why nothing.
 fn order(turn: &mut GameTurn<'_>, plays: &[&str]) -> Result<(usize, Vec<String>), Code> {
     match turn.order(Seat::P1, plays.iter().copied()).unwrap() {
-        OrderEnd::Carried { count, played } => Ok((count, told(&played))),
+        OrderEnd::Carried { count, played } => Ok((count, commands_of(&played))),
         OrderEnd::Refused(rejected) => Err(rejected.code),
     }
 }
@@ -93,8 +93,8 @@ fn pm_27_a_roll_that_is_due_already_comes_first() {
     let dice = RefCell::new(vec![1, 4]);
     let mut turn = siege(&dice, true);
     assert_eq!(able(&turn), []);
-    assert_eq!(told(&turn.roll_due().unwrap()), ["host roll 1", "host roll 4"]);
-    assert_eq!(told(&turn.roll_due().unwrap()), [""; 0]);
+    assert_eq!(commands_of(&turn.roll_due().unwrap()), ["host roll 1", "host roll 4"]);
+    assert_eq!(commands_of(&turn.roll_due().unwrap()), [""; 0]);
     assert_eq!(able(&turn), [Seat::P1, Seat::P2]);
 }
 
@@ -104,10 +104,13 @@ fn pm_27_in_version_1_the_first_default_that_is_applied_is_played_until_nothing_
     let mut turn = siege(&dice, false);
     // `attack` is applied once, and ignored while the gate is open.
     let played = turn.default(Seat::P2, version_one(&commands(&["dance", "attack", "stay"]), &[])).unwrap();
-    assert_eq!(told(&played), ["p2 attack", "host roll 4", "p2 stay"]);
-    assert_eq!(told(&turn.default(Seat::P2, version_one(&commands(&["stay"]), &[])).unwrap()), [""; 0]);
+    assert_eq!(commands_of(&played), ["p2 attack", "host roll 4", "p2 stay"]);
     assert_eq!(
-        told(&turn.default(Seat::P1, version_one(&commands(&["dance", "attack"]), &[])).unwrap()),
+        commands_of(&turn.default(Seat::P2, version_one(&commands(&["stay"]), &[])).unwrap()),
+        [""; 0]
+    );
+    assert_eq!(
+        commands_of(&turn.default(Seat::P1, version_one(&commands(&["dance", "attack"]), &[])).unwrap()),
         [""; 0]
     );
 }
@@ -133,7 +136,7 @@ fn pm_27_what_comes_between_waits_for_the_living_and_plays_for_the_gone() {
     assert!(none.played.is_empty() && !none.ends_round);
     // With p2 gone, its default comes first, then the host's command, which asks p1 again.
     let played = turn.between(&[Seat::P1], &[Seat::P2], true, version_one(&default, &between)).unwrap();
-    assert_eq!((told(&played.played), played.ends_round), (commands(&["p2 stay", "host next"]), true));
+    assert_eq!((commands_of(&played.played), played.ends_round), (commands(&["p2 stay", "host next"]), true));
     // A default that is not applied keeps nothing up; without commands the game stands still.
     order(&mut turn, &["stay"]).unwrap();
     let none =
@@ -151,7 +154,7 @@ fn pm_37_defaults_are_tried_in_their_order_and_at_most_20_are_played() {
     let by_player = played.iter().filter(|record| record.seat == Some(Seat::P1)).count();
     assert_eq!((by_player, dice.borrow().len()), (20, 10));
     let played = turn.default(Seat::P2, version_two(&commands(&["attack", "stay", "attack"]), &[])).unwrap();
-    assert_eq!(told(&played), ["p2 attack", "host roll 2", "p2 stay"]);
+    assert_eq!(commands_of(&played), ["p2 attack", "host roll 2", "p2 stay"]);
 }
 
 #[test]
@@ -162,7 +165,7 @@ fn pm_37_what_comes_between_follows_the_orders_of_each_turn() {
     let between = commands(&["tick 12"]);
     // p1 always has something to do. Without orders nothing is played, with orders each command once.
     let of = |turn: &mut GameTurn<'_>, had_orders| {
-        told(&turn.between(&[Seat::P1], &[], had_orders, version_two(&[], &between)).unwrap().played)
+        commands_of(&turn.between(&[Seat::P1], &[], had_orders, version_two(&[], &between)).unwrap().played)
     };
     assert_eq!(of(&mut turn, false), [""; 0]);
     assert_eq!(of(&mut turn, true), ["host tick 12"]);
@@ -206,14 +209,14 @@ fn pm_14_planning_in_secret_asks_whoever_has_something_legal() {
     let both = [Seat::P1, Seat::P2];
     assert_eq!(able(&turn), [Seat::P1]);
     // p1 misses, p2 has ordered: p1's default first, then p2's order is carried out.
-    assert_eq!(told(&turn.default(Seat::P1, version_one(&default, &[])).unwrap()), ["p1 switch"]);
+    assert_eq!(commands_of(&turn.default(Seat::P1, version_one(&default, &[])).unwrap()), ["p1 switch"]);
     assert_eq!(able(&turn), [Seat::P2]);
     let OrderEnd::Carried { count: 1, played } = turn.order(Seat::P2, ["switch"]).unwrap() else {
         panic!("it is carried out")
     };
-    assert_eq!(told(&played), ["p2 switch"]);
+    assert_eq!(commands_of(&played), ["p2 switch"]);
     let played = turn.between(&both, &[], true, version_one(&default, &between)).unwrap();
-    assert_eq!((told(&played.played), played.ends_round), (commands(&["host resolve"]), true));
+    assert_eq!((commands_of(&played.played), played.ends_round), (commands(&["host resolve"]), true));
     assert_eq!(able(&turn), [Seat::P1]);
 }
 

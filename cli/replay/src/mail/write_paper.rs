@@ -56,7 +56,7 @@ pub enum PaperWords {
     Resign,
     /// Signs with this key from now on.
     Rekey(KeyFile),
-    /// Says something that follows from nothing in the bundle: an absence, words to players, or orders for later turns.
+    /// A statement that follows from nothing in the bundle: an absence, words to players, or orders for later turns.
     Announced(PaperContent),
 }
 

@@ -54,7 +54,7 @@ export class Analysis {
 		if (this.#number !== this.#viewed) this.view.hidden = true;
 	}
 
-	/** The entry of which the view is shown as JSON. */
+	/** The entry whose view is shown as JSON. */
 	#viewed = -1;
 
 	get #number() {

@@ -15,7 +15,7 @@ import { waiting } from "./turn.js";
 
 /** @typedef {Frames & {commands: string[], legal: Legal[], now: Now}} Answer */
 
-/** What is tried from an entry of a match: a tree, of which one path is shown. */
+/** What is tried from an entry of a match: a tree; one path of it is shown. */
 export class Trying {
 	isOn = false;
 	/** What may be tried next. @type {Legal[]} */ legal = [];
