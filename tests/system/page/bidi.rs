@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 use std::{fs, io, thread};
 
 use serde_json::{Value, json};
@@ -80,10 +81,7 @@ impl Session {
         let context = json!(*self.context.borrow());
         let words: Vec<&str> = path.split('/').collect();
         match words[..] {
-            ["url"] => self.ask(
-                "browsingContext.navigate",
-                &json!({ "context": context, "url": body["url"], "wait": "complete" }),
-            ),
+            ["url"] => self.go_to(&body["url"]),
             ["execute", "sync"] => {
                 let script = body["script"].as_str().unwrap_or_default();
                 self.call(
@@ -130,6 +128,22 @@ impl Session {
             ["se", "log"] => Ok(json!(self.log.take())),
             _ => Err(format!("`{path}` is not translated for Firefox")),
         }
+    }
+
+    /// Loads an address. Under load, Firefox may never answer a navigation that waits for `complete`, so the page is asked.
+    fn go_to(&self, address: &Value) -> Result<Value, String> {
+        // An error means that the page before is being replaced.
+        let _ = self.call("() => { window.isLeft = true; return 'null' }", &[]);
+        let asked = json!({ "context": *self.context.borrow(), "url": address, "wait": "none" });
+        self.ask("browsingContext.navigate", &asked)?;
+        for _ in 0..3_000 {
+            let is_loaded = "() => JSON.stringify(!window.isLeft && document.readyState === 'complete')";
+            if self.call(is_loaded, &[]) == Ok(Value::Bool(true)) {
+                return Ok(Value::Null);
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        Err(format!("{address} is not loaded"))
     }
 
     fn click(&self, id: &str) -> Result<Value, String> {
