@@ -203,7 +203,7 @@ fn damage_to_the_index_is_not_to_be_seen() {
         let rounds = match std::env::var("TURNFOLD_FLIPS").as_deref() {
             Ok("all") => used,
             Ok(flips) => flips.parse::<usize>().unwrap().min(used),
-            Err(_) => 24,
+            Err(_) => 8,
         };
         for round in 0..rounds {
             copy_dir(&dir, &copy);

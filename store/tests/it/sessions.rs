@@ -10,7 +10,7 @@ use crate::chance::Chance;
 use crate::game::{branch, genesis, labels, name, opaque};
 
 /// So many sessions, unless `TURNFOLD_SESSIONS` says another number.
-const SESSIONS: u64 = 150;
+const SESSIONS: u64 = 60;
 const LIVES: usize = 6;
 const STEPS: usize = 25;
 

@@ -87,9 +87,22 @@ fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {
     LINES.lines().filter_map(|line| Some((line.split_once(' ')?.0, line)))
 }
 
-/// Returns the secrets that are compared: all of a case if `TURNFOLD_ALL_SECRETS` is set, as in CI, else two.
+/// Returns `true` where everything is compared, as in CI. Otherwise two secrets of a case are, and one format of a line.
+fn is_whole() -> bool {
+    env::var_os("TURNFOLD_ALL_SECRETS").is_some()
+}
+
+/// Returns the secrets of a case that are compared.
 fn compared(case: &SecretCase) -> &'static [&'static [&'static str]] {
-    if env::var_os("TURNFOLD_ALL_SECRETS").is_some() { case.secrets } else { &case.secrets[..2] }
+    if is_whole() { case.secrets } else { &case.secrets[..2] }
+}
+
+/// Returns the formats in which the output of a line is compared.
+fn formats(index: usize, verb: &str, line: &str) -> Vec<&'static str> {
+    let mut formats = if verb == "show" { vec!["text", "json", "svg"] } else { vec!["text", "json"] };
+    // Marks are of pictures.
+    formats.retain(|format| *format != "json" || !line.contains("--changed"));
+    if is_whole() { formats } else { vec![formats[index % formats.len()]] }
 }
 
 /// Makes a store of one secret and gives what each line shows the viewer, in every format of its verb.
@@ -114,10 +127,8 @@ fn shown(case: &SecretCase, secret: &[&str]) -> Vec<(String, String)> {
     play("", case.after);
     sandbox.ok("export secret -o secret.tfl");
     let mut shown = Vec::new();
-    for (verb, line) in lines() {
-        let formats: &[&str] = if verb == "show" { &["text", "json", "svg"] } else { &["text", "json"] };
-        // Marks are of pictures.
-        for format in formats.iter().filter(|format| **format != "json" || !line.contains("--changed")) {
+    for (index, (verb, line)) in lines().enumerate() {
+        for format in formats(index, verb, line) {
             let line = filled(line, case, format, setup);
             let output = sandbox.run(&line);
             let stdout = without_times(&String::from_utf8(output.stdout).unwrap());

@@ -326,7 +326,9 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
 fn broken_by<const FAULT: u8>() -> (BTreeSet<Law>, Vec<String>) {
     let fixture = |name: &str, toml: &str| Fixture { name: name.into(), toml: toml.into() };
     let fixtures = [fixture("long", "start = 0\nend = 30\n"), fixture("short", "start = 5\nend = 20\n")];
-    let sentences = broken_laws(&*erase::<Toy<FAULT>>(), &fixtures);
+    // One fixture shows every fault.
+    let count = if FAULT == fault::HONEST { 2 } else { 1 };
+    let sentences = broken_laws(&*erase::<Toy<FAULT>>(), &fixtures[..count]);
     let laws = Law::ALL.into_iter().filter(|law| {
         let name = format!("`{law}` is broken: toy, ");
         sentences.iter().any(|sentence| sentence.starts_with(&name))

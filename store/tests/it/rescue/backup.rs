@@ -73,11 +73,9 @@ fn every_flipped_byte_and_every_truncation_of_a_backup_is_refused() {
             placed += u32::from(error.to_string().contains("match `m`, branch `"));
         };
         for place in 0..bytes.len() {
-            for bit in [0, 7] {
-                let mut flipped = bytes.clone();
-                flipped[place] ^= 1 << bit;
-                refuse(&flipped, &format!("byte {place}, bit {bit}"));
-            }
+            let (mut flipped, bit) = (bytes.clone(), place % 8);
+            flipped[place] ^= 1 << bit;
+            refuse(&flipped, &format!("byte {place}, bit {bit}"));
             refuse(&bytes[..place], &format!("{place} bytes"));
         }
         refuse(&[bytes.as_slice(), b"\n"].concat(), "a byte too many");

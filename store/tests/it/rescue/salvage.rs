@@ -179,7 +179,7 @@ fn a_flipped_bit_is_named_listed_and_filled_from_the_index() {
     for file in names(&at("store/journal")) {
         let bytes = fs::read(at("store/journal").join(&file)).unwrap();
         let used = bytes.iter().rposition(|byte| *byte != 0).unwrap() + 1;
-        let step = if all { 1 } else { used / 23 + 1 };
+        let step = if all { 1 } else { used / 9 + 1 };
         for place in (0..used).step_by(step) {
             let what = format!("{file} at {place}");
             copy_dir(&at("store"), &at("harmed"));
