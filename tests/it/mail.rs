@@ -11,6 +11,7 @@ mod fair_dice;
 mod false_desks;
 mod forged;
 mod games_by_unreliable_mail;
+mod host_terms;
 mod killed;
 mod letters;
 mod maildir;

@@ -12,10 +12,14 @@ use super::secrecy::{masked, records};
 
 /// A match of three by letters in memory, whose first turn asks all.
 fn three() -> Post {
+    three_with("press_at_once = true\n")
+}
+
+fn three_with(more: &str) -> Post {
     let setup = "seats = 3\nrounds = 4\nat_once = true\nresolved = true\nsecret = true";
     let terms = "seats = 3\ndefault = [\"done\"]\nbetween = [\"resolve\"]\nremind = [\"24h\"]\n\
                  zones = [\"+02:00\", \"-05:30\"]\n";
-    let post = Post::begun("relay", setup, terms);
+    let post = Post::begun("relay", setup, &format!("{terms}{more}"));
     post.run(day(1), &[]);
     post
 }
@@ -85,6 +89,21 @@ fn pm_41_words_come_at_once_to_their_readers_alone() {
     assert!(texts(&post, "p1").pop().unwrap().contains("p3 wrote to all: hello"));
     assert!(!texts(&post, "p3").concat().contains("shall we"));
     assert!(post.audited().len() > 6);
+}
+
+#[test]
+fn pm_61_words_wait_for_the_next_letter_to_their_reader() {
+    let mut post = three_with("");
+    post.report();
+    assert_eq!(post.hand_in(Seat::P1, press("p2", "shall we take p3?")), "applied");
+    assert!(post.report().is_empty());
+    for seat in [Seat::P1, Seat::P2, Seat::P3] {
+        post.order(seat, &["done"]);
+    }
+    post.run(day(2), &[]);
+    assert_eq!(post.report().len(), 3);
+    assert!(texts(&post, "p2").pop().unwrap().contains("p1 wrote to you: shall we take p3?"));
+    assert!(!texts(&post, "p3").concat().contains("shall we"));
 }
 
 #[test]

@@ -1,15 +1,20 @@
 //! Bundles with which a false host would coax papers out of a player, on the real binary (PM-28, TR-17).
 
 use std::fmt::Write as _;
+use std::fs;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 use turnfold_core::Seat::{P1, P2};
+use turnfold_core::paper::{PaperContent, Press};
 use turnfold_core::trust::{Checkpoint, KeyKind, PrivateKey, SignatureLine, SignedNote, TreeHash};
 use turnfold_core::{Digest, Seat};
+use turnfold_replay::mail::PaperWords;
 use turnfold_store::Entry;
 
+use super::post::{Post, day};
+use super::writing::{Player, newest, refused};
 use turnfold_tests::mailbox::Mailbox;
 
 const ALTERNATING: &str =
@@ -125,4 +130,32 @@ fn pm_28_checkpoints_by_the_host_under_a_longer_name_do_not_count() {
         "{said}"
     );
     assert_eq!(resigns(&mailbox, &honest).0, 0);
+}
+
+/// With words between others, any record may be left out. The desk has to be the same without it.
+#[test]
+fn pm_62_a_desk_that_leaves_out_more_than_words_is_refused() {
+    let setup = "seats = 3\nrounds = 4\nat_once = true\nresolved = true\nsecret = false";
+    let terms = "fair\nseats = 3\ndefault = [\"done\"]\nbetween = [\"resolve\"]\n";
+    let mut post = Post::begun("relay", setup, terms);
+    post.run(day(1), &[]);
+    let words = Press::new("p2".parse().unwrap(), vec!["shall we?".parse().unwrap()]).unwrap();
+    assert_eq!(post.hand_in(Seat::P1, PaperContent::Press(words)), "applied");
+    assert!(post.run(day(9), &[]).contains(&"missed seat=p3 misses=1".into()));
+    let honest = newest(&post, Seat::P3);
+    assert!(honest.contains("\n#"), "the words are left out: {honest}");
+    let mut p3 = Player::of(Seat::P3);
+    fs::write(p3.bundle(), &honest).unwrap();
+    p3.write(&post, PaperWords::Resign).unwrap();
+    // Without the clock at which the seats missed, no turn is ready.
+    let begun = post.desk().positions().next().unwrap().seq;
+    let is_later_clock = |record: &[u8]| {
+        Entry::decode(record).is_ok_and(|entry| {
+            entry.seat == Seat::Host && entry.command.starts_with(&[1]) && entry.seq > begun
+        })
+    };
+    let shortened = without(&honest, "duel.desk", is_later_clock);
+    assert_ne!(shortened, honest);
+    fs::write(p3.bundle(), &shortened).unwrap();
+    refused(p3.write(&post, PaperWords::Resign), "does not follow from the records before it");
 }

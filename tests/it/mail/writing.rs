@@ -65,7 +65,7 @@ impl Player {
 }
 
 /// Returns the bundle of the newest report to a seat.
-fn newest(post: &Post, seat: Seat) -> String {
+pub(super) fn newest(post: &Post, seat: Seat) -> String {
     post.report();
     let letters = letters(post);
     let newest = letters.iter().rfind(|(name, _)| name.ends_with(&format!("-{seat}.eml")));
@@ -89,7 +89,7 @@ pub(super) fn send(post: &Post, written: &WrittenPaper) -> String {
 }
 
 /// Requires that nothing is written, for a reason with these words.
-fn refused(result: Result<WrittenPaper, String>, expected: &str) {
+pub(super) fn refused(result: Result<WrittenPaper, String>, expected: &str) {
     let error = result.map(|written| written.mail).unwrap_err();
     assert!(error.contains(expected), "{error}");
 }

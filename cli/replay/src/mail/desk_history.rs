@@ -187,7 +187,8 @@ impl DeskHistory {
             | Command::Clock(_)
             | Command::Extend { .. }
             | Command::Close { .. }
-            | Command::Remind(_) => {}
+            | Command::Remind(_)
+            | Command::Replace { .. } => {}
         }
         for effect in &applied.effects {
             match effect {

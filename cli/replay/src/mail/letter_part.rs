@@ -224,7 +224,10 @@ pub(super) fn sentences(entry: &AppliedEntry, reader: Seat, zone: i32) -> Vec<St
     let mut sentences: Vec<String> =
         entry.effects.iter().filter_map(|effect| sentence(effect, reader, zone)).collect();
     // PM-21: all players read the reason.
-    if let Command::Extend { grounds, .. } | Command::Close { grounds, .. } = &entry.command {
+    if let Command::Extend { grounds, .. }
+    | Command::Close { grounds, .. }
+    | Command::Replace { grounds, .. } = &entry.command
+    {
         sentences.push(format!("The host writes: {}", String::from(grounds.clone())));
     }
     sentences

@@ -243,7 +243,10 @@ fn occasions(desk: &DeskHistory) -> Vec<Occasion> {
         }
         due.extend(step.effects.iter().filter_map(newcomer));
         due.extend(step.effects.iter().flat_map(reminded));
-        due.extend(players.iter().filter(|seat| is_written_to(step, **seat)));
+        // PM-61
+        if desk.terms().press_at_once {
+            due.extend(players.iter().filter(|seat| is_written_to(step, **seat)));
+        }
         if awaits_hosted(desk, step) {
             held_back = due.iter().copied().filter(|seat| !desk.terms().hosted.contains(seat)).collect();
             due.retain(|seat| desk.terms().hosted.contains(seat));
@@ -285,7 +288,7 @@ fn reminded(effect: &Effect) -> &[Seat] {
     if let Effect::Reminded { seats, .. } = effect { seats } else { &[] }
 }
 
-/// PM-41: whether an entry has the words of another player to this seat, which come at once.
+/// PM-41: whether an entry has the words of another player to this seat.
 fn is_written_to(step: &AppliedEntry, seat: Seat) -> bool {
     step.seat != seat && step.ignored.is_none() && step.press_to(seat).is_some()
 }

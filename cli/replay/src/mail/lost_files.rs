@@ -29,9 +29,15 @@ pub(super) fn no_seat(received: &ReceivedBundle, has_begun: bool, key: &SeatKey)
     }
     let taken = received.taken_seats();
     let taken: Vec<_> = taken.iter().map(|(seat, name)| format!("{seat} is of {name}")).collect();
+    // PM-60
+    let ask = if received.terms.host_replaces {
+        "ask the host to `replace SEAT NAME KEY REASON`"
+    } else {
+        "ask another player to write `offer replace SEAT NAME KEY`"
+    };
     format!(
-        "`{name}` has no seat in this match ({}). If you lost the key of a seat, ask another player to write `offer replace \
-         SEAT NAME KEY` with the name and key that `key show` prints for the new one",
+        "`{name}` has no seat in this match ({}). If you lost the key of a seat, {ask} with the name and key that `key \
+         show` prints for the new one",
         taken.join(", ")
     )
 }

@@ -128,7 +128,7 @@ impl ReceivedBundle {
 
     /// Returns the seat of a key, and whether it has had the key since its `join`.
     pub(super) fn seat_of(&self, key: &SeatKey) -> Option<(Seat, bool)> {
-        let mut seats = self.papers().filter_map(|(_, signed)| match signed.paper().content() {
+        let by_paper = self.papers().filter_map(|(_, signed)| match signed.paper().content() {
             // The host cannot have forged what the key itself signed.
             PaperContent::Join(join) if join.key == *key && signed.is_by(key) => {
                 Some((signed.paper().head().seat, true))
@@ -137,7 +137,12 @@ impl ReceivedBundle {
             PaperContent::Offer(Offer::Replace { seat, key: new }) if new == key => Some((*seat, false)),
             _ => None,
         });
-        seats.next()
+        // PM-60
+        let by_host = self.history.entries().iter().filter_map(|entry| match &entry.command {
+            Command::Replace { seat, key: new, .. } if new == key => Some((*seat, false)),
+            _ => None,
+        });
+        by_paper.chain(by_host).next()
     }
 }
 
@@ -228,8 +233,24 @@ fn require_concealable(
             && (may_be_ahead || revealed.is_none_or(|(revealed, _)| revealed < seq));
         begun.is_some_and(|(begun, _)| begun < seq) && (may_be_press || may_be_order)
     };
-    let bare = history.left_out().iter().find(|seq| !is_concealed(**seq));
-    bare.map_or(Ok(()), |seq| Err(refused(desk, format!("entry {seq}"))))
+    if let Some(seq) = history.left_out().iter().find(|seq| !is_concealed(**seq)) {
+        return Err(refused(desk, format!("entry {seq}")));
+    }
+    let known =
+        if is_over || terms.secret == Secret::No { Some(u64::MAX) } else { revealed.map(|(seq, _)| seq) };
+    require_same(desk, history, known.filter(|_| !may_be_ahead))
+}
+
+/// PM-62: requires the records up to `known` to follow from each other: of these, only press can be left out, without which
+/// a desk is the same.
+fn require_same(desk: &BundledMatch, history: &DeskHistory, known: Option<u64>) -> Result<(), ReplayError> {
+    match history.first_unapplied() {
+        Some(seq) if known.is_some_and(|known| seq <= known) => Err(ReplayError::Refused(format!(
+            "entry {seq} of `{}` does not follow from the records before it, and only words of players can be left out",
+            desk.name
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the checkpoints that the key remembers of the lines of a match.

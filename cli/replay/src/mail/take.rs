@@ -194,7 +194,8 @@ impl MailHost<'_> {
         let seat = paper.head().seat;
         let judged = Desk::judge(state, seat, &Command::Paper(Box::new(signed.clone())));
         let rejected = judged.as_ref().err().map(|denied| {
-            let (code, message) = (denied.code(), taken_seat(paper, denied.code()));
+            let message = taken_seat(paper, denied.code(), self.of.terms.host_replaces);
+            let code = denied.code();
             PaperOutcome::Rejected { code, message: message.unwrap_or_else(|| denied.to_string()) }
         });
         if Desk::over(state) || !self.is_authentic(signed) {
@@ -237,9 +238,13 @@ impl MailHost<'_> {
 }
 
 /// PM-35: returns why a `join` finds its seat taken, and how a player with a lost key continues.
-fn taken_seat(paper: &Paper, code: &str) -> Option<String> {
+fn taken_seat(paper: &Paper, code: &str, host_replaces: bool) -> Option<String> {
     let seat = paper.head().seat;
     match (paper.content(), code) {
+        // PM-60
+        (PaperContent::Join(_), "not_yet") if host_replaces => Some(format!(
+            "the match has begun and {seat} is taken. To replace a lost key, ask the host to `replace`"
+        )),
         (PaperContent::Join(_), "not_yet") => Some(format!(
             "the match has begun and {seat} is taken. To replace a lost key, the other players must `offer replace`"
         )),

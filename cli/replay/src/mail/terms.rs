@@ -33,13 +33,17 @@ impl GameTerms {
             "" => (WAITING, TermsSource::Waiting),
             named => (named, TermsSource::Game),
         };
-        let toml = written.unwrap_or("hosted = []\n").trim_end().to_owned();
+        let written = written.unwrap_or_default().trim_end();
         // Malformed TOML is reported by the rules, which read it later.
-        let own: toml::Table = toml.parse().unwrap_or_default();
+        let own: Option<toml::Table> = written.parse().ok();
+        // PM-63: a file without terms is like no file.
+        let is_empty = own.as_ref().is_some_and(toml::Table::is_empty);
+        let toml = if is_empty { format!("{written}\nhosted = []") } else { written.to_owned() };
+        let own = own.unwrap_or_default();
         let mut rest: toml::Table = named.parse().unwrap_or_default();
-        // Who writes what becomes of a seat that missed needs no waiting.
-        if source == TermsSource::Waiting && rest.keys().any(|key| own.contains_key(key)) {
-            rest.clear();
+        // A default that the host writes is meant to be played.
+        if source == TermsSource::Waiting && own.contains_key("default") {
+            rest.retain(|key, _| key == "default");
         }
         rest.insert("seats".into(), toml::Value::Integer(i64::try_from(game.players().len()).unwrap_or(0)));
         rest.retain(|key, _| !own.contains_key(key));

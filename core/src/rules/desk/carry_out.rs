@@ -35,7 +35,10 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
             complete(state, effects);
         }
         Step::Paper { seat, number, act } => {
-            if let Some(own) = state.seat_mut(seat) {
+            // PM-62: who may not read the words can leave them out and computes the same state.
+            if act != Act::Press
+                && let Some(own) = state.seat_mut(seat)
+            {
                 own.number = own.number.max(number);
             }
             carry_out_act(state, seat, number, act, effects);
@@ -68,6 +71,8 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
                 effects.push(|| Effect::Reminded { seats, until });
             }
         }
+        // PM-60
+        Step::Replace { seat, key } => offers::replace(state, seat, key, effects),
         // PM-21
         Step::Extend(until) => extend(state, until, effects),
         Step::Close(result) => end(state, MatchEnd::Ended(result), effects),

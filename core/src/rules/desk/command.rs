@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::admission::Issuer;
 use crate::digest::Digest;
-use crate::paper::{DeskTime, Ending, LineName, PLAYS_MAX, Paper, PaperLine, PlainPaper, SignedPaper};
+use crate::paper::{
+    DeskTime, Ending, LineName, PLAYS_MAX, Paper, PaperLine, PlainPaper, SeatKey, SignedPaper,
+};
 use crate::seat::Seat;
 use crate::text::{Malformed, number, split_verb};
 
@@ -79,6 +81,15 @@ pub enum Command {
     Plain(Box<PlainPaper>),
     /// PM-40: a reminder, this many hours before the deadline.
     Remind(u16),
+    /// PM-60: the host alone gives a seat to another player.
+    Replace {
+        /// Which seat.
+        seat: Seat,
+        /// The new player's key.
+        key: SeatKey,
+        /// Why.
+        grounds: Grounds,
+    },
 }
 
 impl Command {
@@ -132,6 +143,9 @@ impl fmt::Display for Command {
             Self::Close { result, grounds } => write!(out, "close {result} {}", grounds.0),
             Self::Plain(plain) => write!(out, "plain {plain}"),
             Self::Remind(hours) => write!(out, "remind {hours}"),
+            Self::Replace { seat, key, grounds } => {
+                write!(out, "replace {seat} {} {} {}", key.name(), key.to_base64(), grounds.0)
+            }
         }
     }
 }
@@ -174,6 +188,7 @@ impl FromStr for Command {
             }
             "plain" => rest.parse().map(Box::new).map(Self::Plain),
             "remind" => number(rest).map(Self::Remind),
+            "replace" => replace(rest).ok_or_else(|| unknown(text))?,
             _ => Err(unknown(text)),
         }
     }
@@ -182,8 +197,20 @@ impl FromStr for Command {
 fn unknown(text: &str) -> Malformed {
     let forms = "`paper LINES`, `clock TIME`, `stand LINE SEQ LINK STATE SEATS`, `carried DIGEST COUNT`, \
                  `refused DIGEST CODE`, `rolled K ELEMENT LINE SEQ`, `extend TIME REASON`, `close RESULT REASON`, \
-                 `plain LINES` or `remind HOURS`";
+                 `plain LINES`, `remind HOURS` or `replace SEAT NAME KEY REASON`";
     Malformed::expected(forms, text)
+}
+
+/// Reads what follows `replace`.
+fn replace(rest: &str) -> Option<Result<Command, Malformed>> {
+    let mut words = rest.splitn(4, ' ');
+    let (seat, name, key, grounds) = (words.next()?, words.next()?, words.next()?, words.next()?);
+    let seat = seat.parse().ok().filter(|seat| *seat != Seat::Host)?;
+    let read = || {
+        let (key, grounds) = (SeatKey::read(name, key)?, grounds.to_string().try_into()?);
+        Ok(Command::Replace { seat, key, grounds })
+    };
+    Some(read())
 }
 
 /// Splits a text into exactly `COUNT` words.

@@ -53,7 +53,7 @@ pub enum Effect {
     Extended { until: DeskTime },
     /// PM-22: a seat signs with another key.
     Rekeyed { seat: Seat, number: u32, name: String },
-    /// PM-20: another player has the seat.
+    /// PM-20, PM-60: another player has the seat.
     Replaced { seat: Seat, name: String },
     /// The match is over.
     Over { result: String },

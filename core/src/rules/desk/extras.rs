@@ -21,6 +21,8 @@ pub(super) struct Extras {
     pub(super) press: bool,
     /// PM-42: whether orders ahead are taken.
     pub(super) ahead: bool,
+    /// PM-60: whether the host alone may give a seat to another player.
+    pub(super) host_replaces: bool,
     /// PM-40: the hours of the last reminder of this deadline.
     pub(super) reminded: Option<u16>,
     /// The seats that have any of this.

@@ -64,7 +64,9 @@ fn plan_paper(state: &State, seat: Seat, paper: &Paper) -> Result<Step, Fault> {
     // An order that was sealed is older than its seal.
     let is_sealed_order =
         matches!(content, PaperContent::Order(_)) && own.asked.sealed() == Some(paper.digest());
-    if head.number <= own.number && !is_sealed_order {
+    // PM-62: words depend on no other paper.
+    let is_press = matches!(content, PaperContent::Press(_));
+    if head.number <= own.number && !is_sealed_order && !is_press {
         return Err(Reason::Outdated.into());
     }
     Ok(Step::Paper { seat, number: head.number, act: plan_act(state, seat, paper)? })

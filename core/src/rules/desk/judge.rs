@@ -8,7 +8,7 @@ use super::state::{OrderHeld, Phase, Standing, State};
 use super::step::{Fault, Step, require_winner};
 use crate::digest::Digest;
 use crate::outcome::Verdict;
-use crate::paper::{DeskTime, LineName};
+use crate::paper::{DeskTime, LineName, SeatKey};
 use crate::seat::Seat;
 
 /// What is to be done.
@@ -68,6 +68,7 @@ fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Fault> {
         // PM-40
         Command::Remind(hours) if is_reminder(state, *hours) => Ok(Step::Remind(*hours)),
         Command::Remind(_) => Err(Rejection::NoReminder.into()),
+        Command::Replace { seat, key, .. } => plan_replacement(state, *seat, key),
         // PM-21
         Command::Close { result, .. } => require_winner(state, *result).map(|()| Step::Close(*result)),
     }
@@ -99,6 +100,23 @@ fn order_to_settle<'a>(state: &'a State, digest: &Digest) -> Result<(Seat, &'a O
     }
     let next = state.next_order().filter(|(_, order)| order.digest == *digest);
     next.ok_or(Rejection::UnknownOrder)
+}
+
+/// PM-60: the host alone gives a seat to another player, where the terms allow that.
+fn plan_replacement(state: &State, seat: Seat, key: &SeatKey) -> Result<Step, Fault> {
+    if !state.extras.host_replaces {
+        return Err(Rejection::NotInTerms.into());
+    }
+    if state.phase != Phase::Open {
+        return Err(Rejection::WrongPhase.into());
+    }
+    if state.seat(seat).is_none() {
+        return Err(Reason::NoSuchSeat.into());
+    }
+    if state.is_used(key) {
+        return Err(Reason::KeyInUse.into());
+    }
+    Ok(Step::Replace { seat, key: key.clone() })
 }
 
 /// PM-40: whether a reminder is due: the clock is so near to the deadline, and there was none as near to it.

@@ -36,7 +36,8 @@ fn take_agreed(state: &mut State) -> Option<(Seat, OpenOffer)> {
     state.offers.remove(&seat).map(|open| (seat, open))
 }
 
-fn replace(state: &mut State, seat: Seat, key: SeatKey, effects: &mut impl EffectSink<Effect>) {
+/// PM-20, PM-60: another player has the seat.
+pub(super) fn replace(state: &mut State, seat: Seat, key: SeatKey, effects: &mut impl EffectSink<Effect>) {
     effects.push(|| Effect::Replaced { seat, name: key.name().into() });
     take_seat(state, seat, key);
     if let Some(own) = state.seat_mut(seat) {

@@ -21,8 +21,8 @@ reasons! {
         SealFirst = Ruling::of("seal_first", &["PM-16"]).says("the seat must seal its order first"),
         /// PM-16: the seal names another order.
         NotAsSealed = Ruling::of("not_as_sealed", &["PM-16"]).says("the seat sealed another order"),
-        /// PM-11, PM-20, PM-22: a seat or the host has or had the name or the key.
-        KeyInUse = Ruling::of("key_in_use", &["PM-11", "PM-20", "PM-22"]).says("the name or key is or was in use"),
+        /// PM-11, PM-20, PM-22, PM-60: a seat or the host has or had the name or the key.
+        KeyInUse = Ruling::of("key_in_use", &["PM-11", "PM-20", "PM-22", "PM-60"]).says("the name or key is or was in use"),
         /// PM-20: no open offer that this seat may answer has this digest.
         NoSuchOffer = Ruling::of("no_such_offer", &["PM-20"]).says("no such offer is open"),
         /// PM-20: no earlier turn began there.
@@ -31,16 +31,16 @@ reasons! {
         NotLater = Ruling::of("not_later", &["PM-20", "PM-21", "PM-39"]).says("the time is not later"),
         /// PM-39: the seat would be absent for more days than the terms allow.
         TooLong = Ruling::of("too_long", &["PM-39"]).says("the terms allow no absence that long"),
-        /// PM-20, PM-21, PM-41: the match has no such seat.
-        NoSuchSeat = Ruling::of("no_such_seat", &["PM-20", "PM-21", "PM-41"]).says("the match has no such seat"),
+        /// PM-20, PM-21, PM-41, PM-60: the match has no such seat.
+        NoSuchSeat = Ruling::of("no_such_seat", &["PM-20", "PM-21", "PM-41", "PM-60"]).says("the match has no such seat"),
     }
 }
 
 reasons! {
     /// Why a paper or command is not recorded, besides the reasons that all rulesets share.
     pub enum Rejection {
-        /// PM-8: the phase takes other commands.
-        WrongPhase = Ruling::of("wrong_phase", &["PM-8"]).says("the phase takes other commands"),
+        /// PM-8, PM-60: the phase takes other commands.
+        WrongPhase = Ruling::of("wrong_phase", &["PM-8", "PM-60"]).says("the phase takes other commands"),
         /// PM-10: the paper is for another match.
         OtherMatch = Ruling::of("other_match", &["PM-10"]).says("the paper is for another match"),
         /// PM-10: the signature is not one of this paper by the seat's key.
@@ -49,8 +49,8 @@ reasons! {
         NotYet = Ruling::of("not_yet", &["PM-10", "PM-15", "PM-16", "PM-20"]).says("it may be taken later"),
         /// PM-11, PM-13: the seat is taken, gone or none of the match.
         NotAsked = Ruling::of("not_asked", &["PM-11", "PM-13"]).says("the seat is taken, gone or none of the match"),
-        /// PM-11, PM-20, PM-22: a seat or the host has or had the name or the key.
-        KeyInUse = Ruling::of("key_in_use", &["PM-11", "PM-20", "PM-22"]).says("the name or key is or was in use"),
+        /// PM-11, PM-20, PM-22, PM-60: a seat or the host has or had the name or the key.
+        KeyInUse = Ruling::of("key_in_use", &["PM-11", "PM-20", "PM-22", "PM-60"]).says("the name or key is or was in use"),
         /// PM-11: a seat that the host plays is still free.
         HostedFirst = Ruling::of("hosted_first", &["PM-11"]).says("the seats that the host plays join first"),
         /// PM-12: the clock would not go on.
@@ -67,8 +67,8 @@ reasons! {
         UnknownOrder = Ruling::of("unknown_order", &["PM-19"]).says("this is not the order to be settled next"),
         /// PM-8: the roll has not the next number, or the element is not the host's for it.
         WrongRoll = Ruling::of("wrong_roll", &["PM-8"]).says("this is not the next roll of the host's chain"),
-        /// PM-38, PM-39, PM-41, PM-42: the terms of play do not allow it.
-        NotInTerms = Ruling::of("not_in_terms", &["PM-38", "PM-39", "PM-41", "PM-42"]).says("the terms do not allow it"),
+        /// PM-38, PM-39, PM-41, PM-42, PM-60: the terms of play do not allow it.
+        NotInTerms = Ruling::of("not_in_terms", &["PM-38", "PM-39", "PM-41", "PM-42", "PM-60"]).says("the terms do not allow it"),
         /// PM-40: no reminder of these hours is due.
         NoReminder = Ruling::of("no_reminder", &["PM-40"]).says("no reminder of these hours is due"),
         /// PM-8, PM-15: fair dice have no turn or roll of so high a number.

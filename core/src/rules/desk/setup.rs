@@ -122,6 +122,12 @@ since_two! {
         /// The time zones of the letters, by seat, such as `+02:00`; UTC for seats without one.
         #[serde(default)]
         pub zones: Vec<String>,
+        /// PM-60: whether the host alone may give a seat to another player.
+        #[serde(default)]
+        pub host_replaces: bool,
+        /// PM-61: whether words of players come in a letter of their own; else in the reader's next letter.
+        #[serde(default)]
+        pub press_at_once: bool,
         /// Whether the desk has version 1.
         #[serde(skip)]
         pub is_version_one: bool,
@@ -246,8 +252,8 @@ fn extras(setup: &Setup, players: &[Seat], hosted: &BTreeSet<Seat>) -> Result<Ex
     }
     // PM-42: such an order is there before a seal, and has no element of fair dice.
     let ahead = !setup.is_version_one && !setup.sealed && hosted.is_empty() && setup.head.is_none();
-    let (absences, press) = (setup.absences, setup.press);
-    Ok(Extras { plain, remind, absences, press, ahead, ..Extras::default() })
+    let (absences, press, host_replaces) = (setup.absences, setup.press, setup.host_replaces);
+    Ok(Extras { plain, remind, absences, press, ahead, host_replaces, ..Extras::default() })
 }
 
 /// Reads a time zone: `+hh:mm` or `-hh:mm`, at most 14 hours.

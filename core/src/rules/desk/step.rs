@@ -56,6 +56,11 @@ pub(super) enum Step {
         name: PaperLine,
     },
     Remind(u16),
+    /// PM-60
+    Replace {
+        seat: Seat,
+        key: SeatKey,
+    },
 }
 
 /// What a paper does, besides taking a seat.

@@ -183,7 +183,9 @@ impl Model {
             _ => None,
         };
         let is_order = matches!(paper.kind, Kind::Order { .. });
-        if paper.number <= player.number && !(is_order && sealed == Some(paper.id)) {
+        // PM-62
+        let is_press = matches!(paper.kind, Kind::Press { .. });
+        if paper.number <= player.number && !(is_order && sealed == Some(paper.id)) && !is_press {
             return Err("ignored outdated");
         }
         if let Some(verdict) = self.judge_announced(paper) {
@@ -218,7 +220,10 @@ impl Model {
 
     fn apply(&mut self, paper: &Paper) {
         let player = &mut self.players[paper.seat];
-        player.number = player.number.max(paper.number);
+        // PM-62
+        if !matches!(paper.kind, Kind::Press { .. }) {
+            player.number = player.number.max(paper.number);
+        }
         match &paper.kind {
             Kind::Order { waits, plays } => {
                 let is_sealed =

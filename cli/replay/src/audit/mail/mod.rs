@@ -87,6 +87,12 @@ fn orders_plainly(entry: &AppliedEntry) -> Option<Seat> {
     is_order.then_some(entry.seat)
 }
 
+/// Returns the seat that the host alone gave to another player, and the name of the new key.
+fn replaced_by_host(entry: &AppliedEntry) -> Option<(Seat, &str)> {
+    let Command::Replace { seat, key, .. } = &entry.command else { return None };
+    entry.ignored.is_none().then(|| (*seat, key.name()))
+}
+
 impl AuditedPair<'_> {
     /// Compares the game with its desk, and reports each roll that was recomputed (FD-20).
     fn judge(&self, rows: &mut MailRows, on_roll: &mut dyn FnMut(&FairRoll)) {
@@ -133,6 +139,11 @@ impl AuditedPair<'_> {
         if !plain.is_empty() {
             let seats: Vec<&str> = plain.iter().map(|seat| seat.name()).collect();
             let reason = format!("{} ordered by plain mail: the host vouches", seats.join(", "));
+            rows.authorship.not_checked(None, reason);
+        }
+        // PM-60: the players have not agreed, and the host may have the key.
+        for (seat, name) in desk.entries().iter().filter_map(replaced_by_host) {
+            let reason = format!("the host alone gave {seat} to {name}: the host vouches");
             rows.authorship.not_checked(None, reason);
         }
         check_seen(&desk, &at_desk, rows);
