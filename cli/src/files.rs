@@ -53,6 +53,17 @@ impl NewFile {
         Ok(path)
     }
 
+    /// Returns the folder, where several files are made; standard output takes none.
+    pub(crate) fn folder(&self) -> Result<&Path, Failure> {
+        let path = self.output.as_deref().filter(|path| !is_standard(path));
+        let path =
+            path.ok_or_else(|| Failure::usage("several files need a folder").hint("name one with `-o`"))?;
+        if fs::metadata(path).is_ok_and(|found| !found.is_dir()) {
+            return Err(Failure::usage(format!("`{}` is no folder; nothing was written", path.display())));
+        }
+        Ok(path)
+    }
+
     /// Writes a text to the file, whole or not at all, and returns its name; `None` if standard output is to take it.
     pub(crate) fn write(&self, text: &str) -> Result<Option<String>, Failure> {
         let Some(path) = self.output.as_deref().filter(|path| !is_standard(path)) else { return Ok(None) };
@@ -74,10 +85,50 @@ pub(crate) fn check_new(path: &Path, force: bool) -> Result<(), Failure> {
 /// Writes a file so that readers see the old content or the new, also after a crash: a temporary file next to it is
 /// synced and then renamed. A file that is replaced keeps its permissions, and a link to it stays one.
 pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    write_whole_from(path, |file| file.write_all(content).map_err(|cause| unwritable(path, &cause)))
+}
+
+/// Writes a file as [`write_whole`] does, as it comes.
+pub(crate) fn write_whole_from<T>(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let (end, written) = replace(path, |file| {
+        let written = write(file)?;
+        file.sync_all().map_err(|cause| unwritable(path, &cause))?;
+        Ok(written)
+    })?;
+    sync_dir(dir_of(&end)).map_err(|cause| unwritable(path, &cause))?;
+    Ok(written)
+}
+
+/// Writes one of many files that can be made again: whole or not at all for readers, but not synced, which takes longer
+/// than to make it.
+pub(crate) fn write_unsynced(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    let write = |file: &mut File| file.write_all(content).map_err(|cause| unwritable(path, &cause));
+    replace(path, write).map(drop)
+}
+
+/// Puts a temporary file in the place of a file, and returns where links led.
+fn replace<T>(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> Result<T, Failure>,
+) -> Result<(PathBuf, T), Failure> {
+    let failed = |cause: io::Error| unwritable(path, &cause);
     require_replaceable(path)?;
-    end_of_links(path)
-        .and_then(|path| replace(&path, content))
-        .map_err(|error| Failure::trouble(format!("cannot write `{}`: {error}", path.display())))
+    let end = end_of_links(path).map_err(failed)?;
+    signals::remove_drafts();
+    let mut draft = DraftFile::file_in(dir_of(&end), Readers::Anyone).map_err(failed)?;
+    if let Ok(old) = fs::metadata(&end) {
+        draft.file().set_permissions(old.permissions()).map_err(failed)?;
+    }
+    let written = write(draft.file())?;
+    draft.persist(&end, true).map_err(failed)?;
+    Ok((end, written))
+}
+
+fn unwritable(path: &Path, cause: &io::Error) -> Failure {
+    Failure::trouble(format!("cannot write `{}`: {cause}", path.display()))
 }
 
 /// Writes a file that only its owner can read, whole or not at all, as it comes. Unless `force` is set, a file that is
@@ -87,7 +138,7 @@ pub(crate) fn write_private<T>(
     force: bool,
     write: impl FnOnce(&mut File) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let failed = |error: io::Error| Failure::trouble(format!("cannot write `{}`: {error}", path.display()));
+    let failed = |cause: io::Error| unwritable(path, &cause);
     require_replaceable(path)?;
     let end = if force { end_of_links(path).map_err(failed)? } else { path.into() };
     let dir = dir_of(&end);
@@ -131,19 +182,6 @@ fn end_of_links(path: &Path) -> io::Result<PathBuf> {
 
 fn dir_of(path: &Path) -> &Path {
     path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let dir = dir_of(path);
-    signals::remove_drafts();
-    let mut draft = DraftFile::file_in(dir, Readers::Anyone)?;
-    draft.file().write_all(content)?;
-    if let Ok(old) = fs::metadata(path) {
-        draft.file().set_permissions(old.permissions())?;
-    }
-    draft.file().sync_all()?;
-    draft.persist(path, true)?;
-    sync_dir(dir)
 }
 
 /// Makes the names in a directory durable.

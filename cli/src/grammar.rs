@@ -60,7 +60,7 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE")]
     pub(crate) token: Option<PathBuf>,
 
-    /// How to print the answer; `svg` is for `show` only
+    /// How to print the answer; `svg` is for `show` and `stats`
     #[arg(long, global = true, help_heading = GLOBAL, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 

@@ -9,12 +9,13 @@ use crate::output::{Line, strong};
 const FENCE: &str = "```";
 
 /// The verbs in groups, as help and manual pages list them.
-pub(crate) const GROUPS: [(&str, &[&str]); 8] = [
+pub(crate) const GROUPS: [(&str, &[&str]); 9] = [
     ("Play", &["new", "play", "run", "show", "legal", "ask", "rules", "game"]),
     ("Matches in the store", &["matches", "branches", "log", "replay", "rename", "migrate", "delete"]),
-    ("Branch and compare", &["branch", "amend", "diff", "find", "bisect", "blame", "shrink"]),
+    ("Branch and compare", &["branch", "amend", "diff", "bisect", "blame", "shrink"]),
+    ("Many matches", &["find", "table", "stats", "simulate"]),
     ("Files and golden logs", &["export", "import", "bless", "check", "impact"]),
-    ("Prove and maintain", &["verify", "store", "selftest", "perft", "simulate"]),
+    ("Prove and maintain", &["verify", "store", "selftest", "perft"]),
     ("Sign and audit", &["key", "sign", "prove", "cosign", "bundle", "audit"]),
     ("Play over a network and by mail", &["serve", "join", "mail"]),
     ("Get to know turnfold", &["tour", "completions", "man", "help"]),

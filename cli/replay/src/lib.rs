@@ -60,6 +60,7 @@
 pub mod audit;
 pub mod bundle;
 pub mod compare;
+pub mod corpus;
 pub mod drawing;
 pub mod error;
 pub mod fault;

@@ -60,7 +60,9 @@ pub(crate) mod show;
 pub(crate) mod shrink;
 pub(crate) mod sign;
 pub(crate) mod simulate;
+pub(crate) mod stats;
 pub(crate) mod store;
+pub(crate) mod table;
 pub(crate) mod tour;
 pub(crate) mod verify;
 
@@ -100,6 +102,8 @@ verbs! {
         Export(export::Args) => export::run,
         Import(import::Args) => import::run,
         Find(find::Args) => find::run,
+        Table(table::Args) => table::run,
+        Stats(stats::Args) => stats::run,
         Bisect(bisect::Args) => bisect::run,
         Shrink(shrink::Args) => shrink::run,
         Blame(blame::Args) => blame::run,
@@ -154,8 +158,10 @@ impl Command {
 
 /// Runs a verb.
 pub(crate) fn run(command: &Command, context: &mut Context) -> Result<ExitStatus, Failure> {
-    if context.output.format() == Format::Svg && !matches!(command, Command::Show(_)) {
-        return Err(Failure::usage("`--format svg` is for `show` only").hint("use `text` or `json`"));
+    if context.output.format() == Format::Svg && !matches!(command, Command::Show(_) | Command::Stats(_)) {
+        return Err(
+            Failure::usage("`--format svg` is for `show` and `stats` only").hint("use `text` or `json`")
+        );
     }
     command.run(context)
 }

@@ -72,6 +72,7 @@ pub(super) enum Dice {
 }
 
 /// A ruleset, its setup and its dice, read and checked.
+#[derive(Clone)]
 pub(crate) struct Game {
     pub(crate) rules: Arc<dyn AnyRules>,
     /// The module that the match pins (MD-8).

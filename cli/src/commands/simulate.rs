@@ -1,7 +1,11 @@
 //! `turnfold simulate`: random legal play.
 
+use std::fs;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+use indicatif::ProgressBar;
+use rayon::prelude::*;
 use serde_json::json;
 use turnfold_core::{AnyState, DicePolicy, FoldError, Simulation, Step};
 use turnfold_replay::{
@@ -12,8 +16,8 @@ use turnfold_store::{MatchName, NewEntry, SNAPSHOT_INTERVAL};
 use super::new::{Dice, Game, genesis, read_setup_or_example};
 use crate::clock;
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
-use crate::files::NewFile;
+use crate::failure::{ExitStatus, Failure, unless_fault};
+use crate::files::{NewFile, check_new, write_unsynced};
 use crate::output::{Line, counted, dim, plain, strong};
 use crate::stderr::progress;
 
@@ -21,9 +25,15 @@ use crate::stderr::progress;
 ///
 /// Draws each command from those that the rules apply, by the seed, and makes due rolls. The same seed gives the same
 /// replay file, byte for byte, on every machine. Play ends early when the match is over.
+///
+/// With `--count`, plays many matches, the first with `--seed` and each further one with the next seed. `-o` names a folder,
+/// and each file in it is named by its seed, such as `7.tfl`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: turnfold simulate --rules cycletap --seed 7 --steps 2000 -o random.tfl\n\
-    With `--dice seeded`, the seed of the dice is derived from `--seed`.")]
+#[command(
+    after_help = "Examples:\n  turnfold simulate --rules cycletap --seed 7 --steps 2000 -o random.tfl\n  \
+    turnfold simulate --rules cycletap --seed 1 --steps 50 --count 1000 -o games\n\
+    With `--dice seeded`, the seed of the dice is derived from `--seed`."
+)]
 pub(crate) struct Args {
     /// The ruleset
     #[arg(long)]
@@ -45,6 +55,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     steps: u32,
 
+    /// Play this many matches, into a folder
+    #[arg(long, value_name = "N", requires = "output", conflicts_with = "into")]
+    count: Option<NonZeroU32>,
+
     /// Create a match in the store instead of a file
     #[arg(long, value_name = "MATCH", conflicts_with = "output", value_parser = new_match_name)]
     into: Option<MatchName>,
@@ -53,33 +67,49 @@ pub(crate) struct Args {
     file: NewFile,
 }
 
+/// What matches are played of.
+struct Series {
+    game: Game,
+    is_seeded: bool,
+    steps: u64,
+}
+
 /// A match to be played at random.
 struct Play {
     game: Game,
     simulation: Simulation,
     steps: u64,
+    title: String,
+}
+
+impl Series {
+    fn play(&self, seed: u64) -> Play {
+        let simulation = Simulation::new(seed);
+        let dice =
+            if self.is_seeded { DicePolicy::Seeded(simulation.dice_seed()) } else { DicePolicy::Recorded };
+        let game = Game { dice, ..self.game.clone() };
+        Play { game, simulation, steps: self.steps, title: format!("random play, seed {seed}") }
+    }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let rules = find_rules(&args.rules, &context.registry)?;
-    args.file.path()?;
+    if args.count.is_none() {
+        args.file.path()?;
+    }
     let setup = read_setup_or_example(&*rules, args.setup.as_deref())?;
-    let simulation = Simulation::new(args.seed);
-    let dice = match args.dice {
-        Dice::Recorded => DicePolicy::Recorded,
-        Dice::Seeded => DicePolicy::Seeded(simulation.dice_seed()),
-    };
-    let play = Play {
-        game: Game { module: rules.module(), rules: rules.clone(), setup, dice },
-        simulation,
-        steps: args.steps.into(),
-    };
-    let title = format!("random play, seed {}", args.seed);
+    let game = Game { module: rules.module(), rules: rules.clone(), setup, dice: DicePolicy::Recorded };
+    let series = Series { game, is_seeded: args.dice == Dice::Seeded, steps: args.steps.into() };
+    if let Some(count) = args.count {
+        return run_many(args, &series, count, context);
+    }
+    let play = series.play(args.seed);
+    let bar = play.bar();
     let (state, entries, replay) = if let Some(name) = &args.into {
-        let (state, entries) = play.into_store(name, title, context)?;
+        let (state, entries) = play.into_store(name, &bar, context)?;
         (state, entries, None)
     } else {
-        let (state, replay) = play.into_replay(&title)?;
+        let (state, replay) = play.into_replay(&bar)?;
         (state, replay.closing.map_or(0, |closing| closing.count), Some(replay.to_string()))
     };
     let file = replay.as_deref().map_or(Ok(None), |replay| args.file.write(replay))?;
@@ -111,14 +141,69 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Yes)
 }
 
+/// Plays many matches, several at once, each into a file that is named by its seed.
+fn run_many(
+    args: &Args,
+    series: &Series,
+    count: NonZeroU32,
+    context: &mut Context,
+) -> Result<ExitStatus, Failure> {
+    let Some(last) = args.seed.checked_add(u64::from(count.get()) - 1) else {
+        let seeds = format!("{} seeds from {} on", count, args.seed);
+        return Err(Failure::usage(format!("there are no {seeds}")).hint(format!("the last is {}", u64::MAX)));
+    };
+    let folder = args.file.folder()?;
+    let seeds: Vec<u64> = (args.seed..=last).collect();
+    let file = |seed: u64| folder.join(format!("{seed}.tfl"));
+    seeds.iter().try_for_each(|seed| check_new(&file(*seed), args.file.is_forced()))?;
+    let unwritable = |cause| Failure::trouble(format!("cannot create `{}`: {cause}", folder.display()));
+    fs::create_dir_all(folder).map_err(unwritable)?;
+    let bar = progress(seeds.len() as u64, "playing {bar:30} {pos}/{len} matches {eta}");
+    let play = |seed: &u64| {
+        let (_, replay) = series.play(*seed).into_replay(&ProgressBar::hidden())?;
+        write_unsynced(&file(*seed), replay.to_string().as_bytes())?;
+        bar.inc(1);
+        Ok(replay.closing.map_or(0, |closing| closing.count))
+    };
+    let play = |seed: &u64| unless_fault(&format!("seed {seed}"), || play(seed));
+    let entries: Vec<u64> = seeds.par_iter().map(play).collect::<Result<_, _>>()?;
+    bar.finish_and_clear();
+    let over = entries.iter().filter(|entries| **entries < series.steps).count();
+    let (matches, entries) = (entries.len(), entries.iter().sum::<u64>());
+    let simulated = json!({
+        "ruleset": series.game.rules.name(),
+        "version": series.game.rules.version(),
+        "first_seed": args.seed,
+        "last_seed": last,
+        "matches": matches,
+        "entries": entries,
+        "over": over,
+        "folder": folder,
+    });
+    context.output.answer(&simulated, || {
+        let played = format!(
+            "played {} with {} at random into `{}`, {over} of them to the end",
+            counted(matches as u64, "match", "matches"),
+            counted(entries, "entry", "entries"),
+            folder.display()
+        );
+        vec![played.into()]
+    })
+}
+
 impl Play {
+    /// Makes the bar that shows how far one match is.
+    fn bar(&self) -> ProgressBar {
+        progress(self.steps, "playing {bar:30} {pos}/{len} entries {eta}")
+    }
+
     /// Plays to the end, showing each entry and the progress, and noting the snapshots that are due.
     fn play(
         &self,
         passed: &mut Passed,
+        bar: &ProgressBar,
         observe: &mut dyn FnMut(&mut dyn Step),
     ) -> Result<Box<dyn AnyState>, Failure> {
-        let bar = progress(self.steps, "playing {bar:30} {pos}/{len} entries {eta}");
         let mut state = self.game.start()?;
         let refused = |error: FoldError| Failure::trouble(format!("the rules refuse what is legal: {error}"));
         let observe = &mut |step: &mut dyn Step| {
@@ -137,17 +222,17 @@ impl Play {
         Ok(state)
     }
 
-    fn into_replay(self, title: &str) -> Result<(Box<dyn AnyState>, Replay), Failure> {
+    fn into_replay(self, bar: &ProgressBar) -> Result<(Box<dyn AnyState>, Replay), Failure> {
         let Game { rules, module, setup, dice } = &self.game;
         let unwritable = |error: turnfold_core::SetupError| Failure::usage(error.to_string());
         let mut replay = Replay::compose(
             "random play",
-            ReplayOrigin { rules, module: *module, dice: *dice, title },
+            ReplayOrigin { rules, module: *module, dice: *dice, title: &self.title },
             setup,
             None,
         )
         .map_err(unwritable)?;
-        let state = self.play(&mut Passed::default(), &mut |step| replay.record(step, None))?;
+        let state = self.play(&mut Passed::default(), bar, &mut |step| replay.record(step, None))?;
         replay.close(state.state_hash());
         Ok((state, replay))
     }
@@ -156,19 +241,19 @@ impl Play {
     fn into_store(
         self,
         name: &MatchName,
-        title: String,
+        bar: &ProgressBar,
         context: &Context,
     ) -> Result<(Box<dyn AnyState>, u64), Failure> {
         let recorded_at_ms = clock::now_ms()?;
         let mut entries = Vec::new();
         let mut passed = Passed::default();
-        let state = self.play(&mut passed, &mut |step| {
+        let state = self.play(&mut passed, bar, &mut |step| {
             entries.push(NewEntry { seat: step.seat(), command: step.command_bytes(), recorded_at_ms });
         })?;
         let count = entries.len() as u64;
         let store = context.open_or_create_store()?;
         let rules = self.game.rules.clone();
-        store.create_match(name, &genesis(self.game, title)?, entries)?;
+        store.create_match(name, &genesis(self.game, self.title)?, entries)?;
         passed.keep(name, &*rules, context, &store);
         Ok((state, count))
     }

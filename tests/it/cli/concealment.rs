@@ -53,6 +53,16 @@ find MATCH --when "count(SECRET) == 0" --as SEAT
 find MATCH --command "*" --seat p1 --as SEAT --all
 find MATCH:1 --seat p1 --as SEAT --all
 find --matches --effect revealed --as SEAT --all
+table matches MATCH FILE --as SEAT
+table matches --matches --as SEAT
+table entries MATCH FILE --as SEAT
+table entries MATCH:1 --as SEAT
+table effects MATCH --as SEAT
+table fields MATCH FILE --field FIELD --as SEAT
+table fields MATCH --field SECRET --as SEAT
+stats MATCH FILE --as SEAT
+stats --matches --by setup --as SEAT
+stats MATCH:1 --by title --as SEAT
 bisect MATCH --when "FIELD == VALUE" --as SEAT -v
 bisect MATCH --when "FIELD == VALUE" --as SEAT --linear
 bisect FILE --when "SECRET != null" --as SEAT
@@ -161,19 +171,20 @@ fn filled(line: &str, case: &SecretCase, format: &str, setup: &str) -> String {
     format!("--format {format} {line}")
 }
 
-/// Blanks out when entries were recorded.
+/// Blanks out when entries were recorded, in milliseconds or as `log --times` prints it, and how long matches took.
 fn without_times(text: &str) -> String {
     let mut blanked = String::new();
-    for line in text.lines() {
+    for line in text.lines().filter(|line| !line.starts_with("Duration:")) {
         let is_time =
             |line: &str| line.as_bytes().get(10) == Some(&b' ') && line.as_bytes().get(19) == Some(&b'Z');
         let (time, line) = if is_time(line) { line.split_at(20) } else { ("", line) };
         blanked += if time.is_empty() { "" } else { "TIME" };
-        let mut parts = line.split("\"recorded_at_ms\":");
-        blanked += parts.next().unwrap_or_default();
-        for part in parts {
-            blanked += "\"recorded_at_ms\":";
-            blanked += part.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        let (before, durations) = line.split_once("\"durations_ms\":").unwrap_or((line, ""));
+        let after = durations.split_once('}').map_or("", |(_, after)| after);
+        for part in [before, after].into_iter().flat_map(|part| part.split_inclusive([',', ':', '}'])) {
+            let number = part.trim_end_matches([',', '}']);
+            let is_time = number.len() == 13 && number.bytes().all(|byte| byte.is_ascii_digit());
+            blanked += if is_time { "MS" } else { part };
         }
         blanked.push('\n');
     }
@@ -185,7 +196,8 @@ fn tells_hash(text: &str) -> bool {
     let is_hex = |part: &str, length: usize| {
         part.len() >= length && part.bytes().take(length).all(|byte| byte.is_ascii_hexdigit())
     };
-    text.split('#').skip(1).any(|part| is_hex(part, 16)) || text.split('"').any(|part| is_hex(part, 64))
+    let mut parts = text.split(['"', ',', '\n']);
+    text.split('#').skip(1).any(|part| is_hex(part, 16)) || parts.any(|part| is_hex(part, 64))
 }
 
 #[test]

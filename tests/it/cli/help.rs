@@ -44,10 +44,15 @@ Branch and compare:
   branch       Begin a new history from any point, rename or delete one
   amend        Change one entry and play the rest again, as a branch or file
   diff         Show where two histories part and how their states differ
-  find         Find entries in many matches
   bisect       Find an entry at which a condition becomes true
   blame        Show which entry last changed a field of the view
   shrink       Find the smallest log that still shows something
+
+Many matches:
+  find         Find entries in many matches
+  table        Write many matches as a table
+  stats        Count wins, lengths, commands and reasons of many matches
+  simulate     Play at random, for logs of any length
 
 Files and golden logs:
   export       Write a revision as a replay file, or as a page that shows it
@@ -61,7 +66,6 @@ Prove and maintain:
   store        Check, back up, restore, salvage, compact and measure a store
   selftest     Reload and fold again at every entry, and compare hashes
   perft        Count the command sequences that the rules offer from a setup
-  simulate     Play at random, for logs of any length
 
 Sign and audit:
   key          Make signing keys and print their verifier keys
@@ -110,7 +114,7 @@ Options:
           File with the token for a service
 
       --format <FORMAT>
-          How to print the answer; `svg` is for `show` only
+          How to print the answer; `svg` is for `show` and `stats`
 
           Possible values:
           - text: For people
@@ -176,10 +180,6 @@ Options for scripts and shared matches:
           the first
 
 Dice options:
-      --no-auto-roll
-          Do not make due rolls
-
-      --dice <SOURCE>
 ...
 Example: turnfold play duel 'p1: click 0,2' 'p1: move 0,1'
 $ turnfold --version

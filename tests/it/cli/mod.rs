@@ -11,6 +11,7 @@ mod bless_on_terminal;
 mod branch;
 mod check;
 mod concealment;
+mod corpus;
 mod diff;
 mod documents;
 mod export;
@@ -43,7 +44,9 @@ mod shrink;
 mod simulate;
 mod snapshots;
 mod sources;
+mod stats;
 mod store;
+mod table;
 mod tour;
 #[cfg(unix)] // pipes, links and devices
 mod unusual_files;

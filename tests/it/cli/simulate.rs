@@ -79,6 +79,34 @@ $ turnfold log x
 "#]]);
 }
 
+#[test]
+fn many_matches_are_the_files_that_single_calls_write() {
+    let sandbox = Sandbox::new();
+    sandbox.check(str![[r#"
+$ turnfold simulate --rules lifecycle --seed 9 --steps 49 --dice seeded --count 3 -o games/many
+played 3 matches with 147 entries at random into `games/many`, 0 of them to the end
+$ turnfold simulate --rules lifecycle --seed 9 --steps 49 --count 3 -o games/many
+exit 2| error: `games/many/9.tfl` exists; `--force` overwrites it
+$ turnfold simulate --rules lifecycle --seed 9 --steps 49 --count 3
+exit 2| error: the following required arguments were not provided: --output <FILE>; see `--help`
+$ turnfold simulate --rules lifecycle --seed 9 --steps 49 --count 0 -o none
+exit 2| error: invalid value '0' for '--count <N>': number would be zero for non-zero type; see `--help`
+$ turnfold simulate --rules lifecycle --seed 9 --steps 49 --count 3 -o -
+exit 2| error: several files need a folder; name one with `-o`
+$ turnfold simulate --rules lifecycle --seed 9 --steps 49 --count 3 -o games/many/9.tfl
+exit 2| error: `games/many/9.tfl` is no folder; nothing was written
+$ turnfold simulate --rules lifecycle --seed 18446744073709551614 --steps 1 --count 3 -o last
+exit 2| error: there are no 3 seeds from 18446744073709551614 on; the last is 18446744073709551615
+$ turnfold simulate --rules lifecycle --seed 9 --steps 1 --count 3 --into x
+exit 2| error: the argument '--count <N>' cannot be used with '--into <MATCH>'; see `--help`
+
+"#]]);
+    for seed in [9, 10, 11] {
+        let one = sandbox.ok(&format!("simulate --rules lifecycle --seed {seed} --steps 49 --dice seeded"));
+        assert_eq!(sandbox.read(&format!("games/many/{seed}.tfl")), one, "{seed}");
+    }
+}
+
 /// Another digest here means that the logs that anybody named by ruleset and seed have become others.
 #[test]
 fn a_seed_makes_the_same_bytes_for_ever() {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
-use turnfold_core::{AnyState, DicePolicy, FoldError, Outcome, Seat, Step};
+use turnfold_core::{AnyState, DicePolicy, Digest, FoldError, Json, Outcome, Seat, Step};
 use turnfold_store::IdempotencyKey;
 
 use crate::compare::divergence::Divergence;
@@ -72,6 +72,16 @@ impl ViewedEntry<'_> {
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         self.step.outcome()
+    }
+
+    /// Returns the effects that the viewer may know of, as a JSON array.
+    pub(crate) fn effects_json(&self) -> Json {
+        self.step.effects_json()
+    }
+
+    /// Returns the hash of the state after it, where the viewer may know it.
+    pub(crate) fn state_hash(&mut self) -> Option<Digest> {
+        self.viewer.step_hash(self.step)
     }
 
     /// Returns the record to print, with the view of the state after it.

@@ -94,6 +94,7 @@ impl Contract {
         let is_right = match kind {
             "string" => value.is_string(),
             "integer" => value.is_i64() || value.is_u64(),
+            "number" => value.is_number(),
             "boolean" => value.is_boolean(),
             "object" => value.is_object(),
             "any" => true,

@@ -1,0 +1,120 @@
+//! Statistics drawn as a picture, for a terminal and as SVG alike.
+
+use turnfold_core::picture::{Bar, Block, Chip, Picture, TextLine, Tint};
+
+use super::statistics::{Frequency, GroupStatistics, SeatWins, Spread};
+use crate::render::text::counted;
+
+/// The most commands or reasons that are drawn; the others are counted together.
+const ROWS_MAX: usize = 12;
+
+/// The colors of seats, in turn.
+const TINTS: [Tint; 4] = [Tint::First, Tint::Second, Tint::Third, Tint::Fourth];
+
+impl GroupStatistics {
+    /// Draws the statistics.
+    #[must_use]
+    pub fn picture(&self) -> Picture {
+        let mut blocks = vec![Block::Lines(vec![TextLine::plain(self.summary())])];
+        if self.over > 0 {
+            let mut bars: Vec<_> = self.wins.iter().zip(TINTS.iter().cycle()).map(win_bar).collect();
+            if self.draws > 0 {
+                bars.push(bar("draw", self.draws, self.over, Tint::Faint));
+            }
+            section("Wins, with the 95 % interval", bars, &mut blocks);
+        }
+        let classes = self.histogram.iter().map(|class| {
+            let label = if class.from == class.to {
+                class.from.to_string()
+            } else {
+                format!("{}–{}", class.from, class.to)
+            };
+            bar(&label, class.matches, self.matches, Tint::Bright)
+        });
+        section(
+            &format!("Entries in a match: {}", spread(self.lengths, &|count| count.to_string())),
+            classes.collect(),
+            &mut blocks,
+        );
+        if let Some(durations) = self.durations_ms {
+            blocks.push(Block::Lines(vec![TextLine::plain(format!(
+                "Duration: {}",
+                spread(durations, &duration)
+            ))]));
+        }
+        section("Commands", frequency_bars(&self.commands, self.lengths.sum, Tint::First), &mut blocks);
+        section("Outcomes", frequency_bars(&self.outcomes, self.lengths.sum, Tint::Third), &mut blocks);
+        let ignored = self.reasons.iter().map(|reason| reason.count).sum();
+        section(
+            "Why commands were ignored",
+            frequency_bars(&self.reasons, ignored, Tint::Second),
+            &mut blocks,
+        );
+        Picture { blocks }
+    }
+
+    fn summary(&self) -> String {
+        let matches = counted(self.matches, "match", "matches");
+        let entries = counted(self.lengths.sum, "entry", "entries");
+        format!("{}: {matches}, {} over, {entries}", self.group, self.over)
+    }
+}
+
+/// Adds bars below a heading; nothing where there are no bars.
+fn section(heading: &str, bars: Vec<Bar>, blocks: &mut Vec<Block>) {
+    if !bars.is_empty() {
+        blocks.extend([Block::Lines(vec![TextLine::plain(heading)]), Block::Bars(bars)]);
+    }
+}
+
+fn bar(label: &str, value: u64, of: u64, tint: Tint) -> Bar {
+    let percent = (value * 200 + of).checked_div(2 * of).unwrap_or_default();
+    let chips = vec![chip(format!("{percent} %"))];
+    Bar { label: TextLine::plain(label), value, of, tint, chips, target: String::new() }
+}
+
+fn chip(text: String) -> Chip {
+    Chip { text, tint: Tint::Plain, target: String::new() }
+}
+
+fn win_bar((won, tint): (&SeatWins, &Tint)) -> Bar {
+    let mut bar = bar(&won.seat.to_string(), won.wins, won.of, *tint);
+    bar.chips.extend(won.share.map(|share| chip(share.interval())));
+    bar
+}
+
+fn frequency_bars(found: &[Frequency], of: u64, tint: Tint) -> Vec<Bar> {
+    let (shown, rest) = found.split_at(found.len().min(ROWS_MAX));
+    let mut bars: Vec<_> = shown.iter().map(|found| bar(&found.name, found.count, of, tint)).collect();
+    if !rest.is_empty() {
+        let label = format!("{} others", rest.len());
+        bars.push(bar(&label, rest.iter().map(|found| found.count).sum(), of, Tint::Faint));
+    }
+    bars
+}
+
+/// Writes from where to where numbers are, and the middle one.
+fn spread(spread: Spread, shown: &dyn Fn(u64) -> String) -> String {
+    let Spread { least, median, most, .. } = spread;
+    if least == most {
+        return shown(least);
+    }
+    format!("{} to {}, median {}", shown(least), shown(most), shown(median))
+}
+
+/// Writes milliseconds as hours, minutes and seconds, such as `1:02:03`.
+fn duration(ms: u64) -> String {
+    let seconds = ms / 1000;
+    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_hours_minutes_and_seconds() {
+        assert_eq!(duration(3_723_999), "1:02:03");
+        assert_eq!(duration(0), "0:00:00");
+    }
+}

@@ -1,0 +1,7 @@
+//! Many histories at once: as rows of tables, and as statistics.
+
+pub mod statistics;
+pub mod table;
+
+mod chart;
+mod wilson;

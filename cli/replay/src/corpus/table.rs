@@ -1,0 +1,296 @@
+//! Histories as rows of tables: one a match, an entry, an effect, or fields of the view after each entry.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use serde_json::Value;
+use turnfold_core::Outcome;
+
+use crate::error::ReplayError;
+use crate::render::text::printable_json;
+use crate::viewer::seat_history::SeatHistory;
+use crate::viewer::viewed_entry::ViewedEntry;
+
+/// What a row of a table stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TableKind {
+    /// A match.
+    Matches,
+    /// An entry.
+    Entries,
+    /// An effect of an entry.
+    Effects,
+    /// The setup or an entry, with what these paths lead to in the view after it.
+    Fields(Vec<String>),
+}
+
+/// The values of a row with the names of their columns, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableRow(Vec<(Cow<'static, str>, Value)>);
+
+const MATCH: [&str; 13] = [
+    "source",
+    "ruleset",
+    "version",
+    "title",
+    "seats",
+    "entries",
+    "turn",
+    "over",
+    "winner",
+    "result",
+    "first_at_ms",
+    "last_at_ms",
+    "state_hash",
+];
+
+const ENTRY: [&str; 10] = [
+    "source",
+    "seq",
+    "seat",
+    "command",
+    "command_name",
+    "outcome",
+    "reason",
+    "effect_count",
+    "state_hash",
+    "recorded_at_ms",
+];
+
+const EFFECT: [&str; 4] = ["source", "seq", "effect_number", "effect"];
+
+const FIELD: [&str; 2] = ["source", "seq"];
+
+impl TableKind {
+    /// Returns the columns; the rows of effects have further ones, the fields of each effect.
+    #[must_use]
+    pub fn columns(&self) -> Vec<Cow<'static, str>> {
+        let named = |names: &[&'static str]| names.iter().copied().map(Cow::from).collect();
+        match self {
+            Self::Matches => named(&MATCH),
+            Self::Entries => named(&ENTRY),
+            Self::Effects => named(&EFFECT),
+            Self::Fields(paths) => {
+                let mut columns: Vec<_> = named(&FIELD);
+                columns.extend(paths.iter().cloned().map(Cow::from));
+                columns
+            }
+        }
+    }
+
+    /// Makes the rows of a history, with no more than its viewer may know. Returns for each path of
+    /// [`Fields`](Self::Fields) whether some view has it.
+    ///
+    /// # Errors
+    /// What is wrong with the history.
+    pub fn rows(
+        &self,
+        sight: &SeatHistory,
+        take: &mut dyn FnMut(TableRow),
+    ) -> Result<Vec<bool>, ReplayError> {
+        let source = sight.name().up_to(None).to_string();
+        match self {
+            Self::Matches => take(match_row(source, sight)?),
+            Self::Entries => {
+                sight.fold(&mut |seen| take(entry_row(&source, seen)))?;
+            }
+            Self::Effects => {
+                sight.fold(&mut |seen| effect_rows(&source, seen, take))?;
+            }
+            Self::Fields(paths) => return field_rows(&source, paths, sight, take),
+        }
+        Ok(Vec::new())
+    }
+}
+
+fn field_rows(
+    source: &str,
+    paths: &[String],
+    sight: &SeatHistory,
+    take: &mut dyn FnMut(TableRow),
+) -> Result<Vec<bool>, ReplayError> {
+    let (start, mut found) = (sight.start()?, vec![false; paths.len()]);
+    let mut row = |seq: u64, field: &dyn Fn(&str) -> Option<Value>| {
+        let mut row = TableRow::new(&FIELD, [source.into(), seq.into()]);
+        for (path, found) in paths.iter().zip(&mut found) {
+            let value = field(path);
+            *found |= value.is_some();
+            row.0.push((path.clone().into(), value.unwrap_or_default()));
+        }
+        take(row);
+    };
+    row(0, &|path| sight.field(start.as_ref(), path));
+    sight.fold(&mut |seen| row(seen.seq(), &|path| seen.field(path)))?;
+    Ok(found)
+}
+
+fn match_row(source: String, sight: &SeatHistory) -> Result<TableRow, ReplayError> {
+    let (mut first_at_ms, mut last_at_ms) = (None, None);
+    let end = sight.fold(&mut |seen| {
+        last_at_ms = seen.recorded_at_ms();
+        first_at_ms = first_at_ms.or(last_at_ms);
+    })?;
+    let standing = sight.viewer().standing(end.as_ref()).map_or_else(|| sight.standing(), Ok)?;
+    let seats = sight.start()?.players().iter().map(ToString::to_string).collect::<Vec<_>>();
+    let winner = standing.result.as_ref().map(|result| joined(&result.winners));
+    let rules = sight.rules();
+    let values: [Value; 13] = [
+        source.into(),
+        rules.name().into(),
+        rules.version().into(),
+        sight.title().into(),
+        seats.join(" ").into(),
+        sight.head().into(),
+        standing.turn_number.into(),
+        standing.result.is_some().into(),
+        winner.filter(|winner| !winner.is_empty()).into(),
+        standing.result.map(|result| result.to_string()).into(),
+        first_at_ms.into(),
+        last_at_ms.into(),
+        sight.state_hash(end.as_ref()).map(|hash| hash.to_string()).into(),
+    ];
+    Ok(TableRow::new(&MATCH, values))
+}
+
+fn joined(seats: &[impl ToString]) -> String {
+    seats.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+fn entry_row(source: &str, seen: &mut ViewedEntry<'_>) -> TableRow {
+    let (command, outcome) = (seen.command(), seen.outcome());
+    let values: [Value; 10] = [
+        source.into(),
+        seen.seq().into(),
+        seen.seat().to_string().into(),
+        command.as_str().into(),
+        command_name(&command).into(),
+        outcome.kind().into(),
+        outcome.code().into(),
+        outcome.effects().count().into(),
+        seen.state_hash().map(|hash| hash.to_string()).into(),
+        seen.recorded_at_ms().into(),
+    ];
+    TableRow::new(&ENTRY, values)
+}
+
+/// Returns the first word of a command, which names what it does.
+pub(super) fn command_name(command: &str) -> &str {
+    command.split(' ').next().unwrap_or_default()
+}
+
+/// Makes the rows of an entry's effects. A field of an effect that has the name of another column goes by `effect.NAME`.
+fn effect_rows(source: &str, seen: &mut ViewedEntry<'_>, take: &mut dyn FnMut(TableRow)) {
+    let effects: Vec<serde_json::Map<String, Value>> = match seen.outcome() {
+        Outcome::Applied(_) => serde_json::from_str(&seen.effects_json()).unwrap_or_default(),
+        _ => return,
+    };
+    for (number, mut effect) in (1_u64..).zip(effects) {
+        let name = effect.shift_remove("effect").unwrap_or_default();
+        let mut row = TableRow::new(&EFFECT, [source.into(), seen.seq().into(), number.into(), name]);
+        row.0.extend(effect.into_iter().map(|(field, value)| {
+            let is_taken = EFFECT.contains(&field.as_str());
+            (if is_taken { format!("effect.{field}") } else { field }.into(), value)
+        }));
+        take(row);
+    }
+}
+
+impl TableRow {
+    fn new<const N: usize>(columns: &[&'static str; N], values: [Value; N]) -> Self {
+        Self(columns.iter().copied().map(Cow::from).zip(values).collect())
+    }
+
+    /// Returns the values with their columns.
+    #[must_use]
+    pub fn cells(&self) -> &[(Cow<'static, str>, Value)] {
+        &self.0
+    }
+
+    /// Writes the row as a line of JSON.
+    pub fn write_json(&self, out: &mut String) {
+        out.push('{');
+        for (index, (column, value)) in self.0.iter().enumerate() {
+            begin_cell(index, out);
+            let name = Value::from(&**column).to_string();
+            let _ = write!(out, "{}:{}", printable_json(&name), printable_json(&value.to_string()));
+        }
+        out.push_str("}\n");
+    }
+
+    /// Writes the row as a line of CSV.
+    pub fn write_csv(&self, out: &mut String) {
+        write_csv(self.0.iter().map(|(_, value)| value), out);
+    }
+}
+
+/// Writes the names of columns as the first line of CSV.
+pub fn write_csv_header(columns: &[Cow<'static, str>], out: &mut String) {
+    for (index, column) in columns.iter().enumerate() {
+        begin_cell(index, out);
+        write_csv_text(column, out);
+    }
+    out.push('\n');
+}
+
+/// Writes values as a line of CSV, as RFC 4180 describes it but for the line feed at its end: text with quotes where it
+/// needs them, numbers and booleans as they are, lists and objects as JSON, and nothing for null.
+pub fn write_csv<'a>(values: impl IntoIterator<Item = &'a Value>, out: &mut String) {
+    for (index, value) in values.into_iter().enumerate() {
+        begin_cell(index, out);
+        match value {
+            Value::Null => {}
+            Value::String(text) => write_csv_text(text, out),
+            Value::Bool(_) | Value::Number(_) => {
+                let _ = write!(out, "{value}");
+            }
+            Value::Array(_) | Value::Object(_) => write_csv_text(&value.to_string(), out),
+        }
+    }
+    out.push('\n');
+}
+
+fn begin_cell(index: usize, out: &mut String) {
+    if index > 0 {
+        out.push(',');
+    }
+}
+
+/// Writes a text; an empty one in quotes, since a cell without anything is null.
+fn write_csv_text(text: &str, out: &mut String) {
+    let is_plain = !text.is_empty() && !text.contains(['"', ',', '\r', '\n']) && text.trim() == text;
+    if is_plain {
+        out.push_str(text);
+        return;
+    }
+    out.push('"');
+    out.push_str(&text.replace('"', "\"\""));
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(value: &Value, expected: &str) {
+        let mut line = String::new();
+        write_csv([value, &Value::Null], &mut line);
+        assert_eq!(line, format!("{expected},\n"), "{value}");
+    }
+
+    #[test]
+    fn csv_quotes_what_needs_quotes() {
+        check(&json!("plain text"), "plain text");
+        check(&json!("a,b"), "\"a,b\"");
+        check(&json!("a \"b\""), "\"a \"\"b\"\"\"");
+        check(&json!("two\nlines\r"), "\"two\nlines\r\"");
+        check(&json!(""), "\"\"");
+        check(&json!(" edge"), "\" edge\"");
+        check(&Value::Null, "");
+        check(&json!(-7), "-7");
+        check(&json!(true), "true");
+        check(&json!([1, 2]), "\"[1,2]\"");
+        check(&json!({"a": "b"}), "\"{\"\"a\"\":\"\"b\"\"}\"");
+    }
+}

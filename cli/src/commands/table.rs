@@ -1,0 +1,239 @@
+//! `turnfold table`: many matches as rows for other programs.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Write};
+use std::path::Path;
+
+use clap::ValueEnum;
+use serde_json::{Map, Value, json};
+use turnfold_replay::corpus::table::{TableKind, TableRow, write_csv, write_csv_header};
+use turnfold_replay::{SeatHistory, Viewer, search::path::check_path};
+
+use crate::context::Context;
+use crate::corpus::{Corpus, CorpusArgs};
+use crate::failure::{ExitStatus, Failure};
+use crate::files::{NewFile, temporary_dir, write_whole_from};
+use crate::output::{Output, counted};
+
+/// Write many matches as a table
+///
+/// Writes CSV or JSON lines, one row for each match, entry or effect, or for what `--field` leads to in the view after the
+/// setup and each entry. The name of the file chooses the form; standard output takes CSV, or JSON lines with
+/// `--format json`. In CSV, lists and objects are JSON, and an empty cell is null. If a log cannot be read, no file is written.
+///
+/// With `--as p1`, the table has only what p1 may know, and entries are counted as in `log`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  turnfold table matches games -o matches.csv\n  \
+    turnfold table fields games --field /turn --field /phase -o fields.jsonl\n\
+    Parquet: `duckdb -c \"COPY (FROM 'entries.csv') TO 'entries.parquet'\"`")]
+pub(crate) struct Args {
+    /// What a row stands for
+    #[arg(value_enum, value_name = "ROWS")]
+    rows: Rows,
+
+    #[command(flatten)]
+    corpus: CorpusArgs,
+
+    /// For `fields`: a path into the view; one column each
+    #[arg(long = "field", value_name = "PATH", required_if_eq("rows", "fields"))]
+    fields: Vec<String>,
+
+    /// Whose view to write
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Viewer::HOST)]
+    viewer: Viewer,
+
+    #[command(flatten)]
+    file: NewFile,
+}
+
+/// What a row stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Rows {
+    /// A match
+    Matches,
+    /// An entry
+    Entries,
+    /// An effect of an entry, with its fields as columns
+    Effects,
+    /// The setup or an entry, with fields of the view after it
+    Fields,
+}
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RowFormat {
+    Csv,
+    JsonLines,
+}
+
+/// Where text goes.
+type Sink<'a> = dyn FnMut(&str) -> Result<(), Failure> + 'a;
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let kind = args.kind()?;
+    let path = args.file.path()?;
+    let corpus = args.corpus.corpus(context)?;
+    let output = &mut context.output;
+    let Some(path) = path else {
+        let format = if output.is_json() { RowFormat::JsonLines } else { RowFormat::Csv };
+        write(&kind, format, corpus, args.viewer, &mut |text| Ok(print(text, output)?))?;
+        return Ok(ExitStatus::Yes);
+    };
+    let format = RowFormat::of(path)?;
+    let rows = write_whole_from(path, |file| {
+        let mut file = BufWriter::new(file);
+        let failed = |cause| Failure::trouble(format!("cannot write `{}`: {cause}", path.display()));
+        let rows = write(&kind, format, corpus, args.viewer, &mut |text| {
+            file.write_all(text.as_bytes()).map_err(failed)
+        })?;
+        file.flush().map_err(failed)?;
+        Ok(rows)
+    })?;
+    let file = path.display().to_string();
+    output.answer(&json!({ "rows": rows, "file": file }), || {
+        vec![format!("wrote {} to `{file}`", counted(rows, "row", "rows")).into()]
+    })
+}
+
+/// Prints rows byte for byte, but to a terminal with nothing unprintable in them.
+fn print(rows: &str, output: &mut Output) -> io::Result<()> {
+    if io::stdout().is_terminal() {
+        return output.text(rows);
+    }
+    output.flush()?;
+    io::stdout().lock().write_all(rows.as_bytes())
+}
+
+impl Args {
+    fn kind(&self) -> Result<TableKind, Failure> {
+        if self.rows != Rows::Fields && !self.fields.is_empty() {
+            return Err(Failure::usage("`--field` is for `table fields`"));
+        }
+        self.fields.iter().try_for_each(|path| check_path(path)).map_err(Failure::usage)?;
+        Ok(match self.rows {
+            Rows::Matches => TableKind::Matches,
+            Rows::Entries => TableKind::Entries,
+            Rows::Effects => TableKind::Effects,
+            Rows::Fields => TableKind::Fields(self.fields.clone()),
+        })
+    }
+}
+
+impl RowFormat {
+    fn of(path: &Path) -> Result<Self, Failure> {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("csv") => Ok(Self::Csv),
+            Some("jsonl") => Ok(Self::JsonLines),
+            Some("parquet") => {
+                let message = format!("cannot write `{}`: there is no Parquet in this build", path.display());
+                Err(Failure::usage(message).hint(
+                    "write `table.csv`, then `duckdb -c \"COPY (FROM 'table.csv') TO 'table.parquet'\"`",
+                ))
+            }
+            _ => {
+                let message = format!("cannot tell what to write into `{}`", path.display());
+                Err(Failure::usage(message).hint("name a file that ends in `.csv` or `.jsonl`"))
+            }
+        }
+    }
+}
+
+/// Writes the table and returns how many rows it has.
+fn write(
+    kind: &TableKind,
+    format: RowFormat,
+    corpus: Corpus,
+    viewer: Viewer,
+    sink: &mut Sink<'_>,
+) -> Result<u64, Failure> {
+    match (format, kind) {
+        (RowFormat::Csv, TableKind::Effects) => write_effects(corpus, viewer, sink),
+        (RowFormat::Csv, _) => {
+            let mut header = String::new();
+            write_csv_header(&kind.columns(), &mut header);
+            sink(&header)?;
+            write_rows(kind, corpus, viewer, &|row, out| row.write_csv(out), sink)
+        }
+        (RowFormat::JsonLines, _) => write_rows(kind, corpus, viewer, &|row, out| row.write_json(out), sink),
+    }
+}
+
+/// Writes the rows of each log, many logs at once and in order. Some view must have each path of `fields`.
+fn write_rows(
+    kind: &TableKind,
+    corpus: Corpus,
+    viewer: Viewer,
+    line: &(dyn Fn(&TableRow, &mut String) + Sync),
+    sink: &mut Sink<'_>,
+) -> Result<u64, Failure> {
+    let look = |sight: SeatHistory| {
+        let (mut text, mut rows) = (String::new(), 0_u64);
+        let found = kind.rows(&sight, &mut |row| {
+            rows += 1;
+            line(&row, &mut text);
+        })?;
+        Ok((text, rows, found))
+    };
+    let (mut rows, mut found) = (0, Vec::new());
+    corpus.each(viewer, look, |_, (text, more, found_here)| {
+        rows += more;
+        found.resize(found_here.len(), false);
+        found.iter_mut().zip(found_here).for_each(|(found, here)| *found |= here);
+        sink(&text)
+    })?;
+    if let TableKind::Fields(paths) = kind
+        && let Some((path, _)) = paths.iter().zip(found).find(|(_, found)| !found)
+    {
+        return Err(Failure::usage(format!("`{path}` is nowhere in the view, after any entry")));
+    }
+    Ok(rows)
+}
+
+/// Writes effects as CSV. Which fields they have, and so the columns, is known only at the end; until then the rows
+/// wait in a file.
+fn write_effects(corpus: Corpus, viewer: Viewer, sink: &mut Sink<'_>) -> Result<u64, Failure> {
+    let failed = |cause| Failure::trouble(format!("cannot write a temporary file: {cause}"));
+    let dir = temporary_dir().map_err(failed)?;
+    let path = dir.path().join("effects.jsonl");
+    let mut file = BufWriter::new(File::create(&path).map_err(failed)?);
+    let mut columns = TableKind::Effects.columns();
+    let look = |sight: SeatHistory| {
+        let (mut text, mut rows, mut named) = (String::new(), 0_u64, Vec::<Cow<'static, str>>::new());
+        TableKind::Effects.rows(&sight, &mut |row| {
+            rows += 1;
+            row.write_json(&mut text);
+            add_columns(row.cells().iter().map(|(column, _)| column), &mut named);
+        })?;
+        Ok((text, rows, named))
+    };
+    let mut rows = 0;
+    corpus.each(viewer, look, |_, (text, more, named)| {
+        rows += more;
+        add_columns(&named, &mut columns);
+        file.write_all(text.as_bytes()).map_err(failed)
+    })?;
+    file.into_inner().map_err(|error| failed(error.into_error()))?;
+    let mut text = String::new();
+    write_csv_header(&columns, &mut text);
+    for line in BufReader::new(File::open(&path).map_err(failed)?).lines() {
+        let row: Map<String, Value> =
+            serde_json::from_str(&line.map_err(failed)?).map_err(|cause| failed(cause.into()))?;
+        write_csv(columns.iter().map(|column| row.get(&**column).unwrap_or(&Value::Null)), &mut text);
+        sink(&text)?;
+        text.clear();
+    }
+    sink(&text)?;
+    Ok(rows)
+}
+
+fn add_columns<'a>(
+    named: impl IntoIterator<Item = &'a Cow<'static, str>>,
+    columns: &mut Vec<Cow<'static, str>>,
+) {
+    for column in named {
+        if !columns.contains(column) {
+            columns.push(column.clone());
+        }
+    }
+}
