@@ -1,7 +1,11 @@
 //! Where the store is: in a directory, in a database, or behind a service, which has an origin.
 
+use std::env;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fs;
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 #[cfg(feature = "postgres")]
 pub(crate) use turnfold_store::FleetAddress;
@@ -12,6 +16,9 @@ use crate::remote::origin::SafeOrigin;
 /// A build without databases has no address of one.
 #[cfg(not(feature = "postgres"))]
 pub(crate) type FleetAddress = std::convert::Infallible;
+
+/// The directory of the store where nothing names another.
+pub(crate) const DEFAULT_DIR: &str = ".turnfold";
 
 /// The value of `--store`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +48,28 @@ impl StoreAddress {
             _ => Ok(Self::Dir(value.into())),
         }
     }
+}
+
+impl StoreAddress {
+    /// Finds the store in this directory or in the nearest one above it that has one, as git does; `.turnfold` if none
+    /// has. A store above that belongs to another user is not used.
+    pub(crate) fn nearest() -> Self {
+        let here = PathBuf::from(DEFAULT_DIR);
+        if here.exists() {
+            return Self::Dir(here);
+        }
+        let current = env::current_dir().unwrap_or_default();
+        let mut above = current.ancestors().skip(1).map(|dir| dir.join(DEFAULT_DIR));
+        Self::Dir(above.find(|dir| dir.is_dir()).filter(|dir| is_own(dir)).unwrap_or(here))
+    }
+}
+
+/// Returns `true` if a directory belongs to the user of this process.
+fn is_own(dir: &Path) -> bool {
+    #[cfg(unix)]
+    return fs::metadata(dir).is_ok_and(|found| found.uid() == rustix::process::geteuid().as_raw());
+    #[cfg(not(unix))]
+    fs::metadata(dir).is_ok()
 }
 
 /// Says that a part is not in this build.

@@ -113,7 +113,11 @@ impl From<StoreError> for Failure {
         if error.is_damage() {
             return Self::damage(error.to_string());
         }
-        Self::new(error.kind().into(), error.to_string()).maybe_hint(store_hint(&error))
+        let mut failure = Self::new(error.kind().into(), error.to_string()).maybe_hint(store_hint(&error));
+        if let StoreError::NoSuchMatch { match_name } = error {
+            failure.missing_match = Some(match_name);
+        }
+        failure
     }
 }
 

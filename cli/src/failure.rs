@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use serde_json::{Value, json};
 use turnfold_replay::{InputError, ReplayError, fault::catch, program, render::text::shortened};
-use turnfold_store::ErrorKind;
+use turnfold_store::{ErrorKind, MatchName};
 
 /// The longest message of a failure in JSON, next to its hint and kind.
 const MESSAGE_CHARACTERS_MAX: usize = 400;
@@ -57,6 +57,8 @@ pub(crate) struct Failure {
     message: String,
     /// Where the store is that is damaged, if that is what went wrong.
     damaged: Option<DamagedStore>,
+    /// The match that is not there, if that is what went wrong.
+    pub(crate) missing_match: Option<MatchName>,
     hint: Option<String>,
 }
 
@@ -80,7 +82,7 @@ impl DamagedStore {
 
 impl Failure {
     pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), damaged: None, hint: None }
+        Self { kind, message: message.into(), damaged: None, missing_match: None, hint: None }
     }
 
     pub(crate) fn negative(message: impl Into<String>) -> Self {

@@ -6,11 +6,13 @@ use std::path::PathBuf;
 
 use clap::builder::styling::Styles;
 use clap::builder::{OsStringValueParser, StyledStr, TypedValueParser};
+use clap::parser::ValueSource;
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use turnfold_replay::program;
 
-use crate::address::StoreAddress;
+use crate::address::{self, StoreAddress};
+use crate::colors::Colors;
 use crate::commands;
 use crate::guides::{GROUPS, GUIDES, Guide};
 use crate::output::Format;
@@ -48,7 +50,7 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 pub(crate) struct GlobalArgs {
     /// Directory of the store, or the URL of a database or service
-    #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR|URL", env = "TURNFOLD_STORE", default_value = ".turnfold",
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR|URL", env = "TURNFOLD_STORE", default_value = address::DEFAULT_DIR,
         value_parser = OsStringValueParser::new().try_map(StoreAddress::read))]
     pub(crate) store: StoreAddress,
 
@@ -67,6 +69,10 @@ pub(crate) struct GlobalArgs {
     /// Print more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
     #[arg(short, long, global = true, help_heading = GLOBAL, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
+
+    /// When to use colors
+    #[arg(long, global = true, help_heading = GLOBAL, value_enum, value_name = "WHEN", default_value_t = Colors::Auto)]
+    pub(crate) color: Colors,
 
     /// Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
     #[arg(long, global = true, help_heading = GLOBAL)]
@@ -155,7 +161,11 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<Args, clap::Error> {
     }
     let mut grammar = grammar();
     let matches = grammar.try_get_matches_from_mut(args)?;
-    Args::from_arg_matches(&matches).map_err(|error| error.format(&mut grammar))
+    let mut args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut grammar))?;
+    if matches.value_source("store") == Some(ValueSource::DefaultValue) {
+        args.global.store = StoreAddress::nearest();
+    }
+    Ok(args)
 }
 
 /// Writes the help of the whole program, which clap would list without groups and guides.

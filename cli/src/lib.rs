@@ -26,6 +26,7 @@
 mod address;
 mod advice;
 mod clock;
+mod colors;
 mod commands;
 mod completion;
 mod context;
@@ -46,10 +47,12 @@ mod signals;
 mod stderr;
 #[cfg(feature = "stepper")]
 mod stepper;
+mod suggestion;
 mod verdict;
 
 use std::env;
 use std::ffi::OsString;
+use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
@@ -65,6 +68,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind};
 use crate::grammar::Args;
 use crate::output::{Format, Output};
+use crate::pager::Pager;
 
 /// Runs the command line on the arguments of the process, for the rulesets of turnfold, and returns its exit code.
 #[must_use]
@@ -90,11 +94,13 @@ fn run_as_named(args: Vec<OsString>, registry: Registry) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let asked = grammar::format_asked_for(args.iter().cloned());
+    let may_page = !args.iter().any(|arg| arg == "--no-pager");
     panic::set_hook(Box::new(move |panic| stderr::error(&Failure::internal(panic), asked)));
     let args = match grammar::parse(args) {
         Ok(args) => args,
-        Err(error) => return usage(&error, asked),
+        Err(error) => return usage(&error, asked, may_page),
     };
+    args.global.color.choose();
     log_to_stderr(args.global.verbose, matches!(args.command, commands::Command::Serve(_)));
     let format = args.global.format;
     match panic::catch_unwind(AssertUnwindSafe(|| {
@@ -122,14 +128,16 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
         context.output.page()?;
     }
     let answer = commands::run(&command, &mut context);
-    let answer = answer.map_err(|failure| failure.in_store(context.damaged_store()))?;
+    let answer = answer.map_err(|failure| failure.in_store(context.damaged_store()));
+    let answer = answer.map_err(|failure| suggestion::about_match(failure, &context))?;
     context.output.flush()?;
     Ok(answer)
 }
 
 /// Prints help and version as asked, and says in one line what is wrong with unusable arguments.
-fn usage(error: &clap::Error, format: Format) -> ExitCode {
+fn usage(error: &clap::Error, format: Format, may_page: bool) -> ExitCode {
     match error.kind() {
+        ErrorKind::DisplayHelp if may_page && page_help(error) => ExitCode::SUCCESS,
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match error.print() {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => ExitCode::from(Failure::from(error).exit_code()),
@@ -148,6 +156,16 @@ fn usage(error: &clap::Error, format: Format) -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Shows help in a pager; returns `false` if there is none, or no terminal.
+fn page_help(error: &clap::Error) -> bool {
+    let Ok(Some((pager, mut stdin))) = Pager::start() else { return false };
+    // Who has read enough closes the pager.
+    let _ = write!(stdin, "{}", error.render().ansi()).and_then(|()| stdin.flush());
+    drop(stdin);
+    drop(pager);
+    true
 }
 
 /// Takes what is wrong and the tips from clap's message, and leaves out its usage section.

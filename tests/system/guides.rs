@@ -34,6 +34,35 @@ fn the_guide_to_your_own_game_shows_what_its_commands_print() {
     }
 }
 
+/// What `duckdb -csv -noheader -c SQL` does, with DuckDB from PyPI.
+const DUCKDB: &str = "duckdb() { python3 -c 'import csv, duckdb, sys
+csv.writer(sys.stdout, lineterminator=\"\\n\").writerows(duckdb.sql(sys.argv[1]).fetchall())' \"$4\"; }\n";
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn the_guide_to_analysis_answers_its_questions_by_duckdb_and_jq() {
+    let document = Document::read("docs/guide/analysis.md");
+    let sandbox = Sandbox::new();
+    for line in commands(document.blocks("console")[0]) {
+        assert!(sandbox.shell(line).status.success(), "{line}");
+    }
+    for (word, version, prelude) in
+        [("console jq", "jq --version", ""), ("console duckdb", "python3 -c 'import duckdb'", DUCKDB)]
+    {
+        if sandbox.shell(version).status.success() {
+            run_blocks(&document, word, &sandbox, prelude);
+        } else {
+            eprintln!("SKIPPED: `{word}` of the guide, since `{version}` fails");
+        }
+    }
+    let answers = |word: &str| {
+        let blocks = document.blocks(word).into_iter().take(10);
+        let answers = blocks.map(|block| block.lines().skip(1).collect::<Vec<_>>().join("\n"));
+        answers.map(|answer| answer.replace(['[', ']', '"'], "")).collect::<Vec<_>>()
+    };
+    assert_eq!(answers("console jq"), answers("console duckdb"));
+}
+
 /// Runs the `service` blocks in one shell, next to the service that their first line starts.
 #[test]
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]

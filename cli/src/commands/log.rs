@@ -3,6 +3,7 @@
 mod raw;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::mem;
 
 use regex_lite::{Regex, RegexBuilder};
 use turnfold_core::{Digest, Seat};
@@ -14,6 +15,7 @@ use turnfold_replay::{
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::limits::PATTERN_BYTES_MAX;
+use crate::output::Output;
 #[cfg(feature = "serve")]
 use crate::remote::look::{self, require_unused};
 
@@ -90,6 +92,26 @@ impl Args {
     }
 }
 
+/// Prints the entries as they are folded, so that a long log takes little memory.
+fn print_all(args: &Args, viewer: Viewer, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let blank = Output::new(context.output.format(), false);
+    let mut output = mem::replace(&mut context.output, blank);
+    let mut printed = Ok(());
+    let looked = look_at_last(viewer, args.tail(), &args.range.source, context, &mut |seen| {
+        if printed.is_err() {
+            return;
+        }
+        let line = seen.logged_record();
+        if args.looks_for(&line.record) {
+            printed = output.show(&line, || vec![render::logged(&line, args.times)]);
+        }
+    });
+    context.output = output;
+    printed?;
+    looked?;
+    Ok(ExitStatus::Yes)
+}
+
 /// Returns the link after each entry that is printed, if links are asked for.
 fn links(
     args: &Args,
@@ -132,6 +154,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         if matches!(args.range.source, SourceName::File(_)) {
             return Err(Failure::usage("a replay file has no links"));
         }
+    }
+    if args.last.is_none() && !args.links {
+        return print_all(args, viewer, context);
     }
     let last = usize::try_from(args.last.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
     let mut lines = VecDeque::new();

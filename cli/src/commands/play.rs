@@ -8,8 +8,8 @@ use turnfold_replay::session::play::{
     self, AcceptedCall, PlayCall, PlayCaller, PlayOutcome, PlayStand, RepeatedCall,
 };
 use turnfold_replay::{
-    History, NotPlayed, Position, RejectedLine, ReplayError, Revision, Roller, ScriptLine, SeatHistory,
-    Sources, Tail, Viewer, history::position::keep_snapshots, render::NothingPlayed,
+    History, NotPlayed, Position, Record, RejectedLine, ReplayError, Revision, Roller, ScriptLine,
+    SeatHistory, Sources, Tail, Viewer, history::position::keep_snapshots, program, render::NothingPlayed,
 };
 use turnfold_store::{IdempotencyKey, NewEntries, Store, StoreReader};
 
@@ -156,6 +156,16 @@ impl PlayCaller for Player<'_> {
 }
 
 impl Args {
+    /// Returns what was meant by words that were given without quotes, as commands of their own.
+    fn whole_command(&self, record: &Record, index: usize) -> Option<String> {
+        let words = self.commands.get(index..).filter(|words| words.len() > 1)?;
+        let are_words = words.iter().all(|word| !word.contains(' '));
+        let is_malformed = record.outcome.code() == Some("malformed");
+        let words = words.iter().map(String::as_str).collect::<Vec<_>>();
+        (are_words && is_malformed)
+            .then(|| format!("{} play {} \"{}\"", program::name(), self.revision, words.join(" ")))
+    }
+
     fn viewer(&self) -> Viewer {
         self.viewer.unwrap_or(Viewer::HOST)
     }
@@ -188,6 +198,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         PlayOutcome::Rejected { rejected: RejectedLine { index, record }, reason } => {
             context.output.record(&record)?;
             context.output.flush()?;
+            if let Some(whole) = args.whole_command(&record, index) {
+                let failure = failure(&reason, args.viewer, None);
+                return Err(failure.hint(format!("a command with spaces needs quotes: `{whole}`")));
+            }
             let place = lines.get(index).and_then(|line| files::place_in_script(line, args.script.as_ref()));
             return Err(failure(&reason, args.viewer, place));
         }

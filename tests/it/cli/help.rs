@@ -89,6 +89,7 @@ Get to know turnfold:
 Guides, for `turnfold help GUIDE`:
   playing        Play, branch and compare matches at a terminal
   debugging      Find a bug, keep it fixed, run golden logs in CI
+  analysis       Ask, count and tabulate many matches
   your-own-game  Write the rules of a game of your own
   auditing       Sign, witness and audit matches
   mail-host      Host a match by mail
@@ -125,6 +126,16 @@ Options:
 
   -v, --verbose...
           Print more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
+
+      --color <WHEN>
+          When to use colors
+
+          Possible values:
+          - auto:   On a terminal, unless a variable such as `NO_COLOR` forbids them
+          - always: Always
+          - never:  Never
+          
+          [default: auto]
 
       --no-pager
           Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
@@ -180,6 +191,10 @@ Options for scripts and shared matches:
           the first
 
 Dice options:
+      --no-auto-roll
+          Do not make due rolls
+
+      --dice <SOURCE>
 ...
 Example: turnfold play duel 'p1: click 0,2' 'p1: move 0,1'
 $ turnfold --version

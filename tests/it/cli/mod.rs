@@ -20,6 +20,7 @@ mod fair;
 mod find;
 mod header;
 mod help;
+mod hints;
 #[cfg(unix)] // pipes, devices and limits of memory
 mod hostile;
 mod impact;

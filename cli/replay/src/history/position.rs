@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry, Step};
-use turnfold_store::{BranchName, Genesis, MatchName, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader};
+use turnfold_store::{
+    BranchName, Entries, Genesis, MatchName, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader,
+};
 
 use crate::error::ReplayError;
 use crate::history::Sources;
@@ -28,6 +30,9 @@ pub struct Position {
     /// The entries that follow the state.
     pub entries: Vec<LogEntry>,
 }
+
+/// How many entries are held at a time where a history is shown.
+const RUN: usize = 1024;
 
 /// The entries wanted at the end of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +104,44 @@ impl Position {
         build: Option<&Digest>,
         keeper: Option<&Store>,
     ) -> Result<Self, ReplayError> {
+        let (position, entries) = Self::before_stored(tail, revision, registry, store, build, keeper)?;
+        let entries = entries.map(|entry| entry.map(LogEntry::from)).collect::<Result<_, _>>()?;
+        Ok(Self { entries, ..position })
+    }
+
+    /// Shows the last entries of a revision as the host sees them. It holds few of them at a time, so that a long history
+    /// takes little memory.
+    ///
+    /// # Errors
+    /// As for [`before`](Self::before) and [`fold`](Self::fold), once the entries before the error have been shown.
+    pub(crate) fn show_last(
+        tail: Tail,
+        revision: &Revision,
+        sources: &dyn Sources,
+        observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
+    ) -> Result<(), ReplayError> {
+        let (store, build) = (sources.read_store()?, sources.build());
+        let (mut position, mut entries) =
+            Self::before_stored(tail, revision, sources.registry(), &store, build.as_ref(), None)?;
+        loop {
+            let run = entries.by_ref().take(RUN).map(|entry| entry.map(LogEntry::from));
+            position.entries = run.collect::<Result<_, _>>()?;
+            if position.entries.is_empty() {
+                return Ok(());
+            }
+            position.fold(observe)?;
+        }
+    }
+
+    /// Seeks the state before the last entries of a revision, and returns it without them, and the entries.
+    fn before_stored<'s>(
+        tail: Tail,
+        revision: &Revision,
+        registry: &Registry,
+        store: &'s StoreReader,
+        build: Option<&Digest>,
+        keeper: Option<&Store>,
+    ) -> Result<(Self, Entries<'s>), ReplayError> {
         let Revision { match_name, branch, seq } = revision;
         let beginning = store.read(match_name, branch, Some(0))?;
         let rules = rules_of(&beginning.genesis, revision, registry)?;
@@ -125,8 +168,7 @@ impl Position {
                 keeper.keep_snapshot(match_name, branch, &snapshot, build)?;
             }
         }
-        let entries = entries.map(|entry| entry.map(LogEntry::from)).collect::<Result<_, _>>()?;
-        Ok(Self { name, rules, dice, head: beginning.head, state, entries })
+        Ok((Self { name, rules, dice, head: beginning.head, state, entries: Vec::new() }, entries))
     }
 
     fn of_line(tail: Tail, mut line: History) -> Result<Self, ReplayError> {

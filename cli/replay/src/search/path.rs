@@ -78,10 +78,15 @@ impl There {
     /// Finds the name of a field that is most like another.
     fn name_like(&self, other: &str) -> Option<&str> {
         let Self::Fields(names) = self else { return None };
-        let likely = names.iter().map(|name| (strsim::jaro_winkler(name, other), name.as_str()));
-        let likely = likely.filter(|(likeness, _)| *likeness >= LIKENESS_MIN);
-        likely.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, name)| name)
+        name_like(names.iter().map(String::as_str), other)
     }
+}
+
+/// Finds the name that is most like another.
+pub fn name_like<'a>(names: impl IntoIterator<Item = &'a str>, other: &str) -> Option<&'a str> {
+    let likely = names.into_iter().map(|name| (strsim::jaro_winkler(name, other), name));
+    let likely = likely.filter(|(likeness, _)| *likeness >= LIKENESS_MIN);
+    likely.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, name)| name)
 }
 
 impl fmt::Display for Lost {

@@ -368,8 +368,10 @@ pub fn look_at_last(
     sources: &dyn Sources,
     observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
 ) -> Result<(), ReplayError> {
-    if viewer.see_all() && matches!(name, SourceName::Revision(_)) {
-        return Position::before(tail, name, sources)?.fold(observe);
+    if viewer.see_all()
+        && let SourceName::Revision(revision) = name
+    {
+        return Position::show_last(tail, revision, sources, observe);
     }
     let sight = SeatHistory::load(viewer, name, sources)?;
     let passed = tail.before(name, sight.head())?;

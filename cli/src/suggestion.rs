@@ -1,0 +1,24 @@
+//! What may have been meant by the name of a match that is not there.
+
+use turnfold_replay::Sources;
+use turnfold_replay::search::path::name_like;
+
+use crate::context::Context;
+use crate::failure::Failure;
+
+/// Adds to a failure about a match that is not there what may have been meant: a bundle, or a match with a name like it.
+pub(crate) fn about_match(failure: Failure, context: &Context) -> Failure {
+    let Some(name) = failure.missing_match.clone() else { return failure };
+    let name = name.as_str();
+    if ["bundle", "tfb"].iter().any(|end| name.rsplit_once('.').is_some_and(|(_, found)| found == *end)) {
+        return failure
+            .hint(format!("`turnfold audit {name}` checks a bundle, `turnfold import {name}` takes it in"));
+    }
+    let Ok(matches) = context.read_store().and_then(|store| Ok(store.matches()?)) else { return failure };
+    match name_like(matches.iter().map(|found| found.name.as_str()), name) {
+        Some(like) => {
+            failure.hint(format!("did you mean `{like}`? `turnfold matches` lists those there are"))
+        }
+        None => failure,
+    }
+}
