@@ -9,6 +9,7 @@ mod cases;
 mod driver;
 mod played;
 mod relay;
+mod replies;
 pub(super) mod rules;
 mod turns;
 
@@ -55,6 +56,12 @@ fn pm_9_to_21_random_correspondences_go_as_the_model_says() {
         "ignored gone",
         "ignored no_such_seat",
         "rejected not_in_terms",
+        "plain applied",
+        "plain not_taken",
+        "plain unknown_code",
+        "plain answered",
+        "plain ignored no_such_seat",
+        "rejected bad_signature",
         "ignored late",
         "ignored not_as_sealed",
         "ignored not_due",
@@ -68,7 +75,7 @@ fn pm_9_to_21_random_correspondences_go_as_the_model_says() {
         assert!(outcomes.contains_key(outcome), "{outcome}: {tally}");
     }
     // These are rare.
-    for outcome in ["ignored not_later", "rejected unseen_stand"] {
+    for outcome in ["ignored not_later", "rejected unseen_stand", "plain rejected hosted_first"] {
         assert!(count < 10 * FEW || outcomes.contains_key(outcome), "{outcome}: {tally}");
     }
     assert!(results.contains_key("played") && results.contains_key("p1"), "{tally}");

@@ -56,8 +56,12 @@ pub(crate) fn terms(chance: &mut DiceStream) -> (Terms, Setup) {
         patience: u32::from(!one_in(4)) * chance.draw(1, 3).unsigned_abs(),
         hours: chance.draw(1, 80).unsigned_abs().into(),
         absences: chance.draw(0, 4).unsigned_abs().into(),
+        plain: Vec::new(),
     };
-    (terms, setup)
+    // A seal needs a key, and the host has one.
+    let mut plain: Vec<usize> = (0..usize::from(seats)).filter(|_| chance.draw(1, 3) == 1).collect();
+    plain.retain(|seat| !terms.sealed && !terms.hosted.contains(seat));
+    (Terms { plain, ..terms }, setup)
 }
 
 pub(crate) fn toml(terms: &Terms, setup: &Setup) -> String {
@@ -65,20 +69,24 @@ pub(crate) fn toml(terms: &Terms, setup: &Setup) -> String {
         let quoted: Vec<_> = commands.iter().map(|command| format!("\"{command}\"")).collect();
         format!("[{}]", quoted.join(", "))
     };
-    let hosted: Vec<_> = terms.hosted.iter().map(|seat| format!("\"p{}\"", seat + 1)).collect();
+    let seats = |seats: &[usize]| {
+        let quoted: Vec<_> = seats.iter().map(|seat| format!("\"p{}\"", seat + 1)).collect();
+        quoted.join(", ")
+    };
     format!(
         "seats = {}\nhours = {}\ntogether = {}\nhurry = {}\nsealed = {}\nhosted = [{}]\nmissed = \"{}\"\n\
-         default = {}\nbetween = {}\npatience = {}\nabsences = {}\n",
+         default = {}\nbetween = {}\npatience = {}\nabsences = {}\nplain = [{}]\n",
         setup.seats,
         terms.hours,
         terms.together,
         terms.hurry,
         terms.sealed,
-        hosted.join(", "),
+        seats(&terms.hosted),
         if terms.waits { "wait" } else { "default" },
         commands(&terms.default),
         commands(&terms.between),
         terms.patience,
         terms.absences,
+        seats(&terms.plain),
     )
 }

@@ -20,6 +20,8 @@ pub(crate) struct Terms {
     pub(crate) patience: u32,
     /// PM-39: in days.
     pub(crate) absences: u64,
+    /// PM-38: the seats whose players may do without a key.
+    pub(crate) plain: Vec<usize>,
 }
 
 /// Papers are told apart by numbers of the test, which stand for their digests.
@@ -99,6 +101,8 @@ pub(crate) struct Player {
     pub(crate) misses: u32,
     pub(crate) gone: bool,
     pub(crate) announced: Announced,
+    /// PM-38: the player took the seat without a key.
+    pub(crate) is_plain: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -124,6 +128,7 @@ impl Model {
             misses: 0,
             gone: false,
             announced: Announced::default(),
+            is_plain: false,
         };
         Self {
             players: vec![player; game.setup.seats.into()],

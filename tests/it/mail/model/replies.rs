@@ -1,0 +1,219 @@
+//! The model of replies by players without a key (PM-38, PM-43), and random replies. It computes codes from the page, not by
+//! the code.
+
+use turnfold_core::Seat;
+use turnfold_core::dice::fair::{Chain, Owner};
+use turnfold_replay::mail::{ReceivedMail, TakenReply};
+
+use super::announced;
+use super::driver::{Correspondence, GAME_ID, time};
+use super::relay::Move;
+use super::turns::{Id, Kind, Model, Paper, Phase};
+use turnfold_tests::players::key;
+
+/// A mail with a code.
+#[derive(Clone, Debug)]
+pub(super) struct Reply {
+    seat: usize,
+    /// The turn of the code; none for a code of no seat.
+    turn: Option<u32>,
+    /// What the papers have, in the order in which they are taken. Nothing asks for help.
+    kinds: Vec<Kind>,
+    mail: String,
+    /// The numbers of the papers.
+    first: Id,
+}
+
+/// What becomes of a mail with a code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Fate {
+    UnknownCode,
+    NotTaken,
+    Answered,
+    Taken(Vec<String>),
+}
+
+/// The code of a seat and turn.
+fn code(seat: usize, turn: u32) -> String {
+    let secret = key("host").dice_chain(Owner { match_id: GAME_ID, party: Seat::Host }).element(Chain::LAST);
+    let mut hasher = blake3::Hasher::new_derive_key("turnfold v2 reply code of a turn");
+    hasher.update(secret.as_bytes()).update(format!("p{} {turn}", seat + 1).as_bytes());
+    let signs = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
+    let hash = hasher.finalize();
+    let signs: String =
+        hash.as_bytes()[..12].iter().map(|byte| char::from(signs[usize::from(byte % 32)])).collect();
+    format!("{}-{}-{}", &signs[..4], &signs[4..8], &signs[8..])
+}
+
+/// The lines of a paper.
+fn lines(kind: &Kind) -> Vec<String> {
+    match kind {
+        Kind::Order { waits, plays } => {
+            let plays = plays.iter().map(ToString::to_string);
+            plays.chain(waits.then(|| "wait".into())).collect()
+        }
+        Kind::Resign => vec!["resign".into()],
+        Kind::Absent { until } => vec![format!("absent until {}", time(*until))],
+        Kind::Press { is_known } => vec![format!("press p1,{}: hello", if *is_known { "p2" } else { "p8" })],
+        Kind::Ahead { turns } if turns.is_empty() => vec!["if none".into()],
+        Kind::Ahead { turns } => turns.iter().map(|(turn, plays)| ahead_line(*turn, plays)).collect(),
+        Kind::Seal { .. } => unreachable!("no plain player seals"),
+    }
+}
+
+fn ahead_line(turn: u32, plays: &[Move]) -> String {
+    let plays: Vec<_> = plays.iter().map(ToString::to_string).collect();
+    format!("if turn {turn}: {}", plays.join("; "))
+}
+
+fn mail_of(number: Id, code: &str, lines: &[String]) -> String {
+    format!(
+        "Message-ID: <{number}@example.org>\nSubject: my move\n\ncode {code}\n{}\n(end)\nGreetings\n",
+        lines.join("\n")
+    )
+}
+
+impl Model {
+    /// PM-38, PM-43: what becomes of a mail with a code for a seat that is taken.
+    fn reply(&mut self, reply: &Reply, recorded: &mut [Option<String>]) -> Fate {
+        let Some(turn) =
+            reply.turn.filter(|turn| self.terms.plain.contains(&reply.seat) && *turn <= self.turn)
+        else {
+            return Fate::UnknownCode;
+        };
+        if turn == 0 || turn < self.turn || !self.players[reply.seat].is_plain {
+            return Fate::NotTaken;
+        }
+        if reply.kinds.is_empty() {
+            return Fate::Answered;
+        }
+        let is_refused = reply.kinds.iter().any(|kind| match kind {
+            Kind::Order { plays, .. } => {
+                let mut game = self.game.clone();
+                game.has_legal(reply.seat) && !plays.iter().all(|play| game.give(Some(reply.seat), *play))
+            }
+            _ => false,
+        });
+        if is_refused {
+            return Fate::NotTaken;
+        }
+        let papers = reply.kinds.iter().zip(recorded).zip(reply.first..);
+        let outcomes = papers.map(|((kind, recorded), id)| {
+            let paper = Paper {
+                id,
+                seat: reply.seat,
+                number: self.players[reply.seat].number + 1,
+                turn: self.turn,
+                seen_turn: self.turn,
+                has_link: true,
+                kind: kind.clone(),
+            };
+            let outcome = recorded.clone().unwrap_or_else(|| self.take(&paper));
+            *recorded = Some(outcome.clone()).filter(|outcome| !outcome.starts_with("rejected"));
+            outcome
+        });
+        Fate::Taken(outcomes.collect())
+    }
+}
+
+fn fate(taken: Option<TakenReply>) -> Fate {
+    let taken = taken.expect("the mail has a code");
+    match taken {
+        TakenReply { seat: None, .. } => Fate::UnknownCode,
+        TakenReply { faults, .. } if !faults.is_empty() => Fate::NotTaken,
+        TakenReply { papers, .. } if papers.is_empty() => Fate::Answered,
+        TakenReply { papers, .. } => {
+            Fate::Taken(papers.iter().map(|paper| paper.outcome.to_string()).collect())
+        }
+    }
+}
+
+impl Correspondence<'_> {
+    /// A player takes a seat by the code of the invitation, if the seat is open to players without a key.
+    pub(super) fn enter(&mut self, seat: usize) -> Vec<String> {
+        let mail =
+            mail_of(10_000 + u32::try_from(seat).unwrap(), &code(seat, 0), &[format!("join Player {seat}")]);
+        let taken = self.host.take_reply(&ReceivedMail::read(mail.as_bytes())).unwrap().unwrap();
+        let outcomes: Vec<_> = taken.papers.iter().map(|paper| paper.outcome.to_string()).collect();
+        for outcome in &outcomes {
+            *self.tally.outcomes.entry(format!("plain {outcome}")).or_default() += 1;
+        }
+        outcomes
+    }
+
+    /// A plain player writes a mail, mostly with the code of this turn.
+    pub(super) fn reply_at_random(&mut self, seat: usize) {
+        let now = self.model.turn;
+        let turn = match self.chance.draw(1, 16) {
+            1 => Some(0),
+            2 => Some(now.saturating_sub(1)),
+            3 => Some(now + 1),
+            4 => None,
+            _ => Some(now),
+        };
+        let mut kinds = Vec::new();
+        if !self.one_in(3) {
+            let plays = self.random_plays();
+            kinds.push(Kind::Order { waits: self.one_in(8), plays });
+        }
+        if self.one_in(3) {
+            let kind = announced::random(&mut self.chance, self.now, now);
+            // Orders ahead are taken after the order, words and absences before.
+            let place = if matches!(kind, Kind::Ahead { .. }) { kinds.len() } else { 0 };
+            kinds.insert(place, kind);
+        }
+        if self.one_in(40) {
+            kinds.insert(0, Kind::Resign);
+        }
+        self.reply(seat, turn, kinds);
+    }
+
+    /// A plain player orders with the code of this turn.
+    pub(super) fn reply_done(&mut self, seat: usize) {
+        let plays = vec![Move::Done];
+        self.reply(seat, Some(self.model.turn), vec![Kind::Order { waits: false, plays }]);
+    }
+
+    fn reply(&mut self, seat: usize, turn: Option<u32>, kinds: Vec<Kind>) {
+        let number = u32::try_from(self.replies.len()).unwrap();
+        let code = turn.map_or_else(|| "2222-3333-4444".into(), |turn| code(seat, turn));
+        let mut listed: Vec<String> = kinds.iter().flat_map(lines).collect();
+        if listed.is_empty() {
+            listed.push("help".into());
+        }
+        let mail = mail_of(number, &code, &listed);
+        // No paper that a key signs has such a number.
+        let first = 1_000_000 + number * 10;
+        let recorded = vec![None; kinds.len()];
+        self.replies.push((Reply { seat, turn, kinds, mail, first }, recorded));
+        self.send(self.replies.len() - 1);
+        if self.one_in(6) {
+            let last = i32::try_from(self.replies.len()).unwrap() - 1;
+            let again = usize::try_from(self.chance.draw(0, last)).unwrap();
+            self.send(again);
+        }
+    }
+
+    fn send(&mut self, index: usize) {
+        let (reply, mut recorded) = self.replies[index].clone();
+        let expected = self.model.reply(&reply, &mut recorded);
+        self.replies[index].1 = recorded;
+        let found = fate(self.host.take_reply(&ReceivedMail::read(reply.mail.as_bytes())).unwrap());
+        assert_eq!(found, expected, "case {}: {reply:?}\n{:#?}", self.case, self.model);
+        let words = match &expected {
+            Fate::UnknownCode => vec!["unknown_code".into()],
+            Fate::NotTaken => vec!["not_taken".into()],
+            Fate::Answered => vec!["answered".into()],
+            Fate::Taken(outcomes) => outcomes.clone(),
+        };
+        for word in words {
+            *self.tally.outcomes.entry(format!("plain {word}")).or_default() += 1;
+        }
+        self.compare();
+    }
+
+    /// Whether a signed paper of a seat is refused because its player has no key.
+    pub(super) fn refuses_signature(&self, seat: usize) -> bool {
+        self.model.players[seat].is_plain && self.model.phase != Phase::Over
+    }
+}
