@@ -27,6 +27,7 @@ mod rows_of_papers;
 mod rows_of_turns;
 mod script;
 mod secrecy;
+mod secrecy_by_files;
 mod siege;
 mod spelled_setup;
 mod strangers;

@@ -139,7 +139,8 @@ impl Correspondence {
         } else if self.day > DAYS_MAX {
             words.push(PaperWords::Offer("end draw".parse().unwrap()));
         }
-        if has_joined && known.state().is_open() {
+        // Then a turn waits for its deadline, and offers for answers.
+        if has_joined && known.state().is_open() && self.day <= DAYS_MAX {
             let plays: Vec<_> = self.plays(seat).iter().map(|play| play.parse().unwrap()).collect();
             if !plays.is_empty() {
                 words.push(PaperWords::Seal { plays: plays.clone() });

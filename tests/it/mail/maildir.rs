@@ -1,4 +1,5 @@
-//! A host whose mails come in a Maildir, and letters that mail programs put into threads (PM-52, PM-53).
+//! A host whose mails come in a Maildir, and letters that mail programs put into threads (PM-52, PM-53,
+//! PM-65, PM-66).
 
 use std::fs;
 use std::path::Path;
@@ -138,8 +139,8 @@ fn pm_53_mails_for_another_match_and_from_strangers_stay_as_they_are() {
     mailbox.sandbox.write("post/new/1003", " ".repeat((1 << 20) + 1));
     let stranger =
         "post/new/1002: no paper in it; `addresses` does not have its sender, so it gets no answer\n";
-    let long = "`post/new/1003`: expected at most 1048576 bytes in a mail; it stays in the Maildir\n";
-    assert_eq!(take(&mailbox, ""), (1, format!("{long}{stranger}")));
+    let long = "post/new/1003: no paper in it; it is longer than 1 MiB, so it was not read\n";
+    assert_eq!(take(&mailbox, ""), (1, format!("{stranger}{long}")));
     assert_eq!(mails(&mailbox), ["new/1001", "new/1002", "new/1003"]);
     let none = mailbox.sandbox.run("mail take duel --maildir fixtures --key host.key");
     let error = String::from_utf8(none.stderr).unwrap();
@@ -195,14 +196,105 @@ fn pm_52_letters_to_a_seat_are_a_thread_and_keep_their_ids() {
     };
     let before: Vec<_> = letters().map(head).collect();
     let ids: Vec<_> = before.iter().map(|(_, [id, ..])| id.as_str()).collect();
-    let [invitation, join, first, order, second] = ids[..] else { panic!("{before:#?}") };
+    let [invitation, join, first, second] = ids[..] else { panic!("{before:#?}") };
     assert!(invitation.ends_with(".00000001-p1@host.example>"), "{invitation}");
     let place = |at: usize| [before[at].1[1].as_str(), before[at].1[2].as_str()];
     let both = format!("{invitation} {first}");
     assert_eq!([0, 1, 2].map(place), [["", ""], [invitation, invitation], [invitation, invitation]]);
-    assert_eq!([3, 4].map(place), [[first, both.as_str()], [first, both.as_str()]]);
-    assert!(join != order && order != second && before.iter().all(|(_, head)| head[3] == "auto-generated"));
+    assert_eq!(place(3), [first, both.as_str()]);
+    assert!(join != second && before.iter().all(|(_, head)| head[3] == "auto-generated"));
     fs::remove_dir_all(&outbox).unwrap();
     assert!(mailbox.run("02T12:00:00Z", "").status.success());
     assert_eq!(letters().map(head).collect::<Vec<_>>(), before);
+}
+
+/// Returns the newest letter to p1 as words.
+fn newest_letter(mailbox: &Mailbox) -> String {
+    let mut files: Vec<_> = fs::read_dir(mailbox.sandbox.path(".turnfold/outbox"))
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.to_string_lossy().contains("-p1-"))
+        .collect();
+    files.sort_by_key(|path| fs::metadata(path).unwrap().modified().unwrap());
+    let letter = fs::read_to_string(files.last().unwrap()).unwrap();
+    letter.split("application/octet-stream").next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn pm_65_a_mail_that_is_too_long_is_answered_once_and_not_looked_at_again() {
+    let mailbox = begun();
+    deliver(&mailbox, "1001", "ann@example.org", &"a picture\n".repeat(200_000));
+    let (code, printed) = take(&mailbox, "");
+    assert_eq!(
+        (code, printed.as_str()),
+        (1, "post/new/1001: no paper in it; it is longer than 1 MiB, so it was not read\n")
+    );
+    assert_eq!(mails(&mailbox), ["cur/1001:2,S"]);
+    let letter = newest_letter(&mailbox);
+    assert!(
+        letter.contains("Subject: [duel] turn 1: your mail is too long")
+            && letter.contains("it is longer than 1 MiB, so it was not read")
+            && letter.contains("Please send the text alone"),
+        "{letter}"
+    );
+    let letters = mailbox.letters();
+    assert_eq!(take(&mailbox, ""), (0, String::new()));
+    assert_eq!(mailbox.letters(), letters);
+}
+
+#[test]
+fn pm_65_a_player_whose_outlook_hides_the_paper_learns_how_to_send_it() {
+    let mailbox = begun();
+    let mail = "From: ann@example.org\nMessage-ID: <r@example.net>\nMIME-Version: 1.0\n\
+                Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain\n\nHello.\n--b\n\
+                Content-Type: application/ms-tnef; name=\"winmail.dat\"\nContent-Transfer-Encoding: base64\n\
+                Content-Disposition: attachment; filename=\"winmail.dat\"\n\neJ8+IgMHAQaQCAAEAAAAAAAB\n--b--\n";
+    mailbox.sandbox.write("post/new/1001", mail);
+    assert_eq!(take(&mailbox, ""), (1, "post/new/1001: no paper in it\n".into()));
+    let letter = newest_letter(&mailbox);
+    assert!(
+        letter.contains("your mail is in a format that only Outlook reads")
+            && letter.contains("an attachment named winmail.dat")
+            && letter.contains("choose Format Text, then Plain Text"),
+        "{letter}"
+    );
+}
+
+#[test]
+fn pm_66_a_run_takes_the_mails_of_a_maildir_first() {
+    let mut mailbox = begun();
+    mailbox.save_orders("p1.txt", &[(P1, &["tap 0,1", "switch"])]);
+    mailbox.save_orders("p2.txt", &[(P2, &["switch"])]);
+    deliver(&mailbox, "1001", "ann@example.org", &mailbox.sandbox.read("p1.txt"));
+    deliver(&mailbox, "1002", "ben@example.org", &mailbox.sandbox.read("p2.txt"));
+    deliver(&mailbox, "1003", "eve@example.org", "hello");
+    let output = mailbox.run("02T12:00:00Z", "--maildir post --send true");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    for expected in
+        ["1001:1: p1 order 1: applied\n", "1002:1: p2 order 1: applied\n", "stood turn=2 ", "sent "]
+    {
+        assert!(printed.contains(expected), "{expected}: {printed}");
+    }
+    assert_eq!(mails(&mailbox), ["cur/1001:2,S", "cur/1002:2,S", "new/1003"]);
+    let missing = mailbox.run("02T12:00:00Z", "--maildir nowhere");
+    assert!(String::from_utf8(missing.stderr).unwrap().contains("`nowhere` is no Maildir"));
+}
+
+#[test]
+fn pm_66_a_watch_takes_the_mails_that_wait() {
+    let terms = "hosted = []\nplain = [\"p1\", \"p2\"]\n";
+    let mut mailbox = Mailbox::opened("initiative", "small-board.toml", terms, "");
+    mailbox.join(&[P1, P2]);
+    mailbox.sandbox.ok("mail run duel --key host.key --at 2025-01-01T12:00:00Z --roll 1 1 2 2");
+    for folder in ["new", "cur", "tmp"] {
+        fs::create_dir_all(mailbox.sandbox.path("post").join(folder)).unwrap();
+    }
+    // The match is over with this paper, and so is the watch.
+    let known = mailbox.known();
+    let resign = mailbox.players.write(&known, P1, PaperContent::Resign, Unlike::default());
+    mailbox.save("resign.txt", &[resign]);
+    deliver(&mailbox, "1001", "ann@example.org", &mailbox.sandbox.read("resign.txt"));
+    let ran = mailbox.sandbox.ok("mail run duel --key host.key --watch --maildir post");
+    assert!(ran.contains("p1 resign ") && ran.contains(": applied"), "{ran}");
+    assert_eq!(mails(&mailbox), ["cur/1001:2,S"]);
 }

@@ -113,6 +113,11 @@ fn pm_43_two_players_without_keys_play_a_game_to_its_end_through_a_maildir() {
         assert!(last.contains("Thank you for playing."), "{last}");
     }
     assert_eq!(table.sent, 8);
+    // PM-64: the invitation, the answer to the join, one letter a turn, and the end.
+    for (player, _) in PLAYERS {
+        let letters = table.read.iter().filter(|name| name.starts_with(player)).count();
+        assert_eq!(letters, 2 + ORDERS.len() + 1, "{player}: {:?}", table.read);
+    }
     let sandbox = &table.mailbox.sandbox;
     assert_eq!(fs::read_dir(sandbox.path("post/new")).unwrap().count(), 0, "each mail was taken");
     assert!(sandbox.ok("log duel").contains("match_over"));

@@ -103,10 +103,7 @@ fn pm_30_an_answer_says_what_became_of_a_paper() {
     post.decide("clock 2026-12-01T19:00:00Z");
     let again = answer(&post, &[waits.clone(), waits]);
     assert!(again.is_empty(), "the same answer again, from another desk, is no new letter");
-    let output = answer(&post, &[post.take(&paper)]).remove(0);
-    assert!(output.contains("Subject: [duel] your order 1: taken\r\n"), "{output}");
-    let output = words(&output);
-    assert!(output.contains("The match is waiting for p2, until Fri 4 Dec 2026, 18:00 UTC."), "{output}");
+    // PM-64: the next report is the receipt of a paper that counts.
     assert!(answer(&post, &[post.take(&paper)]).is_empty());
     let old = post.write_order(Seat::P1, &["switch"]);
     post.order(Seat::P1, &["switch"]);
@@ -115,6 +112,19 @@ fn pm_30_an_answer_says_what_became_of_a_paper() {
         output.contains("has no effect: a newer paper of this seat counts (outdated). If you play on two"),
         "{output}"
     );
+    post.order(Seat::P2, &["switch"]);
+    post.run(time("2026-12-02T18:00:00Z"), &[]);
+    post.report();
+    let report = letters(&post).into_iter().rfind(|(name, _)| name.ends_with("-p1.eml")).unwrap().1;
+    let report = words(&report);
+    for expected in [
+        "Your order was received: switch.",
+        "* You: switch.",
+        "For auditors ------------ Your papers are these records of the desk in the attached bundle",
+        &paper.paper().digest().to_string(),
+    ] {
+        assert!(report.contains(expected), "{expected}: {report}");
+    }
 }
 
 #[test]
@@ -153,15 +163,14 @@ fn pm_29_a_mail_of_many_bad_papers_is_answered_by_one_letter_to_each_seat() {
     let mut mail: Vec<_> = many.iter().chain([&of_p2, &of_nobody, &many[7]]).map(bad).collect();
     mail.push(post.take(&good));
     let output = answer(&post, &mail);
-    assert_eq!(output.len(), 3, "a receipt, and a letter to each of p1 and p2");
-    assert!(output[0].contains("Subject: [duel] your order 31: taken\r\n"), "{}", output[0]);
-    assert!(output[1].contains("Subject: [duel] 30 papers: not taken\r\n"), "{}", output[1]);
+    assert_eq!(output.len(), 2, "a letter to each of p1 and p2");
+    assert!(output[0].contains("Subject: [duel] 30 papers: not taken\r\n"), "{}", output[0]);
     assert!(
-        output[2].contains("Subject: [duel] your order 1: not taken, bad_signature\r\n"),
+        output[1].contains("Subject: [duel] your order 1: not taken, bad_signature\r\n"),
         "{}",
-        output[2]
+        output[1]
     );
-    let text = words(&output[1]);
+    let text = words(&output[0]);
     for (index, paper) in many.iter().enumerate() {
         let line = format!(
             "digest {:.16}: it is not signed by the seat's key (bad_signature)",
@@ -170,13 +179,13 @@ fn pm_29_a_mail_of_many_bad_papers_is_answered_by_one_letter_to_each_seat() {
         assert_eq!(text.contains(&line), index < 20, "{text}");
     }
     assert!(text.contains("* and 10 more. They were not recorded."), "{text}");
-    assert!(opened(&output[1]).0.lines().all(|line| line.len() <= 72), "{text}");
+    assert!(opened(&output[0]).0.lines().all(|line| line.len() <= 72), "{text}");
     // The same mail again is no new letter, from another desk neither; what was lost is written as it was.
     let kept = letters(&post);
     assert!(answer(&post, &mail).is_empty());
     fs::remove_dir_all(post.outbox()).unwrap();
     assert_eq!(answer(&post, &mail), output);
-    assert_eq!(letters(&post).len(), 3);
+    assert_eq!(letters(&post).len(), 2);
     assert!(letters(&post).iter().all(|(name, letter)| kept[name] == *letter));
     post.decide("clock 2026-12-01T19:00:00Z");
     assert!(answer(&post, &mail).is_empty());

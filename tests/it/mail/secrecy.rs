@@ -117,7 +117,7 @@ fn text_of(output: &Output) -> String {
 }
 
 /// Leaves out hashes wherever they are: runs of hex or base64 that are long enough.
-fn unhashed(text: &str) -> String {
+pub(super) fn unhashed(text: &str) -> String {
     let is_part = |character: char| character.is_ascii_alphanumeric() || matches!(character, '+' | '/' | '=');
     let mut rest = text;
     let mut masked = String::new();

@@ -47,7 +47,7 @@ fn pm_54_an_invitation_explains_program_host_game_terms_and_the_next_step() {
         "* If you miss 3 deadlines in a row, you are out.",
         "* You may announce absences of up to 14 days in all. Deadlines wait for you.",
         "* Players may write to each other through the host.",
-        "You need turnfold on your computer; ask the host where to get it.",
+        "get a clone of turnfold's repository, which the host names, and type `cargo install --path cli` in it.",
         "Answer this letter with the text of the file reply.txt, or attach the file.",
     ] {
         assert!(found.contains(expected), "{expected}: {text}");
@@ -145,4 +145,41 @@ fn pm_56_a_second_device_without_the_memory_of_the_key_writes_on() {
         printed.contains("one.txt:1: p1 order 1: applied\ntwo.txt:1: p1 order 1: ignored outdated"),
         "{printed}"
     );
+}
+
+#[test]
+fn pm_28_and_56_an_order_more_than_20_turns_after_the_last_needs_the_turn_from_the_host() {
+    let terms = format!("{}hours = 1\npatience = 0\n", TERMS.replace("hours = 72\n", ""));
+    let mut mailbox = Mailbox::opened("cycletap", "ford.toml", &terms, "");
+    mailbox.save_bundle("00000001-p1.eml", "first.bundle");
+    mailbox.sandbox.ok("key new my.key --name ann.example");
+    mailbox.sandbox.ok("mail write join p1 --from first.bundle --key my.key -o reply.txt");
+    mailbox.sandbox.ok("mail take duel reply.txt --admit p1 --key host.key");
+    mailbox.join(&[P2]);
+    assert!(mailbox.run("01T00:00:00Z", "").status.success());
+    let write = |file: &str, more: &str| {
+        mailbox.sandbox.ok("bundle duel duel.desk --as p1 --key host.key -o turn.bundle --force");
+        let line = format!("mail write order switch --from turn.bundle --key my.key {more} -o {file}");
+        let output = mailbox.sandbox.run(&line);
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(write("one.txt", "").0, Some(0));
+    for hour in 1..=20 {
+        let at = format!("{:02}T{:02}:00:00Z", 1 + hour / 24, hour % 24);
+        assert!(mailbox.run(&at, "").status.success());
+    }
+    assert_eq!(write("at-20.txt", "").0, Some(0), "20 turns later needs nothing");
+    for hour in 21..=41 {
+        let at = format!("{:02}T{:02}:00:00Z", 1 + hour / 24, hour % 24);
+        assert!(mailbox.run(&at, "").status.success());
+    }
+    let (code, stderr) = write("later.txt", "");
+    let why = "your last order was of turn 21, long before turn 42; copy that folder from the device on which you played \
+               before, or add `--turn 42` if the host confirms that turn";
+    assert!(code == Some(1) && stderr.contains(why), "{stderr}");
+    assert_eq!(write("later.txt", "--turn 42").0, Some(0));
+    std::fs::remove_dir_all(mailbox.sandbox.path("my.key.seen")).unwrap();
+    let (code, stderr) = write("lost.txt", "");
+    let why = "my.key.seen`, the folder next to your key, has no order of this match; copy that folder";
+    assert!(code == Some(1) && stderr.contains(why), "{stderr}");
 }

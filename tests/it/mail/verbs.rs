@@ -147,7 +147,8 @@ fn pm_26_what_is_no_paper_is_said_and_what_is_too_long_is_not_read() {
     assert!(lines[1].starts_with("cut.txt:1: malformed: "), "{stdout}");
     assert!(lines[2].ends_with("p1 order 1: rejected bad_signature"), "{stdout}");
     assert!(lines[3].ends_with("p1 order 1: rejected bad_signature"), "{stdout}");
-    fails(&mailbox, 2, "mail take duel good.txt long.txt --key host.key", "at most 1048576 bytes");
+    let long = "long.txt: no paper in it; it is longer than 1 MiB, so it was not read\n";
+    begins(&mailbox.take("long.txt"), 1, long);
     // PM-29: however many a stranger sends, they make one letter.
     let many = (0..200).map(|number| good.replace("play: confirm", &format!("play: dance {number}")));
     mailbox.sandbox.write("many.txt", many.collect::<String>());

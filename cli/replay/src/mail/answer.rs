@@ -62,8 +62,9 @@ impl AnsweredPaper<'_> {
 }
 
 impl<'a> AnswerLetter<'a> {
-    /// Returns the answers to the papers of a mail: a receipt for each recorded paper, and one letter to each seat about the
-    /// others, because anyone can send any number of those. Papers of other seats have no answer.
+    /// Returns the answers to the papers of a mail: a letter for each recorded paper that takes a seat or changes nothing, and
+    /// one letter to each seat about the papers not recorded, because anyone can send any number of them. Papers of other
+    /// seats have no answer.
     pub(super) fn all(papers: &'a [TakenPaper], mail: &MailLogs<'_>) -> Vec<Self> {
         let players = Seat::players(mail.of.terms.seats.into());
         let (mut letters, mut not_taken) = (Vec::new(), BTreeMap::<Seat, Vec<AnsweredPaper<'_>>>::new());
@@ -72,6 +73,10 @@ impl<'a> AnswerLetter<'a> {
             let Some(paper) = paper else { continue };
             let (seat, digest) = (paper.head().seat, paper.digest());
             if !players.contains(&seat) || !known.insert((digest, outcome.name(), outcome.code())) {
+                continue;
+            }
+            // PM-64: the next report is the receipt.
+            if *outcome == PaperOutcome::Applied && !is_join(paper) {
                 continue;
             }
             let answered = AnsweredPaper { paper, digest, outcome, seq: *seq };
@@ -128,6 +133,11 @@ impl<'a> AnswerLetter<'a> {
         let subject = format!("[{}] {subject}", mail.of.name);
         LetterText { subject, text: text.into_string(), ..LetterText::default() }
     }
+}
+
+/// Whether a paper takes a seat.
+const fn is_join(paper: &Paper) -> bool {
+    matches!(paper.content(), PaperContent::Join(_) | PaperContent::Enter(_))
 }
 
 /// Returns the digest that names a letter: the digest of its paper or, for several papers, of their digests and outcomes.

@@ -120,8 +120,9 @@ fn news_in_words(terms: &Setup) -> Vec<String> {
 /// Writes what a player does once: the program and the key.
 pub(super) fn first_steps(text: &mut Text) {
     text.paragraph(
-        "You need turnfold on your computer; ask the host where to get it. Then create your key, a file with which you sign \
-         your orders. Put a name of your own in the place of YOUR.NAME, without spaces:",
+        "You need turnfold on your computer. Install Rust (https://rustup.rs), get a clone of turnfold's repository, which the \
+         host names, and type `cargo install --path cli` in it. Then create your key, a file with which you sign your orders. \
+         Put a name of your own in the place of YOUR.NAME, without spaces:",
     );
     text.command(&format!("{} key new {KEY_FILE} --name YOUR.NAME", program::name()));
 }

@@ -24,7 +24,7 @@ pub struct Letter<'a> {
     pub date: Option<DeskTime>,
     /// Its place among the letters to the seat.
     pub thread: &'a Thread,
-    /// The text. Long lines are broken, and other characters are replaced by US-ASCII.
+    /// The text. Long lines are broken, and typographic signs are replaced by US-ASCII.
     pub text: &'a str,
     /// The attachments.
     pub attached: &'a [Attachment<'a>],
@@ -76,11 +76,8 @@ impl Letter<'_> {
             format!(" boundary=\"{boundary}\""),
             String::new(),
             format!("--{boundary}"),
-            "Content-Type: text/plain; charset=us-ascii".into(),
-            "Content-Transfer-Encoding: 7bit".into(),
-            String::new(),
         ]);
-        lines.extend(text.lines().map(unmistakable));
+        lines.extend(text_part(&text));
         for Attachment { file_name, bytes, is_text } in self.attached {
             let content_type =
                 if *is_text { "text/plain; charset=utf-8" } else { "application/octet-stream" };
@@ -102,9 +99,30 @@ impl Letter<'_> {
     }
 }
 
+/// Returns the lines of the part with the text.
+fn text_part(text: &str) -> Vec<String> {
+    let header = |charset: &str, encoding: &str| {
+        vec![
+            format!("Content-Type: text/plain; charset={charset}"),
+            format!("Content-Transfer-Encoding: {encoding}"),
+            String::new(),
+        ]
+    };
+    if text.is_ascii() {
+        let mut lines = header("us-ascii", "7bit");
+        lines.extend(text.lines().map(unmistakable));
+        return lines;
+    }
+    // PM-67: words of players in their language.
+    let mut lines = header("utf-8", "base64");
+    lines.extend(base64_lines(text.replace('\n', "\r\n").as_bytes()));
+    lines
+}
+
 /// Returns the header line with the subject.
 pub(super) fn subject_line(subject: &str) -> String {
-    format!("Subject: {}", plain(subject).replace('\n', " ").trim())
+    let line = plain(subject).replace('\n', " ").replace(|sign: char| !sign.is_ascii(), "?");
+    format!("Subject: {}", line.trim())
 }
 
 fn is_of_file_name(character: char) -> bool {
@@ -132,7 +150,7 @@ fn base64_lines(bytes: &[u8]) -> impl Iterator<Item = String> {
     lines.into_iter()
 }
 
-/// Returns a text in US-ASCII, of lines of at most 72 columns.
+/// Returns a text of lines of at most 72 bytes, in US-ASCII as far as that has its signs.
 fn plain(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {
@@ -144,7 +162,7 @@ fn plain(text: &str) -> String {
     out
 }
 
-/// Returns the US-ASCII for a character.
+/// Returns the US-ASCII for a character; letters of other scripts stay (PM-67).
 fn sign(character: char) -> String {
     match character {
         ' '..='~' => character.to_string(),
@@ -155,7 +173,9 @@ fn sign(character: char) -> String {
         '\u{2026}' => "...".into(),
         '\u{2192}' => "->".into(),
         character if character.is_control() => String::new(),
-        _ => "?".into(),
+        // Signs, arrows and drawings that a font may lack or show wider.
+        '\u{80}'..='\u{bf}' | '\u{d7}' | '\u{f7}' | '\u{2000}'..='\u{2bff}' => "?".into(),
+        _ => character.to_string(),
     }
 }
 
@@ -169,8 +189,10 @@ fn broken(line: &str) -> impl Iterator<Item = String> {
             return lines.into_iter();
         }
         let indent = rest.len() - rest.trim_start().len();
-        let space = rest.get(..=room).and_then(|head| head.rfind(' ')).filter(|space| *space > indent);
-        let (head, tail) = rest.split_at(space.unwrap_or(room));
+        let cut = (0..=room).rev().find(|cut| rest.is_char_boundary(*cut)).unwrap_or(room);
+        let (head, tail) = rest.split_at(cut);
+        let space = if tail.starts_with(' ') { Some(cut) } else { head.rfind(' ') };
+        let (head, tail) = rest.split_at(space.filter(|space| *space > indent).unwrap_or(cut));
         lines.push(format!("{begin}{}", head.trim_end()));
         (rest, begin) = (tail.trim_start(), "  ");
     }

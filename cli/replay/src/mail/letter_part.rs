@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use turnfold_core::paper::{PaperLine, Press};
+use turnfold_core::paper::{Paper, PaperContent, PaperLine, Press};
 use turnfold_core::rules::desk::{Command, Effect};
 use turnfold_core::trust::SignedNote;
 use turnfold_core::{Registry, Seat};
@@ -12,6 +12,7 @@ use super::desk_history::DeskHistory;
 use super::desk_turn::AppliedEntry;
 use super::letter_words::{seat, seats, time};
 use super::pairing::{MailMatch, branch_of};
+use super::press_words::press_text;
 use crate::bundle::{LineRecords, MatchPart, SeatRecords, StoreRecords, write_bundle};
 use crate::drawing::{Highlights, text};
 use crate::error::ReplayError;
@@ -221,6 +222,14 @@ pub(super) fn sentences(entry: &AppliedEntry, reader: Seat, zone: i32) -> Vec<St
     if let Some(press) = entry.press_to(reader).filter(|_| entry.ignored.is_none()) {
         return vec![press_in_words(entry.seat, press, reader)];
     }
+    // PM-64: the receipt of an order.
+    if let Some(PaperContent::Order(order)) = entry.command.paper().map(Paper::content)
+        && entry.seat == reader
+        && entry.ignored.is_none()
+    {
+        let plays: Vec<_> = order.plays().iter().map(PaperLine::as_str).collect();
+        return vec![format!("Your order was received: {}.", plays.join("; "))];
+    }
     let mut sentences: Vec<String> =
         entry.effects.iter().filter_map(|effect| sentence(effect, reader, zone)).collect();
     // PM-21: all players read the reason.
@@ -246,8 +255,8 @@ fn sentence(effect: &Effect, reader: Seat, zone: i32) -> Option<String> {
         Effect::Stood { turn, until, .. } => {
             format!("Turn {turn} began. Its deadline is {}.", time(*until, zone))
         }
-        Effect::Ordered { seat, number } if *seat == reader => {
-            format!("Your order came (paper {number}).")
+        Effect::Ordered { seat, .. } if *seat == reader => {
+            "The order that you gave for this turn ahead is in.".into()
         }
         Effect::Ordered { seat, .. } => format!("{seat} sent an order."),
         Effect::Sealed { seat, .. } => format!("{} {} sealed an order.", who(seat), have(seat)),
@@ -286,7 +295,7 @@ fn press_in_words(by: Seat, press: &Press, reader: Seat) -> String {
     let to = press.to().seats();
     let to = if to.is_empty() { "all".into() } else { seats(to, reader) };
     let by = if by == reader { "You".into() } else { seat(by, reader) };
-    let words: Vec<_> = press.words().iter().map(PaperLine::as_str).collect();
+    let words: Vec<_> = press.words().iter().map(press_text).collect();
     format!("{by} wrote to {to}: {}", words.join(" "))
 }
 

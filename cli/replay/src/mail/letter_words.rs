@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use jiff::tz::Offset;
-use turnfold_core::Seat;
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::State;
+use turnfold_core::{Outcome, Seat};
+
+use crate::history::record::Record;
 
 /// The most columns of the text (PM-29).
 pub(super) const COLUMNS: usize = 72;
@@ -40,6 +42,36 @@ pub(super) fn seats(seats: &[Seat], reader: Seat) -> String {
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} and {last}", others.join(", ")),
     }
+}
+
+/// Writes an entry of the game for one reader.
+pub(super) fn played(record: &Record, reader: Seat) -> String {
+    let by = match record.seat {
+        Some(Seat::Host) => "The host".into(),
+        Some(own) if own == reader => "You".into(),
+        Some(other) => other.name().to_owned(),
+        None => "Someone".into(),
+    };
+    let command = &record.command;
+    match &record.outcome {
+        Outcome::Applied(effects) if effects.is_empty() => format!("{by}: {command}."),
+        applied @ Outcome::Applied(_) => {
+            format!("{by}: {command}. {}.", effects_in_words(&applied.to_string()))
+        }
+        Outcome::Ignored(code) | Outcome::Rejected(code) => {
+            let why = record.message.as_deref().unwrap_or(code.as_str());
+            format!("{by}: {command}. Nothing changed: {why}.")
+        }
+    }
+}
+
+/// Writes `moved unit=2 from=0,1; stood` as `moved, unit 2, from 0,1; stood`.
+fn effects_in_words(effects: &str) -> String {
+    let words = effects.split(' ').map(|word| match word.split_once('=') {
+        Some((name, value)) => format!(", {} {value}", name.replace('_', " ")),
+        None => format!(" {word}"),
+    });
+    words.collect::<String>().trim_start().to_owned()
 }
 
 /// Writes the first line of a letter.

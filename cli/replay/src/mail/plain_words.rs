@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use turnfold_core::paper::{DeskTime, PaperContent, PaperLine, Press};
 
 use super::known_position::KnownPosition;
+use super::press_words::press_line;
 
 /// What a player without a key may ask. The answer is a letter; nothing is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,7 +125,7 @@ impl PlainWords {
             || format!("`press {rest}` was not understood: write `press p1: WORDS` or `press all: WORDS`.");
         let (to, words) = rest.split_once(':').ok_or_else(expected)?;
         let to = to.trim().to_lowercase().replace(", ", ",").parse().map_err(|_| expected())?;
-        let line = paper_words(words.trim(), 2000)?;
+        let line = press_line(words.trim(), 4000)?;
         let last = self.contents.last().and_then(|content| match content {
             PaperContent::Press(press) if *press.to() == to => Some(press.words().to_vec()),
             _ => None,

@@ -21,6 +21,17 @@ const HEADERS: [&str; 10] = [
     "to",
 ];
 
+/// Why the text of a mail cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// A part of it is encrypted.
+    Encrypted,
+    /// A part of it is `winmail.dat`, in which Outlook hides formatted text and files (PM-65).
+    RichText,
+    /// The mail is too long to be read (PM-65).
+    TooLong,
+}
+
 /// A mail that came, or a text that someone saved from one.
 #[derive(Clone, Debug)]
 pub struct ReceivedMail {
@@ -31,8 +42,8 @@ pub struct ReceivedMail {
     /// Whether a program sent it on its own account, such as a notice of absence. Such a mail gets no answer, because two
     /// programs could answer each other for ever (RFC 3834).
     pub is_automatic: bool,
-    /// Whether a part of it is encrypted.
-    pub is_encrypted: bool,
+    /// Why its text cannot be read, or not all of it.
+    pub obstacle: Option<Obstacle>,
     /// The texts in it, in order: of its parts, its text attachments, and the mails attached to it.
     pub texts: Vec<String>,
     /// The digest of its bytes.
@@ -47,7 +58,7 @@ impl ReceivedMail {
             from: None,
             message_id: None,
             is_automatic: false,
-            is_encrypted: false,
+            obstacle: None,
             texts: Vec::new(),
             digest: Digest::new(blake3::derive_key("turnfold v1 received mail", bytes)),
         };
@@ -69,6 +80,12 @@ impl ReceivedMail {
         mail
     }
 
+    /// Reads the beginning of a mail that is too long: who sent it.
+    #[must_use]
+    pub fn too_long(beginning: &[u8]) -> Self {
+        Self { obstacle: Some(Obstacle::TooLong), texts: Vec::new(), ..Self::read(beginning) }
+    }
+
     /// Adds the texts of a message and of the messages attached to it.
     fn add(&mut self, message: &Message<'_>) {
         let (mut messages, mut next) = (vec![message], 0);
@@ -79,7 +96,7 @@ impl ReceivedMail {
                     PartType::Text(text) => self.texts.push(text_of(part, text)),
                     PartType::Html(html) => self.texts.push(text_of_html(html)),
                     PartType::Binary(bytes) | PartType::InlineBinary(bytes) => {
-                        self.is_encrypted |= is_encrypted(part);
+                        self.obstacle = self.obstacle.or_else(|| obstacle(part));
                         let text = text_of_bytes(bytes);
                         if !MailedPaper::find(text.as_bytes()).is_empty() {
                             self.texts.push(text);
@@ -143,6 +160,22 @@ fn text_of(part: &MessagePart<'_>, text: &str) -> String {
         return unflowed(text, attribute("delsp").eq_ignore_ascii_case("yes"));
     }
     text.to_owned()
+}
+
+/// Returns why the text of a part cannot be read.
+fn obstacle(part: &MessagePart<'_>) -> Option<Obstacle> {
+    if is_encrypted(part) {
+        Some(Obstacle::Encrypted)
+    } else {
+        is_rich_text(part).then_some(Obstacle::RichText)
+    }
+}
+
+/// Whether a part is what Outlook makes of a mail in its format Rich Text.
+fn is_rich_text(part: &MessagePart<'_>) -> bool {
+    let subtype = part.content_type().and_then(|of| of.subtype()).unwrap_or_default();
+    let name = part.attachment_name().unwrap_or_default();
+    subtype.to_ascii_lowercase().ends_with("ms-tnef") || name.eq_ignore_ascii_case("winmail.dat")
 }
 
 fn is_encrypted(part: &MessagePart<'_>) -> bool {

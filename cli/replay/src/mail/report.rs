@@ -9,7 +9,7 @@ use super::code_part::answer_with;
 use super::invitation::{KEY_FILE, first_steps, invite};
 use super::letter::LetterText;
 use super::letter_part::{KnownGame, LetterPart, MailLogs, ending, sentences};
-use super::letter_words::{Text, salutation, seats, time};
+use super::letter_words::{Text, played, salutation, seats, time};
 use super::reply_code::ReplyCode;
 use crate::error::ReplayError;
 use crate::program;
@@ -68,6 +68,7 @@ impl Report {
         if let Some(ahead) = mail.desk.ahead(state, self.seat) {
             ahead_in_words(ahead, &mut text);
         }
+        self.for_auditors(mail, &mut text);
         let subject = format!("[{}] {}", mail.of.name, turn.subject());
         let rulebook = is_invited.then(|| mail.of.rules.rulebook().to_owned());
         Ok(LetterText { subject, text: text.into_string(), rulebook, ..LetterText::default() })
@@ -94,8 +95,31 @@ impl Report {
             text.gap();
         }
         for record in &known.news {
-            let seq = record.seq.map(|seq| seq.to_string()).unwrap_or_default();
-            text.fill(&format!("{seq:>4} "), &record.text());
+            text.item(&played(record, self.seat));
+        }
+    }
+
+    /// Lists the reader's papers since the report before, by which the attached bundle can be checked (PM-64).
+    fn for_auditors(&self, mail: &MailLogs<'_>, text: &mut Text) {
+        let since = self.since.unwrap_or(self.size);
+        let entries = mail.desk.entries().iter();
+        let own = entries
+            .filter(|entry| entry.size() > since && entry.size() <= self.size && entry.seat == self.seat);
+        let papers: Vec<_> = own.filter_map(|entry| Some((entry.seq, entry.command.paper()?))).collect();
+        if papers.is_empty() {
+            return;
+        }
+        text.heading("For auditors");
+        text.paragraph(
+            "Your papers are these records of the desk in the attached bundle, which the host has signed:",
+        );
+        for (seq, paper) in papers {
+            text.gap();
+            text.fill(
+                "  ",
+                &format!("record {seq}: {} {}, digest", paper.content().kind(), paper.head().number),
+            );
+            text.line(&format!("  {}", paper.digest()));
         }
     }
 }

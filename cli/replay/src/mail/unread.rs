@@ -8,7 +8,7 @@ use super::letter::LetterText;
 use super::letter_part::MailLogs;
 use super::letter_words::{Text, salutation};
 use super::outbox::LetterName;
-use super::received_mail::ReceivedMail;
+use super::received_mail::{Obstacle, ReceivedMail};
 use super::report::TurnOverview;
 use super::take::{PaperOutcome, TakenPaper};
 use crate::program;
@@ -57,27 +57,48 @@ impl<'a> UnreadMail<'a> {
     }
 
     pub(super) fn write(&self, state: &State) -> LetterText {
-        let turn = TurnOverview::of(self.seat, state, "", self.zone);
         let mut text = Text::default();
         text.line(&salutation(state, self.seat));
-        let fault = match (self.malformed.first(), self.received.is_encrypted) {
+        let fault = match (self.malformed.first(), self.received.obstacle) {
             (Some(why), _) => {
                 text.paragraph("Your mail arrived, but the paper in it is damaged, so it was not recorded:");
                 text.items(&[format!("{why}.")]);
                 "the paper in your mail is damaged"
             }
-            (None, true) => {
+            // PM-65
+            (None, Some(Obstacle::TooLong)) => {
+                text.paragraph(
+                    "Your mail arrived, but it is longer than 1 MiB, so it was not read, and nothing was recorded. Please send \
+                     the text alone, without pictures and other files.",
+                );
+                "your mail is too long"
+            }
+            (None, Some(Obstacle::RichText)) => {
+                text.paragraph(
+                    "Your mail arrived, but Outlook sent it in its format \"Rich Text\". This format hides the text and its \
+                     files in an attachment named winmail.dat, so nothing was recorded. Please send it again as plain text: \
+                     choose Format Text, then Plain Text, in the window in which you write the mail.",
+                );
+                "your mail is in a format that only Outlook reads"
+            }
+            (None, Some(Obstacle::Encrypted)) => {
                 text.paragraph(
                     "Your mail arrived, but it is encrypted, so it could not be read. Please send it without encryption. \
                      Your key signs the paper, so no one can change it.",
                 );
                 "your mail is encrypted"
             }
-            (None, false) => {
+            (None, None) => {
                 text.paragraph("Your mail arrived, but there is no paper in it, so nothing was recorded.");
                 "no paper in your mail"
             }
         };
+        if state.plays_plainly(self.seat) {
+            text.paragraph(
+                "To order, answer the newest letter. Write its line `code` and your commands, each on a line of its own.",
+            );
+            return self.letter(state, fault, text);
+        }
         text.paragraph(&format!(
             "A paper is the text that `{} mail write` writes for you. It begins and ends with these two lines:",
             program::name()
@@ -87,7 +108,12 @@ impl<'a> UnreadMail<'a> {
             "Copy the whole text, with these lines, into your answer, or attach the file. The newest letter that asks you for \
              something ends with the command to type.",
         );
-        text.paragraph(&turn.waits());
+        self.letter(state, fault, text)
+    }
+
+    /// Ends a letter with whom the match waits for.
+    fn letter(&self, state: &State, fault: &str, mut text: Text) -> LetterText {
+        text.paragraph(&TurnOverview::of(self.seat, state, "", self.zone).waits());
         let turn = match state.turn() {
             0 => String::new(),
             turn => format!("turn {turn}: "),

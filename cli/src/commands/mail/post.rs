@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::output::Line;
 
 /// The host's key and its folder.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(super) struct HostArgs {
     /// The host's key, which signs what is sent
     #[arg(long, value_name = "FILE", env = "TURNFOLD_KEY")]

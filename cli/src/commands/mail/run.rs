@@ -1,6 +1,8 @@
 //! `turnfold mail run`: the clock, and a turn that is ready (PM-27). `turnfold mail status`: whom a match waits for (PM-24,
 //! PM-28).
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 use std::{io, thread};
 
@@ -14,6 +16,7 @@ use turnfold_store::MatchName;
 
 use super::post::{HostArgs, letter_lines};
 use super::send::SendReport;
+use super::take::take_waiting;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::Line;
@@ -32,13 +35,14 @@ use crate::{clock, random, render};
 /// turnfold exits with 1. Run it again to send the rest.
 ///
 /// A reminder of the terms (`remind`) is due when its hours before a deadline have come; the letters go to the seats that the
-/// match waits for. With `--watch`, the program does all this by itself.
+/// match waits for. With `--watch`, the program does all this by itself. With `--maildir`, each run first takes the mails that
+/// wait there, as `mail take --maildir` does.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   turnfold mail run duel --key ann.key
   turnfold mail run duel --key ann.key --roll 3 4 1 1
   turnfold mail run duel --key ann.key --send 'sendmail -t'
-  turnfold mail run duel --key ann.key --send 'sendmail -t' --watch")]
+  turnfold mail run duel --key ann.key --send 'sendmail -t' --watch --maildir ~/Maildir")]
 pub(crate) struct Args {
     /// The match
     #[arg(value_name = "MATCH")]
@@ -59,6 +63,10 @@ pub(crate) struct Args {
     /// Keep running, and look every minute whether something is due, until the match is over
     #[arg(long, conflicts_with_all = ["at", "roll"])]
     watch: bool,
+
+    /// Take the mails that wait in this Maildir first
+    #[arg(long, value_name = "DIR")]
+    maildir: Option<PathBuf>,
 
     /// Send each letter that was not sent by this shell command, such as `sendmail -t`
     #[arg(long, value_name = "COMMAND")]
@@ -90,14 +98,15 @@ fn time(args: &Args) -> Result<DeskTime, Failure> {
 const PERIOD: Duration = Duration::from_mins(1);
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let mut printed = BTreeSet::new();
     if !args.watch {
-        return run_once(args, context, false).map(|(status, _)| status);
+        return run_once(args, &mut printed, context, false).map(|(status, _)| status);
     }
     // What stops the first run, such as another key, would stop all.
-    let mut is_over = run_once(args, context, false)?.1;
+    let mut is_over = run_once(args, &mut printed, context, false)?.1;
     while !is_over {
         thread::sleep(PERIOD);
-        match run_once(args, context, true) {
+        match run_once(args, &mut printed, context, true) {
             Ok((_, over)) => is_over = over,
             Err(failure) => tracing::warn!("the next run tries again: {failure}"),
         }
@@ -107,8 +116,17 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 
 /// Runs once, and returns whether the match is over. A run that is not the first of several prints nothing where nothing is
 /// due.
-fn run_once(args: &Args, context: &mut Context, is_again: bool) -> Result<(ExitStatus, bool), Failure> {
+fn run_once(
+    args: &Args,
+    printed: &mut BTreeSet<PathBuf>,
+    context: &mut Context,
+    is_again: bool,
+) -> Result<(ExitStatus, bool), Failure> {
     let at = time(args)?;
+    // PM-66: papers that came before the deadline are in time.
+    if let Some(folder) = &args.maildir {
+        take_waiting(&args.match_name, folder, &args.host, printed, context)?;
+    }
     let room = args.host.post_room(context)?;
     let store = context.open_store()?;
     let recorded_at_ms = i64::try_from(at.unix_seconds().saturating_mul(1000)).unwrap_or(i64::MAX);

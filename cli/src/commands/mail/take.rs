@@ -1,11 +1,14 @@
 //! `turnfold mail take`: papers from mails, recorded at the desk (PM-26).
 
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use turnfold_core::Seat;
 use turnfold_replay::InputError;
-use turnfold_replay::mail::{MailHost, PaperOutcome, ReceivedMail, TakenPaper, TakenReply};
+use turnfold_replay::mail::{MailHost, Obstacle, PaperOutcome, ReceivedMail, TakenPaper, TakenReply};
 use turnfold_store::MatchName;
 
 use super::maildir::Maildir;
@@ -13,7 +16,6 @@ use super::post::{HostArgs, Post, letter_lines};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{input_name, read_input_or_stdin};
-use crate::output::Line;
 use crate::{clock, limits};
 
 /// Record the papers of mails at the desk, and answer them
@@ -21,9 +23,10 @@ use crate::{clock, limits};
 /// A mail is a file of at most 1 MiB, as saved by a mail program; `-` is standard input. Papers are found in its text, in its
 /// attachments and in mails attached to it, however the mail program encoded them; a text that was saved from a mail does as
 /// well. Text around the papers is ignored. A paper that was recorded already is answered as before and recorded only once.
-/// Take the mails of a turn before `mail run` moves the clock. Every recorded paper gets its own reply. The rejected papers of
-/// a mail are answered together, with one letter to each seat that they name. A mail without a paper is answered with what was
-/// expected, if `addresses` has its sender.
+/// Take the mails of a turn before `mail run` moves the clock. The next letter to a player lists the papers that count. A paper
+/// that takes a seat or changes nothing is answered at once. The rejected papers of a mail are answered together, with one
+/// letter to each seat that they name. A mail without a paper, or longer than 1 MiB, is answered with what was expected, if
+/// `addresses` has its sender.
 ///
 /// With `--maildir`, the mails are those that wait in a Maildir: in `new`, and in `cur` without the flag S. A mail that was
 /// taken moves to `cur` with the flag S. A mail for another match, from an unknown sender without a paper, or with a paper that
@@ -60,6 +63,9 @@ pub(crate) struct Args {
     host: HostArgs,
 }
 
+/// The most bytes of a mail's header that are read where the mail is too long.
+const HEADER_MAX: u64 = 1 << 16;
+
 /// A mail, and the papers taken from it.
 struct TakenMail {
     /// Its name as printed.
@@ -74,10 +80,39 @@ struct TakenMail {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let maildir = args.maildir.as_deref().map(Maildir::open).transpose()?;
     let mails = match &maildir {
-        Some(maildir) => waiting_mails(maildir, context)?,
+        Some(maildir) => waiting_mails(maildir)?,
         // Nothing is taken where a mail cannot be read.
         None => args.files.iter().map(|path| read(path)).collect::<Result<_, _>>()?,
     };
+    take(args, maildir.as_ref(), mails, &mut BTreeSet::new(), context)
+}
+
+/// Takes the mails that wait in a Maildir, for `mail run` (PM-66). A mail that stays there is printed once, as `printed`
+/// knows.
+pub(super) fn take_waiting(
+    match_name: &MatchName,
+    folder: &Path,
+    host: &HostArgs,
+    printed: &mut BTreeSet<PathBuf>,
+    context: &mut Context,
+) -> Result<(), Failure> {
+    let maildir = Maildir::open(folder)?;
+    let mails = waiting_mails(&maildir)?;
+    if mails.is_empty() {
+        return Ok(());
+    }
+    let (match_name, host) = (match_name.clone(), host.clone());
+    let args = Args { match_name, files: Vec::new(), maildir: None, admit: Vec::new(), host };
+    take(&args, Some(&maildir), mails, printed, context).map(drop)
+}
+
+fn take(
+    args: &Args,
+    maildir: Option<&Maildir>,
+    mails: Vec<(PathBuf, ReceivedMail)>,
+    printed: &mut BTreeSet<PathBuf>,
+    context: &mut Context,
+) -> Result<ExitStatus, Failure> {
     let room = args.host.post_room(context)?;
     let store = context.open_store()?;
     let now_ms = clock::now_ms()?;
@@ -97,10 +132,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let letters = post.write(&store, papers, context)?;
     drop(store);
     for of in &taken {
-        if let Some(maildir) = maildir.as_ref().filter(|_| of.is_done(&post)) {
+        let is_done = of.is_done(&post);
+        if let Some(maildir) = maildir.filter(|_| is_done) {
             maildir.mark_taken(&of.path)?;
         }
-        of.print(&post, context)?;
+        if printed.insert(of.path.clone()) || is_done {
+            of.print(&post, context)?;
+        }
     }
     context.output.note(letter_lines(&letters))?;
     exit_status(&taken, context)
@@ -108,20 +146,32 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 
 /// Reads a mail.
 fn read(path: &Path) -> Result<(PathBuf, ReceivedMail), InputError> {
-    Ok((path.into(), ReceivedMail::read(&read_input_or_stdin(path, &limits::MAIL)?)))
+    let mail = match read_input_or_stdin(path, &limits::MAIL) {
+        // PM-65: its sender gets an answer. Standard input cannot be read again.
+        Err(error @ InputError::TooLong { .. }) => {
+            let beginning = beginning_of(path).ok_or(error)?;
+            ReceivedMail::too_long(&beginning)
+        }
+        bytes => ReceivedMail::read(&bytes?),
+    };
+    Ok((path.into(), mail))
 }
 
-/// Reads the mails of a Maildir. A mail that is too long is named and stays.
-fn waiting_mails(maildir: &Maildir, context: &mut Context) -> Result<Vec<(PathBuf, ReceivedMail)>, Failure> {
+/// Reads as much of a file as the header of a mail may have.
+fn beginning_of(path: &Path) -> Option<Vec<u8>> {
+    let mut beginning = Vec::new();
+    File::open(path).ok()?.take(HEADER_MAX).read_to_end(&mut beginning).ok()?;
+    Some(beginning)
+}
+
+/// Reads the mails of a Maildir.
+fn waiting_mails(maildir: &Maildir) -> Result<Vec<(PathBuf, ReceivedMail)>, Failure> {
     let mut mails = Vec::new();
     for path in maildir.waiting()? {
         match read(&path) {
             Ok(mail) => mails.push(mail),
             // Another program has moved it.
             Err(_) if !path.exists() => {}
-            Err(error @ InputError::TooLong { .. }) => {
-                context.output.note([Line::from(format!("{error}; it stays in the Maildir"))])?;
-            }
             Err(error) => return Err(error.into()),
         }
     }
@@ -152,9 +202,11 @@ impl TakenMail {
         has_papers && !self.papers.iter().any(TakenPaper::may_be_taken_later)
     }
 
-    /// Returns why a mail without a paper gets no answer.
+    /// Returns why a mail without a paper gets no answer, or was not read.
     fn no_answer(&self, post: &Post<'_>) -> Option<&'static str> {
-        if self.mail.is_automatic {
+        if self.mail.obstacle == Some(Obstacle::TooLong) {
+            Some("it is longer than 1 MiB, so it was not read")
+        } else if self.mail.is_automatic {
             Some("a program sent it, so it gets no answer")
         } else if self.mail.from.is_some() && post.seat_of(&self.mail).is_none() {
             Some("`addresses` does not have its sender, so it gets no answer")

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use turnfold_core::paper::{DeskTime, Nonce, OrdersAhead, PaperContent, PaperLine, Press};
 use turnfold_core::{Malformed, Seat};
-use turnfold_replay::mail::{PaperRequest, PaperWords, WrittenPaper, write_paper};
+use turnfold_replay::mail::{PaperRequest, PaperWords, WrittenPaper, press_line, write_paper};
 use turnfold_replay::signing::KeyFile;
 
 use crate::context::Context;
@@ -186,7 +186,8 @@ fn announced(kind: Kind, words: &[String]) -> Result<PaperContent, Malformed> {
         (Kind::Absent, [until]) => until.parse().map(PaperContent::Absent),
         (Kind::Absent, _) => Err(Malformed("expected a time such as `2026-12-24T00:00:00Z`".into())),
         (Kind::Press, [to, lines @ ..]) => {
-            let lines = lines.iter().map(|line| line.parse()).collect::<Result<_, _>>()?;
+            let lines = lines.iter().map(|line| press_line(line, 4000).map_err(Malformed));
+            let lines = lines.collect::<Result<_, _>>()?;
             Press::new(to.parse()?, lines).map(PaperContent::Press)
         }
         (Kind::Press, []) => Err(Malformed("expected `all` or seats such as `p1,p3`, and the words".into())),

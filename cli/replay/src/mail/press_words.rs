@@ -1,0 +1,140 @@
+//! Words of players in any language, in the alphabet of papers (PM-67).
+//!
+//! A paper is printable ASCII without `=` and `|`. Any other character stands there as the bytes of its UTF-8, each as `%` and
+//! two hex digits, and so does `%` itself. A word that is too long for a mail is cut, and `%-` at the end of a piece joins the
+//! next one. The desk sees ordinary words.
+
+use std::fmt::Write as _;
+
+use turnfold_core::paper::PaperLine;
+
+/// The longest piece of a word, without the join.
+const PIECE_MAX: usize = 60;
+/// What joins a piece to the next.
+const JOIN: &str = "%-";
+
+/// Writes a line of words for a paper, of at most `most` characters there.
+///
+/// # Errors
+/// A sentence: no words, too many, or a control character, which could change how the rest of a letter is shown.
+pub fn press_line(words: &str, most: usize) -> Result<PaperLine, String> {
+    if let Some(sign) = words.chars().find(|sign| is_control(*sign)) {
+        return Err(format!("Words may have no control characters, found U+{:04X}.", u32::from(sign)));
+    }
+    let written: Vec<String> = words.split_whitespace().map(word).collect();
+    let line = written.join(" ");
+    if line.is_empty() || line.len() > most {
+        return Err(format!("Expected 1 to {most} characters of words, found {}.", line.len()));
+    }
+    line.parse().map_err(|error: turnfold_core::Malformed| error.0)
+}
+
+/// Reads a line of words from a paper. A control character, which only a false paper has, becomes `U+FFFD`.
+pub(super) fn press_text(line: &PaperLine) -> String {
+    let mut bytes = Vec::new();
+    let mut is_joined = true;
+    for word in line.as_str().split(' ') {
+        if !is_joined {
+            bytes.push(b' ');
+        }
+        let piece = word.strip_suffix(JOIN);
+        is_joined = piece.is_some();
+        read_piece(piece.unwrap_or(word).as_bytes(), &mut bytes);
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    text.chars().map(|sign| if is_control(sign) { '\u{fffd}' } else { sign }).collect()
+}
+
+fn read_piece(mut rest: &[u8], bytes: &mut Vec<u8>) {
+    while let Some((first, after)) = rest.split_first() {
+        let escaped = match (first, after) {
+            (b'%', [high, low, ..]) => hex(*high).zip(hex(*low)).map(|(high, low)| high * 16 + low),
+            _ => None,
+        };
+        bytes.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() { after.get(2..).unwrap_or_default() } else { after };
+    }
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+}
+
+/// Whether a character changes how text around it is shown.
+fn is_control(sign: char) -> bool {
+    sign.is_control()
+        || matches!(sign, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Writes a word in pieces that survive a mail.
+fn word(word: &str) -> String {
+    let is_plain = |sign: char| sign.is_ascii_graphic() && !matches!(sign, '=' | '|' | '%');
+    let mut pieces = vec![String::new()];
+    let last = word.chars().count().saturating_sub(1);
+    for (place, sign) in word.chars().enumerate() {
+        // A keyword of a paper ends with a colon.
+        let is_end = place == last && sign == ':';
+        let written = if is_plain(sign) && !is_end { sign.to_string() } else { escaped(sign) };
+        let is_full = pieces.last().is_none_or(|piece| piece.len() + written.len() > PIECE_MAX);
+        if is_full {
+            pieces.push(String::new());
+        }
+        if let Some(piece) = pieces.last_mut() {
+            // No word of a paper begins with `#` or `>`, and a piece is a word.
+            let is_mark = piece.is_empty() && matches!(sign, '#' | '>');
+            piece.push_str(&if is_mark { escaped(sign) } else { written });
+        }
+    }
+    pieces.join(&format!("{JOIN} "))
+}
+
+fn escaped(sign: char) -> String {
+    sign.encode_utf8(&mut [0; 4]).bytes().fold(String::new(), |mut escaped, byte| {
+        write!(escaped, "%{byte:02X}").expect("writing to a string cannot fail");
+        escaped
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pm_67_words_of_any_language_go_through_a_paper_unchanged() {
+        for (words, written) in [
+            ("shall we?", "shall we?"),
+            ("Gr\u{fc}\u{df}e", "Gr%C3%BC%C3%9Fe"),
+            ("a = b | 100%", "a %3D b %7C 100%25"),
+            ("> seat: #1", "%3E seat%3A %231"),
+            ("\u{65e5}\u{672c}", "%E6%97%A5%E6%9C%AC"),
+        ] {
+            let line = press_line(words, 2000).unwrap();
+            assert_eq!((line.as_str(), press_text(&line).as_str()), (written, words));
+            line.require_mailable().unwrap();
+        }
+        for words in ["\u{416}".repeat(200), format!("{}#{}", "x".repeat(60), "y".repeat(200))] {
+            let line = press_line(&words, 4000).unwrap();
+            line.require_mailable().unwrap();
+            assert_eq!(press_text(&line), words);
+        }
+        assert_eq!(
+            press_line("one\n\u{a0} two", 20).map(|line| line.to_string()),
+            Err("Words may have no control characters, found U+000A.".into())
+        );
+        for words in ["", " ", "\u{1b}[31m", "\u{202e}abc", "too long"] {
+            assert!(press_line(words, 7).is_err(), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn pm_67_a_false_paper_shows_no_control_characters() {
+        for (written, text) in [
+            ("%1B[31m", "\u{fffd}[31m"),
+            ("a%0D%0Ab", "a\u{fffd}\u{fffd}b"),
+            ("%FF", "\u{fffd}"),
+            ("100% %4", "100% %4"),
+        ] {
+            assert_eq!(press_text(&written.parse().unwrap()), text);
+        }
+    }
+}
