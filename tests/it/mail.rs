@@ -26,6 +26,7 @@ pub(crate) mod reports;
 mod rows_of_papers;
 mod rows_of_turns;
 mod script;
+mod seat_pages;
 mod secrecy;
 mod secrecy_by_files;
 mod siege;

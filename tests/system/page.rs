@@ -23,6 +23,7 @@ mod liars;
 mod live;
 mod live_looks;
 mod looks;
+mod mailed;
 mod menu;
 mod script;
 mod silence;

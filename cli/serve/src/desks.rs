@@ -18,6 +18,8 @@ pub struct HostedMail {
     pub signers: Arc<Signers>,
     /// The folder in which letters wait to be sent; without it none are written.
     pub letters: Option<PathBuf>,
+    /// The public address of the pages that letters link to; without it they have no links (PM-70).
+    pub pages: Option<String>,
 }
 
 /// The matches by mail that are hosted.

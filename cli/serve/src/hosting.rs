@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 use turnfold_core::paper::DeskTime;
+use turnfold_core::rules::desk::Effect;
 use turnfold_replay::ReplayError;
 use turnfold_replay::fault::catch;
 use turnfold_replay::mail::{DeskOf, MailHost, MailRoom, PostFolder, TableDice, desk_naming};
@@ -46,7 +47,17 @@ pub(crate) async fn at_desk<T: Send + 'static>(
         for _ in 0..ATTEMPTS {
             let host = MailHost::of(&app.store, &game, &app.registry, &desks.mail.signers, app.now_ms());
             // What was appended before a module failed is heard of, too.
-            let done = host.and_then(|mut host| catch(|| work(app, &mut host))?);
+            let done = host.and_then(|mut host| {
+                let before = host.desk().head();
+                let done = catch(|| work(app, &mut host))?;
+                // PM-74: pages were closed.
+                let new = host.desk().entries().iter().filter(|entry| entry.seq > before);
+                let is_join = |effect: &Effect| matches!(effect, Effect::Joined { .. });
+                if host.close_former_pages()? || new.flat_map(|entry| &entry.effects).any(is_join) {
+                    app.revoke();
+                }
+                done
+            });
             app.branches.hear(app, &(desk.clone(), main.clone()))?;
             for branch in app.store.branches(&game)? {
                 app.branches.hear(app, &(game.clone(), branch.name))?;
@@ -140,12 +151,14 @@ async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
 
 /// Writes the reports that are due (PM-29).
 fn write_letters(app: &App, game: &MatchName) -> Result<(), ReplayError> {
-    let Some(HostedMail { signers, letters: Some(folder) }) = app.desks.as_ref().map(|desks| &desks.mail)
+    let Some(HostedMail { signers, letters: Some(folder), pages }) =
+        app.desks.as_ref().map(|desks| &desks.mail)
     else {
         return Ok(());
     };
     let post = PostFolder::of(folder, &app.store, game)?;
     let (outbox, addresses) = (&post.outbox(), &post.addresses()?);
-    let room = MailRoom { store: &app.store, registry: &app.registry, signers, addresses, outbox, game };
+    let (registry, pages) = (&app.registry, pages.as_deref());
+    let room = MailRoom { store: &app.store, registry, signers, addresses, outbox, game, pages };
     room.write_reports().map(|_| ())
 }

@@ -20,7 +20,7 @@ use crate::middleware::around;
 use crate::problem::ProblemJson;
 use crate::resources::{
     backup, branches, diff, entries, events, files, find, grants, health, join, matches, modules, pages,
-    papers, position, rulesets, trial,
+    papers, position, rulesets, seat_pages, trial,
 };
 
 /// What the description has besides its routes.
@@ -70,6 +70,9 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(grants::revoke))
         .routes(routes!(join::show, join::join))
         .routes(routes!(papers::take))
+        .routes(routes!(seat_pages::open))
+        .routes(routes!(seat_pages::show))
+        .routes(routes!(seat_pages::submit))
         .routes(routes!(backup::backup))
         .routes(routes!(health::lives))
         .routes(routes!(health::is_ready))

@@ -28,7 +28,8 @@ const OTHERS: &str = "Options for running it for others";
 ///
 /// With `--key`, hosts the matches by mail whose desk has that key: accepts papers at `POST /v1/matches/MATCH/papers` (except
 /// from new players), executes turns when they are ready or their deadline has passed, rolls recorded dice by the operating
-/// system, and writes letters to the outbox of a store directory.
+/// system, and writes letters to the outbox of a store directory. With `--origin`, each letter has a link to a page on which its
+/// reader plays by clicks.
 ///
 /// Speaks HTTP/1.1 without TLS. To serve others, put a proxy in front of it that terminates TLS, declare it with
 /// `--behind-proxy`, and give its public address with `--origin`.
@@ -81,7 +82,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         Some(path) => (token_in(path, &outside)?, false),
         None => (AccessToken::generate(TokenKind::Admin, &outside).map_err(Failure::trouble)?, true),
     };
-    let mail = args.key.as_deref().map(|key| hosted_mail(key, context)).transpose()?;
+    let mail = args.key.as_deref().map(|key| hosted_mail(key, args.origin.clone(), context)).transpose()?;
     let files_max = allow_many_connections();
     let options = Options {
         listen: args.listen,
@@ -154,11 +155,11 @@ fn require_proxy(args: &Args) -> Result<(), Failure> {
 }
 
 /// Takes the host's key. The letters wait next to the store; a database has no folder for them.
-fn hosted_mail(key: &Path, context: &Context) -> Result<HostedMail, Failure> {
+fn hosted_mail(key: &Path, pages: Option<String>, context: &Context) -> Result<HostedMail, Failure> {
     let signers = Arc::new(Signers::open(&[key.to_path_buf()])?);
     let letters = if context.fleet().is_some() { None } else { Some(context.store_dir()?.to_path_buf()) };
     letters.as_deref().map_or(Ok(()), |folder| addresses_in(folder).map(|_| ()))?;
-    Ok(HostedMail { signers, letters })
+    Ok(HostedMail { signers, letters, pages })
 }
 
 /// The world as the service sees it.

@@ -145,6 +145,7 @@ impl Post {
             addresses: &"p1 = ann@example.org\np2 = ben@example.org".parse::<Addresses>().unwrap(),
             outbox: &Outbox::at(&self.outbox()),
             game: &self.name,
+            pages: None,
         })
     }
 

@@ -1,4 +1,4 @@
-//! The part of a letter with the code to answer with, for a player without a key (PM-38).
+//! The parts of a letter with a code: to answer with, for a player without a key (PM-38), and to open a page (PM-70).
 
 use turnfold_core::rules::desk::{Desk, State};
 use turnfold_core::{Rules, Seat};
@@ -41,4 +41,18 @@ pub(super) fn answer_with(code: &ReplyCode, joins: bool, text: &mut Text) {
             "The code is good for this turn. The newest order counts. The line `help` asks what else you can write.",
         );
     }
+}
+
+/// Writes how to answer in a browser.
+pub(super) fn open_page(link: &str, joins: bool, text: &mut Text) {
+    text.heading(if joins { "To join in a browser" } else { "In a browser" });
+    text.paragraph(
+        "Open this link. The page shows the game and the commands that you may give: choose them there and send them.",
+    );
+    text.block([link]);
+    text.paragraph(if joins {
+        "Show the link to no one: the first to use it gets the seat."
+    } else {
+        "Show the link to no one: anyone who opens it in this turn sees what you see from then on, and orders for a seat without a key. A browser in which you play already needs no link."
+    });
 }

@@ -3,7 +3,7 @@
 use turnfold_core::paper::LineName;
 use turnfold_core::rules::desk::{Command, Effect};
 use turnfold_core::trust::{PrivateKey, VerifierKey};
-use turnfold_core::{Registry, Seat};
+use turnfold_core::{Digest, Registry, Seat};
 use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, NewEntry, Seq, Store};
 
 use super::desk_history::DeskHistory;
@@ -23,6 +23,8 @@ pub struct MailHost<'a> {
     pub(super) key: &'a PrivateKey,
     /// When entries are recorded, in Unix milliseconds.
     pub(super) recorded_at_ms: i64,
+    /// The token of the page that asks, by its hash: it stays when its seat is joined (PM-74).
+    pub page: Option<Digest>,
 }
 
 impl<'a> MailHost<'a> {
@@ -49,7 +51,7 @@ impl<'a> MailHost<'a> {
         // FD-18: a desk that was rolled back would open elements that players know already.
         signers.require_unforked(store, &of.desk_line())?;
         let desk = DeskHistory::read(store, &of)?;
-        Ok(Self { store, registry, of, desk, key, recorded_at_ms })
+        Ok(Self { store, registry, of, desk, key, recorded_at_ms, page: None })
     }
 
     /// Returns the match.
@@ -93,6 +95,7 @@ impl<'a> MailHost<'a> {
             entries.push(NewEntry { seat, command, recorded_at_ms });
         }
         if !entries.is_empty() {
+            self.close_other_pages(&applied)?;
             self.store.append(&self.of.desk, &BranchName::main(), before, entries, key)?;
         }
         Ok(applied)

@@ -19,8 +19,8 @@ pub(super) fn invite(mail: &MailLogs<'_>, reader: Seat, text: &mut Text) {
     ));
     text.heading("What this is");
     text.paragraph(&format!(
-        "This letter was written by turnfold, a program that carries games from turn to turn by mail. There is no account \
-         and no website. {host} hosts the game. When it is your turn you get a letter with the board, and you answer it with \
+        "This letter was written by turnfold, a program that carries games from turn to turn by mail. There is no account. \
+         {host} hosts the game. When it is your turn you get a letter with the board, and you answer it with \
          your commands. Every order is recorded. With a key you sign your orders, so no one can change them later, not even \
          the host."
     ));
@@ -38,7 +38,7 @@ pub(super) fn invite(mail: &MailLogs<'_>, reader: Seat, text: &mut Text) {
 }
 
 /// Writes the terms of play, one sentence for each.
-fn terms_in_words(terms: &Setup, is_fair: bool) -> Vec<String> {
+pub(super) fn terms_in_words(terms: &Setup, is_fair: bool) -> Vec<String> {
     let hours = match terms.hours {
         hours if hours % 24 == 0 && hours > 24 => format!("{} days", hours / 24),
         1 => "1 hour".into(),

@@ -19,6 +19,7 @@ use super::letter_part::{LetterPart, MailLogs, signed_bundle, spectators_bundle}
 use super::outbox::{LetterName, Outbox};
 use super::received_mail::ReceivedMail;
 use super::report::Report;
+use super::seat_page::link_of;
 use super::take::TakenPaper;
 use super::take_plain::TakenReply;
 use super::thread::Thread;
@@ -43,6 +44,8 @@ pub struct MailRoom<'a> {
     pub outbox: &'a Outbox,
     /// The game.
     pub game: &'a MatchName,
+    /// The public address of the service with the page of each seat; without it letters have no links (PM-70).
+    pub pages: Option<&'a str>,
 }
 
 impl MailRoom<'_> {
@@ -65,7 +68,8 @@ impl MailRoom<'_> {
         }
         let written = self.send(&mail, reports, |report, state, file| {
             let code = code_of(&mail, self.signers, state, report.seat);
-            report.write(&mail, state, code.as_ref(), file).map(Some)
+            let link = link_of(&mail, self.signers, state, report.seat, self.pages);
+            report.write(&mail, state, (code.as_ref(), link.as_deref()), file).map(Some)
         })?;
         if let Some(bundle) = spectators_bundle(&mail, self.signers)? {
             self.outbox.put_spectators(&bundle).map_err(ReplayError::Outbox)?;

@@ -4,6 +4,7 @@ use std::fmt;
 
 use turnfold_core::Seat;
 use turnfold_core::dice::fair::{Chain, Owner};
+use turnfold_core::paper::SeatKey;
 use turnfold_core::trust::PrivateKey;
 
 /// Digits and letters that no one confuses.
@@ -23,6 +24,24 @@ impl ReplyCode {
         let secret = signing.dice_chain(Owner { match_id, party: Seat::Host }).element(Chain::LAST);
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v2 reply code of a turn");
         hasher.update(secret.as_bytes()).update(format!("{seat} {turn}").as_bytes());
+        Self::of_hash(&hasher)
+    }
+
+    /// Returns the code of the page of a seat and turn (PM-70). With a key it is another one than before the seat had that key.
+    pub(super) fn of_page(
+        signing: &PrivateKey,
+        match_id: [u8; 16],
+        (seat, turn): (Seat, u32),
+        key: Option<&SeatKey>,
+    ) -> Self {
+        let code = Self::of(signing, match_id, seat, turn);
+        let Some(key) = key else { return code };
+        let mut hasher = blake3::Hasher::new_derive_key("turnfold v2 code of the page of a key");
+        hasher.update(code.as_str().as_bytes()).update(key.to_base64().as_bytes());
+        Self::of_hash(&hasher)
+    }
+
+    fn of_hash(hasher: &blake3::Hasher) -> Self {
         let bytes = hasher.finalize();
         let signs = bytes.as_bytes().iter().take(LENGTH);
         Self(signs.filter_map(|byte| SIGNS.get(usize::from(byte % 32)).copied()).map(char::from).collect())

@@ -5,7 +5,7 @@ use turnfold_core::Seat;
 use turnfold_core::paper::{OrdersAhead, PaperLine};
 use turnfold_core::rules::desk::{Desk, OfferView, SeatView, State, View};
 
-use super::code_part::answer_with;
+use super::code_part::{answer_with, open_page};
 use super::invitation::{KEY_FILE, first_steps, invite};
 use super::letter::LetterText;
 use super::letter_part::{KnownGame, LetterPart, MailLogs, ending, sentences};
@@ -25,12 +25,12 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Writes what it says. `attached` is the name of the bundle.
+    /// Writes what it says. `attached` is the name of the bundle, and the seat may answer with a code and on a page.
     pub(super) fn write(
         &self,
         mail: &MailLogs<'_>,
         state: &State,
-        code: Option<&ReplyCode>,
+        (code, link): (Option<&ReplyCode>, Option<&str>),
         attached: &str,
     ) -> Result<LetterText, ReplayError> {
         let part = LetterPart::of(mail, self.size)?;
@@ -55,6 +55,9 @@ impl Report {
         turn.table(&mut text);
         turn.offers(&mut text);
         let joins = state.name_of(self.seat).is_none();
+        if let Some(link) = link {
+            open_page(link, joins, &mut text);
+        }
         // PM-54: the way that needs nothing but a mail program comes first.
         if let Some(code) = code {
             answer_with(code, joins, &mut text);

@@ -52,7 +52,11 @@ impl MailHost<'_> {
 
     /// PM-57: a mail is known by its `Message-ID` and text. So the same words in another mail are another paper, and count
     /// again after different ones.
-    fn take_text(&mut self, text: &str, id: Option<&str>) -> Result<Option<TakenReply>, ReplayError> {
+    pub(super) fn take_text(
+        &mut self,
+        text: &str,
+        id: Option<&str>,
+    ) -> Result<Option<TakenReply>, ReplayError> {
         let rules = self.of.rules.clone();
         let reads = |line: &str| rules.canonical(line).is_ok() || PlainWords::is_own(line);
         let Some(reply) = PlainReply::find(text, &reads) else { return Ok(None) };
@@ -66,7 +70,9 @@ impl MailHost<'_> {
             faults: Vec::new(),
             mail,
         };
-        let Some((seat, turn)) = self.owner_of(&reply.code) else { return Ok(Some(taken)) };
+        let Some((seat, turn)) = self.owner_of(&reply.code) else {
+            return Ok(Some(taken));
+        };
         taken.seat = Some(seat);
         if let Some(fault) = self.stale(seat, turn) {
             taken.faults.push(fault);

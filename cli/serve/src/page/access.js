@@ -2,14 +2,17 @@
 import { html, shown } from "./viewer.js";
 import { Api, NoAnswer, Problem, makeToken, pause, sleep } from "./api.js";
 
-/** A token, and as whom it was last seen to give access.
- * @typedef {{token: string, seat?: string}} Access
+/** A token, and as whom it was last seen to give access; one that a letter's link gave has a page by mail (PM-70).
+ * @typedef {{token: string, seat?: string, mail?: boolean}} Access
  * @typedef {{tokens: Access[], chosen?: string, invitation?: string, joining?: string}} Kept */
 
 const PREFIX = "turnfold:";
 
 /** Where it is kept what was tried (VW-56). */
 export const TRIED = "turnfold-tried:";
+
+/** Where the order of a match by mail is kept until it is sent (PM-71). */
+export const ORDER = "turnfold-order:";
 
 const TOKEN = /tf_[ahsv]_[\w-]{43}/;
 
@@ -26,7 +29,7 @@ export function kept(match) {
 /** @param {string} match @param {Kept | null} what */
 export function keep(match, what) {
 	if (what && (what.tokens.length > 0 || what.invitation)) return localStorage.setItem(PREFIX + match, JSON.stringify(what));
-	for (const prefix of [PREFIX, TRIED]) localStorage.removeItem(prefix + match);
+	for (const prefix of [PREFIX, TRIED, ORDER]) localStorage.removeItem(prefix + match);
 }
 
 /** Returns the matches that this browser keeps something of. */
@@ -176,7 +179,7 @@ function notInvited(error) {
 }
 
 /** Asks until there is an answer, and says when it asks again. @template T @param {HTMLElement} note @param {() => Promise<T>} ask */
-async function untilAnswered(note, ask) {
+export async function untilAnswered(note, ask) {
 	for (let tries = 1; ; tries++) {
 		try {
 			return await ask();

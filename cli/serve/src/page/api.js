@@ -61,7 +61,7 @@ export class Api {
 	async fetch(path, options = {}, silentMax = SILENT_MAX) {
 		/** @type {Record<string, string>} */ const headers = { ...options.headers };
 		if (this.token) headers.authorization = `Bearer ${this.token}`;
-		if (options.body) headers["content-type"] = "application/json";
+		if (options.body) headers["content-type"] ??= "application/json";
 		/** @type {Response} */ let response;
 		try {
 			response = await heard(path, { ...options, headers }, silentMax);

@@ -173,7 +173,7 @@ export class CommandPanel {
 
 	/** Returns a command as it is sent; a player's own needs no seat. @param {Legal} legal */
 	#text({ seat, command }) {
-		return this.live.hosts || this.live.trying.isOn ? `${seat}: ${command}` : command;
+		return this.live.hosts || this.live.trying.isOfAll ? `${seat}: ${command}` : command;
 	}
 
 	#mark() {

@@ -1,8 +1,8 @@
 /** The pages of the service: one match at `/m/{match}`, all that this browser knows at `/`. */
 import { showHome } from "./home.js";
-import { showMatch } from "./match.js";
+import { showMail } from "./mail.js";
 
 const root = document.getElementById("viewer");
 const [, match] = /^\/m\/([a-z0-9][a-z0-9._-]{0,63})$/.exec(location.pathname) ?? [];
-if (root && match) showMatch(match, root);
+if (root && match) showMail(match, root);
 else if (root) showHome(root);

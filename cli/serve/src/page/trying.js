@@ -20,6 +20,7 @@ export class Trying {
 	isOn = false;
 	/** What may be tried next. @type {Legal[]} */ legal = [];
 	/** Where it stands, in a line. */ line = "";
+	/** Whether that calls who looks. */ isMine = false;
 	#after = 0;
 	#asked = 0;
 	/** From the root to what is shown. @type {Tried[]} */ #path = [];
@@ -35,6 +36,11 @@ export class Trying {
 		const leave = action("Leave", () => this.#leave());
 		leave.classList.add("primary");
 		this.element = html("section", { class: "trying", "aria-label": "Trial", hidden: "" }, this.title, this.tree, html("div", { class: "files" }, leave, this.undo, forget), this.note);
+	}
+
+	/** Whether commands of all seats are tried. */
+	get isOfAll() {
+		return this.isOn;
 	}
 
 	/** Begins after the entry that is shown. */

@@ -53,7 +53,7 @@ export class TurnLine {
 	draw() {
 		const { info, commands, viewer } = this.live;
 		if (!info) return;
-		if (this.live.trying.isOn) return this.#say(this.live.trying.line), this.#turned(false);
+		if (this.live.trying.isOn) return this.#say(this.live.trying.line), this.#turned(this.live.trying.isMine);
 		const now = info.now ?? { over: info.over, turn: null };
 		const standing = (viewer.timeline.frames.at(-1) ?? viewer.timeline).standing;
 		const mine = now.over ? [] : this.#mine(now);

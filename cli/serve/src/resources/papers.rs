@@ -9,14 +9,16 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use tokio::time::Instant;
-use turnfold_core::paper::SignedPaper;
-use turnfold_core::{Malformed, Seat};
+use turnfold_core::paper::{PaperContent, SignedPaper};
+use turnfold_core::{Digest, Malformed, Seat};
 use turnfold_replay::mail::{MailedPaper, PaperOutcome, TakenPaper, seat_bundle};
 use turnfold_store::MatchName;
 use utoipa::ToSchema;
 
+use super::seat_pages::seat_of;
 use super::statuses::{Name, PaperProblems};
 use crate::app::{App, to_end};
+use crate::auth::Bearer;
 use crate::desks::desk_problem;
 use crate::documents;
 use crate::folds::Reader;
@@ -49,7 +51,7 @@ pub(crate) struct PaperTaken {
 
 /// Submit a paper of a match by mail
 ///
-/// The paper is signed, so no token is required.
+/// The paper is signed, so no token is required. A `join` needs the token of its seat.
 #[utoipa::path(operation_id = "submit_paper", post, path = "/v1/matches/{match}/papers", tag = "papers", security(()),
     params(("match" = inline(Name), Path)),
     request_body(content((documents::Bytes = "application/octet-stream"), (String = "text/plain"))),
@@ -59,6 +61,7 @@ pub(crate) struct PaperTaken {
         (PaperTaken = "application/json"), (String = "text/plain"))), PaperProblems))]
 pub(crate) async fn take(
     State(app): State<Arc<App>>,
+    bearer: Bearer,
     Path(match_name): Path<String>,
     form: Form,
     _: ValidQuery<NoParameters>,
@@ -72,10 +75,16 @@ pub(crate) async fn take(
     let media_type = if has_type(&request, BYTES) { BYTES } else { "text/plain" };
     let paper = body(request, media_type, PAPER_BYTES_MAX).await?;
     let paper = read(&paper).map_err(|error| Problem::new(Code::Malformed, one_line(&error.0)))?;
+    // PM-72: who has the token of a seat may join it, as the host gave it away.
+    let admitted = match paper.paper().content() {
+        PaperContent::Join(_) if bearer.hash().is_some() => vec![seat_of(&app, &bearer, &game).await?],
+        _ => Vec::new(),
+    };
+    let page = bearer.hash().map(|(hash, _)| hash);
     // From here on, a client that goes away changes nothing.
     to_end(&Arc::clone(&app), async move {
         let began = Instant::now();
-        let answered = perform(&app, game, paper, form).await;
+        let answered = perform(&app, game, (paper, admitted, page), form).await;
         app.metrics.append_done(began, &answered);
         answered
     })
@@ -96,12 +105,18 @@ fn read(body: &[u8]) -> Result<SignedPaper, Malformed> {
     }
 }
 
-async fn perform(app: &Arc<App>, game: MatchName, paper: SignedPaper, form: Form) -> ApiResult {
+async fn perform(
+    app: &Arc<App>,
+    game: MatchName,
+    (paper, admitted, page): (SignedPaper, Vec<Seat>, Option<Digest>),
+    form: Form,
+) -> ApiResult {
     let permit = app.limits.folds.wait(Reader::Papers(game.clone()), Some(&game)).await?;
     let signed = paper.clone();
     let of = game.clone();
     let (taken, told) = at_desk(app, &game, move |app, host| {
-        let taken = host.take_paper(signed.clone(), &[])?;
+        host.page = page;
+        let taken = host.take_paper(signed.clone(), &admitted)?;
         let told = taken.seq.map(|seq| receipt(app, &of, &host.mail_match().desk_line(), &taken, seq));
         Ok((taken, told))
     })

@@ -50,7 +50,7 @@ kinds! {
     /// What is tried out.
     TrialProblems: 400 401 403 404 406 408 409 413 415 422 429 500 501 503;
     /// A paper.
-    PaperProblems: 400 403 404 406 408 409 413 415 422 500 501 503 507;
+    PaperProblems: 400 401 403 404 406 408 409 413 415 422 429 500 501 503 507;
     /// An invitation that is looked at.
     InvitedProblems: 400 401 403 406 410 429 500 503;
     /// An invitation that is spent.

@@ -17,6 +17,7 @@ use crate::commands::new::{bad_setup, read_setup};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, counted};
+use crate::remote::origin::read_origin;
 use crate::{clock, files, limits, random};
 
 /// Create a match that is played by mail, and an invitation for each seat
@@ -59,6 +60,11 @@ pub(crate) struct Args {
     /// The address of a player or of the host, as in `--to p1=ann@example.org --to host=games@example.org`; kept in `addresses`
     #[arg(long, value_name = "SEAT=ADDRESS", value_parser = address_line)]
     to: Vec<AddressLine>,
+
+    /// Public address of the service that will host the match, as for `serve --origin`: the invitations get a link to join in a
+    /// browser
+    #[arg(long, value_name = "URL", value_parser = read_origin)]
+    origin: Option<String>,
 
     /// Where rolls come from
     #[arg(long, value_enum, default_value_t = MailDice::Recorded)]
@@ -113,7 +119,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         error => error.into(),
     })?;
     let of = MailMatch::find(&store, name, &context.registry)?;
-    let post = room.with_addresses(&store, name, &addresses)?;
+    let post = room.with_addresses(&store, name, &addresses, args.origin.clone())?;
     let letters = post.write(&store, [], context)?;
     drop(store);
     let host: Option<VerifierKey> = of.terms.host.parse().ok();

@@ -40,6 +40,8 @@ pub(super) struct Post<'a> {
     game: &'a MatchName,
     folder: PostFolder,
     addresses: Addresses,
+    /// The public address of the pages that letters link to.
+    pages: Option<String>,
 }
 
 impl HostArgs {
@@ -64,22 +66,23 @@ impl PostRoom {
         Ok(())
     }
 
-    /// Finds the post of a new match, and adds these addresses to its own.
+    /// Finds the post of a new match, and adds these addresses to its own. `pages` is where its players find their pages.
     pub(super) fn with_addresses<'a>(
         &'a self,
         store: &StoreReader,
         game: &'a MatchName,
         added: &Addresses,
+        pages: Option<String>,
     ) -> Result<Post<'a>, Failure> {
         let folder = PostFolder::of(&self.folder, store, game)?;
         folder.add_addresses(added)?;
-        Ok(Post { room: self, game, addresses: folder.addresses()?, folder })
+        Ok(Post { room: self, game, addresses: folder.addresses()?, folder, pages })
     }
 
     /// Finds the post of a match. Errors in its addresses are reported before anything is recorded.
     pub(super) fn of<'a>(&'a self, store: &StoreReader, game: &'a MatchName) -> Result<Post<'a>, Failure> {
         let folder = PostFolder::of(&self.folder, store, game)?;
-        Ok(Post { room: self, game, addresses: folder.addresses()?, folder })
+        Ok(Post { room: self, game, addresses: folder.addresses()?, folder, pages: None })
     }
 }
 
@@ -144,9 +147,9 @@ impl Post<'_> {
         context: &Context,
         answer: impl FnOnce(&MailRoom<'_>) -> Result<Vec<LetterName>, ReplayError>,
     ) -> Result<Vec<String>, Failure> {
-        let Self { room: PostRoom { signers, .. }, game, folder, addresses } = self;
+        let Self { room: PostRoom { signers, .. }, game, folder, addresses, pages } = self;
         let (outbox, registry) = (&folder.outbox(), &context.registry);
-        let room = MailRoom { store, registry, signers, addresses, outbox, game };
+        let room = MailRoom { store, registry, signers, addresses, outbox, game, pages: pages.as_deref() };
         let mut written = answer(&room)?;
         written.extend(room.write_reports()?);
         Ok(written.iter().map(|name| self.shown(&name.to_string())).collect())

@@ -1,0 +1,299 @@
+//! The page of a seat in a match by mail: a code opens it, the desk as the seat may know it, and lines of a player without a
+//! key (PM-70 to PM-73).
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use serde::{Deserialize, Serialize};
+use turnfold_core::Seat;
+use turnfold_core::rules::desk::View;
+use turnfold_replay::mail::{MailHost, OpenedPage, SeatDesk, SentOrder, TakenPaper, TakenReply};
+use turnfold_store::{Grant, GrantId, GrantKind, MatchName, NewGrant};
+use utoipa::ToSchema;
+
+use super::statuses::{Changed, Document, Looked, Name};
+use crate::app::{App, to_end};
+use crate::auth::{Bearer, require_live};
+use crate::client_address::ClientAddress;
+use crate::folds::Reader;
+use crate::hosting::at_desk;
+use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, require_accepted};
+use crate::problem::{ApiResult, Code, Problem};
+use crate::token::{AccessToken, TokenKind};
+
+/// The most lines of a request, as many as an order has commands.
+const LINES_MAX: usize = 500;
+
+/// A code of a letter, and the token that is to open the page from now on.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Opening {
+    /// The code behind `#m=` in the link
+    #[schema(example = "ABCD-EFG2-JKMN")]
+    code: String,
+    /// A seat's token that the client made of 32 random bytes, `tf_s_` and 43 characters of base64url
+    #[schema(pattern = "^tf_s_[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$")]
+    token: String,
+}
+
+/// A page that is open.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Opened {
+    #[schema(value_type = String)]
+    seat: Seat,
+}
+
+/// The desk of a match by mail, as a seat may know it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct DeskJson {
+    #[schema(value_type = String)]
+    seat: Seat,
+    /// The desk as all see it, as in its rules (PM-24)
+    #[schema(value_type = Document)]
+    desk: View,
+    /// The terms of play, one sentence each
+    terms: Vec<String>,
+    /// The commands that are played for a seat that misses a deadline
+    default: Vec<String>,
+    /// The order of the seat that counts in this turn
+    order: Option<OrderJson>,
+    /// The key with which the seat signs, as papers write it
+    key: Option<String>,
+    /// Whether the terms open the seat to a player without a key
+    plain: bool,
+    /// Whether the page can order for the seat: it seals nothing and there are no fair dice
+    playable: bool,
+    /// The match, as papers name it
+    match_id: String,
+    /// The number of the seat's next paper
+    number: u32,
+    /// The history of the desk that such a paper names: its size and root
+    seen: String,
+}
+
+/// An order that counts.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct OrderJson {
+    number: u32,
+    /// The entry of the desk that records it
+    seq: u64,
+    plays: Vec<String>,
+}
+
+impl From<SeatDesk> for DeskJson {
+    fn from(desk: SeatDesk) -> Self {
+        let order = desk.order.map(|SentOrder { number, seq, plays }| OrderJson {
+            number,
+            seq,
+            plays: plays.iter().map(|play| play.as_str().to_owned()).collect(),
+        });
+        Self {
+            seat: desk.seat,
+            desk: desk.view,
+            terms: desk.terms,
+            default: desk.default,
+            order,
+            key: desk.key.map(|key| key.to_base64()),
+            plain: desk.is_plain,
+            playable: desk.has_page,
+            match_id: desk.match_id.to_string(),
+            number: desk.number,
+            seen: desk.seen.to_string(),
+        }
+    }
+}
+
+/// Lines of a player without a key.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the description names the body and its field so")]
+pub(crate) struct Lines {
+    /// A name of the request that the client chose: the same lines under the same name are taken once
+    #[schema(pattern = "^[!-~]{1,64}$")]
+    id: String,
+    /// The turn that they are for
+    turn: u32,
+    /// The lines, as a mail would have them behind the code
+    #[schema(max_items = 500, example = json!(["move 2,3", "stand"]))]
+    lines: Vec<String>,
+}
+
+/// What became of lines.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct LinesTaken {
+    papers: Vec<PaperMade>,
+    /// Why something was not taken, in sentences
+    faults: Vec<String>,
+}
+
+/// A paper that the host wrote for a player without a key.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PaperMade {
+    kind: Option<&'static str>,
+    number: Option<u32>,
+    /// `applied`, `ignored`, or why it is not recorded
+    outcome: &'static str,
+    /// Why it is ignored or rejected
+    reason: Option<&'static str>,
+    /// The entry of the desk that records it
+    seq: Option<u64>,
+}
+
+impl From<&TakenPaper> for PaperMade {
+    fn from(taken: &TakenPaper) -> Self {
+        let paper = taken.paper.as_ref();
+        Self {
+            kind: paper.map(|paper| paper.content().kind()),
+            number: paper.map(|paper| paper.head().number),
+            outcome: taken.outcome.name(),
+            reason: taken.outcome.code(),
+            seq: taken.seq,
+        }
+    }
+}
+
+/// Open the page of a seat
+///
+/// Exchanges the code in the link of a letter for access to its seat. No token is required.
+#[utoipa::path(operation_id = "open_page", post, path = "/v1/matches/{match}/desk/access", tag = "papers", security(()),
+    params(("match" = inline(Name), Path)), request_body = Opening,
+    responses((status = 201, description = "the token gives access to the seat", body = Opened),
+        (status = 200, description = "the token gave access before", body = Opened), Changed))]
+pub(crate) async fn open(
+    State(app): State<Arc<App>>,
+    Path(match_name): Path<String>,
+    headers: HeaderMap,
+    _: ValidQuery<NoParameters>,
+    request: Request,
+) -> ApiResult {
+    require_hosted(&app)?;
+    let client = request.extensions().get().copied().unwrap_or(ClientAddress(None));
+    app.limits.guesses.require_few(client)?;
+    require_accepted(&headers, JSON)?;
+    let game: MatchName = name(&match_name)?;
+    let Opening { code, token } = json_body(request).await?;
+    let Some((token, TokenKind::Seat)) = AccessToken::parse(&token) else {
+        return Err(Problem::bad("expected `token` to be a seat's token"));
+    };
+    let permit = app.limits.folds.wait(Reader::Papers(game.clone()), Some(&game)).await?;
+    let opened = at_desk(&app, &game, move |_, host| Ok(host.opened_by(&code))).await?;
+    drop(permit);
+    let Some(opened) = opened else {
+        app.limits.guesses.count(client);
+        return Err(Problem::new(Code::NoToken, "expected the code of a letter of this match"));
+    };
+    app.block(move |app| grant(app, game, opened, &token)).await
+}
+
+/// Gives a token access to a seat, unless it has it.
+fn grant(app: &Arc<App>, match_name: MatchName, opened: OpenedPage, token: &AccessToken) -> ApiResult {
+    let OpenedPage { seat, stale } = opened;
+    let (hash, now_ms, kind) = (token.hash(), app.now_ms(), GrantKind::Seat(seat));
+    if let Some(grant) = app.store.find_grant(&hash)? {
+        let grant = require_live(grant, now_ms)?;
+        if grant.kind == kind && grant.match_name == match_name {
+            return Ok(json(StatusCode::OK, &Opened { seat }));
+        }
+        return Err(Problem::new(Code::Exists, "the token gives other access; make a new one"));
+    }
+    if let Some(stale) = stale {
+        return Err(Problem::new(Code::Rejected, stale));
+    }
+    // Of several browsers the oldest makes room.
+    let is_of_seat = |grant: &Grant| grant.kind.seat() == Some(seat) && grant.is_live(now_ms);
+    let grants = app.store.grants_of(&match_name)?;
+    let live: Vec<_> = grants.iter().filter(|(_, grant)| is_of_seat(grant)).collect();
+    if live.len() >= Grant::LIVE_MAX_PER_SEAT {
+        let by_letter = live.iter().filter(|(_, grant)| grant.label.as_str() == MailHost::PAGE_LABEL);
+        if let Some((oldest, _)) = by_letter.min_by_key(|(_, grant)| grant.created_at_ms) {
+            app.store.revoke_grant(&match_name, GrantId::of(oldest), now_ms)?;
+            app.revoke();
+        }
+    }
+    let label = name(MailHost::PAGE_LABEL)?;
+    app.store.grant(&hash, NewGrant { kind, match_name, label, expires_at_ms: None }, now_ms)?;
+    app.grants.forget();
+    Ok(json(StatusCode::CREATED, &Opened { seat }))
+}
+
+fn require_hosted(app: &App) -> ApiResult<()> {
+    if app.desks.is_some() {
+        return Ok(());
+    }
+    Err(Problem::forbidden("this service does not host matches by mail"))
+}
+
+/// Returns the seat that a token plays in a match.
+pub(super) async fn seat_of(app: &Arc<App>, bearer: &Bearer, game: &MatchName) -> ApiResult<Seat> {
+    let access = app.admit(bearer).await?;
+    access.require_match(game)?;
+    access.playing_seat()?.ok_or_else(|| Problem::forbidden("expected the token of a player's seat"))
+}
+
+/// See the desk of a match by mail
+///
+/// It holds what the seat may know, and what the next paper of the seat has to name.
+#[utoipa::path(operation_id = "show_desk", get, path = "/v1/matches/{match}/desk", tag = "papers",
+    params(("match" = inline(Name), Path)),
+    responses((status = 200, description = "the desk", body = DeskJson), Looked))]
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(match_name): Path<String>,
+    headers: HeaderMap,
+    _: ValidQuery<NoParameters>,
+) -> ApiResult {
+    require_accepted(&headers, JSON)?;
+    let game: MatchName = name(&match_name)?;
+    let seat = seat_of(&app, &bearer, &game).await?;
+    require_hosted(&app)?;
+    let _permit = app.limits.folds.wait(Reader::Papers(game.clone()), Some(&game)).await?;
+    let desk = at_desk(&app, &game, move |_, host| host.seat_desk(seat)).await?;
+    Ok(json(StatusCode::OK, &DeskJson::from(desk)))
+}
+
+/// Submit lines of a player without a key
+///
+/// They are taken as a mail with the code of the turn would bring them: `join NAME`, or the commands of an order.
+#[utoipa::path(operation_id = "submit_lines", post, path = "/v1/matches/{match}/desk/lines", tag = "papers",
+    params(("match" = inline(Name), Path)), request_body = Lines,
+    responses((status = 200, description = "what became of the lines", body = LinesTaken), Changed))]
+pub(crate) async fn submit(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(match_name): Path<String>,
+    headers: HeaderMap,
+    _: ValidQuery<NoParameters>,
+    request: Request,
+) -> ApiResult {
+    require_accepted(&headers, JSON)?;
+    let game: MatchName = name(&match_name)?;
+    let seat = seat_of(&app, &bearer, &game).await?;
+    require_hosted(&app)?;
+    let Lines { id, turn, lines } = json_body(request).await?;
+    if !(1..=64).contains(&id.len()) || !id.bytes().all(|sign| sign.is_ascii_graphic()) {
+        return Err(Problem::bad("expected `id` to have 1 to 64 visible ASCII characters"));
+    }
+    let is_line = |line: &String| !line.trim().is_empty() && !line.contains(char::is_control);
+    if !(1..=LINES_MAX).contains(&lines.len()) || !lines.iter().all(is_line) {
+        return Err(Problem::bad(format!("expected 1 to {LINES_MAX} lines, none of them empty")));
+    }
+    to_end(&Arc::clone(&app), async move {
+        let permit = app.limits.folds.wait(Reader::Papers(game.clone()), Some(&game)).await?;
+        let page = bearer.hash().map(|(hash, _)| hash);
+        let taken = at_desk(&app, &game, move |_, host| {
+            host.page = page;
+            host.take_lines(seat, turn, &id, &lines)
+        })
+        .await?;
+        drop(permit);
+        let TakenReply { papers, faults, .. } = taken.map_err(|why| Problem::new(Code::Rejected, why))?;
+        if let Some(desks) = app.desks.as_ref().filter(|_| papers.iter().any(|paper| paper.is_new)) {
+            desks.tell(game);
+        }
+        let papers = papers.iter().map(PaperMade::from).collect();
+        Ok(json(StatusCode::OK, &LinesTaken { papers, faults }))
+    })
+    .await
+}
