@@ -96,7 +96,9 @@ fn the_guide_to_the_command_line_shows_what_its_commands_print() {
 
 #[test]
 fn the_guide_to_operating_shows_what_its_commands_print() {
-    run_plain("docs/guide/operate.md");
+    let (document, sandbox) = (Document::read("docs/guide/operate.md"), Sandbox::new());
+    sandbox.write("serve.toml", document.blocks("toml")[0]);
+    run_blocks(&document, "console", &sandbox, "");
 }
 
 /// Every guide has a test above, is in the index, and every console block begins with a word that a test runs.

@@ -15,6 +15,9 @@ use crate::context::{Context, build_identity};
 use crate::failure::{ExitStatus, Failure};
 use crate::remote::origin::read_origin;
 use crate::{clock, files, random, signals};
+use config::{CACHE_MIB_MAX, Settings};
+
+mod config;
 
 /// The heading of the options that others need before they can play from afar.
 const OTHERS: &str = "Options for running it for others";
@@ -36,11 +39,19 @@ const OTHERS: &str = "Options for running it for others";
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold serve\n  \
     turnfold serve --behind-proxy --origin https://play.example --admin-token admin.token --listen 0.0.0.0:8017\n  \
-    turnfold serve --key ann.key")]
+    turnfold serve --key ann.key\n  turnfold serve --config /etc/turnfold/serve.toml --check-config")]
 pub(crate) struct Args {
-    /// Where to listen; port 0 is any
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8017")]
-    listen: SocketAddr,
+    /// Read options from this TOML file, by their names without dashes in front; options here win
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// Print the options that would be used, and do not serve
+    #[arg(long)]
+    check_config: bool,
+
+    /// Where to listen; port 0 is any [default: 127.0.0.1:8017]
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<SocketAddr>,
 
     /// A proxy in front of it terminates TLS
     #[arg(long, help_heading = OTHERS)]
@@ -66,33 +77,40 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
 
-    /// How many MiB open branches may take in memory
-    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
-    cache: u64,
+    /// How many MiB open branches may take in memory [default: 256]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(0..=CACHE_MIB_MAX))]
+    cache: Option<u64>,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    require_proxy(args)?;
-    if context.fleet().is_some() && args.admin_token.is_none() {
+    let settings = Settings::of(args)?;
+    require_proxy(&settings)?;
+    if context.fleet().is_some() && settings.admin_token.is_none() {
         return Err(Failure::usage("to serve a store in a database, add `--admin-token FILE`")
             .hint("all processes that serve it need the same token"));
     }
+    if args.check_config {
+        return context
+            .output
+            .answer(&json!(settings), || settings.lines().into_iter().map(Into::into).collect());
+    }
     let outside = outside()?;
-    let (token, is_new) = match &args.admin_token {
+    let (token, is_new) = match &settings.admin_token {
         Some(path) => (token_in(path, &outside)?, false),
         None => (AccessToken::generate(TokenKind::Admin, &outside).map_err(Failure::trouble)?, true),
     };
-    let mail = args.key.as_deref().map(|key| hosted_mail(key, args.origin.clone(), context)).transpose()?;
+    let mail =
+        settings.key.as_deref().map(|key| hosted_mail(key, settings.origin.clone(), context)).transpose()?;
     let files_max = allow_many_connections();
     let options = Options {
-        listen: args.listen,
-        origin: args.origin.clone(),
-        cors: args.cors.clone(),
-        cache_bytes: args.cache << 20,
+        listen: settings.listen,
+        origin: settings.origin.clone(),
+        cors: settings.cors.clone(),
+        cache_bytes: settings.cache << 20,
         files_max,
-        behind_proxy: args.behind_proxy,
+        behind_proxy: settings.behind_proxy,
         admin: token.hash(),
-        metrics: args.metrics,
+        metrics: settings.metrics,
         mail,
     };
     let store = context.open_or_create_store()?;
@@ -101,7 +119,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let shown = is_new.then(|| token.expose());
     let output = &mut context.output;
     let mut announce = |address: SocketAddr| {
-        let origin = args.origin.clone().unwrap_or_else(|| format!("http://{address}"));
+        let origin = settings.origin.clone().unwrap_or_else(|| format!("http://{address}"));
         let listening = json!({ "address": address, "origin": origin, "admin_token": shown });
         let mut told = Ok(());
         output.show(&listening, || {
@@ -135,14 +153,14 @@ fn allow_many_connections() -> u64 {
 }
 
 /// A service that others can reach needs TLS, a known address and a token that stays (SV-1).
-fn require_proxy(args: &Args) -> Result<(), Failure> {
-    if args.listen.ip().is_loopback() {
+fn require_proxy(settings: &Settings) -> Result<(), Failure> {
+    if settings.listen.ip().is_loopback() {
         return Ok(());
     }
     let missing = [
-        ("--behind-proxy", args.behind_proxy),
-        ("--origin", args.origin.is_some()),
-        ("--admin-token", args.admin_token.is_some()),
+        ("--behind-proxy", settings.behind_proxy),
+        ("--origin", settings.origin.is_some()),
+        ("--admin-token", settings.admin_token.is_some()),
     ];
     let missing: Vec<_> =
         missing.iter().filter(|(_, is_there)| !is_there).map(|(name, _)| format!("`{name}`")).collect();
@@ -150,7 +168,7 @@ fn require_proxy(args: &Args) -> Result<(), Failure> {
         return Ok(());
     }
     let message =
-        format!("to listen on `{}`, which others can reach, add {}", args.listen, missing.join(" and "));
+        format!("to listen on `{}`, which others can reach, add {}", settings.listen, missing.join(" and "));
     Err(Failure::usage(message).hint("it does not speak TLS, so a proxy must"))
 }
 

@@ -40,6 +40,8 @@ mod replay;
 mod rules;
 mod run;
 mod selftest;
+#[cfg(feature = "serve")]
+mod serve;
 mod show;
 mod shrink;
 mod simulate;
