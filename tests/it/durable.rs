@@ -56,13 +56,9 @@ fn pm_34_an_acknowledged_letter_is_synced_before_its_rename_and_its_folder_after
     mailbox.join(&[Seat::P1, Seat::P2]);
     let run = "mail run duel --key host.key --roll 1 1 2 2";
     check_letters(&mailbox, run, &["00000005-p1.eml", "00000005-p2.eml"], "/.turnfold>");
-    mailbox.save_orders("order.txt", &[(Seat::P1, &["stand"])]);
-    let before = mailbox.letters();
-    let outbox = mailbox.sandbox.path(".turnfold/outbox");
-    mailbox.sandbox.ok("mail take duel order.txt --key host.key");
-    let answer = mailbox.letters().into_iter().find(|name| !before.contains(name)).unwrap();
-    fs::remove_file(outbox.join(&answer)).unwrap();
-    check_letters(&mailbox, "mail take duel order.txt --key host.key", &[&answer], "/outbox>");
+    // A letter that is missing is written again.
+    fs::remove_file(mailbox.sandbox.path(".turnfold/outbox/00000005-p1.eml")).unwrap();
+    check_letters(&mailbox, run, &["00000005-p1.eml"], "/outbox>");
     // A run that finds them all syncs the names that an interrupted one may have left.
     check_letters(&mailbox, run, &[], "/.turnfold>");
 }

@@ -15,7 +15,7 @@ use crate::context::{Context, build_identity};
 use crate::failure::{ExitStatus, Failure};
 use crate::remote::origin::read_origin;
 use crate::{clock, files, random, signals};
-use config::{CACHE_MIB_MAX, Settings};
+use config::{CACHE_MIB_MAX, ConfigFile, Settings};
 
 mod config;
 
@@ -83,7 +83,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let settings = Settings::of(args)?;
+    let settings = settings(args)?;
     require_proxy(&settings)?;
     if context.fleet().is_some() && settings.admin_token.is_none() {
         return Err(Failure::usage("to serve a store in a database, add `--admin-token FILE`")
@@ -134,6 +134,23 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         error => Failure::trouble(error.to_string()),
     })?;
     Ok(ExitStatus::Yes)
+}
+
+/// Puts options of the command line before the file's, and both before the defaults.
+fn settings(args: &Args) -> Result<Settings, Failure> {
+    let file = args.config.as_deref().map_or_else(|| Ok(ConfigFile::default()), config::read)?;
+    let folder = args.config.as_deref().and_then(Path::parent).unwrap_or_else(|| Path::new(""));
+    let in_folder = |path: &Option<PathBuf>| path.as_ref().map(|path| folder.join(path));
+    Ok(Settings {
+        listen: args.listen.or(file.listen).unwrap_or(config::LISTEN),
+        behind_proxy: args.behind_proxy || file.behind_proxy,
+        origin: args.origin.clone().or(file.origin),
+        admin_token: args.admin_token.clone().or_else(|| in_folder(&file.admin_token)),
+        cors: if args.cors.is_empty() { file.cors } else { args.cors.clone() },
+        metrics: args.metrics.or(file.metrics),
+        key: args.key.clone().or_else(|| in_folder(&file.key)),
+        cache: args.cache.or(file.cache).unwrap_or(config::CACHE_MIB),
+    })
 }
 
 /// Raises the number of files that may be open as far as the system lets this process, and returns it: each connection is

@@ -262,8 +262,9 @@ fn histogram(sorted: &[u64]) -> Vec<LengthClass> {
     let width = fitting.next().unwrap_or(u64::MAX);
     let classes = (least / width..=most / width).map(|class| {
         let (from, to) = (class * width, (class * width).saturating_add(width - 1));
-        let until = |number: u64| sorted.partition_point(|length| *length < number) as u64;
-        LengthClass { from, to, matches: until(to.saturating_add(1)) - until(from) }
+        let (before, until) = (|length: &u64| *length < from, |length: &u64| *length <= to);
+        let matches = sorted.partition_point(until) - sorted.partition_point(before);
+        LengthClass { from, to, matches: matches as u64 }
     });
     classes.collect()
 }

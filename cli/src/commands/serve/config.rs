@@ -1,4 +1,4 @@
-//! Options of `serve`, from the command line and from the file that `--config` names.
+//! The file that `serve --config` names, and the options that hold.
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -7,27 +7,26 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Args;
 use crate::failure::Failure;
 use crate::files;
 use crate::remote::origin::read_origin;
 
-const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8017);
-const CACHE_MIB: u64 = 256;
+pub(super) const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8017);
+pub(super) const CACHE_MIB: u64 = 256;
 pub(super) const CACHE_MIB_MAX: u64 = 1_000_000;
 
-/// A file of options. Their names are those of the command line; paths begin at the folder of the file.
+/// A file of options, by their names on the command line. Paths begin at the folder of the file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-struct ConfigFile {
-    listen: Option<SocketAddr>,
-    behind_proxy: bool,
-    origin: Option<String>,
-    admin_token: Option<PathBuf>,
-    cors: Vec<String>,
-    metrics: Option<SocketAddr>,
-    key: Option<PathBuf>,
-    cache: Option<u64>,
+pub(super) struct ConfigFile {
+    pub(super) listen: Option<SocketAddr>,
+    pub(super) behind_proxy: bool,
+    pub(super) origin: Option<String>,
+    pub(super) admin_token: Option<PathBuf>,
+    pub(super) cors: Vec<String>,
+    pub(super) metrics: Option<SocketAddr>,
+    pub(super) key: Option<PathBuf>,
+    pub(super) cache: Option<u64>,
 }
 
 /// The options that hold. `--check-config` prints them.
@@ -45,23 +44,6 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Puts the options of the command line before those of the file, and both before the defaults.
-    pub(super) fn of(args: &Args) -> Result<Self, Failure> {
-        let file = args.config.as_deref().map_or_else(|| Ok(ConfigFile::default()), read)?;
-        let folder = args.config.as_deref().and_then(Path::parent).unwrap_or_else(|| Path::new(""));
-        let in_folder = |path: &Option<PathBuf>| path.as_ref().map(|path| folder.join(path));
-        Ok(Self {
-            listen: args.listen.or(file.listen).unwrap_or(LISTEN),
-            behind_proxy: args.behind_proxy || file.behind_proxy,
-            origin: args.origin.clone().or(file.origin),
-            admin_token: args.admin_token.clone().or_else(|| in_folder(&file.admin_token)),
-            cors: if args.cors.is_empty() { file.cors } else { args.cors.clone() },
-            metrics: args.metrics.or(file.metrics),
-            key: args.key.clone().or_else(|| in_folder(&file.key)),
-            cache: args.cache.or(file.cache).unwrap_or(CACHE_MIB),
-        })
-    }
-
     /// The options as a file has them.
     pub(super) fn lines(&self) -> Vec<String> {
         let Value::Object(options) = json!(self) else { return Vec::new() };
@@ -72,7 +54,7 @@ impl Settings {
 }
 
 /// Reads a file, and the addresses in it as the command line does.
-fn read(path: &Path) -> Result<ConfigFile, Failure> {
+pub(super) fn read(path: &Path) -> Result<ConfigFile, Failure> {
     let shown = files::shown(path);
     let text = fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
     let mut file: ConfigFile = toml::from_str(&text).map_err(|error| {
