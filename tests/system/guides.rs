@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::serve::described::python;
 use turnfold_tests::document::{Document, commands, run_blocks};
 use turnfold_tests::sandbox::{Sandbox, without_links, workspace};
 
@@ -34,9 +36,14 @@ fn the_guide_to_your_own_game_shows_what_its_commands_print() {
     }
 }
 
-/// What `duckdb -csv -noheader -c SQL` does, with DuckDB from PyPI.
-const DUCKDB: &str = "duckdb() { python3 -c 'import csv, duckdb, sys
-csv.writer(sys.stdout, lineterminator=\"\\n\").writerows(duckdb.sql(sys.argv[1]).fetchall())' \"$4\"; }\n";
+const DUCKDB: &str = "duckdb==2.0.1";
+
+/// Returns a function of the shell that does what `duckdb -csv -noheader -c SQL` does, by the package of `PyPI`.
+fn duckdb(bin: &Path) -> String {
+    let rows = "import csv, duckdb, sys
+csv.writer(sys.stdout, lineterminator=\"\\n\").writerows(duckdb.sql(sys.argv[1]).fetchall())";
+    format!("duckdb() {{ '{}' -c '{rows}' \"$4\"; }}\n", bin.join("python3").display())
+}
 
 #[test]
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
@@ -46,13 +53,13 @@ fn the_guide_to_analysis_answers_its_questions_by_duckdb_and_jq() {
     for line in commands(document.blocks("console")[0]) {
         assert!(sandbox.shell(line).status.success(), "{line}");
     }
-    for (word, version, prelude) in
-        [("console jq", "jq --version", ""), ("console duckdb", "python3 -c 'import duckdb'", DUCKDB)]
-    {
-        if sandbox.shell(version).status.success() {
-            run_blocks(&document, word, &sandbox, prelude);
-        } else {
-            eprintln!("SKIPPED: `{word}` of the guide, since `{version}` fails");
+    let has_jq = sandbox.shell("jq --version").status.success();
+    let jq = if has_jq { Ok(String::new()) } else { Err("jq is not installed".to_owned()) };
+    let duckdb = python(&sandbox.path("venv"), DUCKDB, "TURNFOLD_DUCKDB").map(|bin| duckdb(&bin));
+    for (word, prelude) in [("console jq", jq), ("console duckdb", duckdb)] {
+        match prelude {
+            Ok(prelude) => run_blocks(&document, word, &sandbox, &prelude),
+            Err(why) => eprintln!("SKIPPED: `{word}` of the guide: {why}"),
         }
     }
     let answers = |word: &str| {

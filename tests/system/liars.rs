@@ -271,9 +271,10 @@ impl ByMail {
 fn by_mail_p2_gets_the_same_whatever_p1_rolled_and_cannot_guess_it() {
     let liars = Liars::build();
     let [one, two] = ["2", "5"].map(|cup| ByMail::played(&liars, cup));
-    assert_eq!(one.letters, two.letters);
+    let shown = |mail: &ByMail| mail.letters.iter().map(|letter| without_digests(letter)).collect::<Vec<_>>();
+    assert_eq!(shown(&one), shown(&two));
     let last = one.letters.last().unwrap();
-    assert!(last.contains("host roll ? => applied") && last.contains("On the board it is turn 2."), "{last}");
+    assert!(last.contains("The host: roll ?.") && last.contains("On the board it is turn 2."), "{last}");
     let left_out = |bundle: &str| bundle.lines().filter(|line| line.starts_with('#')).count();
     assert_eq!(left_out(&one.bundle), left_out(&two.bundle));
     for (mail, face) in [(&one, 2), (&two, 5)] {
@@ -297,6 +298,12 @@ fn by_mail_p2_gets_the_same_whatever_p1_rolled_and_cannot_guess_it() {
         assert!(is_there(face, key), "with the nonce the record is found");
         assert!(!(1..=6).any(|face| is_there(face, known)), "without it no guess fits");
     }
+}
+
+/// Blanks out the digests of p2's own papers, whose keys are others in each match.
+fn without_digests(letter: &str) -> String {
+    let is_digest = |word: &str| word.len() == 64 && word.bytes().all(|sign| sign.is_ascii_hexdigit());
+    letter.lines().filter(|line| !is_digest(line.trim())).collect::<Vec<_>>().join("\n")
 }
 
 /// Once all cups are lifted the host's bundle proves every order, and no record is left out of p2's.

@@ -65,7 +65,7 @@ fn pm_14_a_game_by_mail_asks_the_player_to_move_and_ends_with_checkmate() {
     order(&chess, "p1", "f3", &["f2f3"]);
     run(&chess, 2, "seats=p2 ");
     let letter = save_newest(&chess, "p2");
-    assert!(letter.contains("p1 f2f3"), "{letter}");
+    assert!(letter.contains("p1: f2f3."), "{letter}");
     let order_white = "chess mail write order e5 --from p1.bundle --key p1.key --force -o p1.txt";
     save_newest(&chess, "p1");
     chess.check(1, order_white, "p1 is not asked in turn 2");

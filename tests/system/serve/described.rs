@@ -30,7 +30,7 @@ fn done(command: &mut Command) -> String {
 
 /// Installs a package of `PyPI` in an environment of its own, and returns the folder of its programs. Where a variable names
 /// such a folder, nothing is installed.
-pub(super) fn python(folder: &Path, package: &str, variable: &str) -> Result<PathBuf, String> {
+pub(crate) fn python(folder: &Path, package: &str, variable: &str) -> Result<PathBuf, String> {
     if let Some(there) = env::var_os(variable) {
         return Ok(there.into());
     }

@@ -7,7 +7,7 @@ mod cache_eviction;
 
 mod crowd;
 #[cfg(unix)] // links
-mod described;
+pub(crate) mod described;
 mod durability;
 mod end_of_match;
 #[cfg(unix)]
