@@ -5,17 +5,7 @@ use std::net::IpAddr;
 
 use ureq::http::Uri;
 
-/// Reads an origin.
-pub(crate) fn read_origin(text: &str) -> Result<String, String> {
-    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    let is_host = |host: &str| {
-        !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))
-    };
-    if host.is_some_and(is_host) {
-        return Ok(text.into());
-    }
-    Err("expected an origin such as `https://play.example`, with nothing behind the host and its port".into())
-}
+use crate::address::read_origin;
 
 /// The origin of a service to which tokens may be sent: with TLS, or on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -58,7 +58,11 @@ impl Hosted {
     pub(super) fn join(&self, browser: &Browser, seat: &str, name: &str) {
         browser.open(&self.link(&format!("00000001-{seat}.eml")));
         browser.wait_until("return document.querySelector('#player-name')?.checkVisibility() === true");
-        assert_eq!(browser.run("return location.hash"), "", "the code is out of the address");
+        assert_eq!(
+            browser.run("return location.hash.includes('m=')"),
+            false,
+            "the code is out of the address"
+        );
         browser.type_into("#player-name", name);
         browser.click(".order form .primary");
         browser.wait_until("return !document.querySelector('#player-name').checkVisibility()");
@@ -96,10 +100,11 @@ pub(super) fn choose(browser: &Browser, plays: &[&str]) {
     }
 }
 
-/// Sends the order that was chosen.
-pub(super) fn send(browser: &Browser) {
+/// Sends the order of a turn that was chosen. The order that completes the turn is not reported for long: the game goes on.
+pub(super) fn send(browser: &Browser, turn: usize) {
     browser.click(".order .files .primary");
-    browser.wait_until(&noted("the host has your order: paper "));
+    let is_over = format!("!document.querySelector('.turn').textContent.startsWith('Turn {turn}: ')");
+    browser.wait_until(&format!("{} || {is_over}", noted("the host has your order: paper ")));
 }
 
 /// Plays the whole game on two pages.
@@ -108,7 +113,7 @@ fn play(pages: [&Browser; 2]) {
         for (browser, plays) in pages.iter().zip(orders) {
             wait_for_turn(browser, round + 1);
             choose(browser, plays);
-            send(browser);
+            send(browser, round + 1);
         }
     }
     for browser in pages {
@@ -183,12 +188,12 @@ fn pm_71_key_and_draft_outlive_a_reload_and_no_secret_leaves_the_browser() {
     browser.open(&format!("{}/m/duel", hosted.service.origin()));
     wait_for_turn(&browser, 1);
     browser.wait_until("return document.querySelector('.order li')?.textContent === 'tap 0,1'");
-    send(&browser);
+    send(&browser, 1);
     browser.wait_until("return document.querySelector('.order > .note').textContent === 'Sent: tap 0,1.'");
     // It can be replaced until the turn is played.
     wait_for_sent(&browser);
     choose(&browser, &["switch"]);
-    send(&browser);
+    send(&browser, 1);
     browser.wait_until("return document.querySelector('.order > .note').textContent === 'Sent: switch.'");
     // The key cannot be read, not even by the page, and the code is kept nowhere.
     let key = browser.run_until_done(
@@ -256,7 +261,7 @@ fn pm_71_the_page_by_mail_is_for_everyone_on_phones_and_screens() {
     check("a turn");
     choose(&browser, &["tap 0,1"]);
     check("an order that is chosen");
-    send(&browser);
+    send(&browser, 1);
     wait_for_sent(&browser);
     check("an order that is sent");
     browser.run("[...document.querySelectorAll('.fold')].at(-1).open = true");
