@@ -36,6 +36,7 @@ mod files;
 mod grammar;
 mod guides;
 mod limits;
+mod origin;
 mod output;
 mod pager;
 mod random;

@@ -11,9 +11,9 @@ use turnfold_replay::mail::addresses_in;
 use turnfold_replay::signing::Signers;
 use turnfold_serve::{AccessToken, HostedMail, Options, Outside, ServeError, TokenKind, serve};
 
-use crate::address::read_origin;
 use crate::context::{Context, build_identity};
 use crate::failure::{ExitStatus, Failure};
+use crate::origin::read_origin;
 use crate::{clock, files, random, signals};
 use config::{CACHE_MIB_MAX, ConfigFile, Settings};
 

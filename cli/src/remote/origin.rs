@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use ureq::http::Uri;
 
-use crate::address::read_origin;
+use crate::origin::read_origin;
 
 /// The origin of a service to which tokens may be sent: with TLS, or on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]

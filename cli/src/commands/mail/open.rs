@@ -13,10 +13,10 @@ use turnfold_replay::mail::{
 use turnfold_store::MatchName;
 
 use super::post::{HostArgs, letter_lines};
-use crate::address::read_origin;
 use crate::commands::new::{bad_setup, read_setup};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::origin::read_origin;
 use crate::output::{Line, counted};
 use crate::{clock, files, limits, random};
 

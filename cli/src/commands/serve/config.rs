@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::address::read_origin;
 use crate::failure::Failure;
 use crate::files;
+use crate::origin::read_origin;
 
 pub(super) const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8017);
 pub(super) const CACHE_MIB: u64 = 256;
