@@ -100,11 +100,10 @@ pub(super) fn choose(browser: &Browser, plays: &[&str]) {
     }
 }
 
-/// Sends the order of a turn that was chosen. The order that completes the turn is not reported for long: the game goes on.
-pub(super) fn send(browser: &Browser, turn: usize) {
+/// Sends the order that was chosen. Its receipt stays when the order completes the turn.
+pub(super) fn send(browser: &Browser) {
     browser.click(".order .files .primary");
-    let is_over = format!("!document.querySelector('.turn').textContent.startsWith('Turn {turn}: ')");
-    browser.wait_until(&format!("{} || {is_over}", noted("the host has your order: paper ")));
+    browser.wait_until(&noted("the host has your order: paper "));
 }
 
 /// Plays the whole game on two pages.
@@ -113,7 +112,7 @@ fn play(pages: [&Browser; 2]) {
         for (browser, plays) in pages.iter().zip(orders) {
             wait_for_turn(browser, round + 1);
             choose(browser, plays);
-            send(browser, round + 1);
+            send(browser);
         }
     }
     for browser in pages {
@@ -161,7 +160,7 @@ fn pm_73_a_browser_without_ed25519_plays_a_seat_without_a_key() {
     for browser in [&first, &second] {
         browser.command("Page.addScriptToEvaluateOnNewDocument", &json!({ "source": WITHOUT_ED25519 }));
     }
-    // A seat that needs a key is not joined, and the page says why.
+    // The page does not join a seat that needs a key, and explains why.
     first.open(&hosted.link("00000001-p1.eml"));
     first.wait_until("return document.querySelector('#player-name')?.checkVisibility() === true");
     first.type_into("#player-name", "Ann");
@@ -188,12 +187,12 @@ fn pm_71_key_and_draft_outlive_a_reload_and_no_secret_leaves_the_browser() {
     browser.open(&format!("{}/m/duel", hosted.service.origin()));
     wait_for_turn(&browser, 1);
     browser.wait_until("return document.querySelector('.order li')?.textContent === 'tap 0,1'");
-    send(&browser, 1);
+    send(&browser);
     browser.wait_until("return document.querySelector('.order > .note').textContent === 'Sent: tap 0,1.'");
     // It can be replaced until the turn is played.
     wait_for_sent(&browser);
     choose(&browser, &["switch"]);
-    send(&browser, 1);
+    send(&browser);
     browser.wait_until("return document.querySelector('.order > .note').textContent === 'Sent: switch.'");
     // The key cannot be read, not even by the page, and the code is kept nowhere.
     let key = browser.run_until_done(
@@ -261,7 +260,7 @@ fn pm_71_the_page_by_mail_is_for_everyone_on_phones_and_screens() {
     check("a turn");
     choose(&browser, &["tap 0,1"]);
     check("an order that is chosen");
-    send(&browser, 1);
+    send(&browser);
     wait_for_sent(&browser);
     check("an order that is sent");
     browser.run("[...document.querySelectorAll('.fold')].at(-1).open = true");

@@ -126,20 +126,28 @@ export class Draft extends Trying {
 		await this.#try([]);
 	}
 
-	/** Adds a command. @param {string} command @param {(text: string) => void} say @returns {Promise<"given" | "refused">} */
-	async give(command, say) {
+	/** Adds a command. @param {string} command @param {(text: string) => void} report @returns {Promise<"given" | "refused">} */
+	async give(command, report) {
 		const [, seat, play = command] = /^(p\d+|host): *(.*)$/.exec(command) ?? [];
 		try {
 			if (!this.isAsked || (seat && seat !== this.#desk?.seat)) throw new Error("the match waits for no such command of yours");
 			await this.#try([...this.plays, play]);
-			say("");
+			report("");
 			this.note.textContent = "";
 			this.#draw();
 			return "given";
 		} catch (error) {
-			say(`Not part of the order: ${error instanceof Error ? error.message : error}`);
+			report(`Not part of the order: ${error instanceof Error ? error.message : error}`);
 			return "refused";
 		}
+	}
+
+	/** Drops the order, which was sent. If it completed the turn, nothing can be tried any more where it was chosen. */
+	async #clear() {
+		this.plays = [];
+		this.#write();
+		await this.#try([]).catch(() => {});
+		this.#draw();
 	}
 
 	/** @param {string[]} plays */
@@ -243,7 +251,7 @@ export class Draft extends Trying {
 			const receipt = await send(desk);
 			this.note.textContent = receiptOf(receipt, desk.desk.turn);
 			this.#reported = desk.desk.turn;
-			if (receipt.kind === "order" && receipt.outcome === "applied") await this.#change([]);
+			if (receipt.kind === "order" && receipt.outcome === "applied") await this.#clear();
 		} catch (error) {
 			this.note.textContent = `Not sent: ${error instanceof Error ? error.message : error}.`.replace(/\.\.$/, ".");
 		} finally {
