@@ -13,14 +13,10 @@ use turnfold_serve::{AccessToken, HostedMail, Options, Outside, ServeError, Toke
 
 use crate::context::{Context, build_identity};
 use crate::failure::{ExitStatus, Failure};
-use crate::origin::read_origin;
 use crate::{clock, files, random, signals};
-use config::{CACHE_MIB_MAX, ConfigFile, Settings};
+use options::ServeOptions;
 
-mod config;
-
-/// The heading of the options that others need before they can play from afar.
-const OTHERS: &str = "Options for running it for others";
+mod options;
 
 /// Serve the store over HTTP, for players at their own computers
 ///
@@ -29,8 +25,7 @@ const OTHERS: &str = "Options for running it for others";
 /// with the admin token can create matches, invite players and read everything; the token is printed to stderr unless it is
 /// stored in a file.
 ///
-/// With `--key`, hosts the matches by mail whose desk has that key: accepts papers at `POST /v1/matches/MATCH/papers` (except
-/// from new players), executes turns when they are ready or their deadline has passed, rolls recorded dice by the operating
+/// With `--key`, hosts the matches by mail whose desk has that key: accepts papers at `POST /v1/matches/MATCH/papers`, executes turns when they are ready or their deadline has passed, rolls recorded dice by the operating
 /// system, and writes letters to the outbox of a store directory. With `--origin`, each letter has a link to a page on which its
 /// reader plays by clicks.
 ///
@@ -49,68 +44,39 @@ pub(crate) struct Args {
     #[arg(long)]
     check_config: bool,
 
-    /// Where to listen; port 0 is any [default: 127.0.0.1:8017]
-    #[arg(long, value_name = "ADDR")]
-    listen: Option<SocketAddr>,
-
-    /// A proxy in front of it terminates TLS
-    #[arg(long, help_heading = OTHERS)]
-    behind_proxy: bool,
-
-    /// Public address, such as `https://play.example` [default: the address it listens on]
-    #[arg(long, help_heading = OTHERS, value_name = "URL", value_parser = read_origin)]
-    origin: Option<String>,
-
-    /// File with the admin token, created if missing [default: a new token at each start]
-    #[arg(long, help_heading = OTHERS, value_name = "FILE")]
-    admin_token: Option<PathBuf>,
-
-    /// Let pages of another origin use it; may be repeated
-    #[arg(long, help_heading = OTHERS, value_name = "ORIGIN", value_parser = read_origin)]
-    cors: Vec<String>,
-
-    /// Serve metrics at `/metrics` on a separate address
-    #[arg(long, help_heading = OTHERS, value_name = "ADDR")]
-    metrics: Option<SocketAddr>,
-
-    /// Host matches by mail with this key: accept papers over HTTP, and execute turns
-    #[arg(long, value_name = "FILE")]
-    key: Option<PathBuf>,
-
-    /// How many MiB open branches may take in memory [default: 256]
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(0..=CACHE_MIB_MAX))]
-    cache: Option<u64>,
+    #[command(flatten)]
+    options: ServeOptions,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let settings = settings(args)?;
-    require_proxy(&settings)?;
-    if context.fleet().is_some() && settings.admin_token.is_none() {
+    let options = args.options.clone().with_file(args.config.as_deref())?;
+    require_proxy(&options)?;
+    if context.fleet().is_some() && options.admin_token.is_none() {
         return Err(Failure::usage("to serve a store in a database, add `--admin-token FILE`")
             .hint("all processes that serve it need the same token"));
     }
     if args.check_config {
         return context
             .output
-            .answer(&json!(settings), || settings.lines().into_iter().map(Into::into).collect());
+            .answer(&json!(options), || options.lines().into_iter().map(Into::into).collect());
     }
     let outside = outside()?;
-    let (token, is_new) = match &settings.admin_token {
+    let (token, is_new) = match &options.admin_token {
         Some(path) => (token_in(path, &outside)?, false),
         None => (AccessToken::generate(TokenKind::Admin, &outside).map_err(Failure::trouble)?, true),
     };
     let mail =
-        settings.key.as_deref().map(|key| hosted_mail(key, settings.origin.clone(), context)).transpose()?;
+        options.key.as_deref().map(|key| hosted_mail(key, options.origin.clone(), context)).transpose()?;
     let files_max = allow_many_connections();
-    let options = Options {
-        listen: settings.listen,
-        origin: settings.origin.clone(),
-        cors: settings.cors.clone(),
-        cache_bytes: settings.cache << 20,
+    let service = Options {
+        listen: options.listen(),
+        origin: options.origin.clone(),
+        cors: options.cors.clone(),
+        cache_bytes: options.cache_bytes(),
         files_max,
-        behind_proxy: settings.behind_proxy,
+        behind_proxy: options.behind_proxy,
         admin: token.hash(),
-        metrics: settings.metrics,
+        metrics: options.metrics,
         mail,
     };
     let store = context.open_or_create_store()?;
@@ -119,7 +85,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let shown = is_new.then(|| token.expose());
     let output = &mut context.output;
     let mut announce = |address: SocketAddr| {
-        let origin = settings.origin.clone().unwrap_or_else(|| format!("http://{address}"));
+        let origin = options.origin.clone().unwrap_or_else(|| format!("http://{address}"));
         let listening = json!({ "address": address, "origin": origin, "admin_token": shown });
         let mut told = Ok(());
         output.show(&listening, || {
@@ -128,29 +94,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         })?;
         told.and_then(|()| output.flush())
     };
-    serve(store, registry, outside, &options, &mut announce).map_err(|error| match error {
+    serve(store, registry, outside, &service, &mut announce).map_err(|error| match error {
         ServeError::Store(error) => Failure::from(error),
         error @ ServeError::Listen { .. } => Failure::usage(error.to_string()),
         error => Failure::trouble(error.to_string()),
     })?;
     Ok(ExitStatus::Yes)
-}
-
-/// Puts options of the command line before the file's, and both before the defaults.
-fn settings(args: &Args) -> Result<Settings, Failure> {
-    let file = args.config.as_deref().map_or_else(|| Ok(ConfigFile::default()), config::read)?;
-    let folder = args.config.as_deref().and_then(Path::parent).unwrap_or_else(|| Path::new(""));
-    let in_folder = |path: &Option<PathBuf>| path.as_ref().map(|path| folder.join(path));
-    Ok(Settings {
-        listen: args.listen.or(file.listen).unwrap_or(config::LISTEN),
-        behind_proxy: args.behind_proxy || file.behind_proxy,
-        origin: args.origin.clone().or(file.origin),
-        admin_token: args.admin_token.clone().or_else(|| in_folder(&file.admin_token)),
-        cors: if args.cors.is_empty() { file.cors } else { args.cors.clone() },
-        metrics: args.metrics.or(file.metrics),
-        key: args.key.clone().or_else(|| in_folder(&file.key)),
-        cache: args.cache.or(file.cache).unwrap_or(config::CACHE_MIB),
-    })
 }
 
 /// Raises the number of files that may be open as far as the system lets this process, and returns it: each connection is
@@ -170,14 +119,14 @@ fn allow_many_connections() -> u64 {
 }
 
 /// A service that others can reach needs TLS, a known address and a token that stays (SV-1).
-fn require_proxy(settings: &Settings) -> Result<(), Failure> {
-    if settings.listen.ip().is_loopback() {
+fn require_proxy(options: &ServeOptions) -> Result<(), Failure> {
+    if options.listen().ip().is_loopback() {
         return Ok(());
     }
     let missing = [
-        ("--behind-proxy", settings.behind_proxy),
-        ("--origin", settings.origin.is_some()),
-        ("--admin-token", settings.admin_token.is_some()),
+        ("--behind-proxy", options.behind_proxy),
+        ("--origin", options.origin.is_some()),
+        ("--admin-token", options.admin_token.is_some()),
     ];
     let missing: Vec<_> =
         missing.iter().filter(|(_, is_there)| !is_there).map(|(name, _)| format!("`{name}`")).collect();
@@ -185,7 +134,7 @@ fn require_proxy(settings: &Settings) -> Result<(), Failure> {
         return Ok(());
     }
     let message =
-        format!("to listen on `{}`, which others can reach, add {}", settings.listen, missing.join(" and "));
+        format!("to listen on `{}`, which others can reach, add {}", options.listen(), missing.join(" and "));
     Err(Failure::usage(message).hint("it does not speak TLS, so a proxy must"))
 }
 

@@ -1,4 +1,4 @@
-//! The file that `serve --config` names, and the options that hold.
+//! Options of `serve`, which the command line or the file that `--config` names can give.
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -11,39 +11,74 @@ use crate::failure::Failure;
 use crate::files;
 use crate::origin::read_origin;
 
-pub(super) const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8017);
-pub(super) const CACHE_MIB: u64 = 256;
-pub(super) const CACHE_MIB_MAX: u64 = 1_000_000;
+const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8017);
+/// In MiB, as the largest.
+const CACHE: u64 = 256;
+const CACHE_MAX: u64 = 1_000_000;
 
-/// A file of options, by their names on the command line. Paths begin at the folder of the file.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct ConfigFile {
-    pub(super) listen: Option<SocketAddr>,
+/// The heading of the options that others need before they can play from afar.
+const OTHERS: &str = "Options for running it for others";
+
+#[derive(Clone, Debug, Default, clap::Args, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all(deserialize = "kebab-case"))]
+pub(super) struct ServeOptions {
+    /// Where to listen; port 0 is any [default: 127.0.0.1:8017]
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<SocketAddr>,
+
+    /// A proxy in front of it terminates TLS
+    #[arg(long, help_heading = OTHERS)]
     pub(super) behind_proxy: bool,
+
+    /// Public address, such as `https://play.example` [default: the address it listens on]
+    #[arg(long, help_heading = OTHERS, value_name = "URL", value_parser = read_origin)]
     pub(super) origin: Option<String>,
+
+    /// File with the admin token, created if missing [default: a new token at each start]
+    #[arg(long, help_heading = OTHERS, value_name = "FILE")]
     pub(super) admin_token: Option<PathBuf>,
+
+    /// Let pages of another origin use it; may be repeated
+    #[arg(long, help_heading = OTHERS, value_name = "ORIGIN", value_parser = read_origin)]
     pub(super) cors: Vec<String>,
+
+    /// Serve metrics at `/metrics` on a separate address
+    #[arg(long, help_heading = OTHERS, value_name = "ADDR")]
     pub(super) metrics: Option<SocketAddr>,
+
+    /// Host matches by mail with this key: accept papers over HTTP, and execute turns
+    #[arg(long, value_name = "FILE")]
     pub(super) key: Option<PathBuf>,
-    pub(super) cache: Option<u64>,
+
+    /// How many MiB open branches may take in memory [default: 256]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(0..=CACHE_MAX))]
+    cache: Option<u64>,
 }
 
-/// The options that hold. `--check-config` prints them.
-#[derive(Debug, Serialize)]
-pub(super) struct Settings {
-    pub(super) listen: SocketAddr,
-    pub(super) behind_proxy: bool,
-    pub(super) origin: Option<String>,
-    pub(super) admin_token: Option<PathBuf>,
-    pub(super) cors: Vec<String>,
-    pub(super) metrics: Option<SocketAddr>,
-    pub(super) key: Option<PathBuf>,
-    /// In MiB.
-    pub(super) cache: u64,
-}
+impl ServeOptions {
+    /// Adds what a file has where these options have nothing, and the defaults.
+    pub(super) fn with_file(self, path: Option<&Path>) -> Result<Self, Failure> {
+        let file = path.map_or_else(|| Ok(Self::default()), read)?;
+        Ok(Self {
+            listen: self.listen.or(file.listen).or(Some(LISTEN)),
+            behind_proxy: self.behind_proxy || file.behind_proxy,
+            origin: self.origin.or(file.origin),
+            admin_token: self.admin_token.or(file.admin_token),
+            cors: if self.cors.is_empty() { file.cors } else { self.cors },
+            metrics: self.metrics.or(file.metrics),
+            key: self.key.or(file.key),
+            cache: self.cache.or(file.cache).or(Some(CACHE)),
+        })
+    }
 
-impl Settings {
+    pub(super) fn listen(&self) -> SocketAddr {
+        self.listen.unwrap_or(LISTEN)
+    }
+
+    pub(super) fn cache_bytes(&self) -> u64 {
+        self.cache.unwrap_or(CACHE) << 20
+    }
+
     /// The options as a file has them.
     pub(super) fn lines(&self) -> Vec<String> {
         let Value::Object(options) = json!(self) else { return Vec::new() };
@@ -53,22 +88,26 @@ impl Settings {
     }
 }
 
-/// Reads a file, and the addresses in it as the command line does.
-pub(super) fn read(path: &Path) -> Result<ConfigFile, Failure> {
+/// Reads a file: addresses as the command line does, and paths from the folder of the file.
+fn read(path: &Path) -> Result<ServeOptions, Failure> {
     let shown = files::shown(path);
     let text = fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
-    let mut file: ConfigFile = toml::from_str(&text).map_err(|error| {
+    let mut options: ServeOptions = toml::from_str(&text).map_err(|error| {
         let start = error.span().map_or(0, |span| span.start);
         let line = text.get(..start).unwrap_or_default().matches('\n').count() + 1;
         let message = error.message().lines().next().unwrap_or_default();
         Failure::usage(format!("`{shown}`, line {line}: {message}"))
             .hint("`turnfold serve --help` lists the options; in a file, their names have no dashes in front")
     })?;
-    for url in file.origin.iter_mut().chain(&mut file.cors) {
+    for url in options.origin.iter_mut().chain(&mut options.cors) {
         *url = read_origin(url).map_err(|error| Failure::usage(format!("`{shown}`, `{url}`: {error}")))?;
     }
-    if file.cache.is_some_and(|cache| cache > CACHE_MIB_MAX) {
-        return Err(Failure::usage(format!("`{shown}`: `cache` is at most {CACHE_MIB_MAX} MiB")));
+    if options.cache.is_some_and(|cache| cache > CACHE_MAX) {
+        return Err(Failure::usage(format!("`{shown}`: `cache` is at most {CACHE_MAX} MiB")));
     }
-    Ok(file)
+    let folder = path.parent().unwrap_or_else(|| Path::new(""));
+    for path in options.admin_token.iter_mut().chain(&mut options.key) {
+        *path = folder.join(&*path);
+    }
+    Ok(options)
 }
