@@ -15,7 +15,7 @@ use turnfold_replay::mail::{MailedPaper, PaperOutcome, TakenPaper, seat_bundle};
 use turnfold_store::MatchName;
 use utoipa::ToSchema;
 
-use super::seat_pages::seat_of;
+use super::seat_pages::{require_hosted, seat_of};
 use super::statuses::{Name, PaperProblems};
 use crate::app::{App, to_end};
 use crate::auth::Bearer;
@@ -67,9 +67,7 @@ pub(crate) async fn take(
     _: ValidQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
-    if app.desks.is_none() {
-        return Err(Problem::forbidden("this service does not host matches by mail"));
-    }
+    require_hosted(&app)?;
     let game: MatchName = name(&match_name)?;
     // Clients that are made from the description cannot always send text.
     let media_type = if has_type(&request, BYTES) { BYTES } else { "text/plain" };

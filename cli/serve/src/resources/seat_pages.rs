@@ -7,6 +7,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use turnfold_core::Seat;
+use turnfold_core::paper::PLAYS_MAX;
 use turnfold_core::rules::desk::View;
 use turnfold_replay::mail::{MailHost, OpenedPage, SeatDesk, SentOrder, TakenPaper, TakenReply};
 use turnfold_store::{Grant, GrantId, GrantKind, MatchName, NewGrant};
@@ -21,9 +22,6 @@ use crate::hosting::at_desk;
 use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, require_accepted};
 use crate::problem::{ApiResult, Code, Problem};
 use crate::token::{AccessToken, TokenKind};
-
-/// The most lines of a request, as many as an order has commands.
-const LINES_MAX: usize = 500;
 
 /// A code of a letter, and the token that is to open the page from now on.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -217,7 +215,7 @@ fn grant(app: &Arc<App>, match_name: MatchName, opened: OpenedPage, token: &Acce
     Ok(json(StatusCode::CREATED, &Opened { seat }))
 }
 
-fn require_hosted(app: &App) -> ApiResult<()> {
+pub(super) fn require_hosted(app: &App) -> ApiResult<()> {
     if app.desks.is_some() {
         return Ok(());
     }
@@ -229,6 +227,20 @@ pub(super) async fn seat_of(app: &Arc<App>, bearer: &Bearer, game: &MatchName) -
     let access = app.admit(bearer).await?;
     access.require_match(game)?;
     access.playing_seat()?.ok_or_else(|| Problem::forbidden("expected the token of a player's seat"))
+}
+
+/// Returns the game that a request is about, and the seat that its token plays there.
+async fn game_and_seat(
+    app: &Arc<App>,
+    bearer: &Bearer,
+    match_name: &str,
+    headers: &HeaderMap,
+) -> ApiResult<(MatchName, Seat)> {
+    require_accepted(headers, JSON)?;
+    let game: MatchName = name(match_name)?;
+    let seat = seat_of(app, bearer, &game).await?;
+    require_hosted(app)?;
+    Ok((game, seat))
 }
 
 /// See the desk of a match by mail
@@ -244,10 +256,7 @@ pub(crate) async fn show(
     headers: HeaderMap,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
-    require_accepted(&headers, JSON)?;
-    let game: MatchName = name(&match_name)?;
-    let seat = seat_of(&app, &bearer, &game).await?;
-    require_hosted(&app)?;
+    let (game, seat) = game_and_seat(&app, &bearer, &match_name, &headers).await?;
     let _permit = app.limits.folds.wait(Reader::Papers(game.clone()), Some(&game)).await?;
     let desk = at_desk(&app, &game, move |_, host| host.seat_desk(seat)).await?;
     Ok(json(StatusCode::OK, &DeskJson::from(desk)))
@@ -267,17 +276,14 @@ pub(crate) async fn submit(
     _: ValidQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
-    require_accepted(&headers, JSON)?;
-    let game: MatchName = name(&match_name)?;
-    let seat = seat_of(&app, &bearer, &game).await?;
-    require_hosted(&app)?;
+    let (game, seat) = game_and_seat(&app, &bearer, &match_name, &headers).await?;
     let Lines { id, turn, lines } = json_body(request).await?;
     if !(1..=64).contains(&id.len()) || !id.bytes().all(|sign| sign.is_ascii_graphic()) {
         return Err(Problem::bad("expected `id` to have 1 to 64 visible ASCII characters"));
     }
     let is_line = |line: &String| !line.trim().is_empty() && !line.contains(char::is_control);
-    if !(1..=LINES_MAX).contains(&lines.len()) || !lines.iter().all(is_line) {
-        return Err(Problem::bad(format!("expected 1 to {LINES_MAX} lines, none of them empty")));
+    if !(1..=PLAYS_MAX).contains(&lines.len()) || !lines.iter().all(is_line) {
+        return Err(Problem::bad(format!("expected 1 to {PLAYS_MAX} lines, none of them empty")));
     }
     to_end(&Arc::clone(&app), async move {
         let permit = app.limits.folds.wait(Reader::Papers(game.clone()), Some(&game)).await?;
