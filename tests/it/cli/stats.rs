@@ -65,27 +65,6 @@ attack  [#...................]  43/434  10 %
 Outcomes
 
 applied [####################] 434/434  100 %
-$ turnfold stats games/initiative --by setup
-initiative 1, setup ce6b4927f0e0342f: 3 matches, 0 over, 180 entries
-
-Entries in a match: 60
-
-60 [####################] 3/3  100 %
-
-Commands
-
-click     [######..............] 54/180  30 %
-cycle     [###.................] 33/180  18 %
-confirm   [###.................] 31/180  17 %
-move      [##..................] 21/180  12 %
-stand     [#...................] 12/180  7 %
-cancel    [#...................] 11/180  6 %
-roll      [#...................] 11/180  6 %
-next-turn [....................]  7/180  4 %
-
-Outcomes
-
-applied [####################] 180/180  100 %
 $ turnfold stats games/initiative/1.tfl --by title
 random play, seed 1: 1 match, 0 over, 60 entries
 
@@ -113,6 +92,9 @@ $ turnfold stats
 exit 3| error: no store at `.turnfold`; create a match first, or name the right directory
 
 "#]]);
+    let [plain, by_setup] = ["", "--by setup"].map(|by| sandbox.ok(&format!("stats games/initiative {by}")));
+    let by_setup = by_setup.strip_prefix("initiative 1, setup ce6b4927f0e0342f: ").unwrap();
+    assert_eq!(Some(by_setup), plain.strip_prefix("initiative 1: "));
     let setup = workspace().join("fixtures/initiative/lance-against-star.toml");
     fs::copy(setup, sandbox.path("lance.toml")).unwrap();
     sandbox.ok(
