@@ -46,7 +46,7 @@ csv.writer(sys.stdout, lineterminator=\"\\n\").writerows(duckdb.sql(sys.argv[1])
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+#[expect(clippy::print_stderr, reason = "a skipped test reports that")]
 fn the_guide_to_analysis_answers_its_questions_by_duckdb_and_jq() {
     let document = Document::read("docs/guide/analysis.md");
     let sandbox = Sandbox::new();
@@ -72,7 +72,7 @@ fn the_guide_to_analysis_answers_its_questions_by_duckdb_and_jq() {
 
 /// Runs the `service` blocks in one shell, next to the service that their first line starts.
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+#[expect(clippy::print_stderr, reason = "a skipped test reports that")]
 fn the_guide_to_serving_plays_over_a_network() {
     if !Command::new("curl").arg("--version").output().is_ok_and(|output| output.status.success()) {
         eprintln!("SKIPPED: there is no curl");

@@ -1,7 +1,7 @@
 //! The golden logs fold to the same hashes in a release build, in wasm32, on a 32-bit and on a big-endian machine.
 //!
 //! In the debug build that is under test, `it/goldens.rs` checks them. Where the machine lacks what a platform needs,
-//! its test says so on stderr, whether output is captured or not, and is passed over. They build the core alone, or the
+//! its test reports that on stderr, whether output is captured or not, and passes. The tests build the core alone, or the
 //! library's example `check`, and not the command line, whose TLS and PostgreSQL need a C compiler for every platform.
 
 use std::env;

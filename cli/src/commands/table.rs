@@ -132,7 +132,7 @@ impl RowFormat {
                 ))
             }
             _ => {
-                let message = format!("cannot tell what to write into `{}`", path.display());
+                let message = format!("cannot choose a form for `{}`", path.display());
                 Err(Failure::usage(message).hint("name a file that ends in `.csv` or `.jsonl`"))
             }
         }

@@ -77,7 +77,7 @@ fn a_table_that_cannot_be_written_is_no_file() {
 $ turnfold table entries duel -o table.parquet
 exit 2| error: cannot write `table.parquet`: there is no Parquet in this build; write `table.csv`, then `duckdb -c "COPY (FROM 'table.csv') TO 'table.parquet'"`
 $ turnfold table entries duel -o table
-exit 2| error: cannot tell what to write into `table`; name a file that ends in `.csv` or `.jsonl`
+exit 2| error: cannot choose a form for `table`; name a file that ends in `.csv` or `.jsonl`
 $ turnfold table entries duel -o games.tfl
 exit 2| error: `games.tfl` exists; `--force` overwrites it
 $ turnfold table entries duel --field /turn

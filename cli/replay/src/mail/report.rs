@@ -25,7 +25,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Writes what it says. `attached` is the name of the bundle, and the seat may answer with a code and on a page.
+    /// Writes the letter. `attached` is the name of the bundle, and the seat may answer with a code and on a page.
     pub(super) fn write(
         &self,
         mail: &MailLogs<'_>,
