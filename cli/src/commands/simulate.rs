@@ -153,23 +153,26 @@ fn run_many(
         return Err(Failure::usage(format!("there are no {seeds}")).hint(format!("the last is {}", u64::MAX)));
     };
     let folder = args.file.folder()?;
-    let seeds: Vec<u64> = (args.seed..=last).collect();
+    let seeds = args.seed..=last;
     let file = |seed: u64| folder.join(format!("{seed}.tfl"));
-    seeds.iter().try_for_each(|seed| check_new(&file(*seed), args.file.is_forced()))?;
+    seeds.clone().try_for_each(|seed| check_new(&file(seed), args.file.is_forced()))?;
     let unwritable = |cause| Failure::trouble(format!("cannot create `{}`: {cause}", folder.display()));
     fs::create_dir_all(folder).map_err(unwritable)?;
-    let bar = progress(seeds.len() as u64, "playing {bar:30} {pos}/{len} matches {eta}");
-    let play = |seed: &u64| {
-        let (_, replay) = series.play(*seed).into_replay(&ProgressBar::hidden())?;
-        write_unsynced(&file(*seed), replay.to_string().as_bytes())?;
+    let bar = progress(count.get().into(), "playing {bar:30} {pos}/{len} matches {eta}");
+    let play = |seed: u64| {
+        let (_, replay) = series.play(seed).into_replay(&ProgressBar::hidden())?;
+        write_unsynced(&file(seed), replay.to_string().as_bytes())?;
         bar.inc(1);
-        Ok(replay.closing.map_or(0, |closing| closing.count))
+        let entries = replay.closing.map_or(0, |closing| closing.count);
+        Ok((entries, u64::from(entries < series.steps)))
     };
-    let play = |seed: &u64| unless_fault(&format!("seed {seed}"), || play(seed));
-    let entries: Vec<u64> = seeds.par_iter().map(play).collect::<Result<_, _>>()?;
+    let play = |seed: u64| unless_fault(&format!("seed {seed}"), || play(seed));
+    let (entries, over) = seeds
+        .into_par_iter()
+        .map(play)
+        .try_reduce(|| (0, 0), |sum, more| Ok((sum.0 + more.0, sum.1 + more.1)))?;
     bar.finish_and_clear();
-    let over = entries.iter().filter(|entries| **entries < series.steps).count();
-    let (matches, entries) = (entries.len(), entries.iter().sum::<u64>());
+    let matches = count.get();
     let simulated = json!({
         "ruleset": series.game.rules.name(),
         "version": series.game.rules.version(),
@@ -183,7 +186,7 @@ fn run_many(
     context.output.answer(&simulated, || {
         let played = format!(
             "played {} with {} at random into `{}`, {over} of them to the end",
-            counted(matches as u64, "match", "matches"),
+            counted(matches.into(), "match", "matches"),
             counted(entries, "entry", "entries"),
             folder.display()
         );

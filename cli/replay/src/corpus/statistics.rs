@@ -72,7 +72,8 @@ impl MatchCounts {
             seats: sight.start()?.players().to_vec(),
             result: standing.result,
             entries: sight.head(),
-            duration_ms: times.map(|(first, last)| u64::try_from(last - first).unwrap_or_default()),
+            duration_ms: times
+                .map(|(first, last)| u64::try_from(last.saturating_sub(first)).unwrap_or_default()),
             commands,
             outcomes,
             reasons,
