@@ -51,16 +51,16 @@ impl StoreAddress {
 }
 
 impl StoreAddress {
-    /// Finds the store in this directory or in the nearest one above it that has one, as git does; `.turnfold` if none
-    /// has. A store above that belongs to another user is not used.
-    pub(crate) fn nearest() -> Self {
+    /// Finds the store in this directory or in the nearest one above it that has one, as git does. A store above that
+    /// belongs to another user is not used.
+    pub(crate) fn nearest() -> Option<Self> {
         let here = PathBuf::from(DEFAULT_DIR);
         if here.exists() {
-            return Self::Dir(here);
+            return Some(Self::Dir(here));
         }
         let current = env::current_dir().unwrap_or_default();
         let mut above = current.ancestors().skip(1).map(|dir| dir.join(DEFAULT_DIR));
-        Self::Dir(above.find(|dir| dir.is_dir()).filter(|dir| is_own(dir)).unwrap_or(here))
+        above.find(|dir| dir.is_dir()).filter(|dir| is_own(dir)).map(Self::Dir)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use turnfold_replay::bundle::is_bundle;
 use turnfold_replay::history::revision::is_page;
 use turnfold_replay::{InputError, OtherSeat, PageError, ReplayError, SourceName, TflError, program};
 use turnfold_store::{MatchName, RescueError, StoreError};
@@ -17,6 +18,11 @@ pub(crate) fn without_rules(match_name: &MatchName, recorded: u32, newest: Optio
     format!(
         "use the build that recorded it{migrate}; `bundle`, `log --raw` and `verify --chain` need no rules"
     )
+}
+
+/// Returns what there is to do with a bundle.
+pub(crate) fn about_bundle(name: &str) -> String {
+    format!("`turnfold audit {name}` checks a bundle, `turnfold import {name}` takes it in")
 }
 
 /// What the library says, with its exit code and what to do next.
@@ -102,6 +108,7 @@ fn hint(error: &ReplayError) -> Option<String> {
         E::OtherVersion { match_name, recorded, known, .. } => {
             without_rules(match_name, *recorded, Some(*known))
         }
+        E::File(error) if is_bundle(Path::new(&error.file)) => about_bundle(&error.file),
         E::NotTheSame { .. } => "`turnfold impact --matches` shows what else differs".into(),
         E::Store(error) => return store_hint(error),
         other => return other.advice(),
@@ -114,6 +121,7 @@ impl From<StoreError> for Failure {
             return Self::damage(error.to_string());
         }
         let mut failure = Self::new(error.kind().into(), error.to_string()).maybe_hint(store_hint(&error));
+        failure.is_store_missing = matches!(error, StoreError::Missing { .. });
         if let StoreError::NoSuchMatch { match_name } = error {
             failure.missing_match = Some(match_name);
         }
@@ -166,7 +174,7 @@ impl From<InputError> for Failure {
 /// A replay file that is unusable.
 impl From<TflError> for Failure {
     fn from(error: TflError) -> Self {
-        Self::usage(error.to_string())
+        ReplayError::from(error).into()
     }
 }
 

@@ -1,5 +1,7 @@
 //! When to use colors.
 
+use std::ffi::{OsStr, OsString};
+
 use anstream::ColorChoice;
 use clap::ValueEnum;
 
@@ -15,6 +17,15 @@ pub(crate) enum Colors {
 }
 
 impl Colors {
+    /// Finds the colors that arguments ask for, though they may ask for help or be unusable in all else.
+    pub(crate) fn asked_for(args: &[OsString]) -> Self {
+        let words: Vec<_> = args.iter().take_while(|word| *word != "--").collect();
+        let after = words.iter().zip(words.iter().skip(1)).filter(|(word, _)| **word == "--color");
+        let joined = words.iter().filter_map(|word| word.to_str()?.strip_prefix("--color="));
+        let value = after.map(|(_, value)| value.as_os_str()).chain(joined.map(OsStr::new)).next();
+        value.and_then(|value| Self::from_str(value.to_str()?, false).ok()).unwrap_or(Self::Auto)
+    }
+
     /// Decides on colors for everything that is printed from now on.
     pub(crate) fn choose(self) {
         let choice = match self {

@@ -3,7 +3,7 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::UNIX_EPOCH;
 
 use turnfold_core::registry::NoRules;
@@ -37,6 +37,8 @@ pub(crate) struct Context {
     pub(crate) registry: Registry,
     /// Where modules lie.
     pub(crate) modules: Arc<ModuleFolders>,
+    /// The store as it is read for several sources, where it stays open between them.
+    reader: Option<OnceLock<StoreReader>>,
 }
 
 impl Context {
@@ -57,7 +59,12 @@ impl Context {
         }
         let modules = Arc::new(modules);
         let registry = registry.with_modules(modules.clone());
-        Ok(Self { store, token, output, grammar, registry, modules })
+        Ok(Self { store, token, output, grammar, registry, modules, reader: None })
+    }
+
+    /// Keeps the store open from when it is first read until the end, for a verb that only reads it, but often.
+    pub(crate) fn keep_reader(&mut self) {
+        self.reader.get_or_insert_default();
     }
 
     /// Returns the directory of the store, for what is about files. A database has none.
@@ -160,12 +167,19 @@ impl Sources for Context {
     }
 
     fn read_store(&self) -> Result<StoreReader, ReplayError> {
-        Ok(match &self.store {
+        if let Some(reader) = self.reader.as_ref().and_then(OnceLock::get) {
+            return Ok(reader.clone());
+        }
+        let opened = match &self.store {
             StoreAddress::Dir(dir) => StoreReader::open(dir)?,
             #[cfg(feature = "postgres")]
             StoreAddress::Fleet(address) => StoreReader::open_fleet(address)?,
             #[cfg(feature = "serve")]
             StoreAddress::Service(origin) => return Err(unserved(origin)),
+        };
+        Ok(match &self.reader {
+            Some(reader) => reader.get_or_init(|| opened).clone(),
+            None => opened,
         })
     }
 

@@ -1,16 +1,13 @@
 //! Many logs at once: revisions, replay files, folders, patterns or a whole store.
 
-use std::path::{Path, PathBuf};
-
 use rayon::prelude::*;
 use turnfold_core::Registry;
-use turnfold_replay::{
-    History, ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer, golden::check::replays,
-};
+use turnfold_replay::{History, ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer};
 use turnfold_store::StoreReader;
 
 use crate::context::{Context, read_replay};
 use crate::failure::{Failure, unless_fault};
+use crate::sources::{REPLAYS, files_of, stands_for_files};
 use crate::stderr;
 
 /// How many logs are looked at before what was found in them is shown.
@@ -64,32 +61,10 @@ impl CorpusArgs {
 
 /// Finds the logs that a source stands for.
 fn logs(source: &str) -> Result<Vec<SourceName>, Failure> {
-    let path = Path::new(source);
-    let files = if path.is_dir() {
-        replays(&[path.into()])?
-    } else if !path.exists() && source.contains(['*', '?', '[']) {
-        matching(source)?
-    } else {
+    if !stands_for_files(source) {
         return Ok(vec![source.parse().map_err(Failure::usage)?]);
-    };
-    Ok(files.iter().map(|file| SourceName::of_file(file)).collect())
-}
-
-/// Finds the replay files that match a pattern; a folder that does is searched.
-fn matching(pattern: &str) -> Result<Vec<PathBuf>, Failure> {
-    let paths =
-        glob::glob(pattern).map_err(|error| Failure::usage(format!("`{pattern}` is no pattern: {error}")))?;
-    let mut found = Vec::new();
-    for path in paths {
-        let path = path.map_err(|error| Failure::trouble(error.to_string()))?;
-        if path.is_file() && path.extension().is_some_and(|extension| extension == "tfl") {
-            found.push(path);
-        }
     }
-    if found.is_empty() {
-        return Err(ReplayError::NoReplays(pattern.into()).into());
-    }
-    Ok(found)
+    Ok(files_of(source, &REPLAYS)?.iter().map(|file| SourceName::of_file(file)).collect())
 }
 
 impl Corpus {

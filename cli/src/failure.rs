@@ -59,7 +59,11 @@ pub(crate) struct Failure {
     damaged: Option<DamagedStore>,
     /// The match that is not there, if that is what went wrong.
     pub(crate) missing_match: Option<MatchName>,
+    /// Whether there is no store.
+    pub(crate) is_store_missing: bool,
     hint: Option<String>,
+    /// What else went wrong, where several sources were named.
+    pub(crate) others: Box<[Failure]>,
 }
 
 /// Where a damaged store is, on which it depends what helps.
@@ -82,7 +86,9 @@ impl DamagedStore {
 
 impl Failure {
     pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), damaged: None, missing_match: None, hint: None }
+        let message = message.into();
+        let (damaged, missing_match, is_store_missing) = (None, None, false);
+        Self { kind, message, damaged, missing_match, is_store_missing, hint: None, others: Box::default() }
     }
 
     pub(crate) fn negative(message: impl Into<String>) -> Self {
@@ -150,9 +156,34 @@ impl Failure {
         error.into()
     }
 
+    /// Names the source that it is about, unless its message does.
+    pub(crate) fn about(mut self, source: &str) -> Self {
+        if !self.message.starts_with(source) && !self.message.contains(&format!("`{source}`")) {
+            self.message = format!("{source}: {}", self.message);
+        }
+        self
+    }
+
+    /// Makes one failure of several: the last with the highest exit code, with all others.
+    pub(crate) fn worst_of(mut failures: Vec<Self>) -> Option<Self> {
+        let worst = failures.iter().map(Self::exit_code).max()?;
+        let at = failures.iter().rposition(|failure| failure.exit_code() == worst)?;
+        let failure = failures.remove(at);
+        Some(Self { others: failures.into(), ..failure })
+    }
+
     /// Says where the store is, if it is damaged.
     pub(crate) fn in_store(self, store: DamagedStore) -> Self {
         Self { damaged: self.damaged.map(|_| store), ..self }
+    }
+
+    /// Names where the store was looked for, if there is none.
+    pub(crate) fn in_searched_store(mut self) -> Self {
+        if self.is_store_missing {
+            self.message.push_str(" in this directory or one above it");
+        }
+        self.others = self.others.into_iter().map(Self::in_searched_store).collect();
+        self
     }
 
     /// Says what went wrong, with what helps where it is damage.

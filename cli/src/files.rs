@@ -64,6 +64,21 @@ impl NewFile {
         Ok(path)
     }
 
+    /// Returns the folder and makes it where there is none.
+    pub(crate) fn make_folder(&self) -> Result<&Path, Failure> {
+        let folder = self.folder()?;
+        let failed = |cause| Failure::trouble(format!("cannot create `{}`: {cause}", folder.display()));
+        fs::create_dir_all(folder).map_err(failed)?;
+        Ok(folder)
+    }
+
+    /// Returns `true` if a folder is named: one that exists, or a name that ends in a slash.
+    pub(crate) fn names_folder(&self) -> bool {
+        self.output.as_deref().is_some_and(|path| {
+            !is_standard(path) && (path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/"))
+        })
+    }
+
     /// Writes a text to the file, whole or not at all, and returns its name; `None` if standard output is to take it.
     pub(crate) fn write(&self, text: &str) -> Result<Option<String>, Failure> {
         let Some(path) = self.output.as_deref().filter(|path| !is_standard(path)) else { return Ok(None) };

@@ -54,6 +54,10 @@ pub(crate) struct GlobalArgs {
         value_parser = OsStringValueParser::new().try_map(StoreAddress::read))]
     pub(crate) store: StoreAddress,
 
+    /// Whether the store was looked for and not found.
+    #[arg(skip)]
+    pub(crate) is_store_searched: bool,
+
     /// Folder with games as modules [default: `modules/` in the directory of the store]
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR", env = "TURNFOLD_MODULES")]
     pub(crate) modules: Vec<PathBuf>,
@@ -163,7 +167,9 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<Args, clap::Error> {
     let matches = grammar.try_get_matches_from_mut(args)?;
     let mut args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut grammar))?;
     if matches.value_source("store") == Some(ValueSource::DefaultValue) {
-        args.global.store = StoreAddress::nearest();
+        let nearest = StoreAddress::nearest();
+        args.global.is_store_searched = nearest.is_none();
+        args.global.store = nearest.unwrap_or(args.global.store);
     }
     Ok(args)
 }

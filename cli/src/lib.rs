@@ -45,6 +45,7 @@ mod remote;
 mod render;
 mod rulebook;
 mod signals;
+mod sources;
 mod stderr;
 #[cfg(feature = "stepper")]
 mod stepper;
@@ -65,6 +66,7 @@ pub use turnfold_core::any::erase;
 use turnfold_replay::fault::catch;
 use turnfold_replay::{ReplayError, program};
 
+use crate::colors::Colors;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind};
 use crate::grammar::Args;
@@ -97,6 +99,7 @@ fn run_as_named(args: Vec<OsString>, registry: Registry) -> ExitCode {
     let asked = grammar::format_asked_for(args.iter().cloned());
     let may_page = !args.iter().any(|arg| arg == "--no-pager");
     panic::set_hook(Box::new(move |panic| stderr::error(&Failure::internal(panic), asked)));
+    Colors::asked_for(&args).choose();
     let args = match grammar::parse(args) {
         Ok(args) => args,
         Err(error) => return usage(&error, asked, may_page),
@@ -110,7 +113,7 @@ fn run_as_named(args: Vec<OsString>, registry: Registry) -> ExitCode {
         Ok(Ok(answer)) => answer.into(),
         Ok(Err(failure)) => {
             if failure.kind != FailureKind::ClosedPipe {
-                stderr::error(&failure, format);
+                failure.others.iter().chain([&failure]).for_each(|failure| stderr::error(failure, format));
             }
             failure.exit_code().into()
         }
@@ -121,6 +124,7 @@ fn run_as_named(args: Vec<OsString>, registry: Registry) -> ExitCode {
 fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
     // When it goes at the end, however that comes, a pager is waited for before anything is said on stderr.
     let Args { global, command } = args;
+    let is_searched = global.is_store_searched;
     let output = Output::new(global.format, !global.no_pager);
     let modules = command.modules(global.modules, &global.store);
     let mut context =
@@ -130,7 +134,8 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
     }
     let answer = commands::run(&command, &mut context);
     let answer = answer.map_err(|failure| failure.in_store(context.damaged_store()));
-    let answer = answer.map_err(|failure| suggestion::about_match(failure, &context))?;
+    let answer = answer.map_err(|failure| suggestion::about_match(failure, &context));
+    let answer = answer.map_err(|failure| if is_searched { failure.in_searched_store() } else { failure })?;
     context.output.flush()?;
     Ok(answer)
 }

@@ -5,6 +5,7 @@
 //! and colors are chosen only on the way out.
 
 use std::io::{self, BufRead, BufWriter, IsTerminal, Write};
+use std::mem;
 
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
@@ -69,7 +70,7 @@ fn write_line(out: &mut impl Write, line: &Line, width: Option<usize>) -> io::Re
 }
 
 /// Escapes what is unprintable in a text of several lines.
-fn printable_lines(text: &str) -> String {
+pub(crate) fn printable_lines(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
@@ -81,6 +82,10 @@ pub(crate) struct Output {
     /// Whether a pager may be used.
     may_page: bool,
     format: Format,
+    /// The source whose name stands above the next line of text.
+    heading: Option<String>,
+    /// Whether the answer about another source stands above.
+    is_headed: bool,
 }
 
 /// How much is gathered before it is written.
@@ -88,7 +93,8 @@ const BUFFER_BYTES: usize = 1 << 16;
 
 impl Output {
     pub(crate) fn new(format: Format, may_page: bool) -> Self {
-        Self { stdout: buffered(Box::new(anstream::stdout())), pager: None, may_page, format }
+        let stdout = buffered(Box::new(anstream::stdout()));
+        Self { stdout, pager: None, may_page, format, heading: None, is_headed: false }
     }
 
     /// Shows what is printed from now on in a pager, where there is one.
@@ -108,6 +114,20 @@ impl Output {
         // It would be missed again.
         self.may_page = self.pager.is_some();
         Ok(())
+    }
+
+    /// Begins the answer about one of several sources. Its text stands under the name; without text there is no name.
+    pub(crate) fn begin(&mut self, source: &str) {
+        self.heading = Some(source.into());
+    }
+
+    /// Prints the name of the source whose answer begins here.
+    fn head(&mut self) -> io::Result<()> {
+        let Some(source) = self.heading.take() else { return Ok(()) };
+        if mem::replace(&mut self.is_headed, true) {
+            writeln!(self.stdout)?;
+        }
+        write_line(&mut self.stdout, &Line::from([strong(source), plain(":")]), None)
     }
 
     /// Prints lines of text, in a pager of their own if the screen does not hold them.
@@ -207,6 +227,7 @@ impl Output {
 
     /// Prints a line of text.
     pub(crate) fn line(&mut self, line: impl Into<Line>) -> io::Result<()> {
+        self.head()?;
         let line = line.into();
         let width = line.0.iter().any(|span| span.is_word).then(|| self.width()).flatten();
         write_line(&mut self.stdout, &line, width)
@@ -238,6 +259,9 @@ impl Output {
 
     /// Prints text that brings its own line breaks.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+        if !text.is_empty() {
+            self.head()?;
+        }
         self.stdout.write_all(printable_lines(text).as_bytes())
     }
 
@@ -263,6 +287,7 @@ impl Output {
         if self.is_json() {
             return Ok(());
         }
+        self.head()?;
         for (style, text) in spans {
             write!(self.stdout, "{style}{}{style:#}", printable(text))?;
         }
@@ -335,61 +360,4 @@ pub(crate) fn warn(text: &str) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What a hostile title may hold: escape sequences of either kind, a bell, line breaks, a turned direction.
-    const HOSTILE: &str = "\u{1b}]0;x\u{7} \u{9b}31m \r\n \u{7f} \u{202e} \u{fdd3}";
-    const ESCAPED: &str = r"\u{1b}]0;x\u{7} \u{9b}31m \u{d}\u{a} \u{7f} \u{202e} \u{fdd3}";
-
-    fn written(line: &Line, width: Option<usize>) -> String {
-        let mut out = Vec::new();
-        write_line(&mut out, line, width).unwrap();
-        String::from_utf8(out).unwrap()
-    }
-
-    #[test]
-    fn whatever_is_printed_commands_no_terminal() {
-        let line = Line::from(HOSTILE);
-        assert_eq!(written(&line, None), format!("{ESCAPED}\n"));
-        assert_eq!(line.to_string(), ESCAPED);
-        assert_eq!(printable_lines("a\tb\nc"), "a\\u{9}b\nc");
-    }
-
-    #[test]
-    fn styled_text_is_colored_and_escaped_all_the_same() {
-        let line = Line::from([removed("a\u{1b}[2J"), plain(" "), strong("b")]);
-        assert_eq!(written(&line, None), "\u{1b}[31ma\\u{1b}[2J\u{1b}[0m \u{1b}[1mb\u{1b}[0m\n");
-    }
-
-    #[test]
-    fn a_terminal_folds_a_line_between_its_words() {
-        let words = ["12", "p1", "tap 1,2", "=>", "placed order=1 at=1,2;", "queued"];
-        let spans =
-            words.iter().enumerate().map(|(index, word)| TextSpan { is_word: index > 0, ..plain(word) });
-        let line = Line(spans.collect());
-        assert_eq!(written(&line, None), "12 p1 tap 1,2 => placed order=1 at=1,2; queued\n");
-        assert_eq!(written(&line, None), format!("{line}\n"));
-        let folded = "12 p1 tap 1,2 =>\n    placed order=1 at=1,2;\n    queued\n";
-        assert_eq!(written(&line, Some(24)), folded);
-    }
-
-    #[test]
-    fn what_is_no_answer_is_asked_again_and_the_end_is_the_last_letter() {
-        let mut said = String::new();
-        let mut asked = |answers: &str| {
-            said.clear();
-            let mut say = |span: TextSpan| {
-                said.push_str(&span.text);
-                Ok(())
-            };
-            let letter = ask("sure?", &["y", "n"], "y or n\n", &mut answers.as_bytes(), &mut say).unwrap();
-            (letter, said.matches("sure?").count())
-        };
-        assert_eq!(asked("y\n"), ("y", 1));
-        assert_eq!(asked("n\ny\n"), ("n", 1));
-        assert_eq!(asked("yes\n\nY\ny\n"), ("y", 4));
-        assert_eq!(asked(""), ("n", 1));
-        assert_eq!(asked("what\n"), ("n", 2));
-    }
-}
+mod tests;

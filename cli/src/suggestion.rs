@@ -1,8 +1,11 @@
 //! What may have been meant by the name of a match that is not there.
 
+use std::path::Path;
+
 use turnfold_replay::Sources;
 use turnfold_replay::search::path::name_like;
 
+use crate::advice::about_bundle;
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -11,8 +14,11 @@ pub(crate) fn about_match(failure: Failure, context: &Context) -> Failure {
     let Some(name) = failure.missing_match.clone() else { return failure };
     let name = name.as_str();
     if ["bundle", "tfb"].iter().any(|end| name.rsplit_once('.').is_some_and(|(_, found)| found == *end)) {
-        return failure
-            .hint(format!("`turnfold audit {name}` checks a bundle, `turnfold import {name}` takes it in"));
+        return failure.hint(about_bundle(name));
+    }
+    if Path::new(name).is_dir() {
+        let folder = format!("`{name}` is a folder: name a replay file in it");
+        return failure.hint(format!("{folder}, or check all with `turnfold check {name}`"));
     }
     let Ok(matches) = context.read_store().and_then(|store| Ok(store.matches()?)) else { return failure };
     match name_like(matches.iter().map(|found| found.name.as_str()), name) {

@@ -82,6 +82,10 @@ fn sv_40_a_seats_session_on_a_service_prints_what_it_prints_on_a_store() {
         p2 --format svg show ford:1
         p1 --format json legal ford
         p1 --format json ask ford suggest 0,0
+        p1 show ford:1 ford:99 ford
+        p2 --format json show ford:1 ford
+        p2 log ford:4.. ford ford@nowhere
+        p1 --format json log ford ford:3..
         p1 ask ford nonsense
         p1 legal ford@nowhere";
     let (on_store, on_service) = (ford(), ford());

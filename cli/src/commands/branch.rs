@@ -109,7 +109,7 @@ pub(crate) fn list(args: &ListArgs, context: &mut Context) -> Result<ExitStatus,
     if let Some(client) = context.service()? {
         let path = format!("/v1/matches/{}/branches", args.match_name);
         let asked = ServiceRequest { path, query: Vec::new(), format: context.output.format() };
-        print_reply(&client.get(&asked)?, &["items"], &mut context.output)?;
+        print_reply(&client.get(&asked)?, &["items"], None, &mut context.output)?;
         return Ok(ExitStatus::Yes);
     }
     let branches = context.read_store()?.branches(&args.match_name)?;

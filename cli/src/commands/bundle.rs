@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::slice;
 
 use turnfold_core::trust::SignedNote;
 use turnfold_replay::ReplayError;
@@ -16,8 +17,9 @@ use turnfold_store::MatchName;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::files::{self, NewFile};
+use crate::files::{self, NewFile, check_new};
 use crate::output::counted;
+use crate::sources::answer_each;
 
 /// Write matches to one file that others can check
 ///
@@ -33,11 +35,15 @@ use crate::output::counted;
 /// If a match is played by a module, the bundle holds the module's file too, so that others can audit the match without
 /// anything else; `--without-modules` leaves it out. A module is rules and holds no secrets of a match.
 ///
+/// If `-o` names a folder that exists, or ends in a slash, each match is written to a bundle of its own there, named after the
+/// match. A match that cannot be bundled leaves the others as they are.
+///
 /// Without `--as`, no rules are needed: a match can be bundled even if this program no longer has its rules.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   turnfold bundle duel -o duel.bundle
-  turnfold bundle duel --key ann.key -o duel.bundle")]
+  turnfold bundle duel --key ann.key -o duel.bundle
+  turnfold bundle duel ford -o bundles/")]
 pub(crate) struct Args {
     /// The matches
     #[arg(value_name = "MATCH", required = true)]
@@ -64,22 +70,41 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    if args.output.names_folder() {
+        let folder = args.output.make_folder()?;
+        context.keep_reader();
+        return answer_each(&args.matches, MatchName::to_string, context, |name, context| {
+            let path = folder.join(format!("{name}.bundle"));
+            check_new(&path, args.output.is_forced())?;
+            bundle(args, slice::from_ref(name), Some(&path), context)
+        });
+    }
     let path = args.output.path()?;
     if path.is_none() {
         context.output.refuse_json_next_to("bundle")?;
     }
+    bundle(args, &args.matches, path, context)
+}
+
+/// Writes matches to one bundle, a file or standard output.
+fn bundle(
+    args: &Args,
+    matches: &[MatchName],
+    path: Option<&Path>,
+    context: &mut Context,
+) -> Result<ExitStatus, Failure> {
     let mut notes = Vec::new();
     for path in &args.add {
         notes.extend(read_held(path)?.into_iter().map(|held| held.note));
     }
     let store = context.read_store()?;
     if !args.viewer.see_all() {
-        context.require_rules("`bundle --as`", &store, &args.matches)?;
+        context.require_rules("`bundle --as`", &store, matches)?;
     }
-    let needed = NeededModule::of_matches(&store, &args.matches)?;
+    let needed = NeededModule::of_matches(&store, matches)?;
     let needed = if args.without_modules { BTreeSet::new() } else { needed };
     let (modules, missing) = find(needed, context);
-    let records = StoreRecords::of(&store, &args.matches)?.with_modules(modules);
+    let records = StoreRecords::of(&store, matches)?.with_modules(modules);
     let records = SeatRecords::of(records, args.viewer, &context.registry)?;
     notes.sort();
     notes.dedup();

@@ -1,6 +1,7 @@
 //! `turnfold export`: a history as a replay file, or as a page that shows it.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use turnfold_core::Digest;
@@ -8,8 +9,9 @@ use turnfold_replay::{Page, SeatHistory, SourceName, Sources, Viewer, history::r
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::files::NewFile;
+use crate::files::{NewFile, check_new, is_standard, write_whole};
 use crate::output::counted;
+use crate::sources::{Named, SourceArg, answer_each};
 
 /// Write a revision as a replay file, or as a page that shows it
 ///
@@ -24,6 +26,10 @@ use crate::output::counted;
 /// made-up values for hidden parts of the setup. The header marks this as `view`. Such a file can be read, shown and
 /// stepped through as that seat, but not checked, blessed or imported. With `--html`, the page has no replay in it.
 ///
+/// Several sources are written to a folder: `duel@flank` to `duel@flank.tfl`, entry 12 of `duel` to `duel-12.tfl`. With
+/// `--html`, a folder or pattern stands for the replay files in it. A source that cannot be written leaves the others as they
+/// are.
+///
 /// Exits with 3 if standard output takes only a part of it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -31,11 +37,12 @@ use crate::output::counted;
   turnfold export duel --as p2 -o p2.tfl
   turnfold export duel --html -o duel.html
   turnfold export bug.tfl --html --as p2 -o p2.html
+  turnfold export duel duel@flank -o games
 In a git repository, put `*.tfl text eol=lf` into `.gitattributes`, so that git never converts the line ends of replay files.")]
 pub(crate) struct Args {
-    /// The revision; with `--html` also a replay file, `-` being standard input
-    #[arg(value_name = "REV")]
-    source: SourceName,
+    /// The revisions; with `--html` also replay files, folders and patterns, `-` being standard input
+    #[arg(value_name = "REV", required = true)]
+    sources: Vec<SourceArg<SourceName>>,
 
     /// Whose view to show
     #[arg(long = "as", value_name = "SEAT", default_value_t = Viewer::HOST)]
@@ -59,11 +66,67 @@ struct Exported {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let path = args.output.path()?;
+    let sources = match Named::of(&args.sources, context)? {
+        Named::One(source) => {
+            let path = args.output.path()?;
+            return export(args, &source, path, context);
+        }
+        Named::Several(sources) => sources,
+    };
+    let targets = targets(&sources, args.output.folder()?, args.html)?;
+    args.output.make_folder()?;
+    context.keep_reader();
+    answer_each(
+        &targets,
+        |(source, _)| source.to_string(),
+        context,
+        |(source, path), context| {
+            check_new(path, args.output.is_forced())?;
+            export(args, source, Some(path), context)
+        },
+    )
+}
+
+/// Chooses a file for each source; no two may have the same.
+fn targets<'a>(
+    sources: &'a [SourceName],
+    folder: &Path,
+    html: bool,
+) -> Result<Vec<(&'a SourceName, PathBuf)>, Failure> {
+    let mut owners = BTreeMap::new();
+    let mut targets = Vec::new();
+    for source in sources {
+        let name = match source {
+            SourceName::File(file) if is_standard(&file.path) => "stdin".into(),
+            SourceName::File(file) => {
+                file.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+            }
+            SourceName::Revision(_) => source.up_to(None).to_string(),
+        };
+        let seq = source.seq().map(|seq| format!("-{seq}")).unwrap_or_default();
+        let path = folder.join(format!("{name}{seq}.{}", if html { "html" } else { "tfl" }));
+        if let Some(other) = owners.insert(path.clone(), source) {
+            let path = path.display();
+            let refused =
+                Failure::usage(format!("`{other}` and `{source}` would both be written to `{path}`"));
+            return Err(refused.hint("export one of them by itself"));
+        }
+        targets.push((source, path));
+    }
+    Ok(targets)
+}
+
+/// Writes a source to a file, or to standard output.
+fn export(
+    args: &Args,
+    source: &SourceName,
+    path: Option<&Path>,
+    context: &mut Context,
+) -> Result<ExitStatus, Failure> {
     if let Some(path) = path {
         check_ending(path, args.html)?;
     }
-    if let SourceName::Revision(revision) = &args.source {
+    if let SourceName::Revision(revision) = source {
         context.require_rules(
             "`export`",
             &context.read_store()?,
@@ -71,9 +134,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         )?;
     }
     let Exported { view, entries, state_hash, text } =
-        if args.html { page(args, context)? } else { replay(args, context)? };
-    let file = args.output.write(&text)?;
-    let revision = args.source.to_string();
+        if args.html { page(args, source, context)? } else { replay(args, source, context)? };
+    path.map_or(Ok(()), |path| write_whole(path, text.as_bytes()))?;
+    let file = path.map(|path| path.display().to_string());
+    let revision = source.to_string();
     let printed = file.is_none().then_some(&text);
     let (replay, page) = if args.html { (None, printed) } else { (printed, None) };
     let exported = json!({
@@ -120,11 +184,11 @@ fn check_ending(path: &Path, html: bool) -> Result<(), Failure> {
     }
 }
 
-fn replay(args: &Args, context: &Context) -> Result<Exported, Failure> {
-    if let SourceName::File(file) = &args.source {
+fn replay(args: &Args, source: &SourceName, context: &Context) -> Result<Exported, Failure> {
+    if let SourceName::File(file) = source {
         return Err(Failure::usage(format!("`{file}` is a file already")).hint("`--html` makes a page of it"));
     }
-    let sight = SeatHistory::load(args.viewer, &args.source, context)?;
+    let sight = SeatHistory::load(args.viewer, source, context)?;
     let replay = sight.to_replay()?;
     Ok(Exported {
         view: replay.header.view.map(|view| view.perspective.to_string()),
@@ -134,7 +198,7 @@ fn replay(args: &Args, context: &Context) -> Result<Exported, Failure> {
     })
 }
 
-fn page(args: &Args, context: &Context) -> Result<Exported, Failure> {
-    let Page { html, view, entries, state_hash } = Page::load(args.viewer, &args.source, context)?;
+fn page(args: &Args, source: &SourceName, context: &Context) -> Result<Exported, Failure> {
+    let Page { html, view, entries, state_hash } = Page::load(args.viewer, source, context)?;
     Ok(Exported { view: view.map(|seat| seat.to_string()), entries, state_hash, text: html })
 }

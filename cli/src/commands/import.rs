@@ -16,6 +16,7 @@ use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, counted, dim, plain, strong};
+use crate::sources::{answer_each, expanded};
 
 /// Import a match from a replay file, or matches from a bundle
 ///
@@ -29,12 +30,18 @@ use crate::output::{Line, counted, dim, plain, strong};
 /// program does not have the rules, they are not checked, and the command reports it. A module that comes with a bundle and is
 /// missing here is copied to where modules lie, as `turnfold game add` copies it: if a law is broken, nothing is imported.
 /// Signatures are not checked: use `turnfold audit`.
+///
+/// Of several files, each match is named after its file; a folder or pattern stands for the replay files and bundles in it. A
+/// file that cannot be imported leaves the others as they are.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  turnfold import duel.tfl --name again\n  turnfold import duel.bundle")]
+#[command(
+    after_help = "Examples:\n  turnfold import duel.tfl --name again\n  turnfold import duel.bundle\n  \
+    turnfold import games/"
+)]
 pub(crate) struct Args {
-    /// The replay file, a page that holds one, or a bundle
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// Replay files, pages that hold one, bundles, or folders or patterns of `*.tfl` and `*.bundle`
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
 
     /// Name of the match [default: the file's name without `.tfl` or `.html`]
     #[arg(long, value_name = "MATCH", value_parser = new_match_name)]
@@ -48,10 +55,31 @@ pub(crate) struct Args {
 /// What a replay file does not record, so that the match has its own.
 const NEW: [&str; 3] = ["id", "times", "links"];
 
+/// The endings of the files that folders and patterns stand for.
+const IMPORTED: [&str; 2] = ["tfl", "bundle"];
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    if is_bundle(&args.file) {
+    let files = expanded(&args.files, &IMPORTED)?;
+    if let [file] = args.files.as_slice()
+        && files == args.files
+    {
+        return import(args, file, context);
+    }
+    if let Some(option) = [("--name", args.name.is_some()), ("--branch", args.branch.is_some())]
+        .into_iter()
+        .find_map(|(option, is_used)| is_used.then_some(option))
+    {
+        return Err(Failure::usage(format!("`{option}` is for one file")).hint("import the files one by one"));
+    }
+    let shown = |file: &PathBuf| file.display().to_string();
+    answer_each(&files, shown, context, |file, context| import(args, file, context))
+}
+
+/// Imports a file.
+fn import(args: &Args, file: &Path, context: &mut Context) -> Result<ExitStatus, Failure> {
+    if is_bundle(file) {
         let names = ImportNames { match_name: args.name.clone(), branch: args.branch.clone() };
-        return import_bundle(&args.file, &names, context);
+        return import_bundle(file, &names, context);
     }
     if args.branch.is_some() {
         return Err(
@@ -60,9 +88,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     let name = match &args.name {
         Some(name) => name.clone(),
-        None => name_of(&args.file)?,
+        None => name_of(file)?,
     };
-    let replay = context.read_replay(&args.file)?.whole()?;
+    let replay = context.read_replay(file)?.whole()?;
     let imported = Imported::of(&replay, clock::now_ms()?);
     let imported = imported.map_err(|error| Failure::undone(error, "nothing was imported"))?;
     let Imported { rules, setup, dice, module, title, entries, state, passed } = imported;
@@ -72,12 +100,14 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     store.create_match(&name, &genesis, entries)?;
     passed.keep(&name, &*rules, context, &store);
     drop(store);
-    let imported =
-        json!({ "match": name.as_str(), "entries": count, "state_hash": state.state_hash(), "new": NEW });
+    let (shown, hash) = (file.display().to_string(), state.state_hash());
+    let imported = json!({
+        "file": shown, "match": name.as_str(), "entries": count, "state_hash": hash, "new": NEW,
+    });
     context.output.answer(&imported, || {
         let entries = counted(count, "entry", "entries");
-        let hash = dim(format_args!("#{:.16}", state.state_hash()));
-        let source = plain(format_args!(" from `{}`: {entries} ", args.file.display()));
+        let hash = dim(format_args!("#{hash:.16}"));
+        let source = plain(format_args!(" from `{shown}`: {entries} "));
         vec![
             Line::from([plain("imported match "), strong(&name), source, hash]),
             "its id, times and links are new, because a replay file does not record them".into(),
@@ -122,7 +152,9 @@ fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Res
         Line::from([strong(format_args!("{match_name}@{branch}")), plain(change)])
     };
     let modules: Vec<_> = modules.into_iter().map(|(_, module)| module).collect();
-    let imported = json!({ "lines": plan.lines, "modules": modules, "not_checked": plan.not_checked });
+    let imported = json!({
+        "file": path.display().to_string(), "lines": plan.lines, "modules": modules, "not_checked": plan.not_checked,
+    });
     context.output.answer(&imported, || {
         let left = plan
             .not_checked

@@ -3,9 +3,11 @@
 mod raw;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::io;
 use std::mem;
 
 use regex_lite::{Regex, RegexBuilder};
+use serde::Serialize;
 use turnfold_core::{Digest, Seat};
 use turnfold_replay::{
     LoggedRecord, RangeName, Record, ReplayError, Revision, SourceName, Sources, Tail, Viewer, render,
@@ -18,10 +20,12 @@ use crate::limits::PATTERN_BYTES_MAX;
 use crate::output::Output;
 #[cfg(feature = "serve")]
 use crate::remote::look::{self, require_unused};
+use crate::sources::{Named, SourceArg, answer_each};
 
 /// Print the entries of a revision with their outcomes
 ///
-/// A range such as `duel:100..140` includes both its ends, and either may be left out.
+/// A range such as `duel:100..140` includes both its ends, and either may be left out. Of several sources, the entries of each
+/// stand under its name; a folder or pattern stands for the replay files in it.
 ///
 /// With `--as p1`, entries that p1 may not know are left out and not counted, so that the numbers of the others do not
 /// reveal how many there are. Once revealed, they are counted. State hashes and idempotency keys, which could reveal
@@ -34,11 +38,12 @@ use crate::remote::look::{self, require_unused};
 /// `--grep` matches a regular expression against SEAT COMMAND => OUTCOME, as printed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold log duel:100..140\n  turnfold log duel.tfl:3.. --seat p2\n  \
-    turnfold log duel --grep 'ignored|rejected' -n 5")]
+    turnfold log duel --grep 'ignored|rejected' -n 5\n  turnfold log 'replays/**/*.tfl' --grep captured")]
 pub(crate) struct Args {
-    /// Revision, replay file or range of one, REV:FIRST..LAST; `-` is standard input
-    #[arg(value_name = "REV")]
-    range: RangeName,
+    /// Revisions, replay files or ranges of them, REV:FIRST..LAST, folders with `*.tfl` or patterns such as
+    /// 'replays/**/*.tfl'; `-` is standard input
+    #[arg(value_name = "REV", required = true)]
+    ranges: Vec<SourceArg<RangeName>>,
 
     /// Whose view to show [default: host]
     #[arg(long = "as", value_name = "SEAT")]
@@ -84,26 +89,45 @@ impl Args {
         is_of_seat && self.grep.as_ref().is_none_or(|pattern| pattern.is_match(&record.text()))
     }
 
-    /// Returns what to fold for the viewer: no more than is printed, unless a filter needs the rest.
-    fn tail(&self) -> Tail {
+    /// Returns what of a range to fold for the viewer: no more than is printed, unless a filter needs the rest.
+    fn tail(&self, range: &RangeName) -> Tail {
         let is_filtered = !self.seats.is_empty() || self.grep.is_some();
         let count = if is_filtered { u64::MAX } else { self.last.unwrap_or(u64::MAX) };
-        Tail { count, first: self.range.first }
+        Tail { count, first: range.first }
     }
 }
 
+/// An entry that is printed, with the match or file that it is from; a contract.
+#[derive(Serialize)]
+struct SourcedRecord<'a> {
+    source: &'a str,
+    #[serde(flatten)]
+    logged: &'a LoggedRecord,
+}
+
+/// Prints an entry.
+fn print(source: &str, logged: &LoggedRecord, args: &Args, output: &mut Output) -> io::Result<()> {
+    output.show(&SourcedRecord { source, logged }, || vec![render::logged(logged, args.times)])
+}
+
 /// Prints the entries as they are folded, so that a long log takes little memory.
-fn print_all(args: &Args, viewer: Viewer, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn print_all(
+    args: &Args,
+    range: &RangeName,
+    viewer: Viewer,
+    context: &mut Context,
+) -> Result<ExitStatus, Failure> {
+    let source = name(range);
     let blank = Output::new(context.output.format(), false);
     let mut output = mem::replace(&mut context.output, blank);
     let mut printed = Ok(());
-    let looked = look_at_last(viewer, args.tail(), &args.range.source, context, &mut |seen| {
+    let looked = look_at_last(viewer, args.tail(range), &range.source, context, &mut |seen| {
         if printed.is_err() {
             return;
         }
         let line = seen.logged_record();
         if args.looks_for(&line.record) {
-            printed = output.show(&line, || vec![render::logged(&line, args.times)]);
+            printed = print(&source, &line, args, &mut output);
         }
     });
     context.output = output;
@@ -112,14 +136,20 @@ fn print_all(args: &Args, viewer: Viewer, context: &mut Context) -> Result<ExitS
     Ok(ExitStatus::Yes)
 }
 
+/// Returns how the match or file of a range is named.
+fn name(range: &RangeName) -> String {
+    range.source.up_to(None).to_string()
+}
+
 /// Returns the link after each entry that is printed, if links are asked for.
 fn links(
     args: &Args,
+    range: &RangeName,
     lines: &VecDeque<LoggedRecord>,
     context: &Context,
 ) -> Result<BTreeMap<u64, Digest>, Failure> {
     let seq = |line: Option<&LoggedRecord>| line.and_then(|line| line.record.seq);
-    match (&args.range.source, seq(lines.front()), seq(lines.back())) {
+    match (&range.source, seq(lines.front()), seq(lines.back())) {
         (SourceName::Revision(Revision { match_name, branch, .. }), Some(first), Some(last))
             if args.links =>
         {
@@ -131,8 +161,21 @@ fn links(
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    match Named::of(&args.ranges, context)? {
+        Named::One(range) => print_range(args, &range, context),
+        Named::Several(ranges) => {
+            context.keep_reader();
+            answer_each(&ranges, name, context, |range, context| {
+                context.output.begin(&name(range));
+                print_range(args, range, context)
+            })
+        }
+    }
+}
+
+fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<ExitStatus, Failure> {
     #[cfg(feature = "serve")]
-    if let Some((client, line)) = context.service_with(&args.range.source)? {
+    if let Some((client, line)) = context.service_with(&range.source)? {
         require_unused(&[
             ("`--seat`", !args.seats.is_empty()),
             ("`--grep`", args.grep.is_some()),
@@ -141,26 +184,26 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             ("`--raw`", args.raw),
             ("`--last`", args.last.is_some()),
         ])?;
-        return look::print_log(&client, &args.range, line, args.viewer, &mut context.output);
+        return look::print_log(&client, range, line, args.viewer, &mut context.output);
     }
     let viewer = args.viewer.unwrap_or(Viewer::HOST);
     if args.raw {
         viewer.require_all("entries as they are stored").map_err(ReplayError::from)?;
         let last = args.last.unwrap_or(u64::MAX);
-        return raw::print(&args.range, &args.seats, last, context);
+        return raw::print(range, &args.seats, last, context);
     }
     if args.links {
         viewer.require_all("links").map_err(ReplayError::from)?;
-        if matches!(args.range.source, SourceName::File(_)) {
+        if matches!(range.source, SourceName::File(_)) {
             return Err(Failure::usage("a replay file has no links"));
         }
     }
     if args.last.is_none() && !args.links {
-        return print_all(args, viewer, context);
+        return print_all(args, range, viewer, context);
     }
     let last = usize::try_from(args.last.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
     let mut lines = VecDeque::new();
-    look_at_last(viewer, args.tail(), &args.range.source, context, &mut |seen| {
+    look_at_last(viewer, args.tail(range), &range.source, context, &mut |seen| {
         let line = seen.logged_record();
         if args.looks_for(&line.record) {
             lines.push_back(line);
@@ -169,10 +212,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             lines.pop_front();
         }
     })?;
-    let chain = links(args, &lines, context)?;
+    let (chain, source) = (links(args, range, &lines, context)?, name(range));
     for mut line in lines {
         line.link = line.record.seq.and_then(|seq| chain.get(&seq).copied());
-        context.output.show(&line, || vec![render::logged(&line, args.times)])?;
+        print(&source, &line, args, &mut context.output)?;
     }
     Ok(ExitStatus::Yes)
 }

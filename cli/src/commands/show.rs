@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
+use serde_json::Value;
 use turnfold_core::picture::Picture;
 use turnfold_replay::drawing::{Highlights, svg, target_spots};
 use turnfold_replay::render::{legal_commands, standing};
@@ -13,16 +15,20 @@ use crate::output::Format;
 #[cfg(feature = "serve")]
 use crate::remote::look;
 use crate::render;
+use crate::sources::{Named, SourceArg, answer_each};
 
 /// Show what a seat sees: the board, the JSON view or a picture
+///
+/// Of several sources, each answer stands under its name; a folder or pattern stands for the replay files in it.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  turnfold show duel:12 --as p1\n  turnfold show duel --changed --reach --format svg"
+    after_help = "Examples:\n  turnfold show duel:12 --as p1\n  turnfold show duel --changed --reach --format svg\n  \
+    turnfold show 'replays/initiative/*.tfl'"
 )]
 pub(crate) struct Args {
-    /// Revision or replay file; `-` is standard input
-    #[arg(value_name = "REV")]
-    source: SourceName,
+    /// Revisions, replay files, folders with `*.tfl` or patterns such as 'replays/**/*.tfl'; `-` is standard input
+    #[arg(value_name = "REV", required = true)]
+    sources: Vec<SourceArg<SourceName>>,
 
     /// Whose view to show [default: host]
     #[arg(long = "as", value_name = "SEAT")]
@@ -37,23 +43,59 @@ pub(crate) struct Args {
     reach: bool,
 }
 
+/// What is seen of one of several sources; a contract.
+#[derive(Serialize)]
+struct SourcedView<'a> {
+    source: &'a str,
+    view: Value,
+}
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if args.changed || args.reach {
         let refused = "`--changed` and `--reach` mark a picture; use `--format text` or `svg`";
         context.output.refuse_json(Failure::usage(refused))?;
     }
+    let sources = match Named::of(&args.sources, context)? {
+        Named::One(source) => return show(args, &source, None, context),
+        Named::Several(sources) => sources,
+    };
+    if context.output.format() == Format::Svg {
+        let refused = Failure::usage("`--format svg` prints the picture of one source");
+        return Err(refused.hint("name one, or use `text` or `json`"));
+    }
+    context.keep_reader();
+    answer_each(&sources, SourceName::to_string, context, |source, context| {
+        let name = source.to_string();
+        context.output.begin(&name);
+        show(args, source, Some(&name), context)
+    })
+}
+
+/// Shows what is seen of a source; of several with its name.
+fn show(
+    args: &Args,
+    source: &SourceName,
+    name: Option<&str>,
+    context: &mut Context,
+) -> Result<ExitStatus, Failure> {
     #[cfg(feature = "serve")]
-    if let Some((client, revision)) = context.service_with(&args.source)? {
+    if let Some((client, revision)) = context.service_with(source)? {
         look::require_unused(&[("`--changed`", args.changed), ("`--reach`", args.reach)])?;
         let resource = if context.output.format() == Format::Svg { "picture.svg" } else { "view" };
         let query = look::seen_at(revision.seq, args.viewer);
-        return look::print(&client, revision, resource, query, &mut context.output);
+        let output = &mut context.output;
+        let Some(source) = name.filter(|_| output.is_json()) else {
+            return look::print(&client, revision, resource, query, output);
+        };
+        let view = look::document(&look::ask(&client, revision, resource, query, output.format())?)?;
+        output.json(&SourcedView { source, view })?;
+        return Ok(ExitStatus::Yes);
     }
     let asked = args.viewer.unwrap_or(Viewer::HOST);
-    let sight = args.changed.then(|| SeatHistory::load(asked, &args.source, context)).transpose()?;
+    let sight = args.changed.then(|| SeatHistory::load(asked, source, context)).transpose()?;
     let (viewer, state) = match &sight {
         Some(sight) => (sight.viewer(), sight.state()?),
-        None => seek(asked, &args.source, context)?,
+        None => seek(asked, source, context)?,
     };
     let changed = sight.as_ref().map_or_else(|| Ok(BTreeSet::new()), SeatHistory::changed_by_last)?;
     let picture = || viewer.picture(state.as_ref());
@@ -65,17 +107,20 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let stands = match (viewer.standing(state.as_ref()), &sight) {
         (Some(stands), _) => stands,
         (None, Some(sight)) => sight.standing()?,
-        (None, None) => SeatHistory::load(asked, &args.source, context)?.standing()?,
+        (None, None) => SeatHistory::load(asked, source, context)?.standing()?,
     };
     let output = &mut context.output;
-    match output.format() {
-        Format::Json => output.json(&viewer.view(state.as_ref()))?,
-        Format::Text => {
+    match (output.format(), name) {
+        (Format::Json, None) => output.json(&viewer.view(state.as_ref()))?,
+        (Format::Json, Some(source)) => {
+            output.json(&SourcedView { source, view: viewer.view(state.as_ref()) })?;
+        }
+        (Format::Text, _) => {
             let picture = picture();
             render::print_highlighted(&picture, &highlights(&picture), output)?;
             output.note(standing(&stands))?;
         }
-        Format::Svg => {
+        (Format::Svg, _) => {
             let picture = picture();
             output.document(&svg::document(&picture, &highlights(&picture)))?;
         }

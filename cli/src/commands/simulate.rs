@@ -1,6 +1,5 @@
 //! `turnfold simulate`: random legal play.
 
-use std::fs;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -156,8 +155,7 @@ fn run_many(
     let seeds = args.seed..=last;
     let file = |seed: u64| folder.join(format!("{seed}.tfl"));
     seeds.clone().try_for_each(|seed| check_new(&file(seed), args.file.is_forced()))?;
-    let unwritable = |cause| Failure::trouble(format!("cannot create `{}`: {cause}", folder.display()));
-    fs::create_dir_all(folder).map_err(unwritable)?;
+    args.file.make_folder()?;
     let bar = progress(count.get().into(), "playing {bar:30} {pos}/{len} matches {eta}");
     let play = |seed: u64| {
         let (_, replay) = series.play(seed).into_replay(&ProgressBar::hidden())?;

@@ -44,7 +44,7 @@ pub(crate) fn play(
     let asked = ServiceRequest { path: path_of(call.line, "entries"), query, format: output.format() };
     match client.post(&asked, &sent) {
         Ok(reply) => {
-            print_reply(&reply, &["nothing", "entries"], output)?;
+            print_reply(&reply, &["nothing", "entries"], None, output)?;
         }
         Err(NotAnswered::ApiError(problem)) => {
             let line = problem.command.as_ref().and_then(|(index, _)| call.lines.get(*index));

@@ -1,5 +1,6 @@
 //! What a service says, as the verbs that look at matches print it. Lists are read page after page.
 
+use serde::Serialize;
 use serde_json::Value;
 use turnfold_replay::{RangeName, Revision, Viewer};
 use turnfold_serve::TokenKind;
@@ -38,10 +39,20 @@ pub(crate) fn print(
     query: Vec<(&str, String)>,
     output: &mut Output,
 ) -> Result<ExitStatus, Failure> {
-    let asked = ServiceRequest { path: path_of(revision, resource), query, format: output.format() };
     let members: &[_] = if resource == "legal" { &["items"] } else { &[] };
-    print_reply(&client.get(&asked)?, members, output)?;
+    print_reply(&ask(client, revision, resource, query, output.format())?, members, None, output)?;
     Ok(ExitStatus::Yes)
+}
+
+/// Asks what a service says of a position.
+pub(crate) fn ask(
+    client: &Client,
+    revision: &Revision,
+    resource: &str,
+    query: Vec<(&str, String)>,
+    format: Format,
+) -> Result<Reply, Failure> {
+    client.get(&ServiceRequest { path: path_of(revision, resource), query, format })
 }
 
 /// Reads an answer that is JSON.
@@ -50,11 +61,21 @@ pub(crate) fn document(reply: &Reply) -> Result<Value, Failure> {
         .map_err(|error| Failure::trouble(format!("the answer is unusable: {error}")))
 }
 
+/// An item of a list, with the source that it is from.
+#[derive(Serialize)]
+struct SourcedItem<'a> {
+    source: &'a str,
+    #[serde(flatten)]
+    item: &'a Value,
+}
+
 /// Prints an answer in the format that was asked for. Of a JSON document, prints the first of these members that it has,
-/// the items of a list a line each; without members, all of it. Returns after what the next page begins.
+/// the items of a list a line each, with their source if that is named; without members, all of it. Returns after what the
+/// next page begins.
 pub(crate) fn print_reply(
     reply: &Reply,
     members: &[&str],
+    source: Option<&str>,
     output: &mut Output,
 ) -> Result<Option<String>, Failure> {
     match output.format() {
@@ -63,7 +84,10 @@ pub(crate) fn print_reply(
         Format::Json => {
             let document = document(reply)?;
             match members.iter().find_map(|member| document.get(member)) {
-                Some(Value::Array(items)) => items.iter().try_for_each(|item| output.json(item))?,
+                Some(Value::Array(items)) => items.iter().try_for_each(|item| match source {
+                    Some(source) => output.json(&SourcedItem { source, item }),
+                    None => output.json(item),
+                })?,
                 Some(member) => output.json(member)?,
                 None if members.is_empty() => output.json(&document)?,
                 None => {
@@ -90,6 +114,8 @@ pub(crate) struct Part {
     pub(crate) count: Option<u64>,
     /// The viewer, if one is asked for.
     pub(crate) viewer: Option<Viewer>,
+    /// The source that each item names in JSON, if it does.
+    pub(crate) source: Option<String>,
 }
 
 /// Prints the entries of a range.
@@ -112,19 +138,20 @@ pub(crate) fn print_log(
     }
     let count = line.seq.map(|last| last.saturating_sub(before));
     let after = (before > 0).then(|| before.to_string());
-    print_list(client, Part { path: path_of(line, "entries"), after, count, viewer }, output)
+    let source = Some(range.source.up_to(None).to_string());
+    print_list(client, Part { path: path_of(line, "entries"), after, count, viewer, source }, output)
 }
 
 /// Prints a part of a list.
 pub(crate) fn print_list(client: &Client, part: Part, output: &mut Output) -> Result<ExitStatus, Failure> {
-    let Part { path, mut after, mut count, viewer } = part;
+    let Part { path, mut after, mut count, viewer, source } = part;
     while count != Some(0) {
         let limit = count.map_or(PAGE, |count| count.min(PAGE));
         let mut query = seen_at(None, viewer);
         query.push(("limit", limit.to_string()));
         query.extend(after.take().map(|after| ("after", after)));
         let reply = client.get(&ServiceRequest { path: path.clone(), query, format: output.format() })?;
-        after = print_reply(&reply, &["items"], output)?;
+        after = print_reply(&reply, &["items"], source.as_deref(), output)?;
         if after.is_none() {
             break;
         }

@@ -22,6 +22,7 @@ show MATCH:1 --as SEAT
 show MATCH:99 --as SEAT
 show FILE --as SEAT
 show MATCH --changed --reach --as SEAT
+show MATCH MATCH:1 FILE MATCH:99 --as SEAT
 legal MATCH --as SEAT
 legal MATCH:2 --as SEAT
 legal FILE --as SEAT
@@ -35,18 +36,24 @@ log MATCH --as SEAT --seat p1 --grep tap
 log MATCH:2 --as SEAT
 log MATCH:99 --as SEAT
 log FILE --as SEAT
+log MATCH FILE PLAIN:1 MATCH:99 --as SEAT -n 2
 export MATCH --as SEAT
 export MATCH:1 --as SEAT
 export MATCH:99 --as SEAT
 export MATCH --html --as SEAT
 export MATCH:1 --html --as SEAT
 export FILE --html --as SEAT
+export MATCH MATCH:1 MATCH:99 --as SEAT -o games --force
+export MATCH FILE --html --as SEAT -o pages --force
 bundle MATCH --as SEAT -o a.bundle
+bundle MATCH PLAIN --as SEAT -o bundles/ --force
 bundle MATCH PLAIN --as SEAT -o b.bundle
 blame MATCH FIELD --as SEAT --all
 blame MATCH SECRET --as SEAT --all
 blame FILE FIELD --as SEAT
 blame MATCH /nowhere --as SEAT
+blame MATCH "SECRET != null || FIELD == VALUE" --as SEAT --all
+blame FILE "count(SECRET) == 0" --as SEAT
 find MATCH FILE --when "FIELD == VALUE" --as SEAT --all
 find MATCH --when "SECRET != null || FIELD == VALUE" --as SEAT
 find MATCH --when "count(SECRET) == 0" --as SEAT

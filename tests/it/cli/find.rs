@@ -58,11 +58,11 @@ exit 2| error: `/trun` is nowhere in the view, after any entry: the view has `ru
 $ turnfold find games
 exit 2| error: the following required arguments were not provided: <--when <CONDITION>|--command <PATTERN>|--effect <NAME>|--reason <NAME>|--seat <SEAT>>; see `--help`
 $ turnfold find nowhere --seat p1
-exit 3| error: no store at `.turnfold`; create a match first, or name the right directory
+exit 3| error: no store at `.turnfold` in this directory or one above it; create a match first, or name the right directory
 $ turnfold find "nowhere/*" --seat p1
 exit 2| error: no replay files (`*.tfl`) under `nowhere/*`; nothing was checked
 $ turnfold find --matches --seat p1
-exit 3| error: no store at `.turnfold`; create a match first, or name the right directory
+exit 3| error: no store at `.turnfold` in this directory or one above it; create a match first, or name the right directory
 
 "#]]);
 }

@@ -28,6 +28,42 @@ exit 1| error: the command was rejected; none of the 2 commands was recorded; `t
 "#]]);
 }
 
+#[test]
+fn a_bundle_a_folder_and_a_store_are_named_with_the_verb_for_them() {
+    let sandbox = duel();
+    fs::create_dir_all(sandbox.path("games/none")).unwrap();
+    sandbox.ok("export duel -o games/duel.tfl");
+    sandbox.ok("bundle duel -o games/duel.bundle");
+    sandbox.check(str![[r#"
+$ turnfold legal games
+exit 2| error: no match `games` in this store; `games` is a folder: name a replay file in it, or check all with `turnfold check games`
+$ turnfold verify games
+exit 2| error: no match `games` in this store; `games` is a folder: name a replay file in it, or check all with `turnfold check games`
+$ turnfold show games/duel.bundle
+exit 2| error: games/duel.bundle:1:1: expected `turnfold replay 2`, found `turnfold bundle 1`; `turnfold audit games/duel.bundle` checks a bundle, `turnfold import games/duel.bundle` takes it in
+$ turnfold verify games/duel.bundle
+exit 2| error: games/duel.bundle:1:1: expected `turnfold replay 2`, found `turnfold bundle 1`; `turnfold audit games/duel.bundle` checks a bundle, `turnfold import games/duel.bundle` takes it in
+$ turnfold show .turnfold
+exit 2| error: no replay files (`*.tfl`) under `.turnfold`; it is a store: `turnfold --store .turnfold matches` lists what is in it
+$ turnfold log games/none
+exit 2| error: no replay files (`*.tfl`) under `games/none`; nothing was checked
+
+"#]]);
+}
+
+#[test]
+fn help_is_colored_as_asked_for() {
+    let sandbox = Sandbox::new();
+    for line in ["--help", "show --help", "help show", "show"] {
+        let colored = format!("CLICOLOR_FORCE=1 turnfold {line}");
+        assert!(printed(&sandbox, &colored).contains('\u{1b}'), "{line}");
+        for never in [" --color never", " --color=never"] {
+            assert!(!printed(&sandbox, &(colored.clone() + never)).contains('\u{1b}'), "{line}{never}");
+        }
+        assert!(printed(&sandbox, &format!("turnfold {line} --color always")).contains('\u{1b}'), "{line}");
+    }
+}
+
 fn printed(sandbox: &Sandbox, line: &str) -> String {
     let output = sandbox.shell(line);
     String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
@@ -41,6 +77,8 @@ fn the_store_of_a_directory_above_is_found_unless_another_is_named() {
     assert!(matches.starts_with("duel "), "{matches}");
     assert_eq!(printed(&sandbox, "cd deep/deeper && turnfold matches"), matches);
     let missing = "error: no store at `.turnfold`; create a match first, or name the right directory\n";
+    let searched = missing.replace("`;", "` in this directory or one above it;");
+    assert_eq!(printed(&sandbox, "cd / && turnfold matches"), searched);
     assert_eq!(printed(&sandbox, "cd deep && turnfold --store .turnfold matches"), missing);
     assert_eq!(printed(&sandbox, "cd deep && TURNFOLD_STORE=.turnfold turnfold matches"), missing);
     assert_eq!(

@@ -127,7 +127,7 @@ exit 1
 $ turnfold bless /dev/zero
 exit 2| error: cannot read replay `/dev/zero`: it is a pipe, a socket or a device; name a regular file
 $ turnfold import fixtures --name duel
-exit 2| error: cannot read replay `fixtures`: it is a directory; name a regular file
+exit 2| error: no replay files (`*.tfl`) under `fixtures`; nothing was checked
 $ turnfold new duel --rules initiative --setup pipe.tfl
 exit 2| error: cannot read setup `pipe.tfl`: it is a pipe, a socket or a device; name a regular file
 $ turnfold run --rules initiative --setup fixtures/initiative/small-board.toml --script /dev/zero

@@ -321,7 +321,7 @@ exit 2| error: no replay files (`*.tfl`) under `empty`; nothing was checked
 $ turnfold impact missing.tfl
 exit 2| error: cannot read `missing.tfl`: No such file or directory (os error 2); name replay files or a folder with `*.tfl` in it
 $ turnfold impact --matches
-exit 3| error: no store at `.turnfold`; create a match first, or name the right directory
+exit 3| error: no store at `.turnfold` in this directory or one above it; create a match first, or name the right directory
 $ turnfold --store none impact --matches
 exit 2| error: the store holds no matches; nothing was folded
 $ turnfold --store one impact --matches

@@ -80,11 +80,11 @@ exit 2| error: `duel` has no entry 7; its last is 5
 $ turnfold log duel:2..9
 exit 2| error: `duel@main` has no entry 9: its head is 5
 $ turnfold log duel:4..2
-exit 2| error: invalid value 'duel:4..2' for '<REV>': expected a range that begins before it ends, found `duel:4..2`; see `--help`
+exit 2| error: invalid value 'duel:4..2' for '<REV>...': expected a range that begins before it ends, found `duel:4..2`; see `--help`
 $ turnfold log duel:2..x
-exit 2| error: invalid value 'duel:2..x' for '<REV>': expected a number, found `x` in `duel:2..x`; a range is written FIRST..LAST, and either may be left out; see `--help`
+exit 2| error: invalid value 'duel:2..x' for '<REV>...': expected a number, found `x` in `duel:2..x`; a range is written FIRST..LAST, and either may be left out; see `--help`
 $ turnfold show duel:2..3
-exit 2| error: invalid value 'duel:2..3' for '<REV>': expected a number, found `2..3` in revision `duel:2..3`, which is written MATCH[@BRANCH][:SEQ]; a replay file ends in `.tfl` or `.html`; see `--help`
+exit 2| error: invalid value 'duel:2..3' for '<REV>...': expected a number, found `2..3` in revision `duel:2..3`, which is written MATCH[@BRANCH][:SEQ]; a replay file ends in `.tfl` or `.html`; see `--help`
 
 "#]]);
 }

@@ -42,6 +42,7 @@ mod run;
 mod selftest;
 #[cfg(feature = "serve")]
 mod serve;
+mod several;
 mod show;
 mod shrink;
 mod simulate;

@@ -66,7 +66,7 @@ exit 2| error: invalid value '00' for '--seed <HEX>': expected a seed of 64 lowe
 $ turnfold new duel --rules initiative --setup fixtures/initiative/small-board.toml --seed 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
 exit 2| error: `--seed` needs `--dice seeded`
 $ turnfold matches
-exit 3| error: no store at `.turnfold`; create a match first, or name the right directory
+exit 3| error: no store at `.turnfold` in this directory or one above it; create a match first, or name the right directory
 
 "#]]);
 }

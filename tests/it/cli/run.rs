@@ -27,7 +27,7 @@ $ turnfold run --rules initiative --setup fixtures/initiative/small-board.toml -
 1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=p2:1|p1:1|p2:1|p1:1; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; cursor at=0,-2 #33423e6fdd9b2619
 2 p2 cycle => cursor at=1,-2 #a18f630d8934f816
 $ turnfold matches
-exit 3| error: no store at `.turnfold`; create a match first, or name the right directory
+exit 3| error: no store at `.turnfold` in this directory or one above it; create a match first, or name the right directory
 
 "#]]);
 }

@@ -82,7 +82,7 @@ exit 2| error: `duel.tfl` has no entry 4; its last is 3
 $ turnfold replay duel.tfl:2 --to 3
 exit 2| error: `duel.tfl:2` has no entry 3; its last is 2
 $ turnfold show duel.tfl:x
-exit 2| error: invalid value 'duel.tfl:x' for '<REV>': expected a number, found `x` in `duel.tfl:x`, which is written FILE[:SEQ]; see `--help`
+exit 2| error: invalid value 'duel.tfl:x' for '<REV>...': expected a number, found `x` in `duel.tfl:x`, which is written FILE[:SEQ]; see `--help`
 $ turnfold diff - -
 exit 2| error: standard input can be read only once; name a file for one of them
 $ turnfold shrink duel.tfl:2

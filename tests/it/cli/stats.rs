@@ -89,7 +89,7 @@ applied [####################] 60/60  100 %
 $ turnfold --format json stats games/initiative/1.tfl --as p1
 {"group":"initiative 1","matches":1,"over":0,"draws":0,"wins":[{"seat":"p1","wins":0,"of":0},{"seat":"p2","wins":0,"of":0}],"lengths":{"sum":60,"least":60,"median":60,"most":60},"histogram":[{"from":60,"to":60,"matches":1}],"durations_ms":null,"commands":[{"name":"click","count":21},{"name":"confirm","count":11},{"name":"cycle","count":9},{"name":"move","count":7},{"name":"cancel","count":4},{"name":"roll","count":3},{"name":"stand","count":3},{"name":"next-turn","count":2}],"outcomes":[{"name":"applied","count":60}],"reasons":[]}
 $ turnfold stats
-exit 3| error: no store at `.turnfold`; create a match first, or name the right directory
+exit 3| error: no store at `.turnfold` in this directory or one above it; create a match first, or name the right directory
 
 "#]]);
     let [plain, by_setup] = ["", "--by setup"].map(|by| sandbox.ok(&format!("stats games/initiative {by}")));

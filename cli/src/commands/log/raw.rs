@@ -15,6 +15,7 @@ use crate::output::{Line, dim, plain, strong};
 /// An entry as it is stored.
 #[derive(Serialize)]
 struct StoredEntry {
+    source: String,
     seq: u64,
     seat: Seat,
     /// The command as its ruleset encodes it, in hex.
@@ -25,13 +26,14 @@ struct StoredEntry {
 }
 
 impl StoredEntry {
-    fn of(entry: Entry, link: Digest) -> Self {
+    fn of(source: &str, entry: Entry, link: Digest) -> Self {
         let Entry { seq, seat, command, recorded_at_ms, idempotency_key: key } = entry;
-        Self { seq, seat, command_bytes: CommandForm::Bytes(command).to_string(), recorded_at_ms, key, link }
+        let command_bytes = CommandForm::Bytes(command).to_string();
+        Self { source: source.into(), seq, seat, command_bytes, recorded_at_ms, key, link }
     }
 
     fn line(&self) -> Line {
-        let Self { seq, seat, command_bytes, recorded_at_ms, key, link } = self;
+        let Self { seq, seat, command_bytes, recorded_at_ms, key, link, .. } = self;
         let key = key.as_ref().map(|key| format!(" key {key}")).unwrap_or_default();
         let rest = format!(" {} link {link:.16}{key}", time(Some(*recorded_at_ms)));
         Line::from([plain(format_args!("{seq} {seat} ")), strong(command_bytes), dim(rest)])
@@ -53,6 +55,7 @@ pub(super) fn print(
     let is_known = rules_of(&genesis, revision, &context.registry).is_ok();
     let (name, branch) = (&revision.match_name, &revision.branch);
     let to = revision.seq.map_or_else(|| store.head(name, branch), Ok)?;
+    let source = range.source.up_to(None).to_string();
     let tail = Tail { count: if seats.is_empty() { last } else { u64::MAX }, first: range.first };
     let range = tail.before(&range.source, to)? + 1..=to;
     let links = store.links(name, branch, range.clone())?;
@@ -60,7 +63,7 @@ pub(super) fn print(
     drop(store);
     let is_of_seat = |entry: &Entry| seats.is_empty() || seats.contains(&entry.seat);
     let stored = entries.into_iter().zip(links).filter(|(entry, _)| is_of_seat(entry));
-    let stored: Vec<_> = stored.map(|(entry, link)| StoredEntry::of(entry, link)).collect();
+    let stored: Vec<_> = stored.map(|(entry, link)| StoredEntry::of(&source, entry, link)).collect();
     let first = stored.len().saturating_sub(usize::try_from(last).unwrap_or(usize::MAX));
     for entry in stored.iter().skip(first) {
         context.output.show(entry, || vec![entry.line()])?;
@@ -68,6 +71,7 @@ pub(super) fn print(
     let (ruleset, version) = (&genesis.ruleset, genesis.ruleset_version);
     let not_checked = "commands and outcomes";
     let end = json!({
+        "source": source,
         "printed": stored.len() - first,
         "ruleset": ruleset,
         "version": version,

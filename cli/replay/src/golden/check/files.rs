@@ -284,6 +284,15 @@ impl Serialize for CheckReport {
 /// # Errors
 /// [`ReplayError::Folder`], and [`ReplayError::NoReplays`] since checking nothing must not pass.
 pub fn replays(paths: &[PathBuf]) -> Result<Vec<PathBuf>, ReplayError> {
+    files_ending(paths, &["tfl"])
+}
+
+/// Finds the named files and the files with one of these endings in named folders, in order.
+///
+/// # Errors
+/// As for [`replays`].
+pub fn files_ending(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<PathBuf>, ReplayError> {
+    let ends_so = |path: &Path| path.extension().is_some_and(|it| endings.iter().any(|ending| it == *ending));
     let mut files = Vec::new();
     for path in paths {
         let before = files.len();
@@ -293,9 +302,8 @@ pub fn replays(paths: &[PathBuf]) -> Result<Vec<PathBuf>, ReplayError> {
                 cause: error.io_error().map_or_else(|| error.to_string(), ToString::to_string),
             })?;
             let named = entry.depth() == 0;
-            let is_replay = named || entry.path().extension().is_some_and(|it| it == "tfl");
             // A link counts as what it leads to, and one that leads nowhere as a file, which then fails.
-            if is_replay && !entry.path().is_dir() {
+            if (named || ends_so(entry.path())) && !entry.path().is_dir() {
                 files.push(entry.into_path());
             }
         }
