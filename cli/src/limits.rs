@@ -27,6 +27,10 @@ pub(crate) const AUTHORITIES: Limits =
 pub(crate) const POLICY: Limits =
     Limits { what: "policy", bytes_max: 1 << 16, lines_max: 1 << 12, line_bytes_max: 1 << 12 };
 
+/// Lists of files that failed when they were last checked; a longer one is begun again.
+pub(crate) const FAILED_CHECKS: Limits =
+    Limits { what: "list of failed checks", bytes_max: 4 << 20, lines_max: 1 << 16, line_bytes_max: 1 << 12 };
+
 /// Setups.
 pub(crate) const SETUP: Limits = Limits {
     what: "setup",

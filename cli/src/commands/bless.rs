@@ -14,6 +14,7 @@ use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
 use crate::files;
 use crate::output::{Line, Output, added, counted, dim, plain, removed, warning};
 use crate::render::printable;
+use crate::sources::{REPLAYS, expanded};
 
 /// Write outcomes and hashes into replay files
 ///
@@ -24,13 +25,14 @@ use crate::render::printable;
 ///
 /// Elsewhere, nothing is written without `--accept`. Comments and order stay; blessing a blessed file changes nothing. All
 /// files are folded before any is written; a file that cannot be blessed is named, and the others are handled as usual.
+/// Of several files, only those that change are listed. A folder or pattern stands for the replay files in it.
 /// Each is written whole or not at all. Exits with 1 if a change was not written, and with 2 if a file cannot be blessed
 /// or the variable CI is set (except with `--check`): golden logs are blessed by people.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold bless replays/initiative/moves.tfl\n  \
-    turnfold bless --accept bug.tfl\n  turnfold bless --check replays/*/*.tfl")]
+    turnfold bless --accept bug.tfl\n  turnfold bless --check replays")]
 pub(crate) struct Args {
-    /// The replay files
+    /// Replay files, or folders or patterns of `*.tfl`
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
@@ -72,13 +74,15 @@ fn runs_in_ci() -> bool {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let mode = args.mode(&context.output)?;
-    let proposals: Vec<_> = args
-        .files
+    let files = expanded(&args.files, &REPLAYS)?;
+    // In text, the one file's failure is all that is printed about it.
+    let is_alone = files.len() == 1 && files == args.files;
+    let proposals: Vec<_> = files
         .iter()
         .map(|file| (file.as_path(), unless_fault(&name(file), || Proposal::of(file, context))))
         .collect();
     let mut consent = Consent::default();
-    let (mut left, mut failures) = (0, Vec::new());
+    let (mut left, mut unchanged, mut failures) = (0, 0, Vec::new());
     for (path, proposal) in proposals {
         let output = &mut context.output;
         let fate = match &proposal {
@@ -99,15 +103,17 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             "rules_change": judged.and_then(|proposal| proposal.rules_change.as_ref()),
             "changes": judged.map(|proposal| proposal.changes.as_slice()).unwrap_or_default(),
         });
-        // In text, the one file's failure is all that is said of it.
-        let is_alone = args.files.len() == 1;
-        output.show(&blessed, || {
-            if is_alone && fate.is_err() { Vec::new() } else { vec![line(path, &fate, mode)] }
-        })?;
+        unchanged += u64::from(matches!(fate, Ok(Fate::Unchanged)));
+        let is_listed = if is_alone { fate.is_ok() } else { !matches!(fate, Ok(Fate::Unchanged)) };
+        output.show(&blessed, || is_listed.then(|| line(path, &fate, mode)).into_iter().collect())?;
         failures.extend(fate.err());
     }
+    if unchanged > 0 && !is_alone {
+        let files = counted(unchanged, "file", "files");
+        context.output.note([dim(format_args!("{files} unchanged")).into()])?;
+    }
     context.output.flush()?;
-    if let Some(failure) = in_one(failures, args.files.len()) {
+    if let Some(failure) = in_one(failures, files.len()) {
         return Err(failure);
     }
     if left > 0 && mode == Mode::Tell {

@@ -1,5 +1,7 @@
 //! `turnfold check`: verify golden logs.
 
+mod failed_checks;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -7,13 +9,15 @@ use clap::ValueEnum;
 use indicatif::ProgressBar;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use turnfold_core::Registry;
-use turnfold_replay::{CheckLimits, CheckReport, FileCheck, ReplayError, golden::check};
+use turnfold_replay::{
+    CheckLimits, CheckReport, FileCheck, ReplayError, golden::check, history::revision::is_page,
+};
 
 use crate::clock::Stopwatch;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
-use crate::output::{Line, Output};
+use crate::output::{Line, Output, printable_lines};
 use crate::stderr;
 
 /// Verify golden logs
@@ -24,14 +28,18 @@ use crate::stderr;
 /// file stands for where that is known, else what the entry changes. With `--all` the comparison goes on from there, to
 /// the end of the file or to an entry that the rules reject. Exits with 1 when any file fails.
 ///
+/// `--failed-first` checks the files first that failed when they were last checked. Every `check` of the user keeps their
+/// paths in `turnfold/failed-checks` in the user's cache folder; passed files are removed from it.
+///
 /// In a page that `export --html` made for the host, `check` checks the embedded replay and counts lines in that. It does
 /// not check what the page shows: use `turnfold export FILE.html --html` to make your own page from the replay.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  turnfold check\n  turnfold check --fail-fast --quiet replays/initiative\n  \
     turnfold check --all bug.tfl\n  \
-    turnfold check --report junit > check.xml"
+    turnfold check --failed-first --fail-fast --junit check.xml"
 )]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(crate) struct Args {
     /// Replay files, pages of `export --html`, or folders to search for `*.tfl`
     #[arg(value_name = "PATH", default_value = "replays")]
@@ -45,6 +53,10 @@ pub(crate) struct Args {
     #[arg(long)]
     fail_fast: bool,
 
+    /// Check the files first that failed when they were last checked
+    #[arg(long)]
+    failed_first: bool,
+
     /// How many files to check at once [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
@@ -56,6 +68,10 @@ pub(crate) struct Args {
     /// Print one document for other programs; `--format json` prints a line for each file instead
     #[arg(long, value_enum, value_name = "KIND")]
     report: Option<ReportKind>,
+
+    /// Also write a JUnit report to a file, which is overwritten
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
 }
 
 /// A form in which other programs take the whole result.
@@ -75,13 +91,20 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let hint = "`--report json` prints one document, `--format json` a line for each file";
         context.output.refuse_json(refused.hint(hint))?;
     }
+    let junit_file = args.junit.as_deref().map(require_no_replay).transpose()?;
     let watch = Stopwatch::start();
     let paths = check::replays(&args.paths)?;
     files::require_replays(&paths)?;
+    let paths = if args.failed_first { failed_checks::first(paths) } else { paths };
     let report = check_all(paths, args, &context.registry)?;
+    failed_checks::keep(&report);
+    let time = watch.elapsed();
+    if let Some(file) = junit_file {
+        files::write_whole(file, printable_lines(&junit(&report, time)?).as_bytes())?;
+    }
     let output = &mut context.output;
     match args.report {
-        Some(ReportKind::Junit) => print_junit(&report, watch.elapsed(), output)?,
+        Some(ReportKind::Junit) => output.text(&junit(&report, time)?)?,
         Some(ReportKind::Github) => print_github(&report, output)?,
         Some(ReportKind::Json) => output.json(&report)?,
         None => {
@@ -90,6 +113,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         }
     }
     Ok(ExitStatus::from(report.is_good()))
+}
+
+/// Refuses to overwrite a replay file or page by a report.
+fn require_no_replay(file: &Path) -> Result<&Path, Failure> {
+    if is_page(file) || file.extension().is_some_and(|extension| extension == "tfl") {
+        return Err(Failure::usage(format!("`{}` is the name of a replay file or page", files::shown(file)))
+            .hint("`--junit` takes the name of the report, such as `check.xml`"));
+    }
+    Ok(file)
 }
 
 /// Checks the files, many at once, showing how far the work is.
@@ -111,8 +143,8 @@ fn check_all(paths: Vec<PathBuf>, args: &Args, registry: &Registry) -> Result<Ch
     Ok(report)
 }
 
-/// Prints JUnit XML: a suite for each folder, a case for each file. The line is that of the first difference, or 1.
-fn print_junit(results: &CheckReport, time: Duration, output: &mut Output) -> Result<(), Failure> {
+/// Returns JUnit XML: a suite for each folder, a case for each file. The line is that of the first difference, or 1.
+fn junit(results: &CheckReport, time: Duration) -> Result<String, Failure> {
     let mut report = quick_junit::Report::new("turnfold check");
     let mut suites: Vec<TestSuite> = Vec::new();
     for file in &results.files {
@@ -138,9 +170,7 @@ fn print_junit(results: &CheckReport, time: Duration, output: &mut Output) -> Re
         suite.set_time(time);
     }
     report.set_time(time).add_test_suites(suites);
-    let xml = report.to_string().map_err(|error| Failure::trouble(format!("cannot write XML: {error}")))?;
-    output.text(&xml)?;
-    Ok(())
+    report.to_string().map_err(|error| Failure::trouble(format!("cannot write XML: {error}")))
 }
 
 fn status(file: &FileCheck) -> TestCaseStatus {

@@ -157,7 +157,7 @@ exit 1
 $ turnfold bless --accept altered.tfl bug.tfl
 rules change? altered.tfl: from entry 2 on, state hashes differ from those recorded, under the same version 1 of `initiative`: that is a rules change; raise the ruleset's VERSION
 blessed altered.tfl
-unchanged bug.tfl
+1 file unchanged
 $ turnfold --format json bless altered.tfl
 {"file":"altered.tfl","changed":false,"written":false,"error":null,"rules_change":null,"changes":[]}
 
@@ -208,13 +208,40 @@ blessed more.tfl
 exit 2| error: 2 of 4 files could not be blessed (listed above); the others were handled as usual
 $ turnfold bless --check torn.tfl good.tfl
 failed torn.tfl:2:1: expected `+++` before the header, found the end of the file
-unchanged good.tfl
+1 file unchanged
 exit 2| error: 1 of 2 files could not be blessed (listed above); the others were handled as usual
 $ turnfold check --quiet good.tfl more.tfl
 2 passed, 0 failed (4 entries)
 
 "#]]);
     assert_eq!(sandbox.read("torn.tfl"), "turnfold replay 2\n");
+}
+
+#[test]
+fn a_folder_or_pattern_stands_for_its_replay_files_and_only_changes_are_listed() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir_all(sandbox.path("games/late")).unwrap();
+    sandbox.write("games/a.tfl", SCRIPT);
+    sandbox.ok("bless --accept games/a.tfl");
+    sandbox.write("games/b.tfl", sandbox.read("games/a.tfl"));
+    sandbox.write("games/late/c.tfl", SCRIPT);
+    sandbox.write("games/notes.txt", "no replay");
+    sandbox.check(str![[r#"
+$ turnfold bless --accept games
+blessed games/late/c.tfl
+2 files unchanged
+$ turnfold bless --check games/a.tfl games/b.tfl
+2 files unchanged
+$ turnfold bless --check games/a.tfl
+unchanged games/a.tfl
+$ turnfold bless --check "games/*.tfl"
+2 files unchanged
+$ turnfold bless --format json --check games/late
+{"file":"games/late/c.tfl","changed":false,"written":false,"error":null,"rules_change":null,"changes":[]}
+$ turnfold bless --check "none/*"
+exit 2| error: no replay files (`*.tfl`) under `none/*`; nothing was checked
+
+"#]]);
 }
 
 #[cfg(unix)]

@@ -300,6 +300,59 @@ $ turnfold check --report junit goldens/more
     );
 }
 
+#[test]
+fn a_junit_report_is_written_next_to_the_text_and_over_no_replay_file() {
+    let sandbox = goldens();
+    let text = sandbox.run("check goldens");
+    sandbox.write("check.xml", "an older report");
+    assert_eq!(sandbox.run("check goldens --junit check.xml"), text);
+    let report = sandbox.run("check goldens --report junit").stdout;
+    assert_eq!(
+        without_seconds(&sandbox.read("check.xml")),
+        without_seconds(&String::from_utf8(report).unwrap())
+    );
+    let good = sandbox.read("goldens/more/good.tfl");
+    sandbox.check(str![[r#"
+$ turnfold check --junit goldens/more/good.tfl goldens
+exit 2| error: `goldens/more/good.tfl` is the name of a replay file or page; `--junit` takes the name of the report, such as `check.xml`
+$ turnfold check --junit nowhere/check.xml goldens/more
+exit 3| error: cannot write `nowhere/check.xml`: No such file or directory (os error 2)
+
+"#]]);
+    assert_eq!(sandbox.read("goldens/more/good.tfl"), good);
+}
+
+#[test]
+fn the_files_that_failed_last_are_checked_first() {
+    let sandbox = goldens();
+    fs::create_dir(sandbox.path("cache")).unwrap();
+    fs::rename(sandbox.path("goldens/bad, 100%.tfl"), sandbox.path("goldens/z.tfl")).unwrap();
+    let check = |line: &str| {
+        let line = format!("--format json check {line}");
+        let mut command = sandbox.command(line.split(' '));
+        let output =
+            command.env("XDG_CACHE_HOME", sandbox.path("cache")).env("HOME", sandbox.path("cache")).output();
+        let lines = String::from_utf8(output.unwrap().stdout).unwrap();
+        let file = |line: &str| {
+            let document: serde_json::Value = serde_json::from_str(line).unwrap();
+            document["file"].as_str().unwrap().to_owned()
+        };
+        lines.lines().map(file).collect::<Vec<_>>()
+    };
+    let (good, torn, z) = ("goldens/more/good.tfl", "goldens/torn.tfl", "goldens/z.tfl");
+    assert_eq!(check(good), [good]);
+    assert!(fs::read_dir(sandbox.path("cache")).unwrap().next().is_none(), "nothing failed");
+    assert_eq!(check("goldens --failed-first"), [good, torn, z]);
+    assert_eq!(check("goldens"), [good, torn, z]);
+    assert_eq!(check("goldens --failed-first --fail-fast"), [torn]);
+    sandbox.write(torn, sandbox.read(good));
+    assert_eq!(check("goldens --failed-first"), [torn, z, good]);
+    assert_eq!(
+        check(&format!("--failed-first {good} goldens/../{torn} {z}")),
+        [z, good, "goldens/../goldens/torn.tfl"]
+    );
+}
+
 #[cfg(unix)]
 #[test]
 fn links_are_followed_and_those_that_lead_nowhere_fail() {
