@@ -1,8 +1,7 @@
-//! `turnfold blame`: which entry last changed a field of the view.
+//! `turnfold blame`: which entry last changed a field of the view, or whether a condition holds.
 
-use turnfold_replay::{
-    FieldChange, SeatHistory, SourceName, Viewer, render, search::blame::blame, search::path::check_path,
-};
+use turnfold_replay::search::blame::{Blamed, blame};
+use turnfold_replay::{FieldChange, SeatHistory, SourceName, Viewer, render};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -10,19 +9,23 @@ use crate::output::{Line, strong};
 
 /// Show which entry last changed a field of the view
 ///
-/// With `--as p1`, entries are counted as p1 may know them, like in `log`. Exits with 1 if no entry changed the field.
+/// Of a condition, shows the entry at which it last became true or false. Conditions are written as for `bisect`.
+///
+/// With `--as p1`, entries are counted as p1 may know them, like in `log`. Exits with 1 if no entry changed the field or whether
+/// the condition holds.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: turnfold blame duel /units/3/at --all")]
+#[command(after_help = "Examples:\n  turnfold blame duel /units/3/at --all\n  \
+    turnfold blame duel 'count(/units/*/alive == true) < 4'")]
 pub(crate) struct Args {
     /// Revision or replay file; `-` is standard input
     #[arg(value_name = "REV|FILE")]
     source: SourceName,
 
-    /// The field, a path into the view such as `/units/0/at`
-    #[arg(value_name = "PATH")]
-    path: String,
+    /// The field, a path into the view such as `/units/0/at`, or a condition such as `/turn >= 3`
+    #[arg(value_name = "PATH|CONDITION")]
+    blamed: String,
 
-    /// Show the whole history of the field
+    /// Show every change, not only the last
     #[arg(long)]
     all: bool,
 
@@ -32,21 +35,25 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    check_path(&args.path).map_err(Failure::usage)?;
+    let blamed = args.blamed.parse().map_err(Failure::usage)?;
     let sight = SeatHistory::load(args.viewer, &args.source, context)?;
     let mut changes = Vec::new();
-    let found = blame(&sight, &args.path, &mut |change| {
+    let found = blame(&sight, &blamed, &mut |change| {
         if !args.all {
             changes.clear();
         }
         changes.push(change);
     })?;
     if !found {
-        return Err(Failure::usage(format!("`{}` is nowhere in the view of {}", args.path, args.source))
+        return Err(Failure::usage(format!("`{}` is nowhere in the view of {}", args.blamed, args.source))
             .hint(format!("`turnfold --format json show {}` shows the view", args.source)));
     }
     if changes.is_empty() {
-        return Err(Failure::negative(format!("no entry of `{}` changed `{}`", args.source, args.path)));
+        let change = match blamed {
+            Blamed::Field(path) => format!("`{path}`"),
+            Blamed::Condition(condition) => format!("whether `{condition}` holds"),
+        };
+        return Err(Failure::negative(format!("no entry of `{}` changed {change}", args.source)));
     }
     for change in &changes {
         context.output.show(change, || {

@@ -1,43 +1,95 @@
-//! Blaming: the entries that change a field of the view.
+//! Blaming: the entries that change a field of the view, or whether a condition holds.
+
+use std::fmt;
+use std::str::FromStr;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::compare::difference::Difference;
 use crate::error::ReplayError;
 use crate::history::record::Record;
+use crate::search::condition::{Condition, Survey};
+use crate::search::path::check_path;
 use crate::viewer::seat_history::SeatHistory;
 
-/// An entry that changed a field.
+/// What may change from entry to entry.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Blamed {
+    /// The field at a path.
+    Field(String),
+    /// Whether a condition holds.
+    Condition(Condition),
+}
+
+impl FromStr for Blamed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let is_condition = !text.starts_with('/') && text.contains('/') || text.contains(['=', '<', '>']);
+        match text.parse() {
+            Ok(condition) => Ok(Self::Condition(condition)),
+            Err(cause) if is_condition => Err(cause),
+            Err(_) => check_path(text).map(|()| Self::Field(text.into())),
+        }
+    }
+}
+
+impl fmt::Display for Blamed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Field(path) => out.write_str(path),
+            Self::Condition(condition) => condition.fmt(out),
+        }
+    }
+}
+
+impl Blamed {
+    /// Returns its value in a view; `view` returns what a path leads to.
+    fn value(&self, view: &dyn Fn(&str) -> Option<Value>, survey: &mut Survey) -> Option<Value> {
+        match self {
+            Self::Field(path) => view(path),
+            Self::Condition(condition) => Some(condition.ask(view, survey).into()),
+        }
+    }
+}
+
+/// An entry that changed a field, or whether a condition holds.
 #[derive(Debug, Serialize)]
 pub struct FieldChange {
     /// The entry.
     #[serde(flatten)]
     pub record: Record,
-    /// The field before and after.
+    /// The field before and after, or whether the condition held.
     #[serde(flatten)]
     pub difference: Difference,
 }
 
-/// Shows each entry that changes the field at a path, in order; returns `true` if any view has that field.
+/// Shows each entry that changes a field or whether a condition holds, in order; returns `true` if any view has that field,
+/// and of a condition always.
 ///
 /// # Errors
-/// What is wrong with the history.
+/// What is wrong with the history, and a condition that makes no sense in any of its views.
 pub fn blame(
     sight: &SeatHistory,
-    path: &str,
+    blamed: &Blamed,
     observe: &mut dyn FnMut(FieldChange),
 ) -> Result<bool, ReplayError> {
-    let mut value = sight.field(sight.start()?.as_ref(), path);
+    let (start, mut survey) = (sight.start()?, Survey::default());
+    let mut value = blamed.value(&|path| sight.field(start.as_ref(), path), &mut survey);
     let mut found = value.is_some();
     sight.fold(&mut |seen| {
-        let new = seen.field(path);
+        let new = blamed.value(&|path| seen.field(path), &mut survey);
         found |= new.is_some();
         if new != value {
             let old = std::mem::replace(&mut value, new.clone());
-            let difference = Difference { path: path.into(), old, new };
+            let difference = Difference { path: blamed.to_string(), old, new };
             observe(FieldChange { record: seen.record(), difference });
         }
     })?;
+    if let Blamed::Condition(condition) = blamed {
+        condition.check(&survey)?;
+    }
     Ok(found)
 }
 
@@ -101,7 +153,8 @@ mod tests {
                 let some = paths.iter().map(String::as_str).step_by(paths.len().div_ceil(12));
                 for path in some.chain(["", "/ruleset", "/nowhere", "/units/0", "no path"]) {
                     let mut observed = Vec::new();
-                    let found = blame(&sight, path, &mut |FieldChange { record, difference }| {
+                    let field = Blamed::Field(path.into());
+                    let found = blame(&sight, &field, &mut |FieldChange { record, difference }| {
                         assert_eq!(difference.path, path);
                         observed.push((record.seq.unwrap(), difference.old, difference.new));
                     });
@@ -112,5 +165,54 @@ mod tests {
             }
         }
         assert!(changes > 1_000, "{changes} changes");
+    }
+    #[test]
+    fn a_path_is_a_field_and_a_comparison_a_condition() {
+        for (text, is_condition) in [
+            ("", false),
+            ("/turn", false),
+            ("/units/0/at", false),
+            ("/turn == 3", true),
+            ("count(/units/*) < 2", true),
+            ("!(/turn >= 3 || /phase == end)", true),
+        ] {
+            let blamed: Blamed = text.parse().unwrap();
+            assert_eq!(matches!(blamed, Blamed::Condition(_)), is_condition, "{text}");
+            assert_eq!(blamed.to_string().parse(), Ok(blamed), "{text}");
+        }
+        for text in ["turn", "/turn ==", "(/turn == 3", "count(/units/*)", "!/turn"] {
+            assert!(text.parse::<Blamed>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_condition_changes_where_looking_at_each_view_finds_that_it_does() {
+        let mut changes = 0;
+        for (line, condition) in random_play(5, 60).into_iter().zip(std::iter::repeat("/turn > 1")) {
+            let (condition, mut expected): (Condition, _) = (condition.parse().unwrap(), Vec::new());
+            let viewer: Viewer = "p1".parse().unwrap();
+            let sight = SeatHistory::of(viewer, line).unwrap();
+            let holds = |view: &str| condition.holds_in(&|path| document(view).pointer(path).cloned());
+            let mut held = holds(&viewer.view_json(sight.start().unwrap().as_ref()));
+            let folded = sight.fold(&mut |seen| {
+                let now = holds(&viewer.step_view(seen.step));
+                if now != held {
+                    expected.push((seen.seq(), Some(Value::Bool(held)), Some(Value::Bool(now))));
+                }
+                held = now;
+            });
+            folded.unwrap();
+            let mut observed = Vec::new();
+            let blamed = Blamed::Condition(condition.clone());
+            let found = blame(&sight, &blamed, &mut |FieldChange { record, difference }| {
+                observed.push((record.seq.unwrap(), difference.old, difference.new));
+            });
+            // Games without turns have no such field.
+            if found.is_ok() {
+                assert_eq!(observed, expected, "{}", sight.name());
+                changes += observed.len();
+            }
+        }
+        assert!(changes > 2, "{changes} changes");
     }
 }
