@@ -26,7 +26,8 @@ impl FormatTime for LogTime {
     }
 }
 
-fn rfc_3339(time_ms: i64) -> Option<String> {
+/// Returns a time as log lines have it.
+pub(crate) fn rfc_3339(time_ms: i64) -> Option<String> {
     let time_ms = u64::try_from(time_ms).ok()?;
     let seconds = DeskTime::of_unix_seconds(time_ms / 1000)?.to_string();
     Some(format!("{}.{:03}Z", seconds.trim_end_matches('Z'), time_ms % 1000))
@@ -48,7 +49,8 @@ impl Stopwatch {
     }
 }
 
-fn since_1970(time: SystemTime) -> Option<i64> {
+/// Returns a time in milliseconds since 1970.
+pub(crate) fn since_1970(time: SystemTime) -> Option<i64> {
     i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
 }
 

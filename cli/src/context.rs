@@ -29,6 +29,8 @@ pub(crate) struct Context {
     pub(crate) store: StoreAddress,
     /// The file with the token for a service.
     pub(crate) token: Option<PathBuf>,
+    /// How much to print of what happens.
+    pub(crate) verbose: u8,
     /// Standard output.
     pub(crate) output: Output,
     /// The whole command line, for completions and manual pages.
@@ -59,7 +61,7 @@ impl Context {
         }
         let modules = Arc::new(modules);
         let registry = registry.with_modules(modules.clone());
-        Ok(Self { store, token, output, grammar, registry, modules, reader: None })
+        Ok(Self { store, token, verbose: 0, output, grammar, registry, modules, reader: None })
     }
 
     /// Keeps the store open from when it is first read until the end, for a verb that only reads it, but often.

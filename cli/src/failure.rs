@@ -61,7 +61,8 @@ pub(crate) struct Failure {
     pub(crate) missing_match: Option<MatchName>,
     /// Whether there is no store.
     pub(crate) is_store_missing: bool,
-    hint: Option<String>,
+    /// What to do next.
+    pub(crate) hint: Option<String>,
     /// What else went wrong, where several sources were named.
     pub(crate) others: Box<[Failure]>,
 }
@@ -187,7 +188,7 @@ impl Failure {
     }
 
     /// Says what went wrong, with what helps where it is damage.
-    fn message(&self) -> Cow<'_, str> {
+    pub(crate) fn message(&self) -> Cow<'_, str> {
         match self.damaged {
             Some(store) => format!("{}; {}", self.message, store.next_step()).into(),
             None => self.message.as_str().into(),

@@ -15,7 +15,7 @@ pub(crate) const GROUPS: [(&str, &[&str]); 9] = [
     ("Branch and compare", &["branch", "amend", "diff", "bisect", "blame", "shrink"]),
     ("Many matches", &["find", "table", "stats", "simulate"]),
     ("Files and golden logs", &["export", "import", "bless", "check", "impact"]),
-    ("Prove and maintain", &["verify", "store", "selftest", "perft"]),
+    ("Prove and maintain", &["verify", "store", "doctor", "selftest", "perft"]),
     ("Sign and audit", &["key", "sign", "prove", "cosign", "bundle", "audit"]),
     ("Play over a network and by mail", &["serve", "join", "mail"]),
     ("Get to know turnfold", &["tour", "completions", "man", "help"]),

@@ -59,7 +59,6 @@ use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use tracing_subscriber::EnvFilter;
 
 pub use turnfold_core::Registry;
 pub use turnfold_core::any::erase;
@@ -72,6 +71,7 @@ use crate::failure::{ExitStatus, Failure, FailureKind};
 use crate::grammar::Args;
 use crate::output::{Format, Output};
 use crate::pager::Pager;
+use crate::stderr::LogFormat;
 
 /// Runs the command line on the arguments of the process, for the rulesets of turnfold, and returns its exit code.
 #[must_use]
@@ -105,7 +105,10 @@ fn run_as_named(args: Vec<OsString>, registry: Registry) -> ExitCode {
         Err(error) => return usage(&error, asked, may_page),
     };
     args.global.color.choose();
-    log_to_stderr(args.global.verbose, matches!(args.command, commands::Command::Serve(_)));
+    // The service reads from its options in which form it logs.
+    if !matches!(args.command, commands::Command::Serve(_)) {
+        stderr::log(args.global.verbose, LogFormat::Brief);
+    }
     let format = args.global.format;
     match panic::catch_unwind(AssertUnwindSafe(|| {
         catch(|| answer(args, registry)).unwrap_or_else(|fault| Err(ReplayError::from(fault).into()))
@@ -129,6 +132,7 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
     let modules = command.modules(global.modules, &global.store);
     let mut context =
         Context::new(global.store, global.token, output, grammar::grammar(), registry, modules)?;
+    context.verbose = global.verbose;
     if command.is_paged(&context.output) {
         context.output.page()?;
     }
@@ -195,23 +199,4 @@ fn in_one_line(error: &clap::Error) -> Failure {
     let message = shown.next().unwrap_or_default();
     let hint: String = shown.map(|tip| tip + "; ").collect();
     Failure::usage(message.strip_prefix("error: ").unwrap_or(&message)).hint(hint + "see `--help`")
-}
-
-/// Sends log lines to stderr; a process that runs for long writes the time in each.
-fn log_to_stderr(verbose: u8, has_times: bool) {
-    let level = match verbose {
-        0 => "warn",
-        1 => "info",
-        2 => "debug",
-        _ => "trace",
-    };
-    let ours = format!(
-        "warn,turnfold={level},turnfold_replay={level},turnfold_serve={level},turnfold_store={level}"
-    );
-    let filter = EnvFilter::try_from_env("TURNFOLD_LOG").unwrap_or_else(|_| EnvFilter::new(ours));
-    let lines = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(stderr::is_terminal());
-    if has_times { lines.with_timer(clock::LogTime).init() } else { lines.without_time().init() }
 }

@@ -22,9 +22,14 @@ static HAS_COME: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 /// Whether other code ends this process when a signal asks for it.
 static IS_LEFT: AtomicBool = AtomicBool::new(false);
 
-/// From now on, SIGINT and SIGTERM are left to other code that catches them, such as a service that ends in its own time.
-pub(crate) fn leave_asking() {
+/// Whether other code answers SIGHUP.
+static IS_HANGUP_LEFT: AtomicBool = AtomicBool::new(false);
+
+/// From now on, SIGINT and SIGTERM, and perhaps SIGHUP, are left to other code that catches them, such as a service that
+/// ends in its own time.
+pub(crate) fn leave_asking(and_hangup: bool) {
     IS_LEFT.store(true, Ordering::SeqCst);
+    IS_HANGUP_LEFT.store(and_hangup, Ordering::SeqCst);
 }
 
 /// From now on, a signal that ends this process removes its drafts first. Its parent process sees the signal as its end
@@ -198,8 +203,11 @@ mod unix {
         let _ = ready.send(());
         match signals {
             Ok(mut signals) => {
-                let is_asking = |signal: &c_int| [SIGINT, SIGTERM].contains(signal);
-                let is_ours = |signal: &c_int| !is_asking(signal) || !super::IS_LEFT.load(Ordering::SeqCst);
+                let is_ours = |signal: &c_int| match *signal {
+                    SIGINT | SIGTERM => !super::IS_LEFT.load(Ordering::SeqCst),
+                    SIGHUP => !super::IS_HANGUP_LEFT.load(Ordering::SeqCst),
+                    _ => true,
+                };
                 if let Some(signal) = signals.forever().find(is_ours) {
                     super::IS_ENDING.store(true, Ordering::SeqCst);
                     super::await_reader();

@@ -4,10 +4,49 @@ use std::io::{self, IsTerminal, Write};
 
 use anstyle::AnsiColor;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
+use serde::{Deserialize, Serialize};
+use tracing_subscriber::EnvFilter;
 use turnfold_replay::render::text::{error_text, json_line};
 
+use crate::clock::LogTime;
 use crate::failure::Failure;
 use crate::output::Format;
+
+/// In which form diagnostics are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum LogFormat {
+    /// One line of text each, without times.
+    #[value(skip)]
+    #[serde(skip)]
+    Brief,
+    /// One line of text each, with the time
+    #[default]
+    Text,
+    /// One JSON object a line
+    Json,
+}
+
+/// Prints diagnostics to stderr from now on: warnings, and more by the number of `-v` or as `TURNFOLD_LOG` asks for.
+pub(crate) fn log(verbose: u8, format: LogFormat) {
+    let level = match verbose {
+        0 => "warn",
+        1 => "info",
+        2 => "debug",
+        _ => "trace",
+    };
+    let ours = format!(
+        "warn,turnfold={level},turnfold_replay={level},turnfold_serve={level},turnfold_store={level}"
+    );
+    let filter = EnvFilter::try_from_env("TURNFOLD_LOG").unwrap_or_else(|_| EnvFilter::new(ours));
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    let lines = lines.with_ansi(is_terminal());
+    match format {
+        LogFormat::Brief => lines.without_time().init(),
+        LogFormat::Text => lines.with_timer(LogTime).init(),
+        LogFormat::Json => lines.with_timer(LogTime).json().flatten_event(true).init(),
+    }
+}
 
 /// Prints a failure to stderr in one line of bounded length, if stderr is open.
 pub(crate) fn error(failure: &Failure, format: Format) {

@@ -101,6 +101,35 @@ fn the_guide_to_operating_shows_what_its_commands_print() {
     run_blocks(&document, "console", &sandbox, "");
 }
 
+/// The script for a timer proves its backup, keeps the last ones, and fails when the store is damaged.
+#[cfg(unix)]
+#[test]
+fn the_guide_to_operating_backs_up_by_a_script_with_retention() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("--store lib/store new duel --rules cycletap");
+    fs::create_dir(sandbox.path("backups")).unwrap();
+    for day in 10..30 {
+        sandbox.write(&format!("backups/2020-01-{day}T000000.backup"), "");
+    }
+    let script = Document::read("docs/guide/operate.md").blocks("sh backup")[0]
+        .replace("store=/var/lib/turnfold/store", "store=lib/store")
+        .replace("backups=/var/backups/turnfold", "backups=backups");
+    let output = sandbox.shell(&script);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(printed.contains("ok duel@main: 0 entries"), "{printed}");
+    let mut kept: Vec<_> =
+        fs::read_dir(sandbox.path("backups")).unwrap().map(|file| file.unwrap().file_name()).collect();
+    kept.sort();
+    assert_eq!(kept.len(), 14, "{kept:?}");
+    assert!(kept[..13].iter().all(|name| name.to_str().unwrap().starts_with("2020-01-")), "{kept:?}");
+    assert_eq!(kept[0], "2020-01-17T000000.backup");
+
+    assert!(sandbox.harm_journal("lib/store", b"cycletap") > 0);
+    fs::remove_dir_all(sandbox.path("lib/store/sled")).unwrap();
+    assert!(!sandbox.shell(&script).status.success());
+}
+
 /// Every guide has a test above, is in the index, and every console block begins with a word that a test runs.
 #[test]
 fn every_guide_is_in_the_index_and_run_by_a_test() {

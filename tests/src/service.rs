@@ -1,8 +1,10 @@
 //! A service that runs for a test: the real binary on a store of a sandbox.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 use ureq::Agent;
@@ -16,6 +18,8 @@ pub struct Running {
     origin: String,
     admin: String,
     agent: Agent,
+    /// The lines of its log.
+    log: Receiver<String>,
     /// The sandbox of a service that has one of its own.
     sandbox: Option<Sandbox>,
 }
@@ -64,15 +68,16 @@ impl Running {
         Self::announced(child, stderr, admin.into())
     }
 
-    fn announced(mut child: Child, mut stderr: BufReader<ChildStderr>, admin: String) -> Self {
-        // What it says later must not fill the pipe.
-        thread::spawn(move || stderr.read_to_end(&mut Vec::new()));
+    fn announced(mut child: Child, stderr: BufReader<ChildStderr>, admin: String) -> Self {
+        let (line, log) = channel();
+        // A full pipe would stop the service.
+        thread::spawn(move || stderr.lines().map_while(Result::ok).for_each(|text| drop(line.send(text))));
         let mut origin = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut origin).unwrap();
         let origin = origin.trim_end().to_string();
         assert!(origin.starts_with("http://127.0.0.1:"), "{origin}");
         let config = Agent::config_builder().http_status_as_error(false).proxy(None).build();
-        Self { child, origin, admin, agent: config.into(), sandbox: None }
+        Self { child, origin, admin, agent: config.into(), log, sandbox: None }
     }
 
     /// Where it is: `http://127.0.0.1:PORT`.
@@ -83,6 +88,14 @@ impl Running {
     /// The number of its process.
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Waits for a line of its log that contains a text.
+    pub fn logged(&self, text: &str) -> String {
+        let next = || self.log.recv_timeout(Duration::from_mins(1));
+        std::iter::repeat_with(|| next().unwrap_or_else(|_| panic!("no line with {text:?} in the log")))
+            .find(|line| line.contains(text))
+            .unwrap()
     }
 
     /// Kills it, as a power cut would.

@@ -2,8 +2,8 @@
 
 use std::io;
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use axum::http::HeaderMap;
 use turnfold_core::{Digest, Registry};
@@ -13,7 +13,7 @@ use crate::auth::{Access, Bearer, Viewpoint, no_token, require_live};
 use crate::branch_cache::BranchCache;
 use crate::desks::Desks;
 use crate::open_branch::OpenBranch;
-use crate::options::{Options, Outside};
+use crate::options::{Options, Outside, Reload, Settings};
 use crate::problem::{ApiResult, Problem};
 use crate::token::TokenKind;
 use crate::world::World;
@@ -27,7 +27,7 @@ pub(crate) struct App {
     pub(crate) desks: Option<Desks>,
     /// Where clients find the service, such as `https://play.example`.
     pub(crate) origin: String,
-    admin: Digest,
+    settings: RwLock<Settings>,
 }
 
 impl Deref for App {
@@ -49,12 +49,12 @@ impl App {
         let mut random = [0; 8];
         (outside.fill_random)(&mut random).map_err(io::Error::other)?;
         Ok(Self {
-            world: World::new(store, registry, outside),
+            world: World::new(store, registry, outside, &options.settings),
             branches: BranchCache::new(options.cache_bytes),
             ids: Ids::new(u64::from_le_bytes(random)),
             desks: options.mail.clone().map(Desks::new),
             origin,
-            admin: options.admin,
+            settings: RwLock::new(options.settings),
         })
     }
 
@@ -76,7 +76,20 @@ impl App {
     /// Returns `true` if a token of this hash is the admin's.
     pub(crate) fn is_admin(&self, hash: &Digest) -> bool {
         // Digests of 256 random bits: the time of a comparison does not help to guess.
-        *hash == self.admin
+        *hash == self.settings.read().unwrap_or_else(PoisonError::into_inner).admin
+    }
+
+    /// Reads the settings again and serves by them from now on. Streams of another admin token end.
+    pub(crate) fn reload(&self, reload: Reload<'_>) {
+        match tokio::task::block_in_place(reload) {
+            Ok(settings) => {
+                *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
+                self.limits.apply(&settings);
+                self.revoke();
+                tracing::warn!("read the settings again");
+            }
+            Err(error) => tracing::warn!(%error, "the settings stay as they were"),
+        }
     }
 
     /// Finds what a token may do, and counts a request of it; the store is read only where it has to be.

@@ -52,7 +52,7 @@ mod token;
 mod world;
 
 pub use desks::HostedMail;
-pub use options::{Options, Outside};
+pub use options::{Options, Outside, Reload, Settings};
 pub use router::description;
 pub use server::{ServeError, serve};
 pub use token::{AccessToken, TokenKind};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
@@ -12,6 +12,7 @@ use turnfold_store::GrantKind;
 
 use crate::folds::Folds;
 use crate::guesses::Guesses;
+use crate::options::Settings;
 use crate::problem::{ApiResult, Code, Problem};
 
 /// The longest body, and the longest replay file as one.
@@ -45,10 +46,8 @@ pub(crate) const STREAMS_MAX: usize = 10_000;
 const STREAMS_OF_TOKEN_MAX: usize = 8;
 const STREAMS_OF_SPECTATORS_MAX: usize = 1000;
 
-/// Requests a second of a seat's token and of a spectator's; bursts may be larger by this factor.
-const SEAT_RATE: u32 = 50;
-const SPECTATOR_RATE: u32 = 500;
-const BURST: u32 = 4;
+/// How much larger than the requests of a second a burst may be.
+const BURST: NonZeroU32 = NonZeroU32::new(4).unwrap();
 
 /// How many files are kept for the store where it is a directory, and where it is in a database.
 const FILES_OF_DIRECTORY: usize = 32;
@@ -76,41 +75,52 @@ const COUNTED_MAX: usize = 16_384;
 
 /// The counters and queues that keep one client from taking everything.
 pub(crate) struct Limits {
-    seats: DefaultKeyedRateLimiter<String>,
-    spectators: DefaultKeyedRateLimiter<String>,
+    rates: RwLock<Rates>,
     pub(crate) guesses: Guesses,
     requests: Arc<Semaphore>,
     pub(crate) folds: Folds,
     streams: Arc<Mutex<StreamCounts>>,
 }
 
-impl Default for Limits {
-    fn default() -> Self {
+/// Requests by token.
+struct Rates {
+    seats: DefaultKeyedRateLimiter<String>,
+    spectators: DefaultKeyedRateLimiter<String>,
+}
+
+impl From<&Settings> for Rates {
+    fn from(settings: &Settings) -> Self {
+        let keyed = |rate: NonZeroU32| {
+            RateLimiter::keyed(Quota::per_second(rate).allow_burst(rate.saturating_mul(BURST)))
+        };
+        Self { seats: keyed(settings.seat_rate), spectators: keyed(settings.spectator_rate) }
+    }
+}
+
+impl Limits {
+    pub(crate) fn new(settings: &Settings) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
-            seats: RateLimiter::keyed(quota(SEAT_RATE)),
-            spectators: RateLimiter::keyed(quota(SPECTATOR_RATE)),
+            rates: RwLock::new(settings.into()),
             guesses: Guesses::default(),
             requests: Arc::new(Semaphore::new(REQUESTS_MAX)),
             folds: Folds::new(cores),
             streams: Arc::default(),
         }
     }
-}
 
-fn quota(rate: u32) -> Quota {
-    let rate = NonZeroU32::new(rate).unwrap_or(NonZeroU32::MIN);
-    Quota::per_second(rate)
-        .allow_burst(rate.saturating_mul(NonZeroU32::new(BURST).unwrap_or(NonZeroU32::MIN)))
-}
+    /// Counts requests by other settings from now on.
+    pub(crate) fn apply(&self, settings: &Settings) {
+        *self.rates.write().unwrap_or_else(PoisonError::into_inner) = settings.into();
+    }
 
-impl Limits {
     /// Counts a request of a token; hosts are not counted.
     pub(crate) fn admit(&self, id: &str, kind: GrantKind) -> ApiResult<()> {
+        let rates = self.rates.read().unwrap_or_else(PoisonError::into_inner);
         let counted = match kind {
             GrantKind::Host | GrantKind::Invitation(_) => return Ok(()),
-            GrantKind::Seat(_) => &self.seats,
-            GrantKind::Spectator { .. } => &self.spectators,
+            GrantKind::Seat(_) => &rates.seats,
+            GrantKind::Spectator { .. } => &rates.spectators,
         };
         if counted.len() > COUNTED_MAX {
             counted.retain_recent();

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 
 use turnfold_core::{Digest, DueRoll};
 
@@ -23,13 +24,27 @@ pub struct Options {
     pub files_max: u64,
     /// Whether a proxy adds the client's address to `X-Forwarded-For`.
     pub behind_proxy: bool,
-    /// The hash of the admin's token.
-    pub admin: Digest,
+    /// What it starts with of what may change while it runs.
+    pub settings: Settings,
     /// The address of its metrics.
     pub metrics: Option<SocketAddr>,
     /// How it hosts matches by mail; without it no papers are taken.
     pub mail: Option<HostedMail>,
 }
+
+/// What may change while the service runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The hash of the admin's token.
+    pub admin: Digest,
+    /// The most requests a second with one token of a seat; four times as many in a burst.
+    pub seat_rate: NonZeroU32,
+    /// The same with one token of a spectator.
+    pub spectator_rate: NonZeroU32,
+}
+
+/// Reads the settings again, or returns in a line why it cannot.
+pub type Reload<'a> = &'a dyn Fn() -> Result<Settings, String>;
 
 /// The clock, chance and the identity of the build, which the program gives to the service.
 #[derive(Clone, Copy)]

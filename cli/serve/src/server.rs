@@ -28,7 +28,7 @@ use crate::hosting;
 use crate::limits::{CLOSING_TIME, HEADER_BYTES_MAX, HEADER_TIME, connections_max};
 use crate::metrics;
 use crate::notice;
-use crate::options::{Options, Outside};
+use crate::options::{Options, Outside, Reload};
 use crate::problem::{Code, Problem};
 use crate::router::router;
 use crate::timed_io::TimedWrites;
@@ -57,7 +57,7 @@ pub enum ServeError {
 
 /// Serves a store until SIGINT or SIGTERM, then closes it.
 ///
-/// `announce` receives the address once connections are accepted.
+/// `announce` receives the address once connections are accepted. With `reload`, SIGHUP reads the settings again.
 ///
 /// # Errors
 /// [`ServeError`].
@@ -67,6 +67,7 @@ pub fn serve(
     outside: Outside,
     options: &Options,
     announce: &mut dyn FnMut(SocketAddr) -> io::Result<()>,
+    reload: Option<Reload<'_>>,
 ) -> Result<(), ServeError> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(ServeError::Start)?;
@@ -74,7 +75,7 @@ pub fn serve(
     let origin = options.origin.clone().unwrap_or_else(|| format!("http://{address}"));
     // We drop it last: a store in a database blocks, which nothing may that the runtime runs (FL-3).
     let app = Arc::new(App::new(store, registry, outside, origin, options).map_err(ServeError::Start)?);
-    let served = runtime.block_on(run(&app, (listener, address), options, announce));
+    let served = runtime.block_on(run(&app, (listener, address), options, announce, reload));
     // Wait for what still runs on threads of the runtime, so that an append is answered or lost as a whole.
     runtime.shutdown_timeout(CLOSING_TIME);
     if let Some(app) = Arc::into_inner(app) {
@@ -90,6 +91,7 @@ async fn run(
     (listener, address): (TcpListener, SocketAddr),
     options: &Options,
     announce: &mut dyn FnMut(SocketAddr) -> io::Result<()>,
+    reload: Option<Reload<'_>>,
 ) -> Result<(), ServeError> {
     let graceful = GracefulShutdown::new();
     let acceptor = Acceptor {
@@ -103,6 +105,7 @@ async fn run(
     };
     // A process that reads the address may end the service at once.
     let mut ended = std::pin::pin!(end().map_err(ServeError::Start)?);
+    let mut hangups = Hangups::catch(reload.is_some()).map_err(ServeError::Start)?;
     announce(address).map_err(ServeError::Start)?;
     let mut tasks = JoinSet::new();
     if let Some(listener) = metrics {
@@ -124,6 +127,7 @@ async fn run(
                     tokio::time::sleep(ACCEPT_AGAIN).await;
                 }
             },
+            () = hangups.next() => if let Some(reload) = reload { app.reload(reload) },
             () = &mut ended => break,
         }
     }
@@ -161,6 +165,36 @@ fn end() -> io::Result<impl Future<Output = ()>> {
     Ok(async {
         let _ = signal::ctrl_c().await;
     })
+}
+
+/// SIGHUP, where it is caught.
+#[derive(Default)]
+struct Hangups {
+    #[cfg(unix)]
+    signals: Option<signal::unix::Signal>,
+}
+
+impl Hangups {
+    #[cfg(unix)]
+    fn catch(is_caught: bool) -> io::Result<Self> {
+        use signal::unix::{SignalKind, signal};
+        Ok(Self { signals: is_caught.then(|| signal(SignalKind::hangup())).transpose()? })
+    }
+
+    #[cfg(not(unix))]
+    fn catch(_: bool) -> io::Result<Self> {
+        Ok(Self {})
+    }
+
+    /// Waits for the next.
+    async fn next(&mut self) {
+        #[cfg(unix)]
+        if let Some(signals) = &mut self.signals {
+            signals.recv().await;
+            return;
+        }
+        std::future::pending::<()>().await;
+    }
 }
 
 /// What connections are accepted with.

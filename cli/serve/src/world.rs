@@ -13,7 +13,7 @@ use turnfold_store::{Store, StoreReader};
 use crate::known_grants::KnownGrants;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
-use crate::options::Outside;
+use crate::options::{Outside, Settings};
 use crate::problem::{ApiResult, Code, Problem};
 
 /// The store, the rules, the outside, and what is counted.
@@ -42,12 +42,12 @@ pub(crate) struct Database {
 }
 
 impl World {
-    pub(crate) fn new(store: Store, registry: Registry, outside: Outside) -> Self {
+    pub(crate) fn new(store: Store, registry: Registry, outside: Outside, settings: &Settings) -> Self {
         Self {
             store,
             registry,
             outside,
-            limits: Limits::default(),
+            limits: Limits::new(settings),
             metrics: Metrics::default(),
             grants: KnownGrants::default(),
             revoked: watch::Sender::new(0),

@@ -30,6 +30,7 @@ pub(crate) mod check;
 pub(crate) mod cosign;
 pub(crate) mod delete;
 pub(crate) mod diff;
+pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod find;
 pub(crate) mod game;
@@ -121,6 +122,7 @@ verbs! {
         Bundle(bundle::Args) => bundle::run,
         Audit(audit::Args) => audit::run,
         Store(store::Args) => store::run,
+        Doctor(doctor::Args) => doctor::run,
         Serve(serve::Args) => serve::run,
         Join(join::Args) => join::run,
         Mail(mail::Args) => mail::run,

@@ -1,5 +1,6 @@
 //! `turnfold serve`: the store over HTTP.
 
+use std::env;
 use std::fs;
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -7,13 +8,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
+use turnfold_core::Digest;
 use turnfold_replay::mail::addresses_in;
 use turnfold_replay::signing::Signers;
-use turnfold_serve::{AccessToken, HostedMail, Options, Outside, ServeError, TokenKind, serve};
+use turnfold_serve::{
+    AccessToken, HostedMail, Options, Outside, Reload, ServeError, Settings, TokenKind, serve,
+};
 
 use crate::context::{Context, build_identity};
 use crate::failure::{ExitStatus, Failure};
-use crate::{clock, files, random, signals};
+use crate::{clock, files, random, signals, stderr};
 use options::ServeOptions;
 
 mod options;
@@ -28,6 +32,8 @@ mod options;
 /// With `--key`, hosts the matches by mail whose desk has that key: accepts papers at `POST /v1/matches/MATCH/papers`, executes turns when they are ready or their deadline has passed, rolls recorded dice by the operating
 /// system, and writes letters to the outbox of a store directory. With `--origin`, each letter has a link to a page on which its
 /// reader plays by clicks.
+///
+/// SIGHUP reads the admin token and the rates of requests again, from their files; everything else needs a new start.
 ///
 /// Speaks HTTP/1.1 without TLS. To serve others, put a proxy in front of it that terminates TLS, declare it with
 /// `--behind-proxy`, and give its public address with `--origin`.
@@ -60,11 +66,17 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             .output
             .answer(&json!(options), || options.lines().into_iter().map(Into::into).collect());
     }
+    stderr::log(context.verbose, options.log_format());
     let outside = outside()?;
     let (token, is_new) = match &options.admin_token {
         Some(path) => (token_in(path, &outside)?, false),
         None => (AccessToken::generate(TokenKind::Admin, &outside).map_err(Failure::trouble)?, true),
     };
+    let admin = token.hash();
+    let read_again =
+        || settings_again(args, &options, admin, &outside).map_err(|failure| failure.to_string());
+    let has_files = args.config.is_some() || options.admin_token.is_some();
+    let reload: Option<Reload<'_>> = has_files.then_some(&read_again);
     let mail =
         options.key.as_deref().map(|key| hosted_mail(key, options.origin.clone(), context)).transpose()?;
     let files_max = allow_many_connections();
@@ -75,12 +87,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         cache_bytes: options.cache_bytes(),
         files_max,
         behind_proxy: options.behind_proxy,
-        admin: token.hash(),
+        settings: options.settings(admin),
         metrics: options.metrics,
         mail,
     };
     let store = context.open_or_create_store()?;
-    signals::leave_asking();
+    signals::leave_asking(reload.is_some());
     let registry = context.registry.clone();
     let shown = is_new.then(|| token.expose());
     let output = &mut context.output;
@@ -92,14 +104,43 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             told = shown.map_or(Ok(()), |token| writeln!(io::stderr(), "admin token: {token}"));
             vec![format!("http://{address}").into()]
         })?;
-        told.and_then(|()| output.flush())
+        told.and_then(|()| output.flush())?;
+        note_ready();
+        Ok(())
     };
-    serve(store, registry, outside, &service, &mut announce).map_err(|error| match error {
+    serve(store, registry, outside, &service, &mut announce, reload).map_err(|error| match error {
         ServeError::Store(error) => Failure::from(error),
         error @ ServeError::Listen { .. } => Failure::usage(error.to_string()),
         error => Failure::trouble(error.to_string()),
     })?;
     Ok(ExitStatus::Yes)
+}
+
+/// Notifies systemd, where it started this process with `Type=notify`, that the service is ready.
+fn note_ready() {
+    #[cfg(unix)]
+    if let Some(path) = env::var_os("NOTIFY_SOCKET") {
+        use std::os::unix::net::UnixDatagram;
+        let sent = UnixDatagram::unbound().and_then(|socket| socket.send_to(b"READY=1", &path));
+        if let Err(error) = sent {
+            tracing::warn!(%error, "systemd does not know that the service is ready");
+        }
+    }
+}
+
+/// Reads again what may change while the service runs.
+fn settings_again(
+    args: &Args,
+    started: &ServeOptions,
+    admin: Digest,
+    outside: &Outside,
+) -> Result<Settings, Failure> {
+    let options = args.options.clone().with_file(args.config.as_deref())?;
+    if options.fixed() != started.fixed() {
+        tracing::warn!("some of the changed options need a new start of the service");
+    }
+    let token = options.admin_token.as_deref().map(|path| token_in(path, outside)).transpose()?;
+    Ok(options.settings(token.map_or(admin, |token| token.hash())))
 }
 
 /// Raises the number of files that may be open as far as the system lets this process, and returns it: each connection is

@@ -64,6 +64,7 @@ Files and golden logs:
 Prove and maintain:
   verify       Audit matches and replay files: chain, decoding, rules, dice
   store        Check, back up, restore, salvage, compact and measure a store
+  doctor       Find what keeps a store or a service from working well
   selftest     Reload and fold again at every entry, and compare hashes
   perft        Count the command sequences that the rules offer from a setup
 
@@ -194,7 +195,6 @@ Dice options:
       --no-auto-roll
           Do not make due rolls
 
-      --dice <SOURCE>
 ...
 Example: turnfold play duel 'p1: click 0,2' 'p1: move 0,1'
 $ turnfold --version

@@ -13,6 +13,7 @@ mod check;
 mod concealment;
 mod corpus;
 mod diff;
+mod doctor;
 mod documents;
 mod export;
 mod export_as_seat;

@@ -2,24 +2,31 @@
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use turnfold_core::Digest;
+use turnfold_serve::Settings;
 
 use crate::failure::Failure;
 use crate::files;
 use crate::origin::read_origin;
+use crate::stderr::LogFormat;
 
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8017);
 /// In MiB, as the largest.
 const CACHE: u64 = 256;
 const CACHE_MAX: u64 = 1_000_000;
+/// Requests a second.
+const SEAT_RATE: NonZeroU32 = NonZeroU32::new(50).unwrap();
+const SPECTATOR_RATE: NonZeroU32 = NonZeroU32::new(500).unwrap();
 
 /// The heading of the options that others need before they can play from afar.
 const OTHERS: &str = "Options for running it for others";
 
-#[derive(Clone, Debug, Default, clap::Args, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, clap::Args, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all(deserialize = "kebab-case"))]
 pub(super) struct ServeOptions {
     /// Where to listen; port 0 is any [default: 127.0.0.1:8017]
@@ -46,6 +53,18 @@ pub(super) struct ServeOptions {
     #[arg(long, help_heading = OTHERS, value_name = "ADDR")]
     pub(super) metrics: Option<SocketAddr>,
 
+    /// Requests a second with one token of a seat; four times as many in a burst [default: 50]
+    #[arg(long, help_heading = OTHERS, value_name = "N")]
+    seat_rate: Option<NonZeroU32>,
+
+    /// Requests a second with one token of a spectator; four times as many in a burst [default: 500]
+    #[arg(long, help_heading = OTHERS, value_name = "N")]
+    spectator_rate: Option<NonZeroU32>,
+
+    /// Form of the log on stderr [default: text]
+    #[arg(long, help_heading = OTHERS, value_enum, value_name = "FORM")]
+    log_format: Option<LogFormat>,
+
     /// Host matches by mail with this key: accept papers over HTTP, and execute turns
     #[arg(long, value_name = "FILE")]
     pub(super) key: Option<PathBuf>,
@@ -66,6 +85,9 @@ impl ServeOptions {
             admin_token: self.admin_token.or(file.admin_token),
             cors: if self.cors.is_empty() { file.cors } else { self.cors },
             metrics: self.metrics.or(file.metrics),
+            seat_rate: self.seat_rate.or(file.seat_rate).or(Some(SEAT_RATE)),
+            spectator_rate: self.spectator_rate.or(file.spectator_rate).or(Some(SPECTATOR_RATE)),
+            log_format: self.log_format.or(file.log_format).or(Some(LogFormat::Text)),
             key: self.key.or(file.key),
             cache: self.cache.or(file.cache).or(Some(CACHE)),
         })
@@ -77,6 +99,24 @@ impl ServeOptions {
 
     pub(super) fn cache_bytes(&self) -> u64 {
         self.cache.unwrap_or(CACHE) << 20
+    }
+
+    pub(super) fn log_format(&self) -> LogFormat {
+        self.log_format.unwrap_or_default()
+    }
+
+    /// What may change while the service runs, with the admin token of this hash.
+    pub(super) fn settings(&self, admin: Digest) -> Settings {
+        Settings {
+            admin,
+            seat_rate: self.seat_rate.unwrap_or(SEAT_RATE),
+            spectator_rate: self.spectator_rate.unwrap_or(SPECTATOR_RATE),
+        }
+    }
+
+    /// The options without those that may change while the service runs.
+    pub(super) fn fixed(&self) -> Self {
+        Self { admin_token: None, seat_rate: None, spectator_rate: None, ..self.clone() }
     }
 
     /// The options as a file has them.

@@ -1,0 +1,186 @@
+//! `turnfold doctor`: what keeps a store or a service from working well, and what to do about it.
+
+use turnfold_replay::Sources;
+use turnfold_replay::history::recorded_rules;
+use turnfold_replay::render::ListedMatch;
+
+#[cfg(feature = "serve")]
+use crate::address::StoreAddress;
+use crate::context::Context;
+use crate::failure::{ExitStatus, Failure};
+use crate::output::counted;
+use crate::{clock, files};
+use finding::{Finding, Grade};
+
+mod finding;
+#[cfg(feature = "serve")]
+mod service;
+#[cfg(unix)]
+mod system;
+
+/// Find what keeps a store or a service from working well
+///
+/// Opens the store and looks at its matches, at free space, at permissions, at the clock and at the modules; with the URL of a
+/// service, at its answers, its clock and the token. Each finding names what to do. Reads no entries: `store check` and `verify`
+/// audit those. Exits with 1 if something should be mended.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  turnfold doctor\n  turnfold doctor --store https://play.example --token admin.token"
+)]
+pub(crate) struct Args {}
+
+/// How far the clock may be behind the last entry, in milliseconds: clocks of several machines differ.
+const CLOCK_TOLERANCE_MS: i64 = 60_000;
+
+/// How many matches a finding names.
+const NAMED: usize = 3;
+
+pub(crate) fn run(_: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    #[cfg(feature = "serve")]
+    let findings = if matches!(context.store, StoreAddress::Service(_)) {
+        service::findings(context)
+    } else {
+        store_findings(context)
+    };
+    #[cfg(not(feature = "serve"))]
+    let findings = store_findings(context);
+    context.output.list(&findings, |findings| findings.iter().map(Finding::line).collect())?;
+    let is_well = findings.iter().all(|finding| finding.grade != Grade::Mend);
+    Ok(if is_well { ExitStatus::Yes } else { ExitStatus::No })
+}
+
+fn store_findings(context: &Context) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let listed = matches(context).map_err(|failure| failure.in_store(context.damaged_store()));
+    match &listed {
+        Ok(listed) => findings.push(Finding::ok("store", stored(context, listed))),
+        Err(failure) => findings.push(Finding::failed("store", failure)),
+    }
+    #[cfg(unix)]
+    if let Ok(dir) = context.store_dir()
+        && dir.is_dir()
+    {
+        findings.push(system::space(dir));
+        findings.push(system::permissions(dir));
+    }
+    findings.push(match clock::now_ms() {
+        Ok(now_ms) => clock_finding(now_ms, listed.as_deref().unwrap_or_default()),
+        Err(failure) => Finding::failed("clock", &failure),
+    });
+    findings.push(modules(context));
+    if listed.is_ok() {
+        findings.push(rules(context).unwrap_or_else(|failure| Finding::failed("rules", &failure)));
+    }
+    findings
+}
+
+fn matches(context: &Context) -> Result<Vec<ListedMatch>, Failure> {
+    let store = context.read_store()?;
+    let matches = store.matches_after(None)?;
+    matches.map(|info| Ok(ListedMatch::read(info?, &store)?)).collect()
+}
+
+fn stored(context: &Context, listed: &[ListedMatch]) -> String {
+    let dir = context.store_dir();
+    let place = dir.map_or_else(|_| "the database".into(), |dir| format!("`{}`", files::shown(dir)));
+    let entries = listed.iter().map(|listed| listed.entries).sum();
+    let matches = counted(listed.len() as u64, "match", "matches");
+    format!("{place} opens and has {matches} with {} on `main`", counted(entries, "entry", "entries"))
+}
+
+/// The clock must not be behind what was recorded: times of entries would go back.
+fn clock_finding(now_ms: i64, listed: &[ListedMatch]) -> Finding {
+    let is_ahead = |listed: &&ListedMatch| listed.active_at_ms > now_ms.saturating_add(CLOCK_TOLERANCE_MS);
+    let Some(ahead) = listed.iter().find(is_ahead) else {
+        return Finding::ok("clock", clock::rfc_3339(now_ms).unwrap_or_default());
+    };
+    let name = &ahead.match_name;
+    let ahead_s = ahead.active_at_ms.saturating_sub(now_ms) / 1000;
+    let message = format!("the last entry of `{name}` is {ahead_s} s ahead of the clock");
+    Finding::mend("clock", message, "set the clock of this machine, and keep it by a time service")
+}
+
+/// Every module must be readable, and the laws must have passed on it before others play it (MD-7).
+fn modules(context: &Context) -> Finding {
+    let modules = match context.modules.files() {
+        Ok(modules) => modules,
+        Err(error) => {
+            return Finding::mend(
+                "modules",
+                format!("cannot read them: {error}"),
+                "mend the permissions of their folder",
+            );
+        }
+    };
+    for module in &modules {
+        let path = files::shown(&module.path);
+        if let Err(error) = &module.rules {
+            return Finding::mend(
+                "modules",
+                format!("`{path}`: {error}"),
+                "remove the file, or put the module there again",
+            );
+        }
+    }
+    let unchecked = modules.iter().find(|module| !context.modules.has_passed(&module.digest));
+    let count = counted(modules.len() as u64, "module", "modules");
+    match unchecked {
+        None => Finding::ok("modules", count),
+        Some(module) => {
+            let path = files::shown(&module.path);
+            let message =
+                format!("the laws have not passed on `{path}`, so `serve` and `mail` do not play it");
+            Finding::note("modules", message, format!("run `turnfold game check {path}`"))
+        }
+    }
+}
+
+/// This build must have the rules of every match.
+fn rules(context: &Context) -> Result<Finding, Failure> {
+    let store = context.read_store()?;
+    let (mut count, mut missing) = (0, Vec::new());
+    for info in store.matches_after(None)? {
+        let info = info?;
+        count += 1;
+        if let Err(cause) = recorded_rules(&info.genesis, &context.registry) {
+            missing.push(format!("`{}`: {cause}", info.name));
+        }
+    }
+    if missing.is_empty() {
+        return Ok(Finding::ok("rules", format!("there for {}", counted(count, "match", "matches"))));
+    }
+    let others = missing.len().saturating_sub(NAMED);
+    let more = if others > 0 { format!("; and {others} more") } else { String::new() };
+    missing.truncate(NAMED);
+    let message = format!("missing for {}{more}", missing.join("; "));
+    Ok(Finding::mend(
+        "rules",
+        message,
+        "add the module with `turnfold game add`, or use the build that recorded these matches",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_behind_the_last_entry_is_to_be_mended() {
+        let listed = ListedMatch {
+            match_name: "duel".parse().unwrap(),
+            ruleset: "cycletap".into(),
+            version: 1,
+            entries: 1,
+            branches: 1,
+            title: String::new(),
+            created_at_ms: 0,
+            active_at_ms: 100_000,
+            origin: None,
+            turn: None,
+        };
+        assert_eq!(clock_finding(40_000, std::slice::from_ref(&listed)).grade, Grade::Ok);
+        let found = clock_finding(30_000, &[listed]);
+        assert_eq!(found.grade, Grade::Mend);
+        assert_eq!(found.message, "the last entry of `duel` is 70 s ahead of the clock");
+    }
+}

@@ -1,0 +1,95 @@
+//! Free space and permissions, as the system of this machine knows them.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, access, statvfs};
+use turnfold_store::Store;
+
+use super::finding::Finding;
+use crate::files;
+
+const MIB: u64 = 1 << 20;
+
+/// The least free space, in bytes.
+const SPACE_MIN: u64 = 256 * MIB;
+
+/// Compacting and migrating write a second copy of the store.
+pub(super) fn space(dir: &Path) -> Finding {
+    let free = match statvfs(dir) {
+        Ok(found) => found.f_bavail.saturating_mul(found.f_frsize),
+        Err(error) => {
+            return Finding::mend("space", format!("cannot be found out: {error}"), "look at the disk");
+        }
+    };
+    let taken = match Store::bytes_on_disk(dir) {
+        Ok(taken) => taken,
+        Err(error) => return Finding::failed("space", &error.into()),
+    };
+    let message = format!("{} MiB are free, and the store takes {} MiB", free / MIB, taken.div_ceil(MIB));
+    if free < SPACE_MIN {
+        return Finding::mend("space", message, "free some space before writes fail");
+    }
+    if free < taken {
+        return Finding::note(
+            "space",
+            message,
+            "`store compact` and `store migrate` need room for a second copy",
+        );
+    }
+    Finding::ok("space", message)
+}
+
+/// This user must be able to write the store, and others must not.
+pub(super) fn permissions(dir: &Path) -> Finding {
+    let shown = files::shown(dir);
+    let found = match paths_below(dir) {
+        Ok(found) => found,
+        Err(error) => {
+            return Finding::mend(
+                "permissions",
+                format!("cannot list `{shown}`: {error}"),
+                "mend its permissions",
+            );
+        }
+    };
+    for path in &found {
+        if let Err(error) = access(path, Access::READ_OK | Access::WRITE_OK) {
+            let message = format!("cannot read and write `{}`: {error}", files::shown(path));
+            return Finding::mend(
+                "permissions",
+                message,
+                "run as the user to whom the store belongs, or give it to this user",
+            );
+        }
+    }
+    let mode = |path: &PathBuf| fs::metadata(path).map_or(0, |found| found.permissions().mode());
+    if let Some(path) = found.iter().find(|path| mode(path) & 0o022 != 0) {
+        let message = format!("others can change `{}`", files::shown(path));
+        return Finding::mend("permissions", message, format!("run `chmod -R go-w {shown}`"));
+    }
+    if fs::metadata(dir).is_ok_and(|found| found.mode() & 0o055 != 0) {
+        let message = format!("others on this machine can read `{shown}`, seeds of dice included");
+        return Finding::note(
+            "permissions",
+            message,
+            format!("run `chmod -R go= {shown}` if they should not"),
+        );
+    }
+    Finding::ok("permissions", format!("only this user can read and write `{shown}`"))
+}
+
+fn paths_below(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = vec![dir.to_path_buf()];
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            found.extend(paths_below(&entry.path())?);
+        } else {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,111 @@
+//! `doctor`: each finding names what to do.
+
+use std::fs;
+
+use serde_json::Value;
+
+use turnfold_tests::sandbox::{Sandbox, workspace};
+use turnfold_tests::service::Running;
+
+/// Returns the grade and the text of the finding about something.
+fn finding(sandbox: &Sandbox, line: &str, about: &str) -> (String, String) {
+    let output = sandbox.run(line);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let findings: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let has_failed = findings.iter().any(|finding| finding["grade"] == "mend");
+    assert_eq!(output.status.code(), Some(i32::from(has_failed)), "{printed}");
+    let found = findings.iter().find(|finding| finding["about"] == about);
+    let text = |name: &str| found.map_or("", |found| found[name].as_str().unwrap_or_default()).to_string();
+    (text("grade"), format!("{}; {}", text("message"), text("next_step")))
+}
+
+fn of_store(sandbox: &Sandbox, about: &str) -> (String, String) {
+    finding(sandbox, "--format json doctor", about)
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_is_well_or_each_finding_names_what_to_do() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::new();
+    sandbox.ok("new duel --rules cycletap");
+    let allow =
+        |mode| fs::set_permissions(sandbox.path(".turnfold"), fs::Permissions::from_mode(mode)).unwrap();
+    allow(0o700);
+    let printed = sandbox.ok("doctor");
+    let abouts = ["store", "space", "permissions", "clock", "modules", "rules"];
+    assert_eq!(printed.lines().count(), abouts.len(), "{printed}");
+    for (line, about) in printed.lines().zip(abouts) {
+        assert!(line.starts_with(&format!("ok   {about}: ")) || about == "space", "{printed}");
+    }
+    let (grade, text) = finding(&sandbox, "--store none --format json doctor", "store");
+    assert_eq!((grade.as_str(), text.contains("no store at `none`")), ("mend", true), "{text}");
+    allow(0o755);
+    let (grade, text) = of_store(&sandbox, "permissions");
+    assert_eq!(grade, "note");
+    assert!(text.contains("seeds of dice included"), "{text}");
+    allow(0o775);
+    let (grade, text) = of_store(&sandbox, "permissions");
+    assert_eq!((grade.as_str(), text.contains("chmod -R go-w .turnfold")), ("mend", true), "{text}");
+}
+
+#[test]
+fn damage_is_named() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new duel --rules cycletap");
+    assert!(sandbox.harm_journal(".turnfold", b"cycletap") > 0);
+    fs::remove_dir_all(sandbox.path(".turnfold/sled")).unwrap();
+    let (grade, text) = of_store(&sandbox, "store");
+    assert_eq!(grade, "mend");
+    assert!(text.contains("corrupt store"), "{text}");
+}
+
+/// MD-7, MD-9.
+#[test]
+fn modules_are_looked_at_and_missing_ones_name_their_matches() {
+    let sandbox = Sandbox::new();
+    let module = sandbox.path(".turnfold/modules/tictactoe.wasm");
+    fs::create_dir_all(module.parent().unwrap()).unwrap();
+    fs::copy(workspace().join("fixtures/modules/tictactoe.wasm"), &module).unwrap();
+    sandbox.write("empty.toml", "");
+    sandbox.ok("new duel --rules tictactoe --setup empty.toml");
+    sandbox.ok("play duel \"mark b2\"");
+    let (grade, text) = of_store(&sandbox, "modules");
+    assert_eq!(grade, "note");
+    assert!(text.contains("`turnfold game check .turnfold/modules/tictactoe.wasm`"), "{text}");
+    sandbox.ok("game check .turnfold/modules/tictactoe.wasm");
+    assert_eq!(of_store(&sandbox, "modules").0, "ok");
+    fs::remove_file(module).unwrap();
+    let (grade, text) = of_store(&sandbox, "rules");
+    assert_eq!(grade, "mend");
+    assert!(text.contains("`duel`: ") && text.contains("turnfold game add"), "{text}");
+    sandbox.write(".turnfold/modules/broken.wasm", "no module");
+    let (grade, text) = of_store(&sandbox, "modules");
+    assert_eq!((grade.as_str(), text.contains("broken.wasm")), ("mend", true), "{text}");
+}
+
+#[test]
+fn a_service_is_asked_for_its_readiness_its_clock_and_the_token() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    sandbox.write("admin.token", service.admin());
+    sandbox.write("old.token", format!("tf_a_{}", "A".repeat(43)));
+    let with = |token: &str, about: &str| {
+        finding(
+            &sandbox,
+            &format!("--store {} --token {token} --format json doctor", service.origin()),
+            about,
+        )
+    };
+    for about in ["service", "clock", "token"] {
+        let (grade, text) = with("admin.token", about);
+        assert_eq!(grade, "ok", "{about}: {text}");
+    }
+    assert_eq!(with("old.token", "service").0, "ok");
+    let (grade, text) = with("old.token", "token");
+    assert_eq!((grade.as_str(), text.contains("expected a valid token")), ("mend", true), "{text}");
+    assert_eq!(with("none.token", "token").0, "mend");
+    let nothing =
+        finding(&sandbox, "--store http://127.0.0.1:9 --token admin.token --format json doctor", "service");
+    assert_eq!((nothing.0.as_str(), nothing.1.contains("no answer from")), ("mend", true), "{}", nothing.1);
+}
