@@ -35,13 +35,19 @@ macro_rules! guide {
         Guide {
             name: $name,
             summary: $summary,
-            text: include_str!(concat!("../../docs/guide/", $file, ".md")),
+            text: {
+                const TEXT: &str = include_str!(concat!("../guide/", $file, ".md"));
+                // Without symbolic links (git on Windows, unless `core.symlinks` is set) the file would hold a path.
+                const IS_LINKED: bool = matches!(TEXT.as_bytes(), [b'#', ..]);
+                const { assert!(IS_LINKED, "cli/guide is a symbolic link: git config core.symlinks true") };
+                TEXT
+            },
         }
     };
 }
 
 /// The guides in reading order. No name is that of a verb, whose help `turnfold help` prints.
-pub(crate) const GUIDES: [Guide; 11] = [
+pub(crate) const GUIDES: [Guide; 12] = [
     guide!("playing", "play", "Play, branch and compare matches at a terminal"),
     guide!("debugging", "debugging", "Find a bug, keep it fixed, run golden logs in CI"),
     guide!("analysis", "analysis", "Ask, count and tabulate many matches"),
@@ -52,6 +58,7 @@ pub(crate) const GUIDES: [Guide; 11] = [
     guide!("serving", "serve", "Play over a network"),
     guide!("operate", "operate", "Run a service: backups, monitoring, PostgreSQL"),
     guide!("cli", "cli", "Revisions, output, pager, exit codes, environment"),
+    guide!("versions", "versions", "What stays and what may change between versions"),
     guide!("limits", "limits", "Every limit"),
 ];
 

@@ -98,6 +98,8 @@ fn the_guide_to_the_command_line_shows_what_its_commands_print() {
 fn the_guide_to_operating_shows_what_its_commands_print() {
     let (document, sandbox) = (Document::read("docs/guide/operate.md"), Sandbox::new());
     sandbox.write("serve.toml", document.blocks("toml")[0]);
+    let unit = fs::read_to_string(workspace().join("cli/dist/turnfold.service")).unwrap();
+    snapbox::assert_data_eq!(document.blocks("ini")[0], snapbox::Data::text(unit).raw());
     run_blocks(&document, "console", &sandbox, "");
 }
 
@@ -130,6 +132,36 @@ fn the_guide_to_operating_backs_up_by_a_script_with_retention() {
     assert!(!sandbox.shell(&script).status.success());
 }
 
+#[test]
+fn the_guide_to_versions_names_the_formats_that_the_program_writes() {
+    let (guide, sandbox) = (Document::read("docs/guide/versions.md").text, Sandbox::new());
+    for line in [
+        "new duel --rules initiative --dice recorded",
+        "export duel -o duel.tfl",
+        "store backup duel.tfb",
+        "key new ann.key --name ann.example",
+        "sign duel --key ann.key",
+        "bundle duel -o duel.bundle",
+    ] {
+        sandbox.ok(line);
+    }
+    let formats = [
+        ("replay file", "duel.tfl"),
+        ("bundle", "duel.bundle"),
+        ("backup", "duel.tfb"),
+        ("store in a directory", ".turnfold/FORMAT"),
+        ("memory of a key", "ann.key.seen/FORMAT"),
+    ];
+    for (format, file) in formats {
+        let row = guide.lines().find(|line| line.starts_with(&format!("| {format} |"))).unwrap();
+        let (opening, bytes) = (row.split('`').nth(1).unwrap(), fs::read(sandbox.path(file)).unwrap());
+        let rest = bytes.strip_prefix(opening.as_bytes());
+        assert!(rest.is_some_and(|rest| !rest[0].is_ascii_digit()), "{file} does not begin with `{opening}`");
+    }
+    let version = sandbox.ok("--version");
+    assert!(guide.contains(&format!("`{}`", version.trim().strip_prefix("turnfold ").unwrap())), "{version}");
+}
+
 /// Every guide has a test above, is in the index, and every console block begins with a word that a test runs.
 #[test]
 fn every_guide_is_in_the_index_and_run_by_a_test() {
@@ -156,14 +188,16 @@ fn every_guide_is_in_the_index_and_run_by_a_test() {
             assert!(tests.contains(&format!("\"docs/guide/{name}\"")), "{name} is run by no test");
         }
     }
-    assert_eq!(guides, 11);
+    assert_eq!(guides, 12);
 }
 
 #[test]
-fn the_readme_sets_up_with_two_commands() {
+fn the_readme_installs_this_version_and_tries_a_clone_with_two_commands() {
     let readme = Document::read("README.md");
-    let commands: Vec<_> = readme.blocks("sh")[0].lines().filter(|line| !line.is_empty()).collect();
+    let commands: Vec<_> = readme.blocks("sh")[1].lines().filter(|line| !line.is_empty()).collect();
     assert_eq!(commands, ["cargo tour", "cargo test --workspace"]);
+    let version = concat!("turnfold-", env!("CARGO_PKG_VERSION"), "-");
+    assert!(readme.blocks("sh")[0].contains(version), "the README installs this version: {version}");
     let ci = fs::read_to_string(workspace().join(".ci/run")).unwrap();
     assert!(ci.contains("cargo test --workspace"), "CI runs the README's test command");
 }

@@ -15,6 +15,8 @@ mod liars;
 #[cfg(unix)] // a browser
 mod page;
 mod platforms;
+#[cfg(target_os = "linux")] // chroot, Debian
+mod release;
 mod rescue;
 mod serve;
 mod unfinished_files;

@@ -25,7 +25,7 @@ use crate::signals;
 #[command(after_help = "Example: turnfold tour")]
 pub(crate) struct Args {}
 
-const SETUP: &str = include_str!("../../../fixtures/initiative/lance-against-star.toml");
+const SETUP: &str = include_str!("lance-against-star.toml");
 const SETUP_FILE: &str = "lance-against-star.toml";
 const PAGE_FILE: &str = "duel.html";
 

@@ -98,6 +98,7 @@ Guides, for `turnfold help GUIDE`:
   serving        Play over a network
   operate        Run a service: backups, monitoring, PostgreSQL
   cli            Revisions, output, pager, exit codes, environment
+  versions       What stays and what may change between versions
   limits         Every limit
 
 Options:

@@ -1,0 +1,222 @@
+//! The packages of the crates have all that their sources include, and the files of a release work on other machines.
+//!
+//! `.ci/release` makes a release, which takes minutes; `.ci/release --check` runs these tests on it. Otherwise the tests
+//! of its files print that they are SKIPPED.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+use turnfold_tests::document::Document;
+use turnfold_tests::sandbox::workspace;
+
+mod packages;
+
+/// The end of a tour that everything worked in.
+const TOUR_END: &str = "The page of the match is kept: open `/tmp/turnfold-tour-";
+
+fn skip(test: &str, reason: &str) {
+    io::stderr().write_all(format!("SKIPPED: {test}: {reason}\n").as_bytes()).unwrap();
+}
+
+/// Finds the files of the release whose names have this ending, if a release is to be tested.
+fn released(test: &str, ending: &str) -> Option<PathBuf> {
+    let Some(folder) = env::var_os("TURNFOLD_RELEASE") else {
+        skip(test, "TURNFOLD_RELEASE names no folder of a release; `.ci/release --check` runs it");
+        return None;
+    };
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let mut found = files.filter(|path| path.to_str().is_some_and(|path| path.ends_with(ending)));
+    let file = found.next();
+    if file.is_none() {
+        skip(test, &format!("the release has no file *{ending}"));
+    }
+    file
+}
+
+fn is_installed(test: &str, program: &str) -> bool {
+    let runs = Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
+    if !runs {
+        skip(test, &format!("`{program}` is not installed"));
+    }
+    runs
+}
+
+fn run<S: AsRef<OsStr>>(program: &str, args: impl IntoIterator<Item = S>) -> Output {
+    Command::new(program).args(args).env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").output().unwrap()
+}
+
+fn succeed<S: AsRef<OsStr>>(program: &str, args: impl IntoIterator<Item = S>) -> String {
+    let output = run(program, args);
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{program}: {}\n{stdout}{stderr}", output.status);
+    stdout.into_owned()
+}
+
+fn is_root() -> bool {
+    succeed("id", ["-u"]) == "0\n"
+}
+
+/// Runs a program in a root of its own, with `/proc` and nothing else mounted. A user who is not root becomes the root
+/// of a user namespace.
+fn in_root(root: &Path, words: &[&str]) -> Output {
+    let proc = format!("--mount-proc={}", root.join("proc").display());
+    let unshare = ["--mount", "--pid", "--fork", &proc, "chroot", root.to_str().unwrap()];
+    let mut command = Command::new("unshare");
+    if !is_root() {
+        command.arg("--map-root-user");
+    }
+    command.args(unshare).args(words).env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+    command.output().unwrap()
+}
+
+fn require_tour(output: &Output) {
+    let text = [&*output.stdout, &*output.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    assert!(output.status.success() && text.contains(TOUR_END), "{}\n{text}", output.status);
+}
+
+/// Makes a root with one program in it, and no more than the tour needs: `/proc`, `/tmp` and, as every system has it, a
+/// `/dev/null`, here an empty file.
+fn empty_root(archive: &Path) -> TempDir {
+    let root = TempDir::new().unwrap();
+    for folder in ["dev", "proc", "tmp"] {
+        fs::create_dir(root.path().join(folder)).unwrap();
+    }
+    fs::write(root.path().join("dev/null"), "").unwrap();
+    let options = ["--directory", root.path().to_str().unwrap(), "--strip-components=1", "--wildcards"];
+    let words = ["--extract", "--file", archive.to_str().unwrap()].into_iter().chain(options);
+    succeed("tar", words.chain(["*/turnfold"]));
+    root
+}
+
+#[test]
+fn the_static_program_plays_the_tour_in_an_empty_root() {
+    let test = "the static program in an empty root";
+    let Some(archive) = released(test, &format!("{}-unknown-linux-musl.tar.gz", env::consts::ARCH)) else {
+        return;
+    };
+    let root = empty_root(&archive);
+    let version = in_root(root.path(), &["/turnfold", "--version"]);
+    if String::from_utf8_lossy(&version.stderr).contains("unshare") {
+        return skip(test, &format!("{}", String::from_utf8_lossy(&version.stderr).trim()));
+    }
+    require_tour(&in_root(root.path(), &["/turnfold", "tour"]));
+    assert_eq!(fs::read_dir(root.path()).unwrap().count(), 4, "the root has the program and three folders");
+}
+
+#[test]
+fn the_static_program_for_arm64_folds_every_golden_log() {
+    let test = "the static program for arm64";
+    let Some(archive) = released(test, "aarch64-unknown-linux-musl.tar.gz") else { return };
+    if !is_installed(test, "qemu-aarch64") {
+        return;
+    }
+    let root = empty_root(&archive);
+    let program = root.path().join("turnfold");
+    let replays = workspace().join("replays");
+    let checked = succeed("qemu-aarch64", [program.as_os_str(), OsStr::new("check"), replays.as_os_str()]);
+    assert!(checked.contains(" passed, 0 failed"), "{checked}");
+}
+
+/// Installs the Debian package in a fresh Debian, plays the tour as the user of the service, and removes the package.
+#[test]
+fn the_debian_package_is_installed_plays_the_tour_and_leaves_matches_when_removed() {
+    let test = "the Debian package in a fresh root";
+    let Some(package) = released(test, "_amd64.deb") else { return };
+    if !is_installed(test, "debootstrap") {
+        return;
+    }
+    if !is_root() {
+        return skip(test, "debootstrap needs root");
+    }
+    let root = TempDir::new().unwrap();
+    let folder = root.path().to_str().unwrap();
+    succeed("debootstrap", ["--variant=minbase", "stable", folder]);
+    let option = format!("--root={folder}");
+    succeed("dpkg", [&option, "--install", package.to_str().unwrap()]);
+    let shell = |line: &str| {
+        let output = in_root(root.path(), &["sh", "-c", line]);
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(shell("stat -c '%U %G %a' /var/lib/turnfold"), "turnfold turnfold 700\n");
+    shell("test -s /usr/share/man/man1/turnfold-play.1.gz");
+    shell("test -s /usr/share/bash-completion/completions/turnfold");
+    shell("test -s /usr/lib/systemd/system/turnfold.service");
+    require_tour(&in_root(root.path(), &["/usr/bin/turnfold", "tour"]));
+    let as_user = |line: &str| format!("setpriv --reuid=turnfold --regid=turnfold --clear-groups -- {line}");
+    shell(&as_user("turnfold serve --config /etc/turnfold/serve.toml --check-config"));
+    shell(&as_user("turnfold --store /var/lib/turnfold/store new duel --rules initiative --dice recorded"));
+    succeed("dpkg", [&option, "--purge", "turnfold"]);
+    shell("test ! -e /usr/bin/turnfold");
+    shell("test -s /var/lib/turnfold/store/FORMAT");
+}
+
+/// Runs the container image, which has the program alone, as the user that it names.
+#[test]
+fn the_image_plays_the_tour_as_a_user_that_is_not_root() {
+    let test = "the container image";
+    let Some(image) = released(test, "-amd64.image.tar.gz") else { return };
+    if env::consts::ARCH != "x86_64" || !is_installed(test, "buildah") {
+        return;
+    }
+    let dir = TempDir::new().unwrap();
+    let unpacked = dir.path().join("image.tar");
+    let line = format!("gunzip --stdout {} > {}", image.display(), unpacked.display());
+    succeed("sh", ["-c", &line]); // some versions of buildah read no compressed archive
+    let container = succeed("buildah", ["from".into(), format!("docker-archive:{}", unpacked.display())]);
+    let container = container.trim();
+    let described: serde_json::Value =
+        serde_json::from_str(&succeed("buildah", ["inspect", container])).unwrap();
+    let config = &described["Docker"]["config"];
+    let words = ["run", "--isolation", "chroot", container, "--", "/turnfold"];
+    let tour = run("buildah", words.into_iter().chain(["tour"]));
+    let made = run(
+        "buildah",
+        words.into_iter().chain(["new", "duel", "--rules", "initiative", "--dice", "recorded"]),
+    );
+    succeed("buildah", ["rm", container]);
+    require_tour(&tour);
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    assert_eq!(config["User"], "65532:65532");
+    assert_eq!(config["Volumes"], serde_json::json!({ "/var/lib/turnfold": {} }));
+    assert_eq!(config["Healthcheck"]["Test"][1], "/turnfold");
+}
+
+#[test]
+fn the_readme_installs_the_program() {
+    let test = "the commands of the README";
+    let Some(sums) = released(test, "SHA256SUMS") else { return };
+    if env::consts::ARCH != "x86_64" {
+        return skip(test, "they are for x86-64");
+    }
+    let (readme, dir) = (Document::read("README.md"), TempDir::new().unwrap());
+    for file in fs::read_dir(sums.parent().unwrap()).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), dir.path().join(file.file_name())).unwrap();
+    }
+    let line = format!("cd {}\n{}", dir.path().display(), readme.blocks("sh")[0]);
+    let output = succeed("sh", ["-e", "-c", &line]);
+    let archive = concat!("turnfold-", env!("CARGO_PKG_VERSION"), "-x86_64-unknown-linux-musl.tar.gz: OK");
+    assert!(output.contains(archive), "{output}");
+}
+
+#[test]
+fn every_checksum_of_the_release_holds() {
+    let Some(sums) = released("the checksums", "SHA256SUMS") else { return };
+    let folder = sums.parent().unwrap();
+    let checked = succeed(
+        "env",
+        ["--chdir".as_ref(), folder.as_os_str(), "sha256sum".as_ref(), "--check".as_ref(), sums.as_os_str()],
+    );
+    let files = fs::read_dir(folder).unwrap().filter(|file| {
+        let name = file.as_ref().unwrap().file_name();
+        !name.to_string_lossy().starts_with("SHA256SUMS")
+    });
+    assert_eq!(checked.lines().count(), files.count(), "{checked}");
+}
