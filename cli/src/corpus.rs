@@ -33,6 +33,18 @@ pub(crate) struct Corpus {
 }
 
 impl CorpusArgs {
+    /// Returns the sources that were named; `None` stands for every match.
+    pub(crate) fn named(&self) -> Result<Option<Vec<SourceName>>, Failure> {
+        if self.matches {
+            return Ok(None);
+        }
+        let mut found = Vec::new();
+        for source in &self.sources {
+            found.extend(logs(source)?);
+        }
+        Ok(Some(found))
+    }
+
     /// Finds the logs; none of them is read yet.
     pub(crate) fn corpus(&self, context: &Context) -> Result<Corpus, Failure> {
         let mut corpus = Corpus { logs: Vec::new(), store: None, registry: context.registry.clone() };
@@ -47,9 +59,7 @@ impl CorpusArgs {
             }
             corpus.store = Some(store);
         }
-        let sources = if self.matches { &[][..] } else { &self.sources };
-        for source in sources {
-            let found = logs(source)?;
+        if let Some(found) = self.named()? {
             if corpus.store.is_none() && found.iter().any(|log| matches!(log, SourceName::Revision(_))) {
                 corpus.store = Some(context.read_store()?);
             }

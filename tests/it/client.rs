@@ -86,6 +86,17 @@ fn sv_40_a_seats_session_on_a_service_prints_what_it_prints_on_a_store() {
         p2 --format json show ford:1 ford
         p2 log ford:4.. ford ford@nowhere
         p1 --format json log ford ford:3..
+        p1 find ford --seat p1 --all
+        p2 find ford --command \"tap *\" --all
+        p2 --format json find ford --effect order_placed
+        p1 --format json find ford --when \"count(/orders/*) > 0\" --all
+        p2 find ford --when \"count(/orders/*) > 0\"
+        p1 find ford --when \"/turn == 1\"
+        p1 find ford --when \"/turn >= 1 && /tap/state != idle\" --seat p1 --all
+        p2 find ford --when \"/trun == 1\"
+        p1 find ford --reason no_friendly_unit
+        p2 find --matches --seat p2 --all
+        p1 find ford nowhere --seat p1
         p1 ask ford nonsense
         p1 legal ford@nowhere";
     let (on_store, on_service) = (ford(), ford());
@@ -173,6 +184,53 @@ $ turnfold --store SERVICE --token junk.token show ford
 exit 2| error: `junk.token` holds no token
 $ turnfold --store SERVICE --token missing.token show ford
 exit 2| error: cannot read token file `missing.token`: No such file or directory (os error 2)
+
+"#]],
+    );
+}
+
+/// What is found is what the token may read, in which form ever it is asked for.
+#[test]
+fn sv_40_a_search_finds_only_what_the_token_may_read() {
+    let sandbox = ford();
+    sandbox.ok("new other --rules lifecycle");
+    sandbox.ok("play ford \"p1: tap 0,1\" \"p1: tap 0,0\"");
+    sandbox.ok("branch ford:1 flank");
+    sandbox.ok("export ford -o ford.tfl");
+    let service = Running::start(&sandbox);
+    write_tokens(&sandbox, &service);
+    let origin = service.origin();
+    transcript::check(
+        |lines| sandbox.transcript(&lines.replace("SERVICE", origin)).replace(origin, "SERVICE"),
+        str![[r#"
+$ turnfold --store SERVICE --token p1.token find ford --effect order_placed
+ford:2 p1 tap 0,0 => order_placed number=1 unit=u3 kind=attack path=0,0
+$ turnfold --store SERVICE --token p2.token find ford --effect order_placed
+exit 1
+$ turnfold --store SERVICE --token p2.token find ford --effect order_placed --as p1
+exit 2| error: ford: only the host can view the match as another seat
+$ turnfold --store SERVICE --token host.token find ford --effect order_placed --as p2
+exit 1
+$ turnfold --store SERVICE --token host.token find ford --effect order_placed
+ford:2 p1 tap 0,0 => order_placed number=1 unit=u3 kind=attack path=0,0
+$ turnfold --store SERVICE --token host.token find ford:1 --command "tap *" --all
+ford:1 p1 tap 0,1 => origin_selected at=0,1
+$ turnfold --store SERVICE --token p1.token find ford:1 --command "tap *" --all
+exit 2| error: ford:1: a match as a seat knew it at an entry needs the store itself, and `--store` names a service
+$ turnfold --store SERVICE --token p1.token find other --seat p1
+exit 2| error: no match `other` in this store
+$ turnfold --store SERVICE --token p1.token find --matches --when "/turn == 1"
+ford:0 setup
+ford@flank:0 setup
+$ turnfold --store SERVICE --token admin.token find --matches --when "/tap/state == idle"
+ford:0 setup
+ford@flank:0 setup
+$ turnfold --store SERVICE --token admin.token find --matches --when "/trun == 1"
+exit 2| error: `/trun` is nowhere in the view, after any entry: the view has `ruleset`, `turn`, `phase`, `planning`, `winner`, `tap`, `pools`, `units`, `orders`, `water`
+$ turnfold --store SERVICE --token p1.token find ford ford.tfl --seat p1
+exit 2| error: matches of a service and files are not searched together; name the files in a call of their own
+$ turnfold --store SERVICE --token missing.token find ford.tfl --seat p1
+ford.tfl:1 p1 tap 0,1 => origin_selected at=0,1
 
 "#]],
     );

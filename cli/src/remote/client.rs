@@ -96,9 +96,19 @@ impl Client {
         self.kind
     }
 
+    /// Returns `true` if the token may see everything of a match.
+    pub(crate) fn sees_all(&self) -> bool {
+        matches!(self.kind, TokenKind::Host | TokenKind::Admin)
+    }
+
     /// Asks for something.
     pub(crate) fn get(&self, asked: &ServiceRequest) -> Result<Reply, Failure> {
-        Ok(self.send(asked, None)?)
+        Ok(self.try_get(asked)?)
+    }
+
+    /// Asks for something that the service may refuse.
+    pub(crate) fn try_get(&self, asked: &ServiceRequest) -> Result<Reply, NotAnswered> {
+        self.send(asked, None)
     }
 
     /// Sends something until there is an answer: again for a while when the connection was lost or the service says

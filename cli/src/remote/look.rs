@@ -1,16 +1,17 @@
 //! What a service says, as the verbs that look at matches print it. Lists are read page after page.
 
+use std::fmt::Display;
+
 use serde::Serialize;
 use serde_json::Value;
 use turnfold_replay::{RangeName, Revision, Viewer};
-use turnfold_serve::TokenKind;
 
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Format, Output};
 use crate::remote::client::{Client, Reply, ServiceRequest, path_of};
 
 /// The most items of a page.
-const PAGE: u64 = 1000;
+pub(crate) const PAGE: u64 = 1000;
 
 /// Refuses options of a verb that a service has no parameter for.
 pub(crate) fn require_unused(options: &[(&str, bool)]) -> Result<(), Failure> {
@@ -57,8 +58,29 @@ pub(crate) fn ask(
 
 /// Reads an answer that is JSON.
 pub(crate) fn document(reply: &Reply) -> Result<Value, Failure> {
-    serde_json::from_str(&reply.body)
-        .map_err(|error| Failure::trouble(format!("the answer is unusable: {error}")))
+    serde_json::from_str(&reply.body).map_err(unusable)
+}
+
+/// Says that an answer cannot be what a service answers.
+pub(crate) fn unusable(cause: impl Display) -> Failure {
+    Failure::trouble(format!("the answer is unusable: {cause}"))
+}
+
+/// Returns all items of a list.
+pub(crate) fn items(client: &Client, path: &str) -> Result<Vec<Value>, Failure> {
+    let (mut items, mut after) = (Vec::new(), None);
+    loop {
+        let query = after.take().map(|after| ("after", after)).into_iter().collect();
+        let asked = ServiceRequest { path: path.into(), query, format: Format::Json };
+        let mut page = document(&client.get(&asked)?)?;
+        if let Some(Value::Array(found)) = page.get_mut("items").map(Value::take) {
+            items.extend(found);
+        }
+        after = page.get("next").and_then(Value::as_str).map(Into::into);
+        if after.is_none() {
+            return Ok(items);
+        }
+    }
 }
 
 /// An item of a list, with the source that it is from.
@@ -128,8 +150,7 @@ pub(crate) fn print_log(
 ) -> Result<ExitStatus, Failure> {
     let before = range.first.saturating_sub(1);
     if line.seq.is_some() {
-        let sees_all = matches!(client.kind(), TokenKind::Host | TokenKind::Admin);
-        if !sees_all || viewer.is_some_and(|viewer| !viewer.see_all()) {
+        if !client.sees_all() || viewer.is_some_and(|viewer| !viewer.see_all()) {
             return Err(needs_store("a log as a seat knew it at an entry"));
         }
         // Pages end where the log does; that it has the last entry at all is asked for by itself.

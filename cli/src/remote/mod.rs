@@ -8,6 +8,7 @@ pub(crate) mod client;
 pub(crate) mod look;
 pub(crate) mod origin;
 pub(crate) mod problem;
+pub(crate) mod search;
 
 use turnfold_replay::{Revision, SourceName};
 use turnfold_serve::TokenKind;

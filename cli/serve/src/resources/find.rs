@@ -20,7 +20,7 @@ use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Wanted {
-    /// The condition, `PATH OP VALUE`, such as `/turn == 3`
+    /// The condition, as `bisect --when` takes it, such as `/turn >= 3 && count(/units/*) < 2`
     #[param(example = "/turn == 3")]
     when: String,
     /// The entry to begin after, as the viewer counts [default: the setup]

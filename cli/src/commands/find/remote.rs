@@ -1,0 +1,73 @@
+//! `turnfold find` in the matches of a service.
+
+use serde::Serialize;
+use serde_json::Value;
+use turnfold_replay::SourceName;
+
+use crate::address::StoreAddress;
+use crate::context::Context;
+use crate::corpus::CorpusArgs;
+use crate::failure::{ExitStatus, Failure};
+use crate::output::{Line, Output, dim, plain};
+use crate::remote::search::{RemoteEntry, RemoteHits, RemoteSearch, branches};
+use crate::sources::answer_each;
+
+/// An entry that was found; a contract.
+#[derive(Serialize)]
+struct FoundThere<'a> {
+    source: &'a str,
+    seq: u64,
+    entry: &'a Value,
+}
+
+/// Returns the matches to search, if they are on a service.
+pub(super) fn sources(corpus: &CorpusArgs, context: &Context) -> Result<Option<Vec<SourceName>>, Failure> {
+    if !matches!(context.store, StoreAddress::Service(_)) {
+        return Ok(None);
+    }
+    let Some(named) = corpus.named()? else {
+        return context.service()?.map(|client| branches(&client)).transpose();
+    };
+    let is_file = |name: &SourceName| matches!(name, SourceName::File(_));
+    if named.iter().all(is_file) {
+        return Ok(None);
+    }
+    if named.iter().any(is_file) {
+        return Err(Failure::usage("matches of a service and files are not searched together")
+            .hint("name the files in a call of their own"));
+    }
+    Ok(Some(named))
+}
+
+/// Finds entries, one match after another.
+pub(super) fn find(
+    search: &RemoteSearch<'_>,
+    sources: &[SourceName],
+    context: &mut Context,
+) -> Result<ExitStatus, Failure> {
+    let (mut count, mut makes_sense, mut senseless) = (0_u64, false, None);
+    let answered = answer_each(sources, SourceName::to_string, context, |source, context| {
+        let SourceName::Revision(revision) = source else { return Ok(ExitStatus::Yes) };
+        let RemoteHits { entries, senseless: cause } = search.find(revision)?;
+        makes_sense |= cause.is_none();
+        senseless = senseless.take().or(cause);
+        for entry in &entries {
+            count += 1;
+            print(&source.up_to(None).to_string(), entry, &mut context.output)?;
+        }
+        Ok(ExitStatus::Yes)
+    });
+    answered?;
+    match senseless {
+        Some(failure) if !makes_sense => Err(failure),
+        _ => Ok(ExitStatus::from(count > 0)),
+    }
+}
+
+fn print(source: &str, found: &RemoteEntry, output: &mut Output) -> Result<(), Failure> {
+    let RemoteEntry { seq, record, text } = found;
+    if output.is_json() {
+        return Ok(output.json(&FoundThere { source, seq: *seq, entry: record })?);
+    }
+    Ok(output.line(Line::from([dim(format!("{source}:{seq}")), plain(" "), plain(text)]))?)
+}

@@ -1,0 +1,217 @@
+//! `find` in the matches of a service: what its token may read, through the requests that its pages make too.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use turnfold_replay::{Condition, ReplayError, Revision, SourceName, Viewer, search::condition::Survey};
+use ureq::http::StatusCode;
+
+use crate::failure::Failure;
+use crate::output::Format;
+use crate::remote::client::{Client, ServiceRequest, path_of};
+use crate::remote::look::{self, PAGE, ask, document, needs_store, seen_at};
+use crate::remote::problem::NotAnswered;
+
+/// What is looked for in each match.
+pub(crate) struct RemoteSearch<'a> {
+    pub(crate) client: &'a Client,
+    pub(crate) viewer: Option<Viewer>,
+    /// A condition that the entry makes true.
+    pub(crate) when: Option<&'a Condition>,
+    /// What else the entry must be, judged by its document.
+    pub(crate) is_wanted: Option<&'a dyn Fn(&Value) -> bool>,
+    /// All such entries, not only the first.
+    pub(crate) all: bool,
+    /// Whether entries are needed as lines of text too.
+    pub(crate) needs_text: bool,
+}
+
+/// An entry that was found; the setup is number 0 and no entry.
+pub(crate) struct RemoteEntry {
+    pub(crate) seq: u64,
+    /// Its record, as the service writes it.
+    pub(crate) record: Value,
+    /// The same as a line of text, without number and hash.
+    pub(crate) text: String,
+}
+
+/// What was found in a match.
+#[derive(Default)]
+pub(crate) struct RemoteHits {
+    pub(crate) entries: Vec<RemoteEntry>,
+    /// Why the condition makes no sense in any view of the match, if so.
+    pub(crate) senseless: Option<Failure>,
+}
+
+/// Lists the branches of all matches that the token may read.
+pub(crate) fn branches(client: &Client) -> Result<Vec<SourceName>, Failure> {
+    let mut branches = Vec::new();
+    for found in look::items(client, "/v1/matches")? {
+        let match_name = text_of(&found, "match");
+        for branch in look::items(client, &format!("/v1/matches/{match_name}/branches"))? {
+            let name = format!("{match_name}@{}", text_of(&branch, "branch"));
+            branches.push(name.parse().map_err(look::unusable)?);
+        }
+    }
+    Ok(branches)
+}
+
+impl RemoteSearch<'_> {
+    /// Finds the entries of a match.
+    pub(crate) fn find(&self, revision: &Revision) -> Result<RemoteHits, Failure> {
+        let sees_all = self.viewer.is_none_or(Viewer::see_all) && self.client.sees_all();
+        if revision.seq.is_some() && !sees_all {
+            return Err(needs_store("a match as a seat knew it at an entry"));
+        }
+        let last = revision.seq.unwrap_or(u64::MAX);
+        let line = Revision { seq: None, ..revision.clone() };
+        let mut hits = RemoteHits::default();
+        let becomes_true = match self.when {
+            Some(condition) => Some(self.becomes_true(condition, &line, last, &mut hits)?),
+            None => None,
+        };
+        match (becomes_true, self.is_wanted) {
+            (Some(found), None) => {
+                for seq in found.into_iter().filter(|seq| *seq > 0) {
+                    hits.entries.extend(self.entries(&line, seq - 1, 1, &|_, _| true)?.0);
+                }
+            }
+            (found, is_wanted) => {
+                let fits = |seq: u64, record: &Value| {
+                    seq <= last
+                        && found.as_ref().is_none_or(|found| found.contains(&seq))
+                        && is_wanted.is_none_or(|is_wanted| is_wanted(record))
+                };
+                let mut after = Some(0);
+                while let Some(from) = after {
+                    let (entries, next) = self.entries(&line, from, PAGE, &fits)?;
+                    hits.entries.extend(entries);
+                    after = next.filter(|next| *next < last && (self.all || hits.entries.is_empty()));
+                }
+            }
+        }
+        if !self.all {
+            hits.entries.truncate(1);
+        }
+        Ok(hits)
+    }
+
+    /// Returns the entries that make a condition true: all, or the first if nothing else is asked for. The setup is found if
+    /// it holds there.
+    fn becomes_true(
+        &self,
+        condition: &Condition,
+        line: &Revision,
+        last: u64,
+        hits: &mut RemoteHits,
+    ) -> Result<BTreeSet<u64>, Failure> {
+        let setup = document(&ask(self.client, line, "view", seen_at(Some(0), self.viewer), Format::Json)?)?;
+        let mut found = BTreeSet::new();
+        let is_enough = |found: &BTreeSet<u64>| !found.is_empty() && !self.all && self.is_wanted.is_none();
+        let mut survey = Survey::default();
+        if condition.ask(&|path| setup.pointer(path).cloned(), &mut survey) {
+            found.insert(0);
+            if self.is_wanted.is_none() {
+                hits.entries.push(RemoteEntry { seq: 0, record: Value::Null, text: "setup".into() });
+            }
+        }
+        let mut after = 0;
+        while !is_enough(&found) {
+            let next = self.next_true(condition, line, after)?;
+            if let (0, Err(senseless)) = (after, &next) {
+                hits.senseless = Some(senseless.clone());
+            }
+            let Some(next) = next.ok().flatten().filter(|next| *next > after && *next <= last) else { break };
+            after = next;
+            found.insert(after);
+        }
+        // The service looks for a sense in the entries only, and there may be none.
+        if let (true, Err(error)) = (after == 0, condition.check(&survey))
+            && self.entries(line, 0, 1, &|_, _| true)?.0.is_empty()
+        {
+            hits.senseless = Some(ReplayError::from(error).into());
+        }
+        Ok(found)
+    }
+
+    /// Returns the next entry that makes a condition true, or why the condition makes no sense from there on.
+    fn next_true(
+        &self,
+        condition: &Condition,
+        line: &Revision,
+        after: u64,
+    ) -> Result<Result<Option<u64>, Failure>, Failure> {
+        let mut query = seen_at(None, self.viewer);
+        query.extend([("when", condition.to_string()), ("after", after.to_string())]);
+        let asked = ServiceRequest { path: path_of(line, "find"), query, format: Format::Json };
+        match self.client.try_get(&asked) {
+            Ok(reply) => Ok(Ok(number_of(&document(&reply)?, "seq"))),
+            Err(NotAnswered::ApiError(error)) if error.status == StatusCode::BAD_REQUEST => {
+                Ok(Err(error.failure()))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Returns the entries of a page that fit, and after what the next page begins.
+    fn entries(
+        &self,
+        line: &Revision,
+        after: u64,
+        limit: u64,
+        fits: &dyn Fn(u64, &Value) -> bool,
+    ) -> Result<(Vec<RemoteEntry>, Option<u64>), Failure> {
+        let query = || {
+            let mut query = seen_at(None, self.viewer);
+            query.extend([("limit", limit.to_string()), ("after", after.to_string())]);
+            query
+        };
+        let page = document(&ask(self.client, line, "entries", query(), Format::Json)?)?;
+        let items = page.get("items").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let seq_of = |item: &Value| number_of(item, "seq").unwrap_or_default();
+        let wanted: Vec<_> = items.iter().filter(|item| fits(seq_of(item), item)).collect();
+        let next = number_of(&page, "next").filter(|next| *next > after);
+        if wanted.is_empty() {
+            return Ok((Vec::new(), next));
+        }
+        let texts = if self.needs_text {
+            ask(self.client, line, "entries", query(), Format::Text)?.body
+        } else {
+            String::new()
+        };
+        let entry = |item: &Value| {
+            let seq = seq_of(item);
+            let before = format!("{seq} ");
+            let text = texts.lines().find_map(|text| text.strip_prefix(&before)).unwrap_or_default();
+            RemoteEntry { seq, record: record_of(item), text: without_hash(text, item).into() }
+        };
+        Ok((wanted.into_iter().map(entry).collect(), next))
+    }
+}
+
+/// Returns the record of an entry without what the log adds to it.
+fn record_of(item: &Value) -> Value {
+    let mut record = item.clone();
+    if let Value::Object(fields) = &mut record {
+        for added in ["recorded_at_ms", "key", "link"] {
+            fields.shift_remove(added);
+        }
+    }
+    record
+}
+
+/// Removes the state hash from the end of a line, where the entry has one.
+fn without_hash<'a>(text: &'a str, item: &Value) -> &'a str {
+    let hash = text_of(item, "state_hash").get(..16).map(|hash| format!(" #{hash}"));
+    hash.and_then(|hash| text.strip_suffix(&hash)).unwrap_or(text)
+}
+
+/// Returns the text of a field; none is empty.
+fn text_of<'a>(document: &'a Value, field: &str) -> &'a str {
+    document.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns the number of a field, if it is one.
+fn number_of(document: &Value, field: &str) -> Option<u64> {
+    document.get(field).and_then(Value::as_u64)
+}
