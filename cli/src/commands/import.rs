@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if let [file] = args.files.as_slice()
         && files == args.files
     {
-        return import(args, file, context);
+        return import(args, file, &mut Kept::default(), context);
     }
     if let Some(option) = [("--name", args.name.is_some()), ("--branch", args.branch.is_some())]
         .into_iter()
@@ -72,12 +72,21 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         return Err(Failure::usage(format!("`{option}` is for one file")).hint("import the files one by one"));
     }
     let shown = |file: &PathBuf| file.display().to_string();
-    answer_each(&files, shown, context, |file, context| import(args, file, context))
+    let mut kept = Kept { store: None, is_kept: true };
+    answer_each(&files, shown, context, |file, context| import(args, file, &mut kept, context))
+}
+
+/// The store, which stays open from one replay file to the next.
+#[derive(Default)]
+struct Kept {
+    store: Option<Store>,
+    is_kept: bool,
 }
 
 /// Imports a file.
-fn import(args: &Args, file: &Path, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn import(args: &Args, file: &Path, kept: &mut Kept, context: &mut Context) -> Result<ExitStatus, Failure> {
     if is_bundle(file) {
+        kept.store = None;
         let names = ImportNames { match_name: args.name.clone(), branch: args.branch.clone() };
         return import_bundle(file, &names, context);
     }
@@ -96,10 +105,13 @@ fn import(args: &Args, file: &Path, context: &mut Context) -> Result<ExitStatus,
     let Imported { rules, setup, dice, module, title, entries, state, passed } = imported;
     let count = entries.len() as u64;
     let genesis = genesis(Game { rules: rules.clone(), module, setup, dice }, title)?;
-    let store = context.open_or_create_store()?;
-    store.create_match(&name, &genesis, entries)?;
-    passed.keep(&name, &*rules, context, &store);
-    drop(store);
+    let store = kept.store.take().map_or_else(|| context.open_or_create_store(), Ok)?;
+    let created = store.create_match(&name, &genesis, entries);
+    if created.is_ok() {
+        passed.keep(&name, &*rules, context, &store);
+    }
+    kept.store = Some(store).filter(|_| kept.is_kept);
+    created?;
     let (shown, hash) = (file.display().to_string(), state.state_hash());
     let imported = json!({
         "file": shown, "match": name.as_str(), "entries": count, "state_hash": hash, "new": NEW,

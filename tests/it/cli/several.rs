@@ -100,6 +100,11 @@ imported match a from `games/a.tfl`: 3 entries #8bc3cdd5a21478a4
 its id, times and links are new, because a replay file does not record them
 ford@main: already up to date
 exit 2| error: games/bad.tfl:1:1: expected `turnfold replay 2`, found `no replay`
+$ turnfold import games/a.tfl games/late/b.tfl games/a.tfl
+imported match b from `games/late/b.tfl`: 1 entry #e67f02be3627678a
+its id, times and links are new, because a replay file does not record them
+stderr| error: games/a.tfl: match `a` already exists; choose another name
+exit 2| error: games/a.tfl: match `a` already exists; choose another name
 
 "#]]);
 }
