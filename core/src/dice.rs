@@ -163,14 +163,30 @@ impl DicePolicy {
 /// An endless stream of unbiased draws: blake3 keyed, extended over a counter.
 #[derive(Clone, Debug)]
 pub struct DiceStream {
-    words: blake3::OutputReader,
+    output: blake3::OutputReader,
+    /// The block that is drawn from, as computing a part of it takes as long.
+    block: [u8; 64],
+    /// How many of its bytes are used up.
+    used: usize,
 }
 
 impl DiceStream {
     /// Opens the stream `number` under `key`: the keyed blake3 XOF over the number as u64, little-endian.
     #[must_use]
     pub fn new(key: &[u8; 32], number: u64) -> Self {
-        Self { words: blake3::Hasher::new_keyed(key).update(&number.to_le_bytes()).finalize_xof() }
+        let output = blake3::Hasher::new_keyed(key).update(&number.to_le_bytes()).finalize_xof();
+        Self { output, block: [0; 64], used: 64 }
+    }
+
+    /// Returns the next word of the stream, little-endian.
+    fn word(&mut self) -> u64 {
+        if self.used == self.block.len() {
+            self.output.fill(&mut self.block);
+            self.used = 0;
+        }
+        let bytes = self.block.get(self.used..).and_then(<[u8]>::first_chunk);
+        self.used += 8;
+        u64::from_le_bytes(bytes.copied().unwrap_or_default())
     }
 
     /// Opens the stream of the `roll`-th roll of a match seeded with `seed`.
@@ -202,9 +218,7 @@ impl DiceStream {
         let values = span + 1;
         let surplus = (u64::MAX % values + 1) % values;
         loop {
-            let mut bytes = [0; 8];
-            self.words.fill(&mut bytes);
-            let word = u64::from_le_bytes(bytes);
+            let word = self.word();
             if word <= u64::MAX - surplus {
                 let offset = i64::try_from(word % values).expect("less than 2^32 values");
                 return i32::try_from(i64::from(low) + offset).expect("within low..=high");
