@@ -3,7 +3,7 @@
 use turnfold_core::AnyState;
 use turnfold_replay::{
     History, LoggedRecord, MatchStanding, Position, ReplayError, SeatHistory, SourceName, Tail,
-    render::WhoseTurn, viewer::seat_history::look_at_last,
+    render::WhoseTurn, viewer::seat_history::long::LongHistory,
 };
 
 use crate::auth::Viewpoint;
@@ -106,9 +106,8 @@ impl OpenBranch {
         let tail = Tail { count: u64::MAX, first: after.saturating_add(1) };
         if view.viewer.see_all() {
             let head = self.head(world, view)?;
-            look_at_last(view.viewer, tail, &named(head.min(until)), world, &mut |seen| {
-                records.push(seen.logged_record());
-            })?;
+            let history = LongHistory::open(view.viewer, &named(head.min(until)), world)?;
+            history.show_last(tail, &mut |seen| records.push(seen.logged_record()))?;
             return Ok((records, (head > until).then_some(until)));
         }
         let mut unsettled = Vec::new();

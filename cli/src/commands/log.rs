@@ -1,19 +1,20 @@
 //! `turnfold log`: the entries of a revision with their outcomes.
 
+mod latest;
 mod raw;
 
-use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::mem;
 
 use regex_lite::{Regex, RegexBuilder};
 use serde::Serialize;
 use turnfold_core::{Digest, Seat};
 use turnfold_replay::{
-    LoggedRecord, RangeName, Record, ReplayError, Revision, SourceName, Sources, Tail, Viewer, render,
-    viewer::seat_history::look_at_last,
+    LoggedRecord, RangeName, Record, ReplayError, Revision, SourceName, Tail, ViewedEntry, Viewer, render,
+    viewer::seat_history::long::LongHistory,
 };
+use turnfold_store::{Entries, StoreReader};
 
+use self::latest::Latest;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::limits::PATTERN_BYTES_MAX;
@@ -89,11 +90,8 @@ impl Args {
         is_of_seat && self.grep.as_ref().is_none_or(|pattern| pattern.is_match(&record.text()))
     }
 
-    /// Returns what of a range to fold for the viewer: no more than is printed, unless a filter needs the rest.
-    fn tail(&self, range: &RangeName) -> Tail {
-        let is_filtered = !self.seats.is_empty() || self.grep.is_some();
-        let count = if is_filtered { u64::MAX } else { self.last.unwrap_or(u64::MAX) };
-        Tail { count, first: range.first }
+    fn is_filtered(&self) -> bool {
+        !self.seats.is_empty() || self.grep.is_some()
     }
 }
 
@@ -110,30 +108,61 @@ fn print(source: &str, logged: &LoggedRecord, args: &Args, output: &mut Output) 
     output.show(&SourcedRecord { source, logged }, || vec![render::logged(logged, args.times)])
 }
 
-/// Prints the entries as they are folded, so that a long log takes little memory.
-fn print_all(
-    args: &Args,
-    range: &RangeName,
-    viewer: Viewer,
-    context: &mut Context,
-) -> Result<ExitStatus, Failure> {
-    let source = name(range);
-    let blank = Output::new(context.output.format(), false);
-    let mut output = mem::replace(&mut context.output, blank);
-    let mut printed = Ok(());
-    let looked = look_at_last(viewer, args.tail(range), &range.source, context, &mut |seen| {
-        if printed.is_err() {
-            return;
-        }
-        let line = seen.logged_record();
-        if args.looks_for(&line.record) {
-            printed = print(&source, &line, args, &mut output);
-        }
-    });
-    context.output = output;
-    printed?;
-    looked?;
-    Ok(ExitStatus::Yes)
+/// The entries that are looked at, and what is printed of them.
+struct Printing<'a> {
+    args: &'a Args,
+    range: &'a RangeName,
+    history: LongHistory,
+}
+
+impl Printing<'_> {
+    /// Prints the entries as they are folded, so that a long log takes little memory.
+    fn print(&self, context: &mut Context) -> Result<(), Failure> {
+        let Self { args, range, history } = self;
+        let source = name(range);
+        let Some((tail, mut left)) = self.tail()? else { return Ok(()) };
+        let store = history.store().filter(|_| args.links);
+        let mut chain = None;
+        let mut print_seen = |seen: &mut ViewedEntry<'_>| -> Result<(), Failure> {
+            let mut line = seen.logged_record();
+            if left == 0 || !args.looks_for(&line.record) {
+                return Ok(());
+            }
+            left -= 1;
+            if let Some(store) = store {
+                let chain = match &mut chain {
+                    Some(chain) => chain,
+                    None => chain.insert(chain_from(seen.seq(), &range.source, store)?),
+                };
+                line.link = link_after(seen.seq(), chain)?;
+            }
+            Ok(print(&source, &line, args, &mut context.output)?)
+        };
+        let mut printed = Ok(());
+        let looked = history.show_last(tail, &mut |seen| {
+            if printed.is_ok() {
+                printed = print_seen(seen);
+            }
+        });
+        printed?;
+        Ok(looked?)
+    }
+
+    /// Returns what to fold for the viewer, and how many entries to print at most: no more is folded than is printed, unless a
+    /// filter needs the rest. Of the last entries that match, the first is found first.
+    fn tail(&self) -> Result<Option<(Tail, u64)>, Failure> {
+        let (RangeName { first, .. }, last) = (self.range, self.args.last);
+        let Some(last) = last.filter(|_| self.args.is_filtered()) else {
+            return Ok(Some((Tail { count: last.unwrap_or(u64::MAX), first: *first }, u64::MAX)));
+        };
+        let mut matching = Latest::of(last);
+        self.history.show_last(Tail { count: u64::MAX, first: *first }, &mut |seen| {
+            if self.args.looks_for(&seen.record()) {
+                matching.add(seen.seq());
+            }
+        })?;
+        Ok(matching.first().map(|first| (Tail { count: u64::MAX, first }, last)))
+    }
 }
 
 /// Returns how the match or file of a range is named.
@@ -141,23 +170,23 @@ fn name(range: &RangeName) -> String {
     range.source.up_to(None).to_string()
 }
 
-/// Returns the link after each entry that is printed, if links are asked for.
-fn links(
-    args: &Args,
-    range: &RangeName,
-    lines: &VecDeque<LoggedRecord>,
-    context: &Context,
-) -> Result<BTreeMap<u64, Digest>, Failure> {
-    let seq = |line: Option<&LoggedRecord>| line.and_then(|line| line.record.seq);
-    match (&range.source, seq(lines.front()), seq(lines.back())) {
-        (SourceName::Revision(Revision { match_name, branch, .. }), Some(first), Some(last))
-            if args.links =>
-        {
-            let chain = context.read_store()?.links(match_name, branch, first..=last)?;
-            Ok((first..).zip(chain).collect())
+/// Returns the entries from `seq` on with their links.
+fn chain_from<'s>(seq: u64, source: &SourceName, store: &'s StoreReader) -> Result<Entries<'s>, Failure> {
+    let SourceName::Revision(Revision { match_name, branch, seq: to }) = source else {
+        return Err(Failure::usage("a replay file has no links"));
+    };
+    let to = to.map_or_else(|| store.head(match_name, branch), Ok)?;
+    Ok(store.entries(match_name, branch, seq..=to)?)
+}
+
+/// Returns the link after an entry, which is among those that follow in the chain.
+fn link_after(seq: u64, chain: &mut Entries<'_>) -> Result<Option<Digest>, Failure> {
+    while let Some((entry, link)) = chain.next_linked().transpose()? {
+        if entry.seq == seq {
+            return Ok(Some(link));
         }
-        _ => Ok(BTreeMap::new()),
     }
+    Ok(None)
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -198,24 +227,7 @@ fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<
             return Err(Failure::usage("a replay file has no links"));
         }
     }
-    if args.last.is_none() && !args.links {
-        return print_all(args, range, viewer, context);
-    }
-    let last = usize::try_from(args.last.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
-    let mut lines = VecDeque::new();
-    look_at_last(viewer, args.tail(range), &range.source, context, &mut |seen| {
-        let line = seen.logged_record();
-        if args.looks_for(&line.record) {
-            lines.push_back(line);
-        }
-        if lines.len() > last {
-            lines.pop_front();
-        }
-    })?;
-    let (chain, source) = (links(args, range, &lines, context)?, name(range));
-    for mut line in lines {
-        line.link = line.record.seq.and_then(|seq| chain.get(&seq).copied());
-        print(&source, &line, args, &mut context.output)?;
-    }
+    let history = LongHistory::open(viewer, &range.source, context)?;
+    Printing { args, range, history }.print(context)?;
     Ok(ExitStatus::Yes)
 }

@@ -35,7 +35,10 @@ pub struct Entries<'a> {
 
 impl Entries<'_> {
     /// Returns the next entry with the link after it.
-    pub(crate) fn next_linked(&mut self) -> Option<Result<(Entry, Digest), StoreError>> {
+    ///
+    /// # Errors
+    /// As the iterator: [`StoreError::Corrupt`] where the log is damaged, and every error of reading.
+    pub fn next_linked(&mut self) -> Option<Result<(Entry, Digest), StoreError>> {
         loop {
             if let Some(linked) = self.loaded.next() {
                 return Some(Ok(linked));

@@ -29,6 +29,7 @@ mod json;
 mod links;
 mod locked;
 mod log;
+mod long_logs;
 mod matches;
 mod new;
 mod page;

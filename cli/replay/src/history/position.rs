@@ -32,7 +32,7 @@ pub struct Position {
 }
 
 /// How many entries are held at a time where a history is shown.
-const RUN: usize = 1024;
+pub(crate) const RUN: usize = 1024;
 
 /// The entries wanted at the end of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,12 +117,12 @@ impl Position {
     pub(crate) fn show_last(
         tail: Tail,
         revision: &Revision,
-        sources: &dyn Sources,
+        registry: &Registry,
+        store: &StoreReader,
+        build: Option<&Digest>,
         observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
     ) -> Result<(), ReplayError> {
-        let (store, build) = (sources.read_store()?, sources.build());
-        let (mut position, mut entries) =
-            Self::before_stored(tail, revision, sources.registry(), &store, build.as_ref(), None)?;
+        let (mut position, mut entries) = Self::before_stored(tail, revision, registry, store, build, None)?;
         loop {
             let run = entries.by_ref().take(RUN).map(|entry| entry.map(LogEntry::from));
             position.entries = run.collect::<Result<_, _>>()?;

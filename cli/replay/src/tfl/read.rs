@@ -8,7 +8,7 @@ use turnfold_core::{Digest, Outcome, Registry, Seat};
 use super::canonical::HeaderMark;
 use super::error::TflError;
 use super::file::{Closing, FENCE, FIRST_LINE, Replay, ReplayLine};
-use super::header::{self, Header, Versions};
+use super::header::{self, Header, SeenBy, Versions};
 use super::lines::{SourceLine, SourceLines, quoted};
 use super::marks::Marks;
 use crate::error::limits::HEADER_BYTES_MAX;
@@ -52,40 +52,61 @@ fn read_under(file: &str, bytes: &[u8], registry: &Registry, versions: Versions)
     first_line(&mut lines)?;
     let header = header(&mut lines, registry, versions)?;
     let mut replay = Replay { file: file.into(), header, lines: Vec::new(), closing: None };
-    let mut count = 0;
+    let mut body = Body::after(&replay.header);
     while let Some(line) = lines.next()? {
+        replay.lines.extend(body.read(&line)?);
+    }
+    replay.closing = body.closing;
+    Ok(replay)
+}
+
+/// What has been read of the lines after a header.
+pub(super) struct Body {
+    view: Option<SeenBy>,
+    /// The number of the last entry.
+    pub(super) count: u64,
+    closing: Option<Closing>,
+}
+
+impl Body {
+    pub(super) fn after(header: &Header) -> Self {
+        Self { view: header.view, count: 0, closing: None }
+    }
+
+    /// Reads the next line; the closing line is kept and not returned.
+    pub(super) fn read(&mut self, line: &SourceLine<'_>) -> Result<Option<ReplayLine>, TflError> {
         line.check_body()?;
-        if replay.closing.is_some() {
+        if self.closing.is_some() {
             return Err(line.expected(0, "the end of the file after the closing line", line.text));
         }
-        match line.text.bytes().next() {
-            None => replay.lines.push(ReplayLine::Blank),
-            Some(b'#') => {
-                replay.lines.push(ReplayLine::Comment(line.text.get(1..).unwrap_or_default().into()));
-            }
-            Some(sign @ (b'!' | b'=')) if replay.header.view.is_some() => {
+        Ok(Some(match line.text.bytes().next() {
+            None => ReplayLine::Blank,
+            Some(b'#') => ReplayLine::Comment(line.text.get(1..).unwrap_or_default().into()),
+            Some(sign @ (b'!' | b'=')) if self.view.is_some() => {
                 let what = if sign == b'!' { "attempt" } else { "closing line" };
                 return Err(line.expected(0, &format!("no {what} next to `view`"), line.text));
             }
-            Some(b'!') => replay.lines.push(ReplayLine::Attempt(attempt(&line)?)),
-            Some(b'=') => replay.closing = Some(closing(&line, count)?),
+            Some(b'!') => ReplayLine::Attempt(attempt(line)?),
+            Some(b'=') => {
+                self.closing = Some(closing(line, self.count)?);
+                return Ok(None);
+            }
             Some(b'0'..=b'9') => {
-                let entry = entry(&line, count + 1)?;
-                if let (Some(_), Some(hash)) = (replay.header.view, entry.hash) {
+                let entry = entry(line, self.count + 1)?;
+                if let (Some(_), Some(hash)) = (self.view, entry.hash) {
                     let at = line.text.len() - ShortHash::DIGITS - 1;
                     return Err(line.expected(at, "no state hash next to `view`", &hash.to_string()));
                 }
-                replay.lines.push(ReplayLine::Entry(entry));
-                count += 1;
+                self.count += 1;
+                ReplayLine::Entry(entry)
             }
             Some(_) => {
                 let kinds = "an entry `SEQ SEAT COMMAND`, an attempt `! SEAT COMMAND`, a comment `# …` \
                              or the closing line `= …`";
                 return Err(line.expected(0, kinds, line.text));
             }
-        }
+        }))
     }
-    Ok(replay)
 }
 
 fn decode<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, TflError> {

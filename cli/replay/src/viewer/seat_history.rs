@@ -1,6 +1,7 @@
 //! Histories as a viewer may know them: what is concealed has no entry and no number.
 
 pub mod follow;
+pub mod long;
 mod separate;
 mod standing;
 
@@ -16,7 +17,7 @@ use turnfold_store::NewEntry;
 use crate::error::ReplayError;
 use crate::history::Sources;
 use crate::history::entry::{LogEntry, logged};
-use crate::history::position::{Position, Tail};
+use crate::history::position::Position;
 use crate::history::record::Record;
 use crate::history::revision::{Revision, SourceName};
 use crate::history::{History, broken_setup};
@@ -355,30 +356,4 @@ pub fn seek(
             Ok((sight.viewer, sight.state()?))
         }
     }
-}
-
-/// Shows the last entries that the viewer may know of.
-///
-/// # Errors
-/// As for [`seek`].
-pub fn look_at_last(
-    viewer: Viewer,
-    tail: Tail,
-    name: &SourceName,
-    sources: &dyn Sources,
-    observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
-) -> Result<(), ReplayError> {
-    if viewer.see_all()
-        && let SourceName::Revision(revision) = name
-    {
-        return Position::show_last(tail, revision, sources, observe);
-    }
-    let sight = SeatHistory::load(viewer, name, sources)?;
-    let passed = tail.before(name, sight.head())?;
-    sight.fold(&mut |seen| {
-        if seen.seq > passed {
-            observe(seen);
-        }
-    })?;
-    Ok(())
 }

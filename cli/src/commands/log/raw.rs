@@ -8,6 +8,7 @@ use turnfold_replay::{
 };
 use turnfold_store::{Entry, IdempotencyKey};
 
+use super::latest::Latest;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, dim, plain, strong};
@@ -57,22 +58,32 @@ pub(super) fn print(
     let to = revision.seq.map_or_else(|| store.head(name, branch), Ok)?;
     let source = range.source.up_to(None).to_string();
     let tail = Tail { count: if seats.is_empty() { last } else { u64::MAX }, first: range.first };
-    let range = tail.before(&range.source, to)? + 1..=to;
-    let links = store.links(name, branch, range.clone())?;
-    let entries = store.entries(name, branch, range)?.collect::<Result<Vec<_>, _>>()?;
-    drop(store);
+    let mut first = tail.before(&range.source, to)? + 1;
     let is_of_seat = |entry: &Entry| seats.is_empty() || seats.contains(&entry.seat);
-    let stored = entries.into_iter().zip(links).filter(|(entry, _)| is_of_seat(entry));
-    let stored: Vec<_> = stored.map(|(entry, link)| StoredEntry::of(&source, entry, link)).collect();
-    let first = stored.len().saturating_sub(usize::try_from(last).unwrap_or(usize::MAX));
-    for entry in stored.iter().skip(first) {
-        context.output.show(entry, || vec![entry.line()])?;
+    if !seats.is_empty() && last < u64::MAX {
+        let mut latest = Latest::of(last);
+        for entry in store.entries(name, branch, first..=to)? {
+            let entry = entry?;
+            if is_of_seat(&entry) {
+                latest.add(entry.seq);
+            }
+        }
+        first = latest.first().unwrap_or(to + 1);
+    }
+    let mut printed = 0_u64;
+    let mut entries = store.entries(name, branch, first..=to)?;
+    while let Some((entry, link)) = entries.next_linked().transpose()? {
+        if is_of_seat(&entry) {
+            let entry = StoredEntry::of(&source, entry, link);
+            context.output.show(&entry, || vec![entry.line()])?;
+            printed += 1;
+        }
     }
     let (ruleset, version) = (&genesis.ruleset, genesis.ruleset_version);
     let not_checked = "commands and outcomes";
     let end = json!({
         "source": source,
-        "printed": stored.len() - first,
+        "printed": printed,
         "ruleset": ruleset,
         "version": version,
         "known": is_known,

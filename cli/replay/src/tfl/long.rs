@@ -1,0 +1,109 @@
+//! Replay files of any length, read one entry at a time.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use turnfold_core::Registry;
+
+use super::file::{FENCE, Replay, ReplayLine};
+use super::lines::SourceLines;
+use super::read::{Body, read_also_seen};
+use crate::error::ReplayError;
+use crate::error::input::{InputError, open};
+use crate::error::limits::{HEADER_BYTES_MAX, REPLAY};
+use crate::history::entry::LogEntry;
+use crate::history::revision::{input_name, is_page, is_standard};
+
+/// A replay file whose entries are read from disk in every pass.
+pub(crate) struct LongReplay {
+    /// The file without the lines after its header.
+    pub(crate) replay: Replay,
+    /// The number of its last entry.
+    pub(crate) head: u64,
+    file: File,
+    /// Where the first line after the header begins.
+    body_at: u64,
+}
+
+impl LongReplay {
+    /// Opens a regular file and checks each line of it. Returns `None` for other input, and for a file with an error:
+    /// reading it whole names the error.
+    pub(crate) fn open(path: &Path, registry: &Registry) -> Option<Self> {
+        if is_standard(path) || is_page(path) {
+            return None;
+        }
+        let file = open(path, REPLAY.what).ok()?;
+        if file.metadata().ok()?.len() > REPLAY.bytes_max as u64 {
+            return None;
+        }
+        let (mut lines, mut header, mut fences) = (FileLines::of(&file), String::new(), 0);
+        while fences < 2 {
+            let line = lines.next().ok()??;
+            fences += usize::from(line.strip_suffix('\n') == Some(FENCE));
+            header.push_str(line);
+            if header.len() > HEADER_BYTES_MAX.saturating_mul(2) {
+                return None;
+            }
+        }
+        let replay = read_also_seen(&input_name(path), header.as_bytes(), registry).ok()?;
+        let mut long = Self { replay, head: 0, file, body_at: header.len() as u64 };
+        long.head = long.pass(&mut |_| Ok(true)).ok()?;
+        Some(long)
+    }
+
+    /// Reads the lines after the header and passes each entry on, until `take` returns `false`. Returns the number of the
+    /// last entry that was read.
+    ///
+    /// # Errors
+    /// [`ReplayError::Input`] and [`ReplayError::File`] if the file has changed since it was opened, and the error of `take`.
+    pub(crate) fn pass(
+        &self,
+        take: &mut dyn FnMut(LogEntry) -> Result<bool, ReplayError>,
+    ) -> Result<u64, ReplayError> {
+        let Self { replay: Replay { file: name, header, .. }, file, .. } = self;
+        let unreadable = |cause| InputError::Unreadable { what: REPLAY.what, path: name.into(), cause };
+        let mut file: &File = file;
+        file.seek(SeekFrom::Start(self.body_at)).map_err(unreadable)?;
+        let mut body = Body::after(header);
+        let mut lines = FileLines::of(file);
+        lines.number = header.first_line_after() - 1;
+        loop {
+            let number = lines.number;
+            let Some(rest) = lines.next().map_err(unreadable)? else { return Ok(body.count) };
+            let Some(line) = (SourceLines { file: name, rest, number }).next()? else { continue };
+            if let Some(ReplayLine::Entry(entry)) = body.read(&line)?
+                && !take(entry)?
+            {
+                return Ok(body.count);
+            }
+        }
+    }
+}
+
+/// The lines of a file, each with its line feed.
+struct FileLines<'f> {
+    input: BufReader<&'f File>,
+    bytes: Vec<u8>,
+    /// How many lines have been read.
+    number: usize,
+}
+
+impl<'f> FileLines<'f> {
+    fn of(file: &'f File) -> Self {
+        Self { input: BufReader::new(file), bytes: Vec::new(), number: 0 }
+    }
+
+    /// Reads the next line, within the limits of replay files.
+    fn next(&mut self) -> io::Result<Option<&str>> {
+        self.bytes.clear();
+        let mut line = self.input.by_ref().take(REPLAY.line_bytes_max as u64 + 1);
+        if line.read_until(b'\n', &mut self.bytes)? == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        let is_taken = self.bytes.ends_with(b"\n") && self.number <= REPLAY.lines_max;
+        let line = str::from_utf8(&self.bytes).ok().filter(|_| is_taken);
+        line.map(Some).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+    }
+}
