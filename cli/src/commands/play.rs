@@ -1,5 +1,6 @@
 //! `turnfold play`: append commands to a match.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -9,9 +10,10 @@ use turnfold_replay::session::play::{
 };
 use turnfold_replay::{
     History, NotPlayed, Position, Record, RejectedLine, ReplayError, Revision, Roller, ScriptLine,
-    SeatHistory, Sources, Tail, Viewer, history::position::keep_snapshots, program, render::NothingPlayed,
+    SeatHistory, SourceName, Sources, Tail, Viewer, history::position::keep_snapshots, program,
+    render::NothingPlayed, viewer::seat_history::long::LongHistory,
 };
-use turnfold_store::{IdempotencyKey, NewEntries, Store, StoreReader};
+use turnfold_store::{IdempotencyKey, NewEntries, NewEntry, Store, StoreReader};
 
 use crate::clock;
 use crate::context::Context;
@@ -22,6 +24,9 @@ use crate::{files, random};
 
 /// The heading of the options that keep two writers apart.
 const SAFETY: &str = "Options for scripts and shared matches";
+
+/// The most records of a call that are held until they are printed; of a longer one they are read again.
+const RECORDS_HELD_MAX: usize = 10_000;
 
 /// The heading of the options about rolls.
 const DICE: &str = "Dice options";
@@ -120,6 +125,8 @@ struct Player<'a> {
     context: &'a Context,
     /// All that a player may know of; the host's seat need no more than the state.
     seen: Option<SeatHistory>,
+    /// What is to be recorded.
+    entries: Vec<NewEntry>,
 }
 
 impl PlayCaller for Player<'_> {
@@ -152,6 +159,12 @@ impl PlayCaller for Player<'_> {
 
     fn roller(&mut self, dice: &DicePolicy) -> Result<Roller, Failure> {
         random::roller(dice, self.args.no_auto_roll, self.args.dice.is_some())
+    }
+
+    fn take(&mut self, record: Record) -> Option<Record> {
+        // The time follows when all are accepted.
+        self.entries.extend(record.to_store(0));
+        (self.entries.len() <= RECORDS_HELD_MAX).then_some(record)
     }
 }
 
@@ -188,9 +201,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         expected: &expected,
         key: args.key.as_ref(),
     };
-    let mut player = Player { args, whole, store: &store, context: &*context, seen: None };
+    let mut player =
+        Player { args, whole, store: &store, context: &*context, seen: None, entries: Vec::new() };
     let judged = call.judge(&mut player, Some(&store), &*context)?;
-    let seen = player.seen;
+    let Player { seen, mut entries, .. } = player;
     let AcceptedCall { rules, before, records: accepted, state, .. } = match judged {
         PlayOutcome::Accepted(accepted) => accepted,
         PlayOutcome::Repeated(repeated) => return repeat(&repeated, args, context),
@@ -206,26 +220,51 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             return Err(failure(&reason, args.viewer, place));
         }
     };
-    let recorded_at_ms = if accepted.is_empty() { 0 } else { clock::now_ms()? };
-    let entries: Vec<_> = accepted.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
+    drop(lines);
+    let recorded_at_ms = if entries.is_empty() { 0 } else { clock::now_ms()? };
+    for entry in &mut entries {
+        entry.recorded_at_ms = recorded_at_ms;
+    }
+    let is_held = seen.is_some() || accepted.len() == entries.len();
     let records = match seen {
         Some(seen) => seen.play_on(&entries)?,
         None => accepted,
     };
+    let mut last = before;
     if !entries.is_empty() {
         let entries = NewEntries { entries, module: rules.module() };
         let (name, branch) = (&whole.match_name, &whole.branch);
-        let appended = store.append_judged(name, branch, before, entries, args.key.as_ref())?;
-        keep_snapshots(whole, before, appended.last, context, &store);
+        last = store.append_judged(name, branch, before, entries, args.key.as_ref())?.last;
+        keep_snapshots(whole, before, last, context, &store);
     }
     // What was acknowledged is durable: trouble with closing is a warning, and the outcomes are printed all the same.
     drop(store);
+    if !is_held {
+        return print_recorded(whole, before + 1..=last, context);
+    }
     records.iter().try_for_each(|record| context.output.record(record))?;
     if records.is_empty() {
         let nothing = NothingPlayed::in_state(state.as_ref());
         context.output.show(&nothing, || vec![nothing.line(whole, args.viewer)])?;
     }
     Ok(ExitStatus::Yes)
+}
+
+/// Prints what the host recorded, as it is read again.
+fn print_recorded(
+    line: &Revision,
+    range: RangeInclusive<u64>,
+    context: &mut Context,
+) -> Result<ExitStatus, Failure> {
+    let recorded = SourceName::Revision(line.at(*range.end()));
+    let history = LongHistory::open(Viewer::HOST, &recorded, context)?;
+    let (output, mut printed) = (&mut context.output, Ok(()));
+    history.show_last(Tail { count: u64::MAX, first: *range.start() }, &mut |seen| {
+        if printed.is_ok() {
+            printed = output.record(&seen.record());
+        }
+    })?;
+    Ok(printed.map(|()| ExitStatus::Yes)?)
 }
 
 #[cfg(feature = "serve")]

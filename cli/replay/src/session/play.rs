@@ -167,6 +167,12 @@ pub trait PlayCaller {
     fn may_give(&mut self, _line: &ScriptLine, _state: &dyn AnyState) -> Result<(), Self::Error> {
         Ok(())
     }
+
+    /// Takes note of a record that is accepted if all are, and returns it unless [`AcceptedCall::records`] is to be without
+    /// it.
+    fn take(&mut self, record: Record) -> Option<Record> {
+        Some(record)
+    }
 }
 
 /// What judging a call came to.
@@ -206,7 +212,7 @@ pub struct AcceptedCall {
     pub dice: DicePolicy,
     /// The number of the last entry in the log before them.
     pub before: u64,
-    /// What is to be recorded.
+    /// What is to be recorded, as far as the caller keeps it.
     pub records: Vec<Record>,
     /// The state after them.
     pub state: Box<dyn AnyState>,
@@ -253,17 +259,19 @@ impl PlayCall<'_> {
         }
         let roller = caller.roller(&dice)?;
         let mut session = Session::new(state, dice, roller, head + 1, Detail::new(self.viewer));
-        let mut records = Vec::new();
+        let (mut played, mut records) = (Vec::new(), Vec::new());
         if self.commands.is_empty() {
-            session.roll_due(&mut records)?;
+            session.roll_due(&mut played)?;
         }
         for (index, line) in self.commands.iter().enumerate() {
             caller.may_give(line, session.state.as_ref())?;
-            if let Err(record) = session.submit_of(line, self.alone, &mut records)? {
+            if let Err(record) = session.submit_of(line, self.alone, &mut played)? {
                 let reason = NotPlayed::rejected(&record, self.commands.len(), &*rules);
                 return Ok(PlayOutcome::Rejected { rejected: RejectedLine { index, record }, reason });
             }
+            records.extend(played.drain(..).filter_map(|record| caller.take(record)));
         }
+        records.extend(played.into_iter().filter_map(|record| caller.take(record)));
         Ok(PlayOutcome::Accepted(AcceptedCall { rules, dice, before: head, records, state: session.state }))
     }
 
