@@ -1,10 +1,11 @@
 //! The table of `BENCHMARKS.md`: everything that is measured, in one run on one machine.
 //!
 //! `cargo bench -p turnfold-bench --bench table > BENCHMARKS.md` makes it anew. After `--`, `--quick` does a tenth of the
-//! work or less, `--npm` fetches boardgame.io to run it beside, and words choose sections by their titles. Every
-//! measurement checks its results.
+//! work or less, `--npm` and `--pypi` fetch boardgame.io and `DuckDB` to compare with, and words choose sections by their
+//! titles. Every measurement checks its results.
 
 mod command_line;
+mod corpus;
 mod fleet;
 mod fold;
 mod input;
@@ -117,13 +118,14 @@ fn main() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder for stores");
     let dir = dir.path();
     print(format_args!("{HEAD}\n{}", machine::description(dir)));
-    let may_fetch = args.iter().any(|arg| arg == "--npm");
-    let sections: [(&str, &dyn Fn() -> Table); 14] = [
+    let may_fetch = |option: &str| args.iter().any(|arg| arg == option);
+    let sections: [(&str, &dyn Fn() -> Table); 15] = [
         ("fold", &|| fold::table(scale)),
         ("modules", &|| modules::table(dir, scale)),
-        ("other engines", &|| other_engines::table(dir, scale, may_fetch)),
+        ("other engines", &|| other_engines::table(dir, scale, may_fetch("--npm"))),
         ("look-ahead", &|| look_ahead::table(scale)),
         ("replay files", &|| replay::table(dir, scale)),
+        ("corpus of many matches", &|| corpus::table(dir, scale, may_fetch("--pypi"))),
         ("pages", &|| pages::table(dir, scale)),
         ("searches", &|| search::table(dir, scale)),
         ("durable appends", &|| store::appends(dir, scale)),
@@ -155,7 +157,7 @@ cargo bench -p turnfold-bench --bench table > BENCHMARKS.md
 ```
 
 on a machine that does nothing else; it takes some minutes (`-- --quick` takes one, on a tenth of the work, and \
-`-- fold` one section; `-- --npm` also fetches boardgame.io with `npm`, to run it in comparison). Absolute numbers belong to this machine and this run; compared programs ran in turns. Work of \
+`-- fold` one section; `-- --npm` and `-- --pypi` also fetch boardgame.io and DuckDB, to run them in comparison). Absolute numbers belong to this machine and this run; compared programs ran in turns. Work of \
 one thread shows the processor time of its fastest round; work that waits for a disk shows its median. Every \
 measurement checks its results: state hashes, counts of entries, answers.
 ";
