@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
@@ -19,7 +20,7 @@ pub struct Running {
     admin: String,
     agent: Agent,
     /// The lines of its log.
-    log: Receiver<String>,
+    log: Mutex<Receiver<String>>,
     /// The sandbox of a service that has one of its own.
     sandbox: Option<Sandbox>,
 }
@@ -77,7 +78,7 @@ impl Running {
         let origin = origin.trim_end().to_string();
         assert!(origin.starts_with("http://127.0.0.1:"), "{origin}");
         let config = Agent::config_builder().http_status_as_error(false).proxy(None).build();
-        Self { child, origin, admin, agent: config.into(), log, sandbox: None }
+        Self { child, origin, admin, agent: config.into(), log: Mutex::new(log), sandbox: None }
     }
 
     /// Where it is: `http://127.0.0.1:PORT`.
@@ -92,7 +93,8 @@ impl Running {
 
     /// Waits for a line of its log that contains a text.
     pub fn logged(&self, text: &str) -> String {
-        let next = || self.log.recv_timeout(Duration::from_mins(1));
+        let log = self.log.lock().unwrap();
+        let next = || log.recv_timeout(Duration::from_mins(1));
         std::iter::repeat_with(|| next().unwrap_or_else(|_| panic!("no line with {text:?} in the log")))
             .find(|line| line.contains(text))
             .unwrap()

@@ -5,6 +5,7 @@
 
 mod access;
 mod accessible;
+mod admin;
 mod analysis;
 mod bidi;
 mod board_alone;

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ops::Deref;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -27,6 +28,8 @@ pub(crate) struct App {
     pub(crate) desks: Option<Desks>,
     /// Where clients find the service, such as `https://play.example`.
     pub(crate) origin: String,
+    /// The directory of the store, unless a database holds it.
+    pub(crate) store_dir: Option<PathBuf>,
     settings: RwLock<Settings>,
 }
 
@@ -54,6 +57,7 @@ impl App {
             ids: Ids::new(u64::from_le_bytes(random)),
             desks: options.mail.clone().map(Desks::new),
             origin,
+            store_dir: options.store_dir.clone(),
             settings: RwLock::new(options.settings),
         })
     }

@@ -39,6 +39,9 @@ pub(crate) struct Held {
 pub(crate) struct Metrics {
     requests: Family<RouteStatus, Counter>,
     request_seconds: Family<Route, Histogram, fn() -> Histogram>,
+    /// All requests, and those that the service failed to answer.
+    pub(crate) all_requests: Counter,
+    pub(crate) failed_requests: Counter,
     appends: Family<OutcomeLabel, Counter>,
     append_seconds: Histogram,
     pub(crate) table_misses: Counter,
@@ -55,6 +58,8 @@ impl Default for Metrics {
         Self {
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(histogram),
+            all_requests: Counter::default(),
+            failed_requests: Counter::default(),
             appends: Family::default(),
             append_seconds: histogram(),
             table_misses: Counter::default(),
@@ -67,6 +72,10 @@ impl Metrics {
     /// Counts a request that began at some time.
     pub(crate) fn request_done(&self, route: &str, status: u16, began: Instant) {
         let route = route.to_owned();
+        self.all_requests.inc();
+        if status >= 500 {
+            self.failed_requests.inc();
+        }
         self.request_seconds
             .get_or_create(&Route { route: route.clone() })
             .observe(began.elapsed().as_secs_f64());

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 
 use turnfold_core::{Digest, DueRoll};
 
@@ -18,6 +19,8 @@ pub struct Options {
     pub origin: Option<String>,
     /// The origins of other pages that may use it.
     pub cors: Vec<String>,
+    /// The directory of the store, unless a database holds it.
+    pub store_dir: Option<PathBuf>,
     /// How many bytes of states are kept in memory.
     pub cache_bytes: u64,
     /// How many files the process may have open; each connection is one.

@@ -20,7 +20,7 @@ use crate::middleware::around;
 use crate::problem::ProblemJson;
 use crate::resources::{
     backup, branches, diff, entries, events, files, find, grants, health, join, matches, modules, pages,
-    papers, position, rulesets, seat_pages, trial,
+    papers, position, rulesets, seat_pages, status, trial,
 };
 
 /// What the description has besides its routes.
@@ -74,6 +74,7 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(seat_pages::show))
         .routes(routes!(seat_pages::submit))
         .routes(routes!(backup::backup))
+        .routes(routes!(status::status))
         .routes(routes!(health::lives))
         .routes(routes!(health::is_ready))
         .routes(routes!(health::openapi))

@@ -84,6 +84,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         listen: options.listen(),
         origin: options.origin.clone(),
         cors: options.cors.clone(),
+        store_dir: context.store_dir().ok().map(Path::to_path_buf),
         cache_bytes: options.cache_bytes(),
         files_max,
         behind_proxy: options.behind_proxy,

@@ -11,13 +11,13 @@ use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
 
 /// Presses a button of the page and returns the bytes of the file that is then saved under a name.
-fn download(browser: &Browser, button: &str, name: &str) -> Vec<u8> {
+pub(super) fn saved(browser: &Browser, button: &str, name: &str) -> Vec<u8> {
     let saved = browser.dir().join("saved");
     let behavior = json!({ "behavior": "allow", "downloadPath": saved });
     browser.command("Browser.setDownloadBehavior", &behavior);
     browser.run(&format!(
         "const button = [...document.querySelectorAll('.files button')].find((one) => one.textContent === {button:?});\n\
-         button.closest('details').open = true;\n\
+         button.closest('details')?.setAttribute('open', '');\n\
          button.click();"
     ));
     // Until it is whole it has another name; the browser only keeps its own with an empty file.
@@ -29,7 +29,7 @@ fn download(browser: &Browser, button: &str, name: &str) -> Vec<u8> {
         }
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    panic!("`{name}` is not saved: {}", browser.text(".matchtools"));
+    panic!("`{name}` is not saved: {}", browser.text("main"));
 }
 
 #[test]
@@ -46,11 +46,11 @@ fn vw_25_a_page_saves_what_the_verb_writes_for_that_seat() {
     browser.open(&format!("{}/m/secrets#t={host}", service.origin()));
     browser.wait_until(LIVE);
     let host_has =
-        [(PAGE, "secrets.html"), (REPLAY, "secrets.tfl")].map(|(what, name)| download(&browser, what, name));
+        [(PAGE, "secrets.html"), (REPLAY, "secrets.tfl")].map(|(what, name)| saved(&browser, what, name));
     join(&browser, &service, "secrets", "p2", service.origin());
     let hidden = "return [...document.querySelectorAll('.files button')].filter((one) => one.hidden).map((one) => one.textContent)";
     assert_eq!(browser.run(hidden), json!([REPLAY]), "before it is over a player has no replay file");
-    let player_has = download(&browser, PAGE, "secrets.html");
+    let player_has = saved(&browser, PAGE, "secrets.html");
     assert_eq!(complaints(&browser), Vec::<String>::new());
     drop(service);
     for (saved, line) in [

@@ -49,5 +49,7 @@ fn vw_3_the_types_of_the_scripts_of_the_service_are_right() {
             }
         }
     }
-    check_types(&tsc, &served.path().join("live.js"));
+    for page in ["live.js", "admin.js"] {
+        check_types(&tsc, &served.path().join(page));
+    }
 }

@@ -84,8 +84,12 @@ impl ListedMatch {
     /// # Errors
     /// [`ReplayError::Store`].
     pub fn read(info: MatchInfo, store: &StoreReader) -> Result<Self, ReplayError> {
-        let active_at_ms = active_at_ms(&info, store)?;
         let MatchInfo { name, genesis, head, branches } = info;
+        let mut heads = vec![(BranchName::main(), head)];
+        if branches > 1 {
+            heads = store.branches(&name)?.into_iter().map(|branch| (branch.name, branch.head)).collect();
+        }
+        let active_at_ms = active_at_ms(&name, &genesis, &heads, store)?;
         Ok(Self {
             match_name: name,
             ruleset: genesis.ruleset,
@@ -178,15 +182,19 @@ impl Serialize for WhoseTurn {
     }
 }
 
-/// Finds when a match was last played on.
-fn active_at_ms(info: &MatchInfo, store: &StoreReader) -> Result<i64, ReplayError> {
-    let mut heads = vec![(BranchName::main(), info.head)];
-    if info.branches > 1 {
-        heads = store.branches(&info.name)?.into_iter().map(|branch| (branch.name, branch.head)).collect();
-    }
-    let mut active_at_ms = info.genesis.created_at_ms;
+/// Finds when a match with these branches and heads was last played on, in milliseconds since 1970.
+///
+/// # Errors
+/// [`ReplayError::Store`].
+pub fn active_at_ms(
+    match_name: &MatchName,
+    genesis: &Genesis,
+    heads: &[(BranchName, Seq)],
+    store: &StoreReader,
+) -> Result<i64, ReplayError> {
+    let mut active_at_ms = genesis.created_at_ms;
     for (branch, head) in heads.iter().filter(|(_, head)| *head > 0) {
-        for entry in store.entries(&info.name, branch, *head..=*head)? {
+        for entry in store.entries(match_name, branch, *head..=*head)? {
             active_at_ms = active_at_ms.max(entry?.recorded_at_ms);
         }
     }

@@ -41,7 +41,8 @@ async function heard(path, options, silentMax) {
 	};
 	listen(SILENT_MAX);
 	const { body, status, statusText, headers } = await fetch(path, { ...options, signal: AbortSignal.any(signals) }).finally(() => clearTimeout(timer));
-	if (!body) return new Response(null, { status, statusText, headers });
+	// Chromium has an empty body in an answer that may have none.
+	if (!body || status === 204) return new Response(null, { status, statusText, headers });
 	listen();
 	/** @type {TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>} */ const passed = new TransformStream({
 		transform: (part, out) => (listen(), out.enqueue(part)),

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde::Serialize;
 use turnfold_core::{DicePolicy, MatchResult, Seat};
 use turnfold_replay::history::rules_of;
-use turnfold_replay::{MatchStanding, Viewer, render::WhoseTurn};
+use turnfold_replay::render::WhoseTurn;
+use turnfold_replay::render::matches::active_at_ms;
+use turnfold_replay::{MatchStanding, Viewer};
 use turnfold_store::{BranchInfo, BranchName, Genesis, MatchName};
 use utoipa::ToSchema;
 
@@ -42,6 +44,10 @@ pub(crate) struct MatchJson {
     result: Option<MatchResult>,
     /// Where rolls come from: `recorded`, `seeded` or `fair`.
     dice: &'static str,
+    /// When its last entry was recorded, on whatever branch; missing unless the host or the admin asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    active_at_ms: Option<i64>,
     /// Whose turn it is, as far as the viewer may know; missing in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<documents::TurnNow>)]
@@ -80,7 +86,11 @@ impl MatchJson {
             let head = app.store.head(match_name, &branch)?;
             (Vec::new(), head, None, MatchStanding::default(), None)
         };
-        let branches = known.into_iter().map(|(info, _)| info.name.to_string()).collect();
+        let heads: Vec<_> = known.into_iter().map(|(info, _)| (info.name, info.head)).collect();
+        let is_host = view == Viewpoint::HOST;
+        let active_at_ms =
+            is_host.then(|| active_at_ms(match_name, &genesis, &heads, &app.store)).transpose()?;
+        let branches = heads.iter().map(|(name, _)| name.to_string()).collect();
         let Genesis { ruleset, ruleset_version: version, title, .. } = genesis;
         let match_name = match_name.to_string();
         let MatchStanding { turn_number, result } = standing;
@@ -97,6 +107,7 @@ impl MatchJson {
             turn_number,
             result,
             dice,
+            active_at_ms,
             now,
         })
     }

@@ -18,5 +18,6 @@ pub(crate) mod papers;
 pub(crate) mod position;
 pub(crate) mod rulesets;
 pub(crate) mod seat_pages;
+pub(crate) mod status;
 pub(crate) mod statuses;
 pub(crate) mod trial;

@@ -51,14 +51,20 @@ const SCRIPTS: [&str; 21] = [
 ];
 
 /// The scripts of the service as one: over a slow line each file is a round trip, and one file is smaller compressed.
-static LIVE: LazyLock<String> = LazyLock::new(|| {
-    let imports = SCRIPTS.iter().flat_map(|script| script.lines());
+static LIVE: LazyLock<String> = LazyLock::new(|| as_one(&SCRIPTS));
+
+/// The scripts of the admin's page, which no player needs.
+static ADMIN: LazyLock<String> =
+    LazyLock::new(|| as_one(&[include_str!("../page/api.js"), include_str!("../page/admin.js")]));
+
+fn as_one(scripts: &[&str]) -> String {
+    let imports = scripts.iter().flat_map(|script| script.lines());
     let imports =
         imports.filter_map(|line| line.strip_prefix("import { ")?.strip_suffix(" } from \"./viewer.js\";"));
     let names: BTreeSet<&str> = imports.flat_map(|names| names.split(", ")).collect();
     let names: Vec<&str> = names.into_iter().collect();
-    format!("import {{ {} }} from \"./viewer.js\";\n{}", names.join(", "), join(&SCRIPTS))
-});
+    format!("import {{ {} }} from \"./viewer.js\";\n{}", names.join(", "), join(scripts))
+}
 
 /// A file that the document asks for.
 struct Asset {
@@ -85,6 +91,7 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         Asset::new("icon-turn.svg", SVG, include_str!("../page/icon-turn.svg")),
         script("viewer.js", &SCRIPT),
         script("live.js", &LIVE),
+        script("admin.js", &ADMIN),
     ]
 });
 
@@ -93,13 +100,23 @@ pub(crate) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new()
         .route("/", get(document))
         .route("/m/{match}", get(document))
+        .route("/admin", get(admin_document))
         .route("/assets/{file}", get(asset))
         // They are few, and asked for once.
         .layer(CompressionLayer::new().quality(CompressionLevel::Best))
 }
 
 async fn document() -> Response {
-    let mut response = typed(StatusCode::OK, HTML, DOCUMENT);
+    page(DOCUMENT)
+}
+
+async fn admin_document() -> Response {
+    static ADMIN_DOCUMENT: LazyLock<String> = LazyLock::new(|| DOCUMENT.replace("/live.js", "/admin.js"));
+    page(&ADMIN_DOCUMENT)
+}
+
+fn page(document: &'static str) -> Response {
+    let mut response = typed(StatusCode::OK, HTML, document);
     for (name, content) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::REFERRER_POLICY, "no-referrer"),

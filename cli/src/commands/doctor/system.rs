@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, access, statvfs};
+use rustix::fs::{Access, access};
 use turnfold_store::Store;
 
 use super::finding::Finding;
@@ -18,11 +18,9 @@ const SPACE_MIN: u64 = 256 * MIB;
 
 /// Compacting and migrating write a second copy of the store.
 pub(super) fn space(dir: &Path) -> Finding {
-    let free = match statvfs(dir) {
-        Ok(found) => found.f_bavail.saturating_mul(found.f_frsize),
-        Err(error) => {
-            return Finding::mend("space", format!("cannot be found out: {error}"), "look at the disk");
-        }
+    let free = match Store::free_bytes(dir) {
+        Ok(free) => free.unwrap_or(u64::MAX),
+        Err(error) => return Finding::failed("space", &error.into()),
     };
     let taken = match Store::bytes_on_disk(dir) {
         Ok(taken) => taken,
