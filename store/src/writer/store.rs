@@ -120,6 +120,23 @@ impl Store {
         Ok(())
     }
 
+    /// Returns how many bytes are free for this user where a store's directory is; `None` where the system does not answer
+    /// that without unsafe code.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] when the system cannot find out.
+    pub fn free_bytes(dir: &Path) -> Result<Option<u64>, StoreError> {
+        #[cfg(unix)]
+        {
+            let action = || format!("find the free space at `{}`", dir.display());
+            let failed = |error: rustix::io::Errno| StoreError::Io { action: action(), source: error.into() };
+            let found = rustix::fs::statvfs(dir).map_err(failed)?;
+            Ok(Some(found.f_bavail.saturating_mul(found.f_frsize)))
+        }
+        #[cfg(not(unix))]
+        Ok(None)
+    }
+
     /// Closes the store, so that its journal says that nothing is missing at its end.
     ///
     /// # Errors

@@ -59,23 +59,6 @@ impl Store {
         let failed = |source| StoreError::Io { action: format!("read `{}`", dir.display()), source };
         bytes_below(dir).map_err(failed)
     }
-
-    /// Returns how many bytes are free for this user where a store's directory is; `None` where the system does not answer
-    /// that without unsafe code.
-    ///
-    /// # Errors
-    /// [`StoreError::Io`] when the system cannot find out.
-    pub fn free_bytes(dir: &Path) -> Result<Option<u64>, StoreError> {
-        #[cfg(unix)]
-        {
-            let action = || format!("find the free space at `{}`", dir.display());
-            let failed = |error: rustix::io::Errno| StoreError::Io { action: action(), source: error.into() };
-            let found = rustix::fs::statvfs(dir).map_err(failed)?;
-            Ok(Some(found.f_bavail.saturating_mul(found.f_frsize)))
-        }
-        #[cfg(not(unix))]
-        Ok(None)
-    }
 }
 
 fn count_match(records: &Records, name: MatchName, stats: &mut StoreStats) -> Result<MatchStats, StoreError> {
