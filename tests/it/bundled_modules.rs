@@ -186,7 +186,7 @@ rules        PASS        2 entries of 1 line folded from the setup, tictactoe 1 
 authorship   NOT CHECKED the host alone says who gave which command
 proven: bytes, chain, rules; not proven: signature, consistency, cosignatures, authorship
 $ turnfold --format json import duel.bundle
-{"lines":[{"match":"duel","branch":"main","change":"new","added":2}],"modules":[{"ruleset":"tictactoe","version":1,"module":"b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e"}],"not_checked":null}
+{"file":"duel.bundle","lines":[{"match":"duel","branch":"main","change":"new","added":2}],"modules":[{"ruleset":"tictactoe","version":1,"module":"b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e"}],"not_checked":null}
 
 "#]]);
 }

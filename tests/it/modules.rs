@@ -128,8 +128,8 @@ disagrees duel@main: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreach
 ok plain@main: 0 entries state 3fe21ae87b74de08 link [LINK]
 exit 1
 $ turnfold f1 bless calm.tfl duel.tfl --accept
-unchanged calm.tfl
 failed duel.tfl: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
+1 file unchanged
 exit 2| error: 1 of 2 files could not be blessed (listed above); the others were handled as usual
 $ turnfold f1 impact calm.tfl duel.tfl
 heaps version 1: 1 of 1 log folds the same (1 entry)
