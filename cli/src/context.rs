@@ -34,7 +34,7 @@ pub(crate) struct Context {
     /// Standard output.
     pub(crate) output: Output,
     /// The whole command line, for completions and manual pages.
-    pub(crate) grammar: clap::Command,
+    pub(crate) grammar: fn() -> clap::Command,
     /// The rulesets there are.
     pub(crate) registry: Registry,
     /// Where modules lie.
@@ -48,7 +48,7 @@ impl Context {
         store: StoreAddress,
         token: Option<PathBuf>,
         output: Output,
-        grammar: clap::Command,
+        grammar: fn() -> clap::Command,
         registry: Registry,
         modules: ModuleFolders,
     ) -> Result<Self, Failure> {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::builder::styling::Styles;
 use clap::builder::{OsStringValueParser, StyledStr, TypedValueParser};
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -163,8 +164,14 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<Args, clap::Error> {
     if let Some(args) = guide_asked_for(&args) {
         return Ok(args);
     }
-    let mut grammar = grammar();
-    let matches = grammar.try_get_matches_from_mut(args)?;
+    // Writing the help of all verbs takes as long as all the rest, so that is left until it is asked for.
+    let mut grammar = named(Args::command());
+    let matches = grammar.try_get_matches_from_mut(&args).or_else(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            self::grammar().try_get_matches_from_mut(args)
+        }
+        _ => Err(error),
+    })?;
     let mut args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut grammar))?;
     if matches.value_source("store") == Some(ValueSource::DefaultValue) {
         let nearest = StoreAddress::nearest();

@@ -47,7 +47,7 @@ macro_rules! guide {
 }
 
 /// The guides in reading order. No name is that of a verb, whose help `turnfold help` prints.
-pub(crate) const GUIDES: [Guide; 12] = [
+pub(crate) const GUIDES: [Guide; 13] = [
     guide!("playing", "play", "Play, branch and compare matches at a terminal"),
     guide!("debugging", "debugging", "Find a bug, keep it fixed, run golden logs in CI"),
     guide!("analysis", "analysis", "Ask, count and tabulate many matches"),
@@ -57,6 +57,7 @@ pub(crate) const GUIDES: [Guide; 12] = [
     guide!("mail-player", "mail-player", "Take part in a match by mail"),
     guide!("serving", "serve", "Play over a network"),
     guide!("operate", "operate", "Run a service: backups, monitoring, PostgreSQL"),
+    guide!("growing", "growing", "From one process to many: PostgreSQL, standby, splitting"),
     guide!("cli", "cli", "Revisions, output, pager, exit codes, environment"),
     guide!("versions", "versions", "What stays and what may change between versions"),
     guide!("limits", "limits", "Every limit"),

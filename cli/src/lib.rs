@@ -130,8 +130,7 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
     let is_searched = global.is_store_searched;
     let output = Output::new(global.format, !global.no_pager);
     let modules = command.modules(global.modules, &global.store);
-    let mut context =
-        Context::new(global.store, global.token, output, grammar::grammar(), registry, modules)?;
+    let mut context = Context::new(global.store, global.token, output, grammar::grammar, registry, modules)?;
     context.verbose = global.verbose;
     if command.is_paged(&context.output) {
         context.output.page()?;

@@ -44,7 +44,7 @@ $ turnfold 1 log same --raw --seat p2
 2 p2 0x000102 [TIME] link [LINK] key k
 not checked: commands and outcomes; `--raw` does not ask `heaps` version 1
 $ turnfold - --format json log same:0 --raw
-{"printed":0,"ruleset":"heaps","version":1,"known":false,"not_checked":"commands and outcomes"}
+{"source":"same","printed":0,"ruleset":"heaps","version":1,"known":false,"not_checked":"commands and outcomes"}
 $ turnfold 2 verify same
 unknown_rules same: ruleset `heaps` has version 1, this build knows 2
 exit 1

@@ -188,7 +188,7 @@ fn every_guide_is_in_the_index_and_run_by_a_test() {
             assert!(tests.contains(&format!("\"docs/guide/{name}\"")), "{name} is run by no test");
         }
     }
-    assert_eq!(guides, 12);
+    assert_eq!(guides, 13);
 }
 
 #[test]

@@ -20,6 +20,11 @@ pub mod secrets;
 pub mod service;
 pub mod transcript;
 
+/// Returns `true` if long proofs run whole, as the variable `TURNFOLD_LONG` asks for, and not in their short form.
+pub fn is_long() -> bool {
+    std::env::var_os("TURNFOLD_LONG").is_some()
+}
+
 /// Reads the fixtures of a ruleset, in the order of their names.
 pub fn fixtures(ruleset: &str) -> Vec<Fixture> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures").join(ruleset);

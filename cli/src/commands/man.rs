@@ -58,7 +58,7 @@ const EXIT_STATUS: [(&str, &str); 4] = [
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     fs::create_dir_all(&args.dir).map_err(|error| Failure::file("make directory", &args.dir, &error))?;
-    let mut grammar = context.grammar.clone().disable_help_subcommand(true);
+    let mut grammar = (context.grammar)().disable_help_subcommand(true);
     grammar.build();
     let mut pages = Vec::new();
     write_pages(&grammar, &args.dir, &mut pages)

@@ -34,7 +34,7 @@ const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (39, 11)];
 fn context() -> Context {
     let output = Output::new(Format::Text, false);
     let store = StoreAddress::Dir("nowhere".into());
-    Context::new(store, None, output, grammar::grammar(), Registry::standard(), ModuleFolders::default())
+    Context::new(store, None, output, grammar::grammar, Registry::standard(), ModuleFolders::default())
         .unwrap()
 }
 

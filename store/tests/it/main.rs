@@ -27,6 +27,8 @@ mod killed;
 mod laws;
 mod modules;
 #[cfg(unix)]
+mod pooler;
+#[cfg(unix)]
 mod postgres;
 mod renames;
 mod rescue;

@@ -13,6 +13,7 @@ use turnfold_store::{BranchName, NewEntry, Store};
 
 use crate::input::{Play, fixture};
 use crate::measure::{Clock, take_turns, time};
+use crate::pooler::Pooler;
 use crate::postgres::Server;
 use crate::report::{Rate, Table, Time, count, ratio};
 use crate::service::{CONNECTIONS, SETUP, Service, append_script, wrk};
@@ -244,7 +245,7 @@ fn serve(server: &Server, dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>)
     }
     let service = Service::start_on(&dir.join("fleet-service"), &server.url("served"));
     let tokens: Vec<String> = (0..u64::from(CONNECTIONS)).map(|number| service.create(number)).collect();
-    let script = append_script(dir, &tokens);
+    let script = append_script(dir, 0, &tokens);
     let rates =
         (0..scale.disk_rounds()).map(|_| wrk(&service, &script, CONNECTIONS, scale.service_seconds()).rate());
     let rate = median(rates.collect());
@@ -255,4 +256,42 @@ fn serve(server: &Server, dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>)
         "",
         rate.at_least(SERVICE_RATE)
     ]);
+    drop(service);
+    two_services(server, dir, scale, rows);
+}
+
+/// Two services through a pooler, each with half of the connections and matches, as a proxy would send them.
+fn two_services(server: &Server, dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>) {
+    let Some(pooler) = Pooler::start(server) else {
+        rows.push(row!["two `serve`: not measured, there is no pgbouncer", "", "", "", ""]);
+        return;
+    };
+    let half = CONNECTIONS / 2;
+    let services = [0, 1].map(|number| {
+        let service = Service::start_on(&dir.join(format!("pooled-{number}")), &pooler.url("pooled"));
+        let first = number * half;
+        let tokens: Vec<String> =
+            (first..first + half).map(|number| service.create(u64::from(number))).collect();
+        (append_script(dir, count_of(first), &tokens), service)
+    });
+    let run = || {
+        thread::scope(|scope| {
+            let runs = services.each_ref().map(|(script, service)| {
+                scope.spawn(|| wrk(service, script, half, scale.service_seconds()).rate())
+            });
+            Rate(runs.into_iter().map(|run| run.join().expect("it is measured").0).sum())
+        })
+    };
+    let rate = median((0..scale.disk_rounds()).map(|_| run()).collect());
+    rows.push(row![
+        format!("two `serve` through pgbouncer in session mode: commands, {CONNECTIONS} connections"),
+        rate,
+        "",
+        "",
+        ""
+    ]);
+}
+
+fn count_of(number: u32) -> usize {
+    usize::try_from(number).expect("few matches")
 }

@@ -16,6 +16,9 @@ mod modules;
 mod other_engines;
 mod pages;
 mod peers;
+#[path = "../../../store/tests/it/pooler.rs"]
+#[expect(clippy::unwrap_used, reason = "the tests of the store fail by panicking")]
+mod pooler;
 #[path = "../../../store/tests/it/postgres.rs"]
 #[expect(
     dead_code,

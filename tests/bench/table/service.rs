@@ -118,16 +118,15 @@ impl Run {
     }
 }
 
-/// Writes a script that sends one request after another, each for the next match.
-fn write_script(path: &Path, tokens: &[String], request: &str) {
+/// Writes a script that sends one request after another, each for the next match, from the one of the first token on.
+fn write_script(path: &Path, first: usize, tokens: &[String], request: &str) {
     let mut script = String::from("local tokens = {\n");
     for token in tokens {
         writeln!(script, "  '{token}',").expect("writing to a string cannot fail");
     }
     script.push_str("}\nlocal at = 0\nfunction request()\n  at = at % #tokens + 1\n");
-    script.push_str(
-        "  local line = '/v1/matches/match-' .. string.format('%05d', at - 1) .. '/branches/main'\n",
-    );
+    let line = "  local line = '/v1/matches/match-' .. string.format('%05d', at - 1";
+    writeln!(script, "{line} + {first}) .. '/branches/main'").expect("writing to a string cannot fail");
     script.push_str("  local headers = { Authorization = 'Bearer ' .. tokens[at], ['Content-Type'] = 'application/json' }\n");
     writeln!(script, "  {request}\nend").expect("writing to a string cannot fail");
     script.push_str(
@@ -139,10 +138,10 @@ fn write_script(path: &Path, tokens: &[String], request: &str) {
 }
 
 /// Writes the script that appends.
-pub(crate) fn append_script(dir: &Path, tokens: &[String]) -> PathBuf {
-    let script = dir.join("append.lua");
+pub(crate) fn append_script(dir: &Path, first: usize, tokens: &[String]) -> PathBuf {
+    let script = dir.join(format!("append-{first}.lua"));
     let append = r#"return wrk.format('POST', line .. '/entries', headers, '{"commands":["host: tick 1"]}')"#;
-    write_script(&script, tokens, append);
+    write_script(&script, first, tokens, append);
     script
 }
 
@@ -222,8 +221,8 @@ fn table(rows: Vec<Vec<String>>) -> Table {
 fn rates(dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>) {
     let service = Service::start(&dir.join("service"));
     let tokens: Vec<String> = (0..u64::from(CONNECTIONS)).map(|number| service.create(number)).collect();
-    let (appends, views) = (append_script(dir, &tokens), dir.join("view.lua"));
-    write_script(&views, &tokens, "return wrk.format('GET', line .. '/view', headers)");
+    let (appends, views) = (append_script(dir, 0, &tokens), dir.join("view.lua"));
+    write_script(&views, 0, &tokens, "return wrk.format('GET', line .. '/view', headers)");
     let play = Play::simulate("hexcapture", &fixture("hexcapture", SETUP), 1, 100);
     let seconds = scale.service_seconds();
     for round in 0..scale.disk_rounds() {

@@ -97,6 +97,7 @@ Guides, for `turnfold help GUIDE`:
   mail-player    Take part in a match by mail
   serving        Play over a network
   operate        Run a service: backups, monitoring, PostgreSQL
+  growing        From one process to many: PostgreSQL, standby, splitting
   cli            Revisions, output, pager, exit codes, environment
   versions       What stays and what may change between versions
   limits         Every limit
@@ -195,7 +196,6 @@ Options for scripts and shared matches:
 Dice options:
       --no-auto-roll
           Do not make due rolls
-
 ...
 Example: turnfold play duel 'p1: click 0,2' 'p1: move 0,1'
 $ turnfold --version

@@ -1,0 +1,67 @@
+//! pgbouncer in front of a server of the tests.
+
+use std::fs;
+use std::os::unix::fs::chown;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use crate::postgres::{NOBODY, Server, command, is_root};
+
+/// pgbouncer in front of a server, ended when it is dropped or this process ends.
+pub(crate) struct Pooler<'a> {
+    server: &'a Server,
+    guard: Child,
+}
+
+impl<'a> Pooler<'a> {
+    /// Starts it with its socket in the server's folder, and waits until it answers.
+    #[expect(clippy::print_stderr, reason = "a skipped test says so")]
+    pub(crate) fn start(server: &'a Server) -> Option<Self> {
+        let program =
+            ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].into_iter().find(|path| fs::exists(path).unwrap());
+        let Some(program) = program else {
+            eprintln!("SKIPPED: there is no pgbouncer in /usr/sbin or /usr/bin");
+            return None;
+        };
+        let dir = server.dir.display();
+        let write = |file: &str, text: &str| {
+            let path = server.dir.join(file);
+            fs::write(&path, text).unwrap();
+            if is_root() {
+                chown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+            }
+        };
+        write("users.txt", "\"tests\" \"\"\n");
+        write(
+            "pgbouncer.ini",
+            &format!(
+                "[databases]\n* = host={dir}\n[pgbouncer]\npool_mode = session\nauth_type = trust\n\
+                 auth_file = {dir}/users.txt\nunix_socket_dir = {dir}\nlisten_port = 6432\nlogfile = {dir}/pooler.log\n"
+            ),
+        );
+        let script = format!("'{program}' -q '{dir}/pgbouncer.ini' & cat >/dev/null; kill $!; wait $!");
+        let mut guard = command("sh".as_ref());
+        let pooler =
+            Self { server, guard: guard.args(["-c", &script]).stdin(Stdio::piped()).spawn().unwrap() };
+        for _ in 0..200 {
+            if fs::exists(server.dir.join(".s.PGSQL.6432")).unwrap() {
+                return Some(pooler);
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        panic!("pgbouncer does not start: see `{dir}/pooler.log`");
+    }
+
+    /// Returns the URL of a schema through it.
+    pub(crate) fn url(&self, schema: &str) -> String {
+        self.server.url(schema).replace("/postgres?", ":6432/postgres?")
+    }
+}
+
+impl Drop for Pooler<'_> {
+    fn drop(&mut self) {
+        drop(self.guard.stdin.take());
+        let _ = self.guard.wait();
+    }
+}
