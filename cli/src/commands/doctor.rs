@@ -21,8 +21,8 @@ mod system;
 /// Find what keeps a store or a service from working well
 ///
 /// Opens the store and looks at its matches, at free space, at permissions, at the clock and at the modules; with the URL of a
-/// service, at its answers, its clock and the token. Each finding names what to do. Reads no entries: `store check` and `verify`
-/// audit those. Exits with 1 if something should be mended.
+/// service, at its answers, its clock and the token. Each finding names what to do. Of the entries it reads only the last of each
+/// branch: `store check` and `verify` audit all of them. Exits with 1 if something should be mended.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  turnfold doctor\n  turnfold doctor --store https://play.example --token admin.token"

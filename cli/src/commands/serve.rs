@@ -100,12 +100,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let mut announce = |address: SocketAddr| {
         let origin = options.origin.clone().unwrap_or_else(|| format!("http://{address}"));
         let listening = json!({ "address": address, "origin": origin, "admin_token": shown });
-        let mut told = Ok(());
+        let mut printed = Ok(());
         output.show(&listening, || {
-            told = shown.map_or(Ok(()), |token| writeln!(io::stderr(), "admin token: {token}"));
+            printed = shown.map_or(Ok(()), |token| writeln!(io::stderr(), "admin token: {token}"));
             vec![format!("http://{address}").into()]
         })?;
-        told.and_then(|()| output.flush())?;
+        printed.and_then(|()| output.flush())?;
         note_ready();
         Ok(())
     };

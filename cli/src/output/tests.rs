@@ -39,15 +39,15 @@ fn a_terminal_folds_a_line_between_its_words() {
 
 #[test]
 fn what_is_no_answer_is_asked_again_and_the_end_is_the_last_letter() {
-    let mut said = String::new();
+    let mut printed = String::new();
     let mut asked = |answers: &str| {
-        said.clear();
-        let mut say = |span: TextSpan| {
-            said.push_str(&span.text);
+        printed.clear();
+        let mut print = |span: TextSpan| {
+            printed.push_str(&span.text);
             Ok(())
         };
-        let letter = ask("sure?", &["y", "n"], "y or n\n", &mut answers.as_bytes(), &mut say).unwrap();
-        (letter, said.matches("sure?").count())
+        let letter = ask("sure?", &["y", "n"], "y or n\n", &mut answers.as_bytes(), &mut print).unwrap();
+        (letter, printed.matches("sure?").count())
     };
     assert_eq!(asked("y\n"), ("y", 1));
     assert_eq!(asked("n\ny\n"), ("n", 1));

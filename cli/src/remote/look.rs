@@ -32,7 +32,7 @@ pub(crate) fn seen_at(at: Option<u64>, viewer: Option<Viewer>) -> Vec<(&'static 
     at.into_iter().chain(viewer.map(|viewer| ("as", viewer.to_string()))).collect()
 }
 
-/// Prints what a service says of a position; where that is a list, its items are printed a line each.
+/// Prints the answer of a service about a position; where that is a list, its items are printed a line each.
 pub(crate) fn print(
     client: &Client,
     revision: &Revision,
@@ -45,7 +45,7 @@ pub(crate) fn print(
     Ok(ExitStatus::Yes)
 }
 
-/// Asks what a service says of a position.
+/// Asks a service about a position.
 pub(crate) fn ask(
     client: &Client,
     revision: &Revision,
@@ -61,7 +61,7 @@ pub(crate) fn document(reply: &Reply) -> Result<Value, Failure> {
     serde_json::from_str(&reply.body).map_err(unusable)
 }
 
-/// Says that an answer cannot be what a service answers.
+/// The failure of an answer that no service gives.
 pub(crate) fn unusable(cause: impl Display) -> Failure {
     Failure::trouble(format!("the answer is unusable: {cause}"))
 }

@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::postgres::{NOBODY, Server, command, is_root};
+use crate::postgres::{SERVER_USER, Server, command, is_root};
 
 /// pgbouncer in front of a server, ended when it is dropped or this process ends.
 pub(crate) struct Pooler<'a> {
@@ -16,7 +16,7 @@ pub(crate) struct Pooler<'a> {
 
 impl<'a> Pooler<'a> {
     /// Starts it with its socket in the server's folder, and waits until it answers.
-    #[expect(clippy::print_stderr, reason = "a skipped test says so")]
+    #[expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
     pub(crate) fn start(server: &'a Server) -> Option<Self> {
         let program =
             ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].into_iter().find(|path| fs::exists(path).unwrap());
@@ -29,7 +29,7 @@ impl<'a> Pooler<'a> {
             let path = server.dir.join(file);
             fs::write(&path, text).unwrap();
             if is_root() {
-                chown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+                chown(&path, Some(SERVER_USER), Some(SERVER_USER)).unwrap();
             }
         };
         write("users.txt", "\"tests\" \"\"\n");

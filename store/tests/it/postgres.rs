@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use turnfold_store::FleetAddress;
 
 /// Who runs the server where the tests are run by root, whom it refuses.
-pub(crate) const NOBODY: u32 = 65534;
+pub(crate) const SERVER_USER: u32 = 65534;
 
 /// A server, stopped and removed when it is dropped or the process ends.
 pub(crate) struct Server {
@@ -38,7 +38,7 @@ impl Server {
             fs::copy(file, data.join(name)).unwrap();
             fs::set_permissions(data.join(name), fs::Permissions::from_mode(0o600)).unwrap();
             if is_root() {
-                chown(data.join(name), Some(NOBODY), Some(NOBODY)).unwrap();
+                chown(data.join(name), Some(SERVER_USER), Some(SERVER_USER)).unwrap();
             }
         }
         fs::write(data.join("pg_hba.conf"), "hostssl all all all trust\n").unwrap();
@@ -79,7 +79,7 @@ impl Server {
     }
 
     /// Begins a server that follows this one, if the program that copies it is there.
-    #[expect(clippy::print_stderr, reason = "a skipped test says so")]
+    #[expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
     pub(crate) fn standby(&self) -> Option<Self> {
         if !self.programs.join("pg_basebackup").exists() {
             eprintln!("SKIPPED: there is no pg_basebackup beside initdb");
@@ -169,7 +169,7 @@ impl Server {
 fn folder() -> PathBuf {
     let dir = tempfile::Builder::new().prefix("tfpg").tempdir_in("/tmp").unwrap().keep();
     if is_root() {
-        chown(&dir, Some(NOBODY), Some(NOBODY)).unwrap();
+        chown(&dir, Some(SERVER_USER), Some(SERVER_USER)).unwrap();
     }
     dir
 }
@@ -199,7 +199,7 @@ pub(crate) fn shared() -> Option<&'static Server> {
 }
 
 /// Finds the programs of the newest server, in Debian's folders or on PATH, if tests of PostgreSQL are asked for.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+#[expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
 fn programs() -> Option<PathBuf> {
     if std::env::var_os("TURNFOLD_POSTGRES").is_none() {
         eprintln!("SKIPPED: TURNFOLD_POSTGRES=1 runs the tests of a store on PostgreSQL");
@@ -229,7 +229,7 @@ pub(crate) fn is_root() -> bool {
 pub(crate) fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
     if is_root() {
-        command.uid(NOBODY).gid(NOBODY);
+        command.uid(SERVER_USER).gid(SERVER_USER);
     }
     // The server's own messages go to its log, and it must not hold the pipe of whoever runs the tests.
     command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
