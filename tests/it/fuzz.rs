@@ -15,7 +15,7 @@ use mutation::Mutator;
 mod mutation;
 
 /// How many mutations each target is tried on, which takes it a few seconds.
-const MUTATIONS: usize = 50;
+const MUTATIONS: usize = 25;
 
 /// What the corpora may hold, so that they can be kept beside the code.
 const CORPUS_FILES_MAX: usize = 300;

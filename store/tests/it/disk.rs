@@ -40,9 +40,9 @@ fn a_store_reads_the_same_in_another_process() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_lock_that_names_a_process_long_gone_is_told_as_such() {
-    let (_parent, dir) = dir();
-    Store::open_or_create(&dir).unwrap().close().unwrap();
     let check = |content: &str, expected: Holder| {
+        let (_parent, dir) = dir();
+        Store::open_or_create(&dir).unwrap().close().unwrap();
         let mut lock = fs::File::options().write(true).truncate(true).open(dir.join("LOCK")).unwrap();
         lock.write_all(content.as_bytes()).unwrap();
         lock.lock().unwrap();
@@ -53,11 +53,14 @@ fn a_lock_that_names_a_process_long_gone_is_told_as_such() {
     };
     let mut child = Command::new("true").spawn().unwrap();
     child.wait().unwrap();
-    check(&format!("{}\n", child.id()), Holder::After(child.id()));
-    check("1\n", Holder::Process(1));
-    for unknown in ["", "\n", "me", "-1", "99999999999999"] {
-        check(unknown, Holder::Unknown);
-    }
+    // Each waits a second for the lock.
+    std::thread::scope(|scope| {
+        scope.spawn(|| check(&format!("{}\n", child.id()), Holder::After(child.id())));
+        scope.spawn(|| check("1\n", Holder::Process(1)));
+        for unknown in ["", "\n", "me", "-1", "99999999999999"] {
+            scope.spawn(move || check(unknown, Holder::Unknown));
+        }
+    });
 }
 
 #[cfg(unix)]

@@ -13,17 +13,20 @@ fn long(ruleset: &str) -> Sandbox {
 #[test]
 fn a_long_log_is_the_same_from_the_store_a_file_and_a_pipe() {
     let mut concealed = 0;
-    for ruleset in ["channel", "cycletap"] {
+    for (ruleset, asked) in [
+        ("channel", [("", ""), (":1020..1030", ""), (":1500..", "-n 1100"), ("", "--seat p1 -n 40")]),
+        (
+            "cycletap",
+            [
+                ("", ""),
+                (":..2050", "--seat p2"),
+                (":2000", "-n 3"),
+                (":..1900", "--seat p2 --grep \"p2 .*=>\" -n 600"),
+            ],
+        ),
+    ] {
         let sandbox = long(ruleset);
-        for (range, options) in [
-            ("", ""),
-            (":..2050", "--seat p2"),
-            (":1020..1030", ""),
-            (":2000", "-n 3"),
-            (":1500..", "-n 1100"),
-            ("", "--seat p1 -n 40"),
-            (":..1900", "--seat p2 --grep \"p2 .*=>\" -n 600"),
-        ] {
+        for (range, options) in asked {
             let log = |source: &str, viewer: &str| {
                 sandbox.ok(&format!("log --as {viewer} {options} {source}{range}"))
             };

@@ -97,7 +97,7 @@ fn a_journal_file_that_is_missing_short_or_empty_is_never_everything() {
     let held = packed(&at("store"));
     let segments = names(&at("store/journal"));
     assert!(segments.len() > 2, "{segments:?}");
-    for file in &segments {
+    for (place, file) in segments.iter().enumerate() {
         let bytes = fs::read(at("store/journal").join(file)).unwrap();
         let harms: [(&str, Harm<'_>); 5] = [
             ("missing", &|path| fs::remove_file(path).unwrap()),
@@ -112,36 +112,35 @@ fn a_journal_file_that_is_missing_short_or_empty_is_never_everything() {
                 fs::create_dir(path).unwrap();
             }),
         ];
-        for with_index in [true, false] {
-            for (what, harm) in harms {
-                let what = format!("{file} is {what}, index {with_index}");
-                copy_dir(&at("store"), &at("harmed"));
-                harm(&at("harmed/journal").join(file));
-                if !with_index {
-                    fs::remove_dir_all(at("harmed/sled")).unwrap();
-                }
-                match salvage(&at("harmed"), &at("new")) {
-                    Ok(saved) => {
-                        assert_ne!(saved.lost, [], "{what}");
-                        let store = Store::open(&at("new")).unwrap();
-                        assert_eq!(store.check(&mut unobserved()).unwrap().damage, [], "{what}");
-                        for (place, entries) in branches(&store) {
-                            let of =
-                                held.get(&place).or_else(|| held.get(&("m".to_owned(), place.1.clone())));
-                            let of = of.or_else(|| held.get(&(place.0.clone(), "line".to_owned())));
-                            assert!(
-                                of.is_some_and(|of| of.starts_with(&entries)) || was_deleted(&place),
-                                "{what}: {place:?}"
-                            );
-                        }
-                        store.close().unwrap();
-                        fs::remove_dir_all(at("new")).unwrap();
-                    }
-                    Err(RescueError::NothingReadable { .. }) => {}
-                    Err(error) => panic!("{what}: {error}"),
-                }
-                fs::remove_dir_all(at("harmed")).unwrap();
+        for (number, (what, harm)) in (place..).zip(harms) {
+            // Each harm with the index and without, in turn.
+            let with_index = number.is_multiple_of(2);
+            let what = format!("{file} is {what}, index {with_index}");
+            copy_dir(&at("store"), &at("harmed"));
+            harm(&at("harmed/journal").join(file));
+            if !with_index {
+                fs::remove_dir_all(at("harmed/sled")).unwrap();
             }
+            match salvage(&at("harmed"), &at("new")) {
+                Ok(saved) => {
+                    assert_ne!(saved.lost, [], "{what}");
+                    let store = Store::open(&at("new")).unwrap();
+                    assert_eq!(store.check(&mut unobserved()).unwrap().damage, [], "{what}");
+                    for (place, entries) in branches(&store) {
+                        let of = held.get(&place).or_else(|| held.get(&("m".to_owned(), place.1.clone())));
+                        let of = of.or_else(|| held.get(&(place.0.clone(), "line".to_owned())));
+                        assert!(
+                            of.is_some_and(|of| of.starts_with(&entries)) || was_deleted(&place),
+                            "{what}: {place:?}"
+                        );
+                    }
+                    store.close().unwrap();
+                    fs::remove_dir_all(at("new")).unwrap();
+                }
+                Err(RescueError::NothingReadable { .. }) => {}
+                Err(error) => panic!("{what}: {error}"),
+            }
+            fs::remove_dir_all(at("harmed")).unwrap();
         }
     }
 }
