@@ -13,14 +13,14 @@ fn every_golden_log_checks_and_is_blessed() {
     for rules in rulesets() {
         let files = replays_of(rules.name());
         assert!(!files.is_empty(), "`{}` has no replays", rules.name());
-        let mut names = String::new();
-        for file in &files {
+        let names = files.iter().map(|file| {
             let name = file.file_name().unwrap().to_str().unwrap();
             sandbox.write(name, fs::read(file).unwrap());
-            names += &format!(" {name}");
-        }
-        sandbox.ok(&format!("check{names}"));
-        let blessed = sandbox.ok(&format!("bless{names}"));
+            name
+        });
+        let names = names.collect::<Vec<_>>().join(" ");
+        sandbox.ok(&format!("check {names}"));
+        let blessed = sandbox.ok(&format!("bless {names}"));
         assert_eq!(blessed, format!("{} files unchanged\n", files.len()));
     }
 }

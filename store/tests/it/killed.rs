@@ -11,7 +11,7 @@ use crate::child::{self, SHARED, WRITERS};
 use crate::game::{genesis, labels, name};
 
 /// So many processes are killed, unless `TURNFOLD_KILLS` says another number.
-const ROUNDS: usize = 60;
+const ROUNDS: usize = 40;
 
 /// A store grows with every round, and reading it with it; so a new one is begun now and then.
 const ROUNDS_PER_STORE: usize = 20;

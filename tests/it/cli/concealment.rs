@@ -147,7 +147,7 @@ fn shown(number: usize, case: &SecretCase, secret: &[&str]) -> Vec<(String, Stri
     let mut shown = Vec::new();
     let asked = lines().enumerate().filter(|(index, _)| is_whole() || (index + number).is_multiple_of(2));
     for (index, (verb, line)) in asked {
-        for format in formats((index + number) / 2, verb, line) {
+        for format in formats(index / 2 + number, verb, line) {
             let line = filled(line, case, format, setup);
             let output = sandbox.run(&line);
             let stdout = without_times(&String::from_utf8(output.stdout).unwrap());

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{env, fs};
+use std::{env, fs, thread};
 
 use turnfold_core::registry::rulesets;
 use turnfold_core::{
@@ -179,7 +179,7 @@ fn compare_golden(native: &dyn AnyRules, module: &dyn AnyRules, text: &str) {
     }
 }
 
-/// Compares what rulesets say of themselves, and how they read setups and commands.
+/// Compares what rulesets answer about themselves, and how they read setups and commands.
 fn compare_rules(native: &dyn AnyRules, module: &dyn AnyRules, fixtures: &[Fixture]) {
     let ask = |rules: &dyn AnyRules| {
         let codes = [rules.ignored_codes(), rules.rejected_codes()];
@@ -217,26 +217,33 @@ fn compare_rules(native: &dyn AnyRules, module: &dyn AnyRules, fixtures: &[Fixtu
 
 #[test]
 fn md_4_a_module_answers_as_the_ruleset_that_is_built_in() {
-    let commands = env::var("TURNFOLD_COMMANDS").map_or(COMMANDS, |count| count.parse().unwrap());
-    for (native, module) in pairs() {
-        let name = native.name();
-        let mut fixtures = Fixture::read_all(&repository("fixtures").join(name)).unwrap();
-        fixtures.push(Fixture::example(&*native));
-        compare_rules(&*native, &*module, &fixtures);
-        let goldens = fs::read_dir(repository("replays").join(name)).into_iter().flatten();
-        let goldens: Vec<PathBuf> = goldens.map(|file| file.unwrap().path()).collect();
-        for golden in &goldens {
-            compare_golden(&*native, &*module, &fs::read_to_string(golden).unwrap());
+    thread::scope(|scope| {
+        for (native, module) in pairs() {
+            scope.spawn(move || compare(&*native, &*module));
         }
-        let setups: Vec<Vec<u8>> =
-            fixtures.iter().map(|fixture| native.read_setup(&fixture.toml).unwrap()).collect();
-        // Nearly all of the time goes into looking at states.
-        let look_every = if commands > COMMANDS { 101 } else { 9 };
-        let (mut played, mut seeds) = (0, 1..);
-        while played < commands {
-            for setup in &setups {
-                played += compare_match(&*native, &*module, setup, seeds.next().unwrap(), look_every).max(1);
-            }
+    });
+}
+
+/// Compares a ruleset with itself as a module: what they answer about themselves, its golden logs, and random play from its setups.
+fn compare(native: &dyn AnyRules, module: &dyn AnyRules) {
+    let commands = env::var("TURNFOLD_COMMANDS").map_or(COMMANDS, |count| count.parse().unwrap());
+    let name = native.name();
+    let mut fixtures = Fixture::read_all(&repository("fixtures").join(name)).unwrap();
+    fixtures.push(Fixture::example(native));
+    compare_rules(native, module, &fixtures);
+    let goldens = fs::read_dir(repository("replays").join(name)).into_iter().flatten();
+    let goldens: Vec<PathBuf> = goldens.map(|file| file.unwrap().path()).collect();
+    for golden in &goldens {
+        compare_golden(native, module, &fs::read_to_string(golden).unwrap());
+    }
+    let setups: Vec<Vec<u8>> =
+        fixtures.iter().map(|fixture| native.read_setup(&fixture.toml).unwrap()).collect();
+    // Nearly all of the time goes into looking at states.
+    let look_every = if commands > COMMANDS { 101 } else { 9 };
+    let (mut played, mut seeds) = (0, 1..);
+    while played < commands {
+        for setup in &setups {
+            played += compare_match(native, module, setup, seeds.next().unwrap(), look_every).max(1);
         }
     }
 }
