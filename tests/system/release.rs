@@ -9,6 +9,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::thread::sleep;
+use std::time::Duration;
 
 use tempfile::TempDir;
 use turnfold_tests::document::Document;
@@ -157,35 +159,78 @@ fn the_debian_package_is_installed_plays_the_tour_and_leaves_matches_when_remove
     shell("test -s /var/lib/turnfold/store/FORMAT");
 }
 
+/// A container made from the image of the release, which is removed at the end.
+struct Container(String);
+
+impl Container {
+    /// Makes a container, unless something it needs is missing.
+    fn new(test: &str) -> Option<Self> {
+        let image = released(test, "-amd64.image.tar.gz")?;
+        if env::consts::ARCH != "x86_64" || !is_installed(test, "buildah") {
+            return None;
+        }
+        let dir = TempDir::new().unwrap();
+        let unpacked = dir.path().join("image.tar");
+        let line = format!("gunzip --stdout {} > {}", image.display(), unpacked.display());
+        succeed("sh", ["-c", &line]); // some versions of buildah read no compressed archive
+        let name = succeed("buildah", ["from".into(), format!("docker-archive:{}", unpacked.display())]);
+        Some(Self(name.trim().to_owned()))
+    }
+
+    /// Returns the words that run a command in the container.
+    fn words<'a>(&'a self, command: &[&'a str]) -> Vec<&'a str> {
+        [&["run", "--isolation", "chroot", &self.0, "--"], command].concat()
+    }
+
+    /// Returns what the image says about how it is run.
+    fn config(&self) -> serde_json::Value {
+        let described: serde_json::Value =
+            serde_json::from_str(&succeed("buildah", ["inspect", &self.0])).unwrap();
+        described["Docker"]["config"].clone()
+    }
+}
+
+impl Drop for Container {
+    fn drop(&mut self) {
+        run("buildah", ["rm", &self.0]);
+    }
+}
+
 /// Runs the container image, which has the program alone, as the user that it names.
 #[test]
 fn the_image_plays_the_tour_as_a_user_that_is_not_root() {
-    let test = "the container image";
-    let Some(image) = released(test, "-amd64.image.tar.gz") else { return };
-    if env::consts::ARCH != "x86_64" || !is_installed(test, "buildah") {
-        return;
-    }
-    let dir = TempDir::new().unwrap();
-    let unpacked = dir.path().join("image.tar");
-    let line = format!("gunzip --stdout {} > {}", image.display(), unpacked.display());
-    succeed("sh", ["-c", &line]); // some versions of buildah read no compressed archive
-    let container = succeed("buildah", ["from".into(), format!("docker-archive:{}", unpacked.display())]);
-    let container = container.trim();
-    let described: serde_json::Value =
-        serde_json::from_str(&succeed("buildah", ["inspect", container])).unwrap();
-    let config = &described["Docker"]["config"];
-    let words = ["run", "--isolation", "chroot", container, "--", "/turnfold"];
-    let tour = run("buildah", words.into_iter().chain(["tour"]));
-    let made = run(
-        "buildah",
-        words.into_iter().chain(["new", "duel", "--rules", "initiative", "--dice", "recorded"]),
-    );
-    succeed("buildah", ["rm", container]);
-    require_tour(&tour);
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let Some(container) = Container::new("the container image") else { return };
+    let config = container.config();
+    let made = ["/turnfold", "new", "duel", "--rules", "initiative", "--dice", "recorded"];
+    require_tour(&run("buildah", container.words(&["/turnfold", "tour"])));
+    succeed("buildah", container.words(&made));
     assert_eq!(config["User"], "65532:65532");
     assert_eq!(config["Volumes"], serde_json::json!({ "/var/lib/turnfold": {} }));
-    assert_eq!(config["Healthcheck"]["Test"][1], "/turnfold");
+}
+
+/// Runs the image as it would run by itself, with the file of options from the Debian package, and asks for its health.
+#[test]
+fn the_image_is_healthy_while_it_serves() {
+    let Some(container) = Container::new("the health of the container image") else { return };
+    let options = workspace().join("cli/dist/serve.toml");
+    succeed("buildah", ["copy", &container.0, options.to_str().unwrap(), "/etc/turnfold/serve.toml"]);
+    let config = container.config();
+    let words = |from: &serde_json::Value| -> Vec<String> {
+        from.as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect()
+    };
+    let check = words(&config["Healthcheck"]["Test"]);
+    let check: Vec<&str> = check.iter().skip(1).map(String::as_str).collect();
+    let serve = [words(&config["Entrypoint"]), words(&config["Cmd"])].concat();
+    let serve: Vec<&str> = serve.iter().map(String::as_str).collect();
+    assert!(!run("buildah", container.words(&check)).status.success(), "healthy before it serves");
+    let mut service = Command::new("buildah").args(container.words(&serve)).spawn().unwrap();
+    let is_healthy = (0..100).any(|_| {
+        sleep(Duration::from_millis(200));
+        run("buildah", container.words(&check)).status.success()
+    });
+    service.kill().unwrap();
+    service.wait().unwrap();
+    assert!(is_healthy);
 }
 
 #[test]
