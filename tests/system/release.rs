@@ -185,7 +185,7 @@ impl Container {
         [&["run", "--isolation", "chroot", &self.0, "--"], command].concat()
     }
 
-    /// Returns what the image says about how it is run.
+    /// Returns how the image is configured.
     fn config(&self) -> serde_json::Value {
         let described: serde_json::Value =
             serde_json::from_str(&succeed("buildah", ["inspect", &self.0])).unwrap();
