@@ -138,7 +138,7 @@ fn vw_10_documents_of_limited_size_follow_one_another() {
 fn vw_11_frames_are_the_same_whatever_is_concealed() {
     let plans =
         ["", "\"tap 0,1\" \"tap 0,0\"", "back \"tap 3,3\" \"tap 0,1\" \"tap 0,1\" \"tap 0,2\" \"tap 1,1\""];
-    let told = plans.map(|plan| {
+    let shown = plans.map(|plan| {
         let sandbox = Sandbox::new();
         sandbox.ok("new ford --rules cycletap --setup fixtures/cycletap/ford.toml");
         sandbox.ok(&format!("play ford {plan} switch"));
@@ -146,14 +146,14 @@ fn vw_11_frames_are_the_same_whatever_is_concealed() {
         let text = sandbox.ok("export ford");
         ["p2", "p8", "host"].map(|viewer| document(&sight(Path::new("ford.tfl"), &text, viewer)).to_string())
     });
-    for other in &told[1..] {
-        assert_eq!((&told[0][0], &told[0][1]), (&other[0], &other[1]));
-        assert_ne!(told[0][2], other[2], "the host sees them all");
+    for other in &shown[1..] {
+        assert_eq!((&shown[0][0], &shown[0][1]), (&other[0], &other[1]));
+        assert_ne!(shown[0][2], other[2], "the host sees them all");
     }
 }
 
 #[test]
-fn vw_10_a_frame_tells_what_log_prints() {
+fn vw_10_a_frame_has_what_log_prints() {
     let sandbox = Sandbox::new();
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
     sandbox.ok("play duel --key mine \"roll 1 2 3 4\" \"p1: confirm\" \"p1: move 0,1\"");

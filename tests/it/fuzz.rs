@@ -17,7 +17,7 @@ mod mutation;
 /// How many mutations each target is tried on, which takes it a few seconds.
 const MUTATIONS: usize = 25;
 
-/// What the corpora may hold, so that they can be kept beside the code.
+/// What the corpora may hold, so that they can be kept next to the code.
 const CORPUS_FILES_MAX: usize = 300;
 const CORPUS_BYTES_MAX: u64 = 1_000_000;
 

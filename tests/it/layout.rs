@@ -28,7 +28,7 @@ const ROOMS: [&str; 13] = [
     "query.rs",
     "picture.rs",
 ];
-/// The crates, each of which may depend on those before it.
+/// The crates; each may depend on those before it.
 const CRATES: [(&str, &str); 8] = [
     ("core", "turnfold-core"),
     ("core/module", "turnfold-guest"),
@@ -43,9 +43,9 @@ const CRATES: [(&str, &str); 8] = [
 /// their own.
 const UNSAFE: [&str; 2] = ["core/module/src/lib.rs", "store/tests/files/calls.rs"];
 const SOURCE_LINES_MAX: usize = 400;
-/// Rules of specifications beside the rulesets, which rulesets carry out where they meet them.
+/// Rules of specifications next to the rulesets, which rulesets carry out where they meet them.
 const OTHER_PAGES: [&str; 2] = ["FD", "TR"];
-/// The last rule of a page whose further rules are those of verbs, not of the ruleset.
+/// The last rule of a page whose further rules belong to verbs, not to the ruleset.
 const RULESET_ENDS: [(&str, u32); 1] = [("PM", 24)];
 
 fn root() -> PathBuf {
@@ -205,7 +205,7 @@ fn float_in(code: &str) -> Option<String> {
 }
 
 #[test]
-fn floats_are_told_from_what_looks_like_them() {
+fn floats_are_distinguished_from_what_looks_like_them() {
     for float in
         ["1.0", "x = 2.;", "1e5", "3f32", "1_000.5", "x as f64", "Vec<f32>", "(0.5, 1)", "1.0.sqrt()"]
     {
@@ -321,7 +321,10 @@ fn every_rule_stands_in_the_code_and_in_a_proof() {
         let mut ids = rule_ids(&code);
         ids.retain(|(prefix, _)| !OTHER_PAGES.contains(&prefix.as_str()));
         let ruled = ruled_ids(&read(&folder.join("RULES.md")));
-        assert_eq!(ids, ruled, "the rules in the code of core/src/rules/{name} and those of its RULES.md");
+        assert_eq!(
+            ids, ruled,
+            "the rules in the code of core/src/rules/{name} and the rules of its RULES.md"
+        );
         let prefixes: BTreeSet<&String> = ruled.iter().map(|(prefix, _)| prefix).collect();
         assert_eq!(prefixes.len(), 1, "core/src/rules/{name} has rules of {prefixes:?}");
         // Ids between the ids of a ruleset belong to verbs.
@@ -373,7 +376,7 @@ fn reasons_give_the_rules_that_their_docs_name() {
                 let code = snake_case(variant);
                 let given = rules.rule_ids(&code);
                 assert_eq!(rule_ids(&given.join(" ")), doc, "the rules of `{code}` of {name}");
-                assert_eq!(given.len(), doc.len(), "the rules of `{code}` of {name} are told once each");
+                assert_eq!(given.len(), doc.len(), "the rules of `{code}` of {name} are given once each");
                 variants += 1;
             }
             doc.clear();

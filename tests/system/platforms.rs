@@ -47,7 +47,7 @@ fn skip(platform: &str, lacks: &str) {
     io::stderr().write_all(message.as_bytes()).unwrap();
 }
 
-/// Tells what is missing to build for a target, if anything.
+/// Returns what is missing to build for a target, if anything.
 fn lacks_target(triple: &str) -> Option<String> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let libraries =
@@ -57,7 +57,7 @@ fn lacks_target(triple: &str) -> Option<String> {
     (!installed).then(|| format!("the target is not installed (rustup target add {triple})"))
 }
 
-/// Tells which of some programs is missing and where it comes from.
+/// Returns which of some programs is missing and where it comes from.
 fn lacks_program(needs: &[(&str, &str)]) -> Option<String> {
     let runs =
         |program: &str| Command::new(program).arg("--version").output().is_ok_and(|it| it.status.success());

@@ -22,8 +22,8 @@ fn a_store_reads_the_same_in_another_process() {
     let (_parent, dir) = dir();
     let store = Store::open_or_create(&dir).unwrap();
     store.create_match(&name("m"), &genesis(), (1..=150).map(opaque).collect()).unwrap();
-    let told = child::run("locked", &dir);
-    assert!(told.contains(&format!("is locked by process {}", std::process::id())), "{told}");
+    let printed = child::run("locked", &dir);
+    assert!(printed.contains(&format!("is locked by process {}", std::process::id())), "{printed}");
     let error = Store::open(&dir).unwrap_err();
     assert!(matches!(error, StoreError::Locked { holder: Holder::ThisProcess, .. }), "{error}");
     store.close().unwrap();
@@ -39,7 +39,7 @@ fn a_store_reads_the_same_in_another_process() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_lock_that_names_a_process_long_gone_is_told_as_such() {
+fn the_error_about_a_lock_names_its_process_also_when_it_is_gone() {
     let check = |content: &str, expected: Holder| {
         let (_parent, dir) = dir();
         Store::open_or_create(&dir).unwrap().close().unwrap();
@@ -294,11 +294,11 @@ fn readers_see_whole_appends_while_others_write_and_pages_are_sealed() {
         }
     });
     drop(store);
-    let told = Store::open(&dir).unwrap().matches().unwrap();
-    assert!(told.iter().all(|found| found.head == APPENDS * 3));
+    let matches = Store::open(&dir).unwrap().matches().unwrap();
+    assert!(matches.iter().all(|found| found.head == APPENDS * 3));
 }
 
-/// ST-22: a handle that is about to be closed makes nobody `Locked`; one that stays open does, after a second.
+/// ST-22: a handle that is about to be closed makes no other `Locked`; one that stays open does, after a second.
 #[test]
 fn an_open_waits_for_a_lock_that_is_about_to_go() {
     let (_parent, dir) = dir();

@@ -10,7 +10,7 @@ use crate::chance::Chance;
 use crate::child::{self, SHARED, WRITERS};
 use crate::game::{genesis, labels, name};
 
-/// So many processes are killed, unless `TURNFOLD_KILLS` says another number.
+/// How many processes are killed, unless `TURNFOLD_KILLS` is another number.
 const ROUNDS: usize = 40;
 
 /// A store grows with every round, and reading it with it; so a new one is begun now and then.
@@ -29,14 +29,14 @@ fn matches() -> impl Iterator<Item = String> {
     (0..WRITERS).map(|writer| format!("w{writer}")).chain([SHARED.to_owned()])
 }
 
-/// Takes the last entry acknowledged of each match from what the child told; its last line may be cut.
+/// Takes the last entry acknowledged of each match from what the child printed; its last line may be cut.
 pub(crate) fn acknowledged<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeMap<String, u64> {
-    let told = lines.filter_map(|line| {
+    let acknowledged_lines = lines.filter_map(|line| {
         let (match_name, seq) = line.split_once("acknowledged ")?.1.split_once(' ')?;
         Some((match_name.to_owned(), seq.parse::<u64>().ok()?))
     });
     let mut last = BTreeMap::<String, u64>::new();
-    for (match_name, seq) in told {
+    for (match_name, seq) in acknowledged_lines {
         let known = last.entry(match_name).or_insert(seq);
         *known = seq.max(*known);
     }
@@ -67,7 +67,7 @@ pub(crate) fn check(dir: &Path, acknowledged: &BTreeMap<String, u64>) {
 fn kill_9_under_eight_writers_loses_nothing_acknowledged() {
     let rounds = std::env::var("TURNFOLD_KILLS").map_or(ROUNDS, |count| count.parse().unwrap());
     let mut chance = Chance::new(9);
-    let mut told = 0;
+    let mut count = 0;
     for first in (0..rounds).step_by(ROUNDS_PER_STORE) {
         let parent = tempfile::tempdir().unwrap();
         let dir = parent.path().join("store");
@@ -88,9 +88,9 @@ fn kill_9_under_eight_writers_loses_nothing_acknowledged() {
             // Without its line feed a number may be cut.
             let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
             let acknowledged = acknowledged(whole.lines());
-            told += acknowledged.len();
+            count += acknowledged.len();
             check(&dir, &acknowledged);
         }
     }
-    assert!(told > rounds, "the processes were killed before they did anything");
+    assert!(count > rounds, "the processes were killed before they did anything");
 }

@@ -23,7 +23,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Begins a server with these settings beside its own, if its programs are there.
+    /// Begins a server with these settings after its own, if its programs are there.
     pub(crate) fn start(settings: &str) -> Option<Self> {
         let server = Self::prepare(settings)?;
         server.begin();
@@ -72,7 +72,7 @@ impl Server {
         Some(server)
     }
 
-    /// Adds settings, of which the last of a name counts.
+    /// Adds settings; the last of a name counts.
     fn configure(&self, settings: &str) {
         let config = fs::OpenOptions::new().append(true).open(self.dir.join("data/postgresql.conf"));
         write!(config.unwrap(), "\n{settings}\n").unwrap();
@@ -82,7 +82,7 @@ impl Server {
     #[expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
     pub(crate) fn standby(&self) -> Option<Self> {
         if !self.programs.join("pg_basebackup").exists() {
-            eprintln!("SKIPPED: there is no pg_basebackup beside initdb");
+            eprintln!("SKIPPED: there is no pg_basebackup next to initdb");
             return None;
         }
         let dir = folder();
@@ -101,7 +101,7 @@ impl Server {
         run(&mut self.pg_ctl(&["-w", "-t", "60", "promote"]));
     }
 
-    /// Returns `psql` on this server, with input and output of nobody's.
+    /// Returns `psql` on this server, without input and output.
     pub(crate) fn psql(&self) -> Command {
         let mut psql = command(&self.programs.join("psql"));
         psql.args(["-U", "tests", "-d", "postgres", "-At", "-h"]).arg(&self.dir);
@@ -231,7 +231,7 @@ pub(crate) fn command(program: &Path) -> Command {
     if is_root() {
         command.uid(SERVER_USER).gid(SERVER_USER);
     }
-    // The server's own messages go to its log, and it must not hold the pipe of whoever runs the tests.
+    // The server's own messages go to its log, and it must not hold the pipe of the process that runs the tests.
     command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }

@@ -1,4 +1,4 @@
-//! The store on PostgreSQL beside a plain `INSERT` by `pgbench` on the same server, in turns (FL-29).
+//! The store on PostgreSQL next to a plain `INSERT` by `pgbench` on the same server, in turns (FL-29).
 //!
 //! The server is one of the bench's own, begun as the tests begin theirs; without its programs the section says so.
 
@@ -20,8 +20,8 @@ use crate::service::{CONNECTIONS, SETUP, Service, append_script, wrk};
 use crate::stores::match_name;
 use crate::{Scale, row};
 
-/// A way to append: how many clients at once, in how many processes' stores, and what it should come to beside the
-/// plain insert of so many clients.
+/// A way to append: how many clients at once, in how many processes' stores, and what it should come to next to
+/// the plain insert of as many clients.
 struct Workload {
     name: &'static str,
     clients: usize,
@@ -133,7 +133,7 @@ impl<'a> Raw<'a> {
         Some(Self { server, pgbench, script })
     }
 
-    /// Returns how many rows a second so many clients insert.
+    /// Returns how many rows a second this number of clients insert.
     fn rate(&self, clients: usize, seconds: u64) -> Rate {
         let output = Command::new(&self.pgbench)
             .args(["-n", "-M", "prepared", "-U", "tests", "postgres"])
@@ -144,9 +144,10 @@ impl<'a> Raw<'a> {
             .arg(&self.server.dir)
             .output()
             .expect("pgbench starts");
-        let told = String::from_utf8_lossy(&output.stdout).into_owned();
-        let rate = told.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());
-        Rate(rate.unwrap_or_else(|| panic!("{told}{}", String::from_utf8_lossy(&output.stderr))))
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        let rate =
+            printed.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());
+        Rate(rate.unwrap_or_else(|| panic!("{printed}{}", String::from_utf8_lossy(&output.stderr))))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The table of `BENCHMARKS.md`: everything that is measured, in one run on one machine.
 //!
-//! `cargo bench -p turnfold-bench --bench table > BENCHMARKS.md` makes it anew. After `--`, `--quick` does a tenth of the
+//! `cargo bench -p turnfold-bench --bench table > BENCHMARKS.md` makes it again. After `--`, `--quick` does a tenth of the
 //! work or less, `--npm` and `--pypi` fetch boardgame.io and `DuckDB` to compare with, and words choose sections by their
 //! titles. Every measurement checks its results.
 

@@ -1,4 +1,4 @@
-//! The service (SV-39): commands and views a second over HTTP, beside the store alone, and what it takes to keep much.
+//! The service (SV-39): commands and views a second over HTTP, next to the store alone, and what it takes to keep much.
 //!
 //! `wrk` (a Debian package) is the client; without it the section says so.
 
@@ -21,7 +21,7 @@ use crate::report::{Rate, Table};
 use crate::stores::match_name;
 use crate::{Scale, row};
 
-/// The clients, each of which has a request under way all the time, and the matches that they play.
+/// The clients, each with a request under way all the time, and the matches that they play.
 pub(crate) const CONNECTIONS: u32 = 64;
 
 /// A setup on which time passes for ever.
@@ -50,7 +50,7 @@ impl Service {
         let mut process = command.stdout(Stdio::piped()).spawn().expect("the service starts");
         let mut address = String::new();
         let stdout = process.stdout.take().expect("its output is read");
-        BufReader::new(stdout).read_line(&mut address).expect("it tells its address");
+        BufReader::new(stdout).read_line(&mut address).expect("it prints its address");
         let address = address.trim_end().trim_start_matches("http://").to_owned();
         let admin =
             fs::read_to_string(dir.join("admin.token")).expect("the token was made").trim_end().into();
@@ -101,7 +101,7 @@ impl Drop for Service {
 fn token_in(answer: &str) -> String {
     let answer: serde_json::Value = serde_json::from_str(answer).expect("the answer is JSON");
     let token = answer.get("token").and_then(serde_json::Value::as_str);
-    token.expect("it tells a token").to_owned()
+    token.expect("it answers with a token").to_owned()
 }
 
 /// What a run of `wrk` found.
@@ -152,11 +152,12 @@ pub(crate) fn wrk(service: &Service, script: &Path, connections: u32, seconds: u
         .arg(format!("http://{}", service.address))
         .output()
         .expect("wrk starts");
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    let line = told.lines().find_map(|line| line.strip_prefix("found ")).unwrap_or_else(|| panic!("{told}"));
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line =
+        printed.lines().find_map(|line| line.strip_prefix("found ")).unwrap_or_else(|| panic!("{printed}"));
     let numbers: Vec<f64> = line.split(' ').map(|word| word.parse().expect("a number")).collect();
-    let [requests, micros, p50, p99, bad] = numbers[..] else { panic!("{told}") };
-    assert!(bad == 0.0, "{bad} requests failed: {told}");
+    let [requests, micros, p50, p99, bad] = numbers[..] else { panic!("{printed}") };
+    assert!(bad == 0.0, "{bad} requests failed: {printed}");
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of requests")]
     let requests = requests as u32;
     Run { requests, seconds: micros / 1e6, p50_ms: p50 / 1e3, p99_ms: p99 / 1e3 }
@@ -284,7 +285,7 @@ fn memory(dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>) {
     ]);
 }
 
-/// Opens streams, each of which has read its beginning.
+/// Opens streams and reads the beginning of each.
 fn open_streams(service: &Service, host: &str, wanted: usize) -> Vec<TcpStream> {
     let files = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, maximum: files.maximum });

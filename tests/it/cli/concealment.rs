@@ -115,7 +115,7 @@ fn compared(case: &SecretCase) -> &'static [&'static [&'static str]] {
     if is_whole() { case.secrets } else { &case.secrets[..2] }
 }
 
-/// Returns the formats in which the output of a line is compared, or one of them: whose turn it is.
+/// Returns the formats in which the output of a line is compared: all, or in the short form the one at `turn`.
 fn formats(turn: usize, verb: &str, line: &str) -> Vec<&'static str> {
     let mut formats = if verb == "show" { vec!["text", "json", "svg"] } else { vec!["text", "json"] };
     // Marks are of pictures.
@@ -123,7 +123,8 @@ fn formats(turn: usize, verb: &str, line: &str) -> Vec<&'static str> {
     if is_whole() { formats } else { vec![formats[turn % formats.len()]] }
 }
 
-/// Makes a store of one secret and gives what each line shows the viewer, in every format of its verb. `number` is the case's.
+/// Makes a store of one secret and gives what each line shows the viewer, in the formats compared. `number` is the
+/// place of the case in [`CASES`].
 fn shown(number: usize, case: &SecretCase, secret: &[&str]) -> Vec<(String, String)> {
     let sandbox = Sandbox::new();
     let mut setup = "fixtures/cycletap/ford.toml";

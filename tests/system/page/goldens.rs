@@ -47,7 +47,7 @@ fn drawings(path: &Path, text: &str) -> Vec<String> {
 /// Makes of a picture's facts one number.
 const DIGEST: &str = "((picture) => digest(facts(picture)))";
 
-/// What a function of the page `drawn` tells of each drawing, log by log.
+/// What a function of the page `drawn` returns for each drawing, log by log.
 fn expected(browser: &Browser, drawn: &str, tell: &str) -> Value {
     browser.open(drawn);
     browser.run(&format!(
@@ -56,7 +56,7 @@ fn expected(browser: &Browser, drawn: &str, tell: &str) -> Value {
     ))
 }
 
-/// What a function tells of each position of the page that is shown.
+/// What a function returns for each position of the page that is shown.
 fn found(browser: &Browser, tell: &str) -> Value {
     browser.run(&format!("{FACTS}\n{}", STEP.replace("TELL", tell)))
 }

@@ -224,7 +224,7 @@ fn md_4_a_module_answers_as_the_ruleset_that_is_built_in() {
     });
 }
 
-/// Compares a ruleset with itself as a module: what they answer about themselves, its golden logs, and random play from its setups.
+/// Compares a ruleset with itself as a module: their descriptions, golden logs, and random play from every setup.
 fn compare(native: &dyn AnyRules, module: &dyn AnyRules) {
     let commands = env::var("TURNFOLD_COMMANDS").map_or(COMMANDS, |count| count.parse().unwrap());
     let name = native.name();

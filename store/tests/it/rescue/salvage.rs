@@ -28,24 +28,24 @@ pub(crate) fn salvage(dir: &Path, new: &Path) -> Result<Salvage, RescueError> {
     Store::salvage(dir, new, &mut unobserved())
 }
 
-/// A store on disk, closed, and what it says.
+/// A store on disk, closed, and what it contains.
 fn on_disk(dir: &Path) -> (String, Branches) {
     let store = Store::open_or_create(dir).unwrap();
     fill(&store);
-    let told = (contents(&store), branches(&store));
+    let contained = (contents(&store), branches(&store));
     store.close().unwrap();
-    told
+    contained
 }
 
 #[test]
 fn a_sound_store_is_saved_whole_and_never_opened() {
     let parent = tempfile::tempdir().unwrap();
     let at = |name: &str| parent.path().join(name);
-    let (told, _) = on_disk(&at("store"));
+    let (contained, _) = on_disk(&at("store"));
     copy_dir(&at("store"), &at("before"));
     let saved = salvage(&at("store"), &at("new")).unwrap();
     assert_eq!(saved.lost, []);
-    assert_eq!(contents(&Store::open(&at("new")).unwrap()), told);
+    assert_eq!(contents(&Store::open(&at("new")).unwrap()), contained);
     for file in ["FORMAT", "journal/head.a", "journal/head.b"] {
         assert!(
             fs::read(at("store").join(file)).unwrap() == fs::read(at("before").join(file)).unwrap(),
@@ -64,16 +64,16 @@ fn a_sound_store_is_saved_whole_and_never_opened() {
 
 /// What a salvage lists, in words.
 fn lost(salvage: &Salvage) -> Vec<String> {
-    let told = salvage.lost.iter().map(|lost| {
+    let lost = salvage.lost.iter().map(|lost| {
         let LostEntries { match_name, branch, from, to, reason } = lost;
         let names = [match_name.as_ref().map(ToString::to_string), branch.as_ref().map(ToString::to_string)];
         let names: Vec<_> = names.into_iter().flatten().collect();
         format!("{} {from:?}..{to:?}: {reason}", names.join("@"))
     });
-    told.collect()
+    lost.collect()
 }
 
-/// A store of which every few commits were packed, and what it holds.
+/// A store whose commits were packed every few, and what it holds.
 fn packed(dir: &Path) -> Branches {
     let store = Store::open_or_create_with_heads_of(dir, 4096).unwrap();
     fill(&store);
