@@ -104,8 +104,8 @@ fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {
     LINES.lines().filter_map(|line| Some((line.split_once(' ')?.0, line)))
 }
 
-/// Returns `true` where everything is compared, as in CI. Otherwise two secrets of a case are, in every second line and in
-/// one of its formats; the next case has the other lines.
+/// Returns `true` where everything is compared, as in CI. Otherwise two secrets of a case are, in every third line and in
+/// one of its formats; the next cases have the other lines.
 fn is_whole() -> bool {
     env::var_os("TURNFOLD_ALL_SECRETS").is_some()
 }
@@ -146,9 +146,9 @@ fn shown(number: usize, case: &SecretCase, secret: &[&str]) -> Vec<(String, Stri
     play("", case.after);
     sandbox.ok("export secret -o secret.tfl");
     let mut shown = Vec::new();
-    let asked = lines().enumerate().filter(|(index, _)| is_whole() || (index + number).is_multiple_of(2));
+    let asked = lines().enumerate().filter(|(index, _)| is_whole() || (index + number).is_multiple_of(3));
     for (index, (verb, line)) in asked {
-        for format in formats(index / 2 + number, verb, line) {
+        for format in formats(index / 3 + number, verb, line) {
             let line = filled(line, case, format, setup);
             let output = sandbox.run(&line);
             let stdout = without_times(&String::from_utf8(output.stdout).unwrap());

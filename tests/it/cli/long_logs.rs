@@ -1,5 +1,7 @@
 //! `turnfold log` of more entries than it holds at a time: they are read run by run, and several times for a player.
 
+use std::collections::BTreeSet;
+
 use turnfold_tests::sandbox::Sandbox;
 
 /// Makes a long match in the store and in a file.
@@ -12,7 +14,7 @@ fn long(ruleset: &str) -> Sandbox {
 
 #[test]
 fn a_long_log_is_the_same_from_the_store_a_file_and_a_pipe() {
-    let mut concealed = 0;
+    let mut is_concealed = false;
     for (ruleset, asked) in [
         ("channel", [("", ""), (":1020..1030", ""), (":1500..", "-n 1100"), ("", "--seat p1 -n 40")]),
         (
@@ -30,19 +32,23 @@ fn a_long_log_is_the_same_from_the_store_a_file_and_a_pipe() {
             let log = |source: &str, viewer: &str| {
                 sandbox.ok(&format!("log --as {viewer} {options} {source}{range}"))
             };
+            let mut counts = BTreeSet::new();
             for viewer in ["host", "p1", "p8"] {
                 let what = format!("{ruleset} {range} {options} {viewer}");
                 let file = log("long.tfl", viewer);
                 assert!(!file.is_empty(), "{what}");
                 assert_eq!(log("long", viewer), file, "{what}");
-                // What is piped in is held whole.
-                let line = format!("turnfold log --as {viewer} {options} -- -{range} < long.tfl");
-                assert_eq!(String::from_utf8(sandbox.shell(&line).stdout).unwrap(), file, "{what}");
+                counts.insert(file.lines().count());
+                if viewer == "p1" {
+                    // What is piped in is held whole.
+                    let line = format!("turnfold log --as {viewer} {options} -- -{range} < long.tfl");
+                    assert_eq!(String::from_utf8(sandbox.shell(&line).stdout).unwrap(), file, "{what}");
+                }
             }
-            concealed += log("long", "host").lines().count() - log("long", "p8").lines().count();
+            is_concealed |= counts.len() > 1;
         }
     }
-    assert!(concealed > 0, "nothing was concealed, so that nothing was proven");
+    assert!(is_concealed, "nothing was concealed, so that nothing was proven");
 }
 
 #[test]
