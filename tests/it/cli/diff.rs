@@ -172,7 +172,7 @@ exit 1
 }
 
 #[test]
-fn a_file_that_tells_something_else_is_pointed_out() {
+fn a_file_with_another_outcome_is_pointed_out() {
     let sandbox = duel();
     sandbox.ok("export duel -o duel.tfl");
     let file = sandbox.read("duel.tfl");
@@ -181,6 +181,12 @@ fn a_file_that_tells_something_else_is_pointed_out() {
     let lines = file.lines().filter(|line| !line.starts_with("= "));
     let bare: Vec<_> = lines.map(|line| line.split(" => ").next().unwrap()).collect();
     sandbox.write("bare.tfl", bare.join("\n") + "\n");
+    let outcome = "2 p1 confirm => selected unit=locust";
+    sandbox.write("outcome.tfl", sandbox.read("bare.tfl").replace("2 p1 confirm", outcome));
+    sandbox.write(
+        "hash.tfl",
+        sandbox.read("bare.tfl").replace("2 p1 confirm", "2 p1 confirm #0123456789abcdef"),
+    );
     sandbox.check(str![[r#"
 $ turnfold diff duel "other rules.tfl"
 note: other rules.tfl records another outcome for entry 2 than the current rules give; the current rules are used here; `turnfold check 'other rules.tfl'` explains
@@ -189,6 +195,14 @@ $ turnfold --format json diff duel "other rules.tfl"
 {"equal":true,"same_game":true,"parts_at":null,"only_in_a":0,"only_in_b":0,"outcomes_differ":0,"fields_differ":0,"a":{"name":"duel","entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","recorded_differs_at":null},"b":{"name":"other rules.tfl","entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","recorded_differs_at":2},"game":[],"entries":[],"state":[]}
 $ turnfold diff duel rejected.tfl
 exit 1| error: `rejected.tfl`: entry 2: rejected not_your_turn: it is the other player's impulse; correct the entry or cut the log before it
+$ turnfold diff duel rejected.tfl --as p1
+exit 1| error: `rejected.tfl`: its rules do not accept an entry; the host can see which
+$ turnfold diff duel outcome.tfl
+note: outcome.tfl records another outcome for entry 2 than the current rules give; the current rules are used here; `turnfold check outcome.tfl` explains
+duel and outcome.tfl are equal: 3 entries #8bc3cdd5a21478a4
+$ turnfold diff duel hash.tfl
+note: hash.tfl records another outcome for entry 2 than the current rules give; the current rules are used here; `turnfold check hash.tfl` explains
+duel and hash.tfl are equal: 3 entries #8bc3cdd5a21478a4
 $ turnfold diff duel bare.tfl
 duel and bare.tfl are equal: 3 entries #8bc3cdd5a21478a4
 
