@@ -1,6 +1,6 @@
 //! The fuzz targets on stable Rust: each over its corpus, its seeds and seeded mutations of both.
 //!
-//! `fuzz/README.md` says how to fuzz for longer. An input that once broke a promise lies in the corpus as `found-…`.
+//! `fuzz/README.md` has the commands to fuzz for longer. An input that once broke a promise lies in the corpus as `found-…`.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -216,7 +216,7 @@ fn floats_are_distinguished_from_what_looks_like_them() {
     {
         assert_eq!(float_in(other), None, "{other}");
     }
-    assert_eq!(code_of(r#"say("1.5 \" 2.5"); // 3.5"#), "say(); ");
+    assert_eq!(code_of(r#"print("1.5 \" 2.5"); // 3.5"#), "print(); ");
 }
 
 /// ST-20 among them: the product has no unsafe code, the store's tests stand in for calls of the C library.

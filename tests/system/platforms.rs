@@ -41,7 +41,7 @@ const BIG_ENDIAN: Platform = Platform {
 
 const WASM: &str = "wasm32-wasip1";
 
-/// Says on stderr, past the capture of tests, that a platform is passed over.
+/// Prints to stderr, past the capture of tests, that a platform is passed over.
 fn skip(platform: &str, lacks: &str) {
     let message = format!("SKIPPED: the golden logs on {platform}: {lacks}\n");
     io::stderr().write_all(message.as_bytes()).unwrap();
@@ -88,7 +88,7 @@ fn succeed(command: &mut Command) -> Output {
 /// The example of the library that checks golden logs.
 const CHECK: [&str; 2] = ["--example", "check"];
 
-/// Has a build of the library check every golden log, and requires it to say what the program under test says.
+/// Has a build of the library check every golden log, and requires it to print what the program under test prints.
 fn check_goldens(runner: &[&str], programs: &Path) {
     let check = |words: &[&OsStr]| {
         let (first, rest) = words.split_first().unwrap();

@@ -167,7 +167,7 @@ pub(crate) fn copy_dir(from: &Path, to: &Path) {
     }
 }
 
-/// ST-7, ST-15: whatever is done to the index is not the user's concern. `TURNFOLD_FLIPS` says how often each file is
+/// ST-7, ST-15: whatever is done to the index is not the user's concern. `TURNFOLD_FLIPS` is how often each file is
 /// changed; with `all` every byte is, which takes hours.
 #[test]
 fn damage_to_the_index_is_not_to_be_seen() {

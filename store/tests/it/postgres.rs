@@ -108,7 +108,7 @@ impl Server {
         psql
     }
 
-    /// Runs a statement and returns what it says.
+    /// Runs a statement and returns what it prints.
     pub(crate) fn sql(&self, statement: &str) -> String {
         let mut psql = self.psql();
         psql.args(["-c", statement]);

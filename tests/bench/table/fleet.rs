@@ -1,6 +1,6 @@
 //! The store on PostgreSQL next to a plain `INSERT` by `pgbench` on the same server, in turns (FL-29).
 //!
-//! The server is one of the bench's own, begun as the tests begin theirs; without its programs the section says so.
+//! The server is one of the bench's own, begun as the tests begin theirs; without its programs the section names them.
 
 use std::fs;
 use std::path::Path;
@@ -157,7 +157,7 @@ fn median(mut rates: Vec<Rate>) -> Rate {
     rates.get(rates.len() / 2).copied().expect("there is a round at least")
 }
 
-/// What is measured, as a table; without PostgreSQL it says so.
+/// What is measured, as a table; without PostgreSQL a line that names it.
 pub(crate) fn table(dir: &Path, scale: Scale) -> Table {
     let mut rows = Vec::new();
     let server = Server::start("");

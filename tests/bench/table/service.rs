@@ -1,6 +1,6 @@
 //! The service (SV-39): commands and views a second over HTTP, next to the store alone, and what it takes to keep much.
 //!
-//! `wrk` (a Debian package) is the client; without it the section says so.
+//! `wrk` (a Debian package) is the client; without it the section names it.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -195,7 +195,7 @@ fn store_alone(dir: &Path, play: &Play, appends: u32) -> Rate {
     Rate::of(CONNECTIONS * appends, took)
 }
 
-/// What is measured, as a table; without `wrk` it says so.
+/// What is measured, as a table; without `wrk` a line that names it.
 pub(crate) fn service(dir: &Path, scale: Scale) -> Table {
     let mut rows = Vec::new();
     if Command::new("wrk").arg("-v").output().is_err() {

@@ -1,7 +1,7 @@
 //! A small honest game that keeps every law, and dishonest ones that each break one of them.
 //!
 //! The game: two players in turn add to a total, each keeps a secret number, and the host may shake a die that is
-//! added too. `FAULT` says what is wrong with it.
+//! added too. `FAULT` is the number of its fault.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -322,7 +322,7 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
     }
 }
 
-/// Lists the laws that the toy game with this fault is seen to break, and what was said of it.
+/// Lists the laws that the toy game with this fault breaks, and the sentences of the report.
 fn broken_by<const FAULT: u8>() -> (BTreeSet<Law>, Vec<String>) {
     let fixture = |name: &str, toml: &str| Fixture { name: name.into(), toml: toml.into() };
     let fixtures = [fixture("long", "start = 0\nend = 30\n"), fixture("short", "start = 5\nend = 20\n")];
@@ -370,7 +370,7 @@ fn a_state_that_does_not_hold_all_is_caught() {
 }
 
 #[test]
-fn effects_that_are_missing_or_told_in_two_ways_are_caught() {
+fn effects_that_are_missing_or_differ_in_their_forms_are_caught() {
     check::<{ fault::SILENT }>(&[Law::AppliedHasEffects]);
     check::<{ fault::EFFECT_FORMS_DIFFER }>(&[Law::EffectForms]);
     check::<{ fault::EFFECT_VALUES_DIFFER }>(&[Law::EffectForms]);
@@ -391,9 +391,9 @@ fn a_command_accepted_out_of_order_is_caught() {
 fn a_due_roll_that_is_not_listed_is_caught() {
     check::<{ fault::LISTS_NO_ROLL }>(&[Law::Rolls]);
     let (_, sentences) = broken_by::<{ fault::LISTS_NO_ROLL }>();
-    let said = "host: no `roll` is legal while it is due: `candidates` of `host` lists none; see `due_roll`, `roll`, \
+    let expected = "host: no `roll` is legal while it is due: `candidates` of `host` lists none; see `due_roll`, `roll`, \
                 `rolled` and `candidates` of the host";
-    assert!(sentences.iter().all(|sentence| sentence.ends_with(said)), "{}", sentences.join("\n"));
+    assert!(sentences.iter().all(|sentence| sentence.ends_with(expected)), "{}", sentences.join("\n"));
 }
 
 #[test]
@@ -414,26 +414,26 @@ fn what_is_shown_and_reveals_a_concealed_field_is_caught() {
     check::<{ fault::ROLLS_SECRET_OPENLY }>(&[Law::Leaks]);
     check::<{ fault::DEALS_SECRET_IN_SETUP }>(&[Law::Leaks]);
     check::<{ fault::PRINTS_SECRET }>(&[Law::Leaks]);
-    let said = |sentences: &[String], parts: &[&str]| {
-        let is_said = |sentence: &String| parts.iter().all(|part| sentence.contains(part));
-        assert!(sentences.iter().any(is_said), "{parts:?} in:\n{}", sentences.join("\n"));
+    let require = |sentences: &[String], parts: &[&str]| {
+        let has_parts = |sentence: &String| parts.iter().all(|part| sentence.contains(part));
+        assert!(sentences.iter().any(has_parts), "{parts:?} in:\n{}", sentences.join("\n"));
     };
     let of_roll = broken_by::<{ fault::ROLLS_SECRET_OPENLY }>().1;
-    said(&of_roll, &["entry ", "p2 is shown `roll ", "learns `/secrets/0`, which its view conceals"]);
+    require(&of_roll, &["entry ", "p2 is shown `roll ", "learns `/secrets/0`, which its view conceals"]);
     let of_setup = broken_by::<{ fault::DEALS_SECRET_IN_SETUP }>().1;
-    said(&of_setup, &["the setup that p2 is shown reveals `/secrets/0`, which its view conceals"]);
+    require(&of_setup, &["the setup that p2 is shown reveals `/secrets/0`, which its view conceals"]);
     let of_effect = broken_by::<{ fault::PRINTS_SECRET }>().1;
-    said(&of_effect, &["entry 1", "p2 is shown `add ", "\"total\":", "learns `/secrets/0`"]);
+    require(&of_effect, &["entry 1", "p2 is shown `add ", "\"total\":", "learns `/secrets/0`"]);
 }
 
 #[test]
-fn secrets_that_are_not_said_or_not_there_are_caught() {
+fn secrets_that_are_not_declared_or_not_there_are_caught() {
     check::<{ fault::SAYS_NONE }>(&[Law::Leaks, Law::Secrets]);
     check::<{ fault::CONCEALS_NOTHING }>(&[Law::Secrets]);
 }
 
 #[test]
-fn an_effect_that_is_taken_back_or_that_only_who_looks_on_is_told_is_caught() {
+fn an_effect_that_is_taken_back_or_shown_to_spectators_alone_is_caught() {
     check::<{ fault::TAKES_BACK }>(&[Law::ShownStays, Law::Leaks]);
     check::<{ fault::SHOWS_GUEST_MORE }>(&[Law::Spectators, Law::Leaks]);
 }

@@ -19,7 +19,7 @@ const FACTS: &str = include_str!("facts.js");
 /// Steps from the setup to the end, and returns the facts of each position.
 const STEP: &str = "
     const press = (key) => document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
-    const picture = () => TELL(document.querySelector('.picture'));
+    const picture = () => DESCRIBE(document.querySelector('.picture'));
     press('Home');
     const found = [picture()];
     for (let count = Number(document.querySelector('[type=range]').max); count > 0; count--) {
@@ -48,17 +48,17 @@ fn drawings(path: &Path, text: &str) -> Vec<String> {
 const DIGEST: &str = "((picture) => digest(facts(picture)))";
 
 /// What a function of the page `drawn` returns for each drawing, log by log.
-fn expected(browser: &Browser, drawn: &str, tell: &str) -> Value {
+fn expected(browser: &Browser, drawn: &str, describe: &str) -> Value {
     browser.open(drawn);
     browser.run(&format!(
-        "{FACTS}\nconst of = ({{ content }}) => [...content.querySelectorAll('svg.picture')].map((one) => {tell}(one));\n\
+        "{FACTS}\nconst of = ({{ content }}) => [...content.querySelectorAll('svg.picture')].map((one) => {describe}(one));\n\
          return [...document.querySelectorAll('template')].map(of);"
     ))
 }
 
 /// What a function returns for each position of the page that is shown.
-fn found(browser: &Browser, tell: &str) -> Value {
-    browser.run(&format!("{FACTS}\n{}", STEP.replace("TELL", tell)))
+fn found(browser: &Browser, describe: &str) -> Value {
+    browser.run(&format!("{FACTS}\n{}", STEP.replace("DESCRIBE", describe)))
 }
 
 /// The short form takes every third log of each ruleset.

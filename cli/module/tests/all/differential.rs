@@ -13,7 +13,7 @@ use turnfold_core::{
 };
 use turnfold_laws::{Fixture, PlayedEntry, questions};
 
-/// How many random commands are compared where nothing else is said.
+/// How many random commands are compared, unless `TURNFOLD_COMMANDS` is another number.
 const COMMANDS: u64 = 100;
 /// How many entries a match has.
 const ENTRIES: u64 = 200;

@@ -89,7 +89,7 @@ fn packed(dir: &Path) -> Branches {
 /// What is done to a file.
 type Harm<'a> = &'a dyn Fn(&Path);
 
-/// ST-4, and what issue 32 found: whatever file of the journal is gone, emptied, cut or of holes, salvage says so.
+/// ST-4: whatever file of the journal is gone, emptied, cut or of holes, salvage reports a loss.
 #[test]
 fn a_journal_file_that_is_missing_short_or_empty_is_never_everything() {
     let parent = tempfile::tempdir().unwrap();
