@@ -22,8 +22,21 @@ pub fn binary() -> &'static Path {
     &BINARY
 }
 
+/// Makes a command that runs cargo as a shell would: `ring` and what depends on it are compiled again where the variables
+/// differ that cargo sets for a test.
+pub fn cargo() -> Command {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let is_of_test = |name: &str| {
+        name == "OUT_DIR" || name.starts_with("CARGO_MANIFEST_") || name.starts_with("CARGO_PKG_")
+    };
+    for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_of_test)) {
+        cargo.env_remove(name);
+    }
+    cargo
+}
+
 fn program(name: &str) -> PathBuf {
-    env::var_os(format!("CARGO_BIN_EXE_{name}")).expect("cargo says where the binary under test is").into()
+    env::var_os(format!("CARGO_BIN_EXE_{name}")).expect("cargo sets the path of the binary under test").into()
 }
 
 /// A temporary folder with the workspace's fixtures in it.

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-use turnfold_tests::sandbox::{binary, words, workspace};
+use turnfold_tests::sandbox::{self, binary, words, workspace};
 use turnfold_tests::service::Running;
 
 /// The program of an example and a folder to run it in.
@@ -16,8 +16,8 @@ struct Example {
     dir: TempDir,
 }
 
-/// Runs cargo in an example, beside the binary under test and with its profile, so that what both need is compiled
-/// once.
+/// Runs cargo in an example, with the profile and the target folder of the binary under test, so that what both need is
+/// compiled once.
 pub(crate) fn cargo(verb: &str, example: &str) -> String {
     let manifest: toml::Table = fs::read_to_string(workspace().join("Cargo.toml")).unwrap().parse().unwrap();
     let mut profiles = manifest["profile"].clone();
@@ -27,7 +27,7 @@ pub(crate) fn cargo(verb: &str, example: &str) -> String {
     let dir = TempDir::new().unwrap();
     let profile = dir.path().join("profile.toml");
     fs::write(&profile, toml::to_string(&dev).unwrap()).unwrap();
-    let ran = Command::new(env!("CARGO"))
+    let ran = sandbox::cargo()
         .args([verb, "--quiet", "--locked", "--target-dir"])
         .arg(target())
         .arg("--config")
@@ -245,7 +245,7 @@ fn hints_help_and_manual_pages_name_the_program_that_they_are_of() {
 #[test]
 fn a_game_in_a_crate_of_its_own_is_held_to_the_laws_and_its_golden_logs_by_its_own_tests() {
     for (example, passed) in [("nim", "test result: ok. 2 passed"), ("chess", "test result: ok. 12 passed")] {
-        let told = cargo("test", example);
-        assert!(told.contains(passed), "{example}: {told}");
+        let output = cargo("test", example);
+        assert!(output.contains(passed), "{example}: {output}");
     }
 }

@@ -14,7 +14,7 @@ use std::process::{Command, Output};
 use walkdir::WalkDir;
 
 use turnfold_tests::is_long;
-use turnfold_tests::sandbox::{binary, workspace};
+use turnfold_tests::sandbox::{binary, cargo, workspace};
 
 /// A platform that a build on this machine can be run on.
 struct Platform {
@@ -68,7 +68,7 @@ fn lacks_program(needs: &[(&str, &str)]) -> Option<String> {
 /// Builds a package once more and gives the folder of its programs.
 fn build(package: &str, triple: Option<&str>, options: &[&str]) -> PathBuf {
     let target_dir = binary().ancestors().nth(2).unwrap();
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = cargo();
     cargo.current_dir(workspace()).args(["build", "--quiet", "--locked", "--package", package]).args(options);
     cargo.arg("--target-dir").arg(target_dir);
     if let Some(triple) = triple {
@@ -130,6 +130,12 @@ fn expected_lines(root: &str) -> (Vec<String>, String) {
 
 #[test]
 fn a_release_build_folds_every_golden_log_to_the_same_hashes() {
+    if !is_long() {
+        return skip(
+            "a release build",
+            "it takes minutes; set TURNFOLD_LONG=1 (the build under test optimizes the rules, too)",
+        );
+    }
     let (names, expected) = expected_lines("replays/");
     let program = build("turnfold-portable", None, &["--release"]).join("turnfold-portable");
     let output = succeed(Command::new(program).args(&names).current_dir(workspace()));

@@ -5,7 +5,7 @@ use turnfold_core::trust::{KeyKind, PrivateKey};
 use super::go::ask;
 use super::tampered_bundles::Edited;
 use super::vectors::seed;
-use super::world::{audit, duel, expect, failing, key, row, says, with_key};
+use super::world::{audit, duel, expect, failing, key, refuses, row, with_key};
 use turnfold_tests::sandbox::Sandbox;
 
 /// A bundle of `duel`, signed, as a file and taken apart.
@@ -38,9 +38,9 @@ fn an_honest_bundle_passes_what_can_be_checked() {
     let results: Vec<_> = rows.iter().map(|(_, row)| row.result.as_str()).collect();
     let expected = ["pass", "pass", "pass", "pass", "not_checked", "not_checked", "pass", "not_checked"];
     assert_eq!(results, expected, "{rows:?}");
-    // What no row can say comes below them on request (TR-30).
-    let told = String::from_utf8(sandbox.run("-v audit duel.bundle").stderr).unwrap();
-    assert!(told.contains("no row can say who sat at the keyboard"), "{told}");
+    // What no row shows comes below them on request (TR-30).
+    let stderr = String::from_utf8(sandbox.run("-v audit duel.bundle").stderr).unwrap();
+    assert!(stderr.contains("no row can say who sat at the keyboard"), "{stderr}");
     // TR-28: there is no desk.
     assert_eq!(rows[7].1.reason, "the host alone says who gave which command");
     assert!(rows[5].1.reason.contains("values came from outside; range and count only"), "{rows:?}");
@@ -52,12 +52,13 @@ fn an_honest_bundle_passes_what_can_be_checked() {
     sandbox.write("main.bundle", main.text());
     let vkey = sandbox.ok("key show ann.key duel");
     assert!(
-        ask("bundle", vkey.trim_end(), &sandbox.path("main.bundle"), &[]).is_none_or(|said| said.is_ok())
+        ask("bundle", vkey.trim_end(), &sandbox.path("main.bundle"), &[]).is_none_or(|answer| answer.is_ok())
     );
     main.lines[0].records[2].push(0);
     sandbox.write("main.bundle", main.text());
     assert!(
-        ask("bundle", vkey.trim_end(), &sandbox.path("main.bundle"), &[]).is_none_or(|said| said.is_err())
+        ask("bundle", vkey.trim_end(), &sandbox.path("main.bundle"), &[])
+            .is_none_or(|answer| answer.is_err())
     );
 }
 
@@ -134,7 +135,7 @@ fn tr_23_checkpoints_of_something_else_do_not_count() {
     // Of another host, whose name is not that of a log of the policy.
     let bob = PrivateKey::of_seed("games.example/bob".parse().unwrap(), KeyKind::Signer, &seed(7));
     check(&sandbox, "another host", &honest.clone().signed(&bob), ("pass", "@"), "not_checked");
-    // Of another branch: it would say that `flank` is `main`.
+    // Of another branch: `flank` would pass for `main`.
     let mut other = honest.clone();
     other.notes = vec![honest.checkpoint(flank, &own).to_string()];
     check(&sandbox, "another branch", &other, ("pass", "@"), "not_checked");
@@ -143,7 +144,7 @@ fn tr_23_checkpoints_of_something_else_do_not_count() {
     let elsewhere = honest.clone().with_genesis(|genesis| genesis.match_id = [9; 16]);
     other.notes = vec![elsewhere.checkpoint(main, &own).to_string()];
     check(&sandbox, "another match", &other, ("pass", "@"), "not_checked");
-    // A signature line that says that it is of a known key, and is not.
+    // A signature line with the name of a known key over another text.
     let mut wrong = honest.clone();
     let signature = honest.checkpoint(main, &own).to_string();
     let (_, line) = signature.split_once("\n\n").unwrap();
@@ -235,6 +236,11 @@ fn tr_25_the_quorum_is_that_of_the_policy() {
     twice.notes[0] = [&lines[..6], &[other.to_string()]].concat().join("\n") + "\n";
     sandbox.write("twice.bundle", twice.text());
     quorum_is("twice.bundle --policy quorum", "fail", "has not cosigned");
+    // Of witnesses at different times, the earliest and the latest are named.
+    let early = turnfold_core::trust::SignatureLine::cosign(&key(&sandbox, "w2.key"), &text_of(&lines), 5);
+    twice.notes[0] = [&lines[..], &[early.to_string()]].concat().join("\n") + "\n";
+    sandbox.write("twice.bundle", twice.text());
+    quorum_is("twice.bundle --policy quorum", "pass", "between 1970-01-01T00:00:05Z and 20");
     // A known witness's wrong signature.
     let wrong = turnfold_core::trust::SignatureLine::cosign(&key(&sandbox, "w2.key"), "another\n", 5);
     twice.notes[0] = [&lines[..], &[wrong.to_string()]].concat().join("\n") + "\n";
@@ -273,7 +279,7 @@ fn tr_26_seeded_rolls_are_computed_again_in_a_row_of_their_own() {
     assert_eq!(result("dice").at, "dice@main:1");
     assert!(result("dice").reason.contains("the seeded dice give"), "{rows:?}");
     assert_eq!([result("rules").result, result("chain").result, result("signature").result], ["pass"; 3]);
-    // A value that no die has is against the rules, whoever rolled.
+    // A value that no die has is against the rules, no matter who rolled.
     let outside = edited.with_entry(0, 1, |entry| entry.command[2] = 40);
     sandbox.write("outside.bundle", outside.relinked().signed(&key).text());
     assert_eq!(row(&sandbox, "outside.bundle --policy policy", "rules").at, "dice@main:1");
@@ -312,16 +318,16 @@ fn tr_29_what_is_no_bundle_and_an_unusable_policy_are_no_answers() {
         [("empty", String::new()), ("text", "hello\n".into()), ("title", "turnfold bundle 2\n".into())]
     {
         sandbox.write(name, content);
-        says(&sandbox, 2, &format!("audit {name}"), "is no bundle");
+        refuses(&sandbox, 2, &format!("audit {name}"), "is no bundle");
     }
-    says(&sandbox, 2, "audit none", "none");
+    refuses(&sandbox, 2, "audit none", "none");
     sandbox.write("two", "quorum none\nquorum none\n");
-    says(&sandbox, 2, "audit duel.bundle --policy two", "policy `two`: line 2: ");
-    says(&sandbox, 2, "audit duel.bundle --held policy", "`policy`: expected");
-    says(&sandbox, 2, "audit duel.bundle --require chains", "expected a row of an audit");
+    refuses(&sandbox, 2, "audit duel.bundle --policy two", "policy `two`: line 2: ");
+    refuses(&sandbox, 2, "audit duel.bundle --held policy", "`policy`: expected");
+    refuses(&sandbox, 2, "audit duel.bundle --require chains", "expected a row of an audit");
     failing(&sandbox, 3, "--store none audit");
     // A proof that proves nothing is none.
     sandbox.ok("prove duel:1 --key ann.key -o proof");
     sandbox.write("proof", sandbox.read("proof").replace("index 1", "index 2"));
-    says(&sandbox, 2, "audit duel.bundle --held proof", "does not lead to");
+    refuses(&sandbox, 2, "audit duel.bundle --held proof", "does not lead to");
 }

@@ -7,7 +7,7 @@ use turnfold_replay::audit::{RowResult, malformed};
 use turnfold_replay::bundle::BundleFile;
 
 use super::tampered_bundles::Edited;
-use super::world::{audit, duel, says, with_key};
+use super::world::{audit, duel, refuses, with_key};
 use turnfold_tests::sandbox::{Sandbox, without_links};
 
 /// Requires a file to be refused by its form, and every later row not to be checked.
@@ -49,7 +49,7 @@ fn tr_21_a_bundle_with_any_byte_changed_is_in_disorder() {
     assert!(
         !ok && rows[0].1.result == "fail" && rows[1..].iter().all(|(_, row)| row.result == "not_checked")
     );
-    says(&sandbox, 2, "--store other import broken.bundle", "nothing was imported");
+    refuses(&sandbox, 2, "--store other import broken.bundle", "nothing was imported");
     assert!(!sandbox.path("other").exists());
 }
 
@@ -119,10 +119,10 @@ fn tr_20a_a_bundle_keeps_identity_in_another_store() {
     let sandbox = duel();
     sandbox.ok(r#"play duel@flank "p2: cycle" --key k"#);
     sandbox.ok("bundle duel -o duel.bundle");
-    let said = sandbox.ok("--store other import duel.bundle");
+    let output = sandbox.ok("--store other import duel.bundle");
     let expected = "duel@main: imported, 4 entries\nduel@edge: imported, 0 entries after main:3\n\
                     duel@flank: imported, 2 entries after main:2\n";
-    assert_eq!(said, expected);
+    assert_eq!(output, expected);
     sandbox.ok("--store other verify");
     sandbox.ok("--store other store check");
     // Ids, times, keys and links are the same, so the bundle is too; and what was signed there is good here.
@@ -146,9 +146,9 @@ fn tr_20a_two_who_trust_each_other_go_on_with_one_match() {
     sandbox.ok(r#"--store bob play duel "p2: cycle""#);
     sandbox.ok("--store bob branch duel:6 late");
     sandbox.ok("--store bob bundle duel -o back.bundle");
-    let said = sandbox.ok("import back.bundle");
-    assert!(said.contains("duel@main: 3 entries added after entry 4\n"), "{said}");
-    assert!(said.contains("duel@late: imported, 0 entries after main:6\n"), "{said}");
+    let output = sandbox.ok("import back.bundle");
+    assert!(output.contains("duel@main: 3 entries added after entry 4\n"), "{output}");
+    assert!(output.contains("duel@late: imported, 0 entries after main:6\n"), "{output}");
     sandbox.ok("verify");
     let heads = |store: &str| sandbox.ok(&format!("--store {store} branches duel"));
     assert_eq!(heads(".turnfold"), heads("bob"));
@@ -158,18 +158,18 @@ fn tr_20a_two_who_trust_each_other_go_on_with_one_match() {
     sandbox.ok(r#"--store bob play duel "p2: confirm""#);
     sandbox.ok("--store bob bundle duel --force -o back.bundle");
     let before = without_links(&sandbox.ok("branches duel"));
-    says(
+    refuses(
         &sandbox,
         1,
         "import back.bundle",
         "`duel@main` parts from the stored line at entry 8; `--branch NAME`",
     );
     assert_eq!(without_links(&sandbox.ok("branches duel")), before);
-    says(&sandbox, 1, "import back.bundle --branch late", "has a branch `late`");
-    let said = sandbox.ok("import back.bundle --branch theirs");
-    assert!(said.contains("duel@theirs: imported, 1 entry after main:7"), "{said}");
+    refuses(&sandbox, 1, "import back.bundle --branch late", "has a branch `late`");
+    let output = sandbox.ok("import back.bundle --branch theirs");
+    assert!(output.contains("duel@theirs: imported, 1 entry after main:7"), "{output}");
     sandbox.ok("verify");
-    says(&sandbox, 1, "import duel.bundle --branch more", "no line parts");
+    refuses(&sandbox, 1, "import duel.bundle --branch more", "no line parts");
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn tr_20a_a_branch_that_begins_elsewhere_does_not_go_on() {
     sandbox.ok(r#"--store bob play duel@flank "p2: cycle" "p2: cycle""#);
     sandbox.ok("--store bob bundle duel -o back.bundle");
     let elsewhere = "`duel@flank` begins after entry 3 in the bundle and elsewhere in the store";
-    says(&sandbox, 1, "import back.bundle --branch theirs", elsewhere);
+    refuses(&sandbox, 1, "import back.bundle --branch theirs", elsewhere);
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn tr_20a_a_store_whose_creation_was_cut_short_takes_a_bundle_as_it_takes_a_new_
     // Nothing is written into a folder of something else.
     fs::create_dir(sandbox.path("letters")).unwrap();
     sandbox.write("letters/mum.txt", "");
-    says(&sandbox, 3, "--store letters import duel.bundle", "`letters` is not a turnfold store");
+    refuses(&sandbox, 3, "--store letters import duel.bundle", "`letters` is not a turnfold store");
     assert_eq!(fs::read_dir(sandbox.path("letters")).unwrap().count(), 1);
 }
 
@@ -209,9 +209,9 @@ fn tr_20a_names_are_those_of_this_store() {
     sandbox.ok("bundle duel -o duel.bundle");
     sandbox.ok("rename duel final");
     assert!(sandbox.ok("import duel.bundle").contains("final@main: already up to date"));
-    says(&sandbox, 2, "import duel.bundle --name other", "has this match as `final`");
+    refuses(&sandbox, 2, "import duel.bundle --name other", "has this match as `final`");
     sandbox.ok("--store other new duel --rules initiative");
-    says(
+    refuses(
         &sandbox,
         1,
         "--store other import duel.bundle",
@@ -232,19 +232,19 @@ fn tr_20a_nothing_is_imported_that_is_wrong() {
         honest.clone().with_entry(0, 3, |entry| entry.seat = turnfold_core::Seat::P2).relinked();
     for (edited, why) in [(changed, "chain: duel:4: "), (against_rules, "rules: duel:3: ")] {
         sandbox.write("wrong.bundle", edited.text());
-        says(&sandbox, 1, "--store other import wrong.bundle", why);
+        refuses(&sandbox, 1, "--store other import wrong.bundle", why);
         assert!(!sandbox.path("other").exists());
     }
     // What this build cannot fold is imported as it is.
     let later = honest.clone().with_genesis(|genesis| genesis.ruleset_version = 99).relinked();
     sandbox.write("later.bundle", later.text());
-    let said = sandbox.ok("--store other import later.bundle");
-    assert!(said.contains("not checked rules: duel: this build has version 1"), "{said}");
+    let output = sandbox.ok("--store other import later.bundle");
+    assert!(output.contains("not checked rules: duel: this build has version 1"), "{output}");
     // The same id with another setup.
     let other = honest.with_genesis(|genesis| genesis.title = "another".into()).relinked();
     sandbox.write("wrong.bundle", other.text());
-    says(&sandbox, 1, "import wrong.bundle", "has the same id and another setup");
-    says(&sandbox, 2, "import duel.tfl --branch x", "for bundles");
+    refuses(&sandbox, 1, "import wrong.bundle", "has the same id and another setup");
+    refuses(&sandbox, 2, "import duel.tfl --branch x", "for bundles");
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn tr_20_a_seats_bundle_leaves_out_what_it_may_not_know() {
     for place in [1, 6] {
         assert!(rows[place].1.reason.contains("records are left out"), "{rows:?}");
     }
-    says(&sandbox, 1, "--store other import p2.bundle", "records are left out");
+    refuses(&sandbox, 1, "--store other import p2.bundle", "records are left out");
     // Nothing is left out for those who know all.
     sandbox.ok("bundle ford --as host -o host.bundle");
     sandbox.ok("bundle ford -o all.bundle");
@@ -292,18 +292,18 @@ fn tr_20_a_seats_bundle_is_refused_where_what_is_left_out_could_be_guessed() {
     let sandbox = Sandbox::new();
     sandbox.ok("new plain --rules cycletap --setup fixtures/cycletap/ford.toml");
     sandbox.ok(r#"play plain "tap 0,1" "tap 0,0" switch"#);
-    says(&sandbox, 1, "bundle plain --as p2 -o x", "entry 1 of `plain` has no key");
+    refuses(&sandbox, 1, "bundle plain --as p2 -o x", "entry 1 of `plain` has no key");
     sandbox.ok("new keyed --rules cycletap --setup fixtures/cycletap/ford.toml");
     sandbox.ok(r#"play keyed "tap 0,1" "tap 0,0" switch --key k"#);
-    says(&sandbox, 1, "bundle keyed --as p2 -o x", "entry 1 of `keyed` has no key");
+    refuses(&sandbox, 1, "bundle keyed --as p2 -o x", "entry 1 of `keyed` has no key");
     sandbox.ok("new seeded --rules cycletap --setup fixtures/cycletap/ford.toml --dice seeded");
-    says(&sandbox, 1, "bundle seeded --as p2 -o x", "has the seed of its dice");
+    refuses(&sandbox, 1, "bundle seeded --as p2 -o x", "has the seed of its dice");
     sandbox.ok("new dealt --rules channel --setup fixtures/channel/dealt-for-two.toml");
-    says(&sandbox, 1, "bundle dealt --as p2 -o x", "the setup of `dealt` reveals what is dealt");
-    // Whether p1 hides anything must not be told by a refusal either.
+    refuses(&sandbox, 1, "bundle dealt --as p2 -o x", "the setup of `dealt` reveals what is dealt");
+    // Nor may a refusal show whether p1 hides anything.
     sandbox.ok("new shown --rules cycletap --setup fixtures/cycletap/ford.toml");
     sandbox.ok("play shown switch");
-    says(&sandbox, 1, "bundle shown --as p2 -o x", "entry 1 of `shown` has no key");
+    refuses(&sandbox, 1, "bundle shown --as p2 -o x", "entry 1 of `shown` has no key");
     assert!(!sandbox.path("x").exists());
     sandbox.ok("bundle plain keyed seeded dealt shown -o x");
 }

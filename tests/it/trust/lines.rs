@@ -2,7 +2,7 @@
 use turnfold_core::trust::{Checkpoint, SignedNote};
 use turnfold_replay::bundle::{BundleFile, LineRecords as _};
 
-use super::world::{audit, duel, expect, says};
+use super::world::{audit, duel, expect, refuses};
 use turnfold_tests::sandbox::Sandbox;
 
 /// The checkpoints of a bundle: branch and size.
@@ -26,8 +26,8 @@ fn owned(expected: &[(&str, u64)]) -> Vec<(String, u64)> {
 fn tr_3_and_tr_15_every_line_has_a_tree_of_its_own_and_all_are_signed_at_once() {
     let sandbox = duel();
     sandbox.ok("new dusk --rules initiative");
-    let said = sandbox.ok("sign --key ann.key -o all.bundle");
-    assert_eq!(said, "signed 4 lines to `all.bundle`\n");
+    let output = sandbox.ok("sign --key ann.key -o all.bundle");
+    assert_eq!(output, "signed 4 lines to `all.bundle`\n");
     let bundle = BundleFile::read(&sandbox.path("all.bundle")).unwrap();
     assert!(bundle.outline().matches.is_empty(), "only checkpoints");
     // `edge` has no records of its own, and the tree of those that it shares (TR-1).
@@ -77,6 +77,6 @@ fn tr_19_a_bundle_has_what_is_signed_now_what_was_signed_and_what_is_added() {
     assert!(sandbox.read("more.bundle").contains(&sandbox.read("theirs")));
     assert!(sandbox.read("more.bundle").contains(&sandbox.read("first")));
     // What is no checkpoint is not added.
-    says(&sandbox, 2, "bundle duel --add policy -o none.bundle", "`policy`");
+    refuses(&sandbox, 2, "bundle duel --add policy -o none.bundle", "`policy`");
     assert!(!sandbox.path("none.bundle").exists());
 }

@@ -6,7 +6,7 @@ use std::fs;
 use turnfold_core::trust::{KeyKind, PrivateKey};
 
 use super::from_base64;
-use super::world::{duel, expect, failing, files, says};
+use super::world::{duel, expect, failing, files, refuses};
 use turnfold_tests::sandbox::Sandbox;
 
 /// Writes a key of the seed of `ann.key` under another name.
@@ -46,7 +46,7 @@ fn tr_16_and_17_one_witness_does_not_cosign_two_histories_by_a_longer_name() {
     let cosignature = sandbox.ok(&format!("cosign a.request --key w.key --log {ann}"));
     let memory = files(&sandbox, "w.key.seen");
     let refused = |request: &str, log: &str, why: &str| {
-        says(&sandbox, 1, &format!("cosign {request} --key w.key --log {log}"), why);
+        refuses(&sandbox, 1, &format!("cosign {request} --key w.key --log {log}"), why);
         assert_eq!(files(&sandbox, "w.key.seen"), memory, "what is refused changes nothing");
     };
     // TR-17: the policy's key does not stand for the longer name.
@@ -58,7 +58,7 @@ fn tr_16_and_17_one_witness_does_not_cosign_two_histories_by_a_longer_name() {
         &b,
         "another history: the tree of size 6 does not continue the cosigned one of size 6 of `",
     );
-    // Whoever has the other history and a cosignature from elsewhere proves nothing with it.
+    // The other history with a cosignature from elsewhere proves nothing.
     sandbox.write("cosignature", cosignature);
     sandbox.ok("sign duel@main --key ann.key --add cosignature");
     for branch in ["edge", "flank"] {
@@ -85,7 +85,7 @@ fn tr_16_a_witness_goes_on_with_one_history_under_a_new_name() {
     sandbox.ok("sign duel@main --key b.key --since 6 -o b.request");
     sandbox.ok(&format!("cosign b.request --key w.key --log {b}"));
     // The first name has to go on from there, too.
-    says(
+    refuses(
         &sandbox,
         1,
         &format!("cosign a.request --key w.key --log {ann}"),
@@ -102,10 +102,10 @@ fn tr_11_a_key_that_is_given_another_name_signs_no_second_history() {
     let memory = files(&sandbox, "ann.key.seen");
     same_seed(&sandbox, "ann.key", "games.example/ann/b");
     for line in ["sign duel@main", "sign", "bundle duel -o x.bundle"] {
-        let said = failing(&sandbox, 1, &format!("--store other {line} --key ann.key"));
+        let output = failing(&sandbox, 1, &format!("--store other {line} --key ann.key"));
         assert!(
-            said.contains("`duel` has another history") || said.contains("`duel` has diverged"),
-            "{said}"
+            output.contains("`duel` has another history") || output.contains("`duel` has diverged"),
+            "{output}"
         );
     }
     assert_eq!(files(&sandbox, "ann.key.seen"), memory);
@@ -130,13 +130,16 @@ fn tr_10_memory_of_earlier_versions_goes_on_working() {
             }
         }
     }
-    says(&sandbox, 1, &format!("cosign b.request --key w.key --log {b}"), "another history");
-    let said = failing(&sandbox, 1, "--store other sign duel@main --key ann.key");
-    assert!(said.contains("`duel` has another history") || said.contains("`duel` has diverged"), "{said}");
+    refuses(&sandbox, 1, &format!("cosign b.request --key w.key --log {b}"), "another history");
+    let output = failing(&sandbox, 1, "--store other sign duel@main --key ann.key");
+    assert!(
+        output.contains("`duel` has another history") || output.contains("`duel` has diverged"),
+        "{output}"
+    );
     same_seed(&sandbox, "ann.key", "games.example/ann/b");
     failing(&sandbox, 1, "--store other sign duel@main --key ann.key");
-    // What cannot be read is named, and nothing is signed beside it.
+    // What cannot be read is named, and nothing is signed next to it.
     sandbox.write("w.key.seen/FORMAT", "turnfold key memory 3\n");
-    let said = failing(&sandbox, 3, &format!("cosign a.request --key w.key --log {ann}"));
-    assert!(said.contains("FORMAT") && said.contains("unknown format"), "{said}");
+    let output = failing(&sandbox, 3, &format!("cosign a.request --key w.key --log {ann}"));
+    assert!(output.contains("FORMAT") && output.contains("unknown format"), "{output}");
 }

@@ -7,7 +7,7 @@ use turnfold_core::trust::{ConsistencyRequest, InclusionProof, SignedNote, Verif
 
 use super::go::ask;
 use super::vectors::{KEY_FILE, VKEY};
-use super::world::{duel, failing, files, key, says, with_key};
+use super::world::{duel, failing, files, key, refuses, with_key};
 use turnfold_tests::sandbox::Sandbox;
 
 #[test]
@@ -18,7 +18,7 @@ fn tr_9_a_key_file_is_private_and_never_overwritten() {
     let parsed: VerifierKey = vkey.trim_end().parse().unwrap();
     assert_eq!(parsed, key(&sandbox, "ann.key").verifier());
     let before = sandbox.read("ann.key");
-    says(
+    refuses(
         &sandbox,
         2,
         "key new ann.key --name games.example/ann",
@@ -39,11 +39,11 @@ fn tr_9_a_key_that_cannot_be_written_whole_leaves_no_file() {
     let sandbox = Sandbox::new();
     let line = "key new ann.key --name games.example/ann";
     let output = sandbox.shell(&format!("trap '' XFSZ; ulimit -f 0; turnfold {line}"));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(3), "{said}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
     assert!(
-        said.starts_with("error: cannot write key file `ann.key`: ") && said.lines().count() == 1,
-        "{said}"
+        stderr.starts_with("error: cannot write key file `ann.key`: ") && stderr.lines().count() == 1,
+        "{stderr}"
     );
     let files: Vec<_> =
         fs::read_dir(sandbox.path("")).unwrap().map(|file| file.unwrap().file_name()).collect();
@@ -59,7 +59,7 @@ fn tr_9_a_key_that_others_may_read_is_refused() {
     assert_eq!(fs::metadata(sandbox.path("ann.key")).unwrap().permissions().mode() & 0o777, 0o600);
     for open in [0o640, 0o604, 0o660, 0o644] {
         mode(open);
-        says(&sandbox, 2, "sign duel --key ann.key", "others may read it");
+        refuses(&sandbox, 2, "sign duel --key ann.key", "others may read it");
     }
     mode(0o400);
     sandbox.ok("sign duel --key ann.key");
@@ -71,7 +71,7 @@ fn tr_9_a_key_that_others_may_read_is_refused() {
 fn tr_9_only_whole_keys_of_known_types_are_read() {
     use std::os::unix::fs::PermissionsExt;
     let sandbox = duel();
-    for (content, says) in [
+    for (content, reason) in [
         (KEY_FILE.replace("f74b7821", "f74b7820"), "expected key id `f74b7821`, found `f74b7820`"),
         (KEY_FILE.replace("+AQAB", "+AgAB"), "found type 0x02"),
         (KEY_FILE.trim_end().to_owned(), "expected one line"),
@@ -79,20 +79,20 @@ fn tr_9_only_whole_keys_of_known_types_are_read() {
     ] {
         sandbox.write("x.key", content);
         fs::set_permissions(sandbox.path("x.key"), fs::Permissions::from_mode(0o600)).unwrap();
-        let said = failing(&sandbox, 2, "sign duel --key x.key");
-        assert!(said.contains(says) && !said.contains("AQAB"), "{said}");
+        let stderr = failing(&sandbox, 2, "sign duel --key x.key");
+        assert!(stderr.contains(reason) && !stderr.contains("AQAB"), "{stderr}");
     }
     sandbox.write("x.key", KEY_FILE);
     fs::set_permissions(sandbox.path("x.key"), fs::Permissions::from_mode(0o600)).unwrap();
     assert_eq!(sandbox.ok("key show x.key"), format!("{VKEY}\n"));
     // A witness's key does not sign, and a key that signs is no witness's; the key is nowhere in the store.
     sandbox.ok("key new w.key --name witness.example/w --witness");
-    says(&sandbox, 2, "sign duel --key w.key", "only cosigns");
+    refuses(&sandbox, 2, "sign duel --key w.key", "only cosigns");
     sandbox.ok("sign duel --key ann.key --since 0 -o request");
     let log = sandbox.read("ann.vkey");
-    says(&sandbox, 2, &format!("cosign request --key ann.key --log {log}"), "a key of its own");
-    says(&sandbox, 2, "sign duel --key none.key", "there is no key file");
-    says(&sandbox, 2, "sign duel", "--key");
+    refuses(&sandbox, 2, &format!("cosign request --key ann.key --log {log}"), "a key of its own");
+    refuses(&sandbox, 2, "sign duel --key none.key", "there is no key file");
+    refuses(&sandbox, 2, "sign duel", "--key");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn tr_11_what_is_signed_again_is_the_same_and_a_line_that_goes_on_is_signed() {
     for note in [&first, &shorter, &longer] {
         assert_eq!(SignedNote::read(note.as_bytes()).unwrap().is_signed_by(&vkey), Ok(true));
     }
-    says(&sandbox, 2, "sign duel:9 --key ann.key", "9");
+    refuses(&sandbox, 2, "sign duel:9 --key ann.key", "9");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn tr_10_what_was_not_handed_out_is_remembered_all_the_same() {
     let all = files(&sandbox, "ann.key.seen");
     let (path, _) = all.iter().find(of_flank).unwrap();
     fs::write(path, note).unwrap();
-    says(&sandbox, 3, "sign duel@flank --key ann.key", "it is of `games.example/ann/");
+    refuses(&sandbox, 3, "sign duel@flank --key ann.key", "it is of `games.example/ann/");
 }
 
 #[test]
@@ -141,14 +141,14 @@ fn tr_11_a_store_restored_from_an_older_backup_is_not_signed() {
     sandbox.ok("sign duel --key ann.key");
     sandbox.ok("store restore old.backup restored");
     let memory = files(&sandbox, "ann.key.seen");
-    says(
+    refuses(
         &sandbox,
         1,
         "--store restored sign duel --key ann.key",
         "`duel` was rolled back: 6 records are signed, but it has 5",
     );
     sandbox.ok(r#"--store restored play duel "p2: confirm" --key k"#);
-    says(
+    refuses(
         &sandbox,
         1,
         "--store restored sign duel --key ann.key",
@@ -172,7 +172,7 @@ fn tr_11_a_branch_made_again_under_its_name_is_not_signed() {
     sandbox.ok("branch --delete duel@flank");
     sandbox.ok("branch duel:2 flank");
     sandbox.ok(r#"play duel@flank "p1: cycle""#);
-    says(&sandbox, 1, "sign duel@flank --key ann.key", "`duel@flank` has another history");
+    refuses(&sandbox, 1, "sign duel@flank --key ann.key", "`duel@flank` has another history");
     // Nor with all lines of the store: all of it or nothing.
     failing(&sandbox, 1, "sign --key ann.key -o all.bundle");
     assert!(!sandbox.path("all.bundle").exists());
@@ -189,7 +189,7 @@ fn tr_12_keys_of_one_name_sign_together() {
         let vkey = sandbox.ok(&format!("key show {file} duel"));
         assert_eq!(note.is_signed_by(&vkey.trim_end().parse().unwrap()), Ok(true), "{file}");
     }
-    says(&sandbox, 2, "sign duel --key ann.key --key bob.key", "have one name");
+    refuses(&sandbox, 2, "sign duel --key ann.key --key bob.key", "have one name");
     // One key by two names of its file signs once, and has one memory.
     let twice = sandbox.ok("sign duel@flank --key ann.key --key ./ann.key");
     assert_eq!(SignedNote::read(twice.as_bytes()).unwrap().signatures().len(), 1);
@@ -234,7 +234,7 @@ fn tr_13_and_tr_14_proofs_of_stored_lines_hold_and_go_accepts_them() {
     let vkey = sandbox.ok("key show ann.key duel");
     let root = old.text().lines().nth(2).unwrap();
     let go = ask("consistency", vkey.trim_end(), &sandbox.path("duel.request"), &[root]);
-    assert!(go.is_none_or(|said| said.is_ok()));
+    assert!(go.is_none_or(|answer| answer.is_ok()));
     for seq in 0..=4 {
         let file = format!("{seq}.tlog-proof");
         sandbox.ok(&format!("prove duel:{seq} --key ann.key -o {file}"));
@@ -242,13 +242,13 @@ fn tr_13_and_tr_14_proofs_of_stored_lines_hold_and_go_accepts_them() {
         assert_eq!(proof.checkpoint().unwrap().size, 5);
         assert_eq!(proof.note.is_signed_by(&vkey.trim_end().parse().unwrap()), Ok(true));
         let go = ask("inclusion", vkey.trim_end(), &sandbox.path(&file), &[]);
-        assert!(go.is_none_or(|said| said.is_ok()));
+        assert!(go.is_none_or(|answer| answer.is_ok()));
     }
-    says(&sandbox, 2, "prove duel:5 --key ann.key", "`duel` has no entry 5; its last is 4");
-    says(&sandbox, 1, "prove duel@flank:1 --key ann.key", "nothing of `duel@flank` is signed");
-    says(&sandbox, 2, "sign duel --key ann.key --since 6", "at most 5");
+    refuses(&sandbox, 2, "prove duel:5 --key ann.key", "`duel` has no entry 5; its last is 4");
+    refuses(&sandbox, 1, "prove duel@flank:1 --key ann.key", "nothing of `duel@flank` is signed");
+    refuses(&sandbox, 2, "sign duel --key ann.key --since 6", "at most 5");
     sandbox.ok("play duel cycle");
-    says(&sandbox, 1, "prove duel:5 --key ann.key", "is signed up to entry 4, not 5");
+    refuses(&sandbox, 1, "prove duel:5 --key ann.key", "is signed up to entry 4, not 5");
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     sandbox.ok("sign duel --key ann.key --since 2 -o wrong-old");
     sandbox.ok("sign duel@flank --key ann.key --since 3 -o first-with-old");
     // The first that it sees, with a proof from elsewhere.
-    says(
+    refuses(
         &sandbox,
         1,
         &cosign("first-with-old"),
@@ -271,11 +271,11 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     );
     let output = sandbox.run(&cosign("first"));
     assert!(output.status.success());
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("the witness has not seen `games.example/ann/"), "{told}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("the witness has not seen `games.example/ann/"), "{stderr}");
     let memory = files(&sandbox, "w.key.seen");
     // Refused: a wrong size before, the same size with another root, a proof of another tree, an unknown log.
-    says(&sandbox, 1, &cosign("wrong-old"), "expected a proof from size 3, found one from 2");
+    refuses(&sandbox, 1, &cosign("wrong-old"), "expected a proof from size 3, found one from 2");
     let other = Sandbox::new();
     other.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
     other.ok(r#"play duel "roll 4 3 2 1" "p2: cycle" "p2: cycle" "p2: cycle""#);
@@ -290,26 +290,26 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
         format!("old {old}\n{hashes}\n{}", SignedNote::new(text, vec![line]).unwrap())
     };
     sandbox.write("other-root", forged(2, 3, ""));
-    says(&sandbox, 1, &cosign("other-root"), "does not continue the cosigned one of size 3");
+    refuses(&sandbox, 1, &cosign("other-root"), "does not continue the cosigned one of size 3");
     let next = sandbox.read("next");
     let (head, _) = next.split_once("\n\n").unwrap();
     let hashes = head.lines().skip(1).map(|line| format!("{line}\n")).collect::<Vec<_>>().concat();
     sandbox.write("other-tree", forged(4, 3, &hashes));
-    says(&sandbox, 1, &cosign("other-tree"), "does not continue the cosigned one of size 3");
+    refuses(&sandbox, 1, &cosign("other-tree"), "does not continue the cosigned one of size 3");
     let unknown = format!("cosign next --key w.key --log {}", other.read("ann.vkey"));
-    says(&sandbox, 1, &unknown, "has not signed the checkpoint");
+    refuses(&sandbox, 1, &unknown, "has not signed the checkpoint");
     other.ok("key new bob.key --name games.example/bob");
     let unknown = format!("cosign next --key w.key --log {}", other.ok("key show bob.key"));
-    says(&sandbox, 1, &unknown, "does not stand for the log");
-    says(&sandbox, 2, &cosign("policy"), "expected");
+    refuses(&sandbox, 1, &unknown, "does not stand for the log");
+    refuses(&sandbox, 2, &cosign("policy"), "expected");
     assert_eq!(files(&sandbox, "w.key.seen"), memory, "what is refused changes nothing");
     // Again at the same size, then on.
     sandbox.ok(&cosign("same"));
     assert_eq!(files(&sandbox, "w.key.seen"), memory);
     sandbox.write("cosignature", sandbox.ok(&cosign("next")));
-    says(&sandbox, 1, &cosign("same"), "expected a proof from size 5");
+    refuses(&sandbox, 1, &cosign("same"), "expected a proof from size 5");
     sandbox.write("smaller", forged(2, 5, ""));
-    says(&sandbox, 1, &cosign("smaller"), "size 3 comes after size 5");
+    refuses(&sandbox, 1, &cosign("smaller"), "size 3 comes after size 5");
     // The cosignature goes below the checkpoint in memory, and with it into bundles.
     let note = SignedNote::read(sandbox.ok("sign duel --key ann.key --add cosignature").as_bytes()).unwrap();
     assert_eq!(note.signatures().len(), 2);
@@ -319,7 +319,7 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     sandbox.ok("bundle duel --key ann.key -o duel.bundle");
     assert!(sandbox.read("duel.bundle").contains(sandbox.read("cosignature").trim_end()));
     sandbox.write("no-cosignature", sandbox.read("ann.vkey"));
-    says(&sandbox, 2, "sign duel --key ann.key --add no-cosignature", "not a cosignature");
+    refuses(&sandbox, 2, "sign duel --key ann.key --add no-cosignature", "not a cosignature");
 }
 
 #[test]
@@ -333,8 +333,8 @@ fn a_branch_that_the_usual_key_has_signed_is_deleted_by_force_only() {
     };
     let refused = with_key("branch --delete duel@flank");
     assert_eq!(refused.status.code(), Some(2));
-    let said = String::from_utf8(refused.stderr).unwrap();
-    assert!(said.contains("`duel@flank` is signed") && said.contains("`--force` deletes it"), "{said}");
+    let stderr = String::from_utf8(refused.stderr).unwrap();
+    assert!(stderr.contains("`duel@flank` is signed") && stderr.contains("`--force` deletes it"), "{stderr}");
     assert!(with_key("branch --delete duel@edge").status.success(), "what is not signed goes");
     assert!(with_key("sign duel").status.success(), "the variable names the key");
     assert!(with_key("branch --delete --force duel@flank").status.success());

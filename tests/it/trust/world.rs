@@ -76,7 +76,7 @@ pub(super) fn expect(sandbox: &Sandbox, line: &str, name: &str, result: &str, re
     assert!(row.reason.contains(reason), "{line}: {name}: {row:?}");
 }
 
-/// Runs a verb that fails, and returns what it says.
+/// Runs a verb that fails, and returns its standard error.
 pub(super) fn failing(sandbox: &Sandbox, code: i32, line: &str) -> String {
     let output = sandbox.run(line);
     let stderr = String::from_utf8(output.stderr).unwrap();
@@ -85,10 +85,10 @@ pub(super) fn failing(sandbox: &Sandbox, code: i32, line: &str) -> String {
     stderr
 }
 
-/// Requires a verb to fail and to say these words.
-pub(super) fn says(sandbox: &Sandbox, code: i32, line: &str, words: &str) {
-    let said = failing(sandbox, code, line);
-    assert!(said.contains(words), "{line}: {said}");
+/// Requires a verb to fail with an error that contains these words.
+pub(super) fn refuses(sandbox: &Sandbox, code: i32, line: &str, words: &str) {
+    let stderr = failing(sandbox, code, line);
+    assert!(stderr.contains(words), "{line}: {stderr}");
 }
 
 /// All files below a folder with their contents.

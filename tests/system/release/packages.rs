@@ -1,12 +1,10 @@
 //! What `cargo package` packs of each crate.
 
 use std::collections::BTreeSet;
-use std::env;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
-use std::process::Command;
 
-use turnfold_tests::sandbox::workspace;
+use turnfold_tests::sandbox::{cargo, workspace};
 
 /// The crates that can be published, each after those that it depends on.
 const CRATES: [(&str, &str); 8] = [
@@ -22,7 +20,7 @@ const CRATES: [(&str, &str); 8] = [
 
 /// Lists the files of a crate's package.
 fn packed(name: &str) -> BTreeSet<PathBuf> {
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = cargo();
     cargo.current_dir(workspace()).args([
         "package",
         "--list",

@@ -1,4 +1,4 @@
-//! A client that nobody here wrote: schemathesis sends what the description of the service allows, and what it does not
+//! A client by others: schemathesis sends what the description of the service allows, and what it does not
 //! (SV-34).
 
 use std::fs;
@@ -29,8 +29,8 @@ fn seed(service: &Running) {
     Call::post("/v1/matches/duel/branches", service.admin(), &side).to(service).is(201);
 }
 
-/// SV-34: every phase, every check. The long form takes 5 minutes:
-/// `TURNFOLD_SERVE_LONG=1 cargo test --workspace --test it -- fuzzer`.
+/// SV-34: every phase, every check. The long form takes five minutes:
+/// `TURNFOLD_SERVE_LONG=1 cargo test --workspace --test system -- fuzzer`.
 #[test]
 fn sv_34_schemathesis_finds_no_failure() {
     let mailbox = joined();
