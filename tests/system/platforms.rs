@@ -1,4 +1,5 @@
-//! The golden logs fold to the same hashes in a release build, in wasm32, on a 32-bit and on a big-endian machine.
+//! The golden logs fold to the same hashes in wasm32, on a big-endian machine and, in the long form, in a release build
+//! and on a 32-bit machine.
 //!
 //! In the debug build that is under test, `it/goldens.rs` checks them. Where the machine lacks what a platform needs,
 //! its test reports that on stderr, whether output is captured or not, and passes. The tests build the core alone, or the
