@@ -87,7 +87,7 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
     const EXAMPLE: &'static str = "";
     const RULEBOOK: &'static str = if FAULT == fault::HAS_NO_RULES { "" } else { "# Toy\n\nAdd.\n" };
     const SECRETS: Secrets<Self> =
-        if FAULT == fault::SAYS_NONE { Secrets::None } else { Secrets::Kept { shows, setup_seen } };
+        if FAULT == fault::DECLARES_NONE { Secrets::None } else { Secrets::Kept { shows, setup_seen } };
     const QUERIES: &'static str = "`plus AMOUNT`";
 
     type Setup = Setup<FAULT>;
@@ -428,7 +428,7 @@ fn what_is_shown_and_reveals_a_concealed_field_is_caught() {
 
 #[test]
 fn secrets_that_are_not_declared_or_not_there_are_caught() {
-    check::<{ fault::SAYS_NONE }>(&[Law::Leaks, Law::Secrets]);
+    check::<{ fault::DECLARES_NONE }>(&[Law::Leaks, Law::Secrets]);
     check::<{ fault::CONCEALS_NOTHING }>(&[Law::Secrets]);
 }
 

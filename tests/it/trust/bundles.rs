@@ -204,7 +204,7 @@ fn tr_20a_a_store_whose_creation_was_cut_short_takes_a_bundle_as_it_takes_a_new_
 }
 
 #[test]
-fn tr_20a_names_are_those_of_this_store() {
+fn tr_20a_names_are_of_this_store() {
     let sandbox = duel();
     sandbox.ok("bundle duel -o duel.bundle");
     sandbox.ok("rename duel final");

@@ -158,7 +158,7 @@ fn tr_11_a_store_restored_from_an_older_backup_is_not_signed() {
     failing(&sandbox, 1, "--store restored sign duel:1 --key ann.key");
     failing(&sandbox, 1, "--store restored bundle duel --key ann.key -o x.bundle");
     assert_eq!(files(&sandbox, "ann.key.seen"), memory);
-    // The way back: the bundle of the longer history, into a store that has not gone on.
+    // The way back: the store without the later entries imports the bundle of the longer history.
     sandbox.ok("bundle duel -o since.bundle");
     sandbox.ok("store restore old.backup again");
     sandbox.ok("--store again import since.bundle");
