@@ -306,15 +306,15 @@ export class Viewer extends EventTarget {
 		return `#${this.timeline.number(this.position)}`;
 	}
 
-	/** Writes the address later: browsers refuse what comes too often. */
+	/** Writes the address later: browsers refuse what comes too often. Another address that is opened in the meantime stays. */
 	#address() {
-		this.#addressed = location.search;
+		this.#addressed = location.href;
 		this.#writing ||= window.setTimeout(() => this.write(), 200);
 	}
 
 	/** Writes the address now. */
 	write() {
-		const isDue = this.#writing && !this.#playing && this.#addressed === location.search;
+		const isDue = this.#writing && !this.#playing && this.#addressed === location.href;
 		clearTimeout(this.#writing);
 		this.#writing = 0;
 		if (isDue && this.isAddressed) history.replaceState(history.state, "", this.#hash());
