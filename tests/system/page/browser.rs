@@ -1,6 +1,7 @@
 //! A browser of a test's own (VW-29), without a network, which ends with the test.
 
 use std::env;
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
@@ -17,6 +18,7 @@ use tempfile::TempDir;
 
 use super::bidi::{self, Session};
 use super::{skipped, webdriver::request};
+use turnfold_tests::is_long;
 
 /// A browser, and a folder for the pages that it shows.
 pub(super) struct Browser {
@@ -38,6 +40,15 @@ pub(super) fn find_program(names: &[&str]) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     let all = names.iter().flat_map(|name| env::split_paths(&path).map(move |folder| folder.join(name)));
     all.into_iter().find(|program| program.is_file())
+}
+
+/// Finds Chromium; in the short form its build without windows, which starts in half the time. As that one opens no page by
+/// itself, a script starts it.
+fn find_chromium() -> Option<PathBuf> {
+    if !is_long() && find_program(&["chromium-headless-shell"]).is_some() {
+        return Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("system/page/headless_shell"));
+    }
+    find_program(&["chromium", "chromium-browser", "google-chrome"])
 }
 
 /// Listens as a proxy that refuses everything. Chromium asks it for news by itself, whatever it shows.
@@ -90,11 +101,7 @@ impl Browser {
 
     /// Starts a browser for which these hosts are reached without the proxy that refuses everything.
     fn start_beside(what: &str, reached: &str) -> Option<Self> {
-        let found = (
-            find_program(&["chromium", "chromium-browser", "google-chrome"]),
-            find_program(&["chromedriver"]),
-        );
-        let (Some(chromium), Some(chromedriver)) = found else {
+        let (Some(chromium), Some(chromedriver)) = (find_chromium(), find_program(&["chromedriver"])) else {
             skipped(what, "chromium or chromedriver is not installed");
             return None;
         };
@@ -122,7 +129,6 @@ impl Browser {
         ];
         let options = json!({ "binary": chromium, "args": arguments });
         let capabilities = json!({ "capabilities": { "alwaysMatch": {
-            "browserName": "chrome",
             "timeouts": { "script": 60_000, "pageLoad": 60_000 },
             "goog:chromeOptions": options,
             "goog:loggingPrefs": { "browser": "ALL" },
@@ -157,7 +163,7 @@ impl Browser {
     /// Writes a file and returns its address.
     pub(super) fn file(&self, name: &str, content: &str) -> String {
         let path = self.dir.path().join(name);
-        std::fs::write(&path, content).unwrap();
+        fs::write(&path, content).unwrap();
         address(&path)
     }
 
