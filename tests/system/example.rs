@@ -19,19 +19,11 @@ struct Example {
 /// Runs cargo in an example, with the profile and the target folder of the binary under test, so that what both need is
 /// compiled once.
 pub(crate) fn cargo(verb: &str, example: &str) -> String {
-    let manifest: toml::Table = fs::read_to_string(workspace().join("Cargo.toml")).unwrap().parse().unwrap();
-    let mut profiles = manifest["profile"].clone();
-    // Other features than the tests' make it compile the core again, which does little here.
-    profiles["dev"]["package"]["turnfold-core"]["opt-level"] = 0.into();
-    let dev = toml::Table::from_iter([("profile".to_owned(), profiles)]);
-    let dir = TempDir::new().unwrap();
-    let profile = dir.path().join("profile.toml");
-    fs::write(&profile, toml::to_string(&dev).unwrap()).unwrap();
     let ran = sandbox::cargo()
         .args([verb, "--quiet", "--locked", "--target-dir"])
         .arg(target())
         .arg("--config")
-        .arg(&profile)
+        .arg(workspace().join("Cargo.toml"))
         .current_dir(workspace().join("examples").join(example))
         .output()
         .unwrap();
