@@ -42,7 +42,7 @@ fn sv_34_schemathesis_finds_no_failure() {
     let service = serve(&mailbox);
     seed(&service);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("system/serve/fuzzer");
-    let seconds = times(45, 300).to_string();
+    let seconds = times(30, 300).to_string();
     let output = Command::new(schemathesis)
         .args(["--config-file".as_ref(), folder.join("schemathesis.toml").as_os_str()])
         .args([
