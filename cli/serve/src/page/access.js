@@ -178,7 +178,7 @@ function notInvited(error) {
 	return error.status === 401 ? `${ends || "The service does not know this invitation."} Ask the host for a new one.` : error.message;
 }
 
-/** Asks until there is an answer, and says when it asks again. @template T @param {HTMLElement} note @param {() => Promise<T>} ask */
+/** Asks until there is an answer, and shows when it asks again. @template T @param {HTMLElement} note @param {() => Promise<T>} ask */
 export async function untilAnswered(note, ask) {
 	for (let tries = 1; ; tries++) {
 		try {

@@ -13,21 +13,21 @@ export class Analysis {
 	condition = html("input", { id: "condition", autocomplete: "off", autocapitalize: "off", spellcheck: "false", size: 18, placeholder: "/turn == 3", required: "" });
 	view = html("pre", { class: "json", tabindex: 0, hidden: "", role: "group", "aria-label": "View as JSON" });
 
-	/** @param {LiveMatch} live @param {(text: unknown) => void} say */
-	constructor(live, say) {
+	/** @param {LiveMatch} live @param {(text: unknown) => void} report */
+	constructor(live, report) {
 		this.live = live;
 		/** @param {() => Promise<unknown> | void} act */
-		const saying = (act) => async () => {
-			say("");
+		const reporting = (act) => async () => {
+			report("");
 			try {
 				await act();
 			} catch (error) {
-				say(error);
+				report(error);
 			}
 		};
 		/** @param {HTMLFormElement} form @param {() => Promise<unknown> | void} act */
 		const submits = (form, act) => {
-			const acting = saying(act);
+			const acting = reporting(act);
 			form.addEventListener("submit", (event) => (event.preventDefault(), acting()));
 			return form;
 		};
@@ -35,11 +35,11 @@ export class Analysis {
 		this.compare = html("form", {}, html("label", { for: "other-branch" }, "Compare with"), this.other, html("button", {}, "Compare"));
 		this.compare.hidden = true;
 		const actions = [
-			action("Try from here", saying(() => live.trying.begin())),
-			action("Copy revision", saying(async () => say(await this.#copy()))),
-			action("View as JSON", saying(() => this.#show())),
+			action("Try from here", reporting(() => live.trying.begin())),
+			action("Copy revision", reporting(async () => report(await this.#copy()))),
+			action("View as JSON", reporting(() => this.#show())),
 		];
-		this.element = fold("Analysis", html("div", { class: "files" }, ...actions), submits(find, async () => say(await this.#find())), submits(this.compare, () => this.#compare()), this.view);
+		this.element = fold("Analysis", html("div", { class: "files" }, ...actions), submits(find, async () => report(await this.#find())), submits(this.compare, () => this.#compare()), this.view);
 	}
 
 	/** Lists what to compare with. @param {string[]} branches */

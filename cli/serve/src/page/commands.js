@@ -35,7 +35,7 @@ export class CommandPanel {
 	/** @param {LiveMatch} live */
 	constructor(live) {
 		this.live = live;
-		this.sender = new Sender(live, (text) => this.#say(text));
+		this.sender = new Sender(live, (text) => this.#report(text));
 		const form = html("form", { class: "giving" }, html("label", { for: "command" }, "Command"), this.field, this.send, this.roll);
 		this.element = html("section", { class: "commands", "aria-label": "Commands" }, this.hint, this.list, this.note, form);
 		this.element.hidden = !live.plays;
@@ -54,7 +54,7 @@ export class CommandPanel {
 		this.element.hidden = !live.plays;
 		if (!live.plays) return;
 		const asked = ++this.#asked;
-		if (live.viewer.length > this.#refusedAt) this.#say("");
+		if (live.viewer.length > this.#refusedAt) this.#report("");
 		this.list.setAttribute("aria-busy", "true");
 		for (let tries = 1; asked === this.#asked; tries++) {
 			try {
@@ -153,7 +153,7 @@ export class CommandPanel {
 		return this.#meanings?.get(verb.split(" ").at(-1) ?? "") ?? "";
 	}
 
-	/** Says what there is to do, where no button says it. */
+	/** Shows what there is to do, where no button shows it. */
 	#drawHint() {
 		this.hint.textContent = this.#hint();
 	}
@@ -203,7 +203,7 @@ export class CommandPanel {
 	picked(parts) {
 		const { viewer, plays } = this.live;
 		if (!plays) return;
-		if (viewer.position !== viewer.length) return this.#say("Go to the last entry to play.");
+		if (viewer.position !== viewer.length) return this.#report("Go to the last entry to play.");
 		const choice = this.#choice;
 		if (this.#tried) {
 			// VW-47: the second click on the same sends.
@@ -211,7 +211,7 @@ export class CommandPanel {
 			this.#forget();
 			choice.undo();
 		}
-		this.#say(choice.pick(parts) ? "" : "Nothing to do here.");
+		this.#report(choice.pick(parts) ? "" : "Nothing to do here.");
 		// A hex that has a name of its own is where it was clicked.
 		this.#went(this.#shownAt(choice.parts.at(-1)) ?? this.#shownAt(parts[0]));
 	}
@@ -235,7 +235,7 @@ export class CommandPanel {
 	#undo() {
 		this.#forget();
 		this.#choice.undo();
-		this.#say("");
+		this.#report("");
 		this.#draw();
 	}
 
@@ -278,7 +278,7 @@ export class CommandPanel {
 		this.#tried = one;
 		this.#draw();
 		const preview = await tryOut(this.live, one, () => this.#tried === one);
-		if (this.#tried === one) this.#say(preview);
+		if (this.#tried === one) this.#report(preview);
 	}
 
 	/** @param {Legal} one */
@@ -303,7 +303,7 @@ export class CommandPanel {
 	}
 
 	/** @param {string} text */
-	#say(text) {
+	#report(text) {
 		this.#refusedAt = Infinity;
 		this.note.textContent = text;
 	}

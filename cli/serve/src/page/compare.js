@@ -66,8 +66,8 @@ class Side {
 		const frame = this.timeline.frames[position - 1];
 		this.picture.draw(this.timeline, position);
 		this.log.show(position);
-		const said = frame ? [span(seatClass(frame.record.seat), frame.record.seat), " ", bdi("command", frame.record.command), " ", bdi("outcome", frame.text)] : ["setup"];
-		this.current.replaceChildren(html("strong", {}, `${this.timeline.number(position)}`), ` of ${this.timeline.number(this.length)} `, ...said);
+		const parts = frame ? [span(seatClass(frame.record.seat), frame.record.seat), " ", bdi("command", frame.record.command), " ", bdi("outcome", frame.text)] : ["setup"];
+		this.current.replaceChildren(html("strong", {}, `${this.timeline.number(position)}`), ` of ${this.timeline.number(this.length)} `, ...parts);
 	}
 }
 

@@ -27,12 +27,12 @@ export function showHome(root) {
 /** @param {string} match */
 async function matchItem(match) {
 	const link = html("a", { href: `/m/${match}` }, html("bdi", {}, shown(match)));
-	const said = html("span", { class: "note" });
+	const note = html("span", { class: "note" });
 	const what = kept(match);
 	const access = chosenOf(what);
-	const item = html("li", {}, link, " ", said);
+	const item = html("li", {}, link, " ", note);
 	if (what.invitation || !access) {
-		said.textContent = "invitation";
+		note.textContent = "invitation";
 		return item;
 	}
 	try {
@@ -42,11 +42,11 @@ async function matchItem(match) {
 		if (info.title) link.replaceChildren(html("bdi", {}, shown(info.title)));
 		const { over, turn } = info.now ?? { over: info.over, turn: null };
 		const isMine = !over && turn?.includes(nameOf(access));
-		const says = over ? "over" : isMine ? "your turn" : waiting(turn).toLowerCase();
-		said.textContent = `${info.ruleset}, ${info.head} entries, ${says}${token[3] === "v" ? ", you look on" : ""}`;
+		const state = over ? "over" : isMine ? "your turn" : waiting(turn).toLowerCase();
+		note.textContent = `${info.ruleset}, ${info.head} entries, ${state}${token[3] === "v" ? ", you look on" : ""}`;
 		item.classList.toggle("turn", isMine);
 	} catch (error) {
-		said.textContent = error instanceof Problem && [401, 404].includes(error.status) ? refusal(error, access) : `${error instanceof Error ? error.message : error}`;
+		note.textContent = error instanceof Problem && [401, 404].includes(error.status) ? refusal(error, access) : `${error instanceof Error ? error.message : error}`;
 	}
 	return item;
 }

@@ -86,9 +86,9 @@ export class LiveViewer extends Viewer {
 
 	/** Reads back to an entry before it does something. @param {number} number @param {() => void} then */
 	async #reading(number, then) {
-		this.say("Reading earlier entries…");
+		this.report("Reading earlier entries…");
 		await this.readBack(number);
-		this.say("");
+		this.report("");
 		then();
 	}
 

@@ -142,7 +142,7 @@ export class LiveMatch {
 	suspend(why) {
 		this.#abort.abort();
 		this.commands.clear();
-		this.#say("lost", why);
+		this.#report("lost", why);
 	}
 
 	/** Keeps as whom the token gives access. @param {string} seat */
@@ -202,7 +202,7 @@ export class LiveMatch {
 	async #readTag() {
 		const given = this.given;
 		const response = await this.api.fetch(this.path("view"));
-		// An answer to a command that came meanwhile told a later tag.
+		// An answer to a command that came in the meantime had a later tag.
 		if (given === this.given) this.tag = response.headers.get("etag") ?? "";
 		const view = await readJson(response);
 		this.commands.due = Boolean(view.due_roll);
@@ -216,10 +216,10 @@ export class LiveMatch {
 			const moved = new AbortController();
 			addEventListener("online", () => moved.abort(), { signal: moved.signal });
 			try {
-				const opened = () => ((tries = 0), this.#say("live", this.kind === "v" ? "Live" : `Live, as ${this.sees}`));
+				const opened = () => ((tries = 0), this.#report("live", this.kind === "v" ? "Live" : `Live, as ${this.sees}`));
 				await readEvents(this.api, this.path("events", { after: last }), (event, data, id) => {
 					last = id || last;
-					this.#told(event, data);
+					this.#received(event, data);
 				}, opened, AbortSignal.any([signal, moved.signal]));
 			} catch (error) {
 				if (signal.aborted) return;
@@ -228,7 +228,7 @@ export class LiveMatch {
 			}
 			// What brought the end of this connection needs no wait before the next.
 			if (moved.signal.aborted) {
-				this.#say("lost", "Connecting…");
+				this.#report("lost", "Connecting…");
 				continue;
 			}
 			moved.abort();
@@ -237,7 +237,7 @@ export class LiveMatch {
 	}
 
 	/** @param {string} event @param {string} data */
-	#told(event, data) {
+	#received(event, data) {
 		if (event === "gone") return this.fail(new Error("This branch was deleted."));
 		if (event !== "entries") return;
 		const { entries } = JSON.parse(data);
@@ -301,7 +301,7 @@ export class LiveMatch {
 		this.tools.moved();
 	}
 
-	/** Waits, and says for what and how long; a network that is back, or a page in sight again, ends the wait.
+	/** Waits, and shows for what and how long; a network that is back, or a page in sight again, ends the wait.
 	 * @param {number} ms @param {string} why @param {AbortSignal} [signal] */
 	async #waitFor(ms, why, signal) {
 		const ended = new AbortController();
@@ -310,14 +310,14 @@ export class LiveMatch {
 		document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && end(), { signal: ended.signal });
 		signal?.addEventListener("abort", end, { signal: ended.signal });
 		for (let left = Math.ceil(ms / 1000); left > 0 && !ended.signal.aborted && !signal?.aborted; left--) {
-			this.#say("lost", `${why} Trying again in ${left} s.`);
+			this.#report("lost", `${why} Trying again in ${left} s.`);
 			await sleep(1000, ended.signal);
 		}
 		end();
 	}
 
 	/** @param {string} state @param {string} text */
-	#say(state, text) {
+	#report(state, text) {
 		this.connection.className = `connection ${state}`;
 		if (this.connection.textContent !== text) this.connection.textContent = text;
 	}
@@ -328,7 +328,7 @@ export class LiveMatch {
 		if (this.sees) this.commands.end();
 		this.turn.end();
 		const why = await this.#why(error);
-		this.#say("lost", why);
+		this.#report("lost", why);
 		const main = html("a", { href: `/m/${this.match}` }, "Open branch main");
 		const isOfBranch = this.branch !== "main" && why.includes("branch");
 		if (!this.sees) showNoAccess(this.match, this.root, [why, ...(isOfBranch ? [" ", main] : [])], this.access.token);

@@ -10,27 +10,27 @@ import { NoAnswer, Problem, readJson, sleep } from "./api.js";
 export class Sender {
 	#isSending = false;
 
-	/** @param {LiveMatch} live @param {(text: string) => void} say */
-	constructor(live, say) {
+	/** @param {LiveMatch} live @param {(text: string) => void} report */
+	constructor(live, report) {
 		this.live = live;
-		this.say = say;
+		this.report = report;
 	}
 
 	/** Gives a command, or has what is due rolled; sends it again, with the same key, until an answer comes.
 	 * @param {string} command @returns {Promise<"given" | "moved" | "refused" | "waiting">} what became of it */
 	async give(command) {
-		if (this.#isSending) return this.say("The last command is still on its way."), "waiting";
+		if (this.#isSending) return this.report("The last command is still on its way."), "waiting";
 		const { live } = this;
-		if (live.trying.isOn) return live.trying.give(command, this.say);
+		if (live.trying.isOn) return live.trying.give(command, this.report);
 		this.#isSending = true;
 		const headers = { "idempotency-key": crypto.randomUUID(), ...(live.tag ? { "if-match": live.tag } : {}) };
 		try {
 			const count = await this.#sent({ commands: command ? [command] : [] }, headers, command || "the roll");
-			this.say(count > 0 ? "" : "The host rolls the dice of this match.");
+			this.report(count > 0 ? "" : "The host rolls the dice of this match.");
 			return "given";
 		} catch (error) {
 			const isMoved = error instanceof Problem && error.status === 412;
-			this.say(isMoved ? "The game has moved on. Look at it, then send again." : `Not done: ${error instanceof Error ? error.message : error}`);
+			this.report(isMoved ? "The game has moved on. Look at it, then send again." : `Not done: ${error instanceof Error ? error.message : error}`);
 			return isMoved ? "moved" : "refused";
 		} finally {
 			this.#isSending = false;
@@ -41,7 +41,7 @@ export class Sender {
 	async #sent(body, headers, what) {
 		for (let wait = 1; ; wait = Math.min(30, 2 * wait)) {
 			try {
-				this.say(`Sending ${shown(what)} …`);
+				this.report(`Sending ${shown(what)} …`);
 				const response = await this.live.api.send(this.live.path("entries"), body, headers);
 				const { entries } = await readJson(response);
 				// What was seen before still held, so with the own command it is what is seen now.
@@ -51,7 +51,7 @@ export class Sender {
 			} catch (error) {
 				if (!(error instanceof NoAnswer)) throw error;
 				for (let left = wait; left > 0; left--) {
-					this.say(`No answer yet to ${shown(what)}. Sending it again in ${left} s.`);
+					this.report(`No answer yet to ${shown(what)}. Sending it again in ${left} s.`);
 					await sleep(1000);
 				}
 			}

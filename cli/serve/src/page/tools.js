@@ -26,7 +26,7 @@ export class MatchTools {
 	/** @param {LiveMatch} live */
 	constructor(live) {
 		this.live = live;
-		this.analysis = new Analysis(live, (text) => this.#say(text));
+		this.analysis = new Analysis(live, (text) => this.#report(text));
 		this.#drawYou();
 		this.seat.addEventListener("change", () => {
 			live.as = this.seat.value === "host" ? "" : this.seat.value;
@@ -35,7 +35,7 @@ export class MatchTools {
 		this.here = html("p", {});
 		const start = html("form", {}, html("label", { for: "branch-name" }, "New branch from here"), this.branchName, html("button", {}, "Start"));
 		start.addEventListener("submit", (event) => (event.preventDefault(), this.#start()));
-		const back = action("Take back the last entry", () => this.#takeBack().catch((error) => this.#say(error)));
+		const back = action("Take back the last entry", () => this.#takeBack().catch((error) => this.#report(error)));
 		this.start = html("div", {}, start, back);
 		const files = html("div", { class: "files" }, action("Page of what you see (.html)", () => this.#download("replay.html")), this.replayFile);
 		const links = [html("a", { href: "/" }, "All matches"), action("Forget this device", () => this.#forget("every token of this match", () => keep(live.match, null)))];
@@ -43,10 +43,10 @@ export class MatchTools {
 		const who = html("div", { class: "who" }, ...(live.hosts ? [pair("Look as", this.seat)] : []), ...switches(live.match, live.access.token));
 		const access = html("details", { class: "fold access", name: "tools" }, this.you, html("div", { class: "panel" }, who, ...(live.plays ? [live.turn.choices(), trialChoice()] : []), tokenForm(live.match), drop));
 		const branches = fold("Branches", this.branches, this.here, this.start);
-		for (const one of [branches, this.analysis.element]) one.addEventListener("toggle", () => one.open && this.listBranches().catch((error) => this.#say(error)));
+		for (const one of [branches, this.analysis.element]) one.addEventListener("toggle", () => one.open && this.listBranches().catch((error) => this.#report(error)));
 		const invite = live.hosts ? [fold("Players", ...this.#invitations())] : [];
 		const more = fold("More", this.about, files, ...links, this.note);
-		more.addEventListener("toggle", () => more.open && live.readInfo().catch((error) => this.#say(error)));
+		more.addEventListener("toggle", () => more.open && live.readInfo().catch((error) => this.#report(error)));
 		this.element.append(access, branches, this.analysis.element, ...invite, more);
 	}
 
@@ -115,7 +115,7 @@ export class MatchTools {
 	async #takeBack() {
 		const { live } = this;
 		const { timeline, length } = live.viewer;
-		if (length === 0) return this.#say("There is no entry to take back.");
+		if (length === 0) return this.#report("There is no entry to take back.");
 		if (!confirm("Do all players agree to take back the last entry? The match goes on from before it, on a branch of its own. What is recorded stays.")) return;
 		/** @type {{items: Branch[]}} */ const { items } = await live.api.get(`/v1/matches/${live.match}/branches`);
 		let number = 1;
@@ -131,7 +131,7 @@ export class MatchTools {
 			live.viewer.leave(`/m/${live.match}?branch=${encodeURIComponent(name)}`);
 			await live.load();
 		} catch (error) {
-			this.#say(error);
+			this.#report(error);
 		}
 	}
 
@@ -143,7 +143,7 @@ export class MatchTools {
 			link.click();
 			setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 		} catch (error) {
-			this.#say(error);
+			this.#report(error);
 		}
 	}
 
@@ -179,7 +179,7 @@ export class MatchTools {
 				link.select();
 				await list();
 			} catch (error) {
-				this.#say(error);
+				this.#report(error);
 			}
 		});
 		const list = async () => {
@@ -188,7 +188,7 @@ export class MatchTools {
 				const name = [one.kind, one.seat, one.label].filter(Boolean).map((part) => shown(`${part}`)).join(" ");
 				const revoke = action("Revoke", async () => {
 					if (!confirm(`Revoke ${name}? Its link stops working at once and for good.`)) return;
-					await live.api.fetch(`${path}/${one.id}`, { method: "DELETE" }).catch((error) => this.#say(error));
+					await live.api.fetch(`${path}/${one.id}`, { method: "DELETE" }).catch((error) => this.#report(error));
 					await list();
 				});
 				revoke.setAttribute("aria-label", `Revoke ${name}`);
@@ -198,13 +198,13 @@ export class MatchTools {
 		const opened = html("div", {}, form, this.grants);
 		setTimeout(() => opened.closest("details")?.addEventListener("toggle", () => {
 			if (seat.options.length === 0) seat.append(...(live.info?.players ?? []).map((player) => html("option", {}, player)));
-			list().catch((error) => this.#say(error));
+			list().catch((error) => this.#report(error));
 		}));
 		return [opened];
 	}
 
 	/** @param {unknown} error */
-	#say(error) {
+	#report(error) {
 		this.note.textContent = error instanceof Error ? error.message : `${error}`;
 		this.element.querySelector("details[open] > .panel")?.append(this.note);
 		this.note.closest("details")?.setAttribute("open", "");

@@ -67,8 +67,8 @@ export class Trying {
 		this.#mark();
 	}
 
-	/** Tries a command. @param {string} command @param {(text: string) => void} say @returns {Promise<"given" | "refused">} */
-	async give(command, say) {
+	/** Tries a command. @param {string} command @param {(text: string) => void} report @returns {Promise<"given" | "refused">} */
+	async give(command, report) {
 		const before = this.#path.flatMap(({ commands }) => commands);
 		const parent = this.#path.at(-1);
 		try {
@@ -77,11 +77,11 @@ export class Trying {
 			const same = parent?.next.find((one) => `${one.commands}` === `${commands}`);
 			const tried = same ?? { commands, next: [] };
 			if (!same) parent?.next.push(tried);
-			say("");
+			report("");
 			this.#show([...this.#path, tried], answer);
 			return "given";
 		} catch (error) {
-			say(`Not done: ${error instanceof Error ? error.message : error}`);
+			report(`Not done: ${error instanceof Error ? error.message : error}`);
 			return "refused";
 		}
 	}

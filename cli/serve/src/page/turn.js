@@ -5,7 +5,7 @@
  */
 import { html, shown } from "./viewer.js";
 
-/** Whose turn it is, as the service says; null where the viewer may not know.
+/** Whose turn it is, as the service reports it; null where the viewer may not know.
  * @typedef {{over: boolean | null, turn: string[] | null, result?: object}} Now */
 
 /** Where it is kept how this browser calls. */
@@ -24,7 +24,7 @@ export function waiting(seats) {
 	return `Waiting for ${joined(seats.map((seat) => (seat === "host" ? "the host" : seat)), "and")}`;
 }
 
-/** The line that says whose turn it is. */
+/** The line that shows whose turn it is. */
 export class TurnLine {
 	element = html("p", { class: "turn", role: "status" }, "Loading…");
 	/** Whether it is the turn of who looks, once that is known. @type {boolean | null} */ #isMine = null;
@@ -39,13 +39,13 @@ export class TurnLine {
 	/** Says that the match is being read. */
 	load() {
 		this.#isMine = null;
-		this.#say("Loading…");
+		this.#report("Loading…");
 	}
 
 	/** Says nothing more. */
 	end() {
 		this.#isMine = null;
-		this.#say("");
+		this.#report("");
 		this.#mark(false);
 	}
 
@@ -53,13 +53,13 @@ export class TurnLine {
 	draw() {
 		const { info, commands, viewer } = this.live;
 		if (!info) return;
-		if (this.live.trying.isOn) return this.#say(this.live.trying.line), this.#turned(this.live.trying.isMine);
+		if (this.live.trying.isOn) return this.#report(this.live.trying.line), this.#turned(this.live.trying.isMine);
 		const now = info.now ?? { over: info.over, turn: null };
 		const standing = (viewer.timeline.frames.at(-1) ?? viewer.timeline).standing;
 		const mine = now.over ? [] : this.#mine(now);
-		if (now.over) this.#say(now.result && standing ? `Over: ${shown(standing)}` : "Over");
-		else if (mine.length > 0) this.#say(`Your turn: ${this.#doing(mine)}`);
-		else this.#say(commands.isDueByService ? "Waiting for a roll" : waiting(now.turn));
+		if (now.over) this.#report(now.result && standing ? `Over: ${shown(standing)}` : "Over");
+		else if (mine.length > 0) this.#report(`Your turn: ${this.#doing(mine)}`);
+		else this.#report(commands.isDueByService ? "Waiting for a roll" : waiting(now.turn));
 		this.#turned(mine.length > 0);
 	}
 
@@ -85,7 +85,7 @@ export class TurnLine {
 	}
 
 	/** @param {string} text */
-	#say(text) {
+	#report(text) {
 		if (this.element.textContent !== text) this.element.textContent = text;
 	}
 

@@ -112,18 +112,18 @@ export class Viewer extends EventTarget {
 		this.#address();
 	}
 
-	/** Goes to the entry with a number and says if there is none. @param {string} text */
+	/** Goes to the entry with a number, or reports that there is none. @param {string} text */
 	goTo(text) {
 		const number = Number(text.replace("#", "").trim() || NaN);
-		if (!Number.isInteger(number)) return this.say("Type the number of an entry.");
+		if (!Number.isInteger(number)) return this.report("Type the number of an entry.");
 		this.go(this.timeline.position(number));
 		const found = this.timeline.number(this.position);
-		this.say(found === number ? "" : `There is no entry ${number}; this is ${found}.`);
+		this.report(found === number ? "" : `There is no entry ${number}; this is ${found}.`);
 	}
 
 	/** Goes to the next or previous entry that holds a text, around the ends too. @param {string} text @param {1 | -1} way */
 	find(text, way) {
-		if (!text) return this.say("Type what to look for.");
+		if (!text) return this.report("Type what to look for.");
 		for (const { record, text } of this.timeline.frames.slice(this.#lines.length)) {
 			this.#lines.push(`${record.seat} ${record.command} => ${text}`.toLowerCase());
 		}
@@ -131,10 +131,10 @@ export class Viewer extends EventTarget {
 		const found = this.#lines.flatMap((line, index) => (line.includes(wanted) ? [index + 1] : []));
 		const next = way > 0 ? found.find((at) => at > this.position) : found.findLast((at) => at < this.position);
 		const to = next ?? found.at(way > 0 ? 0 : -1);
-		if (to === undefined) return this.say("Nothing found.");
+		if (to === undefined) return this.report("Nothing found.");
 		this.go(to);
 		const wrapped = next !== undefined ? "" : way > 0 ? ", on from the start" : ", back from the end";
-		this.say(`Match ${found.indexOf(to) + 1} of ${found.length}${wrapped}.`);
+		this.report(`Match ${found.indexOf(to) + 1} of ${found.length}${wrapped}.`);
 	}
 
 	/** Goes to the next or previous entry that changed a field. @param {string} path @param {1 | -1} way */
@@ -144,8 +144,8 @@ export class Viewer extends EventTarget {
 		const changes = ({ fields }) => fields.some((field) => isWithin(field.path, path) || isWithin(path, field.path));
 		const next = frames.findIndex((frame, index) => index >= this.position && changes(frame));
 		const to = way > 0 ? next : frames.findLastIndex((frame, index) => index < this.position - 1 && changes(frame));
-		if (to < 0) return this.say(`${path || "/"} has no ${way > 0 ? "later" : "earlier"} change.`);
-		this.say("");
+		if (to < 0) return this.report(`${path || "/"} has no ${way > 0 ? "later" : "earlier"} change.`);
+		this.report("");
 		this.go(to + 1);
 	}
 
@@ -154,7 +154,7 @@ export class Viewer extends EventTarget {
 		const address = new URL(this.#hash(), location.href).href;
 		try {
 			await navigator.clipboard.writeText(address);
-			this.say("Link copied.");
+			this.report("Link copied.");
 		} catch {
 			const field = html("input", { value: address, readonly: "", "aria-label": "Link to this entry" });
 			this.note.replaceChildren("Copy it from here: ", field);
@@ -162,8 +162,8 @@ export class Viewer extends EventTarget {
 		}
 	}
 
-	/** Says something next to the search field. @param {string} text */
-	say(text) {
+	/** Shows a text next to the search field. @param {string} text */
+	report(text) {
 		this.note.textContent = text;
 	}
 
@@ -241,7 +241,7 @@ export class Viewer extends EventTarget {
 	/** Steps as a person asked for, which ends playing. @param {number} by */
 	#user(by) {
 		this.pause();
-		this.say("");
+		this.report("");
 		this.go(this.position + by);
 	}
 
@@ -277,12 +277,12 @@ export class Viewer extends EventTarget {
 	/** @param {Frame | undefined} frame */
 	#drawStatus(frame) {
 		const [number, last] = [this.position, this.length].map((position) => this.timeline.number(position));
-		const said = frame
+		const entry = frame
 			? [span(seatClass(frame.record.seat), frame.record.seat), " ", bdi("command", cut(frame.record.command)), " ", bdi("outcome", cut(frame.text))]
 			: [span("command", "setup")];
 		const { standing } = frame ?? this.timeline;
 		const stands = standing ? [bdi("command", cut(standing)), " "] : [];
-		this.status.replaceChildren(span("unseen", "Entry "), html("strong", {}, `${number}`), span("of", ` of ${last} `), ...stands, ...said);
+		this.status.replaceChildren(span("unseen", "Entry "), html("strong", {}, `${number}`), span("of", ` of ${last} `), ...stands, ...entry);
 		this.slider.value = `${this.position}`;
 		this.slider.setAttribute("aria-valuetext", `${number} of ${last}`);
 	}

@@ -39,8 +39,8 @@ export function inWords([label, mark, tint, of = tint, name = label.trim()], mea
 	const framed = meanings.has("[ ]") ? /^\[(.+)\]$/.exec(name) : null;
 	const bare = framed ? framed[1] : name;
 	const what = meanings.get(name) ?? (bare ? `${OWNERS[of] ?? meanings.get(of) ?? ""}${bare}` : "empty");
-	const said = mark && mark !== label ? meaningOf(mark, meanings) : "";
+	const meaning = mark && mark !== label ? meaningOf(mark, meanings) : "";
 	const isOpen = tint !== "blocked" || meanings.has(name);
-	const parts = [what, isOpen ? "" : "blocked", framed ? meanings.get("[ ]") ?? "" : "", said, ...marks.split(" ").map((one) => MARKED[one] ?? one)];
+	const parts = [what, isOpen ? "" : "blocked", framed ? meanings.get("[ ]") ?? "" : "", meaning, ...marks.split(" ").map((one) => MARKED[one] ?? one)];
 	return parts.filter(Boolean).map(shown).join(", ");
 }

@@ -22,7 +22,7 @@ export class ZoomFrame {
 	#scale = 0;
 	#whole = 0;
 	/** The size of the frame. */ #room = [0, 0];
-	/** Whether the buttons said how large the board is. */
+	/** Whether the buttons have set how large the board is. */
 	#isChosen = false;
 	#pan = html("div", { class: "pan" });
 	#smaller = button("Zoom out", () => this.#zoom(1 / STEP));
