@@ -272,11 +272,11 @@ impl Output {
         letters: &[&'static str],
         help: &str,
     ) -> io::Result<&'static str> {
-        ask(question, letters, help, &mut io::stdin().lock(), &mut |span| self.say(&span))
+        ask(question, letters, help, &mut io::stdin().lock(), &mut |span| self.prompt(&span))
     }
 
     /// Prints a piece of a conversation, which brings its own line breaks, at once.
-    fn say(&mut self, span: &TextSpan) -> io::Result<()> {
+    fn prompt(&mut self, span: &TextSpan) -> io::Result<()> {
         let style = style_of(span.tone);
         write!(self.stdout, "{style}{}{style:#}", printable_lines(&span.text))?;
         self.flush()
@@ -326,17 +326,17 @@ fn ask(
     letters: &[&'static str],
     help: &str,
     input: &mut impl BufRead,
-    say: &mut impl FnMut(TextSpan) -> io::Result<()>,
+    print: &mut impl FnMut(TextSpan) -> io::Result<()>,
 ) -> io::Result<&'static str> {
     loop {
-        say(strong(question))?;
-        say(plain(" "))?;
+        print(strong(question))?;
+        print(plain(" "))?;
         let mut line = String::new();
         let is_end = input.read_line(&mut line)? == 0;
         let answer = letters.iter().rfind(|letter| is_end || line.trim() == **letter);
         match answer {
             Some(letter) => return Ok(letter),
-            None => say(plain(help))?,
+            None => print(plain(help))?,
         }
     }
 }

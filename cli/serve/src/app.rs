@@ -182,7 +182,7 @@ impl App {
         access: Access,
         work: impl FnOnce(&Arc<Self>, &Access) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        self.block(move |app| work(app, &access).map_err(|problem| access.told(problem))).await
+        self.block(move |app| work(app, &access).map_err(|problem| access.redacted(problem))).await
     }
 }
 

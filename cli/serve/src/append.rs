@@ -57,7 +57,7 @@ impl<E: Into<Problem>> From<E> for Stopped {
     }
 }
 
-/// Says that others append all the time.
+/// Reports that others append all the time.
 pub(crate) fn moves_on() -> Problem {
     Problem::new(Code::Store, "too many concurrent appends; try again")
 }
@@ -106,7 +106,7 @@ impl Append {
                     continue;
                 }
                 _ if app.store.is_shared() => {
-                    // FL-18: what is behind says no wrongly, so the head is asked for first.
+                    // FL-18: a state that is behind refuses wrongly, so the head is asked for first.
                     let names = (self.match_name.clone(), self.branch.clone());
                     let now = app.block(move |app| app.branches.ask(app, &names)).await?;
                     if !Arc::ptr_eq(&now, &branch) {
@@ -251,7 +251,7 @@ impl Append {
     }
 }
 
-/// Says why nothing is recorded, to a client that sees a view of this tag.
+/// Reports why nothing is recorded, to a client that sees a view of this tag.
 fn refused(reason: NotPlayed, tag: &str) -> Problem {
     match reason {
         NotPlayed::OtherHead { .. } => Problem::moved(reason.detail(None), tag),

@@ -126,7 +126,7 @@ impl Access {
     }
 
     /// Hides where the store is damaged from everyone but the host and the admin (SV-7).
-    pub(crate) fn told(&self, problem: Problem) -> Problem {
+    pub(crate) fn redacted(&self, problem: Problem) -> Problem {
         if problem.code() == Code::Corrupt && !self.is_host() { problem.without_place() } else { problem }
     }
 
@@ -191,7 +191,7 @@ impl Access {
             Some(GrantKind::Seat(own) | GrantKind::Invitation(own)) => (own.into(), 0),
             Some(GrantKind::Spectator { delay_s }) => (Viewer::SPECTATOR, delay_s),
         };
-        // Spectators were called `p8` before they had a name of their own, and may go on to say so.
+        // Spectators were called `p8` before they had a name of their own, and may still use that name.
         let is_older_name = viewer == Viewer::SPECTATOR && seat == Some(Seat::P8.into());
         if seat.is_some_and(|seat| seat != viewer) && !is_older_name {
             return Err(Problem::forbidden("only the host can view the match as another seat"));

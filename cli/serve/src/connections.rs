@@ -81,7 +81,7 @@ impl Connection {
         self.end.notified().await;
     }
 
-    /// Says that a request came; the connection waits again once what is returned has been dropped.
+    /// Records that a request came; the connection waits again once what is returned has been dropped.
     pub(crate) fn work(self: &Arc<Self>) -> Work {
         self.leave();
         Work(Arc::clone(self))

@@ -16,7 +16,7 @@ impl Default for Counts {
 /// The first head at which a viewer counted this number of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FirstHead {
-    /// It is known: from this head on there may be something to tell.
+    /// It is known: from this head on there may be something to send.
     Known(u64),
     /// This number was not counted yet.
     NotYet,
@@ -57,7 +57,7 @@ impl Counts {
         };
         let low = below.0.max(seen - 1);
         if low + 1 == first {
-            // An entry may bring several to light at once; whoever claims to have seen only some of those is told all.
+            // An entry may bring several to light at once; a client that claims only some of these gets all.
             return FirstHead::Known(if count == seen { first } else { first - 1 });
         }
         // Most histories conceal nothing.

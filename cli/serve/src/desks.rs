@@ -50,7 +50,7 @@ impl Desks {
     }
 
     /// Has a game looked at soon, as a paper came.
-    pub(crate) fn tell(&self, game: MatchName) {
+    pub(crate) fn notify(&self, game: MatchName) {
         self.lock().insert(game);
         self.wake.notify_one();
     }

@@ -28,7 +28,7 @@ impl App {
         .await
     }
 
-    /// Discards all that a module computed for branches in memory, and says what it did.
+    /// Discards all that a module computed for branches in memory, and reports what it did.
     fn problem_of(&self, fault: Fault) -> Problem {
         tracing::warn!(%fault, "a module failed");
         self.branches.discard(&fault.module);

@@ -65,7 +65,7 @@ impl OpenBranch {
         }
         let mut work = self.work();
         let (to, shown) = self.shown_at_work(world, view, &mut work)?;
-        // Somebody else may have worked it out meanwhile.
+        // Another thread may have worked it out in the meantime.
         if let Some(delta) = self.kept_delta(view, from, to) {
             return Ok(delta);
         }
@@ -78,14 +78,14 @@ impl OpenBranch {
             &made
         };
         let entries = self.entries(world, follower.settled(), to)?;
-        let told = usize::try_from(from - follower.settled()).unwrap_or(usize::MAX);
-        let told = entries.get(..told).unwrap_or(&entries);
-        let earlier = follower.known(told)?;
+        let count = usize::try_from(from - follower.settled()).unwrap_or(usize::MAX);
+        let sent = entries.get(..count).unwrap_or(&entries);
+        let earlier = follower.known(sent)?;
         let now = follower.known(&entries)?;
         let delta = Arc::new(Delta::between(to, shown.tag, &earlier, &now));
-        // Only what was wholly shown at the earlier head is settled for all who were told up to it.
+        // Only what was wholly shown at the earlier head is settled for all who were sent everything up to it.
         let mut follower = follower.fork();
-        follower.settle(told.get(..earlier.whole).unwrap_or(told))?;
+        follower.settle(sent.get(..earlier.whole).unwrap_or(sent))?;
         knowledge.counts.note(from, earlier.head);
         knowledge.counts.note(to, now.head);
         knowledge.keep(Cursor { at: from, follower });

@@ -85,7 +85,7 @@ pub(crate) async fn keep(app: Arc<App>) {
         if look.is_multiple_of(LOOKS_FOR_DESKS) {
             for game in games(&app).await.unwrap_or_default() {
                 if !due.contains_key(&game) {
-                    desks.tell(game);
+                    desks.notify(game);
                 }
             }
         }

@@ -127,7 +127,7 @@ fn is_host(host: &HeaderValue) -> bool {
     host.is_empty() || (!host.contains('@') && host.parse::<Authority>().is_ok())
 }
 
-/// Returns `true` if a request says that its body is of a type.
+/// Returns `true` if a request states that its body is of a type.
 pub(crate) fn has_type(request: &Request, media_type: &str) -> bool {
     let given = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let given = given.and_then(|given| given.split(';').next()).unwrap_or_default().trim();
@@ -143,7 +143,7 @@ pub(crate) async fn body(request: Request, media_type: &str, bytes_max: usize) -
     if encodings.map(HeaderValue::as_bytes).any(|encoding| !encoding.eq_ignore_ascii_case(b"identity")) {
         return Err(Problem::new(Code::MediaType, "expected a body without `Content-Encoding`"));
     }
-    // A client that says how much it will send need not send it in vain.
+    // A client that states how much it will send need not send it in vain.
     if request.body().size_hint().lower() > bytes_max as u64 {
         return Err(too_large(bytes_max));
     }

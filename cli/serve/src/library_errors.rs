@@ -45,7 +45,7 @@ impl From<StoreError> for Problem {
     }
 }
 
-/// Returns what clients can do about what the store says.
+/// Returns what clients can do about an error of the store.
 fn advice(error: &StoreError) -> Option<&'static str> {
     use StoreError as E;
     Some(match error {

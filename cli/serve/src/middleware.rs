@@ -42,7 +42,7 @@ pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: 
         let (inner, body) = response.into_parts();
         drop(body);
         response = problem.render(&id);
-        // What was said of methods and of other origins holds for problems, too.
+        // The headers for methods and for other origins hold for problems, too.
         let is_of_body = |name: &HeaderName| [header::CONTENT_TYPE, header::CONTENT_LENGTH].contains(name);
         for (name, value) in inner.headers.iter().filter(|(name, _)| !is_of_body(name)) {
             response.headers_mut().append(name, value.clone());

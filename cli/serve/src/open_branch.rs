@@ -158,7 +158,7 @@ impl OpenBranch {
         }
     }
 
-    /// Says that the branch has an entry.
+    /// Announces that the branch has an entry.
     pub(crate) fn announce(&self, head: u64) {
         self.watched.send_if_modified(|watched| {
             let is_later = matches!(*watched, Watched::Head(old) if old < head);
@@ -174,7 +174,7 @@ impl OpenBranch {
         self.following.lock().await
     }
 
-    /// Says that the branch is deleted.
+    /// Announces that the branch is deleted.
     pub(crate) fn end(&self) {
         self.watched.send_replace(Watched::Gone);
         self.forget();

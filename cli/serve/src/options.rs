@@ -54,7 +54,7 @@ pub type Reload<'a> = &'a dyn Fn() -> Result<Settings, String>;
 pub struct Outside {
     /// Returns the time now in milliseconds since 1970.
     pub now_ms: fn() -> i64,
-    /// Fills bytes by the operating system's randomness, or says why it cannot.
+    /// Fills bytes by the operating system's randomness, or reports why it cannot.
     pub fill_random: fn(&mut [u8]) -> Result<(), String>,
     /// Rolls recorded dice by the operating system, of matches by mail and of trials.
     pub roll: fn(&DueRoll) -> io::Result<Vec<i32>>,

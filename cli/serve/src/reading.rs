@@ -140,7 +140,7 @@ impl App {
     ) -> ApiResult<T> {
         let access = self.admit(bearer).await?;
         self.fold_for(bearer.reader()?, of, move |app| {
-            work(app, &access).map_err(|problem| access.told(problem))
+            work(app, &access).map_err(|problem| access.redacted(problem))
         })
         .await
     }

@@ -161,7 +161,7 @@ mod tests {
         }
         assert!(
             made == OPENAPI,
-            "cli/serve/openapi.json is not what the routes say; SNAPSHOTS=overwrite writes it"
+            "cli/serve/openapi.json is not what the routes describe; SNAPSHOTS=overwrite writes it"
         );
     }
 }

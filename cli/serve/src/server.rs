@@ -44,7 +44,7 @@ pub enum ServeError {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The service cannot be started.
@@ -109,7 +109,7 @@ async fn run(
     announce(address).map_err(ServeError::Start)?;
     let mut tasks = JoinSet::new();
     if let Some(listener) = metrics {
-        tasks.spawn(tell_metrics(listener, acceptor.clone(), Arc::clone(app)));
+        tasks.spawn(serve_metrics(listener, acceptor.clone(), Arc::clone(app)));
     }
     if app.store.is_shared() {
         tasks.spawn(notice::listen(Arc::clone(app)));
@@ -243,17 +243,17 @@ fn connect(
 }
 
 /// Serves metrics on their own address.
-async fn tell_metrics(listener: TcpListener, acceptor: Acceptor, app: Arc<App>) {
+async fn serve_metrics(listener: TcpListener, acceptor: Acceptor, app: Arc<App>) {
     let routes = Router::new().route(
         "/metrics",
         get(move || {
             let app = Arc::clone(&app);
             async move {
-                let told = app.block(|app| {
+                let answer = app.block(|app| {
                     metrics::text(&app.metrics, app.branches.held(), app.limits.streams())
                         .map_err(|error| Problem::new(Code::Internal, error.to_string()))
                 });
-                match told.await {
+                match answer.await {
                     Ok(text) => {
                         let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
                         ([("content-type", kind)], text).into_response()

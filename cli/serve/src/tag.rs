@@ -1,4 +1,4 @@
-//! Tags: what a viewer's view is known by, so that a client can say what it has seen (SV-13).
+//! Tags: what a viewer's view is known by, so that a client can state what it has seen (SV-13).
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use turnfold_replay::Viewer;

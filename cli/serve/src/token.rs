@@ -15,7 +15,7 @@ const SECRET_LETTERS: usize = 43;
 #[derive(Clone)]
 pub struct AccessToken(String);
 
-/// What a token says it is; what it may do is what was granted.
+/// What a token states that it is; what it may do is what was granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     /// Everything.
@@ -59,7 +59,7 @@ impl AccessToken {
     /// Makes a token by the operating system's randomness.
     ///
     /// # Errors
-    /// What it says when there is none.
+    /// The error of the operating system when there is none.
     pub fn generate(kind: TokenKind, outside: &Outside) -> Result<Self, String> {
         let mut secret = [0; 32];
         (outside.fill_random)(&mut secret)?;
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_tells_its_kind_and_is_read_back() {
+    fn a_token_shows_its_kind_and_is_read_back() {
         for (kind, letter) in TokenKind::ALL {
             let token = AccessToken::generate(kind, &outside()).unwrap();
             assert!(token.expose().starts_with(&format!("tf_{letter}_")));

@@ -33,7 +33,7 @@ pub(crate) struct World {
     pub(crate) database: Mutex<Database>,
 }
 
-/// What the database said last, for those who balance load (SV-28).
+/// The last answer of the database, for those who balance load (SV-28).
 #[derive(Default)]
 pub(crate) struct Database {
     pub(crate) answer: Option<(Instant, ApiResult<()>)>,
@@ -62,7 +62,7 @@ impl World {
         (self.outside.now_ms)()
     }
 
-    /// Says that grants were revoked, which count no more from now on.
+    /// Announces that grants were revoked, which count no more from now on.
     pub(crate) fn revoke(&self) {
         self.grants.forget();
         self.revoked.send_modify(|count| *count += 1);
@@ -73,7 +73,7 @@ impl World {
         self.revoked.subscribe()
     }
 
-    /// Says that the service shuts down.
+    /// Announces that the service shuts down.
     pub(crate) fn close(&self) {
         self.closing.send_replace(true);
     }
@@ -103,7 +103,7 @@ impl World {
         }
     }
 
-    /// Completes what a problem says: after the disk was full, whatever else fails has that cause.
+    /// Completes a problem: after the disk was full, whatever else fails has that cause.
     pub(crate) fn explain(&self, problem: Problem) -> Problem {
         let problem = match self.stopped.get().filter(|stopped| stopped.code() == Code::Full) {
             Some(stopped) if problem.code() == Code::Store && !problem.is_of_store() => stopped.clone(),

@@ -175,27 +175,27 @@ impl<'c> App<'c> {
                 Ok(number) if number <= self.stepper().head() => self.go(number),
                 Ok(number) => {
                     let head = self.stepper().head();
-                    self.say(format!("there is no entry {number}; the last is {head}"))
+                    self.report(format!("there is no entry {number}; the last is {head}"))
                 }
-                Err(_) => self.say(format!("expected the number of an entry, found `{text}`")),
+                Err(_) => self.report(format!("expected the number of an entry, found `{text}`")),
             },
             Prompt::Text => {
                 self.searched = Some(text.to_owned());
                 self.search(SearchDirection::Forward)
             }
             Prompt::Condition => match text.parse::<Condition>() {
-                Err(cause) => self.say(cause),
+                Err(cause) => self.report(cause),
                 Ok(condition) => match self.stepper().first_true(&condition) {
                     Ok(Some(seq)) => self.go(seq),
-                    Ok(None) => self.say(format!("no entry after this one makes `{condition}` true")),
-                    Err(cause) => self.say(cause.to_string()),
+                    Ok(None) => self.report(format!("no entry after this one makes `{condition}` true")),
+                    Err(cause) => self.report(cause.to_string()),
                 },
             },
         }
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "it ends what may fail otherwise")]
-    pub(super) fn say(&mut self, message: String) -> Result<(), Failure> {
+    pub(super) fn report(&mut self, message: String) -> Result<(), Failure> {
         self.message = message;
         Ok(())
     }
@@ -248,7 +248,7 @@ impl<'c> App<'c> {
                 self.prints = !self.prints;
                 let what = if self.prints { "is" } else { "is not" };
                 let here = self.here();
-                self.say(format!("`{here}`, or where you are then, {what} printed on leaving"))
+                self.report(format!("`{here}`, or where you are then, {what} printed on leaving"))
             }
             key => {
                 self.turn(key);
@@ -287,7 +287,7 @@ impl<'c> App<'c> {
     fn change_speed(&mut self, count: isize) -> Result<(), Failure> {
         self.speed = self.speed.saturating_add_signed(count).min(BEATS.len() - 1);
         let speed = BEATS.get(self.speed).map_or(1, |(speed, _)| *speed);
-        self.say(format!("{speed} a second"))
+        self.report(format!("{speed} a second"))
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "it is one of the actions, which may fail")]

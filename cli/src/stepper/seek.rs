@@ -31,37 +31,37 @@ impl App<'_> {
     }
 
     pub(super) fn search(&mut self, direction: SearchDirection) -> Result<(), Failure> {
-        let Some(text) = self.searched.clone() else { return self.say("type / and a text first".into()) };
+        let Some(text) = self.searched.clone() else { return self.report("type / and a text first".into()) };
         match self.stepper().search(&text, direction)? {
             Some(hit) => {
                 self.go(hit.seq)?;
                 if hit.wrapped {
                     let end = if direction == SearchDirection::Forward { "start" } else { "end" };
-                    return self.say(format!("the search went on from the {end}"));
+                    return self.report(format!("the search went on from the {end}"));
                 }
                 Ok(())
             }
-            None => self.say(format!("nothing has `{text}` in it")),
+            None => self.report(format!("nothing has `{text}` in it")),
         }
     }
 
     pub(super) fn go_to_change(&mut self, direction: SearchDirection) -> Result<(), Failure> {
         let chosen = self.fields.get(self.field).map(|field| field.path.clone());
         let Some(path) = self.path.clone().or(chosen) else {
-            return self.say("choose a field that changed first, with ↑ and ↓".into());
+            return self.report("choose a field that changed first, with ↑ and ↓".into());
         };
         self.path = Some(path.clone());
         let which = if direction == SearchDirection::Back { "earlier" } else { "later" };
         match self.stepper().change_of(&path, direction)? {
             Some(seq) => self.go(seq),
-            None => self.say(format!("no {which} entry changes {path}")),
+            None => self.report(format!("no {which} entry changes {path}")),
         }
     }
 
     pub(super) fn next_viewer(&mut self) -> Result<(), Failure> {
         let all = self.stepper().all_viewers();
         if all.len() < 2 {
-            return self.say("only this viewer is available here".into());
+            return self.report("only this viewer is available here".into());
         }
         let viewer = self.stepper().viewer();
         let next = all.iter().position(|each| *each == viewer).map_or(0, |index| (index + 1) % all.len());
@@ -73,15 +73,15 @@ impl App<'_> {
         self.fields = entries;
         self.field = self.field.min(self.fields.len().saturating_sub(1));
         let viewer = self.stepper().viewer();
-        self.say(format!("as {viewer} sees it, after entry {at}"))
+        self.report(format!("as {viewer} sees it, after entry {at}"))
     }
 
     pub(super) fn list_branches(&mut self) -> Result<(), Failure> {
         let SourceName::Revision(revision) = self.stepper().name().clone() else {
-            return self.say("a replay file has no branches".into());
+            return self.report("a replay file has no branches".into());
         };
         if !self.stepper().all_viewers().first().is_some_and(|viewer| viewer.see_all()) {
-            return self.say("only the host sees the branches".into());
+            return self.report("only the host sees the branches".into());
         }
         let branches = self.sources.read_store()?.branches(&revision.match_name)?;
         let here = branches.iter().position(|branch| branch.name == revision.branch).unwrap_or(0);

@@ -16,18 +16,18 @@ use crate::viewer::seat_history::SeatHistory;
 pub enum Question<'a, E> {
     /// Whether a condition holds in the view.
     Holds(&'a Condition),
-    /// What a judge says to the log up to there, as a replay file.
+    /// How a judge rules on the log up to there, as a replay file.
     Judged(&'a mut dyn FnMut(&Replay) -> Result<Judgment, E>),
 }
 
-/// What is said of a log.
+/// A judgment on a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgment {
     /// It does not show what is looked for.
     No,
     /// It does.
     Yes,
-    /// Nothing can be said of it.
+    /// The judge cannot decide.
     CannotTell,
 }
 
@@ -41,11 +41,11 @@ impl From<bool> for Judgment {
 pub enum Bisection {
     /// It already holds in the setup, so no entry makes it true.
     InSetup,
-    /// The judge cannot tell in the setup.
+    /// The judge cannot decide in the setup.
     UntoldInSetup,
     /// It is not true at the end.
     NotAtEnd,
-    /// The judge cannot tell at the end.
+    /// The judge cannot decide at the end.
     UntoldAtEnd,
     /// An entry makes it true.
     Found(Box<Flip>),
@@ -82,7 +82,7 @@ pub const RUN: &str = "the command of `--run` is given whole replay files";
 ///
 /// # Errors
 /// [`ReplayError::Concealed`] where a player asks for whole replay files, [`ReplayError::Condition`] for a condition
-/// that makes no sense in the view, what is wrong with the history, and what the judge says.
+/// that makes no sense in the view, what is wrong with the history, and the errors of the judge.
 pub fn bisect<E: From<ReplayError>>(
     sight: &SeatHistory,
     question: Question<'_, E>,
@@ -215,7 +215,7 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
         Ok(condition.check(&self.survey).map_err(ReplayError::from)?)
     }
 
-    /// Looks at one entry after another. Where none makes it true, what is said of the end is the error.
+    /// Looks at one entry after another. Where none makes it true, the judgment on the end is the error.
     fn step_through(&mut self, end: usize) -> Result<Result<Bracket, Judgment>, E> {
         let mut low = 0;
         let mut last = Judgment::No;
@@ -233,8 +233,8 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
         Ok(Err(last))
     }
 
-    /// Halves what lies between, going around undecided entries. Where it is not true at the end, what is said of
-    /// the end is the error.
+    /// Halves what lies between, going around undecided entries. Where it is not true at the end, the judgment
+    /// on the end is the error.
     fn halve(&mut self, end: usize) -> Result<Result<Bracket, Judgment>, E> {
         let at_end = if end == 0 { Judgment::No } else { self.ask(end)? };
         if at_end != Judgment::Yes {

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_path_is_told_where_it_is_lost_and_what_it_may_have_meant() {
+    fn a_lost_path_shows_where_it_is_lost_and_what_it_may_have_meant() {
         let all = "the view has `turn`, `units`, `moved`, `pools`";
         check("/unit/0/at", all, Some("/units/0/at"));
         check("/unit/7/at", all, Some("/units"));

@@ -105,7 +105,7 @@ pub(crate) struct Expected {
 struct AppendedJson<'a> {
     head: u64,
     entries: &'a [Record],
-    /// What `play` says then, when nothing was played.
+    /// What `play` prints when nothing was played.
     #[serde(skip_serializing_if = "Option::is_none")]
     nothing: Option<&'a NothingPlayed>,
 }
@@ -140,7 +140,7 @@ async fn perform(app: Arc<App>, append: Append, form: Form) -> ApiResult {
     let began = Instant::now();
     let append = Arc::new(append);
     let answered = append.perform(&app).await.map(|appended| answer(&appended, form, &append));
-    let answered = answered.map_err(|problem| append.access.told(problem));
+    let answered = answered.map_err(|problem| append.access.redacted(problem));
     app.metrics.append_done(began, &answered);
     answered
 }

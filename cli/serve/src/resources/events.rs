@@ -147,18 +147,18 @@ impl Stream {
             }
             found => found,
         };
-        found.map_err(|problem| access.told(problem))
+        found.map_err(|problem| access.redacted(problem))
     }
 
     async fn run(mut self, app: Arc<App>, sender: mpsc::Sender<io::Result<Bytes>>) {
-        if let End::With(event) = self.tell(&app, &sender).await {
+        if let End::With(event) = self.send_events(&app, &sender).await {
             let last = format!("event: {event}\ndata: {{}}\n\n");
             let _ = sender.send(Ok(last.into())).await;
         }
         drop(self.place);
     }
 
-    async fn tell(&mut self, app: &Arc<App>, sender: &mpsc::Sender<io::Result<Bytes>>) -> End {
+    async fn send_events(&mut self, app: &Arc<App>, sender: &mpsc::Sender<io::Result<Bytes>>) -> End {
         let mut watched = self.following.watched();
         let (mut closing, mut revoked) = (app.closing(), app.revoked());
         let mut comment_at = Instant::now() + COMMENT_EVERY;
@@ -222,7 +222,7 @@ impl Stream {
             return Ok(None);
         }
         let delta = self.delta(app).await.map_err(|problem| {
-            // It may be deleted, and that not yet be said.
+            // It may be deleted, and that not yet be announced.
             if problem.code() == Code::NotFound {
                 return End::With("gone");
             }

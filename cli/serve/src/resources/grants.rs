@@ -28,7 +28,7 @@ const DAY_S: u64 = 24 * 60 * 60;
 const EXPIRY_MAX_S: u64 = 366 * DAY_S;
 const DELAY_MAX_S: u64 = DAY_S;
 
-/// How long an invitation lasts unless something else is said.
+/// How long an invitation lasts unless the request states otherwise.
 const INVITATION_S: u64 = 7 * DAY_S;
 
 /// A grant to be made.

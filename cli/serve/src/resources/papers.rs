@@ -112,23 +112,23 @@ async fn perform(
     let permit = app.limits.folds.wait(Reader::Papers(game.clone()), Some(&game)).await?;
     let signed = paper.clone();
     let of = game.clone();
-    let (taken, told) = at_desk(app, &game, move |app, host| {
+    let (taken, receipt) = at_desk(app, &game, move |app, host| {
         host.page = page;
         let taken = host.take_paper(signed.clone(), &admitted)?;
-        let told = taken.seq.map(|seq| receipt(app, &of, &host.mail_match().desk_line(), &taken, seq));
-        Ok((taken, told))
+        let receipt = taken.seq.map(|seq| receipt(app, &of, &host.mail_match().desk_line(), &taken, seq));
+        Ok((taken, receipt))
     })
     .await?;
     drop(permit);
     if taken.is_new
         && let Some(desks) = &app.desks
     {
-        desks.tell(game);
+        desks.notify(game);
     }
-    let Some(told) = told else { return Err(refused(&taken)) };
-    let told = told?;
+    let Some(receipt) = receipt else { return Err(refused(&taken)) };
+    let receipt = receipt?;
     let status = if taken.is_new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok(answer(&taken, &told, status, form))
+    Ok(answer(&taken, &receipt, status, form))
 }
 
 /// Makes the receipt for a recorded paper; only the first submission gets the seat's bundle.
@@ -174,7 +174,7 @@ fn answer(taken: &TakenPaper, receipt: &PaperTaken, status: StatusCode, form: Fo
     text(status, format!("{what}\nrecord {seq} of the desk\n\n{checkpoint}"))
 }
 
-/// Says why the desk does not have a paper.
+/// Reports why the desk does not have a paper.
 fn refused(taken: &TakenPaper) -> Problem {
     let code = match taken.outcome {
         PaperOutcome::Malformed(_) => Code::Malformed,

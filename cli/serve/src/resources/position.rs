@@ -42,7 +42,7 @@ impl At {
     }
 }
 
-/// Returns what is seen at the head if it is in memory; where it is not, or may not be seen, is said elsewhere.
+/// Returns what is seen at the head if it is in memory; where it is not, or may not be seen, is decided elsewhere.
 fn in_memory(app: &App, access: &Access, path: &BranchPath, at: At) -> Option<CachedView> {
     // Where others write, too, the store is asked first (FL-18).
     if app.store.is_shared() {
@@ -132,7 +132,7 @@ pub(crate) async fn picture(
     .await
 }
 
-/// Says that an answer is a file.
+/// Marks an answer as a file.
 pub(crate) fn attachment(mut response: Response, file: &str) -> Response {
     let disposition = format!("attachment; filename=\"{file}\"");
     if let Ok(disposition) = HeaderValue::from_str(&disposition) {

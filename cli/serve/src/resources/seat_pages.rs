@@ -296,7 +296,7 @@ pub(crate) async fn submit(
         drop(permit);
         let TakenReply { papers, faults, .. } = taken.map_err(|why| Problem::new(Code::Rejected, why))?;
         if let Some(desks) = app.desks.as_ref().filter(|_| papers.iter().any(|paper| paper.is_new)) {
-            desks.tell(game);
+            desks.notify(game);
         }
         let papers = papers.iter().map(PaperMade::from).collect();
         Ok(json(StatusCode::OK, &LinesTaken { papers, faults }))

@@ -21,7 +21,7 @@ impl Again<'_> {
     /// Folds the entries a second time, and on from a state stored half-way, both in silence; compares with the state
     /// hash that the first fold ended in.
     ///
-    /// Half-way the second fold is compared with what the file says, because the first agreed with it up to there.
+    /// Half-way the second fold is compared with what the file records, because the first agreed with it up to there.
     pub(super) fn disagreement(&self, hash: ShortHash) -> Option<Box<Mismatch>> {
         let middle = self.entries.len() / 2;
         let (head, tail) = self.entries.split_at(middle);
@@ -44,7 +44,7 @@ impl Again<'_> {
         resumed.err().map(|other| self.otherwise(DivergenceKind::NotStorable, end, &hash, &other))
     }
 
-    /// Folds entries and requires this state hash after them; otherwise says what there is instead.
+    /// Folds entries and requires this state hash after them; otherwise reports what there is instead.
     fn fold(
         &self,
         state: &mut dyn AnyState,

@@ -8,7 +8,7 @@ use crate::compare::divergence::{DivergenceKind, Subject};
 use crate::history::entry::{CommandForm, LogEntry, ShortHash, logged};
 use crate::tfl::{Replay, TflError};
 
-/// Adds to a mismatch what the file and the rules can tell about it.
+/// Adds to a mismatch what the file and the rules show about it.
 pub(super) fn explain(replay: &Replay, mismatch: &mut Mismatch) -> Result<(), TflError> {
     name_rules(&*replay.header.rules, mismatch);
     let kind = mismatch.kind();
@@ -19,10 +19,10 @@ pub(super) fn explain(replay: &Replay, mismatch: &mut Mismatch) -> Result<(), Tf
         return Ok(());
     }
     let (before, rest): (Vec<_>, Vec<_>) = replay.entries().partition(|entry| entry.seq < seq);
-    let Some(&said) = rest.first() else { return Ok(()) };
+    let Some(&entry) = rest.first() else { return Ok(()) };
     let mut state = replay.start()?;
     state.fold(&logged(before), &replay.header.dice, &mut |_| {}).map_err(|error| replay.locate(&error))?;
-    let scene = Scene { dice: &replay.header.dice, before: state.as_ref(), said };
+    let scene = Scene { dice: &replay.header.dice, before: state.as_ref(), entry };
     let (dice, difference) = match kind {
         DivergenceKind::WrongRoll => scene.wrong_roll(),
         _ => scene.other_outcome(),
@@ -44,11 +44,11 @@ pub(super) fn name_rules(rules: &dyn AnyRules, mismatch: &mut Mismatch) {
     mismatch.rules = ids;
 }
 
-/// The state before an entry, and what the file says of the entry.
+/// The state before an entry, and what the file records of the entry.
 struct Scene<'a> {
     dice: &'a DicePolicy,
     before: &'a dyn AnyState,
-    said: &'a LogEntry,
+    entry: &'a LogEntry,
 }
 
 type Finding = (Option<DiceFinding>, Option<StateDifference>);
@@ -61,8 +61,8 @@ impl Scene<'_> {
             DicePolicy::Recorded | DicePolicy::Fair(_) => DiceFinding::RecordedValues,
             DicePolicy::Seeded(_) => DiceFinding::OtherRules,
         });
-        let (after, _) = self.play(self.said.logged(), self.dice)?;
-        let hash = self.said.hash;
+        let (after, _) = self.play(self.entry.logged(), self.dice)?;
+        let hash = self.entry.hash;
         let state = if hash == Some(short_hash(after.as_ref())) {
             StateDifference::Equal
         } else if hash == Some(short_hash(self.before)) {
@@ -76,15 +76,15 @@ impl Scene<'_> {
     /// Explains a roll that is not the one of the seed: plays the file's values as if they were recorded, and the
     /// seed's.
     fn wrong_roll(&self) -> Result<Finding, FoldError> {
-        let (with_files, outcome) = self.play(self.said.logged(), &DicePolicy::Recorded)?;
-        let rules_agree = self.said.outcome.as_ref().is_none_or(|said| Some(said) == outcome.as_ref())
-            && self.said.hash.is_none_or(|said| said == short_hash(with_files.as_ref()));
+        let (with_files, outcome) = self.play(self.entry.logged(), &DicePolicy::Recorded)?;
+        let rules_agree = self.entry.outcome.as_ref().is_none_or(|own| Some(own) == outcome.as_ref())
+            && self.entry.hash.is_none_or(|own| own == short_hash(with_files.as_ref()));
         let dice = if rules_agree { DiceFinding::OtherValues } else { DiceFinding::OtherValuesAndRules };
         let values = self.before.seeded_roll(self.dice);
         let Some(command) = values.and_then(|values| self.before.roll_command(values)) else {
             return Ok((Some(dice), None));
         };
-        let seeded = LogEntry { command: CommandForm::Text(command), ..self.said.clone() };
+        let seeded = LogEntry { command: CommandForm::Text(command), ..self.entry.clone() };
         let (with_seeds, _) = self.play(seeded.logged(), self.dice)?;
         let state = if rules_agree {
             StateDifference::FromExpected(fields(with_files.as_ref(), with_seeds.as_ref()))

@@ -1,4 +1,4 @@
-//! Many files checked at once, and everything there is to say about them.
+//! Many files checked at once, and everything there is to report about them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -25,8 +25,8 @@ use crate::tfl;
 
 /// Checks a replay file, or every `*.tfl` in a folder.
 ///
-/// A file that differs or cannot be read is no error but stands in the report, which says everything that
-/// `turnfold check` says: as text by `Display`, as JSON by `Serialize`.
+/// A file that differs or cannot be read is no error but stands in the report, which has everything that
+/// `turnfold check` prints: as text by `Display`, as JSON by `Serialize`.
 ///
 /// # Errors
 /// [`ReplayError::Folder`] for what cannot be searched, and [`ReplayError::NoReplays`], so that an empty folder does not pass.
@@ -165,7 +165,7 @@ impl FileCheck {
         Self { file, result, time: Duration::ZERO }
     }
 
-    /// Returns `true` if the file says what the rules compute.
+    /// Returns `true` if the file records what the rules compute.
     #[must_use]
     pub fn is_good(&self) -> bool {
         matches!(&self.result, Ok(Checked { difference: None, .. }))
@@ -218,7 +218,7 @@ impl FileCheck {
         lines
     }
 
-    /// Returns what there is to say of the file, line by line.
+    /// Returns what there is to report of the file, line by line.
     fn lines(&self) -> Vec<Line> {
         match &self.result {
             Ok(Checked { difference: Some(_), .. }) => {

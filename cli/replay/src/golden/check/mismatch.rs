@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::compare::difference::Difference;
 use crate::compare::divergence::{Divergence, DivergenceKind, Subject};
 
-/// Where a replay and the rules disagree, and what can be said about it.
+/// Where a replay and the rules disagree, and what is known about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     /// How messages name the file.
@@ -73,8 +73,8 @@ pub enum DiceFinding {
 pub enum StateDifference {
     /// The hashes agree, so the states do.
     Equal,
-    /// What the entry changes by the rules of this build. A hash does not tell the state it stands for, so this is all
-    /// that can be said.
+    /// What the entry changes by the rules of this build. A hash does not reveal the state it stands for, so this is
+    /// all that is known.
     OfEntry(Vec<Difference>),
     /// From the state that the file's hash stands for, where that is known, to the one of this build.
     FromExpected(Vec<Difference>),

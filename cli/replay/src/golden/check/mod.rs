@@ -1,4 +1,4 @@
-//! Checking: what a replay file says against what the rules compute.
+//! Checking: what a replay file records against what the rules compute.
 
 mod again;
 mod explain;

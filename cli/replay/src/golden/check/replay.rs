@@ -1,4 +1,4 @@
-//! Checking: folding a replay again and comparing what it says, up to the first difference or to the end.
+//! Checking: folding a replay again and comparing what it records, up to the first difference or to the end.
 
 use turnfold_core::{Digest, FoldError, Outcome, Step};
 
@@ -66,7 +66,7 @@ pub fn check_replay(replay: &Replay) -> Result<Checked, TflError> {
 }
 
 /// Checks a replay, and compares on from the first difference to the end, or to an entry that cannot be folded: each
-/// line with what the rules make of it in the states that they come to, whatever the lines before say.
+/// line with what the rules make of it in the states that they come to, whatever the lines before state.
 pub(crate) fn check_replay_to_end(replay: &Replay) -> Result<Checked, TflError> {
     let mut checked = check_replay(replay)?;
     let mut all = AllDifferences::default();
@@ -130,11 +130,11 @@ impl Witness for Auditor<'_> {
         if self.is_done() {
             return;
         }
-        let Some(&(line, said)) = self.entries.get(self.seen) else { return };
+        let Some(&(line, entry)) = self.entries.get(self.seen) else { return };
         let actual = LogEntry::of(step);
         self.seen += 1;
-        self.log.add(said);
-        if let Some(divergence) = Divergence::of_entry(said, &actual) {
+        self.log.add(entry);
+        if let Some(divergence) = Divergence::of_entry(entry, &actual) {
             if self.difference.is_none() {
                 self.hash = actual.hash;
             }
@@ -212,13 +212,13 @@ impl<'a> Auditor<'a> {
             return Ok(());
         }
         let entry = self.entries.iter().find(|(_, entry)| entry.seq == error.seq());
-        let Some(&(line, said)) = entry else { return Err(self.replay.locate(error)) };
-        let divergence = match Divergence::of_refusal(said, error) {
+        let Some(&(line, entry)) = entry else { return Err(self.replay.locate(error)) };
+        let divergence = match Divergence::of_refusal(entry, error) {
             Some(divergence) => divergence,
             None if self.difference.is_none() => return Err(self.replay.locate(error)),
             None => {
-                let outcome = said.outcome.clone().map(Claim::Outcome);
-                Divergence::new(said, DivergenceKind::Rejected, outcome, Claim::Run(error.to_string()))
+                let outcome = entry.outcome.clone().map(Claim::Outcome);
+                Divergence::new(entry, DivergenceKind::Rejected, outcome, Claim::Run(error.to_string()))
             }
         };
         self.found(line, divergence);
@@ -229,15 +229,15 @@ impl<'a> Auditor<'a> {
         let line = self.replay.closing_line();
         let (count, log) = (self.count(), self.log.finish());
         let subject = Subject::End { after: count };
-        let Some(said) = self.replay.closing else {
+        let Some(closing) = self.replay.closing else {
             let header = self.replay.header.mark();
             let computed = Claim::Closing(Closing { count, state, log, header });
             return self.found(line, Divergence::new(subject, DivergenceKind::Missing, None, computed));
         };
         for (kind, recorded, computed) in [
-            (DivergenceKind::ClosingCount, Claim::Count(said.count), Claim::Count(count)),
-            (DivergenceKind::ClosingState, Claim::Digest(said.state), Claim::Digest(state)),
-            (DivergenceKind::ClosingLog, Claim::Digest(said.log), Claim::Digest(log)),
+            (DivergenceKind::ClosingCount, Claim::Count(closing.count), Claim::Count(count)),
+            (DivergenceKind::ClosingState, Claim::Digest(closing.state), Claim::Digest(state)),
+            (DivergenceKind::ClosingLog, Claim::Digest(closing.log), Claim::Digest(log)),
         ] {
             if recorded != computed {
                 self.found(line, Divergence::new(subject.clone(), kind, Some(recorded), computed));

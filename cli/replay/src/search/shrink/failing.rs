@@ -13,9 +13,10 @@ use crate::tfl::{Replay, ReplayLine};
 
 /// Shrinks a replay file that fails `check`.
 ///
-/// The line at which it fails stays, with what the file says of it. The entries before it shrink as long as this build
-/// gives the same answer to it; their outcomes are computed again, because the file has them for another log. A state hash stands
-/// for all that went before it and a seeded roll for the rolls before it, so before those nothing can go.
+/// The line at which it fails stays, with what the file records of it. The entries before it shrink as long as this
+/// build gives the same answer to it; their outcomes are computed again, because the file has them for another log. A
+/// state hash stands for all that went before it and a seeded roll for the rolls before it, so before those nothing can
+/// go.
 ///
 /// Returns it with the command that fails, after its seat.
 ///

@@ -45,7 +45,7 @@ impl<E: From<ReplayError>> Goal<'_, E> {
     }
 }
 
-/// Returns what the rules say to a command.
+/// Returns how the rules answer a command.
 pub(super) fn answer_to(given: &Given, is_attempt: bool, state: &dyn AnyState) -> Result<Outcome, FoldError> {
     let judged = || Outcome::from(&state.judge(given.seat, &given.command));
     if is_attempt {

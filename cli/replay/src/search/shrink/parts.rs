@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_host_a_round_starts_with_whoever_began() {
+    fn without_a_host_a_round_starts_with_the_seat_that_began() {
         use Seat::{P1, P2, P3};
         check(&[P2, P2, P3, P1, P2, P3], [&[0, 4], &[0, 2, 3, 4, 5], &[0, 1, 2, 3, 4, 5]]);
         check(&[], [&[], &[], &[]]);

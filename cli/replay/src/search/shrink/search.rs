@@ -38,7 +38,7 @@ pub struct Least {
 ///
 /// # Errors
 /// [`ReplayError::Condition`] for a condition that makes no sense in the view, what is wrong with the history, and
-/// what the judge says.
+/// the errors of the judge.
 pub fn shrink<E: From<ReplayError>>(
     line: &History,
     question: Question<'_, E>,
@@ -57,7 +57,7 @@ pub fn shrink<E: From<ReplayError>>(
         }
         shrinking = Shrinking::InSetup;
     }
-    // Before a condition is said not to be there, it must make sense in some view.
+    // Before a condition is reported as absent, it must make sense in some view.
     goal.seen_in(line.start()?.as_ref());
     if let Goal::Holds { condition, survey, .. } = goal {
         condition.check(&survey).map_err(ReplayError::from)?;

@@ -32,7 +32,7 @@ pub use shown_entry::{Hit, SearchDirection, ShownEntry};
 const BLOCK: usize = 256;
 
 /// The most blocks of shown entries that are kept.
-const TOLD_MAX: usize = 16;
+const BLOCKS_MAX: usize = 16;
 
 /// A position in a history, from which every other one is near.
 pub struct Stepper {
@@ -47,7 +47,7 @@ pub struct Stepper {
     /// The state before the last of these entries.
     before: Option<Box<dyn AnyState>>,
     kept: KeptStates,
-    told: BTreeMap<usize, Vec<ShownEntry>>,
+    blocks: BTreeMap<usize, Vec<ShownEntry>>,
 }
 
 impl Stepper {
@@ -63,15 +63,15 @@ impl Stepper {
     fn with_owner(sight: SeatHistory, owner: Viewer) -> Result<Self, ReplayError> {
         let state = sight.start()?;
         let kept = KeptStates::new(state.as_ref());
-        let mut told = BTreeMap::<usize, Vec<ShownEntry>>::new();
+        let mut blocks = BTreeMap::<usize, Vec<ShownEntry>>::new();
         if !sight.viewer().see_all() {
             // Which parts of an entry a player may know of is decided at the end of the history.
             sight.fold(&mut |seen| {
                 let entry = ShownEntry::of(seen.seq(), seen.step);
-                told.entry(block_of(entry.seq)).or_default().push(entry);
+                blocks.entry(block_of(entry.seq)).or_default().push(entry);
             })?;
         }
-        Ok(Self { sight, owner, at: 0, entries: 0, state, before: None, kept, told })
+        Ok(Self { sight, owner, at: 0, entries: 0, state, before: None, kept, blocks })
     }
 
     /// Returns the number of the entry stood at, as the viewer counts; 0 is the setup.
@@ -160,8 +160,8 @@ impl Stepper {
             return Ok(entries);
         }
         for block in block_of(range.start)..=block_of(range.end - 1) {
-            let told = self.told(block)?;
-            entries.extend(told.iter().filter(|entry| range.contains(&entry.seq)).cloned());
+            let shown = self.block(block)?;
+            entries.extend(shown.iter().filter(|entry| range.contains(&entry.seq)).cloned());
         }
         Ok(entries)
     }
@@ -182,7 +182,7 @@ impl Stepper {
                     matches!(place, Place::Entry(seq, step) if ShownEntry::of(seq, step).contains(&text))
                 })?
             } else {
-                let mut entries = self.told.values().flatten().filter(|entry| part.contains(&entry.seq));
+                let mut entries = self.blocks.values().flatten().filter(|entry| part.contains(&entry.seq));
                 let found = match direction {
                     SearchDirection::Forward => entries.find(|entry| entry.contains(&text)),
                     SearchDirection::Back => entries.rfind(|entry| entry.contains(&text)),
@@ -293,20 +293,20 @@ impl Stepper {
     }
 
     /// Returns the entries of a block.
-    fn told(&mut self, block: usize) -> Result<&[ShownEntry], ReplayError> {
-        if self.viewer().see_all() && !self.told.contains_key(&block) {
-            if self.told.len() >= TOLD_MAX {
-                self.told.clear();
+    fn block(&mut self, block: usize) -> Result<&[ShownEntry], ReplayError> {
+        if self.viewer().see_all() && !self.blocks.contains_key(&block) {
+            if self.blocks.len() >= BLOCKS_MAX {
+                self.blocks.clear();
             }
             let (from, to) = (block * BLOCK, (block * BLOCK + BLOCK).min(self.sight.known_count()));
             let mut state = self.state_after(from)?;
-            let mut told = Vec::new();
+            let mut shown = Vec::new();
             self.sight
-                .pass(state.as_mut(), from, to, &mut |seq, step| told.push(ShownEntry::of(seq, step)))?;
+                .pass(state.as_mut(), from, to, &mut |seq, step| shown.push(ShownEntry::of(seq, step)))?;
             self.kept.keep(to, state.as_ref());
-            self.told.insert(block, told);
+            self.blocks.insert(block, shown);
         }
-        Ok(self.told.get(&block).map(Vec::as_slice).unwrap_or_default())
+        Ok(self.blocks.get(&block).map(Vec::as_slice).unwrap_or_default())
     }
 
     /// Returns the state after this number of known entries, folded from the nearest one before it.

@@ -55,7 +55,7 @@ fn vw_8_every_position_is_what_folding_from_the_start_gives() {
 }
 
 #[test]
-fn vw_5_entries_are_told_as_the_log_tells_them_to_these_eyes() {
+fn vw_5_entries_are_shown_as_the_log_shows_them_to_this_viewer() {
     for (sight, stepped) in every_sight(90) {
         let mut expected = Vec::new();
         sight
@@ -64,12 +64,12 @@ fn vw_5_entries_are_told_as_the_log_tells_them_to_these_eyes() {
             })
             .unwrap();
         let mut stepper = Stepper::new(stepped).unwrap();
-        let told = stepper.entries(0..u64::MAX).unwrap();
-        let told: Vec<_> = told
+        let shown = stepper.entries(0..u64::MAX).unwrap();
+        let shown: Vec<_> = shown
             .iter()
             .map(|entry| format!("{} {} => {}", entry.seq, entry.command, entry.outcome))
             .collect();
-        assert_eq!(told, expected);
+        assert_eq!(shown, expected);
         assert_eq!(stepper.entries(2..4).unwrap().len(), expected.len().saturating_sub(1).min(2));
     }
 }
@@ -150,7 +150,7 @@ fn vw_7_the_next_change_of_a_field_and_the_next_entry_that_makes_a_condition_tru
 }
 
 #[test]
-fn vw_7_only_whoever_may_see_all_looks_through_the_eyes_of_others() {
+fn vw_7_only_a_viewer_who_may_see_all_looks_through_the_eyes_of_others() {
     for (sight, _) in every_sight(40) {
         let mut stepper = Stepper::new(sight).unwrap();
         if !stepper.viewer().see_all() {

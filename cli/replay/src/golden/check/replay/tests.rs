@@ -40,7 +40,7 @@ fn outcome_and_hash_may_differ_together() {
         ("0123456789abcdef", "state, before → after entry 2"),
         (before.as_str(), "state after entry 2, expected → got"),
     ] {
-        let told = format!(
+        let report = format!(
             r#"
 x.tfl:21: entry 2 (p2 click 0,-3): outcome differs [IN-8, IN-9]
 - ignored no_unit
@@ -55,7 +55,7 @@ to reproduce: turnfold replay x.tfl --to 2
 "#
         );
         let old = format!("cursor at=0,-3; selected unit=b1 #{hash}");
-        check_change(&old, &format!("ignored no_unit #{expected}"), &told);
+        check_change(&old, &format!("ignored no_unit #{expected}"), &report);
     }
 }
 
@@ -104,10 +104,10 @@ fn what_is_missing_is_to_be_blessed() {
 fn a_changed_closing_line_is_found() {
     let check_digest = |digest: &str, what: &str| {
         let wrong = "ab".repeat(32);
-        let told = format!(
+        let report = format!(
             "x.tfl:23: closing line: {what} differs\n- {wrong}\n+ {digest}\nto reproduce: turnfold check x.tfl"
         );
-        check_change(digest, &wrong, &told);
+        check_change(digest, &wrong, &report);
     };
     check_digest(&piece(" state ", " "), "state hash");
     check_digest(&piece(" log ", " "), "log digest");
@@ -147,7 +147,7 @@ fn a_seeded_roll_must_be_the_one_of_the_seed() {
 }
 
 #[test]
-fn a_roll_tells_whether_dice_or_rules_differ() {
+fn a_roll_shows_whether_dice_or_rules_differ() {
     let other_rules = |entry: &mut LogEntry| entry.hash = Some("0123456789abcdef".parse().unwrap());
     let cases = [
         (DicePolicy::Seeded(SEED), false, DiceFinding::OtherValuesAndRules),
