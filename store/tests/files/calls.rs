@@ -1,5 +1,5 @@
-//! Functions that take the place of the C library's: the linker binds the calls of the standard library, and so those of
-//! sled and of the store, to them. They pass each call on to the kernel, except that nothing is synced: what a sync
+//! Functions that take the place of the C library's: the linker binds the calls of the standard library to them, and so
+//! the calls of sled and of the store. They pass each call on to the kernel, except that nothing is synced: what a sync
 //! promises is worked out from the tape, and no test waits for a real disk.
 
 use std::ffi::{CStr, OsStr, c_char, c_int, c_long, c_void};
@@ -17,7 +17,7 @@ fn path_of(path: *const c_char) -> &'static Path {
 
 macro_rules! syscall {
     ($($argument:expr),+) => {
-        // SAFETY: the arguments are those of a call to the C library's function of the same name, passed on.
+        // SAFETY: the arguments come from a call to the C library's function of the same name, and are passed on.
         unsafe { libc::syscall($($argument),+) }
     };
 }
@@ -131,6 +131,6 @@ fn as_int(result: c_long) -> c_int {
 }
 
 fn slice_of(bytes: *const c_void, length: c_long) -> &'static [u8] {
-    // SAFETY: the kernel has just read so many bytes from there, and the slice is used only during the call.
+    // SAFETY: the kernel has just read `length` bytes from there, and the slice is used only during the call.
     unsafe { std::slice::from_raw_parts(bytes.cast(), usize::try_from(length).unwrap_or(0)) }
 }

@@ -52,9 +52,9 @@ impl Loss {
 pub(crate) enum Trust {
     /// All of them.
     AllSyncs,
-    /// Not those of the heads.
+    /// Not the syncs of heads.
     NotTheHeads,
-    /// Not those of the segments.
+    /// Not the syncs of segments.
     NotTheSegments,
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct Disk {
     names: BTreeMap<PathBuf, Named>,
     /// By folder; of folders between which something was renamed all by one of them, as file systems keep their order.
     namings: BTreeMap<PathBuf, Vec<Naming>>,
-    /// The folders whose changes are kept with those of another.
+    /// The folders whose changes are kept with another folder's.
     tied: BTreeMap<PathBuf, PathBuf>,
 }
 
@@ -127,7 +127,7 @@ impl Disk {
                     give_name(&mut self.names, &naming);
                 }
             }
-            Event::Told(_) => {}
+            Event::Progress(_) => {}
         }
     }
 

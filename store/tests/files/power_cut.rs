@@ -8,10 +8,10 @@ use turnfold_store::Store;
 
 use crate::disk::{Chance, Disk, Loss, Trust};
 use crate::recorded::{Known, Recorded, record, record_with};
-use crate::session::{Commands, Open, Session, Told};
+use crate::session::{Commands, Open, Progress, Session};
 use crate::tape::{Event, Synced};
 
-/// Returns how many power cuts a test tries: a few, or as many as `TURNFOLD_POWER_CUTS` says.
+/// Returns how many power cuts a test tries: a few, or as many as `TURNFOLD_POWER_CUTS` sets.
 fn cuts(few: usize) -> usize {
     std::env::var("TURNFOLD_POWER_CUTS").map_or(few, |cuts| cuts.parse().unwrap())
 }
@@ -34,7 +34,7 @@ fn check_loses_nothing(session: Session, open: Open, few: usize) {
 #[test]
 fn a_store_whose_making_was_cut_short_anywhere_can_be_made_again() {
     let recorded = record(Session::plan(0, Commands::Small, 1, 1, 1), open);
-    let made = recorded.events.iter().position(|event| matches!(event, Event::Told(_))).unwrap();
+    let made = recorded.events.iter().position(|event| matches!(event, Event::Progress(_))).unwrap();
     let mut disk = Disk::new(recorded.folder.path(), Trust::AllSyncs);
     let known = Known::nothing(recorded.session.lines.len());
     for (moment, event) in (1..=made).zip(&recorded.events) {
@@ -95,7 +95,7 @@ fn check_after_each_write(recorded: &Recorded, names: &[&str], loss: Loss) -> us
     let (mut files, mut writes) = (BTreeSet::new(), 0);
     for event in &recorded.events {
         disk.carry_out(event);
-        known.hear(event, &recorded.session.told);
+        known.hear(event, &recorded.session.progress);
         match event {
             Event::MakeFile { path, file }
                 if names.iter().any(|name| path.to_string_lossy().ends_with(name)) =>
@@ -115,7 +115,7 @@ fn check_after_each_write(recorded: &Recorded, names: &[&str], loss: Loss) -> us
 
 /// ST-12: a pack that was not synced counts only if all of it is there.
 #[test]
-fn a_pack_of_which_only_both_ends_were_written_does_not_count() {
+fn a_pack_with_only_both_ends_written_does_not_count() {
     let recorded = record(Session::plan(9, Commands::Small, 1, 2, 30), open_packing_often);
     let packs = check_after_each_write(&recorded, &[".seg"], Loss::Insides);
     assert!(packs > 3, "{packs}");
@@ -136,7 +136,7 @@ fn a_kill_after_any_write_to_a_head_loses_nothing_that_waits_in_it() {
     }
 }
 
-/// ST-11: every acknowledgement follows one write and one sync of a head; packing goes on beside it.
+/// ST-11: every acknowledgement follows one write and one sync of a head; packing goes on at the same time.
 #[test]
 fn every_acknowledgement_follows_one_write_and_one_sync_of_a_head() {
     for open in [open as Open, open_packing_often] {
@@ -150,7 +150,9 @@ fn every_acknowledgement_follows_one_write_and_one_sync_of_a_head() {
                 }
                 Event::Write { file, .. } if heads.contains(file) => writes += 1,
                 Event::Sync { of: Synced::Head, .. } => syncs += 1,
-                Event::Told(what) if matches!(recorded.session.told[*what], Told::Acknowledged { .. }) => {
+                Event::Progress(what)
+                    if matches!(recorded.session.progress[*what], Progress::Acknowledged { .. }) =>
+                {
                     // The first follows a creation too; a commit that no head can hold has a note before it and after.
                     let is_large = (writes, syncs) == (2, 2);
                     large += u32::from(is_large);

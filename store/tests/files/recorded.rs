@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use turnfold_store::{BranchInfo, Store, StoreError, StoreReader};
 
 use crate::disk::{Chance, Disk, Image, Loss, Trust, lay_out};
-use crate::session::{Open, Session, Told, entry};
+use crate::session::{Open, Progress, Session, entry};
 use crate::tape::{self, Event};
 
 /// A session that was recorded, and the folder it happened in.
@@ -49,12 +49,12 @@ impl Known {
         Self { made: false, asked: vec![0; lines], acknowledged: vec![0; lines] }
     }
 
-    pub(crate) fn hear(&mut self, event: &Event, told: &[Told]) {
-        let Event::Told(what) = event else { return };
-        match told[*what] {
-            Told::Made => self.made = true,
-            Told::Asked { line, batches } => self.asked[line] = batches,
-            Told::Acknowledged { line, batches } => self.acknowledged[line] = batches,
+    pub(crate) fn hear(&mut self, event: &Event, progress: &[Progress]) {
+        let Event::Progress(what) = event else { return };
+        match progress[*what] {
+            Progress::Made => self.made = true,
+            Progress::Asked { line, batches } => self.asked[line] = batches,
+            Progress::Acknowledged { line, batches } => self.acknowledged[line] = batches,
         }
     }
 }
@@ -81,7 +81,7 @@ impl Recorded {
 
     /// The same within what came after the session.
     pub(crate) fn failures_after(&self, count: usize, seed: u64) -> Vec<String> {
-        let end = self.events.iter().rposition(|event| matches!(event, Event::Told(_))).unwrap();
+        let end = self.events.iter().rposition(|event| matches!(event, Event::Progress(_))).unwrap();
         self.failures_in(end..self.events.len(), Trust::AllSyncs, (count, seed))
     }
 
@@ -113,7 +113,7 @@ impl Recorded {
             let moment = tape.start + share.start + chance.below(share.len() + 1);
             for event in &self.events[done..moment] {
                 disk.carry_out(event);
-                known.hear(event, &self.session.told);
+                known.hear(event, &self.session.progress);
             }
             done = moment;
             let loss = Loss::ALL[chance.below(Loss::ALL.len())];
@@ -125,7 +125,7 @@ impl Recorded {
         failures
     }
 
-    /// Opens what a power cut left, and says what is wrong with it.
+    /// Opens what a power cut left, and returns what is wrong with it.
     pub(crate) fn check(&self, image: &Image, known: &Known) -> Result<(), String> {
         let folder = tempfile::tempdir().unwrap();
         lay_out(image, self.folder.path(), folder.path());
@@ -169,7 +169,7 @@ impl Recorded {
         Err(reasons)
     }
 
-    /// Requires all of a line that there is after so many batches, and nothing else.
+    /// Requires all of a line that there is after this number of batches, and nothing else.
     fn require_held(&self, store: &Store, line: usize, batches: usize) -> Result<(), String> {
         let held = self.session.held(line, batches);
         for (match_name, branch) in self.session.lines[line].names() {

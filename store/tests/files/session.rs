@@ -1,4 +1,4 @@
-//! A session to be recorded: several threads that create, append and branch, and what each was told when.
+//! A session to be recorded: several threads that create, append and branch, and what each learned when.
 
 use std::fs;
 use std::path::Path;
@@ -11,14 +11,14 @@ use turnfold_store::{BranchName, Genesis, MatchName, NewEntries, NewEntry, Store
 use crate::disk::Chance;
 use crate::tape;
 
-/// What whoever uses the store knows at some moment.
+/// Something that the caller of the store knows from some moment on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum Progress {
     /// The store was opened, and so was made.
     Made,
-    /// So many batches of a line have been asked for; the first is its creation.
+    /// This number of batches of a line was asked for; the first is its creation.
     Asked { line: usize, batches: usize },
-    /// So many batches of a line were acknowledged.
+    /// This number of batches of a line was acknowledged.
     Acknowledged { line: usize, batches: usize },
 }
 
@@ -70,9 +70,9 @@ pub(crate) struct Session {
     pub(crate) lines: Vec<Line>,
     /// For each opening of the store, and in it for each thread, the lines that get their next batch.
     openings: Vec<Vec<Vec<usize>>>,
-    /// Whether the disk is full at the end of each opening, so that the journal does not say that it was closed.
+    /// Whether the disk is full at the end of each opening, so that the journal does not record that it was closed.
     ends_full: bool,
-    pub(crate) told: Vec<Told>,
+    pub(crate) progress: Vec<Progress>,
 }
 
 /// How large the commands are.
@@ -87,7 +87,7 @@ pub(crate) enum Commands {
 pub(crate) type Open = fn(&Path) -> Store;
 
 impl Session {
-    /// Plans a session with so many threads, each appending so many batches every time the store is open.
+    /// Plans a session that opens the store `openings` times; each time, each thread appends `batches` batches.
     pub(crate) fn plan(
         seed: u64,
         commands: Commands,
@@ -117,37 +117,37 @@ impl Session {
                 .collect()
         });
         let openings = openings.collect();
-        Self { lines, openings, ends_full: false, told: Vec::new() }
+        Self { lines, openings, ends_full: false, progress: Vec::new() }
     }
 
-    /// The same, with a full disk at the end of each opening, so that the journal does not say that it was closed.
+    /// The same, with a full disk at the end of each opening, so that the journal does not record that it was closed.
     pub(crate) fn ending_full(self) -> Self {
         Self { ends_full: true, ..self }
     }
 
-    /// Runs the session on the store that `open` opens, noting on the tape what it is told.
+    /// Runs the session on the store that `open` opens, noting on the tape what it learns.
     pub(crate) fn run(&mut self, dir: &Path, open: Open) {
-        let told = Mutex::new(std::mem::take(&mut self.told));
+        let progress = Mutex::new(std::mem::take(&mut self.progress));
         let mut done = vec![0; self.lines.len()];
         let done: Vec<_> = done.iter_mut().map(|done| Mutex::new(*done)).collect();
-        let tell = |what| {
-            let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-            told.push(what);
-            tape::tell(told.len() - 1);
+        let note = |what| {
+            let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+            progress.push(what);
+            tape::note_progress(progress.len() - 1);
         };
         for threads in &self.openings {
             let store = open(dir);
-            tell(Told::Made);
+            note(Progress::Made);
             thread::scope(|scope| {
                 for steps in threads {
-                    let (store, done, tell, lines) = (&store, &done, &tell, &self.lines);
+                    let (store, done, note, lines) = (&store, &done, &note, &self.lines);
                     scope.spawn(move || {
                         for &line in steps {
                             let mut done = done[line].lock().unwrap();
                             *done += 1;
-                            tell(Told::Asked { line, batches: *done });
+                            note(Progress::Asked { line, batches: *done });
                             perform(store, lines, line, *done - 1);
-                            tell(Told::Acknowledged { line, batches: *done });
+                            note(Progress::Acknowledged { line, batches: *done });
                         }
                     });
                 }
@@ -160,15 +160,15 @@ impl Session {
                     || ["head.a", "head.b"].map(|head| fs::read(dir.join("journal").join(head)).unwrap());
                 let before = heads();
                 assert!(store.close().is_err());
-                assert!(heads() == before, "a journal that failed says nothing more");
+                assert!(heads() == before, "a journal that failed records nothing more");
             } else {
                 store.close().unwrap();
             }
         }
-        self.told = told.into_inner().unwrap();
+        self.progress = progress.into_inner().unwrap();
     }
 
-    /// Returns what there is of a line once it has so many batches.
+    /// Returns what there is of a line once it has this number of batches.
     pub(crate) fn held(&self, line: usize, batches: usize) -> Held<'_> {
         held(&self.lines, line, batches)
     }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Tells files apart, also when they change their names.
+/// Identifies a file, also when its name changes.
 pub(crate) type FileId = u64;
 
-/// Something that happened to the files, or that the session told.
+/// Something that happened to the files, or progress of the session.
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
     MakeFile {
@@ -42,8 +42,8 @@ pub(crate) enum Event {
     SyncFolder {
         path: PathBuf,
     },
-    /// What the session's caller knows from here on; its meaning is the session's.
-    Told(usize),
+    /// What the session's caller knows from here on, as an index into the session's progress.
+    Progress(usize),
 }
 
 /// What was synced.
@@ -53,7 +53,7 @@ pub(crate) enum Synced {
     Head,
     /// A segment of the journal.
     Segment,
-    /// Any other file, such as those of the index.
+    /// Any other file, such as a file of the index.
     Another,
 }
 
@@ -85,10 +85,10 @@ pub(crate) fn record(root: &Path, session: impl FnOnce()) -> Vec<Event> {
     tape().take().unwrap().events
 }
 
-/// Notes on the tape what the session's caller has just been told.
-pub(crate) fn tell(what: usize) {
+/// Notes on the tape what the session's caller has just learned, as an index into the session's progress.
+pub(crate) fn note_progress(what: usize) {
     if let Some(tape) = &mut *tape() {
-        tape.events.push(Event::Told(what));
+        tape.events.push(Event::Progress(what));
     }
 }
 

@@ -24,7 +24,7 @@ fn append(
 }
 
 #[test]
-fn a_moved_head_is_a_conflict_that_says_where_it_is() {
+fn a_moved_head_is_a_conflict_that_reports_where_it_is() {
     on_each(|store| {
         store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
         append(store, 0, 1..=3, None).unwrap();
@@ -38,7 +38,7 @@ fn a_moved_head_is_a_conflict_that_says_where_it_is() {
 }
 
 #[test]
-fn whoever_does_not_wait_is_called_with_what_became_of_it() {
+fn a_caller_that_does_not_wait_is_called_with_the_result() {
     on_each(|store| {
         store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
         let (sender, answers) = mpsc::channel();
@@ -55,7 +55,7 @@ fn whoever_does_not_wait_is_called_with_what_became_of_it() {
         append(1, vec![opaque(3)]).unwrap();
         let error = answers.recv().unwrap().unwrap_err();
         assert!(matches!(error, StoreError::Conflict { expected: 1, head: 2, .. }), "{error}");
-        // What is known at once is said at once, and nobody is called.
+        // What is known at once is returned at once, and no one is called.
         assert!(matches!(append(2, Vec::new()), Err(StoreError::NothingToAppend { .. })));
         append(2, vec![opaque(3)]).unwrap();
         assert_eq!(answers.recv().unwrap().unwrap().last, 3);

@@ -99,7 +99,7 @@ fn a_branch_with_a_command_too_large_is_refused() {
 }
 
 #[test]
-fn lists_tell_names_heads_and_parents() {
+fn lists_show_names_heads_and_parents() {
     on_each(|store| {
         store.create_match(&name("m"), &genesis(), (1..=3).map(opaque).collect()).unwrap();
         store.create_match(&name("a"), &genesis(), Vec::new()).unwrap();
@@ -110,16 +110,16 @@ fn lists_tell_names_heads_and_parents() {
         store.append(&name("m"), &branch("zoo"), 2, vec![opaque(9)], None).unwrap();
 
         let matches = store.matches().unwrap();
-        let told: Vec<_> =
+        let listed: Vec<_> =
             matches.iter().map(|found| (found.name.as_str(), found.head, found.branches)).collect();
-        assert_eq!(told, [("a", 0, 1), ("m", 3, 3)]);
+        assert_eq!(listed, [("a", 0, 1), ("m", 3, 3)]);
         assert_eq!(matches[1].genesis, genesis());
 
         let branches = store.branches(&name("m")).unwrap();
-        let told: Vec<_> =
+        let listed: Vec<_> =
             branches.iter().map(|found| (found.name.as_str(), found.parent.clone(), found.head)).collect();
         let parent = Some((main.clone(), 2));
-        assert_eq!(told, [("main", None, 3), ("alpha", parent.clone(), 2), ("zoo", parent, 3)]);
+        assert_eq!(listed, [("main", None, 3), ("alpha", parent.clone(), 2), ("zoo", parent, 3)]);
         assert_eq!(store.branches(&name("a")).unwrap()[0].head_link, genesis().link());
         assert_ne!(branches[0].head_link, branches[2].head_link);
     });
@@ -187,8 +187,8 @@ fn a_whole_match_is_sound_on_every_branch() {
         store.create_branch_with(&name("m"), &branch("twig"), &main, 60, twig).unwrap();
         let audit = store.audit(&name("m")).unwrap();
         assert_eq!(audit.damage, []);
-        let told: Vec<_> = audit.branches.iter().map(|found| (found.name.as_str(), found.entries)).collect();
-        assert_eq!(told, [("main", 100), ("line", 80), ("twig", 130)]);
+        let sizes: Vec<_> = audit.branches.iter().map(|found| (found.name.as_str(), found.entries)).collect();
+        assert_eq!(sizes, [("main", 100), ("line", 80), ("twig", 130)]);
         for (verified, listed) in audit.branches.iter().zip(store.branches(&name("m")).unwrap()) {
             assert_eq!(verified.link, listed.head_link);
         }

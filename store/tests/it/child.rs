@@ -52,9 +52,9 @@ fn child() {
         #[cfg(unix)]
         task if task.starts_with("write ") => {
             // The pipe is read when this process has ended, so it must not fill.
-            let told = std::sync::Mutex::default();
-            crate::fleet::many::write(&dir, &task[6..], &|line| Vec::push(&mut told.lock().unwrap(), line));
-            for line in told.into_inner().unwrap() {
+            let lines = std::sync::Mutex::default();
+            crate::fleet::many::write(&dir, &task[6..], &|line| Vec::push(&mut lines.lock().unwrap(), line));
+            for line in lines.into_inner().unwrap() {
                 println!("{line}");
             }
         }
@@ -62,27 +62,27 @@ fn child() {
     }
 }
 
-/// Takes what a writer tells.
-pub(crate) type Tell<'a> = &'a (dyn Fn(String) + Sync);
+/// Takes what a writer reports.
+pub(crate) type Report<'a> = &'a (dyn Fn(String) + Sync);
 
 /// Appends from many threads until the process ends or the store fails.
-pub(crate) fn append(store: &Store, tell: Tell<'_>) {
+pub(crate) fn append(store: &Store, report: Report<'_>) {
     thread::scope(|scope| {
         for writer in 0..WRITERS {
             scope.spawn(move || {
                 let failure = loop {
-                    if let Err(error) = append_twice(store, writer, tell) {
+                    if let Err(error) = append_twice(store, writer, report) {
                         break error;
                     }
                 };
-                tell(format!("failed {failure}"));
+                report(format!("failed {failure}"));
             });
         }
     });
 }
 
-/// Appends to the writer's own match and to the shared one, and tells what was acknowledged.
-fn append_twice(store: &Store, writer: usize, tell: Tell<'_>) -> Result<(), StoreError> {
+/// Appends to the writer's own match and to the shared one, and reports what was acknowledged.
+fn append_twice(store: &Store, writer: usize, report: Report<'_>) -> Result<(), StoreError> {
     let main = BranchName::main();
     let own = format!("w{writer}");
     let head = store.head(&name(&own), &main)?;
@@ -90,12 +90,12 @@ fn append_twice(store: &Store, writer: usize, tell: Tell<'_>) -> Result<(), Stor
     let count = if head % 10 == 0 { 70 } else { 1 + head % 3 };
     let entries = (head + 1..=head + count).map(opaque).collect();
     let appended = store.append(&name(&own), &main, head, entries, None)?;
-    tell(format!("acknowledged {own} {}", appended.last));
+    report(format!("acknowledged {own} {}", appended.last));
     loop {
         let head = store.head(&name(SHARED), &main)?;
         match store.append(&name(SHARED), &main, head, vec![opaque(head + 1)], None) {
             Err(StoreError::Conflict { .. }) => {}
-            answer => return answer.map(|appended| tell(format!("acknowledged {SHARED} {}", appended.last))),
+            answer => return answer.map(|done| report(format!("acknowledged {SHARED} {}", done.last))),
         }
     }
 }

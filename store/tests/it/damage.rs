@@ -19,7 +19,7 @@ fn sample() -> MemoryBackend {
     backend
 }
 
-/// What an audit says of damage; panics when it says nothing.
+/// What an audit reports of damage; panics when it reports nothing.
 fn findings(backend: &MemoryBackend, what: &str) -> Vec<Damage> {
     let store = match Store::with_backend(Box::new(backend.copy())) {
         Ok(store) => store,
@@ -211,7 +211,7 @@ fn copies_of_records_are_found_behind_the_head_or_as_orphans() {
         let store = Store::with_backend(Box::new(copied)).unwrap();
         let place =
             format!("1 record belongs to nothing, the first is `{}`: there is no ", other.escape_ascii());
-        assert!(matches!(&orphans(&store)[..], [told] if told.starts_with(&place)), "{:?}", orphans(&store));
+        assert!(matches!(&orphans(&store)[..], [one] if one.starts_with(&place)), "{:?}", orphans(&store));
         assert_eq!(store.audit(&name("m")).unwrap().damage, []);
     }
     for (key, value) in backend.records().into_iter().filter(|(key, _)| key[0] == b'p') {
@@ -227,8 +227,8 @@ fn copies_of_records_are_found_behind_the_head_or_as_orphans() {
     let foreign = backend.copy();
     foreign.tamper(b"zoo", Some(b"anything".to_vec()));
     let store = Store::with_backend(Box::new(foreign)).unwrap();
-    let told = "1 record belongs to nothing, the first is `zoo`: there is no such table";
-    assert_eq!(orphans(&store), [told]);
+    let expected = "1 record belongs to nothing, the first is `zoo`: there is no such table";
+    assert_eq!(orphans(&store), [expected]);
 }
 
 fn orphans(store: &Store) -> Vec<String> {

@@ -11,9 +11,9 @@ pub(crate) fn fleet() -> Option<Store> {
     shared().map(|server| Store::open_or_create_fleet(&server.address()).unwrap())
 }
 
-/// Says that there is no server.
+/// Reports that there is no server.
 #[cfg(not(unix))]
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+#[expect(clippy::print_stderr, reason = "a skipped test reports it")]
 pub(crate) fn fleet() -> Option<Store> {
     eprintln!("SKIPPED: the tests begin servers of PostgreSQL on Unix only");
     None

@@ -11,9 +11,9 @@ use turnfold_store::{BranchName, ErrorKind, Grant, GrantId, GrantKind, Store, St
 use crate::game::{branch, genesis, labels, name, opaque};
 use crate::grants::{new, token};
 
-/// What a session was told before something failed.
+/// What was acknowledged to a session before something failed.
 #[derive(Clone, Default)]
-pub(crate) struct Told {
+pub(crate) struct Known {
     created: bool,
     main: Vec<u64>,
     line: Option<Vec<u64>>,
@@ -22,50 +22,50 @@ pub(crate) struct Told {
     changing: Option<u64>,
 }
 
-/// Plays a session until something fails, and tells what was acknowledged until then.
-fn session(backend: FaultyBackend<MemoryBackend>) -> (Told, Option<StoreError>) {
-    let mut told = Told::default();
-    let failure = play(backend, &mut told).err();
-    (told, failure)
+/// Plays a session until something fails, and returns what was acknowledged until then.
+fn session(backend: FaultyBackend<MemoryBackend>) -> (Known, Option<StoreError>) {
+    let mut known = Known::default();
+    let failure = play(backend, &mut known).err();
+    (known, failure)
 }
 
-fn play(backend: FaultyBackend<MemoryBackend>, told: &mut Told) -> Result<(), StoreError> {
-    play_on(Box::new(backend), told, &mut |_| {})
+fn play(backend: FaultyBackend<MemoryBackend>, known: &mut Known) -> Result<(), StoreError> {
+    play_on(Box::new(backend), known, &mut |_| {})
 }
 
-/// Plays the session and tells after each call what was acknowledged until then.
+/// Plays the session and reports after each call what was acknowledged until then.
 pub(crate) fn play_on(
     backend: Box<dyn Backend>,
-    told: &mut Told,
-    tell: &mut dyn FnMut(&Told),
+    known: &mut Known,
+    report: &mut dyn FnMut(&Known),
 ) -> Result<(), StoreError> {
     let store = Store::with_backend(backend)?;
     let (match_name, main, line) = (name("m"), BranchName::main(), branch("line"));
     store.create_match(&match_name, &genesis(), Vec::new())?;
-    told.created = true;
-    tell(told);
+    known.created = true;
+    report(known);
     let mut label = 0;
     for count in [1, 2, 60, 1, 1, 70, 3, 64, 1] {
-        let head = told.main.len() as u64;
+        let head = known.main.len() as u64;
         let labels: Vec<_> = (label + 1..=label + count).collect();
         label += count;
         let entries = labels.iter().copied().map(opaque).collect();
         store.append(&match_name, &main, head, entries, Some(&format!("k{label}").parse().unwrap()))?;
-        told.main.extend(labels);
-        tell(told);
+        known.main.extend(labels);
+        report(known);
         store.read(&match_name, &main, None)?;
         if count > 50 {
-            change_grants(&store, told, label, tell)?;
+            change_grants(&store, known, label, report)?;
         }
     }
     store.create_branch(&match_name, &line, &main, 100)?;
-    told.line = Some(told.main[..100].to_vec());
-    tell(told);
+    known.line = Some(known.main[..100].to_vec());
+    report(known);
     for label in 1000..1070 {
-        let head = told.line.as_ref().map_or(0, Vec::len) as u64;
+        let head = known.line.as_ref().map_or(0, Vec::len) as u64;
         store.append(&match_name, &line, head, vec![opaque(label)], None)?;
-        told.line.iter_mut().for_each(|labels| labels.push(label));
-        tell(told);
+        known.line.iter_mut().for_each(|labels| labels.push(label));
+        report(known);
     }
     store.close()
 }
@@ -73,57 +73,57 @@ pub(crate) fn play_on(
 /// Invites a player, who joins; then the grant is revoked again.
 fn change_grants(
     store: &Store,
-    told: &mut Told,
+    known: &mut Known,
     number: u64,
-    tell: &mut dyn FnMut(&Told),
+    report: &mut dyn FnMut(&Known),
 ) -> Result<(), StoreError> {
     let (invitation, seat) = (number, 1_000 + number);
     let now_ms = number.cast_signed();
     for step in 0..3 {
-        told.changing = Some(if step == 0 { invitation } else { seat });
-        tell(told);
+        known.changing = Some(if step == 0 { invitation } else { seat });
+        report(known);
         match step {
             0 => store.grant(&token(invitation), new(GrantKind::Invitation(Seat::P1)), now_ms)?,
             1 => _ = store.join(&token(invitation), &token(seat), now_ms)?,
             _ => _ = store.revoke_grant(&name("m"), GrantId::of(&token(seat)), now_ms)?,
         }
         for number in [invitation, seat] {
-            told.grants.extend(store.find_grant(&token(number))?.map(|grant| (number, grant)));
+            known.grants.extend(store.find_grant(&token(number))?.map(|grant| (number, grant)));
         }
-        told.changing = None;
-        tell(told);
+        known.changing = None;
+        report(known);
     }
     Ok(())
 }
 
 /// Requires the grants that were acknowledged, wholly as they were unless one was being changed.
-fn check_grants(told: &Told, store: &Store, what: &str) {
-    for (number, grant) in &told.grants {
+fn check_grants(known: &Known, store: &Store, what: &str) {
+    for (number, grant) in &known.grants {
         let found = store.find_grant(&token(*number)).unwrap();
         let found = found.unwrap_or_else(|| panic!("{what}: grant {number} is gone"));
         // An invitation is spent together with the grant that it became.
         let joined = found.became.map(|became| store.find_grant(&became).unwrap().is_some());
         assert_ne!(joined, Some(false), "{what}: grant {number} became nothing");
-        let is_changing = told.changing.is_some_and(|changing| [*number, 1_000 + number].contains(&changing));
+        let is_changing = known.changing.is_some_and(|one| [*number, 1_000 + number].contains(&one));
         assert!(found == *grant || is_changing, "{what}: {found:?} instead of {grant:?}");
     }
     let listed = store.grants_of(&name("m")).unwrap().len();
-    assert!((told.grants.len()..=told.grants.len() + 1).contains(&listed), "{what}: {listed} grants");
+    assert!((known.grants.len()..=known.grants.len() + 1).contains(&listed), "{what}: {listed} grants");
 }
 
 /// Opens what is left and requires all that was acknowledged, and at most one append more.
-pub(crate) fn check_survives(told: &Told, backend: &MemoryBackend, what: &str) {
+pub(crate) fn check_survives(known: &Known, backend: &MemoryBackend, what: &str) {
     let store = Store::with_backend(Box::new(backend.copy())).unwrap();
-    if !told.created && store.genesis(&name("m")).is_err() {
+    if !known.created && store.genesis(&name("m")).is_err() {
         return;
     }
     let main = labels(&store, "m", "main");
-    assert!(main.starts_with(&told.main), "{what}: {main:?}");
-    if let Some(expected) = &told.line {
+    assert!(main.starts_with(&known.main), "{what}: {main:?}");
+    if let Some(expected) = &known.line {
         let line = labels(&store, "m", "line");
         assert!(line.starts_with(expected) && line.len() <= expected.len() + 1, "{what}: {line:?}");
     }
-    check_grants(told, &store, what);
+    check_grants(known, &store, what);
     // It goes on from there.
     let head = main.len() as u64;
     store.append(&name("m"), &BranchName::main(), head, vec![opaque(5)], None).unwrap();
@@ -136,8 +136,8 @@ fn nothing_acknowledged_is_lost_whichever_call_fails() {
         let mut failures = 0;
         for call in 1.. {
             let memory = MemoryBackend::new();
-            let (told, failure) = session(FaultyBackend::new(memory.clone(), [kind(call)]));
-            check_survives(&told, &memory, &format!("{:?}", kind(call)));
+            let (known, failure) = session(FaultyBackend::new(memory.clone(), [kind(call)]));
+            check_survives(&known, &memory, &format!("{:?}", kind(call)));
             let Some(error) = failure else { break };
             assert_eq!(error.kind(), ErrorKind::Trouble, "{error}");
             failures += 1;
@@ -146,7 +146,7 @@ fn nothing_acknowledged_is_lost_whichever_call_fails() {
     }
 }
 
-/// Creates a branch with 100 entries of its own on a match of 10; tells whether that was acknowledged.
+/// Creates a branch with 100 entries of its own on a match of 10; succeeds if that was acknowledged.
 fn create_branch(backend: FaultyBackend<MemoryBackend>) -> Result<(), StoreError> {
     let store = Store::with_backend(Box::new(backend))?;
     store.create_match(&name("m"), &genesis(), (1..=10).map(opaque).collect())?;

@@ -21,7 +21,7 @@ pub(crate) enum Fault {
     FlippedBit(u64),
 }
 
-/// A kind of fault, of which the number of the call is chosen.
+/// A kind of fault, for a call whose number is chosen.
 pub(crate) type Kind = fn(u64) -> Fault;
 
 impl Fault {

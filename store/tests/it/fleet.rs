@@ -71,7 +71,7 @@ fn fl_2_a_backup_goes_from_disk_to_a_database_and_back_byte_for_byte() {
 }
 
 #[test]
-fn fl_23_nobody_opens_what_a_restore_left_behind_and_the_next_one_empties_it() {
+fn fl_23_no_one_opens_what_a_restore_left_behind_and_the_next_one_empties_it() {
     let Some(server) = shared() else { return };
     let disk = Store::in_memory();
     fill(&disk);

@@ -1,4 +1,4 @@
-//! A full disk: what was acknowledged is there, what was not is wholly there or wholly absent, and the error says why.
+//! A full disk: what was acknowledged is there, what was not is wholly there or absent, and the error states why.
 
 use crate::child;
 use crate::killed::{acknowledged, check, make};

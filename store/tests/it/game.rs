@@ -32,7 +32,7 @@ pub(crate) fn genesis() -> Genesis {
     }
 }
 
-/// So many commands that the rules accept: a roll, then the cursor going round.
+/// Returns `count` commands that the rules accept: a roll, then the cursor going round.
 pub(crate) fn commands(count: usize) -> Vec<NewEntry> {
     let genesis = genesis();
     let rules = registry::find(&genesis.ruleset).unwrap();

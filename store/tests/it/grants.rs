@@ -53,7 +53,7 @@ fn on_all(check: impl Fn(&Store)) {
     }
 }
 
-/// Returns what a refusal says; it must not have changed anything.
+/// Returns the message of a refusal, which must not have changed anything.
 fn refusal<T: std::fmt::Debug>(store: &Store, result: Result<T, StoreError>, kind: ErrorKind) -> String {
     let error = result.unwrap_err();
     assert_eq!(error.kind(), kind, "{error}");
@@ -319,7 +319,7 @@ fn a_grant_costs_the_same_however_many_there_are() {
 }
 
 #[test]
-fn of_many_at_once_only_so_many_get_in_as_may() {
+fn of_many_at_once_no_more_get_in_than_may() {
     on_all(|store| {
         store.grant(&token(0), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
         let joined: Vec<_> = thread::scope(|scope| {
@@ -348,7 +348,7 @@ fn a_seat_is_taken_at_every_moment_while_an_invitation_is_spent() {
         let joins = scope.spawn(|| {
             for number in 1..300 {
                 store.grant(&token(1_000 + number), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
-                // Now nothing but the invitation says that the seat is taken, and then only what it became.
+                // Now nothing but the invitation shows that the seat is taken, and then only what it became.
                 store.revoke_grant(&name("m"), GrantId::of(&token(number - 1)), NOW).unwrap();
                 store.join(&token(1_000 + number), &token(number), NOW).unwrap();
             }

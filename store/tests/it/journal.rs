@@ -10,7 +10,7 @@ use crate::disk::{copy_dir, dir};
 use crate::game::{commands, genesis, name, opaque};
 use crate::rescue::names;
 
-/// ST-13, ST-15: heads of yesterday are not taken for those of today, nor segments.
+/// ST-13, ST-15: yesterday's heads and segments are not taken for today's.
 #[test]
 fn an_older_journal_is_noticed_by_the_index_and_the_other_half() {
     let (parent, dir) = dir();
@@ -121,21 +121,21 @@ fn files_of_another_journal_are_refused() {
     }
 }
 
-/// ST-17: an index that is built again says what the one before said, and so does the journal without any.
+/// ST-17: an index that is built again gives the same answers as before, and so does the journal without any.
 #[test]
 fn whatever_is_read_the_answers_are_the_same() {
     let (_parent, dir) = dir();
     packed(&dir, 0);
-    let told = |store: &StoreReader| {
+    let answers = |store: &StoreReader| {
         let log = store.read(&name("m"), &BranchName::main(), None).unwrap();
         (store.matches().unwrap(), store.branches(&name("m")).unwrap(), log.entries)
     };
-    let with_index = told(&StoreReader::open(&dir).unwrap());
+    let with_index = answers(&StoreReader::open(&dir).unwrap());
     fs::remove_dir_all(dir.join("sled")).unwrap();
-    assert_eq!(told(&StoreReader::open(&dir).unwrap()), with_index, "of the journal");
+    assert_eq!(answers(&StoreReader::open(&dir).unwrap()), with_index, "of the journal");
     let store = Store::open(&dir).unwrap();
-    assert_eq!(told(&store), with_index, "of an index built again");
-    assert_eq!(told(&StoreReader::open(&dir).unwrap()), with_index, "beside a writer");
+    assert_eq!(answers(&store), with_index, "of an index built again");
+    assert_eq!(answers(&StoreReader::open(&dir).unwrap()), with_index, "next to a writer");
 }
 
 /// ST-10: which files a store has.
@@ -178,10 +178,10 @@ fn a_missing_segment_is_noticed_by_the_one_that_follows() {
     assert_eq!(Store::open(&dir).unwrap().check(&mut |_| ()).unwrap().damage, []);
 }
 
-/// ST-5, ST-16: a reader beside a writer that packs all the time sees all that was acknowledged when it began, and whole
-/// appends only. `TURNFOLD_READINGS` says how many readings there are at least.
+/// ST-5, ST-16: a reader next to a writer that packs all the time sees all that was acknowledged when it began, and
+/// whole appends only. `TURNFOLD_READINGS` sets how many readings there are at least.
 #[test]
-fn a_reader_beside_a_writer_sees_what_was_acknowledged() {
+fn a_reader_next_to_a_writer_sees_what_was_acknowledged() {
     let readings = std::env::var("TURNFOLD_READINGS").map_or(100, |count| count.parse().unwrap());
     let (_parent, dir) = dir();
     let store = Store::open_or_create_with_heads_of(&dir, 8192).unwrap();
@@ -214,7 +214,7 @@ fn a_reader_beside_a_writer_sees_what_was_acknowledged() {
     });
 }
 
-/// ST-3, ST-11: closing writes a frame that says where the journal ends, so the last commit cannot be gone unnoticed.
+/// ST-3, ST-11: closing writes a frame that states where the journal ends, so the last commit cannot be gone unnoticed.
 #[test]
 fn the_last_commit_of_a_closed_store_is_missed() {
     let (_parent, dir) = dir();

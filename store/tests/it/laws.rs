@@ -59,25 +59,25 @@ impl Act {
         }
     }
 
-    /// Does it, and returns what the store says.
+    /// Does it, and returns the store's answer.
     fn perform(self, store: &Store) -> String {
         match self {
             Self::CreateMatch(m, NewEntries { entries, module }) => {
-                said(store.create_match(&m, &Genesis { played_by: module, ..genesis() }, entries))
+                text_of(store.create_match(&m, &Genesis { played_by: module, ..genesis() }, entries))
             }
-            Self::RenameMatch(m, other) => said(store.rename_match(&m, &other)),
-            Self::DeleteMatch(m) => said(store.delete_match(&m)),
-            Self::CreateBranch(m, b, from, at) => said(store.create_branch(&m, &b, &from, at)),
-            Self::RenameBranch(m, b, to) => said(store.rename_branch(&m, &b, &to)),
-            Self::DeleteBranch(m, b) => said(store.delete_branch(&m, &b)),
+            Self::RenameMatch(m, other) => text_of(store.rename_match(&m, &other)),
+            Self::DeleteMatch(m) => text_of(store.delete_match(&m)),
+            Self::CreateBranch(m, b, from, at) => text_of(store.create_branch(&m, &b, &from, at)),
+            Self::RenameBranch(m, b, to) => text_of(store.rename_branch(&m, &b, &to)),
+            Self::DeleteBranch(m, b) => text_of(store.delete_branch(&m, &b)),
             Self::Append(m, b, off, entries, key) => {
                 let head = store.head(&m, &b).unwrap_or_default() + off;
-                said(store.append_judged(&m, &b, head, entries, key.as_ref()))
+                text_of(store.append_judged(&m, &b, head, entries, key.as_ref()))
             }
             Self::AppendToFound(m, b, label) => {
                 let Ok(found) = store.branch_head(&m, &b) else { return "nothing was found".to_owned() };
-                let anew = label.is_multiple_of(2) && !b.is_main();
-                if anew {
+                let is_made_again = label.is_multiple_of(2) && !b.is_main();
+                if is_made_again {
                     // What was found is another then, as long as it may be.
                     let _ = store.delete_branch(&m, &b);
                     let _ = store.create_branch(&m, &b, &BranchName::main(), 0);
@@ -86,7 +86,7 @@ impl Act {
                 let then = move |appended| sender.send(appended).unwrap();
                 let expected = BranchHead { id: found.id, seq: found.seq };
                 store.append_then(&m, &b, expected, vec![opaque(label)], None, then).unwrap();
-                said(answer.recv().unwrap())
+                text_of(answer.recv().unwrap())
             }
         }
     }
@@ -98,16 +98,16 @@ fn judged(chance: &mut Chance, entries: Vec<NewEntry>) -> NewEntries {
     NewEntries { entries, module }
 }
 
-fn said<T: std::fmt::Debug>(result: Result<T, turnfold_store::StoreError>) -> String {
+fn text_of<T: std::fmt::Debug>(result: Result<T, turnfold_store::StoreError>) -> String {
     result.map_or_else(|error| error.to_string(), |done| format!("{done:?}"))
 }
 
-/// Everything that a store says of what it holds, and a backup of it.
+/// Everything that a store reports of what it holds, and a backup of it.
 fn everything(store: &Store) -> (String, Vec<u8>) {
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for found in store.matches_after(None).unwrap() {
         let found = found.unwrap();
-        told.push(format!("{} {} {}", found.name, found.head, found.branches));
+        lines.push(format!("{} {} {}", found.name, found.head, found.branches));
         let mut named = Vec::new();
         for info in store.branches(&found.name).unwrap() {
             let head = store.branch_head(&found.name, &info.name).unwrap();
@@ -115,25 +115,25 @@ fn everything(store: &Store) -> (String, Vec<u8>) {
             named.push(NamedBranch { match_name, branch, id: head.id });
             for key in 0..4 {
                 let key = format!("k{key}").parse().unwrap();
-                told.push(said(store.find_idempotency_key(&found.name, &info.name, &key)));
+                lines.push(text_of(store.find_idempotency_key(&found.name, &info.name, &key)));
             }
-            told.push(said(store.links(&found.name, &info.name, 0..=head.seq)));
-            told.push(said(store.entries(&found.name, &info.name, 2..=head.seq + 1).map(drop)));
-            told.push(said(store.read(&found.name, &info.name, None)));
-            told.push(format!("{info:?}"));
+            lines.push(text_of(store.links(&found.name, &info.name, 0..=head.seq)));
+            lines.push(text_of(store.entries(&found.name, &info.name, 2..=head.seq + 1).map(drop)));
+            lines.push(text_of(store.read(&found.name, &info.name, None)));
+            lines.push(format!("{info:?}"));
         }
         // Branches under other names are not there.
         let mut others = named.clone();
         for other in &mut others {
             other.branch = branch("nowhere");
         }
-        told.push(format!("{:?} {:?}", store.heads(&named), store.heads(&others)));
+        lines.push(format!("{:?} {:?}", store.heads(&named), store.heads(&others)));
     }
-    told.push(format!("{:?}", store.matches_after(Some(&name("a"))).unwrap().count()));
-    told.push(format!("{:?}", store.check(&mut unobserved()).unwrap().damage));
+    lines.push(format!("{:?}", store.matches_after(Some(&name("a"))).unwrap().count()));
+    lines.push(format!("{:?}", store.check(&mut unobserved()).unwrap().damage));
     let mut backup = Vec::new();
     store.backup(&mut backup, false, &mut unobserved()).unwrap();
-    (told.join("\n"), backup)
+    (lines.join("\n"), backup)
 }
 
 #[test]

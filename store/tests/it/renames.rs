@@ -204,12 +204,12 @@ fn whichever_call_fails_a_name_changes_wholly_or_not_at_all() {
 }
 
 #[test]
-fn who_appends_or_reads_meanwhile_is_told_that_it_is_not_there() {
-    on_each(|store| (0..40).for_each(|round| meanwhile(store, round)));
+fn appends_and_reads_in_the_meantime_report_that_it_is_not_there() {
+    on_each(|store| (0..40).for_each(|round| append_and_read_until_it_is_gone(store, round)));
 }
 
 /// Appends and reads while the match is deleted or gets another name.
-fn meanwhile(store: &Store, round: u32) {
+fn append_and_read_until_it_is_gone(store: &Store, round: u32) {
     let (m, n, main) = (name("m"), name("n"), BranchName::main());
     store.create_match(&m, &genesis(), (1..=100).map(opaque).collect()).unwrap();
     thread::scope(|scope| {
@@ -246,7 +246,7 @@ fn meanwhile(store: &Store, round: u32) {
     if !round.is_multiple_of(2) {
         store.delete_match(&n).unwrap();
     }
-    // An append that overlaps a deletion may leave what nobody sees in a database (FL-15).
+    // An append that overlaps a deletion may leave what no one sees in a database (FL-15).
     for found in store.check(&mut unobserved()).unwrap().damage {
         assert!(found.reason.contains("runs belong to no branch"), "{found:?}");
     }

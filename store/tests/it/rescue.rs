@@ -56,23 +56,23 @@ pub(crate) fn sample() -> MemoryBackend {
     backend
 }
 
-/// Everything that a store tells of its matches.
+/// Everything that a store reports of its matches.
 pub(crate) fn contents(store: &Store) -> String {
-    let mut told = String::new();
+    let mut text = String::new();
     for info in store.matches().unwrap() {
-        writeln!(told, "{info:?}").unwrap();
+        writeln!(text, "{info:?}").unwrap();
         for branch in store.branches(&info.name).unwrap() {
             let log = store.read(&info.name, &branch.name, None).unwrap();
-            writeln!(told, "{branch:?} {:?}", log.entries).unwrap();
+            writeln!(text, "{branch:?} {:?}", log.entries).unwrap();
             for key in log.entries.iter().filter_map(|entry| entry.idempotency_key.as_ref()) {
                 let found = store.find_idempotency_key(&info.name, &branch.name, key).unwrap();
-                writeln!(told, "{key} {found:?}").unwrap();
+                writeln!(text, "{key} {found:?}").unwrap();
             }
         }
         assert_eq!(store.audit(&info.name).unwrap().damage, []);
     }
     assert_eq!(store.check(&mut unobserved()).unwrap().damage, []);
-    told
+    text
 }
 
 /// The names in a directory, sorted.

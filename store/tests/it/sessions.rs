@@ -9,7 +9,7 @@ use turnfold_store::{ErrorKind, Store, StoreError};
 use crate::chance::Chance;
 use crate::game::{branch, genesis, labels, name, opaque};
 
-/// So many sessions, unless `TURNFOLD_SESSIONS` says another number.
+/// The number of sessions, unless `TURNFOLD_SESSIONS` sets another.
 const SESSIONS: u64 = 60;
 const LIVES: usize = 6;
 const STEPS: usize = 25;
@@ -199,7 +199,7 @@ fn check_verifies(store: &Store, match_name: &str) -> Result<(), StoreError> {
     }
 }
 
-/// Requires a store on a sound backend to hold what the model says, or what it says if the last write was done.
+/// Requires a store on a sound backend to hold what the model holds, or what it holds if the last write was done.
 fn check_holds(memory: &MemoryBackend, model: &mut Model, maybe: Option<Box<Model>>, what: &str) {
     let store =
         Store::with_backend(Box::new(memory.clone())).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -232,7 +232,7 @@ fn draw_fault(chance: &mut Chance) -> Fault {
     kind(1 + chance.below(calls) as u64)
 }
 
-/// Plays a session and tells how often something failed.
+/// Plays a session and returns how often something failed.
 fn play(seed: u64) -> usize {
     let mut chance = Chance::new(seed);
     let (mut model, mut memory, mut next_label, mut failures) =

@@ -62,7 +62,7 @@ fn the_last_one_before_an_entry_is_found() {
 }
 
 #[test]
-fn branches_share_those_of_what_they_have_in_common_and_no_others() {
+fn branches_share_the_snapshots_of_their_common_entries_and_no_others() {
     let (_parent, _dir, store, [first, second]) = store();
     store.create_branch(&name("m"), &branch("early"), &BranchName::main(), second.seq - 1).unwrap();
     store.create_branch(&name("m"), &branch("late"), &BranchName::main(), second.seq).unwrap();
@@ -155,14 +155,14 @@ fn torn_mangled_and_exchanged_files_are_as_good_as_none() {
 #[test]
 fn an_audit_hands_on_each_with_the_entries_before_it() {
     let (_parent, dir, store, [first, second]) = store();
-    let mut told = Vec::new();
+    let mut snapshots = Vec::new();
     let (mut entries, mut paths) = (0, Vec::new());
     store
         .audit_with(&name("m"), &mut |audited| match audited {
             Audited::Entries(more) => entries += more.len() as u64,
             Audited::Snapshot { seq, rolls, state, path } => {
                 assert_eq!(entries, seq, "what it follows was handed on before");
-                told.push(Snapshot { seq, rolls, state: state.to_vec() });
+                snapshots.push(Snapshot { seq, rolls, state: state.to_vec() });
                 paths.push(path.to_owned());
             }
             Audited::Sound(branch) => assert_eq!((branch.entries, entries), (ENTRIES, ENTRIES)),
@@ -170,7 +170,7 @@ fn an_audit_hands_on_each_with_the_entries_before_it() {
             Audited::Match(_) | Audited::Branch { .. } | Audited::Fork(_) => {}
         })
         .unwrap();
-    assert_eq!(told, [first, second]);
+    assert_eq!(snapshots, [first, second]);
     paths.sort();
     assert_eq!(paths, files(&dir));
 }

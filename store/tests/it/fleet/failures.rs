@@ -97,8 +97,8 @@ fn fl_20_a_database_that_went_back_is_lost_and_refuses_writes_until_it_is_opened
 
 /// An append's caller waits so long, and no longer (FL-21).
 #[test]
-#[expect(clippy::disallowed_methods, reason = "it says whether time was up")]
-fn fl_20_when_time_is_up_it_may_have_been_recorded_and_the_key_tells_afterwards() {
+#[expect(clippy::disallowed_methods, reason = "it shows whether time was up")]
+fn fl_20_when_time_is_up_it_may_have_been_recorded_and_the_key_shows_it_afterwards() {
     // Others use the shared one.
     let Some(server) = Server::start("") else { return };
     let (address, store) = with_match(&server);

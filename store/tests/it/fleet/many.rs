@@ -11,7 +11,7 @@ use turnfold_store::{
 };
 
 use crate::chance::Chance;
-use crate::child::{Tell, spawn};
+use crate::child::{Report, spawn};
 use crate::game::{genesis, name, opaque};
 use crate::postgres::shared;
 use crate::rescue::unobserved;
@@ -43,8 +43,8 @@ fn append(
 const THREADS: u64 = 4;
 
 /// What a process does, `WRITER OPERATIONS BRANCHES`: appends to branches at random, repeats some appends elsewhere and
-/// makes some branches anew. Tells which labels were acknowledged in which branches, whatever their names.
-pub(crate) fn write(url: &Path, numbers: &str, tell: Tell<'_>) {
+/// makes some branches again. Reports which labels were acknowledged in which branches, whatever their names.
+pub(crate) fn write(url: &Path, numbers: &str, report: Report<'_>) {
     let numbers: Vec<u64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
     let [writer, operations, branches] = numbers[..] else { panic!("{numbers:?}") };
     let open = || {
@@ -55,7 +55,7 @@ pub(crate) fn write(url: &Path, numbers: &str, tell: Tell<'_>) {
     thread::scope(|scope| {
         for number in writer * THREADS..(writer + 1) * THREADS {
             let stores = (&stores.0, &stores.1);
-            scope.spawn(move || write_one(stores, (number, operations / THREADS, branches), tell));
+            scope.spawn(move || write_one(stores, (number, operations / THREADS, branches), report));
         }
     });
 }
@@ -63,14 +63,14 @@ pub(crate) fn write(url: &Path, numbers: &str, tell: Tell<'_>) {
 fn write_one(
     (store, elsewhere): (&Store, &Store),
     (writer, operations, branches): (u64, u64, u64),
-    tell: Tell<'_>,
+    report: Report<'_>,
 ) {
     let mut chance = Chance::new(writer + 1);
     let mut below = |count: u64| chance.below(usize::try_from(count).unwrap()) as u64;
     for operation in 0..operations {
         let (m, branch) = names(below(branches));
         if !branch.is_main() && below(30) == 0 {
-            // Somebody else may do the same just now.
+            // Another writer may do the same just now.
             match store.delete_branch(&m, &branch) {
                 Ok(()) | Err(StoreError::NoSuchBranch { .. }) => {}
                 Err(error) => panic!("{error}"),
@@ -88,7 +88,7 @@ fn write_one(
         loop {
             let head = match store.branch_head(&m, &branch) {
                 Ok(head) => head,
-                // Somebody makes it anew.
+                // Another writer makes it again.
                 Err(StoreError::NoSuchBranch { .. }) => continue,
                 Err(error) => panic!("{error}"),
             };
@@ -102,7 +102,7 @@ fn write_one(
                             Err(error) => panic!("{error}"),
                         }
                     }
-                    break tell(format!("told {label} {:?}", head.id));
+                    break report(format!("told {label} {:?}", head.id));
                 }
                 Err(StoreError::Conflict { .. } | StoreError::NoSuchBranch { .. }) => {}
                 Err(error) => panic!("{error}"),
@@ -113,7 +113,7 @@ fn write_one(
 
 #[test]
 #[expect(clippy::print_stderr, reason = "the figures of the long form")]
-fn fl_27_what_many_processes_were_told_is_there_once_and_nothing_else() {
+fn fl_27_what_was_acknowledged_to_many_processes_is_there_once_and_nothing_else() {
     let Some(server) = shared() else { return };
     let full = std::env::var_os("TURNFOLD_FLEET_FULL").is_some();
     let (writers, operations, branches) = if full { (8, 25_000, 20) } else { (3, 60, 8) };
@@ -132,9 +132,9 @@ fn fl_27_what_many_processes_were_told_is_there_once_and_nothing_else() {
     let mut expected: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
     for process in processes {
         let output = process.wait_with_output().unwrap();
-        let said = String::from_utf8(output.stdout).unwrap();
-        assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-        for line in said.lines().filter_map(|line| line.strip_prefix("told ")) {
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{stdout}{}", String::from_utf8_lossy(&output.stderr));
+        for line in stdout.lines().filter_map(|line| line.strip_prefix("told ")) {
             let (label, id) = line.split_once(' ').unwrap();
             assert!(expected.entry(id.to_owned()).or_default().insert(label.parse().unwrap()));
         }
@@ -162,7 +162,7 @@ fn fl_27_what_many_processes_were_told_is_there_once_and_nothing_else() {
         assert!(found.reason.contains("runs belong to no branch"), "{found:?}");
     }
     eprintln!(
-        "{} appends by {writers} processes to {generations} branches, of which {branches} are left with {entries} entries",
+        "{} appends by {writers} processes to {generations} branches; {branches} are left, with {entries} entries",
         writers * operations
     );
 }

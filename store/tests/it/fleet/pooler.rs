@@ -23,7 +23,7 @@ fn fl_30_a_store_is_used_through_pgbouncer_in_session_mode() {
     let store = Store::open_or_create_fleet(&address).unwrap();
     store.create_match(&m, &genesis(), Vec::new()).unwrap();
     store.append(&m, &main, 0, vec![opaque(1)], None).unwrap();
-    // FL-21: a statement that waits for a lock is ended, and said again.
+    // FL-21: a statement that waits for a lock is ended, and sent again.
     let ended = || {
         let log = fs::read_to_string(server.dir.join("log")).unwrap();
         log.matches("canceling statement due to statement timeout").count()

@@ -28,7 +28,7 @@ fn fl_1_a_server_is_used_by_tls_when_its_certificate_is_of_its_name_and_authorit
     for (host, rest, reason) in [
         // Its certificate does not name the address.
         ("127.0.0.1", by("authority.pem"), "certificate not valid for name"),
-        // Somebody else signed it, or nobody whom the system knows.
+        // Another authority signed it, or none that the system knows.
         ("localhost", by("localhost.pem"), "certificate"),
         // The server takes no connection without TLS, so the store above was reached by it.
         ("localhost", "sslmode=disable".to_owned(), "pg_hba.conf"),

@@ -26,7 +26,7 @@ const SOCKET: &str = ".s.PGSQL.5432";
 struct Proxy {
     upstream: PathBuf,
     chance: Mutex<Chance>,
-    /// One of so many requests is cut; 0 is none.
+    /// One request in this number is cut; 0 cuts none.
     rarity: AtomicU64,
     cuts: [AtomicU64; 4],
     is_over: AtomicBool,
@@ -103,7 +103,7 @@ fn at(dir: &Path, schema: &str) -> FleetAddress {
 
 #[test]
 #[expect(clippy::print_stderr, reason = "the figures of the long form")]
-#[expect(clippy::disallowed_methods, reason = "it says whether time ran out")]
+#[expect(clippy::disallowed_methods, reason = "it shows whether time ran out")]
 fn fl_28_cut_wires_lose_nothing_and_double_nothing() {
     let Some(server) = shared() else { return };
     let full = std::env::var_os("TURNFOLD_FLEET_FULL").is_some();

@@ -1,4 +1,4 @@
-//! Grants beside a log that is renamed, deleted, compacted, backed up, salvaged or damaged.
+//! Grants next to a log that is renamed, deleted, compacted, backed up, salvaged or damaged.
 
 use std::fs;
 use std::path::Path;

@@ -26,7 +26,7 @@ fn a_restored_store_is_the_one_that_was_backed_up() {
         let restored = Store::open(&dir).unwrap();
         assert_eq!(contents(&restored), contents(&store));
         assert_eq!(backup(&restored, compress), bytes);
-        // Keys still say that an append was made.
+        // Keys still show that an append was made.
         let repeated = commands(67).split_off(65);
         let key = "k".parse().unwrap();
         assert!(restored.append(&name("m"), &branch("line"), 65, repeated, Some(&key)).unwrap().repeated);

@@ -5,7 +5,7 @@ use turnfold_store::{Store, StoreError, Totals};
 
 use super::{fill, sample, unobserved};
 
-/// What the audit says of a damaged store, with its place.
+/// What the audit reports of a damaged store, with its place.
 fn findings(backend: MemoryBackend) -> Vec<String> {
     let store = match Store::with_backend(Box::new(backend)) {
         Ok(store) => store,

@@ -9,11 +9,11 @@ use super::{contents, fill, names, unobserved};
 use crate::disk::copy_dir;
 use crate::game::{branch, commands, genesis, name, opaque};
 
-fn told(dir: &Path) -> String {
+fn contents_of(dir: &Path) -> String {
     let store = Store::open(dir).unwrap();
-    let told = contents(&store);
+    let text = contents(&store);
     store.close().unwrap();
-    told
+    text
 }
 
 /// A store on disk with much that is unreachable.
@@ -26,19 +26,19 @@ fn wasteful(dir: &Path) -> String {
         store.append(&name("m"), &line, 1, (0..300).map(opaque).collect(), None).unwrap();
         store.delete_branch(&name("m"), &line).unwrap();
     }
-    let told = contents(&store);
+    let text = contents(&store);
     store.close().unwrap();
-    told
+    text
 }
 
 #[test]
-fn a_compacted_store_says_the_same_in_fewer_bytes() {
+fn a_compacted_store_holds_the_same_in_fewer_bytes() {
     let parent = tempfile::tempdir().unwrap();
     let dir = parent.path().join("store");
     let before = wasteful(&dir);
     let compacted = Store::compact(&dir, &mut unobserved()).unwrap();
     assert!(compacted.bytes_after < compacted.bytes_before, "{compacted:?}");
-    assert_eq!(told(&dir), before);
+    assert_eq!(contents_of(&dir), before);
     assert!(names(&dir).iter().all(|name| !name.starts_with("compact")), "{:?}", names(&dir));
     let store = Store::open(&dir).unwrap();
     // And it goes on after pages that are not full.
@@ -49,7 +49,7 @@ fn a_compacted_store_says_the_same_in_fewer_bytes() {
     let before = contents(&store);
     store.close().unwrap();
     Store::compact(&dir, &mut unobserved()).unwrap();
-    assert_eq!(told(&dir), before);
+    assert_eq!(contents_of(&dir), before);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_compaction_cut_short_anywhere_leaves_the_old_or_the_new() {
     Store::compact(&at("new"), &mut unobserved()).unwrap();
     let (old, new) = (at("old"), at("new"));
     let finish = |dir: &Path, what: &str| {
-        assert_eq!(told(dir), before, "{what}");
+        assert_eq!(contents_of(dir), before, "{what}");
         assert_eq!(names(dir), ["FORMAT", "LOCK", "journal", "sled"], "{what}");
     };
 

@@ -1,4 +1,4 @@
-//! Random histories and random damage: whatever was acknowledged is saved, or salvage says that it is lost.
+//! Random histories and random damage: whatever was acknowledged is saved, or salvage lists it as lost.
 //!
 //! `TURNFOLD_SALVAGE=N` tries N times as many damages, and prints how they ended.
 
@@ -31,18 +31,18 @@ struct History {
 #[derive(Debug, Default)]
 struct Figures {
     cases: u64,
-    /// Everything is there, and nothing is said to be lost.
+    /// Everything is there, and nothing is listed as lost.
     whole: u64,
     /// Everything is there, but something is wrong: the index had what the journal lacks.
     whole_with_a_warning: u64,
     /// Every branch that is not whole is named.
     named: u64,
-    /// Some are told of without their names, which nothing tells any more.
+    /// Some are listed without their names, which nothing records any more.
     counted: u64,
     nothing: u64,
 }
 
-/// The match that is created last in a store that is left: damage to a last commit cannot be told from a torn one.
+/// The match that is created last in a store that is left: damage to a last commit looks like a torn one.
 const LAST: &str = "last";
 
 /// Plays a store full at random and closes it between; `older/` is a copy of its records from one change ago. In the end
@@ -132,7 +132,7 @@ fn play(dir: &Path, older: &Path, is_left: bool, chance: &mut Chance) -> History
     History { held, gone }
 }
 
-/// Returns new names to what `moved` says, and notes the old ones.
+/// Gives what is open the new names that `moved` returns, and notes the old ones.
 fn move_places(
     open: &mut BTreeMap<EntryRef, u64>,
     gone: &mut Vec<EntryRef>,
@@ -150,7 +150,7 @@ fn counting(store: &Store) -> Branches {
     branches(store).into_iter().filter(|((match_name, _), _)| match_name != LAST).collect()
 }
 
-/// Does one or more of: an older `sled/`, a flipped bit in a head, in a segment, or in the index; says which.
+/// Does one or more of: an older `sled/`, a flipped bit in a head, in a segment, or in the index; returns which.
 fn harm(dir: &Path, older: &Path, chance: &mut Chance) -> String {
     let mut harms = String::new();
     let which = 1 + chance.below(15);
@@ -187,7 +187,7 @@ fn harm(dir: &Path, older: &Path, chance: &mut Chance) -> String {
     harms
 }
 
-/// Whether something says by name that a branch ends after so many entries.
+/// Whether a lost range names a branch that ends after `kept` entries.
 fn names(lost: &LostEntries, (match_name, branch): &(String, String), kept: Option<u64>) -> bool {
     let of_match = lost.match_name.as_ref().is_some_and(|lost| lost.as_str() == match_name);
     let of_branch = lost.branch.as_ref().is_some_and(|lost| lost.as_str() == branch);
@@ -195,7 +195,7 @@ fn names(lost: &LostEntries, (match_name, branch): &(String, String), kept: Opti
     of_match && (of_branch && reaches || lost.branch.is_none() && kept.is_none())
 }
 
-/// Whether something says without a name that there is more that is lost.
+/// Whether a lost range reports, without a name, that more is lost.
 fn counts(lost: &LostEntries) -> bool {
     let counted =
         ["missing or unreadable", "is missing", "unreadable", "gone with its name", "its heads know of"];
@@ -215,8 +215,8 @@ fn judge(history: &History, store: &Store, salvage: &Salvage, what: &str, figure
         }
         is_whole = false;
         let by_name = salvage.lost.iter().any(|lost| names(lost, place, kept));
-        let told = by_name || salvage.lost.iter().any(counts);
-        assert!(told, "{what}: {place:?} has {kept:?} of {}: {:?}", entries.len(), salvage.lost);
+        let is_listed = by_name || salvage.lost.iter().any(counts);
+        assert!(is_listed, "{what}: {place:?} has {kept:?} of {}: {:?}", entries.len(), salvage.lost);
         is_named &= by_name;
     }
     let back =
@@ -236,7 +236,7 @@ fn judge(history: &History, store: &Store, salvage: &Salvage, what: &str, figure
 
 #[expect(clippy::print_stdout, reason = "how often it ended how is worth knowing")]
 #[test]
-fn whatever_is_damaged_all_that_was_acknowledged_is_saved_or_said_to_be_lost() {
+fn whatever_is_damaged_all_that_was_acknowledged_is_saved_or_listed_as_lost() {
     let times = std::env::var("TURNFOLD_SALVAGE").ok().map(|times| times.parse::<u64>().unwrap());
     let mut figures = Figures::default();
     for number in 0..HISTORIES * times.unwrap_or(1).min(20) {

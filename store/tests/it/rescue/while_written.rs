@@ -121,7 +121,7 @@ fn append_and_read(store: &Store, m: &MatchName, main: &BranchName, doomed: &Bra
 }
 
 #[test]
-fn while_nobody_takes_a_backup_everyone_appends_and_reads_and_it_needs_little_memory() {
+fn while_no_one_takes_a_backup_everyone_appends_and_reads_and_it_needs_little_memory() {
     let parent = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(&parent.path().join("store")).unwrap();
     let (m, main, doomed) = (name("m"), BranchName::main(), branch("doomed"));
