@@ -13,7 +13,7 @@ use turnfold_tests::sandbox::{Sandbox, words};
 use turnfold_tests::service::Running;
 use turnfold_tests::transcript;
 
-/// A sandbox whose store holds `ford`, a game with secrets, of which every roll is known.
+/// A sandbox whose store holds `ford`, a game with secrets in which every roll is known.
 fn ford() -> Sandbox {
     let sandbox = Sandbox::new();
     let seed = "ab".repeat(32);
@@ -267,7 +267,7 @@ fn sv_40_every_other_verb_needs_the_store_itself() {
         assert_eq!(output.status.code(), Some(2), "{line}: {stderr}");
         assert!(stderr.contains("needs the store itself"), "{line}: {stderr}");
     }
-    // Files are read here, and what needs no store is done as ever.
+    // Files are read here, and what needs no store works as without a service.
     assert!(run(&sandbox, service.origin(), "missing", "show ford.tfl").status.success());
     assert!(run(&sandbox, service.origin(), "missing", "check ford.tfl").status.success());
 }
@@ -278,7 +278,7 @@ fn sv_40_tokens_go_nowhere_unencrypted_and_are_never_shown() {
     let service = Running::start(&sandbox);
     write_tokens(&sandbox, &service);
     let secret = service.admin().to_string();
-    for (line, said) in [
+    for (line, reason) in [
         ("--store http://play.example --token admin.token show ford", "by `https` only"),
         ("--store http://127.0.0.1.example --token admin.token show ford", "by `https` only"),
         ("--store ftp://play.example --token admin.token show ford", "expected an origin"),
@@ -292,7 +292,7 @@ fn sv_40_tokens_go_nowhere_unencrypted_and_are_never_shown() {
         let output = sandbox.run(line);
         let stderr = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{line}: {stderr}");
-        assert!(stderr.contains(said) && stderr.lines().count() == 1, "{line}: {stderr}");
+        assert!(stderr.contains(reason) && stderr.lines().count() == 1, "{line}: {stderr}");
         assert!(!stderr.contains(&secret), "{stderr}");
     }
     let traced = run(&sandbox, service.origin(), "admin", "-vvv show ford");
@@ -410,7 +410,7 @@ fn sv_40_a_command_waits_for_a_service_that_is_started_again() {
 }
 
 #[test]
-fn sv_25_sv_40_an_invitation_is_spent_once_and_a_lost_answer_locks_nobody_out() {
+fn sv_25_sv_40_an_invitation_is_spent_once_and_a_lost_answer_locks_no_one_out() {
     let sandbox = ford();
     let as_p1 = sandbox.ok("show ford --as p1");
     let service = Running::start(&sandbox);

@@ -31,14 +31,14 @@ fn a_flipped_byte_in_a_stored_entry_is_named_by_verify() {
             fs::write(&file, &damaged).unwrap();
             let output = sandbox.run("verify");
             let stderr = String::from_utf8(output.stderr).unwrap();
-            let told = String::from_utf8(output.stdout).unwrap() + &stderr;
-            assert!(output.status.code() == Some(3), "{offset}: {:?} {told}", output.status);
-            assert!(!told.contains("panicked") && !told.contains("internal error"), "{offset}: {told}");
+            let text = String::from_utf8(output.stdout).unwrap() + &stderr;
+            assert!(output.status.code() == Some(3), "{offset}: {:?} {text}", output.status);
+            assert!(!text.contains("panicked") && !text.contains("internal error"), "{offset}: {text}");
             assert!(
-                told.contains("duel") && told.contains("main"),
-                "{offset}: names match and branch: {told}"
+                text.contains("duel") && text.contains("main"),
+                "{offset}: names match and branch: {text}"
             );
-            assert!(told.contains(|digit: char| digit.is_ascii_digit()), "{offset}: names an entry: {told}");
+            assert!(text.contains(|digit: char| digit.is_ascii_digit()), "{offset}: names an entry: {text}");
             assert_eq!(stderr.lines().count(), 1, "{offset}: one line: {stderr}");
             let served = sandbox.run("log duel");
             assert!(fs::read(&file).unwrap() == damaged, "{offset}: readers have changed the file");
@@ -74,7 +74,7 @@ fn a_store_whose_format_is_damaged_or_missing_is_to_be_salvaged() {
 }
 
 #[test]
-fn salvage_names_the_files_of_the_store_and_not_those_of_its_copy() {
+fn salvage_names_the_files_of_the_store_and_not_of_its_copy() {
     let sandbox = Sandbox::new();
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
     sandbox.ok("play duel \"roll 1 2 3 4\"");

@@ -1,4 +1,4 @@
-//! The real binary and the disk: what it syncs, how signals end it, and what its log does not tell.
+//! The real binary and the disk: what it syncs, how signals end it, and what its log does not disclose.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -20,7 +20,7 @@ fn seeded(name: &str) -> String {
 /// Runs a line under strace in a sandbox. Returns these calls up to the first words on standard output, or nothing where
 /// strace may not trace.
 #[cfg(target_os = "linux")]
-#[expect(clippy::print_stderr, reason = "a test that does not run says so")]
+#[expect(clippy::print_stderr, reason = "a test that does not run reports it")]
 fn calls_before_answer(sandbox: &Sandbox, calls: &str, line: &str) -> Vec<String> {
     let can_trace = Command::new("strace").args(["-o", "/dev/null", "true"]).status();
     if !can_trace.is_ok_and(|status| status.success()) {
@@ -84,7 +84,7 @@ fn check_letters(mailbox: &Mailbox, line: &str, letters: &[&str], above: &str) {
     }
 }
 
-/// Ends a process that appends in many calls by a signal, and requires the store to hold all that it told of.
+/// Ends a process that appends in many calls by a signal, and requires the store to hold all that it reported.
 #[cfg(unix)]
 fn check_signal(signal: &str, number: i32) {
     use std::io::{BufRead, BufReader};
@@ -94,7 +94,7 @@ fn check_signal(signal: &str, number: i32) {
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
     sandbox.ok("play duel \"roll 1 2 3 4\"");
     let before = sandbox.ok("log duel").lines().count();
-    // One call would be over before the signal comes; the shell is the one that is told to go.
+    // One call would be over before the signal comes, so the signal has to end the shell.
     let script = "while :; do \"$0\" play duel cycle || exit; done";
     // What is started in the background inherits that Ctrl-C is ignored.
     let mut shell = if is_ignored(number) { Command::new("env") } else { Command::new("sh") };
@@ -106,15 +106,15 @@ fn check_signal(signal: &str, number: i32) {
     std::os::unix::process::CommandExt::process_group(&mut shell, 0);
     let mut child = shell.spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let mut told: Vec<_> = lines.by_ref().take(5).collect();
+    let mut shown: Vec<_> = lines.by_ref().take(5).collect();
     let group = format!("-{}", child.id());
     assert!(Command::new("kill").args([&format!("-{signal}"), "--", &group]).status().unwrap().success());
-    told.extend(lines);
+    shown.extend(lines);
     assert_eq!(child.wait().unwrap().signal(), Some(number));
-    assert!(told.iter().all(|line| line.contains(" cycle => ")), "nothing but outcomes: {told:?}");
+    assert!(shown.iter().all(|line| line.contains(" cycle => ")), "nothing but outcomes: {shown:?}");
     let after = sandbox.ok("log duel").lines().count();
-    let lost = (before + told.len()).saturating_sub(after);
-    assert!(lost == 0 && after <= before + told.len() + 1, "{before} and {} gave {after}", told.len());
+    let lost = (before + shown.len()).saturating_sub(after);
+    assert!(lost == 0 && after <= before + shown.len() + 1, "{before} and {} gave {after}", shown.len());
     sandbox.ok("verify");
 }
 
@@ -131,29 +131,29 @@ fn ctrl_c_ends_it_and_loses_nothing() {
 }
 
 #[test]
-fn the_log_tells_no_secrets() {
+fn the_log_discloses_no_secrets() {
     let sandbox = Sandbox::new();
     let key = "a-key-that-nobody-else-may-know";
     let play = format!("play duel --key {key} cycle");
     let lines = [&seeded("duel"), "play duel", &play, &play, "verify", "log duel", "show duel"];
-    let mut told = String::new();
+    let mut log = String::new();
     for line in lines {
         let output = sandbox.run(line);
         assert!(output.status.success(), "{line}");
-        told.push_str(&String::from_utf8(output.stderr).unwrap());
+        log.push_str(&String::from_utf8(output.stderr).unwrap());
     }
     // Other commands under the same key, a locked store and a damaged one.
-    told.push_str(&String::from_utf8(sandbox.run(&format!("play duel --key {key} confirm")).stderr).unwrap());
+    log.push_str(&String::from_utf8(sandbox.run(&format!("play duel --key {key} confirm")).stderr).unwrap());
     let lock = fs::File::options().write(true).open(sandbox.path(".turnfold/LOCK")).unwrap();
     lock.lock().unwrap();
-    told.push_str(&String::from_utf8(sandbox.run("play duel cycle").stderr).unwrap());
+    log.push_str(&String::from_utf8(sandbox.run("play duel cycle").stderr).unwrap());
     drop(lock);
     assert!(sandbox.harm_journal(".turnfold", key.as_bytes()) > 0);
     let damaged = sandbox.run("verify");
     assert_eq!(damaged.status.code(), Some(3));
-    told.push_str(&String::from_utf8(damaged.stderr).unwrap());
-    assert!(told.lines().count() >= 3, "{told}");
+    log.push_str(&String::from_utf8(damaged.stderr).unwrap());
+    assert!(log.lines().count() >= 3, "{log}");
     for secret in [SEED, &SEED[..16], key] {
-        assert!(!told.contains(secret), "{told}");
+        assert!(!log.contains(secret), "{log}");
     }
 }

@@ -44,7 +44,7 @@ fn schema_of(page: &str) -> Schema {
     schema
 }
 
-/// Hashes in derive-key mode, as the page says.
+/// Hashes in derive-key mode, as the page states.
 fn hash(context: &str, bytes: &[u8]) -> [u8; 32] {
     blake3::derive_key(context, bytes)
 }
@@ -105,7 +105,7 @@ fn records(sandbox: &Sandbox) -> BTreeMap<Vec<u8>, Vec<u8>> {
 }
 
 #[test]
-fn every_record_of_a_store_is_as_the_format_page_says() {
+fn every_record_of_a_store_is_as_the_format_page_states() {
     let page = page("store/FORMAT.md");
     let schema = schema_of(&page);
     let tables: BTreeMap<u8, Vec<String>> = rows(&page, "table")
@@ -130,7 +130,7 @@ fn every_record_of_a_store_is_as_the_format_page_says() {
 }
 
 #[test]
-fn a_commit_in_the_journal_is_as_the_format_page_says() {
+fn a_commit_in_the_journal_is_as_the_format_page_states() {
     let sandbox = Sandbox::new();
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
     sandbox.ok("play duel --key first \"roll 1 2 3 4\"");
@@ -162,7 +162,7 @@ fn a_commit_in_the_journal_is_as_the_format_page_says() {
 }
 
 #[test]
-fn what_is_stored_is_chained_as_the_format_page_says() {
+fn what_is_stored_is_chained_as_the_format_page_states() {
     let page = page("store/FORMAT.md");
     let schema = schema_of(&page);
     let sandbox = every_record();
@@ -201,12 +201,12 @@ fn what_is_stored_is_chained_as_the_format_page_says() {
     let link = pages.map(|(_, page)| (chained(page), &page[1..33])).find(|(link, stored)| link == stored);
     let (link, _) = link.expect("a page that begins at the genesis of `short`");
     let link = Digest::new(link).to_string();
-    let told = sandbox.ok("--format json log short --links");
-    assert!(told.contains(&link), "{link} is not in {told}");
+    let printed = sandbox.ok("--format json log short --links");
+    assert!(printed.contains(&link), "{link} is not in {printed}");
 }
 
 #[test]
-fn every_part_of_a_backup_is_as_the_format_page_says() {
+fn every_part_of_a_backup_is_as_the_format_page_states() {
     let page = page("store/FORMAT.md");
     let variants = rows(&page, "variant");
     let sandbox = every_record();
@@ -242,7 +242,7 @@ const SCRIPT: &str = "turnfold replay 2\n+++\nruleset = \"initiative\"\nversion 
     [setup]\nradius = 2\n+++\n";
 
 #[test]
-fn the_keys_of_a_replays_header_are_those_of_its_page() {
+fn the_keys_of_a_replays_header_match_its_page() {
     let sandbox = Sandbox::new();
     let refused = |text: String| {
         sandbox.write("x.tfl", text);
@@ -255,8 +255,8 @@ fn the_keys_of_a_replays_header_are_those_of_its_page() {
         if without == "[setup]" { lines.replace("radius = 2\n", "") } else { lines }
     };
     let rows = rows(&page("cli/replay/TFL.md"), "key");
-    let (_, told) = refused(whole("view").replace("title", "titel"));
-    let keys = told.split("the header's keys are ").nth(1).unwrap();
+    let (_, stderr) = refused(whole("view").replace("title", "titel"));
+    let keys = stderr.split("the header's keys are ").nth(1).unwrap();
     let known: Vec<_> = keys.split('`').skip(1).step_by(2).collect();
     assert_eq!(known, rows.iter().map(|row| row[0].as_str()).collect::<Vec<_>>());
     assert_eq!(refused(whole("view")), (true, String::new()));
@@ -269,16 +269,16 @@ fn the_keys_of_a_replays_header_are_those_of_its_page() {
         let text: String =
             whole(line).split_inclusive('\n').filter(|line| !line.starts_with(without)).collect();
         if row[2] == "yes" {
-            let (is_read, told) = refused(text.clone());
-            assert!(!is_read && told.contains("expected ") && told.contains(key), "{key}: {told}");
+            let (is_read, stderr) = refused(text.clone());
+            assert!(!is_read && stderr.contains("expected ") && stderr.contains(key), "{key}: {stderr}");
         }
         let wrong = if value == "integer" { "\"1\"" } else { "1" };
-        let (is_read, told) = refused(text.replacen("+++\n", &format!("+++\n{key} = {wrong}\n"), 1));
-        assert!(!is_read && told.contains(&format!("{value} as `{key}`")), "{key}: {told}");
+        let (is_read, stderr) = refused(text.replacen("+++\n", &format!("+++\n{key} = {wrong}\n"), 1));
+        assert!(!is_read && stderr.contains(&format!("{value} as `{key}`")), "{key}: {stderr}");
     }
 }
 
-/// Requires the words of a line to be those of its form: words in capitals stand for anything, hashes for their digits.
+/// Requires the words of a line to match its form: words in capitals stand for anything, hashes for their digits.
 fn check_line(line: &str, form: &str, digits: &BTreeMap<String, usize>) {
     let (mut words, mut forms) = (line.split(' '), form.split(' '));
     for form in forms.by_ref() {
@@ -299,7 +299,7 @@ fn check_line(line: &str, form: &str, digits: &BTreeMap<String, usize>) {
 }
 
 #[test]
-fn the_lines_of_every_golden_log_are_those_of_the_page() {
+fn the_lines_of_every_golden_log_match_the_page() {
     let page = page("cli/replay/TFL.md");
     let digits: BTreeMap<String, usize> =
         rows(&page, "word").into_iter().map(|row| (row[0].clone(), row[1].parse().unwrap())).collect();
@@ -332,14 +332,14 @@ fn the_lines_of_every_golden_log_are_those_of_the_page() {
 }
 
 #[test]
-fn the_limits_of_replay_files_are_those_of_the_page() {
+fn the_limits_of_replay_files_match_the_page() {
     let limits = rows(&page("cli/replay/TFL.md"), "what");
     let limits: Vec<usize> = limits.iter().map(|row| row[1].parse().unwrap()).collect();
     assert_eq!(limits, [HEADER_BYTES_MAX, COMMAND_BYTES_MAX, REPLAY_ENTRIES_MAX]);
 }
 
 #[test]
-fn the_log_digest_is_plain_blake3_over_what_the_page_says() {
+fn the_log_digest_is_plain_blake3_over_what_the_page_states() {
     let sandbox = Sandbox::new();
     let seed = "12".repeat(32);
     sandbox.ok(&format!(

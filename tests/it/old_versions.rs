@@ -27,7 +27,7 @@ fn recorded() -> Sandbox {
 }
 
 #[test]
-fn what_needs_no_rules_works_without_them_and_says_what_was_not_checked() {
+fn what_needs_no_rules_works_without_them_and_reports_what_was_not_checked() {
     recorded().check(str![[r#"
 $ turnfold 2 log same --raw
 1 p1 0x000201 [TIME] link [LINK] key k

@@ -2,7 +2,8 @@
 //!
 //! Each number is counted by two routes. One is the program's: `turnfold perft`, through `legal` and merging equal
 //! states by their hash. The other is brute force: every text that the grammar of a table makes is tried at every state
-//! by every player, by somebody else and by the host; states are told apart by their bytes. Whoever changes the numbers says in the commit which commands came or went.
+//! by every player, by one other seat and by the host; states are distinguished by their bytes. Anyone who changes the
+//! numbers states in the commit which commands came or went.
 //!
 //! A table is read line by line; `#` begins a comment:
 //!
@@ -23,7 +24,7 @@ use turnfold_core::{AnyRules, AnyState, Board, CommandSource, DicePolicy, Logged
 
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
-/// What a table says.
+/// What a table states.
 #[derive(Default)]
 struct Table {
     /// What each name stands for, by its brackets and all.
@@ -47,7 +48,7 @@ fn read_table(ruleset: &str) -> Table {
     let mut table = Table::default();
     let lines = text.lines().map(|line| line.split('#').next().unwrap().trim());
     for line in lines.filter(|line| !line.is_empty()) {
-        let (word, rest) = line.split_once(' ').unwrap_or_else(|| panic!("`{line}` says nothing"));
+        let (word, rest) = line.split_once(' ').unwrap_or_else(|| panic!("`{line}` has only one word"));
         match word {
             "any" => {
                 let (name, values) = rest.split_once(' ').unwrap();
@@ -93,9 +94,9 @@ fn count_by_legal(ruleset: &str, section: &Section) -> Vec<String> {
     }
     let output = Sandbox::new().command(words).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let line = |level: &Value| format!("{} {} {}", level["depth"], level["sequences"], level["states"]);
-    told["depths"].as_array().unwrap().iter().map(line).collect()
+    report["depths"].as_array().unwrap().iter().map(line).collect()
 }
 
 /// Counts by trying every text, in the form of a table's lines.
@@ -117,7 +118,7 @@ fn count_by_force(rules: &dyn AnyRules, section: &Section, texts: &[String]) -> 
         let mut next = BTreeMap::new();
         for ((bytes, rolls), sequences) in reached {
             let state = rules.resume(&bytes, rolls).unwrap();
-            // Beside those who play, somebody who does not and the host.
+            // The players, one seat that does not play, and the host.
             for seat in state.players().iter().copied().chain([Seat::P8, Seat::Host]) {
                 for text in texts.iter().filter(|text| applies(&*state, seat, text)) {
                     if let Some(after) = folded(&*state, depth, seat, text, &dice) {
@@ -162,31 +163,31 @@ fn check(ruleset: &str) {
             }
         }
     }
-    assert!(wrong.is_empty(), "the table says otherwise\n{wrong}");
+    assert!(wrong.is_empty(), "the table states other counts\n{wrong}");
 }
 
 #[test]
-fn channel_offers_as_many_commands_as_ever() {
+fn channel_offers_as_many_commands_as_its_table_states() {
     check("channel");
 }
 
 #[test]
-fn cycletap_offers_as_many_commands_as_ever() {
+fn cycletap_offers_as_many_commands_as_its_table_states() {
     check("cycletap");
 }
 
 #[test]
-fn hexcapture_offers_as_many_commands_as_ever() {
+fn hexcapture_offers_as_many_commands_as_its_table_states() {
     check("hexcapture");
 }
 
 #[test]
-fn initiative_offers_as_many_commands_as_ever() {
+fn initiative_offers_as_many_commands_as_its_table_states() {
     check("initiative");
 }
 
 #[test]
-fn lifecycle_offers_as_many_commands_as_ever() {
+fn lifecycle_offers_as_many_commands_as_its_table_states() {
     check("lifecycle");
 }
 

@@ -15,7 +15,7 @@ struct Stepping {
 }
 
 impl Stepping {
-    /// Starts a line on a terminal of so many rows and columns; `None` where none can be opened.
+    /// Starts a line on a terminal of this number of rows and columns; `None` where none can be opened.
     fn start(sandbox: &Sandbox, line: &str, size: (u16, u16), variables: &[(&str, &str)]) -> Option<Self> {
         let mut command = sandbox.command(line.split(' '));
         command.envs(variables.iter().copied());
@@ -109,7 +109,7 @@ fn vw_7_a_branch_is_chosen_and_the_revision_is_printed_on_leaving() {
 }
 
 #[test]
-fn vw_5_a_terminal_that_changes_its_size_is_filled_anew() {
+fn vw_5_a_terminal_that_changes_its_size_is_filled_again() {
     let sandbox = sandbox();
     let Some(mut stepping) = Stepping::start(&sandbox, "replay duel --step", SIZE, &[]) else { return };
     stepping.wait_for("entry 0 of 3");
@@ -172,7 +172,7 @@ fn vw_9_a_stopped_stepper_leaves_the_terminal_to_the_shell_and_comes_back() {
     assert_eq!(stepping.leave("q").2.code(), Some(0));
 }
 
-/// Gives the terminal its size, and says so as the system does to whom a terminal controls.
+/// Gives the terminal its size, and sends the signal by which the system reports it to a process.
 fn resize(stepping: &mut Stepping) {
     stepping.running.resize(stepping.size);
     kill_process(pid(stepping), Signal::WINCH).unwrap();
@@ -182,7 +182,7 @@ fn pid(stepping: &Stepping) -> Pid {
     Pid::from_child(&stepping.running.child)
 }
 
-/// Waits until the system says that the process is stopped.
+/// Waits until the system reports that the process is stopped.
 fn wait_until_stopped(stepping: &Stepping) {
     use rustix::process::{WaitOptions, waitpid};
     let (_, status) = waitpid(Some(pid(stepping)), WaitOptions::UNTRACED).unwrap().unwrap();

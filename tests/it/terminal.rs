@@ -19,7 +19,7 @@ pub(crate) fn run(command: Command, typed: &str) -> Option<(String, Option<i32>)
     Some((text, status.code()))
 }
 
-/// Returns `true` if this process ignores a signal, as far as the operating system says.
+/// Returns `true` if this process ignores a signal, as far as the operating system reports it.
 pub(crate) fn is_ignored(number: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -35,18 +35,18 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts a command on a terminal of so many rows, or of a size that nobody knows.
+    /// Starts a command on a terminal of this number of rows, or of an unknown size.
     pub(crate) fn start(command: Command, typed: &str, rows: u16) -> Option<Self> {
         Self::start_in(command, typed, (rows, rows.saturating_mul(100)))
     }
 
-    /// Starts a command on a terminal of so many rows and columns.
+    /// Starts a command on a terminal of this number of rows and columns.
     pub(crate) fn start_in(command: Command, typed: &str, size: (u16, u16)) -> Option<Self> {
         Self::start_as(command, "xterm", typed, size)
     }
 
     /// Starts a command on a terminal of a kind.
-    #[expect(clippy::print_stderr, reason = "a test that is passed over says so")]
+    #[expect(clippy::print_stderr, reason = "a test that is passed over reports it")]
     pub(crate) fn start_as(
         mut command: Command,
         kind: &str,
@@ -127,7 +127,7 @@ impl Running {
             "nothing came for long after {}",
             self.text()
         );
-        // When the last end is closed, Linux says that it is an error to read on.
+        // When the last end is closed, Linux reports that it is an error to read on.
         let length = self.held.read(&mut piece).unwrap_or(0);
         self.shown.extend_from_slice(&piece[..length]);
         length > 0

@@ -25,7 +25,7 @@ exit 1
 "#]]);
 }
 
-/// SV-7: a service says of such a match what the verbs say, and to its client with the same exit code; it still lists it.
+/// SV-7: a service reports such a match as the verbs do, its client has the same exit code, and it still lists it.
 #[cfg(all(unix, feature = "serve"))]
 #[test]
 fn sv_7_a_service_refuses_matches_of_other_rules_by_name() {
@@ -33,7 +33,7 @@ fn sv_7_a_service_refuses_matches_of_other_rules_by_name() {
         ("initiative", 99, "was recorded under `initiative` version 99, this build has version 1"),
         ("backgammon", 1, "unknown ruleset `backgammon`"),
     ];
-    for (ruleset, version, says) in versions {
+    for (ruleset, version, reason) in versions {
         let sandbox = Sandbox::new();
         store_match(&sandbox, ruleset, version);
         let service = Running::start(&sandbox);
@@ -49,15 +49,15 @@ fn sv_7_a_service_refuses_matches_of_other_rules_by_name() {
             let problem = reply.json();
             assert_eq!((reply.status, &problem["status"]), (501, &501.into()), "{path}: {problem}");
             assert_eq!(problem["type"], "urn:turnfold:problem:no_rules", "{path}");
-            assert!(problem["detail"].as_str().unwrap().contains(says), "{path}: {problem}");
+            assert!(problem["detail"].as_str().unwrap().contains(reason), "{path}: {problem}");
         }
         let found = service.send("GET", "/v1/matches/old", admin, "").json();
         assert_eq!((&found["ruleset"], &found["over"]), (&ruleset.into(), &serde_json::Value::Null));
         sandbox.write("admin.token", admin);
         let line = format!("--store {} --token admin.token show old", service.origin());
         let output = sandbox.run(&line);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.code() == Some(2) && said.contains(says), "{said}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && stderr.contains(reason), "{stderr}");
     }
 }
 

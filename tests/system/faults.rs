@@ -1,7 +1,7 @@
 //! The real binary while reads, writes and syncs fail: one line of error or success, nothing acknowledged lost, nothing
 //! half-made left. strace makes the calls fail; `TURNFOLD_FAULTS=all` tries each call, otherwise a few of each.
 //!
-//! What fails while a store is opened is told in `opening`.
+//! What fails while a store is opened is tested in `opening`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ mod opening;
 
 const PLAY: &str = "play duel cycle";
 
-/// A verb under test, and what it makes beside the store.
+/// A verb under test, and what it makes next to the store.
 struct Verb {
     line: &'static str,
     makes: Option<&'static str>,
@@ -172,13 +172,13 @@ impl Rig {
         if work.join(made).exists() && code != 1 {
             let proved = self.run(verb.proof);
             assert!(proved.status.success(), "{what}\n{}", String::from_utf8_lossy(&proved.stderr));
-            let told = String::from_utf8(proved.stdout).unwrap();
-            assert!(!verb.proof.contains("log") || told == self.log, "{what}\n{told}");
+            let text = String::from_utf8(proved.stdout).unwrap();
+            assert!(!verb.proof.contains("log") || text == self.log, "{what}\n{text}");
         }
     }
 }
 
-#[expect(clippy::print_stderr, reason = "a test that does not run says so")]
+#[expect(clippy::print_stderr, reason = "a test that does not run reports it")]
 fn can_trace() -> bool {
     let can_trace = Command::new("strace").args(["-o", "/dev/null", "true"]).status();
     let can_trace = can_trace.is_ok_and(|status| status.success());
@@ -190,7 +190,7 @@ fn can_trace() -> bool {
 
 #[test]
 #[expect(clippy::print_stderr, reason = "how much it tried is worth knowing")]
-fn whichever_call_fails_nothing_is_lost_and_one_line_says_so() {
+fn whichever_call_fails_nothing_is_lost_and_one_line_reports_it() {
     if !can_trace() {
         return;
     }

@@ -20,7 +20,7 @@ fn stderr(output: &Output) -> &str {
 }
 
 /// Runs lines on a store and returns what they print, with what differs from store to store left out.
-fn told(sandbox: &Sandbox, store: &str, lines: &[&str]) -> String {
+fn printed(sandbox: &Sandbox, store: &str, lines: &[&str]) -> String {
     lines.iter().map(|line| sandbox.ok(&format!("--store {store} {line}"))).collect()
 }
 
@@ -48,14 +48,14 @@ const LINES: [&str; 17] = [
 fn every_verb_answers_from_a_database_as_it_does_from_a_directory() {
     let Some(server) = shared() else { return };
     let (sandbox, url) = (Sandbox::new(), url(server, "verbs"));
-    let disk = told(&sandbox, "disk", &LINES[..6]);
-    let fleet = told(&sandbox, &url, &LINES[..6]);
+    let disk = printed(&sandbox, "disk", &LINES[..6]);
+    let fleet = printed(&sandbox, &url, &LINES[..6]);
     // A match has an id of chance; it is moved, so that both have the same.
     assert_eq!(fleet.lines().count(), disk.lines().count());
     sandbox.ok("--store disk store backup disk.tfb");
     let restored = self::url(server, "moved");
-    let said = sandbox.ok(&format!("store restore disk.tfb {restored}"));
-    assert!(said.starts_with("restored store postgres://tests@/") && !said.contains("hidden"), "{said}");
+    let text = sandbox.ok(&format!("store restore disk.tfb {restored}"));
+    assert!(text.starts_with("restored store postgres://tests@/") && !text.contains("hidden"), "{text}");
     sandbox.ok(&format!("--store {restored} store backup fleet.tfb"));
     assert_eq!(
         std::fs::read(sandbox.path("fleet.tfb")).unwrap(),
@@ -160,9 +160,9 @@ fn a_store_of_another_format_is_refused_and_one_of_this_needs_no_migration() {
     assert_eq!(output.status.code(), Some(3));
     assert!(stderr(&output).contains("there is no store in its schema"), "{}", stderr(&output));
     sandbox.ok(&format!("--store {url} new duel --rules initiative"));
-    let said = sandbox.ok(&format!("store migrate {url}"));
-    assert!(said.starts_with("nothing to do in store postgres://tests@/"), "{said}");
-    assert!(said.ends_with("schema=formats: its format is 2\n") && !said.contains("hidden"), "{said}");
+    let text = sandbox.ok(&format!("store migrate {url}"));
+    assert!(text.starts_with("nothing to do in store postgres://tests@/"), "{text}");
+    assert!(text.ends_with("schema=formats: its format is 2\n") && !text.contains("hidden"), "{text}");
     let document: serde_json::Value = serde_json::from_slice(&migrate("--format json").stdout).unwrap();
     let fields: Vec<_> = document.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(
@@ -182,7 +182,7 @@ fn a_store_of_another_format_is_refused_and_one_of_this_needs_no_migration() {
 
 /// Damage in a database is not for `store salvage`.
 #[test]
-fn what_to_do_about_damage_is_said_for_a_database() {
+fn what_to_do_about_damage_is_printed_for_a_database() {
     let Some(server) = shared() else { return };
     let (sandbox, url) = (Sandbox::new(), url(server, "damaged"));
     sandbox.ok(&format!("--store {url} new duel --rules initiative"));
@@ -190,9 +190,9 @@ fn what_to_do_about_damage_is_said_for_a_database() {
     for line in ["show duel", "verify", "store check", "--format json log duel"] {
         let output = sandbox.run(&format!("--store {url} {line}"));
         assert_eq!(output.status.code(), Some(3), "{line}: {}", stderr(&output));
-        let said = stderr(&output);
-        assert!(said.contains("restore it from the database's archive or a backup"), "{line}: {said}");
-        assert!(!said.contains("salvage"), "{line}: {said}");
+        let text = stderr(&output);
+        assert!(text.contains("restore it from the database's archive or a backup"), "{line}: {text}");
+        assert!(!text.contains("salvage"), "{line}: {text}");
     }
 }
 
@@ -202,7 +202,7 @@ fn heads_that_were_written_down_show_what_a_store_has_lost() {
     let sandbox = Sandbox::new();
     let stores = [Some("disk".to_owned()), shared().map(|server| url(server, "heads"))];
     for (number, store) in stores.into_iter().flatten().enumerate() {
-        told(&sandbox, &store, &LINES[..6]);
+        printed(&sandbox, &store, &LINES[..6]);
         let file = format!("heads{number}.jsonl");
         sandbox.ok(&format!("--store {store} store heads -o {file}"));
         sandbox.ok(&format!("--store {store} store check --against {file}"));
@@ -215,9 +215,9 @@ fn heads_that_were_written_down_show_what_a_store_has_lost() {
             "{}",
             stderr(&output)
         );
-        let said = String::from_utf8(output.stdout).unwrap();
-        assert!(said.contains("duel@twig:2: match `duel` has no branch `twig`"), "{said}");
-        assert!(!said.contains("duel@main") && !said.contains("duel@line"), "{said}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains("duel@twig:2: match `duel` has no branch `twig`"), "{text}");
+        assert!(!text.contains("duel@main") && !text.contains("duel@line"), "{text}");
     }
     let output = sandbox.run("--store disk store check --against fixtures/initiative/small-board.toml");
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));

@@ -88,7 +88,7 @@ fn p2_and_spectators_get_the_same_whatever_p1_rolled() {
             got.push(liars.ok(&format!("diff table {viewer}.tfl --as {viewer}")));
         }
         got.push(liars.ok("legal table"));
-        // The hashes of its records could be compared with those of every roll.
+        // The hashes of its records could be compared with the hash of every roll.
         got.push(liars.expect(1, "bundle table --as p2 -o p2.bundle"));
         got
     });

@@ -1,6 +1,6 @@
 //! The page of `export --html` in a real browser (VW-29): Chromium, driven over `WebDriver`; Firefox runs the main ones (VW-55).
 //!
-//! Where `chromium` or `chromedriver` is missing, each test says that it is SKIPPED; so do those that need what `npm ci`
+//! Where `chromium` or `chromedriver` is missing, each test reports SKIPPED; so do those that need what `npm ci`
 //! installs in `page/`.
 
 mod access;
@@ -74,12 +74,12 @@ fn with_document((before, _, after): (&str, Value, &str), document: &Value) -> S
     format!("{before}id=\"turnfold\">{json}</script>{after}")
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+#[expect(clippy::print_stderr, reason = "a skipped test reports it")]
 fn skipped(what: &str, why: &str) {
     eprintln!("SKIPPED: {what}: {why}");
 }
 
-/// Finds a file that `npm ci` installs; without it, says that what needs it is skipped.
+/// Finds a file that `npm ci` installs; without it, reports that what needs it is skipped.
 fn installed(what: &str, file: &str) -> Option<PathBuf> {
     let path = workspace().join("tests/system/page/node_modules").join(file);
     if !path.exists() {

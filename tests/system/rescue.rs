@@ -16,20 +16,20 @@ fn goldens(ruleset: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Everything a store tells, in the order of names.
+/// Everything a store contains, in the order of names.
 fn contents(dir: &Path) -> Vec<String> {
     let store = Store::open(dir).unwrap();
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for info in store.matches_after(None).unwrap() {
         let name = info.unwrap().name;
         for branch in store.branches(&name).unwrap() {
             let log = store.read(&name, &branch.name, None).unwrap();
-            told.push(format!("{name} {branch:?} {log:?}"));
+            lines.push(format!("{name} {branch:?} {log:?}"));
         }
     }
     assert_eq!(store.check(&mut |_| {}).unwrap().damage, []);
     store.close().unwrap();
-    told
+    lines
 }
 
 #[test]

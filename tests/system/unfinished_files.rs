@@ -1,5 +1,5 @@
 //! What verbs make by half, through the real binary: no signal leaves it, the next verb removes what a killed one left,
-//! and nobody touches what another verb is at work on or what is not ours.
+//! and no verb touches what another verb is at work on or what is not ours.
 #![cfg(unix)]
 
 use std::fs;
@@ -118,8 +118,8 @@ fn signalled(sandbox: &Sandbox, line: &str, made: &str, slow: &[&str], signal: &
     child.wait().unwrap()
 }
 
-/// Returns `true` if strace can hold a verb up, and says so if not.
-#[expect(clippy::print_stderr, reason = "a test that does not run says so")]
+/// Returns `true` if strace can hold a verb up, and reports it if not.
+#[expect(clippy::print_stderr, reason = "a test that does not run reports it")]
 fn can_trace() -> bool {
     let status = Command::new("strace").args(["-o", "/dev/null", "true"]).status();
     let can_trace = status.is_ok_and(|status| status.success());
@@ -149,7 +149,7 @@ fn a_signal_leaves_nothing_of_what_a_verb_was_making() {
 }
 
 #[test]
-fn a_verb_that_goes_on_until_its_signal_ends_it_makes_nothing_anew() {
+fn a_verb_that_goes_on_until_its_signal_ends_it_makes_nothing_again() {
     if !can_trace() {
         return;
     }

@@ -1,5 +1,5 @@
-// A trivial game for boardgame.io's client: two players add to a total in turn. Prints the processor time of so many
-// moves in microseconds.
+// A trivial game for boardgame.io's client: two players add to a total in turn. Prints the processor time of the given
+// number of moves in microseconds.
 import { createRequire } from 'node:module';
 
 const { Client } = createRequire(import.meta.url)('boardgame.io/client');

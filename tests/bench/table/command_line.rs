@@ -85,7 +85,7 @@ pub(crate) fn table(dir: &Path, scale: Scale) -> Table {
 }
 
 /// Turns the times of three sizes, each of the same verbs, into rows.
-fn told(store: &str, sizes: &[VerbTimes; 3]) -> Vec<Vec<String>> {
+fn rows_of(store: &str, sizes: &[VerbTimes; 3]) -> Vec<Vec<String>> {
     let [small, medium, large] = sizes;
     let verbs = small.iter().zip(medium).zip(large);
     verbs
@@ -103,7 +103,7 @@ fn many_matches(dir: &Path, scale: Scale) -> Vec<Vec<String>> {
         write_many_matches(&dir.join(&store), &play, scale.cold_matches() / part, 100);
         Subject { turnfold: Turnfold { dir }, store, match_name: "match-00000" }.times(scale.runs())
     });
-    told(&format!("{} entries in {} matches", scale.cold_matches() * 100, scale.cold_matches()), &sizes)
+    rows_of(&format!("{} entries in {} matches", scale.cold_matches() * 100, scale.cold_matches()), &sizes)
 }
 
 fn one_match(dir: &Path, scale: Scale) -> Vec<Vec<String>> {
@@ -125,7 +125,7 @@ fn one_match(dir: &Path, scale: Scale) -> Vec<Vec<String>> {
         })
         .collect();
     let store = format!("{entries} entries in one match");
-    let mut rows = told(&store, &<[_; 3]>::try_from(sizes).expect("three sizes"));
+    let mut rows = rows_of(&store, &<[_; 3]>::try_from(sizes).expect("three sizes"));
     let [small, medium, large] = first.map(Time);
     rows.push(row![store, "`show` without snapshots, once", small, medium, large, "folds everything"]);
     rows

@@ -19,7 +19,7 @@ use crate::{Scale, row, setups, yardstick};
 /// Plays of one ruleset as the fold takes them.
 struct Input<R: Rules> {
     plays: Vec<TypedPlay<R>>,
-    /// The bytes of the state after each entry, those of the name and version before it included.
+    /// The bytes of the state after each entry, including the name and version before it.
     state_bytes: Vec<usize>,
     /// The digests of all states, as the erased fold finds them.
     tally: Tally,
@@ -69,7 +69,7 @@ impl<R: Rules> Input<R> {
         count(self.state_bytes.len())
     }
 
-    /// Folds everything so many times, and looks at the last state of each play only.
+    /// Folds everything this number of times, and looks at the last state of each play only.
     fn fold(&self, times: u32) {
         let mut hasher = StateHasher::default();
         for play in (0..times).flat_map(|_| &self.plays) {
@@ -80,7 +80,7 @@ impl<R: Rules> Input<R> {
         }
     }
 
-    /// Folds everything so many times with the hash of every state.
+    /// Folds everything this number of times with the hash of every state.
     fn fold_and_hash(&self, times: u32) {
         let mut hasher = StateHasher::default();
         for _ in 0..times {

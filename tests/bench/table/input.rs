@@ -8,7 +8,7 @@ use turnfold_core::simulate::Simulation;
 use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, Digest, Logged, Seat, registry};
 use turnfold_store::{Genesis, NewEntry};
 
-/// Matches are over sooner or later; after so many entries the next one begins.
+/// Matches are over sooner or later; after this number of entries the next one begins.
 const MATCH_ENTRIES_MAX: u64 = 5_000;
 
 /// A simulated match.

@@ -89,7 +89,7 @@ fn hexcapture_release(radius: i32) -> Case {
     Case { items: cells.unsigned_abs(), ask: Box::new(ask), answer: 1 }
 }
 
-/// Taps on a board of 40 units, of which one is selected.
+/// Taps on a board of 40 units, one of them selected.
 fn cycletap_legal(radius: i32) -> Case {
     let mut state = start("cycletap", &setups::cycletap(radius, 40));
     let first = state.legal(Seat::P1).into_iter().find(|command| command.starts_with("tap "));
@@ -99,7 +99,7 @@ fn cycletap_legal(radius: i32) -> Case {
 }
 
 pub(crate) fn table(scale: Scale) -> Table {
-    let told = |name: &str, size: &str, cases: &[Case]| {
+    let row = |name: &str, size: &str, cases: &[Case]| {
         let times: Vec<_> = cases.iter().map(|case| (case.items, case.time(scale))).collect();
         let (base, last) = times.first().zip(times.last()).expect("there is a case");
         let grown = times.iter().skip(1).map(|&time| {
@@ -109,14 +109,14 @@ pub(crate) fn table(scale: Scale) -> Table {
         row![name, size, Time(last.1), format!("{yards:.0}"), grown.collect::<Vec<_>>().join(", ")]
     };
     let rows = vec![
-        told("`channel`: the moves of a channel's first step", "fullest board", &[channel_options()]),
-        told(
+        row("`channel`: the moves of a channel's first step", "fullest board", &[channel_options()]),
+        row(
             "`lifecycle`: `predict N`",
             "N = 1000, 200 units",
             &[10, 100, 1000].map(|turns| lifecycle_prediction(200, turns)),
         ),
-        told("`hexcapture`: a blocked release", "radius 40, 4,921 cells", &[13, 40].map(hexcapture_release)),
-        told(
+        row("`hexcapture`: a blocked release", "radius 40, 4,921 cells", &[13, 40].map(hexcapture_release)),
+        row(
             "`cycletap`: legal commands",
             "radius 40, 4,921 hexes, 40 units",
             &[4, 13, 40].map(cycletap_legal),

@@ -52,11 +52,11 @@ fn file_system(dir: &Path) -> String {
     holding.map_or_else(|| "an unknown file system".to_owned(), |(_, kind)| kind.to_owned())
 }
 
-/// Returns what a program says, or that it is not known.
+/// Returns what a program prints, or that it is not known.
 fn output(program: &str, args: &[&str]) -> String {
     let output = Command::new(program).args(args).current_dir(workspace()).output().ok();
-    let told = output.filter(|output| output.status.success());
-    told.map_or_else(|| "unknown".to_owned(), |told| String::from_utf8_lossy(&told.stdout).trim().to_owned())
+    let done = output.filter(|output| output.status.success());
+    done.map_or_else(|| "unknown".to_owned(), |done| String::from_utf8_lossy(&done.stdout).trim().to_owned())
 }
 
 /// Returns the version of a dependency.

@@ -72,7 +72,7 @@ pub(crate) fn take_turns<const N: usize>(
     times
 }
 
-/// Returns the time of the fastest of so many rounds of work.
+/// Does this number of rounds of work and returns the time of the fastest.
 pub(crate) fn fastest_of(clock: Clock, rounds: usize, mut work: impl FnMut()) -> Duration {
     let [times] = take_turns(clock, rounds, [&mut work]);
     times.fastest()

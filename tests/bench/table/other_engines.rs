@@ -1,4 +1,4 @@
-//! Moves of a game beside those of boardgame.io, a framework for games in JavaScript.
+//! Moves of a game next to moves in boardgame.io, a framework for games in JavaScript.
 
 use std::fs;
 use std::path::Path;
@@ -38,7 +38,7 @@ fn play(play: &Play, times: u32) {
     }
 }
 
-/// Returns the processor time of so many moves, or why there is none.
+/// Returns the processor time of this number of moves, or why there is none.
 fn boardgame_io(dir: &Path, moves: u32, rounds: usize, may_fetch: bool) -> Result<Duration, String> {
     let node = |args: &[&str]| Command::new("node").args(args).current_dir(dir).output();
     if node(&["--version"]).is_err() {

@@ -1,4 +1,4 @@
-//! The real binary, started anew for each measurement.
+//! The real binary, started again for each measurement.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -32,12 +32,12 @@ pub(crate) fn write_replay(
     count(play.entries.len())
 }
 
-/// Checks a file or folder and requires that so many entries passed.
+/// Checks a file or folder and requires that this number of entries passed.
 fn check(turnfold: &Turnfold<'_>, path: &str, threads: &str, entries: u32) {
     let output = turnfold.command(&["check", path]).env("RAYON_NUM_THREADS", threads).output();
     let output = output.expect("the binary starts");
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && told.contains(&format!(" 0 failed ({entries} entries)")), "{told}");
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && shown.contains(&format!(" 0 failed ({entries} entries)")), "{shown}");
 }
 
 pub(crate) fn table(dir: &Path, scale: Scale) -> Table {

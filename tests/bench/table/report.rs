@@ -1,4 +1,4 @@
-//! What is told: tables in Markdown, with ratios and targets beside the results.
+//! The report: tables in Markdown, with ratios and targets next to the results.
 
 use std::fmt;
 use std::time::Duration;
@@ -25,13 +25,13 @@ impl fmt::Display for Table {
     }
 }
 
-/// Makes a row of anything that can be told.
+/// Makes a row of anything that can be printed.
 #[macro_export]
 macro_rules! row {
     ($($cell:expr),* $(,)?) => { vec![$($cell.to_string()),*] };
 }
 
-/// So many in a second.
+/// A number per second.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(crate) struct Rate(pub(crate) f64);
 
@@ -47,11 +47,11 @@ impl Rate {
 
     /// Compares it with the least it should be.
     pub(crate) fn at_least(self, target: f64) -> String {
-        let told = Self(target);
+        let shown = Self(target);
         if self.0 >= target {
-            return format!("≥ {told}: met");
+            return format!("≥ {shown}: met");
         }
-        format!("≥ {told}: **missed by {:.0} %**", (1.0 - self.0 / target) * 100.0)
+        format!("≥ {shown}: **missed by {:.0} %**", (1.0 - self.0 / target) * 100.0)
     }
 }
 
@@ -73,12 +73,12 @@ pub(crate) struct Time(pub(crate) Duration);
 impl Time {
     /// Compares it with the most it should be.
     pub(crate) fn at_most(self, target: Duration) -> String {
-        let told = Self(target);
+        let shown = Self(target);
         if self.0 <= target {
-            return format!("≤ {told}: met");
+            return format!("≤ {shown}: met");
         }
         let over = (self.0.as_secs_f64() / target.as_secs_f64() - 1.0) * 100.0;
-        format!("≤ {told}: **missed by {over:.0} %**")
+        format!("≤ {shown}: **missed by {over:.0} %**")
     }
 }
 

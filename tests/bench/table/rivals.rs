@@ -13,7 +13,7 @@ use crate::input::Play;
 use crate::report::count;
 use crate::stores::match_name;
 
-/// A log for several clients, each of which appends to a line of its own.
+/// A log for several clients; each appends to a line of its own.
 pub(crate) trait Log: Sync {
     /// Appends entries, all or none; they are durable when it returns.
     fn append(&self, client: usize, entries: &[NewEntry]);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// So many units, half of them on each side, in rows that face each other.
+/// This number of units, half of them on each side, in rows that face each other.
 pub(crate) fn cycletap(radius: i32, units: usize) -> String {
     let mut setup = format!("radius = {radius}\n");
     for (owner, side) in [("p1", 1), ("p2", -1)] {
@@ -18,7 +18,7 @@ pub(crate) fn cycletap(radius: i32, units: usize) -> String {
     setup
 }
 
-/// So many units that race against each other.
+/// This number of units that race against each other.
 pub(crate) fn lifecycle(units: usize) -> String {
     let mut setup = String::new();
     for number in 0..units {
@@ -61,7 +61,8 @@ pub(crate) fn fullest_channel() -> String {
     setup
 }
 
-/// A board of `hexcapture` with a hex beside the turtle and a wall around the cell at `goal`, 0, too thick to reach through.
+/// A board of `hexcapture` with a hex next to the turtle and a wall around the cell at `goal`, 0, too thick
+/// to reach through.
 pub(crate) fn walled_cell(radius: i32, goal: i32) -> String {
     let mut cells = "{ at = [1, 0], color = 0 }".to_owned();
     let hexes = (-radius..=radius).flat_map(|q| (-radius..=radius).map(move |r| (q, r)));

@@ -1,4 +1,4 @@
-//! The store: reading with every check, durable appends beside others, and what it takes to keep much.
+//! The store: reading with every check, durable appends next to other stores, and what it takes to keep much.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -200,8 +200,8 @@ struct Opened {
     memory_kib: u64,
 }
 
-/// The first argument of a process that opens the store named by the second, for writing or for reading, and tells what
-/// it took.
+/// The first argument of a process that opens the store named by the second, for writing or for reading, and prints
+/// what it took.
 const OPEN: &str = "--open";
 const READ: &str = "--open-for-reading";
 
@@ -211,13 +211,13 @@ const READ_TARGET: Duration = Duration::from_millis(25);
 fn open_elsewhere(how: &str, dir: &Path) -> Opened {
     let program = std::env::current_exe().expect("the program has a path");
     let output = Command::new(program).arg(how).arg(dir).output().expect("the program starts again");
-    let told = String::from_utf8_lossy(&output.stdout);
-    let mut numbers = told.split_whitespace().map(|word| word.parse().expect("a number"));
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let mut numbers = printed.split_whitespace().map(|word| word.parse().expect("a number"));
     let mut next = || numbers.next().unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&output.stderr)));
     Opened { took: Duration::from_micros(next()), memory_kib: next() }
 }
 
-/// Does what the arguments of this process say, if it was started to open a store.
+/// Does what the arguments of this process ask for, if it was started to open a store.
 pub(crate) fn opened_here(args: &[String]) -> Option<String> {
     let [how, dir] = args else { return None };
     let dir = Path::new(dir);

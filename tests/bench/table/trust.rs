@@ -1,4 +1,4 @@
-//! Signing and auditing one long match, beside `verify`.
+//! Signing and auditing one long match, next to `verify`.
 
 use std::fs::File;
 use std::io::BufWriter;

@@ -335,7 +335,7 @@ duel.tfl and moved.tfl are equal: 3 entries #d1e3fa94a390e862
 }
 
 #[test]
-fn json_tells_all_of_it_whether_created_or_not() {
+fn json_shows_all_of_it_whether_created_or_not() {
     let sandbox = duel();
     sandbox.ok("play duel confirm \"move 1,-1\"");
     sandbox.check(str![[r#"
@@ -406,10 +406,10 @@ fn commands(replay: &str) -> Vec<String> {
     commands.collect()
 }
 
-/// Returns what a replay says, without its comments and attempts.
+/// Returns what a replay records, without its comments and attempts.
 fn record(replay: &str) -> Vec<&str> {
-    let told = |line: &&str| line.starts_with(|first: char| first.is_ascii_digit() || first == '=');
-    replay.lines().filter(told).collect()
+    let recorded = |line: &&str| line.starts_with(|first: char| first.is_ascii_digit() || first == '=');
+    replay.lines().filter(recorded).collect()
 }
 
 /// Returns some of the numbers from 1 to `count`, spread evenly, with both ends.

@@ -54,34 +54,34 @@ fn a_command_may_judge_the_prefixes() {
         let output = sandbox.command(args).env("PATH", std::env::var_os("PATH").unwrap()).output().unwrap();
         (output.status.code(), String::from_utf8(output.stdout).unwrap())
     };
-    let (code, told) = bisect("bad.sh");
+    let (code, printed) = bisect("bad.sh");
     assert_eq!(code, Some(0));
-    assert!(told.starts_with("entry 2 makes the condition true"), "{told}");
-    let (code, told) = bisect("untold.sh");
+    assert!(printed.starts_with("entry 2 makes the condition true"), "{printed}");
+    let (code, printed) = bisect("untold.sh");
     assert_eq!(code, Some(1));
-    assert!(told.starts_with("one of the entries 2 to 3 makes the condition true"), "{told}");
+    assert!(printed.starts_with("one of the entries 2 to 3 makes the condition true"), "{printed}");
 }
 
 #[test]
 #[cfg(unix)]
-fn what_cannot_be_told_in_the_setup_or_at_the_end_is_no_answer() {
+fn a_command_undecided_in_the_setup_or_at_the_end_is_an_error() {
     let sandbox = duel();
-    // After how many entries it can be told, and what is said then.
+    // It is undecided if the number of entries matches the pattern `$1`.
     sandbox.write(
         "judge.sh",
         "count=$(grep -c '^[0-9]' \"$2\"); case $count in $1) exit 125;; *) exit 0;; esac\n",
     );
     let hint = "it must exit with 0 (false) in the setup and with 1 to 124 (true) at the end";
-    for (untold, place) in
+    for (pattern, place) in
         [("*", "in the setup"), ("0", "in the setup"), ("3", "at the end, after 3 entries")]
     {
         for linear in ["", " --linear"] {
             let output =
-                sandbox.shell(&format!("turnfold bisect duel --run \"sh judge.sh '{untold}'\"{linear}"));
-            let told = String::from_utf8(output.stderr).unwrap();
+                sandbox.shell(&format!("turnfold bisect duel --run \"sh judge.sh '{pattern}'\"{linear}"));
+            let stderr = String::from_utf8(output.stderr).unwrap();
             let cause = format!("the command of `--run` is undecided {place}: its exit code is 125");
-            assert_eq!(told, format!("error: {cause}; {hint}\n"), "{untold}{linear}");
-            assert_eq!(output.status.code(), Some(2), "{untold}{linear}");
+            assert_eq!(stderr, format!("error: {cause}; {hint}\n"), "{pattern}{linear}");
+            assert_eq!(output.status.code(), Some(2), "{pattern}{linear}");
         }
     }
 }
@@ -90,10 +90,10 @@ fn what_cannot_be_told_in_the_setup_or_at_the_end_is_no_answer() {
 fn ten_thousand_entries_take_no_more_steps_than_their_number_has_bits() {
     let sandbox = Sandbox::new();
     sandbox.ok("simulate --rules hexcapture --seed 7 --steps 10000 -o random.tfl");
-    let told = sandbox.ok("--format json bisect random.tfl --when \"/tick > 12345\"");
-    let told: Value = serde_json::from_str(&told).unwrap();
-    let (first, steps) = (told["first"].as_u64().unwrap(), told["probes"].as_u64().unwrap());
-    assert!(first > 5_000, "{told}");
+    let printed = sandbox.ok("--format json bisect random.tfl --when \"/tick > 12345\"");
+    let found: Value = serde_json::from_str(&printed).unwrap();
+    let (first, steps) = (found["first"].as_u64().unwrap(), found["probes"].as_u64().unwrap());
+    assert!(first > 5_000, "{found}");
     // The setup, the end, and each halving between them.
     assert!(steps <= 2 + 14, "{steps} steps at 10,000 entries");
 }
@@ -165,16 +165,16 @@ fn a_command_that_cannot_be_run_judges_nothing() {
             let args = verb.into_iter().chain([command]);
             let path = std::env::var_os("PATH").unwrap();
             let output = sandbox.command(args).env("PATH", path).output().unwrap();
-            let told = String::from_utf8(output.stderr).unwrap();
-            assert_eq!(output.status.code(), Some(2), "{verb:?} {command}: {told}");
-            assert!(told.contains(&format!("error: `{command}` cannot be run")), "{told}");
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{verb:?} {command}: {stderr}");
+            assert!(stderr.contains(&format!("error: `{command}` cannot be run")), "{stderr}");
             assert!(output.stdout.is_empty());
         }
     }
 }
 
 #[test]
-fn an_entry_that_is_not_the_first_is_said_not_to_be() {
+fn an_entry_that_is_not_the_first_is_reported_as_such() {
     let sandbox = Sandbox::new();
     sandbox.ok("simulate --rules initiative --setup fixtures/initiative/small-board.toml --seed 4 --steps 300 -o long.tfl");
     let first = |line: &str| {

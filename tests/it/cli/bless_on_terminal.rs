@@ -6,7 +6,7 @@ use turnfold_replay::tfl;
 use crate::terminal::{self, Running};
 use turnfold_tests::sandbox::Sandbox;
 
-/// A golden log of three entries, of which the first and the last are not what the rules say.
+/// A golden log of three entries; the first and the last are not what the rules compute.
 fn golden() -> (Sandbox, String, String) {
     let sandbox = super::duel();
     sandbox.ok("export duel -o golden.tfl");

@@ -79,7 +79,7 @@ fn goldens() -> Sandbox {
 }
 
 #[test]
-fn a_run_goes_on_to_the_other_files_unless_told_otherwise() {
+fn a_run_goes_on_to_the_other_files_unless_asked_to_stop() {
     goldens().check(str![[r#"
 $ turnfold check goldens
 goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
@@ -400,7 +400,7 @@ exit 2| error: cannot read `missing.tfl`: No such file or directory (os error 2)
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that is passed over says so")]
+#[expect(clippy::print_stderr, reason = "a test that is passed over reports it")]
 fn a_clone_of_git_that_converts_line_ends_has_good_golden_logs_or_an_error_that_mends_them() {
     let sandbox = Sandbox::new();
     if !sandbox.shell("git --version").status.success() {

@@ -123,7 +123,7 @@ pub(crate) fn verbs_of_help(sandbox: &Sandbox, above: &str) -> Vec<String> {
     names.flat_map(|name| verbs_of_help(sandbox, &format!("{above} {name}"))).collect()
 }
 
-/// Writes files like `duel.tfl` and `seeded.tfl` that no longer tell the truth.
+/// Writes files like `duel.tfl` and `seeded.tfl` whose records are no longer true.
 fn tamper(sandbox: &Sandbox) {
     let golden = sandbox.read("duel.tfl");
     let with = |name: &str, old: &str, new: &str| {

@@ -1,4 +1,4 @@
-//! `export --as SEAT`: a replay file that tells what a seat may know.
+//! `export --as SEAT`: a replay file that records what a seat may know.
 
 use snapbox::str;
 
@@ -17,7 +17,7 @@ fn planning() -> Sandbox {
 }
 
 #[test]
-fn a_seats_file_tells_neither_seed_nor_hidden_entries_and_says_so() {
+fn a_seats_file_shows_neither_seed_nor_hidden_entries_and_states_this() {
     let sandbox = planning();
     let text = sandbox.read("p2.tfl");
     assert!(text.contains("dice = \"seeded\"\n") && text.contains("view = \"p2\"\n"), "{text}");

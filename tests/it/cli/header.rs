@@ -93,6 +93,6 @@ fn a_value_of_another_file_is_found_whatever_its_line_looks_like() {
     sandbox.write("moved.tfl", &moved);
     assert_eq!(sandbox.ok("check moved.tfl"), "ok moved.tfl 1 entry\n1 passed, 0 failed (1 entry)\n");
     sandbox.write("moved.tfl", moved.replace("0x2", "0x5"));
-    let told = String::from_utf8(sandbox.run("check moved.tfl").stdout).unwrap();
-    assert!(told.contains("header: it is not the one that was blessed, `setup.radius` differs"), "{told}");
+    let shown = String::from_utf8(sandbox.run("check moved.tfl").stdout).unwrap();
+    assert!(shown.contains("header: it is not the one that was blessed, `setup.radius` differs"), "{shown}");
 }

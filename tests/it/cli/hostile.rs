@@ -30,12 +30,12 @@ fn frugal(sandbox: &Sandbox, words: &[&str]) -> Command {
     command
 }
 
-/// Requires a refusal in one line that says this.
+/// Requires a refusal in one line with this message.
 fn check_refused(sandbox: &Sandbox, words: &[&str], expected: &str) {
-    check_told(&frugal(sandbox, words).output().unwrap(), words, expected);
+    check_error(&frugal(sandbox, words).output().unwrap(), words, expected);
 }
 
-fn check_told(output: &Output, words: &[&str], expected: &str) {
+fn check_error(output: &Output, words: &[&str], expected: &str) {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{words:?}: {stderr}");
     assert_eq!(stderr, format!("error: {expected}\n"), "{words:?}");
@@ -43,12 +43,12 @@ fn check_told(output: &Output, words: &[&str], expected: &str) {
 
 /// Requires an answer, whatever it is, and that neither side of it could command a terminal.
 fn check_harmless(output: &Output, what: &str) {
-    let told = [output.stdout.as_slice(), &output.stderr].concat();
-    let told = String::from_utf8(told).unwrap_or_else(|error| panic!("{what}: {error}"));
-    assert!(matches!(output.status.code(), Some(0..=2)), "{what}: {:?} {told}", output.status);
-    assert!(!told.contains("internal error"), "{what}: {told}");
-    let raw = told.chars().find(|character| character.is_control() && *character != '\n');
-    assert!(raw.is_none() && !told.contains('\u{202e}'), "{what}: {raw:?} in {told:?}");
+    let printed = [output.stdout.as_slice(), &output.stderr].concat();
+    let printed = String::from_utf8(printed).unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert!(matches!(output.status.code(), Some(0..=2)), "{what}: {:?} {printed}", output.status);
+    assert!(!printed.contains("internal error"), "{what}: {printed}");
+    let raw = printed.chars().find(|character| character.is_control() && *character != '\n');
+    assert!(raw.is_none() && !printed.contains('\u{202e}'), "{what}: {raw:?} in {printed:?}");
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_line_of_a_gigabyte_is_not_read_to_its_end() {
     let mut endless = frugal(&sandbox, &[script.as_slice(), &["-"]].concat());
     endless.stdin(File::open("/dev/zero").unwrap());
     let output = endless.output().unwrap();
-    check_told(&output, &["--script", "-"], "<stdin>:1: expected at most 65536 bytes in a line");
+    check_error(&output, &["--script", "-"], "<stdin>:1: expected at most 65536 bytes in a line");
 }
 
 #[test]

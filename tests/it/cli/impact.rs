@@ -63,7 +63,7 @@ fn of_other_version(replay: &str) -> String {
 }
 
 #[test]
-fn the_golden_logs_fold_the_same_also_as_those_of_another_version_with_the_same_rules() {
+fn the_golden_logs_fold_the_same_also_as_logs_of_another_version_with_the_same_rules() {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.path("replays")).unwrap();
     for rules in rulesets() {
@@ -79,13 +79,13 @@ fn the_golden_logs_fold_the_same_also_as_those_of_another_version_with_the_same_
             sandbox.write(&name.replace(".tfl", "-other.tfl"), of_other_version(&text));
         }
     }
-    let told = sandbox.ok("impact");
+    let printed = sandbox.ok("impact");
     for rules in rulesets() {
         let row = |versions: &str| format!("{} version {versions}: ", rules.name());
-        assert!(told.contains(&row(&rules.version().to_string())), "{told}");
-        assert!(told.contains(&row(&format!("{OTHER_VERSION} → {}", rules.version()))), "{told}");
+        assert!(printed.contains(&row(&rules.version().to_string())), "{printed}");
+        assert!(printed.contains(&row(&format!("{OTHER_VERSION} → {}", rules.version()))), "{printed}");
     }
-    assert!(!told.contains("differ") && !told.contains("unreadable"), "{told}");
+    assert!(!printed.contains("differ") && !printed.contains("unreadable"), "{printed}");
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn the_hash_as_of_the_own_version_is_the_state_hash() {
     }
 }
 
-/// Golden logs, some of which tell what is not so, as if the rules had changed since.
+/// Golden logs; some record false outcomes, as if the rules had changed since.
 fn corpus() -> Sandbox {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.path("replays")).unwrap();
@@ -219,7 +219,7 @@ exit 1
 }
 
 #[test]
-fn what_cannot_be_read_is_told_and_not_skipped() {
+fn what_cannot_be_read_is_reported_and_not_skipped() {
     let sandbox = duel();
     sandbox.ok("export duel -o duel.tfl");
     let duel = sandbox.read("duel.tfl");

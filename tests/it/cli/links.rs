@@ -8,11 +8,11 @@ use turnfold_tests::sandbox::Sandbox;
 
 /// The first 16 digits of the link after each entry of a history.
 fn links(sandbox: &Sandbox, line: &str) -> Vec<String> {
-    let told = sandbox.ok(&format!("log {line} --links"));
-    told.lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect()
+    let printed = sandbox.ok(&format!("log {line} --links"));
+    printed.lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect()
 }
 
-/// Copies the store of a sandbox, as somebody else would have it who was sent a backup.
+/// Copies the store of a sandbox, as a person who was sent a backup would have it.
 fn copy_store(sandbox: &Sandbox, to: &str) {
     sandbox.ok(&format!("store backup {to}.tfb"));
     sandbox.ok(&format!("store restore {to}.tfb {to}"));
@@ -39,7 +39,7 @@ fn two_stores_are_compared_by_the_links_that_are_read_out() {
         let output = sandbox.run(&format!("verify duel{}", quoted.collect::<String>()));
         (output.status.code(), String::from_utf8(output.stdout).unwrap().lines().last().unwrap().to_owned())
     };
-    for (seqs, code, told) in [
+    for (seqs, code, expected) in [
         (&[8][..], 0, "same duel: as quoted, up to entry 8"),
         (
             &[12],
@@ -58,17 +58,17 @@ fn two_stores_are_compared_by_the_links_that_are_read_out() {
         ),
         (&[12, 8, 10, 9], 1, "differs duel: they part at entry 9"),
     ] {
-        assert_eq!(quoted(seqs), (Some(code), told.to_owned()));
+        assert_eq!(quoted(seqs), (Some(code), expected.to_owned()));
     }
-    // All digits say the same as the first sixteen.
+    // All digits give the same answer as the first sixteen.
     let json = sandbox.ok("--format json log duel --links -n 1");
     let whole: serde_json::Value = serde_json::from_str(&json).unwrap();
     let whole = whole["link"].as_str().unwrap();
     assert_eq!(whole.len(), 64);
     sandbox.ok(&format!("verify duel:12 --expect {whole}@12"));
     let misquoted = format!("verify duel --expect {}@8 --expect 0123456789abcdef@3", theirs[7]);
-    let told = String::from_utf8(sandbox.run(&misquoted).stdout).unwrap();
-    assert!(told.contains("the link after entry 3 is quoted wrongly"), "{told}");
+    let printed = String::from_utf8(sandbox.run(&misquoted).stdout).unwrap();
+    assert!(printed.contains("the link after entry 3 is quoted wrongly"), "{printed}");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_line_that_ends_earlier_and_one_of_another_branch_are_recognized() {
     let ours = links(&sandbox, "duel");
     sandbox.ok("branch duel:5 flank");
     sandbox.ok("play duel@flank \"p2: click 0,1\"");
-    for (line, code, told) in [
+    for (line, code, expected) in [
         (
             format!("verify duel:8 --expect {}@12 --expect {}@8", ours[11], ours[7]),
             1,
@@ -92,18 +92,18 @@ fn a_line_that_ends_earlier_and_one_of_another_branch_are_recognized() {
     ] {
         let output = sandbox.run(&line);
         let stdout = String::from_utf8(output.stdout).unwrap();
-        assert_eq!((output.status.code(), stdout.lines().last()), (Some(code), Some(told)), "{line}");
+        assert_eq!((output.status.code(), stdout.lines().last()), (Some(code), Some(expected)), "{line}");
     }
 }
 
 #[test]
-fn an_import_says_that_its_links_are_new() {
+fn an_import_reports_that_its_links_are_new() {
     let sandbox = duel();
     sandbox.ok("export duel -o duel.tfl");
-    let told = sandbox.ok("import duel.tfl --name again");
+    let printed = sandbox.ok("import duel.tfl --name again");
     assert!(
-        told.ends_with("its id, times and links are new, because a replay file does not record them\n"),
-        "{told}"
+        printed.ends_with("its id, times and links are new, because a replay file does not record them\n"),
+        "{printed}"
     );
     let own = sandbox.ok("--format json log duel --links -n 1");
     let link = own.split("\"link\":\"").nth(1).unwrap();

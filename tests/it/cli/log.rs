@@ -26,7 +26,7 @@ $ turnfold log duel:0
 }
 
 #[test]
-fn json_tells_when_and_under_which_key_an_entry_was_recorded() {
+fn json_shows_when_and_under_which_key_an_entry_was_recorded() {
     let sandbox = duel();
     sandbox.ok("play duel --key k1 confirm");
     let log = sandbox.ok("log duel --format json -n 1");
@@ -38,15 +38,15 @@ fn json_tells_when_and_under_which_key_an_entry_was_recorded() {
 }
 
 #[test]
-fn a_player_is_told_no_key_of_any_entry() {
+fn a_player_is_shown_no_key_of_any_entry() {
     let sandbox = duel();
     sandbox.ok("play duel --key first \"p2: click 0,0\"");
     sandbox.ok("play duel --key second \"p2: cancel\"");
     let all = sandbox.ok("log duel --format json");
     assert!(all.contains("\"first\"") && all.contains("\"second\""), "{all}");
     for seat in ["p1", "p2", "p8"] {
-        let told = sandbox.ok(&format!("log duel --format json --as {seat}"));
-        assert!(told.lines().count() > 3 && told.lines().all(|line| line.contains("\"key\":null")), "{told}");
+        let json = sandbox.ok(&format!("log duel --format json --as {seat}"));
+        assert!(json.lines().count() > 3 && json.lines().all(|line| line.contains("\"key\":null")), "{json}");
     }
 }
 
@@ -56,8 +56,8 @@ fn ranges_include_both_ends_and_either_may_be_left_out() {
     sandbox.ok("play duel \"p2: click 0,0\" \"p2: cancel\"");
     sandbox.ok("export duel -o duel.tfl");
     let log = |range: &str| {
-        let told = sandbox.ok(&format!("log {range}"));
-        told.lines().map(|line| line.split(' ').next().unwrap().to_string()).collect::<Vec<_>>().join(" ")
+        let text = sandbox.ok(&format!("log {range}"));
+        text.lines().map(|line| line.split(' ').next().unwrap().to_string()).collect::<Vec<_>>().join(" ")
     };
     for (range, entries) in [
         ("2..4", "2 3 4"),
@@ -66,7 +66,7 @@ fn ranges_include_both_ends_and_either_may_be_left_out() {
         ("..", "1 2 3 4 5"),
         ("3..3", "3"),
         ("0..1", "1"),
-        // One past the end is how somebody asks for news.
+        // A reader who waits for news asks for one past the end.
         ("6..", ""),
     ] {
         for source in ["duel", "duel@main", "duel.tfl"] {
@@ -100,7 +100,7 @@ fn a_range_of_a_long_log_is_folded_from_the_nearest_snapshot_and_shows_what_the_
 }
 
 #[test]
-fn entries_are_found_by_seat_and_by_what_they_tell() {
+fn entries_are_found_by_seat_and_by_what_they_record() {
     duel().check(str![[r#"
 $ turnfold log duel --seat p1 --as p2
 2 p1 confirm => selected unit=atlas

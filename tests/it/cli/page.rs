@@ -58,7 +58,7 @@ exit 2| error: invalid value 'duel.html' for '<NEW>': a name that ends in `.html
 }
 
 #[test]
-fn vw_25_a_page_for_a_seat_holds_no_replay_and_says_so() {
+fn vw_25_a_page_for_a_seat_holds_no_replay_and_states_this() {
     let sandbox = duel();
     sandbox.check(str![[r#"
 $ turnfold export duel --html --as p2 -o p2.html
@@ -215,7 +215,7 @@ fn vw_26_a_page_that_is_too_long_names_a_range_that_fits() {
 }
 
 #[test]
-fn check_of_a_page_says_what_it_did_not_check_and_advises_nothing_that_cannot_be_done() {
+fn check_of_a_page_reports_what_it_did_not_check_and_advises_nothing_that_cannot_be_done() {
     let sandbox = duel();
     sandbox.ok("export duel --html -o duel.html");
     let page = sandbox.read("duel.html");
@@ -254,7 +254,7 @@ exit 2| error: `turnfold check` cannot be run, or runs what cannot: its exit cod
 
 /// VW-28: those without JavaScript see turn or result, too; frames have them at every entry.
 #[test]
-fn a_page_says_turn_and_result() {
+fn a_page_shows_turn_and_result() {
     let sandbox = duel();
     let page = |line: &str| sandbox.ok(&format!("export {line} --html"));
     let open = page("duel");

@@ -15,7 +15,7 @@ fn shown(sandbox: &Sandbox, line: &str, variables: &[(&str, &str)]) -> Option<(S
     terminal::run(command, "")
 }
 
-/// Requires a line to be paged or not, to exit with this code, and to say nothing of trouble.
+/// Requires a line to be paged or not, to exit with this code, and to print no error.
 fn check(sandbox: &Sandbox, line: &str, variables: &[(&str, &str)], is_paged: bool, code: i32) {
     let Some((text, found)) = shown(sandbox, line, variables) else { return };
     assert_eq!(found, Some(code), "{line}: {text}");
@@ -64,7 +64,7 @@ fn the_variables_choose_the_pager() {
 }
 
 #[test]
-fn less_is_told_to_quit_on_one_screen_unless_it_has_options() {
+fn less_is_set_to_quit_on_one_screen_unless_it_has_options() {
     let sandbox = duel();
     sandbox.write("less", "#!/bin/sh\ncat > /dev/null\necho \"options $LESS\"\n");
     let less = sandbox.path("less");
@@ -116,7 +116,7 @@ fn while_the_pager_waits_for_the_person_the_store_is_free() {
     assert_eq!((text.as_str(), code), ("[played]\n", Some(0)));
 }
 
-/// Whoever started us reads from the terminal again once we have ended, and must be alone there.
+/// The process that started us reads from the terminal again once we have ended, and must be alone there.
 #[test]
 fn a_signal_ends_the_answer_only_after_the_pager_has_ended() {
     let sandbox = duel();

@@ -78,7 +78,7 @@ exit 2| error: match `duel` has no branch `nowhere`; `turnfold branches duel` li
 "#]]);
 }
 
-/// A seat is told again what it was told at first, whatever came to light since.
+/// A repeated call shows a seat what the first call showed, whatever came to light since.
 #[test]
 fn a_key_prints_what_the_first_call_did_also_once_more_is_known() {
     let sandbox = Sandbox::new();
@@ -137,7 +137,7 @@ nothing played and no roll is due; see `turnfold legal duel`
 }
 
 #[test]
-fn seeded_dice_roll_by_themselves_unless_told_not_to() {
+fn seeded_dice_roll_by_themselves_unless_forbidden() {
     let sandbox = Sandbox::new();
     sandbox.ok(
         "new duel --rules initiative --setup fixtures/initiative/no-units.toml --dice seeded --seed 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
@@ -213,12 +213,12 @@ exit 1
         .stdin(std::fs::File::open(sandbox.path("script.txt")).unwrap())
         .output()
         .unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.starts_with("error: <stdin>:4: the command was rejected; none of the 3 "), "{told}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.starts_with("error: <stdin>:4: the command was rejected; none of the 3 "), "{stderr}");
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// Nobody can try out rolls by giving commands that do nothing.
+/// No player can try out rolls by giving commands that do nothing.
 #[test]
 fn neither_ignored_nor_rejected_commands_change_a_seeded_roll() {
     let sandbox = Sandbox::new();

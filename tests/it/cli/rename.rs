@@ -41,7 +41,7 @@ sound 1 match, 3 branches, 4 entries
 }
 
 #[test]
-fn a_branch_gets_another_name_and_what_begins_on_it_says_so() {
+fn a_branch_gets_another_name_and_what_begins_on_it_shows_it() {
     branched().check(str![[r#"
 $ turnfold branch --rename duel@flank edge
 renamed duel@flank to duel@edge
@@ -137,7 +137,7 @@ a roll is due: 4 values in 1..=6 for initiative; record it with `turnfold play d
 
 #[cfg(target_os = "linux")] // the options of `script` differ elsewhere
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that does not run says so")]
+#[expect(clippy::print_stderr, reason = "a test that does not run reports it")]
 fn on_a_terminal_a_match_is_deleted_when_the_answer_is_yes() {
     let sandbox = branched();
     if !sandbox.shell("command -v script").status.success() {

@@ -1,4 +1,4 @@
-//! `turnfold rules`, and that each rulebook says of its game what the code does.
+//! `turnfold rules`, and that each rulebook states of its game what the code does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -250,7 +250,7 @@ fn every_form_of_a_command_has_an_example_that_reads() {
 }
 
 #[test]
-fn every_reason_is_told_with_its_rules() {
+fn every_reason_is_listed_with_its_rules() {
     for rules in rulesets() {
         let book = rulebook(&*rules);
         let has_dice = items(&book, "commands")
@@ -279,7 +279,7 @@ fn every_reason_is_told_with_its_rules() {
 }
 
 #[test]
-fn every_question_is_told_with_an_example_that_is_known() {
+fn every_question_is_listed_with_an_example_that_is_known() {
     for rules in rulesets() {
         let book = rulebook(&*rules);
         let states = fixtures(&*rules);
@@ -348,7 +348,7 @@ fn golden_views(rules: &dyn AnyRules, add: &mut dyn FnMut(&str)) {
 }
 
 #[test]
-fn every_field_of_every_view_is_told_and_no_other() {
+fn every_field_of_every_view_is_listed_and_no_other() {
     for rules in rulesets() {
         let book = rulebook(&*rules);
         let listed: Vec<&str> =
@@ -365,12 +365,12 @@ fn every_field_of_every_view_is_told_and_no_other() {
         let is_unknown =
             |found: &BTreeSet<String>, field: &&&str| !found.iter().any(|path| is_field(field, path));
         if listed.iter().any(|field| is_unknown(&found, &field)) {
-            // Random play does not get everywhere: a desk takes no papers that nobody signed.
+            // Random play does not get everywhere: a desk takes no papers that no one signed.
             golden_views(&*rules, &mut |view| paths(&serde_json::from_str(view).unwrap(), "", &mut found));
         }
-        let untold: Vec<_> =
+        let unlisted: Vec<_> =
             found.iter().filter(|path| !listed.iter().any(|field| is_field(field, path))).collect();
-        assert!(untold.is_empty(), "RULES.md of {} lacks the fields {untold:?}", rules.name());
+        assert!(unlisted.is_empty(), "RULES.md of {} lacks the fields {unlisted:?}", rules.name());
         let unknown: Vec<_> = listed.iter().filter(|field| is_unknown(&found, field)).collect();
         assert!(unknown.is_empty(), "no view of {} has the fields {unknown:?}", rules.name());
     }

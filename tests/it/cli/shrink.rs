@@ -8,8 +8,8 @@ use turnfold_tests::sandbox::Sandbox;
 /// A sandbox with a random log of 2,000 commands of this ruleset.
 fn random_log(ruleset: &str) -> Sandbox {
     let sandbox = Sandbox::new();
-    let told = sandbox.ok(&format!("simulate --rules {ruleset} --seed 7 --steps 2000 -o random.tfl"));
-    assert!(told.starts_with("played 2000 entries at random into `random.tfl` #"), "{told}");
+    let printed = sandbox.ok(&format!("simulate --rules {ruleset} --seed 7 --steps 2000 -o random.tfl"));
+    assert!(printed.starts_with("played 2000 entries at random into `random.tfl` #"), "{printed}");
     sandbox
 }
 
@@ -65,7 +65,7 @@ fn two_thousand_commands_of_each_game_shrink_to_few() {
 #[cfg(unix)]
 fn two_thousand_commands_shrink_as_long_as_a_command_finds_it() {
     let sandbox = random_log("initiative");
-    // `grep` succeeds where it is there, which must count as bad; the other cannot tell of short logs.
+    // `grep` succeeds where it is there, which must count as bad; the other is undecided on short logs.
     sandbox.write("finds.sh", "! grep -q 'stood unit=turret' \"$1\"\n");
     sandbox.write(
         "needs_five.sh",
@@ -76,8 +76,8 @@ fn two_thousand_commands_shrink_as_long_as_a_command_finds_it() {
         let still = format!("sh {script}");
         let args = ["shrink", "random.tfl", "--still", still.as_str()];
         let output = sandbox.command(args).env("PATH", std::env::var_os("PATH").unwrap()).output().unwrap();
-        let told = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        (output.status.code(), told)
+        let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        (output.status.code(), printed)
     };
     let (code, least) = shrink("finds.sh");
     assert_eq!(code, Some(0), "{least}");
@@ -88,12 +88,12 @@ fn two_thousand_commands_shrink_as_long_as_a_command_finds_it() {
     );
     let (code, least) = shrink("needs_five.sh");
     assert_eq!((code, commands(&least).len()), (Some(0), 5), "{least}");
-    let (code, told) = shrink("never.sh");
+    let (code, printed) = shrink("never.sh");
     assert_eq!(code, Some(1));
-    assert_eq!(told, "error: the command does not find it in `random.tfl` (2000 entries)\n");
-    let (code, told) = shrink("missing.sh");
+    assert_eq!(printed, "error: the command does not find it in `random.tfl` (2000 entries)\n");
+    let (code, printed) = shrink("missing.sh");
     assert_eq!(code, Some(1));
-    assert!(told.ends_with("error: the setup shows it already, so no entry is needed\n"), "{told}");
+    assert!(printed.ends_with("error: the setup shows it already, so no entry is needed\n"), "{printed}");
 }
 
 /// A random log of initiative in which a text that stands in it once is another.
@@ -108,8 +108,8 @@ fn altered(args: &str, text: &str, other: &str) -> Sandbox {
 
 #[test]
 fn an_outcome_that_fails_the_check_keeps_only_what_leads_to_it() {
-    let said = "\n99 p2 click 1,-2 => cursor at=1,-2; selected unit=turret";
-    let sandbox = altered("--steps 300", said, &said.replace("turret", "kit-fox"));
+    let entry = "\n99 p2 click 1,-2 => cursor at=1,-2; selected unit=turret";
+    let sandbox = altered("--steps 300", entry, &entry.replace("turret", "kit-fox"));
     sandbox.check(str![[r#"
 $ turnfold shrink altered.tfl -o least.tfl
 shrunk 300 entries to 4 in `least.tfl` (81 tries): `p2 click 1,-2` fails the check in the same way
@@ -243,7 +243,7 @@ ok least.tfl 3 entries
 }
 
 #[test]
-fn what_cannot_be_shrunk_is_told() {
+fn what_cannot_be_shrunk_is_reported() {
     let sandbox = duel();
     sandbox.ok("export duel -o duel.tfl");
     let golden = sandbox.read("duel.tfl");

@@ -1,4 +1,4 @@
-//! Long matches: what is told from a snapshot is what folding from the start tells.
+//! Long matches: a verb that starts from a snapshot prints what folding from the start prints.
 
 use std::fs;
 
@@ -16,34 +16,34 @@ fn long_match() -> Sandbox {
     sandbox
 }
 
-/// What the verbs that seek say of a history at several entries.
-fn told(sandbox: &Sandbox) -> Vec<String> {
-    let mut told = vec![sandbox.ok("legal long"), sandbox.ok("ask long chance 0,1")];
+/// What the verbs that seek print of a history at several entries.
+fn answers(sandbox: &Sandbox) -> Vec<String> {
+    let mut answers = vec![sandbox.ok("legal long"), sandbox.ok("ask long chance 0,1")];
     for seq in ["", ":4095", ":4096", ":8191"] {
-        told.push(sandbox.ok(&format!("show long{seq} --format json")));
-        told.push(sandbox.ok(&format!("log long{seq} -n 3")));
+        answers.push(sandbox.ok(&format!("show long{seq} --format json")));
+        answers.push(sandbox.ok(&format!("log long{seq} -n 3")));
     }
-    told
+    answers
 }
 
 #[test]
-fn seeking_tells_what_folding_tells() {
+fn seeking_prints_what_folding_prints() {
     let sandbox = long_match();
     let snapshots = sandbox.path(".turnfold/snapshots");
     assert_eq!(fs::read_dir(&snapshots).unwrap().count(), 2);
-    let sought = told(&sandbox);
+    let sought = answers(&sandbox);
     for file in fs::read_dir(&snapshots).unwrap() {
         fs::write(file.unwrap().path(), "mangled").unwrap();
     }
-    assert_eq!(told(&sandbox), sought);
+    assert_eq!(answers(&sandbox), sought);
     sandbox.ok("verify");
     fs::remove_dir_all(&snapshots).unwrap();
-    assert_eq!(told(&sandbox), sought);
+    assert_eq!(answers(&sandbox), sought);
     assert!(!snapshots.exists(), "verbs that read write nothing");
 }
 
 #[test]
-fn whoever_adds_many_entries_keeps_the_snapshots_due_among_them() {
+fn adding_many_entries_keeps_the_snapshots_due_among_them() {
     let sandbox = long_match();
     sandbox.ok("export long -o long.tfl");
     let simulate =
@@ -76,11 +76,11 @@ fn playing_goes_on_from_a_snapshot() {
         let line = format!("play long tick \"move n\" --key k{round}");
         let played = format!("{:?}", seeking.run(&line));
         assert_eq!(played, format!("{:?}", folding.run(&line)));
-        assert_eq!(played, format!("{:?}", seeking.run(&line)), "repeating tells the same");
+        assert_eq!(played, format!("{:?}", seeking.run(&line)), "repeating prints the same");
     }
     let verified = |sandbox: &Sandbox| {
-        let told = sandbox.ok("verify");
-        told.split(" link ").next().map(str::to_owned)
+        let printed = sandbox.ok("verify");
+        printed.split(" link ").next().map(str::to_owned)
     };
     assert_eq!(verified(&seeking), verified(&folding));
 }

@@ -25,8 +25,8 @@ fn run_on(sandbox: &Sandbox, line: &str, stdin: &str) -> (Option<i32>, String) {
     let words = words(line);
     let mut command = sandbox.command(words.iter().map(String::as_str));
     let output = command.stdin(File::open(sandbox.path(stdin)).unwrap()).output().unwrap();
-    let told = [output.stdout, output.stderr].concat();
-    (output.status.code(), String::from_utf8(told).unwrap())
+    let printed = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(printed).unwrap())
 }
 
 #[test]
@@ -35,15 +35,15 @@ fn every_verb_reads_revisions_files_up_to_an_entry_and_standard_input_alike() {
     sandbox.ok("export duel -o duel.tfl");
     sandbox.ok("export duel:2 -o two.tfl");
     for verb in VERBS {
-        let told = ["duel:2", "duel.tfl:2", "-"].map(|name| {
-            let (code, told) = run_on(&sandbox, &verb.replace('@', name), "two.tfl");
-            assert_eq!(code, Some(0), "{verb} {name}: {told}");
+        let answers = ["duel:2", "duel.tfl:2", "-"].map(|name| {
+            let (code, printed) = run_on(&sandbox, &verb.replace('@', name), "two.tfl");
+            assert_eq!(code, Some(0), "{verb} {name}: {printed}");
             let shown = if name == "-" { "<stdin>" } else { name };
-            told.replace(shown, "@")
+            printed.replace(shown, "@")
         });
-        assert!(!told[0].is_empty(), "{verb}");
-        assert_eq!(told[0], told[1], "{verb}");
-        assert_eq!(told[0], told[2], "{verb}");
+        assert!(!answers[0].is_empty(), "{verb}");
+        assert_eq!(answers[0], answers[1], "{verb}");
+        assert_eq!(answers[0], answers[2], "{verb}");
     }
 }
 
@@ -51,23 +51,23 @@ fn every_verb_reads_revisions_files_up_to_an_entry_and_standard_input_alike() {
 fn standard_input_may_end_at_an_entry_too_and_is_one_side_of_a_diff() {
     let sandbox = duel();
     sandbox.ok("export duel -o duel.tfl");
-    let (code, told) = run_on(&sandbox, "diff duel:2 -- -:2", "duel.tfl");
+    let (code, printed) = run_on(&sandbox, "diff duel:2 -- -:2", "duel.tfl");
     assert_eq!(code, Some(0));
-    assert!(told.starts_with("duel:2 and <stdin>:2 are equal: 2 entries "), "{told}");
-    let (code, told) = run_on(&sandbox, "diff --stat duel.tfl:1 -", "duel.tfl");
-    assert_eq!(code, Some(1), "{told}");
-    let (code, told) = run_on(&sandbox, "amend --drop -o shorter.tfl -- -:3", "duel.tfl");
-    assert_eq!(code, Some(0), "{told}");
+    assert!(printed.starts_with("duel:2 and <stdin>:2 are equal: 2 entries "), "{printed}");
+    let (code, printed) = run_on(&sandbox, "diff --stat duel.tfl:1 -", "duel.tfl");
+    assert_eq!(code, Some(1), "{printed}");
+    let (code, printed) = run_on(&sandbox, "amend --drop -o shorter.tfl -- -:3", "duel.tfl");
+    assert_eq!(code, Some(0), "{printed}");
     assert!(sandbox.read("shorter.tfl").contains("\n= 2 state "));
     sandbox.write("broken.tfl", sandbox.read("duel.tfl").replace("confirm =>", "cycle =>"));
-    let (code, told) = run_on(&sandbox, "replay -", "broken.tfl");
+    let (code, printed) = run_on(&sandbox, "replay -", "broken.tfl");
     assert_eq!(code, Some(1));
-    assert!(told.contains("error: `<stdin>`: entry 2: expected outcome"), "{told}");
-    assert!(!told.contains("turnfold check"), "{told}");
+    assert!(printed.contains("error: `<stdin>`: entry 2: expected outcome"), "{printed}");
+    assert!(!printed.contains("turnfold check"), "{printed}");
     sandbox.write("no-replay.tfl", "turnfold replay 2\n+++\nx\n");
-    let (code, told) = run_on(&sandbox, "show -", "no-replay.tfl");
+    let (code, printed) = run_on(&sandbox, "show -", "no-replay.tfl");
     assert_eq!(code, Some(2));
-    assert!(told.starts_with("error: <stdin>:4:1: "), "{told}");
+    assert!(printed.starts_with("error: <stdin>:4:1: "), "{printed}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::duel;
 use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::transcript;
 
-/// A store with branches, of which one has begun on another, and a second match.
+/// A store with branches, one begun on another, and a second match.
 fn store() -> Sandbox {
     let sandbox = duel();
     sandbox.ok("branch duel:2 flank");
@@ -22,7 +22,7 @@ fn store() -> Sandbox {
 
 /// Blanks out the sizes of files, which are sled's business.
 fn without_sizes(transcript: &str) -> String {
-    let mut told = String::new();
+    let mut blanked = String::new();
     for line in transcript.lines() {
         let mut words: Vec<_> = line.split(' ').map(ToString::to_string).collect();
         for place in 0..words.len() {
@@ -31,10 +31,10 @@ fn without_sizes(transcript: &str) -> String {
                 words[place] = String::from("[N]");
             }
         }
-        told.push_str(&words.join(" "));
-        told.push('\n');
+        blanked.push_str(&words.join(" "));
+        blanked.push('\n');
     }
-    told
+    blanked
 }
 
 /// Every branch of a store as a replay file.
@@ -102,15 +102,15 @@ fn a_damaged_store_fails_its_check_with_3() {
         damaged[at] ^= 1;
         fs::write(&db, damaged).unwrap();
         let output = sandbox.run("store check");
-        let told = String::from_utf8(output.stderr).unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
         match output.status.code() {
             Some(3) => {
                 found += 1;
-                assert!(told.starts_with("error: ") && told.lines().count() == 1, "{told}");
+                assert!(stderr.starts_with("error: ") && stderr.lines().count() == 1, "{stderr}");
             }
-            code => panic!("{code:?}: {told}"),
+            code => panic!("{code:?}: {stderr}"),
         }
-        // What is lost of it can be saved all the same, or it is said to be lost.
+        // What is damaged can be saved all the same, or is reported as lost.
         let salvaged = sandbox.run("store salvage .turnfold salvaged");
         assert!(matches!(salvaged.status.code(), Some(0 | 1)), "{salvaged:?}");
         sandbox.ok("--store salvaged store check");
@@ -279,7 +279,7 @@ exit 3| error: no store at `nowhere`; create a match first, or name the right di
 }
 
 #[test]
-fn statistics_tell_how_much_there_is() {
+fn statistics_show_how_much_there_is() {
     let sandbox = store();
     transcript::check(
         |lines| without_sizes(&sandbox.transcript(lines)),

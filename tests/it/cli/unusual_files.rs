@@ -43,7 +43,7 @@ fn a_store_with_a_pipe_or_a_device_for_a_file_is_refused() {
                     check_refused(&sandbox, verb, name);
                 }
             }
-            // Salvage does without, or says in a line that it cannot.
+            // Salvage does without, or reports in a line that it cannot.
             let output = bounded(&sandbox, "store salvage .turnfold saved");
             let stderr = String::from_utf8_lossy(&output.stderr);
             assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{name} {odd}: {output:?}");
@@ -141,7 +141,7 @@ fn output_cut_short_is_no_backup_and_no_replay() {
 }
 
 #[test]
-fn what_check_says_of_a_file_in_a_line_is_at_most_500_characters_long() {
+fn what_check_prints_of_a_file_in_a_line_is_at_most_500_characters_long() {
     let sandbox = duel();
     let long = "ä".repeat(1_000);
     sandbox.ok("export duel -o good.tfl");
@@ -152,14 +152,14 @@ fn what_check_says_of_a_file_in_a_line_is_at_most_500_characters_long() {
     sandbox.write(&differs, sandbox.read("good.tfl").replacen(" => ", " => x", 1));
     let output = sandbox.command(["check", "unusable.tfl", differs.as_str()]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let told = String::from_utf8(output.stdout).unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<_> =
-        told.lines().filter(|line| line.contains("unusable") || line.contains("dddd")).collect();
-    assert!(lines.len() >= 4, "{told}");
+        stdout.lines().filter(|line| line.contains("unusable") || line.contains("dddd")).collect();
+    assert!(lines.len() >= 4, "{stdout}");
     for line in lines.iter().filter(|line| !line.starts_with("to reproduce: ")) {
         assert!(line.chars().count() <= 500, "{}: {line}", line.chars().count());
     }
-    assert!(lines.iter().any(|line| line.contains('…') && line.chars().count() == 500), "{told}");
+    assert!(lines.iter().any(|line| line.contains('…') && line.chars().count() == 500), "{stdout}");
 }
 
 /// Lines that write over `out`: a replay whole, a bundle for its owner alone.
@@ -179,8 +179,8 @@ fn a_pipe_is_never_overwritten_by_a_file() {
     for line in WRITERS.into_iter().chain([plain]) {
         let output = bounded(&sandbox, line);
         let name = if line == plain { "pipe" } else { "out" };
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(told, format!("error: `{name}` is no regular file; nothing was written\n"), "{line}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(stderr, format!("error: `{name}` is no regular file; nothing was written\n"), "{line}");
         assert_eq!(output.status.code(), Some(2), "{line}");
         assert!(fs::metadata(sandbox.path("pipe")).unwrap().file_type().is_fifo(), "{line}");
     }
@@ -198,8 +198,8 @@ fn a_link_is_followed_to_the_file_that_is_overwritten() {
             symlink("kept/file", sandbox.path("link")).unwrap();
             symlink("link", sandbox.path("out")).unwrap();
             let unforced = sandbox.run(&line.replace(" --force", ""));
-            let told = String::from_utf8(unforced.stderr).unwrap();
-            assert_eq!(told, "error: `out` exists; `--force` overwrites it\n", "{line}");
+            let stderr = String::from_utf8(unforced.stderr).unwrap();
+            assert_eq!(stderr, "error: `out` exists; `--force` overwrites it\n", "{line}");
             sandbox.ok(line);
             for link in ["link", "out"] {
                 assert!(fs::symlink_metadata(sandbox.path(link)).unwrap().is_symlink(), "{line}: {link}");

@@ -49,15 +49,15 @@ fn fd_19_and_20_the_store_and_its_bundle_recompute_the_rolls() {
             "{rows}"
         );
         let output = mailbox.sandbox.run(&format!("-v audit {source}"));
-        let said = String::from_utf8(output.stderr).unwrap();
-        let rolls = said.lines().filter(|line| line.contains(" is roll ")).count();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let rolls = stderr.lines().filter(|line| line.contains(" is roll ")).count();
         assert_eq!(
             format!("{rolls} roll"),
             dice.split(' ').skip(1).take(2).collect::<Vec<_>>().join(" ").trim_end_matches('s')
         );
-        assert!(said.contains("duel:1 is roll 1: host 1 ") && said.contains("; key "), "{said}");
+        assert!(stderr.contains("duel:1 is roll 1: host 1 ") && stderr.contains("; key "), "{stderr}");
     }
-    // Nobody else can tell without the desk.
+    // Without the desk no one else can check it.
     mailbox.sandbox.ok("bundle duel -o game.bundle");
     let rows = mailbox.sandbox.ok("audit game.bundle");
     assert_eq!(row(&rows, "dice"), "NOT CHECKED duel: fair dice are checked with the match's desk");
@@ -93,7 +93,7 @@ fn pm_32_a_seat_s_bundle_is_checked_up_to_what_is_left_out() {
 }
 
 #[test]
-fn tr_28_matches_without_a_desk_beside_one_with_are_named() {
+fn tr_28_matches_without_a_desk_are_named_next_to_one_with() {
     let mailbox = fair();
     mailbox.sandbox.ok("new other --rules cycletap --setup fixtures/cycletap/ford.toml");
     let rows = mailbox.sandbox.ok("audit");

@@ -11,7 +11,7 @@ use super::bundled::expect;
 use super::correspondence::Correspondence;
 
 const TERMS: &str = "default = [\"stay\"]\nbetween = [\"next\"]\n";
-/// A day of which all is carried out.
+/// A day on which every order is carried out.
 const DAY: &str = "p1: attack; stay / p2: stay / carry p1 / carry p2 / end";
 
 /// A match whose first turn is open, and what happens in it.
@@ -58,7 +58,7 @@ fn pm_32_a_turn_that_is_still_carried_out_passes_as_far_as_it_is() {
         found.script(script);
         found.expect(Authorship, Pass, &format!("{count} commands by signed orders"));
     }
-    found.tell(turnfold_core::Seat::Host, "close void the club has closed");
+    found.give(turnfold_core::Seat::Host, "close void the club has closed");
     found.expect(Authorship, Pass, "3 commands by signed orders");
 }
 
@@ -235,7 +235,7 @@ fn pm_32_with_records_left_out_only_what_is_there_is_checked() {
 }
 
 #[test]
-fn tr_28_without_the_desk_the_host_alone_says_it() {
+fn tr_28_without_the_desk_authorship_rests_on_the_host_alone() {
     let found = begun(DAY);
     let rows = found.records(false).audit(&mut |_| {});
     let reason = expect(&rows, Authorship, NotChecked, "");

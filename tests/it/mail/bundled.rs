@@ -35,9 +35,9 @@ impl Bundled {
         self.records.extend(records.map(|((_, line), parts, left_out)| ((of, line), parts, left_out)));
     }
 
-    pub(super) fn audit(&self, tell: &mut dyn FnMut(&FairRoll)) -> Vec<AuditRow> {
+    pub(super) fn audit(&self, report: &mut dyn FnMut(&FairRoll)) -> Vec<AuditRow> {
         let question = AuditQuestion { policy: None, held: &[], registry: &registry() };
-        audit_with(self, question, tell).unwrap()
+        audit_with(self, question, report).unwrap()
     }
 }
 

@@ -22,10 +22,10 @@ fn begun() -> Mailbox {
     mailbox.sandbox.write(".turnfold/addresses", "p1 = ann@example.org\np2 = ben@example.org\n");
     for (seat, key) in [("p1", "ann.key"), ("p2", "ben.key")] {
         mailbox.save_bundle(&format!("00000001-{seat}.eml"), "invitation.bundle");
-        let told = mailbox
+        let printed = mailbox
             .sandbox
             .ok(&format!("mail write join {seat} --from invitation.bundle --key {key} -o join.txt --force"));
-        assert!(told.contains("the host signs with host.example+"), "{told}");
+        assert!(printed.contains("the host signs with host.example+"), "{printed}");
         mailbox.sandbox.ok(&format!("mail take duel join.txt --admit {seat} --key host.key"));
     }
     assert!(mailbox.run("01T18:00:00Z", "").status.success());
@@ -49,8 +49,8 @@ fn pm_24_and_28_a_turn_with_the_players_verb() {
     let status = mailbox.sandbox.ok("mail status duel");
     assert!(status.starts_with(waits), "{status}");
     assert!(status.contains("p1  ann.example: asked"), "{status}");
-    let told = order(&mailbox, "p1", "ann.key", "\"tap 0,1\" switch");
-    assert!(told.starts_with("order.txt:1: p1 order 1: applied\n"), "{told}");
+    let printed = order(&mailbox, "p1", "ann.key", "\"tap 0,1\" switch");
+    assert!(printed.starts_with("order.txt:1: p1 order 1: applied\n"), "{printed}");
     let status = mailbox.sandbox.ok("mail status duel");
     assert!(status.starts_with("duel waits for p2 since"), "{status}");
     order(&mailbox, "p2", "ben.key", "switch");
@@ -169,31 +169,31 @@ fn pm_29_addresses_and_keys_are_in_nothing_that_leaves_the_host() {
         // Of the bytes the first is the type of the key.
         secrets.push(STANDARD.decode(seed).unwrap().split_off(1));
     }
-    let tells = |what: &str, bytes: &[u8]| {
+    let check_no_secret = |what: &str, bytes: &[u8]| {
         for secret in &secrets {
             let is_there = bytes.windows(secret.len()).any(|window| window == secret);
-            assert!(!is_there, "{what} tells `{}`", String::from_utf8_lossy(secret));
+            assert!(!is_there, "{what} contains `{}`", String::from_utf8_lossy(secret));
         }
     };
     for name in mailbox.letters() {
         let file = sandbox.read(&format!(".turnfold/outbox/{name}"));
         if !is_letter(&name) {
-            tells(&name, file.as_bytes());
+            check_no_secret(&name, file.as_bytes());
             continue;
         }
         let (text, bundle) = opened(&file);
-        tells(&name, text.as_bytes());
-        tells(&name, bundle.as_bytes());
+        check_no_secret(&name, text.as_bytes());
+        check_no_secret(&name, bundle.as_bytes());
         let to = file.lines().filter(|line| line.contains("@example.org")).count();
         assert!(to <= 1, "an address stands in `To:` alone");
         for line in bundle.lines().filter_map(|line| line.strip_prefix('+')) {
-            tells(&name, &STANDARD.decode(line).unwrap_or_default());
+            check_no_secret(&name, &STANDARD.decode(line).unwrap_or_default());
         }
     }
     sandbox.ok("store backup store.backup");
-    tells("the backup", &fs::read(sandbox.path("store.backup")).unwrap());
+    check_no_secret("the backup", &fs::read(sandbox.path("store.backup")).unwrap());
     for line in ["log duel --times", "log duel.desk", "mail status duel", "show duel.desk"] {
-        tells(line, sandbox.ok(line).as_bytes());
+        check_no_secret(line, sandbox.ok(line).as_bytes());
     }
     assert!(Path::new(&sandbox.path(".turnfold/addresses")).exists());
 }

@@ -166,7 +166,7 @@ impl Correspondence {
                 ["carry", name] => self.carry(self.last_orders[&seat(name)]),
                 ["play", name] => drop(self.play_order(self.last_orders[&seat(name)])),
                 [word @ ("carried" | "refused"), name, end] => {
-                    self.tell(Seat::Host, &format!("{word} {} {end}", self.last_orders[&seat(name)]));
+                    self.give(Seat::Host, &format!("{word} {} {end}", self.last_orders[&seat(name)]));
                 }
                 ["next"] => self.between("next"),
                 ["clock", hours] => self.clock(hours.parse().unwrap()),
@@ -210,7 +210,7 @@ impl Correspondence {
     // The desk.
 
     /// Gives a command to the desk, which has to accept it.
-    pub(super) fn tell(&mut self, seat: Seat, command: &str) {
+    pub(super) fn give(&mut self, seat: Seat, command: &str) {
         let command: desk::Command = command.parse().unwrap();
         desk::Desk::apply(&mut self.at_desk, seat, &command, &mut ()).unwrap();
         self.forge_letter(seat, &command);
@@ -230,7 +230,7 @@ impl Correspondence {
         self.minutes += hours * 60 + 1;
         let (days, minutes) = (self.minutes / 1440, self.minutes % 1440);
         let (hour, minute) = (minutes / 60, minutes % 60);
-        self.tell(Seat::Host, &format!("clock 2026-12-{:02}T{hour:02}:{minute:02}:00Z", days + 1));
+        self.give(Seat::Host, &format!("clock 2026-12-{:02}T{hour:02}:{minute:02}:00Z", days + 1));
     }
 
     /// The root of the desk at its full size.
@@ -250,7 +250,7 @@ impl Correspondence {
     /// Hands in a paper that has seen something else.
     pub(super) fn paper_seeing(&mut self, seat: Seat, content: PaperContent, seen: SeenRoot) -> Paper {
         let signed = self.sign(seat, content, seen);
-        self.tell(seat, &format!("paper {signed}"));
+        self.give(seat, &format!("paper {signed}"));
         signed.paper().clone()
     }
 
@@ -284,7 +284,7 @@ impl Correspondence {
         let order = self.sign(seat, order, seen);
         let digest = order.paper().digest();
         self.paper(seat, PaperContent::Seal { link: content, digest });
-        self.tell(seat, &format!("paper {order}"));
+        self.give(seat, &format!("paper {order}"));
         self.orders.insert(digest, order.paper().clone());
         self.last_orders.insert(seat, digest);
     }
@@ -294,7 +294,7 @@ impl Correspondence {
         let content = self.order_of(seat, &["stay"]);
         let seen = self.desk_root();
         let signed = self.sign_for(turn, seat, content, seen);
-        self.tell(seat, &format!("paper {signed}"));
+        self.give(seat, &format!("paper {signed}"));
     }
 
     /// Whether a seat may give a command now.
@@ -366,19 +366,19 @@ impl Correspondence {
         }
     }
 
-    /// Tells the desk of the rolls of the last append.
-    pub(super) fn tell_rolls(&mut self) {
+    /// Reports the rolls of the last append to the desk.
+    pub(super) fn report_rolls(&mut self) {
         for seq in std::mem::take(&mut self.unrolled) {
-            self.tell_roll(seq);
+            self.report_roll(seq);
         }
     }
 
-    pub(super) fn tell_roll(&mut self, seq: u64) {
+    pub(super) fn report_roll(&mut self, seq: u64) {
         if self.is_fair() {
             self.rolls += 1;
             let (number, line) = (self.rolls, self.lines[self.line].branch);
             let opened = element(Seat::Host, number.into());
-            self.tell(Seat::Host, &format!("rolled {number} {opened} {line} {seq}"));
+            self.give(Seat::Host, &format!("rolled {number} {opened} {line} {seq}"));
         }
     }
 
@@ -405,8 +405,8 @@ impl Correspondence {
     /// Carries out an order as it has to be.
     pub(super) fn carry(&mut self, order: Digest) {
         let count = self.play_order(order);
-        self.tell_rolls();
-        self.tell(Seat::Host, &format!("carried {order} {count}"));
+        self.report_rolls();
+        self.give(Seat::Host, &format!("carried {order} {count}"));
     }
 
     pub(super) fn host_key(&self) -> String {
@@ -439,7 +439,7 @@ impl Correspondence {
 
     pub(super) fn stand_at(&mut self, seq: u64, link: Digest, state: &str, seats: &str) {
         let branch = self.lines[self.line].branch;
-        self.tell(Seat::Host, &format!("stand {branch} {seq} {link} {state} {seats}"));
+        self.give(Seat::Host, &format!("stand {branch} {seq} {link} {state} {seats}"));
     }
 
     pub(super) fn state_hash(&self) -> String {
@@ -486,8 +486,8 @@ impl Correspondence {
         self.lines[self.line].left_out.push(seq);
     }
 
-    pub(super) fn audit_with(&self, tell: &mut dyn FnMut(&FairRoll)) -> Vec<AuditRow> {
-        self.records(true).audit(tell)
+    pub(super) fn audit_with(&self, report: &mut dyn FnMut(&FairRoll)) -> Vec<AuditRow> {
+        self.records(true).audit(report)
     }
 
     pub(super) fn audit(&self) -> Vec<AuditRow> {

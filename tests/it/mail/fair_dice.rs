@@ -16,7 +16,7 @@ const TERMS: &str = "default = [\"stay\"]\nbetween = [\"next\"]\n";
 fn begun(terms: &str) -> Correspondence {
     let mut found = Correspondence::new("begins_with_roll = true", &format!("{TERMS}{terms}"), true);
     found.roll_due("turn:0:host");
-    found.tell_rolls();
+    found.report_rolls();
     found.stand();
     found
 }
@@ -35,13 +35,13 @@ fn orders(found: &mut Correspondence) -> String {
     found.order_key(first)
 }
 
-/// A day of which all is carried out.
+/// A day on which every order is carried out.
 fn day(found: &mut Correspondence) {
     orders(found);
     found.script("carry p1 / carry p2 / end");
 }
 
-/// A day in which the host plays the order of p1, rolls as `roll` says, and then goes on as it should.
+/// A day on which the host plays the order of p1, rolls as `roll` does, and then goes on as it should.
 fn forged_day(found: &mut Correspondence, mut roll: impl FnMut(&mut Correspondence, &str)) {
     let plays = attack(found);
     let key = orders(found);
@@ -69,19 +69,19 @@ fn fd_19_an_honest_match_passes() {
 fn fd_7_all_rolls_of_a_turn_have_its_contributions() {
     let mut found = begun("");
     forged_day(&mut found, |found, key| {
-        // The dice say whether it is rolled again, so here they are honest.
+        // The dice decide whether it is rolled again, so here they are honest.
         found.roll_due(key);
-        found.tell_rolls();
+        found.report_rolls();
     });
-    let mut told = Vec::new();
-    found.audit_with(&mut |roll| told.push(roll.clone()));
+    let mut reported = Vec::new();
+    found.audit_with(&mut |roll| reported.push(roll.clone()));
     assert_eq!(
-        told.iter().map(|roll| roll.number).collect::<Vec<_>>(),
+        reported.iter().map(|roll| roll.number).collect::<Vec<_>>(),
         (1..=found.rolls).collect::<Vec<_>>()
     );
-    let index = |roll: usize| told[roll].contributions.iter().map(|part| part.index).collect::<Vec<_>>();
+    let index = |roll: usize| reported[roll].contributions.iter().map(|part| part.index).collect::<Vec<_>>();
     assert_eq!((index(0), index(1)), (vec![0, 0], vec![1, 1]));
-    assert!((1..told.len()).all(|roll| index(roll) == [1, 1]));
+    assert!((1..reported.len()).all(|roll| index(roll) == [1, 1]));
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn fd_19_a_roll_that_the_host_chose_fails_at_its_entry() {
             // A 1 is rolled again, so the roll of the turn is another one.
             found.roll(key, Some(value));
             at = found.head();
-            found.tell_rolls();
+            found.report_rolls();
         });
         let rows = found.audit();
         expect(&rows, Rules, Pass, "");
@@ -102,7 +102,7 @@ fn fd_19_a_roll_that_the_host_chose_fails_at_its_entry() {
             forged_day(&mut honest, |honest, key| {
                 honest.roll_due(key);
                 rolled = honest.last_command() == format!("roll {value}");
-                honest.tell_rolls();
+                honest.report_rolls();
             });
             rolled && honest.rolls == 2
         };
@@ -131,7 +131,7 @@ fn fd_19_each_roll_has_its_own_rolled() {
             found.roll_due(key);
             let own = found.forget_rolls();
             for seq in &seqs {
-                found.tell_roll(if *seq == 0 { own[0] } else { *seq });
+                found.report_roll(if *seq == 0 { own[0] } else { *seq });
             }
         });
         expect(&found.audit(), Rules, Pass, "");
@@ -147,7 +147,7 @@ fn fd_10_a_rolled_on_another_line_or_out_of_order_fails() {
         for seq in found.forget_rolls() {
             found.rolls += 1;
             let opened = element(Host, found.rolls.into());
-            found.tell(Host, &format!("rolled {} {opened} flank {seq}", found.rolls));
+            found.give(Host, &format!("rolled {} {opened} flank {seq}", found.rolls));
         }
     });
     found.expect(Dice, Fail, "names entry");
@@ -200,7 +200,7 @@ fn fd_13_rolls_go_on_without_a_seat_that_is_silent() {
 fn fd_19_the_rolls_that_a_host_who_plays_could_foresee_are_counted() {
     let mut found = begun("hosted = [\"p2\"]\n");
     found.expect(Dice, Pass, "; p2 is played by the host and could foresee 1 roll;");
-    // p2, which the host plays, seals first; p1 does not order, so nobody but the host had a part in the roll.
+    // p2, which the host plays, seals first; p1 does not order, so the host alone had a part in the roll.
     let plays = attack(&found);
     found.sealed_order(P2, &plays);
     found.script("clock 144 / p1 turn:1:p1: stay / carry p2 / end");
@@ -234,18 +234,18 @@ fn fd_12_a_roll_whose_turn_is_still_carried_out_is_not_checked() {
     orders(&mut found);
     found.script("play p1");
     found.expect(Dice, NotChecked, "the turn is not fully executed yet");
-    found.tell_rolls();
+    found.report_rolls();
     found.expect(Dice, Pass, "");
 }
 
 #[test]
-fn fd_20_each_roll_is_told_with_everything_it_follows_from() {
+fn fd_20_each_roll_is_reported_with_everything_it_follows_from() {
     let mut found = begun("");
     day(&mut found);
-    let mut told = Vec::new();
-    found.audit_with(&mut |roll| told.push(roll.to_string()));
-    assert_eq!(told.len(), usize::from(found.rolls));
-    for text in &told {
+    let mut reported = Vec::new();
+    found.audit_with(&mut |roll| reported.push(roll.to_string()));
+    assert_eq!(reported.len(), usize::from(found.rolls));
+    for text in &reported {
         // From the text alone, with blake3: `duel:1 is roll 1: host 1 HEX, p1 0 HEX, p2 0 HEX; key HEX; 1 of 1..=6: 4`.
         let (head, rest) = text.split_once("; key ").unwrap();
         let (key, values) = rest.split_once("; ").unwrap();

@@ -57,14 +57,14 @@ fn begun(rules: &str, setup: &str, terms: &str) -> Mailbox {
     mailbox
 }
 
-/// Has p1 resign by a bundle, and returns the exit code and what is said.
+/// Has p1 resign by a bundle, and returns the exit code and standard error.
 fn resigns(mailbox: &Mailbox, bundle: &str) -> (i32, String) {
     mailbox.sandbox.write("tried.bundle", bundle);
     let output = mailbox.sandbox.run("mail write resign --from tried.bundle --key p1.key -o reply.txt");
-    let said = String::from_utf8(output.stderr).unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
     let is_written = mailbox.sandbox.path("reply.txt").exists();
-    assert_eq!(is_written, output.status.success(), "{said}");
-    (output.status.code().unwrap(), said)
+    assert_eq!(is_written, output.status.success(), "{stderr}");
+    (output.status.code().unwrap(), stderr)
 }
 
 fn is_clock(record: &[u8]) -> bool {
@@ -77,16 +77,16 @@ fn pm_28_nothing_is_left_out_of_a_game_without_secrets() {
     let mailbox = begun("initiative", "small-board.toml", ALTERNATING);
     let honest = mailbox.sandbox.read("newest.bundle");
     let is_roll = |record: &[u8]| Entry::decode(record).is_ok_and(|entry| entry.seq == 1);
-    let (code, said) = resigns(&mailbox, &without(&honest, "duel", is_roll));
-    assert_eq!(code, 1, "{said}");
+    let (code, stderr) = resigns(&mailbox, &without(&honest, "duel", is_roll));
+    assert_eq!(code, 1, "{stderr}");
     assert!(
-        said.contains("a record of branch `main` of `duel` is left out, where nothing can be concealed"),
-        "{said}"
+        stderr.contains("a record of branch `main` of `duel` is left out, where nothing can be concealed"),
+        "{stderr}"
     );
     assert_eq!(resigns(&mailbox, &honest).0, 0);
 }
 
-/// Without the clock nobody sees that the turns between were never played, and each order opens a chain of dice further.
+/// Without the clock no one sees that the turns between were not played, and each order opens a chain of dice further.
 #[test]
 fn pm_28_a_desk_leaves_out_nothing_but_orders_that_may_be_concealed() {
     for (rules, setup, terms) in
@@ -97,9 +97,9 @@ fn pm_28_a_desk_leaves_out_nothing_but_orders_that_may_be_concealed() {
         let clocks =
             honest.matches("\n+").count() - without(&honest, "duel.desk", is_clock).matches("\n+").count();
         assert!(clocks >= 3, "{clocks}");
-        let (code, said) = resigns(&mailbox, &without(&honest, "duel.desk", is_clock));
-        assert_eq!(code, 1, "{said}");
-        assert!(said.contains("of `duel.desk` is left out, where nothing can be concealed"), "{said}");
+        let (code, stderr) = resigns(&mailbox, &without(&honest, "duel.desk", is_clock));
+        assert_eq!(code, 1, "{stderr}");
+        assert!(stderr.contains("of `duel.desk` is left out, where nothing can be concealed"), "{stderr}");
         assert_eq!(resigns(&mailbox, &honest).0, 0);
     }
 }
@@ -123,11 +123,11 @@ fn pm_28_checkpoints_by_the_host_under_a_longer_name_do_not_count() {
         let note = SignedNote::new(signed, vec![line]).unwrap().to_string();
         write!(text, "-- checkpoint {}\n{note}", note.len()).unwrap();
     }
-    let (code, said) = resigns(&mailbox, &ended(&(text + "-- end ")));
-    assert_eq!(code, 1, "{said}");
+    let (code, stderr) = resigns(&mailbox, &ended(&(text + "-- end ")));
+    assert_eq!(code, 1, "{stderr}");
     assert!(
-        said.contains("signature: ") && said.contains("no signature of a key of the policy covers"),
-        "{said}"
+        stderr.contains("signature: ") && stderr.contains("no signature of a key of the policy covers"),
+        "{stderr}"
     );
     assert_eq!(resigns(&mailbox, &honest).0, 0);
 }

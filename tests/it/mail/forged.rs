@@ -39,7 +39,7 @@ fn begun(fair: bool) -> Post {
     post
 }
 
-/// Changes the entries of a match's line `main`, and numbers them anew.
+/// Changes the entries of a match's line `main`, and numbers them again.
 fn forged(honest: &Bundled, of: usize, change: &dyn Fn(&mut Vec<Entry>)) -> Vec<AuditRow> {
     let mut forged = Bundled { outline: honest.outline.clone(), records: honest.records.clone() };
     let (_, parts, _) = forged.records.iter_mut().find(|(line, ..)| *line == (of, 0)).unwrap();

@@ -33,7 +33,7 @@ const DAYS_MAX: u64 = 6;
 
 struct Correspondence {
     post: Post,
-    /// The players, and the size of the desk of which the newest letter tells that each has.
+    /// The players, each with the size of the desk that its newest letter records.
     players: BTreeMap<Seat, (Player, u64)>,
     /// The letters that were sent.
     sent: BTreeSet<String>,
@@ -62,7 +62,7 @@ impl Correspondence {
         }
     }
 
-    /// Returns `true` once in so many times.
+    /// Returns `true` in one of `times` cases.
     fn one_in(&mut self, times: i32) -> bool {
         self.chance.draw(1, times) == 1
     }
@@ -110,7 +110,7 @@ impl Correspondence {
         names.retain(|name| self.sent.insert(name.clone()));
         while let Some(name) = self.pick(&names) {
             names.retain(|other| *other != name);
-            // Nobody writes to somebody who never heard of it.
+            // Up to day 1 no letter is lost: its player would never hear of the match.
             if self.day > 1 && self.mishap(8) {
                 continue;
             }
@@ -262,9 +262,9 @@ impl Correspondence {
             let letter = fs::read_to_string(self.post.outbox().join(name.to_string())).unwrap();
             let (text, bundle) = opened(&letter);
             let records = bundle.lines().filter_map(|line| STANDARD.decode(line.strip_prefix('+')?).ok());
-            for told in records.chain([text.into_bytes()]) {
+            for shown in records.chain([text.into_bytes()]) {
                 for element in &unopened {
-                    let has = |what: &[u8]| told.windows(what.len()).any(|window| window == what);
+                    let has = |what: &[u8]| shown.windows(what.len()).any(|window| window == what);
                     assert!(!has(element.as_bytes()) && !has(element.to_string().as_bytes()), "{name}");
                 }
             }

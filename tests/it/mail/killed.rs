@@ -12,7 +12,7 @@ use turnfold_store::backend::{Backend, BackendError, RecordChange, StoredRecord}
 
 use super::post::{Post, day, fixture};
 
-/// Takes so many writes, and no more.
+/// Takes as many writes as are left, and no more.
 #[derive(Clone)]
 struct Ending {
     inner: MemoryBackend,

@@ -8,7 +8,7 @@ use turnfold_replay::mail::{Addresses, Attachment, Letter, LetterName, MailedPap
 
 use super::mailer_changes::VECTOR;
 
-/// Says of a letter what Python's `email` makes of it: what is wrong, its headers, its text and its attachment.
+/// Prints what Python's `email` reads from a letter: what is wrong, its headers, its text and its attachment.
 const READER: &str = "
 import email, email.policy, sys
 letter = email.message_from_bytes(open(sys.argv[1], 'rb').read(), policy=email.policy.SMTP)
@@ -21,7 +21,7 @@ open(sys.argv[2], 'wb').write(parts[1].get_content().encode())
 open(sys.argv[3], 'wb').write(parts[2].get_content())
 ";
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+#[expect(clippy::print_stderr, reason = "a skipped test reports it")]
 fn skipped(why: &str) {
     eprintln!("SKIPPED: {why}");
 }
@@ -97,7 +97,7 @@ fn pm_29_a_letter_is_written_once_and_counts_when_it_was_sent() {
     fs::rename(path("00000012-p1.eml"), path("sent/00000012-p1.eml")).unwrap();
     assert!(!outbox.put(report, "four").unwrap());
     assert!(!path("00000012-p1.eml").exists());
-    // What a killed run left is no letter, and in nobody's way.
+    // A file that a killed run left is no letter, and blocks nothing.
     fs::write(path("00000013-p2.eml.new"), "ha").unwrap();
     assert!(outbox.put(LetterName { desk_size: 13, seat: Seat::P2, answers: None }, "whole").unwrap());
     let names =

@@ -203,8 +203,8 @@ fn pm_7_a_file_may_hold_several_papers_and_none() {
     let cut = VECTOR.replace("#turnfold end\n", "");
     let mail = format!("Two of them:\n{cut}{VECTOR}\nand\n{}", mailers::quoted(VECTOR, "> "));
     let found = MailedPaper::find(mail.as_bytes());
-    let told: Vec<_> = found.iter().map(|FoundPaper { line, paper }| (*line, paper.is_ok())).collect();
-    assert_eq!(told, [(2, false), (17, true), (35, true)], "{found:#?}");
+    let papers: Vec<_> = found.iter().map(|FoundPaper { line, paper }| (*line, paper.is_ok())).collect();
+    assert_eq!(papers, [(2, false), (17, true), (35, true)], "{found:#?}");
 }
 
 /// Writes an order of one command by the vector's key.

@@ -1,8 +1,8 @@
 //! Random correspondences against a model of the turn rules that is written from the page.
 //!
 //! Toy games, in turn and all at once, openly and in secret, for two and three, under every policy. Each ends; a run
-//! always leaves a turn open with somebody asked, or the match over; every paper and every status is as the model has it.
-//! `TURNFOLD_CORRESPONDENCES=20000` plays so many; `TURNFOLD_CORRESPONDENCES_TALLY=FILE` says what was in them.
+//! always leaves a turn open with a seat asked, or the match over; every paper and every status is as the model has it.
+//! `TURNFOLD_CORRESPONDENCES=20000` plays that number; `TURNFOLD_CORRESPONDENCES_TALLY=FILE` writes what was in them.
 
 mod announced;
 mod cases;
@@ -23,11 +23,11 @@ use self::cases::Tally;
 use self::driver::correspond;
 use turnfold_tests::players::key;
 
-/// How many are played where nobody says.
+/// How many are played where the variable is not set.
 const FEW: u64 = 200;
 
 #[test]
-fn pm_9_to_21_random_correspondences_go_as_the_model_says() {
+fn pm_9_to_21_random_correspondences_follow_the_model() {
     let count = std::env::var("TURNFOLD_CORRESPONDENCES").map_or(FEW, |count| count.parse().unwrap());
     let (next, tally) = (AtomicU64::new(0), Mutex::new(Tally::default()));
     thread::scope(|scope| {

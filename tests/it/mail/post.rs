@@ -52,9 +52,9 @@ pub(super) fn day(day: u32) -> DeskTime {
     time(&format!("2026-12-{day:02}T12:00:00Z"))
 }
 
-/// Dice that nobody expects to be rolled.
+/// Dice that must not be rolled.
 fn no_dice(due: &DueRoll) -> io::Result<Vec<i32>> {
-    Err(io::Error::other(format!("nobody rolls {due}")))
+    Err(io::Error::other(format!("no dice to roll {due}")))
 }
 
 impl Post {
@@ -181,24 +181,24 @@ impl Post {
         self.host().unwrap().take_paper(paper.clone(), &[]).unwrap()
     }
 
-    /// Takes a paper and tells what becomes of it.
+    /// Takes a paper and returns its outcome.
     pub(super) fn give(&self, paper: &SignedPaper) -> String {
         self.take(paper).outcome.to_string()
     }
 
-    /// Has a seat order something and tells what becomes of it.
+    /// Has a seat order something and returns the outcome.
     pub(super) fn order(&mut self, seat: Seat, plays: &[&str]) -> String {
         let order = self.write_order(seat, plays);
         self.give(&order)
     }
 
-    /// Has a seat hand in another paper and tells what becomes of it.
+    /// Has a seat hand in another paper and returns the outcome.
     pub(super) fn hand_in(&mut self, seat: Seat, content: PaperContent) -> String {
         let paper = self.write(seat, content, Unlike::default());
         self.give(&paper)
     }
 
-    /// Offers something and tells what becomes of it; what was offered can be answered by its digest.
+    /// Offers something and returns the outcome and the digest, by which the offer can be answered.
     pub(super) fn offer(&mut self, seat: Seat, offer: &str) -> (String, Digest) {
         let offer = PaperContent::Offer(offer.parse().unwrap());
         let paper = self.write(seat, offer, Unlike::default());
@@ -209,7 +209,7 @@ impl Post {
         self.hand_in(seat, PaperContent::Answer { to, agree })
     }
 
-    /// Tells the statuses of the seats that are asked, as `p1=ordered p2=none`, or how the match ended.
+    /// Lists the statuses of the seats that are asked, as `p1=ordered p2=none`, or how the match ended.
     pub(super) fn asked(&self) -> String {
         let view = Desk::view(self.desk().state(), Seat::Host.into());
         let asked = view.seats.iter().filter_map(|seat| Some(format!("{}={}", seat.seat, seat.status?)));
@@ -222,13 +222,13 @@ impl Post {
         self.host()?.run(at, &mut TableDice::new(values.to_vec(), &mut source))
     }
 
-    /// Runs and tells what happened at the desk.
+    /// Runs and lists what happened at the desk.
     pub(super) fn run(&self, at: DeskTime, values: &[i32]) -> Vec<String> {
         let report = self.try_run(at, values).unwrap();
         report.effects.iter().map(ToString::to_string).collect()
     }
 
-    /// Tells the entries of a line of the game: number, seat, command and the beginning of the key.
+    /// Lists the entries of a line of the game: number, seat, command and the beginning of the key.
     pub(super) fn game(&self, line: &str) -> Vec<String> {
         let branch: BranchName = line.parse().unwrap();
         let log = self.store.read(&self.name, &branch, None).unwrap();
@@ -244,7 +244,7 @@ impl Post {
         entries.collect()
     }
 
-    /// Tells the last stand: its line and entry, and who is asked.
+    /// Returns the last stand: its line and entry, and who is asked.
     pub(super) fn stands(&self) -> String {
         let desk = self.desk();
         let stand = desk.position().unwrap();
@@ -252,7 +252,7 @@ impl Post {
         format!("{}:{} {}", stand.line, stand.game_seq, seats.join(","))
     }
 
-    /// Audits game and desk, of which nothing may be wrong: who gave which command is known of each.
+    /// Audits game and desk: no row may fail, and the author of each command must be known.
     pub(super) fn audited(&self) -> Vec<AuditRow> {
         let records = StoreRecords::of_all(&self.store).unwrap();
         let question = AuditQuestion { policy: None, held: &[], registry: &self.registry };

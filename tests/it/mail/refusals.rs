@@ -116,7 +116,7 @@ fn pm_1_a_desk_is_deleted_with_its_game() {
 }
 
 #[test]
-fn pm_2_a_match_without_a_desk_of_its_own_is_played_as_ever() {
+fn pm_2_a_match_without_a_desk_of_its_own_is_played_as_usual() {
     let mailbox = Mailbox::new(TERMS);
     let setup = "--rules initiative --setup fixtures/initiative/small-board.toml";
     for name in ["duel", "duel.desk"] {

@@ -56,7 +56,7 @@ fn answer(post: &Post, mail: &[TakenPaper]) -> Vec<String> {
 }
 
 #[test]
-fn pm_29_each_stand_deadline_offer_and_the_end_is_told_to_each_seat_once() {
+fn pm_29_each_stand_deadline_offer_and_the_end_is_reported_to_each_seat_once() {
     let mut post = ford("");
     assert_eq!(post.report(), ["00000005-p1.eml", "00000005-p2.eml"]);
     post.order(Seat::P1, &["switch"]);
@@ -81,7 +81,7 @@ fn pm_29_each_stand_deadline_offer_and_the_end_is_told_to_each_seat_once() {
 }
 
 #[test]
-fn pm_16_a_turn_is_told_once_the_hosted_seat_has_sealed() {
+fn pm_16_a_turn_is_reported_once_the_hosted_seat_has_sealed() {
     let mut post = ford("hosted = [\"p1\"]\n");
     assert_eq!(post.report(), ["00000005-p1.eml"], "who hosts has to seal");
     let digest = post.write_order(Seat::P1, &["switch"]).paper().digest();
@@ -93,7 +93,7 @@ fn pm_16_a_turn_is_told_once_the_hosted_seat_has_sealed() {
 }
 
 #[test]
-fn pm_30_an_answer_says_what_became_of_a_paper() {
+fn pm_30_an_answer_reports_what_became_of_a_paper() {
     let mut post = ford("");
     let paper = post.write_order(Seat::P1, &["switch"]);
     let waits = not_taken(&paper, "wait_for_seals", "another seat has to seal first");
@@ -158,9 +158,9 @@ fn pm_29_a_mail_of_many_bad_papers_is_answered_by_one_letter_to_each_seat() {
     let mut post = ford("");
     let mut written = |seat| post.write_order(seat, &["switch"]);
     let many: Vec<_> = (0..30).map(|_| written(Seat::P1)).collect();
-    let (of_p2, good, of_nobody) = (written(Seat::P2), written(Seat::P1), written(Seat::P3));
+    let (of_p2, good, of_p3) = (written(Seat::P2), written(Seat::P1), written(Seat::P3));
     let bad = |paper: &SignedPaper| not_taken(paper, "bad_signature", "it is not signed by the seat's key");
-    let mut mail: Vec<_> = many.iter().chain([&of_p2, &of_nobody, &many[7]]).map(bad).collect();
+    let mut mail: Vec<_> = many.iter().chain([&of_p2, &of_p3, &many[7]]).map(bad).collect();
     mail.push(post.take(&good));
     let output = answer(&post, &mail);
     assert_eq!(output.len(), 2, "a letter to each of p1 and p2");

@@ -13,7 +13,7 @@ use super::post::{GAME_ID, Post};
 use super::rows_of_turns::{fair, siege};
 use turnfold_tests::players::{Unlike, key};
 
-/// Writes an order of p1 that says something else than it should.
+/// Writes an order of p1 that states something else than it should.
 fn order_unlike(post: &mut Post, unlike: Unlike) -> SignedPaper {
     let order = post.players.order_with(&post.desk_view(), P1, &["stay"], false);
     post.write(P1, PaperContent::Order(order), unlike)

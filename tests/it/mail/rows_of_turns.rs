@@ -140,7 +140,7 @@ fn pm_27_a_run_every_minute_without_anything_to_do_appends_nothing() {
 }
 
 #[test]
-fn pm_14_a_takeback_asks_those_of_its_position_who_still_play() {
+fn pm_14_a_takeback_asks_the_seats_of_its_position_that_still_play() {
     for (at_once, terms, stands) in [(false, "together = true", "1"), (true, "", "0")] {
         relay(at_once, terms).play(&format!(
             "p1: done / p2: done / p3: done / run 2

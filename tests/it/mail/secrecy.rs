@@ -37,11 +37,11 @@ fn plays(post: &Post) -> Vec<Vec<String>> {
 }
 
 /// Everything that p2 and spectators get, but for hashes, signatures and what is made of them.
-fn told_to_others(post: &Post) -> BTreeMap<String, String> {
+fn seen_by_others(post: &Post) -> BTreeMap<String, String> {
     let is_for_others = |name: &str| name.contains("-p2") || name.starts_with("spectators");
     let files = letters(post).into_iter().filter(|(name, _)| is_for_others(name));
-    let told = files.map(|(name, file)| {
-        let told = if is_letter(&name) {
+    let sent = files.map(|(name, file)| {
+        let seen = if is_letter(&name) {
             let (text, bundle) = opened(&file);
             let (headers, _) = file.split_once("MIME-Version").unwrap();
             format!("{headers}\n{}\n{}", masked(&text), records(post, &bundle))
@@ -54,9 +54,9 @@ fn told_to_others(post: &Post) -> BTreeMap<String, String> {
         } else {
             name
         };
-        (name, told)
+        (name, seen)
     });
-    told.chain(shown(post)).collect()
+    sent.chain(shown(post)).collect()
 }
 
 /// Returns what verbs and service show to p2 of a copy of the store.
@@ -141,7 +141,7 @@ pub(super) fn masked(text: &str) -> String {
 
 /// Reads the records of a bundle as text.
 pub(super) fn records(post: &Post, bundle: &str) -> String {
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     let mut rules = None;
     // What follows the records are checkpoints: roots and signatures of all that stands above.
     for line in bundle.lines().take_while(|line| !line.starts_with("-- checkpoint")) {
@@ -153,7 +153,7 @@ pub(super) fn records(post: &Post, bundle: &str) -> String {
             let bytes = STANDARD.decode(record).unwrap();
             Entry::decode(&bytes).ok()
         });
-        told.push(match (entry, line) {
+        lines.push(match (entry, line) {
             (Some(entry), _) => {
                 let rules = rules.as_ref().unwrap();
                 let command = rules.command_text(&entry.command).unwrap();
@@ -167,13 +167,13 @@ pub(super) fn records(post: &Post, bundle: &str) -> String {
             (None, line) => masked(line),
         });
     }
-    told.join("\n")
+    lines.join("\n")
 }
 
 /// PM-23: p1 plans in secret, and its order is carried out, while p2 has its own refused on purpose.
 #[test]
 fn pm_23_and_30_what_p1_ordered_is_in_nothing_that_others_get() {
-    let told = |plays: &[String]| {
+    let seen_after = |plays: &[String]| {
         let mut post = ford("spectators = 1\n");
         let plays: Vec<&str> = plays.iter().map(String::as_str).collect();
         post.report();
@@ -188,16 +188,16 @@ fn pm_23_and_30_what_p1_ordered_is_in_nothing_that_others_get() {
         post.order(Seat::P2, &["switch", "switch"]);
         post.run(time("2026-12-04T18:00:00Z"), &[]);
         post.report();
-        told_to_others(&post)
+        seen_by_others(&post)
     };
     let post = ford("");
     let plays = plays(&post);
     assert!(plays.len() >= 6, "{plays:?}");
-    let first = told(&plays[0]);
+    let first = seen_after(&plays[0]);
     let letters = first.keys().filter(|name| name.contains("-p2") || name.starts_with("spectators"));
     assert_eq!(letters.count(), 1 + 4 + 1, "{:?}", first.keys());
     assert!(first["log duel --as p2"].contains("p1"), "{}", first["log duel --as p2"]);
-    // That p1 ordered is told, and how many records are left out.
+    // Others learn that p1 ordered, and how many records are left out.
     let last = &first["00000017-p2.eml"];
     assert!(last.contains("The game refused your order"), "{last}");
     assert!(last.contains("\n#\n#\n#\n-- match duel.desk"), "of the game nothing: {last}");
@@ -205,9 +205,9 @@ fn pm_23_and_30_what_p1_ordered_is_in_nothing_that_others_get() {
     // All of them on request, some from here and there otherwise.
     let step = if std::env::var_os("TURNFOLD_ALL_SECRETS").is_some() { 1 } else { plays.len().div_ceil(3) };
     for plays in plays[1..].iter().step_by(step) {
-        let other = told(plays);
-        for (name, told) in &first {
-            assert_eq!(other.get(name), Some(told), "{name} with {plays:?}");
+        let other = seen_after(plays);
+        for (name, text) in &first {
+            assert_eq!(other.get(name), Some(text), "{name} with {plays:?}");
         }
         assert_eq!(other.len(), first.len());
     }

@@ -1,4 +1,4 @@
-//! Letters after a takeback, when the game goes on beside the line that was told (PM-20, PM-30).
+//! Letters after a takeback, when the game goes on next to the line that was reported (PM-20, PM-30).
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use super::writing::{Player, plays, send};
 use turnfold_tests::mailbox::opened;
 
 #[test]
-fn pm_20_and_30_a_takeback_is_told_and_played_on_from_the_letter() {
+fn pm_20_and_30_a_takeback_is_reported_and_played_on_from_the_letter() {
     let terms = "together = true\nspectators = 1\ndefault = [\"switch\"]\nbetween = [\"resolve\"]";
     let mut post = Post::begun("cycletap", &fixture("cycletap/ford.toml"), terms);
     post.play("run 1 / p1: tap 0,1; switch / p2: switch / run 2 / p1: tap 0,1; switch / p2: switch / run 3");

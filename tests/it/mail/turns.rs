@@ -31,7 +31,7 @@ fn commands_of(played: &[Record]) -> Vec<String> {
     played.iter().map(|record| format!("{} {}", seat(record), record.command)).collect()
 }
 
-/// Carries out an order of `p1` and tells what was played, or why nothing.
+/// Carries out an order of `p1` and returns what was played, or why nothing was.
 fn order(turn: &mut GameTurn<'_>, plays: &[&str]) -> Result<(usize, Vec<String>), Code> {
     match turn.order(Seat::P1, plays.iter().copied()).unwrap() {
         OrderEnd::Carried { count, played } => Ok((count, commands_of(&played))),
@@ -83,7 +83,7 @@ fn fd_11a_nothing_is_taken_back_behind_a_roll() {
         Ok((1, commands(&["p1 attack", "host roll 2"])))
     );
     assert_eq!(dice.borrow().len(), 1, "there is no second roll for it");
-    // What is ignored is recorded, as ever.
+    // What is ignored is recorded as usual.
     let played = order(&mut turn, &["attack", "attack", "enter", "enter"]).unwrap();
     assert_eq!(played, (3, commands(&["p1 attack", "host roll 4", "p1 attack", "p1 enter"])));
 }
@@ -200,7 +200,7 @@ fn siege_with(values: Vec<i32>) -> GameTurn<'static> {
 }
 
 #[test]
-fn pm_14_planning_in_secret_asks_whoever_has_something_legal() {
+fn pm_14_planning_in_secret_asks_the_seats_with_a_legal_command() {
     let setup =
         std::fs::read_to_string(turnfold_tests::sandbox::workspace().join("fixtures/cycletap/ford.toml"))
             .unwrap();

@@ -16,20 +16,20 @@ const P2: Seat = Seat::P2;
 const TERMS: &str = "hosted = []\ndefault = [\"cycle\", \"confirm\", \"stand\"]\nbetween = [\"next-turn\"]\n";
 
 /// The exit code, standard output and standard error.
-fn told(output: &Output) -> (i32, String, String) {
+fn parts_of(output: &Output) -> (i32, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
 
 /// Requires a verb to end with this code and its output to begin so.
 fn begins(output: &Output, code: i32, words: &str) {
-    let (found, stdout, stderr) = told(output);
+    let (found, stdout, stderr) = parts_of(output);
     assert!(found == code && stdout.starts_with(words), "{found} {stdout}{stderr}");
 }
 
-/// Requires a line to fail with this code and to say this.
+/// Requires a line to fail with this code and to print this reason.
 fn fails(mailbox: &Mailbox, code: i32, line: &str, why: &str) {
-    let (found, _, stderr) = told(&mailbox.sandbox.run(line));
+    let (found, _, stderr) = parts_of(&mailbox.sandbox.run(line));
     assert_eq!(found, code, "{line}: {stderr}");
     assert!(stderr.contains(why) && stderr.lines().count() == 1, "{line}: {stderr}");
 }
@@ -37,7 +37,7 @@ fn fails(mailbox: &Mailbox, code: i32, line: &str, why: &str) {
 fn begun() -> Mailbox {
     let mut mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "");
     mailbox.join(&[P1, P2]);
-    let (code, stdout, stderr) = told(&mailbox.run("01T12:00:00Z", "--roll 1 1 2 2"));
+    let (code, stdout, stderr) = parts_of(&mailbox.run("01T12:00:00Z", "--roll 1 1 2 2"));
     assert_eq!((code, stderr.as_str()), (0, ""), "{stdout}");
     mailbox
 }
@@ -97,7 +97,7 @@ fn pm_37_terms_by_which_the_game_would_stall_run_on_or_end_early_are_refused() {
 }
 
 #[test]
-fn pm_25_what_would_tell_secrets_is_refused() {
+fn pm_25_what_would_disclose_secrets_is_refused() {
     let mailbox = Mailbox::new("hosted = []\n");
     fails(&mailbox, 2, &open_line("channel", "dealt-for-two.toml", ""), "its setup is in every bundle");
     fails(&mailbox, 2, &open_line("initiative", "small-board.toml", "--dice seeded"), "invalid value");
@@ -113,7 +113,7 @@ fn pm_25_what_would_tell_secrets_is_refused() {
 }
 
 #[test]
-fn pm_26_a_false_seen_beside_good_papers_is_a_fork() {
+fn pm_26_a_false_seen_among_good_papers_is_a_fork() {
     let mut mailbox = begun();
     let known = mailbox.known();
     let seen = Some(SeenRoot { size: 2, root: TreeHash::new([7; 32]) });
@@ -122,7 +122,7 @@ fn pm_26_a_false_seen_beside_good_papers_is_a_fork() {
     let forked = mailbox.players.write(&known, P1, PaperContent::Order(order), unlike);
     let good = mailbox.players.order(&known, P1, &["confirm"]);
     mailbox.save("mail.txt", &[forked, good]);
-    let (code, stdout, stderr) = told(&mailbox.take("mail.txt"));
+    let (code, stdout, stderr) = parts_of(&mailbox.take("mail.txt"));
     assert_eq!(code, 1, "{stdout}");
     assert!(stderr.starts_with("error: fork: p1 has seen another history; keep that mail"), "{stderr}");
     let outcomes: Vec<_> = stdout.lines().filter(|line| line.starts_with("mail.txt")).collect();
@@ -131,7 +131,7 @@ fn pm_26_a_false_seen_beside_good_papers_is_a_fork() {
 }
 
 #[test]
-fn pm_26_what_is_no_paper_is_said_and_what_is_too_long_is_not_read() {
+fn pm_26_files_without_papers_are_reported_and_files_that_are_too_long_are_not_read() {
     let mut mailbox = begun();
     mailbox.save_orders("good.txt", &[(P1, &["confirm", "stand"])]);
     let good = mailbox.sandbox.read("good.txt");
@@ -140,7 +140,7 @@ fn pm_26_what_is_no_paper_is_said_and_what_is_too_long_is_not_read() {
     mailbox.sandbox.write("altered.txt", good.replace("play: confirm", "play: cancel"));
     mailbox.sandbox.write("more.txt", good.replace("play: confirm", "play: confirm\nplay: cycle"));
     mailbox.sandbox.write("long.txt", " ".repeat((1 << 20) + 1));
-    let (code, stdout, _) = told(&mailbox.take("empty.txt cut.txt altered.txt more.txt"));
+    let (code, stdout, _) = parts_of(&mailbox.take("empty.txt cut.txt altered.txt more.txt"));
     let lines: Vec<_> = stdout.lines().filter(|line| line.contains(".txt:")).collect();
     assert_eq!(code, 1);
     assert_eq!(lines[0], "empty.txt: no paper in it");
@@ -152,12 +152,12 @@ fn pm_26_what_is_no_paper_is_said_and_what_is_too_long_is_not_read() {
     // PM-29: however many a stranger sends, they make one letter.
     let many = (0..200).map(|number| good.replace("play: confirm", &format!("play: dance {number}")));
     mailbox.sandbox.write("many.txt", many.collect::<String>());
-    let (code, stdout, _) = told(&mailbox.take("many.txt"));
+    let (code, stdout, _) = parts_of(&mailbox.take("many.txt"));
     assert_eq!((code, stdout.matches("rejected bad_signature").count()), (1, 200), "{stdout}");
     assert_eq!(stdout.lines().filter(|line| line.starts_with("letter ")).count(), 1, "{stdout}");
     let quoted = good.replace('\n', "\r\n> > ");
     mailbox.sandbox.write("quoted.txt", format!("On Monday you wrote:\r\n> > {quoted}\r\n-- \r\nAnn\r\n"));
-    let (code, stdout, _) = told(&mailbox.take("quoted.txt"));
+    let (code, stdout, _) = parts_of(&mailbox.take("quoted.txt"));
     assert!(code == 0 && stdout.contains("p1 order 1: applied"), "{stdout}");
 }
 
@@ -167,7 +167,7 @@ fn pm_27_a_time_to_come_needs_force() {
     fails(&mailbox, 2, "mail run duel --key host.key --at 9999-01-01T00:00:00Z", "later than this machine's");
     fails(&mailbox, 2, "mail run duel --key host.key --at tomorrow", "expected a time");
     let (code, stdout, _) =
-        told(&mailbox.sandbox.run("mail run duel --key host.key --at 9999-01-01T00:00:00Z --force"));
+        parts_of(&mailbox.sandbox.run("mail run duel --key host.key --at 9999-01-01T00:00:00Z --force"));
     assert!(code == 0 && stdout.contains("missed seat=p1"), "{stdout}");
     // It stays readable, and the clock never goes back.
     begins(&mailbox.run("02T12:00:00Z", ""), 0, "nothing is due");
@@ -178,16 +178,16 @@ fn pm_27_values_of_a_table_are_checked() {
     let mut mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "");
     mailbox.join(&[P1, P2]);
     for (values, why) in [("1 1 2", "expected 4 values in 1..=6"), ("1 1 2 7", "found [1, 1, 2, 7]")] {
-        let (code, _, stderr) = told(&mailbox.run("01T12:00:00Z", &format!("--roll {values}")));
+        let (code, _, stderr) = parts_of(&mailbox.run("01T12:00:00Z", &format!("--roll {values}")));
         assert!(code == 2 && stderr.contains(why), "{stderr}");
     }
-    let (code, _, stderr) = told(&mailbox.run("01T12:00:00Z", "--roll 1 1 2 2 6"));
+    let (code, _, stderr) = parts_of(&mailbox.run("01T12:00:00Z", "--roll 1 1 2 2 6"));
     assert!(code == 0 && stderr.contains("were not needed"), "{stderr}");
     assert!(mailbox.sandbox.ok("log duel").starts_with("1 host roll 1 1 2 2"));
 }
 
 #[test]
-fn pm_29_letters_go_where_they_are_told_to() {
+fn pm_29_letters_go_to_the_given_folder_and_addresses() {
     let mailbox = Mailbox::new(TERMS);
     fs::create_dir(mailbox.sandbox.path("post")).unwrap();
     mailbox.sandbox.write("post/addresses", "p1 = ann@example.org\n");
@@ -208,17 +208,17 @@ fn pm_29_matches_of_one_store_share_no_outbox_and_no_addresses() {
     };
     mailbox.sandbox.ok("new plain --rules cycletap");
     mailbox.sandbox.write(".turnfold/addresses", "p1 = ann@one.example\n");
-    let told = mailbox.sandbox.ok(&open("one"));
-    assert!(told.ends_with("letter 00000001-p1.eml\nletter 00000001-p2.eml\n"), "{told}");
+    let printed = mailbox.sandbox.ok(&open("one"));
+    assert!(printed.ends_with("letter 00000001-p1.eml\nletter 00000001-p2.eml\n"), "{printed}");
     let one = mailbox.sandbox.read(".turnfold/outbox/00000001-p1.eml");
     assert!(one.starts_with("To: ann@one.example\r\nSubject: [one] "), "{one:.100}");
-    let folder_of = |told: &str| {
-        let line = told.lines().find_map(|line| line.strip_prefix("letters and `addresses` are in "));
-        line.unwrap_or_else(|| panic!("{told}")).to_owned()
+    let folder_of = |printed: &str| {
+        let line = printed.lines().find_map(|line| line.strip_prefix("letters and `addresses` are in "));
+        line.unwrap_or_else(|| panic!("{printed}")).to_owned()
     };
-    let told = mailbox.sandbox.ok(&open("two"));
-    let two = folder_of(&told);
-    assert!(told.ends_with(&format!("letter {two}/outbox/00000001-p2.eml\n")), "{told}");
+    let printed = mailbox.sandbox.ok(&open("two"));
+    let two = folder_of(&printed);
+    assert!(printed.ends_with(&format!("letter {two}/outbox/00000001-p2.eml\n")), "{printed}");
     let letter = mailbox.sandbox.read(&format!("{two}/outbox/00000001-p1.eml"));
     assert!(letter.starts_with("Subject: [two] "), "{letter:.100}");
     assert!(two.starts_with(".turnfold/mail/") && !mailbox.sandbox.path(&two).join("addresses").exists());
@@ -226,8 +226,8 @@ fn pm_29_matches_of_one_store_share_no_outbox_and_no_addresses() {
     mailbox.sandbox.ok("rename two three");
     fs::remove_dir_all(mailbox.sandbox.path(&two).join("outbox")).unwrap();
     mailbox.sandbox.write(&format!("{two}/addresses"), "p1 = ben@three.example\n");
-    let told = mailbox.sandbox.ok("mail run three --key host.key");
-    assert!(told.contains(&format!("letter {two}/outbox/00000001-p1.eml")), "{told}");
+    let printed = mailbox.sandbox.ok("mail run three --key host.key");
+    assert!(printed.contains(&format!("letter {two}/outbox/00000001-p1.eml")), "{printed}");
     let letter = mailbox.sandbox.read(&format!("{two}/outbox/00000001-p1.eml"));
     assert!(letter.starts_with("To: ben@three.example\r\nSubject: [three] "), "{letter:.100}");
     mailbox.sandbox.ok("delete --force one");

@@ -80,7 +80,7 @@ fn seal(plays: &[&str]) -> PaperWords {
     PaperWords::Seal { plays: plays.iter().map(|play| play.parse().unwrap()).collect() }
 }
 
-/// Has the host take what a player wrote, and tells what becomes of it.
+/// Has the host take what a player wrote, and returns the outcome.
 pub(super) fn send(post: &Post, written: &WrittenPaper) -> String {
     let mail = format!("Hello,\n> {}\n-- \nyours", written.mail.replace('\n', "\n> "));
     let taken =
@@ -115,7 +115,7 @@ fn begun(terms: &str) -> (Post, Player, Player) {
     let mut players = [Seat::P1, Seat::P2].map(|seat| (seat, Player::of(seat)));
     for (seat, player) in &mut players {
         player.receive(&post, *seat);
-        // The host's key is told with each, so it is told of the one that is sent.
+        // Every join reports the host's key, so the join that is sent reports it too.
         for _ in 0..2 {
             assert!(player.write(&post, PaperWords::Join(*seat)).unwrap().is_first);
         }
@@ -176,7 +176,7 @@ fn pm_28_nothing_is_written_on_a_bundle_that_fails_its_audit() {
     };
     let error = tried(&good.replacen("-- line main", "-- line niam", 1));
     assert!(error.contains("bytes"), "{error}");
-    // A bundle that nobody signed, with a fitting end.
+    // A bundle without a signature, with a fitting end.
     let (records, _) = good.split_once("-- checkpoint").unwrap();
     let error = tried(&ended(&format!("{records}-- end ")));
     assert!(error.contains("signature"), "{error}");
@@ -234,7 +234,7 @@ fn pm_28_an_order_long_after_the_last_has_to_be_meant() {
 }
 
 #[test]
-fn pm_16_sealed_orders_are_kept_beside_the_key_until_all_have_sealed() {
+fn pm_16_sealed_orders_are_kept_next_to_the_key_until_all_have_sealed() {
     let (post, mut p1, mut p2) = begun(&format!("sealed = true\n{CYCLETAP}"));
     refused(p1.write(&post, plays(&["switch"])), "sealed first");
     applied(&post, p1.write(&post, seal(&["tap 0,1", "switch"])));
@@ -268,12 +268,12 @@ fn pm_35_a_sealed_order_that_was_lost_names_the_folder_to_restore() {
 }
 
 #[test]
-fn pm_16_a_seal_is_missed_when_the_deadline_says_so_that_was_agreed() {
+fn pm_16_a_seal_is_missed_at_the_deadline_that_was_agreed() {
     let (mut post, mut p1, mut p2) = begun(&format!("sealed = true\n{CYCLETAP}"));
     applied(&post, p1.write(&post, seal(&["tap 0,1", "switch"])));
     let earlier =
         applied(&post, p1.write(&post, PaperWords::Offer("extend 2026-12-02T12:00:00Z".parse().unwrap())));
-    // An order that changes nothing is left out of what p1 gets, and in nobody's way.
+    // An order that changes nothing is left out of what p1 gets, and blocks nothing.
     assert_eq!(post.order(Seat::P2, &["switch"]), "ignored seal_first");
     p2.receive(&post, Seat::P2);
     let to = earlier.paper.signed.paper().digest().to_string();
@@ -289,7 +289,7 @@ fn pm_16_a_seal_is_missed_when_the_deadline_says_so_that_was_agreed() {
 
 /// Where orders of earlier turns are left out, the desk cannot be folded.
 #[test]
-fn pm_16_nobody_has_missed_a_seal_who_was_given_more_time() {
+fn pm_16_no_seat_has_missed_a_seal_after_it_was_given_more_time() {
     for by_host in [true, false] {
         let (post, mut p1, mut p2) = begun(&format!("sealed = true\nsecret = \"match\"\n{CYCLETAP}"));
         for player in [&mut p1, &mut p2] {

@@ -35,16 +35,16 @@ fn oracle() -> Option<&'static Path> {
     built.as_ref().map(|(_, oracle)| oracle.as_path())
 }
 
-/// What Go says of a file; `None` where it is not there.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+/// What Go reports of a file; `None` where it is not there.
+#[expect(clippy::print_stderr, reason = "a skipped test reports it")]
 pub(super) fn ask(kind: &str, vkey: &str, file: &Path, more: &[&str]) -> Option<Result<(), String>> {
     let Some(oracle) = oracle() else {
         eprintln!("SKIPPED: there is no Go with golang.org/x/mod in {LIBRARIES}");
         return None;
     };
     let output = Command::new(oracle).args([kind, vkey]).arg(file).args(more).output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
-    Some(if output.status.success() && said == "ok\n" { Ok(()) } else { Err(said) })
+    let answer = String::from_utf8(output.stdout).unwrap();
+    Some(if output.status.success() && answer == "ok\n" { Ok(()) } else { Err(answer) })
 }
 
 /// Requires Go to accept a text, and to refuse it with one byte of its middle changed.
@@ -53,8 +53,8 @@ fn accepted(kind: &str, text: &str, more: &[&str]) {
     let file = dir.path().join("file");
     let vkey = signer().verifier().for_origin(ORIGIN).to_string();
     std::fs::write(&file, text).unwrap();
-    let Some(said) = ask(kind, &vkey, &file, more) else { return };
-    assert_eq!(said, Ok(()), "{text}");
+    let Some(answer) = ask(kind, &vkey, &file, more) else { return };
+    assert_eq!(answer, Ok(()), "{text}");
     let mut spoilt = text.as_bytes().to_vec();
     let middle = spoilt.len() / 2;
     spoilt[middle] ^= 1;

@@ -24,7 +24,7 @@ struct Elsewhere {
 }
 
 impl Elsewhere {
-    #[expect(clippy::print_stderr, reason = "a skipped test says so")]
+    #[expect(clippy::print_stderr, reason = "a skipped test reports it")]
     fn new() -> Self {
         let sandbox = Sandbox::new();
         fs::copy(binary(), sandbox.path("turnfold")).unwrap();
@@ -71,18 +71,18 @@ impl Elsewhere {
 }
 
 #[test]
-fn an_audit_says_the_same_to_another_user_in_another_time() {
+fn an_audit_reports_the_same_to_another_user_in_another_time() {
     let here = duel();
     here.ok("sign duel:2 --key ann.key -o kept");
     here.ok("bundle duel --key ann.key -o duel.bundle");
-    // What is missing of a line must be told in the same words too.
+    // What is missing of a line must be reported in the same words too.
     here.ok("new dusk --rules initiative");
     here.ok("sign dusk --key ann.key -o gone");
     let there = Elsewhere::new();
     for name in ["duel.bundle", "policy", "kept", "gone"] {
         there.sandbox.write(name, here.read(name));
     }
-    // The clock is at 1970 there, and what reads it says so.
+    // The clock is at 1970 there, and a command that reads it shows that.
     if there.has_another_time {
         there.ok("--store later new dusk --rules initiative");
         let found: Value = serde_json::from_str(&there.ok("--store later --format json matches")).unwrap();
@@ -94,8 +94,8 @@ fn an_audit_says_the_same_to_another_user_in_another_time() {
     for (line, code) in [(honest, 0), (refused, 1)] {
         for line in [line.to_owned(), format!("--format json {line}")] {
             let (ours, theirs) = (here.run(&line), there.run(&line));
-            let said = String::from_utf8_lossy(&theirs.stderr);
-            assert_eq!((ours.status.code(), theirs.status.code()), (Some(code), Some(code)), "{said}");
+            let stderr = String::from_utf8_lossy(&theirs.stderr);
+            assert_eq!((ours.status.code(), theirs.status.code()), (Some(code), Some(code)), "{stderr}");
             assert_eq!(String::from_utf8(ours.stdout), String::from_utf8(theirs.stdout));
         }
     }

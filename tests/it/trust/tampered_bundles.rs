@@ -1,4 +1,4 @@
-//! Bundles taken apart and put together again with something changed, as whoever wants to deceive would do it.
+//! Bundles taken apart and put together again with something changed, as anyone who wants to deceive would do it.
 
 use std::fmt::Write as _;
 
@@ -112,7 +112,7 @@ impl Edited {
         self
     }
 
-    /// Replaces the checkpoints by those of another key.
+    /// Replaces the checkpoints by checkpoints of another key.
     pub(super) fn signed(mut self, key: &PrivateKey) -> Self {
         let mut notes: Vec<_> =
             (0..self.lines.len()).map(|line| self.checkpoint(line, key).to_string()).collect();

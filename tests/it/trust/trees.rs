@@ -1,4 +1,4 @@
-//! Trees and proofs against `ct-merkle`, which nobody here wrote.
+//! Trees and proofs against `ct-merkle`, which is not from this project.
 
 use ct_merkle::mem_backed_tree::MemoryBackedTree;
 use sha2::Sha256;
@@ -47,7 +47,7 @@ fn spoilt(proof: &[TreeHash], other: TreeHash) -> Vec<Vec<TreeHash>> {
 }
 
 #[test]
-fn tr_2_roots_are_those_of_another_implementation() {
+fn tr_2_roots_match_another_implementation() {
     let mut tree = Tree::default();
     assert_eq!(tree.root().as_bytes()[..], other(0).root().as_bytes()[..], "the empty tree");
     for (size, leaf) in (1..=SIZE_MAX).zip(leaves(SIZE_MAX)) {
@@ -58,7 +58,7 @@ fn tr_2_roots_are_those_of_another_implementation() {
 }
 
 #[test]
-fn tr_13_proofs_of_inclusion_are_those_of_another_implementation_and_no_other_proves() {
+fn tr_13_proofs_of_inclusion_match_another_implementation_and_no_other_proves() {
     let other_hash = root(3);
     for size in 1..=SIZE_MAX {
         let (theirs, root) = (other(size), root(size));
@@ -82,7 +82,7 @@ fn tr_13_proofs_of_inclusion_are_those_of_another_implementation_and_no_other_pr
 }
 
 #[test]
-fn tr_14_proofs_of_consistency_are_those_of_another_implementation_and_no_other_proves() {
+fn tr_14_proofs_of_consistency_match_another_implementation_and_no_other_proves() {
     let other_hash = TreeHash::of_record(b"another");
     let roots: Vec<_> = (0..=SIZE_MAX).map(root).collect();
     for size in 1..=SIZE_MAX {

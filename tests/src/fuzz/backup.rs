@@ -21,7 +21,7 @@ pub fn backup(bytes: &[u8]) {
     }
 }
 
-/// Restores a store, which must be what it says and give the same backup for ever.
+/// Restores a store, which must be sound and give the same backup for ever.
 fn restore(stream: &[u8]) {
     let store = match Store::restore_in_memory(stream) {
         Ok(store) => store,
@@ -60,7 +60,7 @@ fn framed(mut bodies: &[u8]) -> Vec<u8> {
     stream
 }
 
-/// Returns a frame's check, as `FORMAT.md` says.
+/// Returns a frame's check, as `FORMAT.md` specifies.
 fn check_after(before: &[u8; CHECK_BYTES], body: &[u8]) -> [u8; CHECK_BYTES] {
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 backup");
     hasher.update(before).update(&(body.len() as u64).to_le_bytes()).update(body);
@@ -89,7 +89,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         let mut compressed = Vec::new();
         store.backup(&mut compressed, true, &mut |_| {}).unwrap();
         let (plain, _) = backup_of(&store);
-        assert_eq!(framed(&bodies(&plain)), plain, "frames are as `FORMAT.md` says");
+        assert_eq!(framed(&bodies(&plain)), plain, "frames are as `FORMAT.md` specifies");
         let parts = [(FORGED, bodies(&plain)), (DAMAGED, plain), (DAMAGED, compressed)];
         seeds.extend(parts.map(|(kind, bytes)| [&[kind], bytes.as_slice()].concat()));
     }

@@ -12,7 +12,7 @@ pub(super) const COMMAND: u8 = 1;
 pub(super) const SETUP: u8 = 2;
 pub(super) const KINDS: u8 = 3;
 
-/// Decodes the bytes after the first, which says as what.
+/// Decodes the bytes after the first, which selects their kind.
 pub fn encoding(bytes: &[u8]) {
     match choose(bytes, KINDS) {
         Some((rules, STATE, rest)) => state(&*rules, rest),

@@ -27,7 +27,7 @@ static SETUPS: LazyLock<BTreeMap<String, Vec<Setup>>> = LazyLock::new(|| {
     rulesets().iter().map(read).collect()
 });
 
-/// Plays a match of a ruleset as the bytes say.
+/// Plays a match of a ruleset as the bytes choose.
 pub fn play(ruleset: &str, bytes: &[u8]) {
     let rules = &*find(ruleset).unwrap();
     let mut choices = Unstructured::new(bytes);
@@ -131,10 +131,10 @@ impl Table {
     fn fold(&mut self, seat: Seat, command: CommandSource<'_>, laws: &mut PlayedLaws<'_>) {
         let before = self.state.state_bytes();
         let entry = Logged { seq: self.next_seq(), seat, command };
-        let mut told = None;
+        let mut shown = None;
         let folded =
-            self.state.fold(&[entry], &self.played.dice, &mut |step| told = Some(PlayedEntry::of(step)));
-        match (folded, told) {
+            self.state.fold(&[entry], &self.played.dice, &mut |step| shown = Some(PlayedEntry::of(step)));
+        match (folded, shown) {
             (Ok(()), Some(entry)) => {
                 laws.check_entry(&*self.state, &before, &entry);
                 self.played.entries.push(entry);
@@ -146,12 +146,12 @@ impl Table {
                     assert!(matches!(command, CommandSource::Bytes(_)));
                 }
             }
-            (folded, told) => panic!("the fold answers {folded:?} and shows {told:?}"),
+            (folded, shown) => panic!("the fold answers {folded:?} and shows {shown:?}"),
         }
     }
 }
 
-/// Chooses the verb first, lest the many hexes of a board crowd out the rest.
+/// Chooses the verb first, so that the many hexes of a board do not crowd out the rest.
 fn some_command<'a>(choices: &mut Unstructured<'_>, commands: &'a [String]) -> Result<&'a str> {
     let groups = verbs(commands);
     let group = choices.choose(&groups)?;

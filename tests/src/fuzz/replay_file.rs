@@ -9,7 +9,7 @@ fn read_file(bytes: &[u8]) -> Result<Replay, TflError> {
     read("fuzzed.tfl", bytes, &Registry::standard())
 }
 
-/// Returns `true` if the file says what the rules compute.
+/// Returns `true` if the file records what the rules compute.
 fn is_good(replay: &Replay) -> Result<bool, TflError> {
     check_replay(replay).map(|checked| checked.difference.is_none())
 }

@@ -16,7 +16,7 @@ pub(super) fn backend() -> Result<MemoryBackend, StoreError> {
     Ok(backend)
 }
 
-/// Makes a store with one match, `n`, of so many entries.
+/// Makes a store with one match, `n`, of `count` entries.
 pub(super) fn small_backend(count: u8) -> Result<MemoryBackend, StoreError> {
     let backend = MemoryBackend::new();
     let store = Store::with_backend(Box::new(backend.clone()))?;

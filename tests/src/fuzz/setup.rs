@@ -30,7 +30,7 @@ fn check_error(toml: &str, error: &SetupError) {
     }
 }
 
-/// Looks at the match as everyone does, and plays on as whoever may.
+/// Looks at the match as everyone does, and plays on as any seat that has a command.
 fn look_around(rules: &dyn AnyRules, setup: &[u8]) {
     let mut state = rules.start(setup).unwrap();
     for seq in 1..=ENTRIES_MAX {

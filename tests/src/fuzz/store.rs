@@ -21,7 +21,7 @@ const CHECK_BYTES: usize = 8;
 /// What the body of a page begins with.
 const PAGE_VERSION: u8 = 1;
 
-/// Changes records of a sound store as the bytes say, then asks it everything.
+/// Changes records of a sound store as the bytes choose, then asks it everything.
 pub fn store(bytes: &[u8]) {
     let mut choices = Unstructured::new(bytes);
     let backend = SAMPLE.backend.copy();
@@ -156,14 +156,14 @@ fn replace(backend: &MemoryBackend, table: u8, body: Vec<u8>) {
     backend.tamper(&key, Some(value));
 }
 
-/// Puts the check behind a record's body, as `FORMAT.md` says.
+/// Puts the check behind a record's body, as `FORMAT.md` specifies.
 fn sealed(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
     let check = link("turnfold v1 record", &[key, &body, &(key.len() as u64).to_le_bytes()]);
     body.extend_from_slice(&check[..CHECK_BYTES]);
     body
 }
 
-/// Hashes bytes in derive-key mode, as `FORMAT.md` says.
+/// Hashes bytes in derive-key mode, as `FORMAT.md` specifies.
 fn link(context: &str, parts: &[&[u8]]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key(context);
     for part in parts {

@@ -82,7 +82,7 @@ fn tear(store: &Path) {
     fs::write(path, head).unwrap();
 }
 
-/// A rig whose store was not closed in the midst of a commit, and what its files and verbs say.
+/// A rig whose store was not closed in the midst of a commit, and what its files contain and its verbs print.
 struct Opening {
     rig: Rig,
     /// The files that opening makes, by their paths in the store.
@@ -112,7 +112,7 @@ impl Opening {
         found
     }
 
-    /// Runs a line with calls on the store's own files as strace is told; all paths are absolute, as strace wants them.
+    /// Runs a line while strace alters calls on the store's own files; all paths are absolute, as strace needs them.
     fn run(&self, line: &str, call: &str, inject: Option<&str>) -> (Output, String) {
         self.rig.reset();
         let store = fs::canonicalize(self.store()).unwrap();
@@ -278,7 +278,7 @@ fn mounted(rig: &Rig, script: &str) -> Option<Output> {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that does not run says so")]
+#[expect(clippy::print_stderr, reason = "a test that does not run reports it")]
 fn verbs_that_read_do_so_on_read_only_and_on_full_disks_and_play_changes_nothing_there() {
     let opening = Opening::new();
     opening.rig.reset();
@@ -307,9 +307,9 @@ fn verbs_that_read_do_so_on_read_only_and_on_full_disks_and_play_changes_nothing
             eprintln!("SKIPPED: no file system can be mounted here");
             return;
         };
-        let (told, errors) =
+        let (text, errors) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(output.status.success(), "{prepare}: {:?}\n{told}{errors}", output.status);
+        assert!(output.status.success(), "{prepare}: {:?}\n{text}{errors}", output.status);
         let errors: Vec<_> = errors.lines().filter(|line| line.starts_with("error: ")).collect();
         assert_eq!(errors.len(), usize::from(!prepare.contains("size=")), "{errors:?}");
         assert!(opening.files() == before, "{prepare}");

@@ -1,4 +1,4 @@
-//! Access to a match is not lost by a click or a link, and a page without it says why (VW-38).
+//! Access to a match is not lost by a click or a link, and a page without it shows why (VW-38).
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn wait_for(browser: &Browser, who: &str) {
     ));
 }
 
-/// Waits until a page without access says this.
+/// Waits until a page without access shows this.
 fn wait_for_refusal(browser: &Browser, why: &str) {
     browser.wait_until(&format!(
         "return document.querySelector('.noaccess [role=alert]')?.textContent.includes({why:?})"
@@ -58,7 +58,7 @@ pub(super) fn keep_tokens(browser: &Browser) {
     assert_eq!(browser.run(kept), json!([host, guest]));
     press(browser, "Open as host");
     wait_for(browser, "host");
-    // An invitation adds a seat, and says what it is for.
+    // An invitation adds a seat, and states what it is for.
     join(browser, &service, "maya", "p2", service.origin());
     wait_for(browser, "p2");
     assert_eq!(browser.run(kept).as_array().unwrap().len(), 3);
@@ -104,7 +104,7 @@ fn vw_38_the_last_host_of_a_match_is_not_revoked() {
 }
 
 #[test]
-fn vw_38_a_page_without_access_says_why_and_has_a_field_for_a_token() {
+fn vw_38_a_page_without_access_shows_why_and_has_a_field_for_a_token() {
     let Some(browser) = Browser::start_online("pages without access") else { return };
     let sandbox = Sandbox::new();
     let service = Running::start(&sandbox);
@@ -152,18 +152,18 @@ fn vw_38_a_page_without_access_says_why_and_has_a_field_for_a_token() {
 }
 
 #[test]
-fn vw_38_an_invitation_says_what_it_is_for_and_has_no_button_once_it_is_used() {
+fn vw_38_an_invitation_states_what_it_is_for_and_has_no_button_once_it_is_used() {
     let Some(browser) = Browser::start_online("what an invitation is for") else { return };
     let service = Running::alone();
     create(&service, "maya", "channel", SETUP);
     let invitation = service.grant("maya", r#"{"kind":"invitation","seat":"p2"}"#);
     browser.open(invitation["link"].as_str().unwrap());
     browser.wait_until("return !!document.querySelector('main button.primary')");
-    let said = browser.text("main .panel");
+    let text = browser.text("main .panel");
     let at = service.origin().trim_start_matches("http://");
     let expected =
         format!("You are invited to play Round <1>, a match of channel, as p2, by the host at {at}.");
-    assert!(said.contains(&expected), "{said}");
+    assert!(text.contains(&expected), "{text}");
     let spent = service.send("POST", "/v1/join", invitation["token"].as_str().unwrap(), "{}");
     assert_eq!(spent.status, 201, "{}", spent.body);
     browser.open(invitation["link"].as_str().unwrap());

@@ -78,14 +78,14 @@ fn start_driver(chromedriver: &Path) -> Option<(Child, u16)> {
 }
 
 impl Browser {
-    /// Starts a browser; without one, says that what it is for is skipped.
+    /// Starts a browser; without one, reports that what it is for is skipped.
     pub(super) fn start(what: &str) -> Option<Self> {
-        Self::start_beside(what, "<-loopback>")
+        Self::start_reaching(what, "<-loopback>")
     }
 
     /// Starts a browser that reaches services on this machine, and nothing else.
     pub(super) fn start_online(what: &str) -> Option<Self> {
-        Self::start_beside(what, "127.0.0.1")
+        Self::start_reaching(what, "127.0.0.1")
     }
 
     /// Starts a Firefox that reaches services on this machine, and nothing else.
@@ -100,7 +100,7 @@ impl Browser {
     }
 
     /// Starts a browser for which these hosts are reached without the proxy that refuses everything.
-    fn start_beside(what: &str, reached: &str) -> Option<Self> {
+    fn start_reaching(what: &str, reached: &str) -> Option<Self> {
         let (Some(chromium), Some(chromedriver)) = (find_chromium(), find_program(&["chromedriver"])) else {
             skipped(what, "chromium or chromedriver is not installed");
             return None;
@@ -188,7 +188,7 @@ impl Browser {
 
     /// Goes to an address, as if it were typed.
     pub(super) fn open(&self, address: &str) {
-        // What differs in its fragment alone is not loaded anew.
+        // What differs in its fragment alone is not loaded again.
         self.post("url", &json!({ "url": "about:blank" }));
         self.post("url", &json!({ "url": address }));
     }
@@ -208,7 +208,7 @@ impl Browser {
         self.post("execute/async", &json!({ "script": script, "args": [] }))
     }
 
-    /// Presses and releases a key, of which `WebDriver` has a code where it is no character.
+    /// Presses and releases a key, for which `WebDriver` has a code where it is no character.
     pub(super) fn press(&self, key: char) {
         let actions = json!([{ "type": "keyDown", "value": key }, { "type": "keyUp", "value": key }]);
         self.post("actions", &json!({ "actions": [{ "type": "key", "id": "keys", "actions": actions }] }));
@@ -219,7 +219,7 @@ impl Browser {
         for _ in 0..50 {
             let element = self.element(selector);
             match self.try_post(&format!("element/{element}/click"), &json!({})) {
-                // The page put another in its place meanwhile.
+                // The page has replaced it since.
                 Err(error) if error.starts_with("\"stale element reference\"") => {}
                 clicked => return drop(clicked.unwrap_or_else(|error| panic!("{selector}: {error}"))),
             }
@@ -270,7 +270,7 @@ impl Browser {
         BASE64_STANDARD.decode(image.unwrap().as_str().unwrap()).unwrap()
     }
 
-    /// Returns what the console has been told since it was last asked.
+    /// Returns what the console was sent since it was last read.
     pub(super) fn console(&self) -> Vec<String> {
         let log = self.post("se/log", &json!({ "type": "browser" }));
         log.as_array().unwrap().iter().map(|entry| entry["message"].to_string()).collect()

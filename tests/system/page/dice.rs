@@ -31,7 +31,7 @@ fn vw_18_a_due_roll_has_a_button() {
     let read = service.send("GET", "/v1/matches/seeded/branches/main/entries", &host, "").json();
     let command = read["items"][0]["command"].as_str().unwrap();
     assert!(command.starts_with("roll "), "{command}");
-    // Recorded dice lie on a table beside the host, and nobody else rolls them.
+    // Recorded dice lie on a table next to the host, and no one else rolls them.
     let host = open(&browser, &service, "recorded", "recorded");
     browser.click(".giving [type=button]");
     browser.wait_until(

@@ -1,4 +1,4 @@
-//! Whole games, played by people in browsers of their own beside a host (VW-30).
+//! Whole games, played by people in browsers of their own next to a host (VW-30).
 
 use std::collections::BTreeMap;
 use std::{env, fs};
@@ -44,7 +44,7 @@ impl Golden {
 }
 
 /// Gives commands by the field, one after another, each as soon as the one before is answered. Where the game has moved
-/// on meanwhile, it looks and sends again, as the page asks for.
+/// on in the meantime, it looks and sends again, as the page asks for.
 const GIVE_ALL: &str = "
     const done = arguments[arguments.length - 1];
     const [form, field, send, answer] = ['.giving', '#command', '.giving .primary', '.answer'].map((one) => document.querySelector(one));
@@ -56,17 +56,17 @@ const GIVE_ALL: &str = "
     });
     (async () => {
       for (const command of COMMANDS) {
-        let said;
-        while ((said = await give(command)).startsWith('The game has moved on')) await new Promise(requestAnimationFrame);
-        if (said) return `${command}: ${said}`;
+        let answer;
+        while ((answer = await give(command)).startsWith('The game has moved on')) await new Promise(requestAnimationFrame);
+        if (answer) return `${command}: ${answer}`;
       }
       return '';
     })().then(done, (error) => done(String(error)));";
 
 /// Gives all of these commands in a page.
 fn give_all(browser: &Browser, commands: &[&str]) {
-    let said = browser.run_until_done(&GIVE_ALL.replace("COMMANDS", &json!(commands).to_string()));
-    assert_eq!(said, "");
+    let answer = browser.run_until_done(&GIVE_ALL.replace("COMMANDS", &json!(commands).to_string()));
+    assert_eq!(answer, "");
 }
 
 /// The log as a page shows it, a line an entry.
@@ -159,7 +159,7 @@ fn vw_21_a_player_joins_and_plays_by_keyboard_alone() {
     wait_for_entry(&browser, 2);
 }
 
-/// Says how many entries a long match has: `TURNFOLD_LIVE_ENTRIES=10000` is what VW-30 asks for.
+/// Sets how many entries a long match has: `TURNFOLD_LIVE_ENTRIES=10000` is what VW-30 asks for.
 const ENTRIES: &str = "TURNFOLD_LIVE_ENTRIES";
 
 #[test]

@@ -40,7 +40,7 @@ impl Gateway {
     }
 }
 
-/// Passes on what one side says to the other, until one of them ends.
+/// Passes on what one side sends to the other, until one of them ends.
 fn pass_on(mut from: TcpStream, mut to: TcpStream) {
     thread::spawn(move || {
         let _ = io::copy(&mut from, &mut to);

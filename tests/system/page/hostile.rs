@@ -118,7 +118,7 @@ fn vw_24_a_page_runs_and_loads_nothing_that_it_was_not_made_with() {
 }
 
 #[test]
-fn a_damaged_page_says_so() {
+fn a_damaged_page_reports_the_damage() {
     let Some(browser) = Browser::start("damaged pages") else { return };
     let page = page_of("cycletap/deploys.tfl", "host");
     let parts = parts(&page);

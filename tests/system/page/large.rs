@@ -19,7 +19,7 @@ const JUMP: &str = "
       return performance.now() - start;
     });";
 
-/// A page whose frames are those of a golden log over and over.
+/// A page whose frames repeat the frames of a golden log.
 fn repeated(count: usize) -> String {
     let page = page_of("hexcapture/release-at-the-rim.tfl", "host");
     let parts = parts(&page);
@@ -44,7 +44,8 @@ fn processor_ms(browser: &Browser) -> f64 {
     spent["value"].as_f64().unwrap() * 1000.0
 }
 
-/// Tells how long opening and jumping take, by the clock and, whatever else the machine does, of the processor; `TURNFOLD_PAGE` names a page to measure in place of a made one.
+/// Reports how long opening and jumping take: wall-clock time and, independent of other load, processor time.
+/// `TURNFOLD_PAGE` names a page to measure in place of a generated one.
 #[test]
 #[expect(clippy::print_stderr, reason = "the figures are what is measured; `--nocapture` shows them")]
 fn vw_12_ten_thousand_entries_open_and_are_jumped_in() {

@@ -32,7 +32,7 @@ pub(super) fn create_with(service: &Running, name: &str, ruleset: &str, setup: &
     made.json()["token"].as_str().unwrap().to_owned()
 }
 
-/// Has somebody accept an invitation in a browser that finds the service at an origin.
+/// Accepts an invitation in a browser that finds the service at an origin.
 pub(super) fn join(browser: &Browser, service: &Running, name: &str, seat: &str, origin: &str) {
     let grant = service.grant(name, &json!({ "kind": "invitation", "seat": seat }).to_string());
     browser.open(&grant["link"].as_str().unwrap().replace(service.origin(), origin));
@@ -72,7 +72,7 @@ pub(super) fn wait_for_entry(browser: &Browser, number: usize) {
         .wait_until(&format!("return document.querySelector('.status strong')?.textContent === '{number}'"));
 }
 
-/// Returns what the console was told but for requests that failed or were refused, which belong to these tests.
+/// Returns what the console shows, except for requests that failed or were refused, which belong to these tests.
 pub(super) fn complaints(browser: &Browser) -> Vec<String> {
     // Firefox reports a stream that breaks off as a page is left.
     let of_requests = ["Failed to load resource", "net::ERR_", "Error in input stream"];
@@ -104,7 +104,7 @@ fn vw_30_two_people_play_in_two_browsers_through_the_death_of_the_service() {
             wait_for_entry(browser, number);
         }
     }
-    // VW-18: what is refused is said, and the command stays in the field.
+    // VW-18: a refusal is shown, and the command stays in the field.
     give(&second, "take 1 1");
     second.wait_until("return document.querySelector('.answer').textContent.includes('another player')");
     assert_eq!(second.run("return document.querySelector('#command').value"), "take 1 1");
@@ -123,7 +123,7 @@ fn vw_30_two_people_play_in_two_browsers_through_the_death_of_the_service() {
         browser.wait_until(LIVE);
     }
     assert_eq!(entries(&service, "maya", &host).len(), 5, "nothing is lost, nothing is there twice");
-    // VW-19: whoever looks at an earlier entry stays there, and is told that there is news.
+    // VW-19: a viewer who looks at an earlier entry stays there, and is shown that there is news.
     first.click("[aria-label=First]");
     give_first(&second);
     wait_for_entry(&second, 6);

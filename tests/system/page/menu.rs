@@ -11,15 +11,15 @@ const ONE_MORE: &str = "
     window.fetch = async (path, options) => {
       const response = await ask(path, options);
       if (!String(path).endsWith('/legal')) return response;
-      const told = await response.json();
-      const { command, targets } = told.items.find(({ command }) => command.startsWith('tap '));
+      const list = await response.json();
+      const { command, targets } = list.items.find(({ command }) => command.startsWith('tap '));
       window.hex = command.slice(4);
-      told.items.push({ seat: 'p1', command: `look ${window.hex}`, targets });
-      return Response.json(told);
+      list.items.push({ seat: 'p1', command: `look ${window.hex}`, targets });
+      return Response.json(list);
     };";
 
 #[test]
-fn vw_18_several_commands_at_a_hex_are_a_menu_beside_it() {
+fn vw_18_several_commands_at_a_hex_are_a_menu_next_to_it() {
     let Some(browser) = Browser::start_online("the menu at a hex") else { return };
     let service = Running::alone();
     let Golden { ruleset, setup, .. } = Golden::read("cycletap/nobody-is-left.tfl");
@@ -34,11 +34,11 @@ fn vw_18_several_commands_at_a_hex_are_a_menu_beside_it() {
     browser.click(&at);
     browser.wait_until("return !!document.querySelector('.menu:popover-open') && document.activeElement.textContent.startsWith('tap')");
     assert_eq!(browser.text(".menu"), format!("tap {hex}look {hex}"));
-    let is_beside = browser.run(&format!(
+    let is_adjacent = browser.run(&format!(
         "const [menu, hex] = ['.menu', {at:?}].map((one) => document.querySelector(one).getBoundingClientRect());\n\
          return Math.abs(menu.left - hex.left) < 2 && (Math.abs(menu.top - hex.bottom) < 2 || Math.abs(menu.bottom - hex.top) < 2);"
     ));
-    assert_eq!(is_beside, true);
+    assert_eq!(is_adjacent, true);
     // Escape closes it, and the board has the focus again.
     browser.press('\u{e00c}');
     browser.wait_until(&format!(

@@ -36,7 +36,7 @@ fn vw_3_the_types_of_the_script_are_right() {
     check_types(&tsc, &workspace().join("cli/replay/src/page/script/viewer.js"));
 }
 
-/// The scripts of the service lie beside `viewer.js` where they are served, and so they do here.
+/// The scripts of the service lie next to `viewer.js` where they are served, and so they do here.
 #[test]
 fn vw_3_the_types_of_the_scripts_of_the_service_are_right() {
     let Some(tsc) = installed("the types of live.js", ".bin/tsc") else { return };

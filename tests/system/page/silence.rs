@@ -1,4 +1,4 @@
-//! A service that says nothing any more is noticed, and asked again as soon as that may help (VW-42).
+//! A service that goes silent is noticed, and asked again as soon as that may help (VW-42).
 
 use rustix::process::{Pid, Signal, kill_process};
 

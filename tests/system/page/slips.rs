@@ -80,11 +80,11 @@ fn vw_18_a_host_of_seeded_dice_is_offered_roll_and_shown_no_values() {
     for values in ["1 1 1 1", "6 6 6 6"] {
         give(&browser, &format!("host: roll {values}"));
         browser.wait_until("return document.querySelector('.answer').textContent.startsWith('Not done: ')");
-        let said = browser.text(".answer");
-        assert!(said.ends_with("the seeded dice give another roll, and roll by themselves"), "{said}");
+        let text = browser.text(".answer");
+        assert!(text.ends_with("the seeded dice give another roll, and roll by themselves"), "{text}");
         browser.run("document.querySelector('.answer').textContent = ''");
     }
-    // VW-16: what is blocked says so once, above its coordinates.
+    // VW-16: what is blocked is marked once, above its coordinates.
     let blocked = "return [...document.querySelectorAll('.cell.blocked')].map((cell) => [...cell.querySelectorAll('text')].map(({ textContent }) => textContent).filter((text) => text === '##').length)";
     let counts = browser.run(blocked);
     assert!(!counts.as_array().unwrap().is_empty());

@@ -16,7 +16,7 @@ const HOME: char = '\u{e011}';
 const ENTER: char = '\u{e007}';
 const TAB: char = '\u{e004}';
 
-/// Returns the number of the entry that is shown, which slider, log and status tell alike.
+/// Returns the number of the entry that is shown, on which slider, log and status agree.
 fn shown(browser: &Browser) -> String {
     let shown = browser.text(".status strong");
     assert_eq!(browser.run("return document.querySelector('[type=range]').value"), shown, "the slider");
@@ -39,9 +39,9 @@ fn start() -> Option<Browser> {
     Some(browser)
 }
 
-/// The status line says the turn, and at the end the result, as frames do at every entry.
+/// The status line shows the turn, and at the end the result, as frames do at every entry.
 #[test]
-fn vw_15_the_status_line_says_turn_and_result() {
+fn vw_15_the_status_line_shows_turn_and_result() {
     let Some(browser) = Browser::start("turn and result in the status line") else { return };
     browser.show(&page_of("lifecycle/death-of-the-target.tfl", "host"), "");
     assert!(browser.text(".status").contains("p1 won"), "{}", browser.text(".status"));
@@ -115,7 +115,7 @@ fn vw_30_every_button_and_field_works() {
     browser.run("document.querySelector('[type=range]').focus()");
     browser.press(LEFT);
     check(&browser, "slider", "30");
-    // Playing, which begins anew at the end and stops there.
+    // Playing, which begins again at the end and stops there.
     browser.run(
         "const speed = document.querySelector('select'); speed.value = '16'; \
          speed.dispatchEvent(new Event('change'))",
@@ -217,10 +217,10 @@ fn vw_17_what_changed_has_a_corner_and_is_named() {
         "return [...document.querySelectorAll('.cell.changed')].filter((cell) => cell.querySelector('.corner')
            && cell.getAttribute('aria-label').includes(', changed, at ')).map((cell) => cell.dataset.at).sort()",
     );
-    let told = browser.text("#board-changes");
-    let (_, told) = told.split_once("Changed: ").unwrap();
-    let mut told: Vec<_> = told.trim_end_matches('.').split("; ").collect();
-    told.sort_unstable();
-    assert_eq!(changed, json!(told));
-    assert_ne!(told, ["none"]);
+    let named = browser.text("#board-changes");
+    let (_, named) = named.split_once("Changed: ").unwrap();
+    let mut named: Vec<_> = named.trim_end_matches('.').split("; ").collect();
+    named.sort_unstable();
+    assert_eq!(changed, json!(named));
+    assert_ne!(named, ["none"]);
 }

@@ -1,4 +1,4 @@
-//! What a host and a guest do with a match beside playing it (VW-13, VW-15, VW-20, VW-33).
+//! What a host and a guest do with a match besides playing it (VW-13, VW-15, VW-20, VW-33).
 
 use serde_json::json;
 
@@ -33,7 +33,7 @@ fn vw_20_a_host_starts_a_branch_from_an_entry() {
     browser.wait_until("return location.search === '?branch=other'");
     browser.wait_until(LIVE);
     wait_for_entry(&browser, 2);
-    // The host plays for those whose seats nobody has.
+    // The host plays for seats that no one has.
     give_first(&browser);
     wait_for_entry(&browser, 3);
     browser.wait_until("return document.querySelectorAll('.branches a').length === 2");
@@ -43,7 +43,7 @@ fn vw_20_a_host_starts_a_branch_from_an_entry() {
         "return location.search + location.hash === '#2' && document.querySelector('.status').textContent.startsWith('Entry 2 of 3')",
     );
     browser.wait_until(LIVE);
-    // The viewer: a seat's are those of its player.
+    // The viewer: a seat's tools are its player's.
     browser.run("const viewer = document.querySelector('[aria-label=\"Viewer\"]'); viewer.value = 'p2'; viewer.dispatchEvent(new Event('change'))");
     browser.wait_until("return document.querySelector('.commands').hidden");
     assert_eq!(complaints(&browser), Vec::<String>::new());
@@ -116,6 +116,6 @@ fn vw_33_whatever_text_a_match_holds_is_shown_as_text() {
     browser.open(&format!("{}/", service.origin()));
     browser.wait_until("return document.querySelectorAll('.matches a').length === 1");
     assert_eq!(browser.text(".matches a"), HOSTILE.replace('\u{202e}', "\\u{202e}"));
-    // Whoever has a token already and opens an invitation is asked as anybody else is.
+    // Anyone who has a token already and opens an invitation is asked like anyone else.
     join(&browser, &service, "maya", "p2", service.origin());
 }

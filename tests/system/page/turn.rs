@@ -25,7 +25,7 @@ fn open_as_guest(browser: &Browser, service: &Running, name: &str) {
 }
 
 #[test]
-fn vw_39_the_page_says_whose_turn_it_is() {
+fn vw_39_the_page_shows_whose_turn_it_is() {
     let Some(first) = Browser::start_online("whose turn it is") else { return };
     let Some(second) = Browser::start_online("whose turn it is") else { return };
     let service = Running::alone();
@@ -135,7 +135,7 @@ fn vw_40_a_player_who_looks_elsewhere_is_called_as_was_asked_for() {
     assert_eq!(come_round(), json!([]), "the page is in sight");
     hide(&browser, "hidden");
     assert_eq!(come_round(), json!(["Your turn: Round <1>", "tone", "tone"]));
-    // A browser that does not allow them says so, and the box is empty again.
+    // A browser that does not allow them shows a message, and the box is empty again.
     browser.run("Notification.requestPermission = async () => 'denied'");
     browser.click("#call-notification");
     browser.click("#call-notification");

@@ -11,7 +11,7 @@ use serde_json::Value;
 /// Longer than anything asked of the browser takes.
 const TIMEOUT: Duration = Duration::from_mins(3);
 
-/// Sends a request to the driver and returns the value of its answer, which says what is wrong where something is.
+/// Sends a request to the driver and returns the value of its answer, which states the error if there is one.
 pub(super) fn request(port: u16, method: &str, path: &str, body: &Value) -> Result<Value, String> {
     let answer = exchange(port, method, path, &body.to_string()).map_err(|error| error.to_string())?;
     let mut answer: Value = serde_json::from_str(&answer).map_err(|error| format!("{error}: {answer}"))?;

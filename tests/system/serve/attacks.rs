@@ -27,7 +27,7 @@ fn sv_10_a_seat_cannot_try_dice_by_commands_that_are_rejected() {
         let service = Running::start(&sandbox);
         let (host, p1) = due(&service, seed);
         let entries = main_of("due", "entries");
-        let mut told = String::new();
+        let mut answers = String::new();
         for commands in [
             json!({"commands": ["p1: move 0,0", "p1: move 0,0"]}),
             json!({"commands": ["p1: move 0,0"]}),
@@ -43,21 +43,21 @@ fn sv_10_a_seat_cannot_try_dice_by_commands_that_are_rejected() {
                 let answer = call.with("x-request-id", "same").to(&service);
                 assert!([403, 409, 422].contains(&answer.status), "{commands}: {answer:?}");
                 assert!(!answer.body.contains("rolled"), "{commands}: {answer:?}");
-                writeln!(told, "{commands} {} {}", answer.status, answer.body).unwrap();
+                writeln!(answers, "{commands} {} {}", answer.status, answer.body).unwrap();
             }
         }
         // Nothing was rolled, nothing recorded.
         let match_json = Call::get("/v1/matches/due", &host).to(&service).is(200).json();
         assert_eq!(match_json["head"], 0, "{match_json}");
-        told
+        answers
     });
     assert_eq!(tried[0], tried[1], "whatever the seed, the same answers");
     assert!(tried[0].contains("at most 1 command"), "{}", tried[0]);
 }
 
-/// SV-10: the roll that is due is made by whoever asks for it, once, and recorded before it is told.
+/// SV-10: the roll that is due is made by anyone who asks for it, once, and recorded before it is shown.
 #[test]
-fn sv_10_a_due_roll_is_recorded_before_it_is_told() {
+fn sv_10_a_due_roll_is_recorded_before_it_is_shown() {
     let service = Running::alone();
     let (host, p1) = due(&service, "3");
     let entries = main_of("due", "entries");
@@ -69,13 +69,13 @@ fn sv_10_a_due_roll_is_recorded_before_it_is_told() {
     assert!(!made.is_empty() && made[0]["effects"][0]["effect"] == "rolled", "{rolled}");
     let again = Call::post(&entries, &p1, &json!({"commands": []})).to(&service).is(200).json();
     assert_eq!((&again["head"], &again["entries"]), (&rolled["head"], &json!([])));
-    let told = Call::get(&entries, &host).to(&service).is(200).json();
-    assert_eq!(told["items"].as_array().unwrap().len(), made.len());
+    let listed = Call::get(&entries, &host).to(&service).is(200).json();
+    assert_eq!(listed["items"].as_array().unwrap().len(), made.len());
 }
 
-/// SV-11: the host commands for itself, and for seats that nobody has.
+/// SV-11: the host commands for itself, and for seats that no one has.
 #[test]
-fn sv_11_the_host_commands_only_for_seats_that_nobody_has() {
+fn sv_11_the_host_commands_only_for_seats_that_no_one_has() {
     let service = Running::alone();
     let host = create(&service, "ford", "cycletap", &fixture("cycletap", "ford"));
     let entries = main_of("ford", "entries");
@@ -110,7 +110,7 @@ fn sv_12_the_seat_answers_before_the_key_and_the_precondition() {
     // A command of `p1` that names no seat.
     let unnamed = json!({"commands": ["tap 0,0"]});
     Call::post(&format!("{entries}?expect=9"), &host, &unnamed).to(&service).problem(403, "forbidden");
-    // Of a seat that nobody has, the key answers first, then the head, then the rules.
+    // For a seat that no one has, the key answers first, then the head, then the rules.
     post(&json!(["p2: tap 9,9"]), "?expect=9").problem(422, "key_reused");
     let of_p2 = json!({"commands": ["p2: tap 9,9"]});
     Call::post(&format!("{entries}?expect=9"), &host, &of_p2).to(&service).problem(412, "moved");

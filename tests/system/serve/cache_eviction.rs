@@ -46,12 +46,12 @@ fn sv_27_a_match_that_was_evicted_answers_as_before() {
         [host, p1]
     });
     // Each is asked after the others took its place.
-    let told = || MATCHES.iter().zip(&tokens).map(|(name, tokens)| answers(&service, name, tokens));
-    let before: Vec<_> = told().collect();
-    assert_eq!(told().collect::<Vec<_>>(), before);
+    let shown = || MATCHES.iter().zip(&tokens).map(|(name, tokens)| answers(&service, name, tokens));
+    let before: Vec<_> = shown().collect();
+    assert_eq!(shown().collect::<Vec<_>>(), before);
     let statuses: Vec<_> = before[0].iter().map(|(status, ..)| *status).collect();
     assert_eq!(statuses[..7], [200, 200, 200, 200, 200, 400, 400]);
-    // Those who follow are told all the same, and a tag from before holds.
+    // Those who follow get every event all the same, and a tag from before holds.
     let mut streams: Vec<_> = MATCHES
         .iter()
         .zip(&tokens)
@@ -64,7 +64,7 @@ fn sv_27_a_match_that_was_evicted_answers_as_before() {
             let view = Call::get(&format!("/v1/matches/{name}/branches/main/view"), p1).to(&service).is(200);
             let tag = view.header("etag").unwrap().to_owned();
             // The others are looked at, which leaves no room for it.
-            told().for_each(drop);
+            shown().for_each(drop);
             let command = if round % 2 == 0 { "back" } else { "tap 0,0" };
             let played = play(&service, name, p1, command, Some(&tag)).is(201).json();
             let event = stream.next().unwrap();
@@ -75,8 +75,8 @@ fn sv_27_a_match_that_was_evicted_answers_as_before() {
             assert_eq!(event.data["head"], json!(round + 2));
         }
     }
-    // Nothing but what was played is in the log, and a service with room says the same.
-    let last: Vec<Vec<(u16, String, Option<String>)>> = told().collect();
+    // Nothing but what was played is in the log, and a service with room gives the same answers.
+    let last: Vec<Vec<(u16, String, Option<String>)>> = shown().collect();
     let heads = |service: &Running| -> Vec<Value> {
         let head = |(name, [host, _]): (&&str, &[String; 2])| {
             Call::get(&format!("/v1/matches/{name}"), host).to(service).is(200).json()["head"].clone()
@@ -87,7 +87,7 @@ fn sv_27_a_match_that_was_evicted_answers_as_before() {
     drop(streams);
     drop(service);
     let roomy = Running::start(&sandbox);
-    let told: Vec<_> =
+    let after: Vec<_> =
         MATCHES.iter().zip(&tokens).map(|(name, tokens)| answers(&roomy, name, tokens)).collect();
-    assert_eq!(told, last);
+    assert_eq!(after, last);
 }

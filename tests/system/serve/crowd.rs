@@ -1,4 +1,4 @@
-//! A crowd with one token, and those who read other matches meanwhile (SV-31).
+//! A crowd with one token, and those who read other matches in the meantime (SV-31).
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -19,7 +19,7 @@ const CROWD: usize = 80;
 /// How often each reader of another match asks for everything that it asks for.
 const ROUNDS: usize = 5;
 
-/// Makes a match of so many entries, and returns its host's token.
+/// Makes a match of this number of entries, and returns its host's token.
 fn played(service: &Running, name: &str, entries: usize) -> String {
     let host = create(service, name, "hexcapture", &fixture("hexcapture", "small-world"));
     let ticks = json!({"commands": vec!["tick 1"; 1000]});
@@ -29,8 +29,8 @@ fn played(service: &Running, name: &str, entries: usize) -> String {
     host
 }
 
-/// SV-31: 80 connections of one spectator read a long match without end. Whoever plays another match, short or long, gets
-/// all its answers meanwhile; the crowd waits, or is told to. The long form has 100,000 entries.
+/// SV-31: 80 connections of one spectator read a long match without end. Anyone who plays another match, short or long,
+/// gets every answer in the meantime; the crowd waits, or is asked to. The long form has 100,000 entries.
 #[test]
 fn sv_31_one_token_does_not_stop_the_reading_of_others() {
     let sandbox = Sandbox::new();

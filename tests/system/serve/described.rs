@@ -10,11 +10,11 @@ use std::process::{Command, Output};
 use turnfold_tests::sandbox::{Sandbox, workspace};
 use turnfold_tests::service::Running;
 
-/// The validator and the generator of `PyPI`; those of npm stand in `clients/package.json`.
+/// The validator and the generator of `PyPI`; the npm ones stand in `clients/package.json`.
 const VALIDATOR: &str = "openapi-spec-validator==0.9.0";
 const GENERATOR: &str = "openapi-python-client==0.29.1";
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+#[expect(clippy::print_stderr, reason = "a skipped test reports it")]
 pub(super) fn skipped(what: &str, why: &str) {
     eprintln!("SKIPPED: {what}: {why}");
 }

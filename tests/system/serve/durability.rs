@@ -50,8 +50,8 @@ fn client(
         assert!([200, 201].contains(&answer.status), "{answer:?}");
         let is_again = answer.header("idempotency-replayed").is_some();
         assert_eq!(answer.status == 200, is_again, "{answer:?}");
-        let told = answer.json();
-        let head = told["head"].as_u64().unwrap();
+        let body = answer.json();
+        let head = body["head"].as_u64().unwrap();
         if !is_again {
             assert!(head > seen, "the head went back from {seen} to {head}");
             seen = head;
@@ -61,10 +61,10 @@ fn client(
             && let Ok(again) = call.send(origin)
             && again.status != 503
         {
-            assert_eq!((again.status, again.json()), (200, told.clone()), "{key}");
+            assert_eq!((again.status, again.json()), (200, body.clone()), "{key}");
             assert_eq!(again.header("etag"), answer.header("etag"));
         }
-        let records = told["entries"].clone();
+        let records = body["entries"].clone();
         answered.lock().unwrap()[of_match].insert(format!("host/{key}"), (head, records));
     }
 }
@@ -102,9 +102,9 @@ fn sv_37_what_was_answered_with_201_survives_kill_9() {
         let (mut after, mut log) = (json!(0), Vec::new());
         while !after.is_null() {
             let path = main_of(&format!("m{place}"), &format!("entries?limit=1000&after={after}"));
-            let told = Call::get(&path, &hosts[place]).to(&service).is(200).json();
-            log.extend(told["items"].as_array().unwrap().clone());
-            after = told["next"].clone();
+            let page = Call::get(&path, &hosts[place]).to(&service).is(200).json();
+            log.extend(page["items"].as_array().unwrap().clone());
+            after = page["next"].clone();
         }
         let mut keys: Vec<_> = log.iter().map(|record| record["key"].as_str().unwrap()).collect();
         let head = log.len() as u64;
@@ -128,8 +128,8 @@ fn drop_after(origin: &str, bytes: &[u8], pause_us: u64) {
     thread::sleep(Duration::from_micros(pause_us));
 }
 
-/// Requires a branch to take the next command of whoever has seen where it stands, and to record it there. What was sent
-/// before by somebody who has gone may still be recorded meanwhile, so 412 may be answered, but not again and again.
+/// Requires a branch to take the next command of a client that has seen where it stands, and to record it there. What a
+/// client sent before it left may still be recorded in the meantime, so 412 may be answered, but not again and again.
 fn require_accepting(service: &Running, match_name: &str, host: &str) -> u64 {
     let entries = main_of(match_name, "entries");
     let call = Call::post(&entries, host, &json!({"commands": ["tick 1"]}));
@@ -141,8 +141,8 @@ fn require_accepting(service: &Running, match_name: &str, host: &str) -> u64 {
     });
     let next = accepted.expect("the branch accepts nothing any more").json();
     let head = next["head"].as_u64().unwrap();
-    let told = Call::get(&format!("{entries}?limit=1&after={}", head - 1), host).to(service).is(200).json();
-    assert_eq!(told["items"][0]["state_hash"], next["entries"][0]["state_hash"]);
+    let page = Call::get(&format!("{entries}?limit=1&after={}", head - 1), host).to(service).is(200).json();
+    assert_eq!(page["items"][0]["state_hash"], next["entries"][0]["state_hash"]);
     head
 }
 

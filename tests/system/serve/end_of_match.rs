@@ -1,4 +1,4 @@
-//! What a match keeps, what the logs of the service tell, and who may have everything in the end (SV-9, SV-22, SV-30).
+//! What a match keeps, what the logs of the service show, and who may have everything in the end (SV-9, SV-22, SV-30).
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -13,7 +13,7 @@ use super::http::{Call, import};
 use turnfold_tests::sandbox::{Sandbox, store_match, workspace};
 use turnfold_tests::service::Running;
 
-/// SV-9: while a branch is played, only the host may have the replay file; once all are over, whoever looks.
+/// SV-9: while a branch is played, only the host may have the replay file; once all are over, anyone who looks.
 #[test]
 fn sv_9_who_looks_may_know_everything_once_every_branch_is_over() {
     let service = Running::alone();
@@ -47,7 +47,7 @@ fn sv_9_who_looks_may_know_everything_once_every_branch_is_over() {
     }
 }
 
-/// SV-6: whoever runs the service sees the matches whose rules this build does not have among the others.
+/// SV-6: anyone who runs the service sees the matches whose rules this build does not have among the others.
 #[test]
 fn sv_6_a_match_of_another_build_is_listed_among_the_others() {
     let sandbox = Sandbox::new();

@@ -149,9 +149,9 @@ fn fl_19_a_stream_hears_what_another_service_does() {
     assert_eq!(streams.map(|mut stream| stream.next().unwrap().id), [Some(6), Some(6)]);
 }
 
-/// FL-8, FL-18: what a service has in memory of a branch says nothing of the one that is made under its name.
+/// FL-8, FL-18: what a service has in memory of a branch does not apply to a later branch of the same name.
 #[test]
-fn fl_18_a_branch_that_is_made_anew_under_its_name_is_another() {
+fn fl_18_a_branch_that_is_made_again_under_its_name_is_another() {
     let Some(server) = shared() else { return };
     let services = Services::new(server, "anew");
     let ([a, b], host) = services.two();
@@ -196,7 +196,7 @@ fn fl_18_a_branch_that_is_made_anew_under_its_name_is_another() {
     services.verify();
 }
 
-/// SV-25 by two services: an invitation becomes one seat, and a lost answer locks nobody out.
+/// SV-25 by two services: an invitation becomes one seat, and a lost answer locks no one out.
 #[test]
 fn fl_18_an_invitation_that_is_taken_at_two_services_at_once_becomes_one_seat() {
     let Some(server) = shared() else { return };
@@ -301,7 +301,7 @@ fn fl_18_services_and_their_database_are_killed_and_nothing_is_lost() {
     services.verify();
 }
 
-/// SV-28: a service whose database is away is not ready, also when nobody plays, and is again by itself.
+/// SV-28: a service whose database is away is not ready, also when no one plays, and is again by itself.
 #[test]
 fn sv_28_a_service_is_ready_when_its_database_is() {
     // Others use the shared one.
@@ -331,7 +331,7 @@ fn sv_28_a_service_is_ready_when_its_database_is() {
 
 /// The database away for longer than a request waits (FL-20).
 #[test]
-fn fl_20_a_service_whose_database_is_away_says_when_to_come_again() {
+fn fl_20_a_service_whose_database_is_away_answers_when_to_come_again() {
     // Others use the shared one.
     let Some(server) = Server::start("") else { return };
     let services = Services::new(&server, "away");

@@ -67,7 +67,7 @@ fn sv_7_400_for_every_unknown_parameter_of_a_query() {
     let mut count = 0;
     for (path, item) in description["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
-            // A probe may say more than is asked for.
+            // A probe may answer more than is asked for.
             if !path.starts_with("/v1/") {
                 continue;
             }
@@ -160,7 +160,7 @@ fn sv_31_guesses_of_tokens_are_slowed_by_address() {
     let service = Running::alone();
     let [host, p1, _] = ford(&service);
     Call::get("/v1/matches/ford", &p1).to(&service).is(200);
-    // A burst passes. What a client says of its own address counts only behind a proxy.
+    // A burst passes. What a client states as its own address counts only behind a proxy.
     assert!(guesses(&service, &forwarded("10.0.0.1")) >= 100);
     assert!(guesses(&service, &forwarded("10.0.0.2")) < 100);
     for token in [&UNKNOWN.replace("_s_", "_a_"), "nonsense"] {
@@ -218,7 +218,7 @@ fn sv_31_behind_a_proxy_guesses_are_counted_by_the_forwarded_address() {
 
 /// SV-31: with as many files as there may be, the connections that have waited longest make room.
 #[test]
-fn sv_31_a_hundred_slow_headers_keep_nobody_out() {
+fn sv_31_a_hundred_slow_headers_keep_no_one_out() {
     let sandbox = Sandbox::new();
     let mut serve = Command::new("sh");
     let limited = format!("ulimit -n 64; exec '{}' serve --listen 127.0.0.1:0", binary().display());

@@ -55,7 +55,7 @@ fn sv_5_requests_of_another_form_are_refused() {
         let call = Call::new("POST", &entries, &host).body(media_type, "{\"commands\":[]}");
         call.to(&service).problem(415, "media_type");
     }
-    // It says how much it would send, and is told before.
+    // It states how much it would send, and is refused before it does.
     let large = Call::new("POST", &entries, &host).with("content-type", "application/json");
     large.with("content-length", "1048577").to(&service).problem(413, "too_large");
     let many = json!({"commands": vec!["tick 1"; 1001]});

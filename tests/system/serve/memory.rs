@@ -17,14 +17,14 @@ use turnfold_tests::fixture;
 use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
 
-/// A service that tells its metrics.
+/// A service that serves its metrics.
 struct Measured {
     service: Running,
     metrics: String,
 }
 
 impl Measured {
-    /// Starts one that may hold so many MiB.
+    /// Starts one that may hold this number of MiB.
     fn start(sandbox: &Sandbox, cache: &str) -> Self {
         let metrics = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
         let line = ["serve", "--listen", "127.0.0.1:0", "--cache", cache, "--metrics", &metrics];
@@ -33,15 +33,15 @@ impl Measured {
 
     /// Returns what it counts as held, in KiB.
     fn counted_kib(&self) -> u64 {
-        let told = Call::get("/metrics", "").send(&self.metrics).unwrap().is(200).body;
-        let line = told.lines().find_map(|line| line.strip_prefix("turnfold_table_bytes "));
+        let text = Call::get("/metrics", "").send(&self.metrics).unwrap().is(200).body;
+        let line = text.lines().find_map(|line| line.strip_prefix("turnfold_table_bytes "));
         line.unwrap().parse::<u64>().unwrap() / 1024
     }
 }
 
-/// SV-27: what was told to those who follow is counted, and goes with the last of them. The long form has 60 matches.
+/// SV-27: what was sent to those who follow is counted, and goes with the last of them. The long form has 60 matches.
 #[test]
-fn sv_27_what_followers_were_told_is_counted_and_goes_with_the_last_of_them() {
+fn sv_27_what_followers_were_sent_is_counted_and_goes_with_the_last_of_them() {
     let sandbox = Sandbox::new();
     let measured = Measured::start(&sandbox, "16");
     let service = &measured.service;
@@ -58,15 +58,15 @@ fn sv_27_what_followers_were_told_is_counted_and_goes_with_the_last_of_them() {
     let before = resident_kib(service);
     let mut counted_most = 0;
     for (name, host) in names.iter().zip(&hosts) {
-        let told = (101..109).map(|after| {
+        let streams = (101..109).map(|after| {
             let mut events =
                 Events::open(service, &Call::get(&main_of(name, &format!("events?after={after}")), host));
             assert_eq!(events.next().unwrap().id, Some(1100));
             events
         });
-        let told: Vec<_> = told.collect();
+        let streams: Vec<_> = streams.collect();
         counted_most = counted_most.max(measured.counted_kib());
-        drop(told);
+        drop(streams);
     }
     assert!((2_000..40_000).contains(&counted_most), "{counted_most} KiB are counted");
     // A stream that was closed ends once the service hears of that.
@@ -154,7 +154,7 @@ fn sv_27_a_soak_ends_within_a_fifth_of_where_it_began() {
                     while Instant::now() < until {
                         let (name, tokens) = &matches[random.below(matches.len())];
                         visit(service, &mut random, name, tokens);
-                        // A seat has so many requests a second.
+                        // A seat has a limited number of requests a second.
                         thread::sleep(Duration::from_millis(50));
                     }
                 });

@@ -85,35 +85,35 @@ fn pm_31a_a_match_over_http() {
     let host = service.grant("duel", r#"{"kind":"host"}"#)["token"].as_str().unwrap().to_owned();
     let p1 = service.grant("duel", r#"{"kind":"seat","seat":"p1"}"#)["token"].as_str().unwrap().to_owned();
     let mut events = Events::open(&service, &Call::get(&main_of("duel", "events"), &p1));
-    // Whoever has the state in memory is told of what is played by mail.
+    // A service with the state in memory learns of what is played by mail.
     Call::get(&main_of("duel", "view"), &host).to(&service).is(200);
     for turn in 1..=3 {
         let plays = if turn == 1 { "\"tap 0,1\" switch" } else { "switch" };
         let paper = order_from_report(&mailbox, "p1", &reports[0], plays);
-        let told = post(&service, &paper).is(201).json();
-        assert_eq!((&told["seat"], &told["kind"]), (&json!("p1"), &json!("order")), "{told}");
-        assert_eq!((&told["outcome"], &told["is_new"]), (&json!("applied"), &json!(true)), "{told}");
-        assert!(told["checkpoint"].as_str().unwrap().contains("\u{2014} "), "{told}");
-        let bundle = STANDARD.decode(told["bundle"].as_str().unwrap()).unwrap();
+        let reply = post(&service, &paper).is(201).json();
+        assert_eq!((&reply["seat"], &reply["kind"]), (&json!("p1"), &json!("order")), "{reply}");
+        assert_eq!((&reply["outcome"], &reply["is_new"]), (&json!("applied"), &json!(true)), "{reply}");
+        assert!(reply["checkpoint"].as_str().unwrap().contains("\u{2014} "), "{reply}");
+        let bundle = STANDARD.decode(reply["bundle"].as_str().unwrap()).unwrap();
         mailbox.sandbox.write("receipt.bundle", bundle);
         // Others hold old papers, so the same one again brings no bundle.
         let again = post(&service, &paper).is(200).json();
         assert_eq!((&again["outcome"], &again["is_new"]), (&json!("applied"), &json!(false)));
-        assert_eq!((&again["seq"], &again["bundle"]), (&told["seq"], &json!(null)));
+        assert_eq!((&again["seq"], &again["bundle"]), (&reply["seq"], &json!(null)));
         let text = Call::new("POST", PAPERS, "").with("accept", "text/plain").body("text/plain", &paper);
         let text = text.to(&service).is(200).body;
-        assert!(text.starts_with(&format!("p1 order {}: applied, as before\n", told["number"])), "{text}");
+        assert!(text.starts_with(&format!("p1 order {}: applied, as before\n", reply["number"])), "{text}");
         // The seat's bundle is good to go on from.
         let second = order(&mailbox, "p1", "receipt.bundle", plays);
-        let told = post(&service, &second).is(201).json();
-        assert_eq!(told["outcome"], json!("applied"), "{told}");
+        let reply = post(&service, &second).is(201).json();
+        assert_eq!(reply["outcome"], json!("applied"), "{reply}");
         let paper = order_from_report(&mailbox, "p2", &reports[1], "switch");
         assert_eq!(post(&service, &paper).is(201).json()["outcome"], json!("applied"));
         reports = [("p1", &reports[0]), ("p2", &reports[1])].map(|(seat, last)| wait(&mailbox, seat, last));
         let head = Call::get("/v1/matches/duel", &host).to(&service).is(200).json()["head"].as_u64().unwrap();
-        let mut told_up_to = 0;
-        while told_up_to < head {
-            told_up_to = events.next().unwrap().id.unwrap();
+        let mut seen_up_to = 0;
+        while seen_up_to < head {
+            seen_up_to = events.next().unwrap().id.unwrap();
         }
         let listed = Call::get(&main_of("duel", "entries"), &host).to(&service).is(200).json();
         assert_eq!(listed["items"].as_array().unwrap().len() as u64, head);
@@ -132,8 +132,8 @@ fn pm_31a_a_match_over_http() {
 fn pm_31a_a_service_keeps_the_letters_of_matches_apart() {
     let mailbox = joined();
     let open = open_line("cycletap", "ford.toml", "--format json").replace("open duel", "open other");
-    let told: serde_json::Value = serde_json::from_str(&mailbox.sandbox.ok(&open)).unwrap();
-    let letters = told["letters"].as_array().unwrap();
+    let opened: serde_json::Value = serde_json::from_str(&mailbox.sandbox.ok(&open)).unwrap();
+    let letters = opened["letters"].as_array().unwrap();
     let paths = letters.iter().map(|letter| mailbox.sandbox.path(letter.as_str().unwrap()));
     let paths: Vec<_> = paths.collect();
     assert_eq!(paths.len(), 2);

@@ -224,9 +224,9 @@ fn sv_7_conflicts_have_their_codes() {
     }
 }
 
-/// SV-7, VW-38: what a page needs to say why there is no access, and that the last host stays.
+/// SV-7, VW-38: what a page needs to show why there is no access, and that the last host stays.
 #[test]
-fn sv_25_the_last_host_stays_and_a_token_that_ended_says_how() {
+fn sv_25_the_last_host_stays_and_a_token_that_ended_shows_how() {
     let service = Running::alone();
     let [host, ..] = ford(&service);
     let grants = || Call::get("/v1/matches/ford/grants", &host).to(&service).is(200).json();
@@ -250,7 +250,7 @@ fn sv_25_the_last_host_stays_and_a_token_that_ended_says_how() {
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     assert_eq!(ended(brief["token"].as_str().unwrap()), "expired");
     assert_eq!(ended(&format!("tf_s_{}", "A".repeat(43))), Value::Null);
-    // An invitation says what it is for, and is not spent by that.
+    // An invitation states what it is for, and is not spent by that.
     let invitation = service.grant("ford", r#"{"kind":"invitation","seat":"p2"}"#);
     let token = invitation["token"].as_str().unwrap();
     for _ in 0..2 {
@@ -268,7 +268,7 @@ fn sv_25_the_last_host_stays_and_a_token_that_ended_says_how() {
 
 /// SV-31: a seat that asks more than 50 times a second, after a burst of four times as many.
 #[test]
-fn sv_31_a_seat_that_asks_too_often_is_told_to_slow_down() {
+fn sv_31_a_seat_that_asks_too_often_has_to_slow_down() {
     let service = Running::alone();
     let [host, p1, _] = ford(&service);
     let ask = |token: &str| Call::get("/v1/matches/ford", token).to(&service);

@@ -13,7 +13,7 @@ use turnfold_tests::fixture;
 use turnfold_tests::sandbox::{Sandbox, binary, workspace};
 use turnfold_tests::service::Running;
 
-/// SV-1: whoever can be reached by others needs a proxy, an origin and a token that stays.
+/// SV-1: a service that others can reach needs a proxy, an origin and a token that stays.
 #[test]
 fn sv_1_an_address_that_others_reach_needs_a_proxy_before_it() {
     let sandbox = Sandbox::new();
@@ -76,7 +76,7 @@ fn sv_28_a_signal_ends_it_with_exit_code_0() {
         let mut service = Running::start(&sandbox);
         assert_eq!(Call::get("/healthz", "").to(&service).is(200).body, "ok\n");
         assert_eq!(Call::get("/readyz", "").to(&service).is(200).body, "ready\n");
-        assert_eq!(sandbox.run("matches").status.code(), Some(0), "ST-5: the store is read beside it");
+        assert_eq!(sandbox.run("matches").status.code(), Some(0), "ST-5: the store is read next to it");
         let locked = sandbox.run("new another --rules initiative");
         assert_eq!(locked.status.code(), Some(3), "ST-6: the store is its own");
         if signal == rustix::process::Signal::TERM {
@@ -94,7 +94,7 @@ fn sv_28_a_signal_ends_it_with_exit_code_0() {
 
 /// SV-29: on an address of their own, without names.
 #[test]
-fn sv_29_metrics_name_routes_and_nobody() {
+fn sv_29_metrics_name_routes_and_no_one() {
     let sandbox = Sandbox::new();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let service =
@@ -107,9 +107,9 @@ fn sv_29_metrics_name_routes_and_nobody() {
     let stream = Call::get(&main_of("veryown", "events"), &host);
     let _open = super::http::Events::open(&service, &stream);
     Call::get("/v1/secretpath", &host).to(&service).is(404);
-    let told = Call::get("/metrics", "").send(&free).unwrap().is(200);
-    assert!(told.header("content-type").unwrap().starts_with("application/openmetrics-text"));
-    let text = told.body;
+    let answer = Call::get("/metrics", "").send(&free).unwrap().is(200);
+    assert!(answer.header("content-type").unwrap().starts_with("application/openmetrics-text"));
+    let text = answer.body;
     for line in [
         "turnfold_http_requests_total{route=\"/v1/matches/{match}/branches/{branch}/entries\",status=\"201\"} 1",
         "turnfold_http_requests_total{route=\"/v1/matches/{match}/branches/{branch}/entries\",status=\"422\"} 1",
@@ -127,7 +127,7 @@ fn sv_29_metrics_name_routes_and_nobody() {
     for word in ["veryown", "main", "secretpath", "p1", &host] {
         assert!(!text.contains(word), "{word}");
     }
-    // It has no place beside what tokens guard.
+    // It is not served next to what tokens guard.
     Call::get("/metrics", &host).to(&service).is(404);
 }
 
@@ -158,7 +158,7 @@ fn sv_8_a_backup_of_a_store_that_is_served_is_restored_and_verified() {
     let head = sandbox.ok("--store restored --format json log a").lines().count();
     assert!(head.is_multiple_of(20), "half a request is in the backup: {head}");
     assert!(sandbox.ok("--store restored export golden").contains("ruleset = \"cycletap\""));
-    // Nobody's grants are in it (SV-23).
+    // No one's grants are in it (SV-23).
     let restored =
         Running::start_by(sandbox.command(["--store", "restored", "serve", "--listen", "127.0.0.1:0"]));
     Call::get("/v1/matches/a", host).to(&restored).problem(401, "no_token");
@@ -181,7 +181,7 @@ fn sv_1_a_store_is_served_once() {
     assert_eq!(output.status.code(), Some(3), "{output:?}");
 }
 
-/// SV-28: on a full disk a store stops accepting writes, so space alone does not help; the service says what does.
+/// SV-28: on a full disk a store stops accepting writes, so space alone does not help; the service reports what does.
 #[test]
 fn sv_28_after_a_full_disk_the_service_is_to_be_restarted() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! The terminal as client of a service behind a proxy: one that ends TLS (SV-2, SV-40), or says 503 for it (SV-7).
+//! The terminal as client of a service behind a proxy: one that ends TLS (SV-2, SV-40), or answers 503 for it (SV-7).
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -25,7 +25,7 @@ fn read(name: &str) -> Vec<u8> {
     fs::read(file(name)).unwrap()
 }
 
-/// Reads a request or an answer, whose head says how long its body is; `None` when there are no more.
+/// Reads a request or an answer, whose head states how long its body is; `None` when there are no more.
 fn read_message(from: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let (mut message, mut length) = (Vec::new(), 0);
     loop {
@@ -78,7 +78,7 @@ fn proxy(service: &Running) -> u16 {
     thread::spawn(move || {
         for client in listener.incoming() {
             let (config, address) = (Arc::clone(&config), address.clone());
-            // Whoever trusts nobody here breaks off.
+            // A client that trusts no authority here breaks off.
             thread::spawn(move || {
                 let tls = StreamOwned::new(ServerConnection::new(config).unwrap(), client.unwrap());
                 answer(tls, |request| pass_on(&request, &address))
@@ -107,7 +107,7 @@ fn run(sandbox: &Sandbox, authorities: &str, line: &str) -> Output {
     command.env("SSL_CERT_FILE", authorities).output().unwrap()
 }
 
-fn said(output: &Output) -> (Option<i32>, &str, &str) {
+fn result(output: &Output) -> (Option<i32>, &str, &str) {
     let text = |bytes| std::str::from_utf8(bytes).unwrap();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
@@ -120,16 +120,16 @@ fn sv_40_a_service_behind_tls_is_played_on_as_one_without() {
     let joined = run(&sandbox, &authority, &format!("join {link} -o p1.token"));
     let expected =
         format!("you are p1 of ford; `turnfold --store {there} --token p1.token show ford` shows it\n");
-    assert_eq!(said(&joined), (Some(0), expected.as_str(), ""));
+    assert_eq!(result(&joined), (Some(0), expected.as_str(), ""));
     let ask = |origin: &str, line: &str| {
         run(&sandbox, &authority, &format!("--store {origin} --token p1.token {line}"))
     };
     let played = ask(&there, "play ford \"tap 0,1\"");
-    assert_eq!(played.status.code(), Some(0), "{:?}", said(&played));
+    assert_eq!(played.status.code(), Some(0), "{:?}", result(&played));
     for line in ["show ford", "log ford", "--format json legal ford", "show nowhere", "play ford jump"] {
-        assert_eq!(said(&ask(&there, line)), said(&ask(service.origin(), line)), "{line}");
+        assert_eq!(result(&ask(&there, line)), result(&ask(service.origin(), line)), "{line}");
     }
-    assert_eq!(said(&ask(&there, "log ford")).1, said(&played).1);
+    assert_eq!(result(&ask(&there, "log ford")).1, result(&played).1);
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn sv_40_nothing_is_sent_to_whom_no_authority_vouches_for() {
         (&missing, format!("join {link} -o none.token"), 2, "`SSL_CERT_FILE`: cannot read"),
     ] {
         let output = run(&sandbox, authorities, &line);
-        let (found, _, stderr) = said(&output);
+        let (found, _, stderr) = result(&output);
         assert_eq!(found, Some(code), "{line}: {stderr}");
         assert!(stderr.contains(expected), "{line}: {stderr}");
     }
@@ -158,7 +158,7 @@ fn sv_40_nothing_is_sent_to_whom_no_authority_vouches_for() {
     assert_eq!(log.json()["items"].as_array().unwrap().len(), 0, "nothing was played");
 }
 
-/// Says a few times that the service cannot answer now, then passes requests on. Returns where it is, and the requests.
+/// Answers 503 a few times, then passes requests on. Returns where it is, and the requests.
 fn busy(service: &Running, refused: usize) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
@@ -188,7 +188,7 @@ fn busy(service: &Running, refused: usize) -> (String, Arc<Mutex<Vec<String>>>) 
     (origin, requests)
 }
 
-/// SV-7, SV-40: a command is sent again with its key when the service says that it cannot now; what only reads is not.
+/// SV-7, SV-40: a command is sent again with its key when the service answers 503; what only reads is not.
 #[test]
 fn sv_40_a_command_is_sent_again_after_503_and_recorded_once() {
     let sandbox = Sandbox::new();
@@ -210,6 +210,6 @@ fn sv_40_a_command_is_sent_again_after_503_and_recorded_once() {
     assert_eq!(keys[3..], [None], "one request more, which reads");
     let (there, requests) = busy(&service, 1);
     let shown = sandbox.run(&format!("--store {there} --token p1.token show ford"));
-    assert_eq!(said(&shown), (Some(3), "", "error: too many\n"));
+    assert_eq!(result(&shown), (Some(3), "", "error: too many\n"));
     assert_eq!(requests.lock().unwrap().len(), 1);
 }

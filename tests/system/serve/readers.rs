@@ -68,7 +68,7 @@ fn without_time(record: &Value) -> Value {
     record
 }
 
-/// Plays the entries of `main` again on another branch, each by whoever may.
+/// Plays the entries of `main` again on another branch, each by a seat that may.
 fn play_again(service: &Running, name: &str, host: &str, records: &[Value]) {
     let seats = ["p1", "p2"].map(|seat| (seat, grant(service, name, &json!({"kind": "seat", "seat": seat}))));
     for record in records {
@@ -89,7 +89,7 @@ fn check_readers(service: &Running, golden: &str, readers: usize) {
         let shown = Call::get(&path, &host).to(service).is(200).json();
         shown["items"].as_array().unwrap().iter().map(without_time).collect::<Vec<_>>()
     };
-    // A token has only so many streams and requests, however many readers there are.
+    // A token has only a limited number of streams and requests, however many readers there are.
     let spectators: Vec<_> = (0..readers.div_ceil(SPECTATORS_OF_TOKEN))
         .map(|_| grant(service, &name, &json!({"kind": "spectator"})))
         .collect();
@@ -189,7 +189,7 @@ fn played_before_one_who_never_reads(is_watched: bool) -> u64 {
 /// SV-38, SV-17: nothing is queued for it, and no one waits for it.
 #[test]
 #[cfg(target_os = "linux")]
-fn sv_38_one_who_never_reads_costs_no_memory_and_stalls_nobody() {
+fn sv_38_one_who_never_reads_costs_no_memory_and_stalls_no_one() {
     let (alone, watched) = thread::scope(|scope| {
         let alone = scope.spawn(|| played_before_one_who_never_reads(false));
         (alone.join().unwrap(), played_before_one_who_never_reads(true))

@@ -1,4 +1,4 @@
-//! What answers have beside their documents: ids, tags, lists, other origins (SV-6, SV-13, SV-32).
+//! What answers have besides their documents: ids, tags, lists, other origins (SV-6, SV-13, SV-32).
 
 use serde_json::{Value, json};
 
@@ -156,9 +156,9 @@ fn sv_32_pages_of_named_origins_may_use_it() {
     }
 }
 
-/// SV-25: a link gives the token behind `#`, which reaches no server; the token is told once.
+/// SV-25: a link gives the token behind `#`, which reaches no server; the token is shown once.
 #[test]
-fn sv_25_grants_tell_their_token_once() {
+fn sv_25_grants_show_their_token_once() {
     let service = Running::alone();
     let host = world(&service, "a");
     let path = "/v1/matches/a/grants";
@@ -194,7 +194,7 @@ fn sv_25_grants_tell_their_token_once() {
     ] {
         Call::post(path, &host, &grant).to(&service).problem(400, "bad_request");
     }
-    // SV-31: so many live grants for a seat.
+    // SV-31: the most live grants for a seat.
     for _ in 2..8 {
         grant(&service, "a", &json!({"kind": "seat", "seat": "p1"}));
     }

@@ -16,8 +16,8 @@ fn world(service: &Running) -> String {
 
 fn tick(service: &Running, token: &str, branch: &str) -> u64 {
     let path = format!("/v1/matches/a/branches/{branch}/entries");
-    let told = Call::post(&path, token, &json!({"commands": ["host: tick 1"]})).to(service).is(201).json();
-    told["head"].as_u64().unwrap()
+    let body = Call::post(&path, token, &json!({"commands": ["host: tick 1"]})).to(service).is(201).json();
+    body["head"].as_u64().unwrap()
 }
 
 fn follow(service: &Running, token: &str, rest: &str) -> Events {
@@ -26,20 +26,20 @@ fn follow(service: &Running, token: &str, rest: &str) -> Events {
 
 /// SV-18: its id is the head, its tag that of the view at that head.
 #[test]
-fn sv_18_an_event_tells_head_tag_and_entries() {
+fn sv_18_an_event_states_head_tag_and_entries() {
     let service = Running::alone();
     let host = world(&service);
     let mut events = follow(&service, &host, "");
     assert_eq!(tick(&service, &host, "main"), 1);
     let event = events.next().unwrap();
     let view = Call::get(&main_of("a", "view"), &host).to(&service).is(200);
-    let told = Call::get(&main_of("a", "entries"), &host).to(&service).is(200).json();
+    let list = Call::get(&main_of("a", "entries"), &host).to(&service).is(200).json();
     assert_eq!((event.kind.as_str(), event.id), ("entries", Some(1)));
     assert_eq!(event.data["tag"].as_str(), view.header("etag"));
-    assert_eq!((&event.data["head"], &event.data["entries"]), (&json!(1), &told["items"]));
+    assert_eq!((&event.data["head"], &event.data["entries"]), (&json!(1), &list["items"]));
 }
 
-/// SV-19: after a head, by header or by query; a head beyond the last is refused; more than 1,000 records are not told.
+/// SV-19: after a head, by header or by query; a head beyond the last is refused; more than 1,000 records are not sent.
 #[test]
 fn sv_19_a_stream_goes_on_after_the_last_event() {
     let service = Running::alone();
@@ -77,7 +77,7 @@ fn sv_20_streams_end_with_their_grants() {
     let expiring = grant(&service, "a", &json!({"kind": "spectator", "expires": "1s"}));
     let mut other = follow(&service, &host, "");
     let mut expired = follow(&service, &expiring, "");
-    // It expires with nothing told.
+    // It expires with nothing sent.
     assert_eq!(expired.next(), None);
     Call::get("/v1/matches/a", &expiring).to(&service).problem(401, "no_token");
     let token = revoked["token"].as_str().unwrap();
@@ -104,7 +104,7 @@ fn sv_20_streams_end_with_their_grants() {
 
 /// SV-20: `gone` when the branch is deleted, `bye` when the service ends, with exit code 0 (SV-28).
 #[test]
-fn sv_20_streams_say_gone_and_bye() {
+fn sv_20_streams_send_gone_and_bye() {
     let sandbox = Sandbox::new();
     let mut service = Running::start(&sandbox);
     let host = world(&service);
@@ -117,8 +117,8 @@ fn sv_20_streams_say_gone_and_bye() {
     let kinds = |events: &mut Events| -> Vec<String> {
         std::iter::from_fn(|| events.next()).map(|event| event.kind).collect()
     };
-    let told = kinds(&mut gone);
-    assert_eq!(told.last().map(String::as_str), Some("gone"), "{told:?}");
+    let sent = kinds(&mut gone);
+    assert_eq!(sent.last().map(String::as_str), Some("gone"), "{sent:?}");
     // Another of its name is another branch.
     Call::post(branches, &host, &json!({"name": "side", "from": "main"})).to(&service).is(201);
     assert_eq!(tick(&service, &host, "side"), 1);
@@ -156,19 +156,19 @@ fn sv_24_a_delayed_spectator_is_shown_what_is_old_enough() {
         "/branches/main/events?after=1",
         "/branches/main/replay.tfl",
     ];
-    let told = || {
+    let shown = || {
         rests.map(|rest| {
             let answer = get(rest);
             (answer.status, answer.body)
         })
     };
-    let before = told();
+    let before = shown();
     for _ in 0..3 {
         tick(&service, &host, "main");
     }
     let branch = json!({"name": "side", "from": "main:2"});
     Call::post("/v1/matches/a/branches", &host, &branch).to(&service).is(201);
-    assert_eq!(told(), before);
+    assert_eq!(shown(), before);
     get("/branches/side/view").problem(404, "not_found");
     get("/branches/main/view?at=1").problem(400, "bad_request");
     // Short enough a delay passes.
@@ -182,9 +182,9 @@ fn sv_24_a_delayed_spectator_is_shown_what_is_old_enough() {
     Call::get("/v1/matches/a/branches/side/view", &soon).to(&service).is(200);
 }
 
-/// SV-31: so many streams of one token, and the places are free again when they end.
+/// SV-31: a token has at most eight streams, and the places are free again when they end.
 #[test]
-fn sv_31_a_token_has_so_many_streams() {
+fn sv_31_a_token_has_at_most_eight_streams() {
     let service = Running::alone();
     world(&service);
     let seat = grant(&service, "a", &json!({"kind": "spectator"}));

@@ -22,7 +22,7 @@ pub(super) struct Field {
 /// What a verb prints.
 #[derive(Debug)]
 pub(super) struct Verb {
-    /// The sentence that says how many documents there are.
+    /// The sentence that states how many documents there are.
     pub(super) prints: String,
     /// Each document has the fields of one of these.
     pub(super) tables: Vec<Table>,

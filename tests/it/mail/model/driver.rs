@@ -284,7 +284,7 @@ impl Correspondence<'_> {
         }
     }
 
-    /// Hands in a paper that was written, and requires what the model says.
+    /// Hands in a paper that was written, and requires the outcome that the model gives.
     fn hand_in(&mut self, index: usize) {
         let (mut paper, signed) = self.written[index].clone();
         // A stand that is at the same entry as an earlier one has its link too.

@@ -6,7 +6,7 @@ use super::relay::{Move, Relay};
 
 /// The terms of play, times in hours.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "they are those of the page")]
+#[expect(clippy::struct_excessive_bools, reason = "the page has each of them")]
 pub(crate) struct Terms {
     pub(crate) hours: u64,
     pub(crate) together: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Terms {
     pub(crate) plain: Vec<usize>,
 }
 
-/// Papers are told apart by numbers of the test, which stand for their digests.
+/// Papers are distinguished by numbers of the test, which stand for their digests.
 pub(crate) type Id = u32;
 
 #[derive(Clone, Debug)]

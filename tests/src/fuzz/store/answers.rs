@@ -9,9 +9,9 @@ use crate::fuzz::check_message;
 use crate::fuzz::sample::{entries, line, name};
 
 /// What a store answers, or why it does not open.
-pub(super) struct Answers(Result<Told, StoreError>);
+pub(super) struct Answers(Result<Answered, StoreError>);
 
-struct Told {
+struct Answered {
     matches: Result<Vec<MatchInfo>, StoreError>,
     branches: Result<Vec<BranchInfo>, StoreError>,
     logs: Vec<Result<Log, StoreError>>,
@@ -24,23 +24,23 @@ struct Told {
 impl Answers {
     /// Asks everything of what a backend holds.
     pub(super) fn of(backend: &MemoryBackend) -> Self {
-        Self(Store::with_backend(Box::new(backend.copy())).map(|store| Told::by(&store)))
+        Self(Store::with_backend(Box::new(backend.copy())).map(|store| Answered::by(&store)))
     }
 
     /// Returns `true` if all is well.
     pub(super) fn are_good(&self) -> bool {
-        self.0.as_ref().is_ok_and(|told| {
+        self.0.as_ref().is_ok_and(|answered| {
             let sound = |verified: &Result<Verification, _>| {
                 verified.as_ref().is_ok_and(|verification| verification.findings.is_empty())
             };
-            told.errors().is_empty() && told.verifications.iter().all(sound)
+            answered.errors().is_empty() && answered.verifications.iter().all(sound)
         })
     }
 
-    /// Requires every error to be told in one line, and no call to have ended in a panic.
+    /// Requires every error to be reported in one line, and no call to have ended in a panic.
     pub(super) fn check_errors(&self) {
         let errors = match &self.0 {
-            Ok(told) => told.errors(),
+            Ok(answered) => answered.errors(),
             Err(error) => vec![error],
         };
         for error in errors {
@@ -51,34 +51,34 @@ impl Answers {
 
     /// Requires whatever is not named as damaged to be as in the sound store.
     pub(super) fn check_truth(&self, sound: &Self) {
-        let (told, sound) = match (&self.0, &sound.0) {
-            (Ok(told), Ok(sound)) => (told, sound),
+        let (answered, sound) = match (&self.0, &sound.0) {
+            (Ok(answered), Ok(sound)) => (answered, sound),
             (Err(error), _) => return check_is_damage(error),
             (_, Err(error)) => panic!("the sound store does not open: {error}"),
         };
-        told.errors().into_iter().for_each(check_is_damage);
-        same(&told.matches, &sound.matches);
-        same(&told.branches, &sound.branches);
-        same(&told.later, &sound.later);
-        told.logs.iter().zip(&sound.logs).for_each(|(told, sound)| same(told, sound));
-        for (told, sound) in told.verifications.iter().zip(&sound.verifications) {
-            if told.as_ref().is_ok_and(|verification| verification.findings.is_empty()) {
-                same(told, sound);
+        answered.errors().into_iter().for_each(check_is_damage);
+        same(&answered.matches, &sound.matches);
+        same(&answered.branches, &sound.branches);
+        same(&answered.later, &sound.later);
+        answered.logs.iter().zip(&sound.logs).for_each(|(answer, sound)| same(answer, sound));
+        for (answer, sound) in answered.verifications.iter().zip(&sound.verifications) {
+            if answer.as_ref().is_ok_and(|verification| verification.findings.is_empty()) {
+                same(answer, sound);
             }
         }
     }
 
-    /// Requires the entries that are told to be numbered without a gap up to their head.
+    /// Requires the entries of each log to be numbered without a gap up to its head.
     pub(super) fn check_numbers(&self) {
-        let Ok(told) = &self.0 else { return };
-        for log in told.logs.iter().flatten() {
+        let Ok(answered) = &self.0 else { return };
+        for log in answered.logs.iter().flatten() {
             let numbers = log.entries.iter().map(|entry| entry.seq);
             assert!(numbers.eq(1..=log.head), "the entries are not those up to the head {}", log.head);
         }
     }
 }
 
-impl Told {
+impl Answered {
     fn by(store: &Store) -> Self {
         let [m, n, main] = [name("m"), name("n"), name("main")];
         let main: BranchName = main.as_str().parse().unwrap();
@@ -115,11 +115,11 @@ impl Told {
 
 fn check_is_damage(error: &StoreError) {
     let is_damage = matches!(error, StoreError::Corrupt { .. });
-    assert!(is_damage && error.kind() == ErrorKind::Trouble, "damage is told as: {error}");
+    assert!(is_damage && error.kind() == ErrorKind::Trouble, "damage is reported as: {error}");
 }
 
-fn same<T: PartialEq + std::fmt::Debug>(told: &Result<T, StoreError>, sound: &Result<T, StoreError>) {
-    if let Ok(told) = told {
-        assert_eq!(Some(told), sound.as_ref().ok(), "damage is served as if it were the truth");
+fn same<T: PartialEq + std::fmt::Debug>(answer: &Result<T, StoreError>, sound: &Result<T, StoreError>) {
+    if let Ok(answer) = answer {
+        assert_eq!(Some(answer), sound.as_ref().ok(), "damage is served as if it were the truth");
     }
 }
