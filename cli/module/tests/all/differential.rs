@@ -242,8 +242,13 @@ fn compare(native: &dyn AnyRules, module: &dyn AnyRules) {
     let look_every = if commands > COMMANDS { 101 } else { 9 };
     let (mut played, mut seeds) = (0, 1..);
     while played < commands {
-        for setup in &setups {
-            played += compare_match(native, module, setup, seeds.next().unwrap(), look_every).max(1);
-        }
+        played += thread::scope(|scope| {
+            let playing: Vec<_> = (setups.iter().zip(seeds.by_ref()))
+                .map(|(setup, seed)| {
+                    scope.spawn(move || compare_match(native, module, setup, seed, look_every))
+                })
+                .collect();
+            playing.into_iter().map(|one| one.join().unwrap().max(1)).sum::<u64>()
+        });
     }
 }
