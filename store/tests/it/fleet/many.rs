@@ -102,7 +102,7 @@ fn write_one(
                             Err(error) => panic!("{error}"),
                         }
                     }
-                    break report(format!("told {label} {:?}", head.id));
+                    break report(format!("knows {label} {:?}", head.id));
                 }
                 Err(StoreError::Conflict { .. } | StoreError::NoSuchBranch { .. }) => {}
                 Err(error) => panic!("{error}"),
@@ -134,7 +134,7 @@ fn fl_27_what_was_acknowledged_to_many_processes_is_there_once_and_nothing_else(
         let output = process.wait_with_output().unwrap();
         let stdout = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success(), "{stdout}{}", String::from_utf8_lossy(&output.stderr));
-        for line in stdout.lines().filter_map(|line| line.strip_prefix("told ")) {
+        for line in stdout.lines().filter_map(|line| line.strip_prefix("knows ")) {
             let (label, id) = line.split_once(' ').unwrap();
             assert!(expected.entry(id.to_owned()).or_default().insert(label.parse().unwrap()));
         }
