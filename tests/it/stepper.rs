@@ -132,6 +132,8 @@ fn vw_4_a_signal_gives_the_terminal_back_first() {
     {
         let Some(mut stepping) = Stepping::start(&sandbox, "replay duel --step", SIZE, &[]) else { return };
         stepping.wait_for("entry 0 of 3");
+        // Each key is answered with a drawing, so the signal comes while there is one.
+        stepping.press(&"lh".repeat(200), "entry 1 of 3");
         kill_process(pid(&stepping), signal).unwrap();
         let (screen, _, status) = stepping.leave("");
         assert!(!screen.alternate_screen() && !screen.hide_cursor());

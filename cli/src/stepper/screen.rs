@@ -2,6 +2,7 @@
 
 use std::io::{self, Stdout, stdout};
 use std::mem::ManuallyDrop;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
@@ -16,6 +17,10 @@ use crate::signals;
 
 /// How long a signal may go unnoticed.
 const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Held by the thread that writes to the terminal: what gives it back because of a signal neither comes in the middle of a
+/// drawing nor before one.
+static WRITING: Mutex<()> = Mutex::new(());
 
 /// What came from the terminal.
 pub(super) enum Heard {
@@ -40,9 +45,10 @@ pub(super) struct Screen {
 
 impl Screen {
     pub(super) fn enter() -> io::Result<Self> {
-        signals::before_end(give_back);
+        signals::before_end(give_back_for_good);
         let stop = signals::Stop::notice()?;
         signals::end_without_terminal()?;
+        let _held = hold();
         // It gives the terminal back before a panic is printed.
         let terminal = ManuallyDrop::new(ratatui::try_init()?);
         let without_color = AutoStream::choice(&stdout()) == ColorChoice::Never;
@@ -51,6 +57,7 @@ impl Screen {
 
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         let without_color = self.without_color;
+        let _held = hold();
         self.terminal.draw(|frame| {
             draw(frame);
             if without_color {
@@ -99,6 +106,7 @@ impl Screen {
     fn stop(&mut self) -> io::Result<()> {
         give_back();
         self.stop.obey()?;
+        let _held = hold();
         enable_raw_mode()?;
         execute!(stdout(), EnterAlternateScreen)?;
         // A new one knows that the screen is empty, without asking the terminal where its cursor is.
@@ -117,8 +125,23 @@ fn is_stop(key: KeyEvent) -> bool {
     key.code == KeyCode::Char('z') && key.modifiers.contains(KeyModifiers::CONTROL)
 }
 
+fn hold() -> MutexGuard<'static, ()> {
+    WRITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Gives the terminal back before the program ends: nothing is drawn after it.
+fn give_back_for_good() {
+    let _held = ManuallyDrop::new(hold());
+    restore();
+}
+
 /// Leaves the terminal as it was, if it is still there.
 fn give_back() {
+    let _held = hold();
+    restore();
+}
+
+fn restore() {
     let _ = ratatui::try_restore();
     let _ = execute!(stdout(), Show);
 }
