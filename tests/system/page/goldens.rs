@@ -70,8 +70,9 @@ fn vw_16_every_golden_log_is_in_the_browser_what_show_draws_at_every_position() 
         let logs = goldens().into_iter().filter(is_of_rules);
         let paths: Vec<_> = logs.step_by(if is_long() { 1 } else { 3 }).collect();
         let texts: Vec<_> = paths.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
-        // In templates, which are not laid out.
-        let mut drawn = String::new();
+        // In templates, which are not laid out. Without an encoding the browser guesses one from the bytes that come first,
+        // and how many these are differs from run to run.
+        let mut drawn = "<!DOCTYPE html><meta charset=\"utf-8\">".to_owned();
         for (path, text) in paths.iter().zip(&texts) {
             writeln!(drawn, "<template>{}</template>", drawings(path, text).concat()).unwrap();
         }
