@@ -1,8 +1,8 @@
 //! A large store: how long it takes to open, how much memory and disk it takes, and whether reading one match depends
 //! on how many others there are.
 //!
-//! `cargo bench -p turnfold-store --bench scale -- 5000000 10000` makes so many entries in so many matches, and a store
-//! of a hundredth of both beside it.
+//! `cargo bench -p turnfold-store --bench scale -- 5000000 10000` makes a store of that number of entries and
+//! matches, and next to it one of a hundredth of both.
 
 #![expect(
     clippy::unwrap_used,
@@ -94,7 +94,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (result, start.elapsed())
 }
 
-/// Returns the most memory that this process has had, where Linux tells it.
+/// Returns the most memory that this process has had, where Linux reports it.
 fn peak_memory_kb() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -62,7 +62,7 @@ impl Ancestry {
 
     #[expect(
         clippy::indexing_slicing,
-        reason = "numbers come from this table, or the docs say that it panics"
+        reason = "numbers come from this table, or the docs state that it panics"
     )]
     fn of(&self, branch: usize) -> Ancestor {
         self.0[branch]

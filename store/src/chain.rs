@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_are_what_the_format_says() {
+    fn links_are_what_the_format_requires() {
         let first = genesis_link(b"g");
         assert_eq!(first, Digest::new(blake3::derive_key("turnfold v1 genesis", b"g")));
         let bytes = [first.as_bytes(), &b"entry"[..]].concat();

@@ -149,7 +149,7 @@ pub(crate) trait EngineReader: Send + Sync {
     /// Returns the branches of a match for an audit, and what keeps some of them from being found.
     fn auditable(&self, of: &FoundMatch) -> Result<(Vec<Auditable>, Option<StoreError>), StoreError>;
 
-    /// Requires the other records of a branch to say what its own entries say.
+    /// Requires the other records of a branch to match its own entries.
     fn audit_kept(&self, line: &Line, keys: KeyedEntries) -> Result<Vec<Found>, StoreError>;
 
     /// Audits everything stored.

@@ -178,7 +178,7 @@ impl MatchGrants {
         Ok(self.dead.iter().take(surplus).map(|(_, other)| *other).collect())
     }
 
-    /// Forgets the first of those that no longer count, once they are removed as [`make_room`](Self::make_room) said.
+    /// Forgets the first of those that no longer count, once they are removed as [`make_room`](Self::make_room) listed.
     pub(crate) fn forget_dead(&mut self, count: usize) {
         for _ in 0..count {
             if let Some((_, hash)) = self.dead.pop_first() {

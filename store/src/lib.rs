@@ -37,7 +37,7 @@
 //! Besides its log a match has [`Grant`]s, by the hashes of the tokens that stand for them ([`Store::grant`],
 //! [`StoreReader::find_grant`]). They are no part of the log, and no backup has them.
 //!
-//! `FORMAT.md` in this crate's folder says which bytes lie where. Damage is a [`StoreError`] that names the match, branch
+//! `FORMAT.md` in this crate's folder defines which bytes lie where. Damage is a [`StoreError`] that names the match, branch
 //! and entry; nothing here panics on what it reads. sled stays behind `local/index`.
 
 #![forbid(unsafe_code)] // ST-20

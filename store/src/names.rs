@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Text that is no name or key; says what is allowed.
+/// Text that is no name or key; states what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, found `{}`", found.escape_debug())]
 pub struct NotAName {

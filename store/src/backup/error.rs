@@ -52,7 +52,7 @@ pub enum RescueError {
     /// The backup cannot be written.
     #[error("cannot write the backup: {source}")]
     Write {
-        /// What the operating system says.
+        /// What the operating system reports.
         source: io::Error,
     },
     /// Reading or writing failed.
@@ -60,7 +60,7 @@ pub enum RescueError {
     Io {
         /// What was being done.
         action: String,
-        /// What the operating system says.
+        /// What the operating system reports.
         source: io::Error,
     },
 }
@@ -80,7 +80,7 @@ impl RescueError {
         }
     }
 
-    /// Says that a backup is damaged, at a position not yet known.
+    /// Reports that a backup is damaged, at a position not yet known.
     pub(crate) fn damaged(reason: impl Into<String>) -> Self {
         Self::DamagedBackup { match_name: None, branch: None, seq: None, reason: reason.into() }
     }

@@ -92,7 +92,7 @@ impl<'a> Rebuild<'a> {
         self.totals
     }
 
-    /// Says up to where the parts were sound.
+    /// Reports up to where the parts were sound.
     pub(crate) fn locate(&self, error: RescueError) -> RescueError {
         let RescueError::DamagedBackup { match_name: None, reason, .. } = error else { return error };
         let current = self.current.as_ref();

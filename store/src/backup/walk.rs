@@ -59,7 +59,7 @@ pub(crate) fn sort_parents_first(lines: &mut [Line]) {
     lines.sort_by_cached_key(|line| (depth(line), line.branch.name.clone()));
 }
 
-/// Returns how many branches lie below each. Their numbers say nothing of that: those in a database are random. Branches
+/// Returns how many branches lie below each. Their numbers do not show that: those in a database are random. Branches
 /// that begin on each other in a circle have no depth; of them nothing can be read.
 fn depths(lines: &[Line]) -> BTreeMap<u64, usize> {
     let mut children = BTreeMap::<Option<u64>, Vec<u64>>::new();

@@ -20,7 +20,7 @@ impl StoreReader {
     /// `observe` receives the progress.
     ///
     /// # Errors
-    /// [`RescueError::Write`], and what [`entries`](StoreReader::entries) says of damage.
+    /// [`RescueError::Write`], and what [`entries`](StoreReader::entries) reports of damage.
     pub fn backup(
         &self,
         writer: impl Write,

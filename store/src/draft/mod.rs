@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn drafts_that_nobody_holds_are_swept() {
+    fn drafts_that_no_process_holds_are_swept() {
         let dir = tempfile::tempdir().unwrap();
         let held = DraftDir::dir_in(dir.path()).unwrap();
         let left = dir.path().join(".turnfold-draft-0123456789abcdefghij");

@@ -8,12 +8,12 @@ use crate::local::backend::BackendError;
 use crate::names::{BranchName, MatchName};
 
 impl StoreError {
-    /// Says that a part of the store that belongs to no match is damaged.
+    /// Reports that a part of the store that belongs to no match is damaged.
     pub(crate) fn damaged(reason: impl Into<String>) -> Self {
         Self::Corrupt { match_name: None, branch: None, seq: None, reason: reason.into() }
     }
 
-    /// Says of trouble that it kept the store from being opened.
+    /// Reports that trouble kept the store from being opened.
     pub(crate) fn unopened(self) -> Self {
         match self {
             Self::Io { action, source } => Self::Unopened { action, source },
@@ -21,7 +21,7 @@ impl StoreError {
         }
     }
 
-    /// Says which entry damage concerns.
+    /// Reports which entry damage concerns.
     pub(crate) fn at(self, the_seq: u64) -> Self {
         match self {
             Self::Corrupt { match_name, branch, seq, reason } => {
@@ -31,7 +31,7 @@ impl StoreError {
         }
     }
 
-    /// Says that damage belongs to a match and branch.
+    /// Reports that damage belongs to a match and branch.
     pub(crate) fn within(self, the_match: &MatchName, the_branch: Option<&BranchName>) -> Self {
         match self {
             Self::Corrupt { match_name, branch, seq, reason } => Self::Corrupt {
@@ -54,12 +54,12 @@ impl StoreError {
         }
     }
 
-    /// Says that a directory is no store.
+    /// Reports that a directory is no store.
     pub(crate) fn not_a_store(dir: &Path, reason: &str) -> Self {
         Self::NotAStore { dir: dir.to_owned(), reason: reason.to_owned() }
     }
 
-    /// Says what failed with a file of a store's directory.
+    /// Reports what failed with a file of a store's directory.
     pub(crate) fn in_dir(dir: &Path, action: &str, path: &Path, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::PermissionDenied if action == "read" => {
@@ -73,7 +73,7 @@ impl StoreError {
         }
     }
 
-    /// Says what failed with a file.
+    /// Reports what failed with a file.
     pub(crate) fn io(action: &str, path: &Path, source: io::Error) -> Self {
         Self::Io { action: format!("{action} `{}`", path.display()), source }
     }

@@ -41,7 +41,7 @@ pub enum StoreError {
     Unreadable {
         /// The store's directory.
         dir: PathBuf,
-        /// What the operating system says.
+        /// What the operating system reports.
         source: io::Error,
     },
     /// The operating system does not let us write here.
@@ -49,7 +49,7 @@ pub enum StoreError {
     Unwritable {
         /// The store's directory.
         dir: PathBuf,
-        /// What the operating system says.
+        /// What the operating system reports.
         source: io::Error,
     },
     /// The store was written by a build with another format.
@@ -242,7 +242,7 @@ pub enum StoreError {
     Io {
         /// What was being done.
         action: String,
-        /// What the operating system says.
+        /// What the operating system reports.
         source: io::Error,
     },
     /// The store cannot be opened, and is as it was.
@@ -250,13 +250,13 @@ pub enum StoreError {
     Unopened {
         /// What was being done.
         action: String,
-        /// What the operating system says.
+        /// What the operating system reports.
         source: io::Error,
     },
     /// The disk is full; what was acknowledged is safe.
     #[error("the store's disk is full ({source}); nothing of this call was recorded")]
     Full {
-        /// What the operating system says.
+        /// What the operating system reports.
         source: io::Error,
     },
     /// Writing or syncing failed half-way.
@@ -279,7 +279,7 @@ pub enum StoreError {
     /// The database server refuses, or cannot be used.
     #[error("the database cannot be used: {reason}")]
     Database {
-        /// What it says.
+        /// What it contains.
         reason: String,
     },
     /// A branch is not as far as it was seen before: the database went back to an earlier state.

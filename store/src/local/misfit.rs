@@ -17,7 +17,7 @@ pub(crate) enum Misfit {
 }
 
 impl Misfit {
-    /// Says what is wrong with a commit.
+    /// Reports what is wrong with a commit.
     pub(crate) fn within(&self, commit: u64) -> BackendError {
         let what = match self {
             Self::Entries { first, .. } => {
@@ -46,7 +46,7 @@ impl From<BackendError> for Stop {
 }
 
 impl Stop {
-    /// Says that a match or branch is not as an operation needs it.
+    /// Reports that a match or branch is not as an operation needs it.
     pub(super) fn named(match_name: &MatchName, branch: Option<&BranchName>) -> Self {
         Self::Misfit(Misfit::Named { match_name: match_name.clone(), branch: branch.cloned() })
     }

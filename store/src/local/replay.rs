@@ -47,7 +47,7 @@ pub(crate) struct Added<'a, 'b> {
     pub(crate) entries: &'b [&'a [u8]],
 }
 
-/// Called with each misfit; it says whether to go on.
+/// Called with each misfit; it decides whether to go on.
 pub(crate) type OnMisfit<'a> = &'a mut dyn FnMut(Misfit) -> Result<(), BackendError>;
 
 /// Carries a commit out. What does not fit is left out, once `misfit` has allowed it.

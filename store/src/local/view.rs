@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use super::backend::{Backend, BackendError, StoredRecord};
 use super::dir::files::read_at;
 use super::journal::commit::{Point, Salt};
-use super::journal::image::{At, Image, damaged, read_beside};
+use super::journal::image::{At, Image, damaged, read_next_to_writer};
 use super::journal::op::{self, EntryHead, Op};
 use super::journal::pack;
 use super::layout::key;
@@ -79,9 +79,9 @@ impl View {
         Ok(view)
     }
 
-    /// Reads all commits of a journal and proves their digests; says what is damaged.
+    /// Reads all commits of a journal and proves their digests; reports what is damaged.
     pub(crate) fn proven(journal: &Path) -> Result<Result<Self, String>, BackendError> {
-        match read_beside(journal).and_then(|image| Self::read(&image, u64::MAX, true)) {
+        match read_next_to_writer(journal).and_then(|image| Self::read(&image, u64::MAX, true)) {
             Ok(view) => Ok(Ok(view)),
             Err(BackendError::Damaged(reason)) => Ok(Err(reason)),
             Err(error) => Err(error),

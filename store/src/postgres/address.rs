@@ -1,4 +1,4 @@
-//! Where a store on PostgreSQL is (FL-1): what its URL says beyond what the driver knows, and how a server proves itself.
+//! Where a store on PostgreSQL is (FL-1): what its URL contains beyond what the driver knows, and how a server proves itself.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -48,7 +48,7 @@ impl FleetAddress {
     /// Reads a URL; the password is the one in it, or else the one given.
     ///
     /// # Errors
-    /// Says what is wrong with it, without the password.
+    /// Reports what is wrong with it, without the password.
     pub fn read(url: &str, password: Option<&str>) -> Result<Self, NotAFleetAddress> {
         let wrong = |reason: String| NotAFleetAddress(format!("unusable address of a database: {reason}"));
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
@@ -62,7 +62,7 @@ impl FleetAddress {
         }
         let known = [base, "?", &rest.join("&")].concat();
         let known = known.strip_suffix('?').unwrap_or(&known);
-        // What the driver says of a URL may repeat parts of it, the password among them.
+        // What the driver reports of a URL may repeat parts of it, the password among them.
         let unreadable =
             "expected `postgres://USER@HOST/DB?schema=NAME`, with `%2F` for each `/` of a socket's folder";
         let mut config = Config::from_str(known).map_err(|_| wrong(unreadable.to_owned()))?;

@@ -52,7 +52,7 @@ impl From<postgres::Error> for Fault {
     }
 }
 
-/// Returns what is wrong in one line; the driver's own text says only that something is.
+/// Returns what is wrong in one line; the driver's own text states only that something is.
 pub(super) fn text(error: &postgres::Error) -> String {
     let source = error.source().map(ToString::to_string);
     let text = match error.as_db_error() {

@@ -61,7 +61,7 @@ impl Held {
         })
     }
 
-    /// Notes that a branch went back, and says so.
+    /// Notes that a branch went back, and reports it.
     pub(super) fn lose(&self, line: &Line, held: Head) -> StoreError {
         self.state().lost.insert(BranchId::of(line));
         let (match_name, branch) = line.names();

@@ -9,7 +9,7 @@ use crate::error::StoreError;
 use crate::genesis::Genesis;
 use crate::names::{BranchName, MatchName};
 
-/// What [`StoreReader::branches`] says of a branch.
+/// What [`StoreReader::branches`] returns of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BranchInfo {
     /// Its name.

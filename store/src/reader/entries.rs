@@ -126,7 +126,7 @@ impl Entries<'_> {
         Ok(())
     }
 
-    /// Says that what was deleted while it was read is not there, rather than damaged.
+    /// Reports that what was deleted while it was read is not there, rather than damaged.
     fn unless_deleted(&self, error: StoreError) -> StoreError {
         let (StoreError::Corrupt { .. }, Some(segment)) = (&error, self.segments.back()) else {
             return error;

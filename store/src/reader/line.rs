@@ -32,7 +32,7 @@ impl Line {
         (self.of.name.clone(), self.branch.name.clone())
     }
 
-    /// Says that damage belongs to this match and branch.
+    /// Reports that damage belongs to this match and branch.
     pub(crate) fn within(&self, error: StoreError) -> StoreError {
         error.within(&self.of.name, Some(&self.branch.name))
     }

@@ -1,4 +1,4 @@
-//! What is said of a store, of the matches in it, and of an append.
+//! What is reported of a store, of the matches in it, and of an append.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::entry::Seq;
 use crate::genesis::Genesis;
 use crate::names::{BranchName, MatchName};
 
-/// What [`StoreReader::matches`](crate::StoreReader::matches) says of a match.
+/// What [`StoreReader::matches`](crate::StoreReader::matches) returns of a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchInfo {
     /// Its name.

@@ -15,7 +15,7 @@ pub(crate) struct Segment {
     pub(crate) own: Own,
     /// The link before the branch's first own entry.
     pub(crate) before: Digest,
-    /// What the chain must lead to after the last entry, where something says so.
+    /// What the chain must lead to after the last entry, where something records it.
     pub(crate) after: Option<Digest>,
 }
 

@@ -42,7 +42,7 @@ impl StoreReader {
     /// # Errors
     /// Trouble with reading that is not damage; damage is listed.
     pub fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
-        // Were something deleted meanwhile, its records would seem to be missing or to belong to nothing.
+        // If something were deleted in between, its records would seem to be missing or to belong to nothing.
         let (_matches, _branches) = (self.engine.hold_matches(), self.engine.hold_branches());
         self.engine.check(observe)
     }

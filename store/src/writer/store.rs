@@ -137,7 +137,7 @@ impl Store {
         Ok(None)
     }
 
-    /// Closes the store, so that its journal says that nothing is missing at its end.
+    /// Closes the store, so that its journal records that nothing is missing at its end.
     ///
     /// # Errors
     /// What failed last; everything acknowledged was durable before.

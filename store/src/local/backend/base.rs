@@ -8,7 +8,7 @@ use super::{Backend, BackendError, RecordChange};
 use crate::local::dir::files::Places;
 use crate::local::index::open::mark;
 use crate::local::index::tree::Tree;
-use crate::local::journal::image::read_beside;
+use crate::local::journal::image::read_next_to_writer;
 use crate::local::view::View;
 
 /// An index as long as it is sound.
@@ -67,13 +67,13 @@ impl Base {
             return Err(broken(&reason));
         }
         tracing::warn!(reason, "the index is damaged; the journal is read instead");
-        let view =
-            read_beside(&self.places.journal).and_then(|image| View::read(&image, self.up_to, false))?;
+        let view = read_next_to_writer(&self.places.journal)
+            .and_then(|image| View::read(&image, self.up_to, false))?;
         ask(self.view.get_or_init(|| view))
     }
 }
 
-/// Says that the index failed under an open handle.
+/// Reports that the index failed under an open handle.
 fn broken(reason: &str) -> BackendError {
     let source = io::Error::other(format!("{reason}; it is built again when the store is opened again"));
     BackendError::Io { action: "use the index".to_owned(), source }

@@ -68,7 +68,7 @@ impl Layers {
                 break;
             }
             let under = below.scan(&rest, wanted)?;
-            // Behind what was read of one of them, the others do not say all.
+            // Behind what was read of one of them, the others do not have all.
             let mut end = under.last().filter(|_| under.len() == wanted).map(|(key, _)| key.clone());
             let mut merged: Changes = under.into_iter().map(|(key, value)| (key, Some(value))).collect();
             for layer in self.all() {

@@ -34,19 +34,19 @@ pub enum BackendError {
     Io {
         /// What was being done.
         action: String,
-        /// What the operating system says.
+        /// What the operating system reports.
         source: io::Error,
     },
     /// What was written may or may not be on disk.
     #[error("cannot sync: {source}")]
     Unsynced {
-        /// What the operating system says.
+        /// What the operating system reports.
         source: io::Error,
     },
 }
 
 impl BackendError {
-    /// Says what failed with a file.
+    /// Reports what failed with a file.
     pub(crate) fn io(action: &str, path: &Path, source: io::Error) -> Self {
         Self::Io { action: format!("{action} `{}`", path.display()), source }
     }
@@ -99,7 +99,7 @@ pub trait Backend: Send + Sync {
         self.write(&changes)
     }
 
-    /// Compares what is kept twice, and says what differs.
+    /// Compares what is kept twice, and reports what differs.
     ///
     /// # Errors
     /// [`BackendError`] when something cannot be read for another reason than damage.

@@ -17,10 +17,10 @@ pub(super) struct Writing {
     journal: JournalWriter,
     /// Whether nothing was written to the index since it was synced.
     is_clean: bool,
-    /// Whether the journal says so, and that it is closed.
+    /// Whether the journal records so, and that it is closed.
     is_closed: bool,
     packing: Option<JoinHandle<Result<(), BackendError>>>,
-    /// Whether anything failed, after which the journal does not say that it is closed.
+    /// Whether anything failed, after which the journal does not record that it is closed.
     has_failed: bool,
 }
 
@@ -81,11 +81,11 @@ impl Writing {
         let frame = self.journal.encode(self.index(), &body).unwrap_or(frame);
         self.journal.write(&frame, body)?;
         self.records.show(changes);
-        self.pack_beside(bodies)
+        self.pack_in_background(bodies)
     }
 
     /// Packs what a full head holds, while commits go on in the other one (ST-11, ST-12).
-    fn pack_beside(&mut self, bodies: Vec<Vec<u8>>) -> Result<(), BackendError> {
+    fn pack_in_background(&mut self, bodies: Vec<Vec<u8>>) -> Result<(), BackendError> {
         let (segments, records) = (Arc::clone(&self.journal.segments), Arc::clone(&self.records));
         let pack = move || {
             segments.lock().unwrap_or_else(PoisonError::into_inner).append(&bodies)?;
@@ -151,7 +151,7 @@ impl Writing {
         self.journal.note(kind, self.index())
     }
 
-    /// Says in the journal that the store was closed, unless something failed.
+    /// Records in the journal that the store was closed, unless something failed.
     pub(super) fn close(&mut self) -> Result<(), BackendError> {
         self.finish_packing()?;
         if !self.is_closed && !self.has_failed {

@@ -94,7 +94,7 @@ fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }
 
-/// Says what is damaged about a file of the store that cannot be opened, if it is that: it is missing, or something else.
+/// Reports what is damaged about a file of the store that cannot be opened, if it is that: it is missing, or something else.
 pub(crate) fn oddity(path: &Path, error: &io::Error) -> Option<String> {
     match error.kind() {
         io::ErrorKind::NotFound => Some(format!("`{}` is missing", path.display())),

@@ -1,4 +1,4 @@
-//! A store's directory, and what says that it is one.
+//! A store's directory, and what marks it as one.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -56,7 +56,7 @@ fn require_store(dir: &Path) -> Result<(), StoreError> {
     if names(dir)?.iter().all(|name| name == MODULES_DIR) {
         return Err(StoreError::Missing { dir: dir.to_owned() });
     }
-    Err(not_said_to_be_a_store(dir, "it has no file `FORMAT`"))
+    Err(not_marked_as_store(dir, "it has no file `FORMAT`"))
 }
 
 /// Returns `true` if there is a directory; anything else is no store.
@@ -79,7 +79,7 @@ pub(crate) fn hold_or_create(dir: &Path) -> Result<Held, StoreError> {
         let foreign = names(dir)?.into_iter().find(|name| !ours.contains(&name.as_str()));
         if let Some(name) = foreign {
             let reason = format!("it has no file `FORMAT`, but `{}`", name.escape_debug());
-            return Err(not_said_to_be_a_store(dir, &reason));
+            return Err(not_marked_as_store(dir, &reason));
         }
     }
     let lock = Lock::take(dir)?;
@@ -104,7 +104,7 @@ pub(crate) fn create_journal(dir: &Path) -> Result<(), StoreError> {
     made.map_err(|error| StoreError::in_dir(dir, "write", &journal, error))
 }
 
-/// Requires nothing to be committed in a directory that does not say that it is a store.
+/// Requires nothing to be committed in a directory that is not marked as a store.
 fn require_nothing_committed(dir: &Path) -> Result<(), StoreError> {
     let mut commits = 0;
     if let Some(mut remains) = Remains::find(&dir.join(JOURNAL_DIR)) {
@@ -152,11 +152,11 @@ fn has_format(dir: &Path) -> Result<bool, StoreError> {
             let found = other.trim_end().to_owned();
             Err(StoreError::UnknownFormat { dir: dir.to_owned(), found })
         }
-        _ => Err(not_said_to_be_a_store(dir, "its file `FORMAT` does not say `turnfold store 4`")),
+        _ => Err(not_marked_as_store(dir, "its file `FORMAT` does not say `turnfold store 4`")),
     }
 }
 
-/// Requires a directory that is to be salvaged not to say that it is a store of another format.
+/// Requires a directory that is to be salvaged not to be marked as a store of another format.
 pub(crate) fn require_no_other(dir: &Path) -> Result<(), StoreError> {
     match has_format(dir) {
         Err(error @ StoreError::UnknownFormat { .. }) => Err(error),
@@ -164,9 +164,9 @@ pub(crate) fn require_no_other(dir: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Says of a directory whose file FORMAT does not say so that it is no store, or, where something was committed, that it
-/// is a damaged one.
-fn not_said_to_be_a_store(dir: &Path, reason: &str) -> StoreError {
+/// Returns the error for a directory whose file FORMAT does not name this format: it is no store or, where something was
+/// committed, a damaged one.
+fn not_marked_as_store(dir: &Path, reason: &str) -> StoreError {
     match require_nothing_committed(dir) {
         Err(StoreError::Corrupt { .. }) => StoreError::damaged(format!("`{}`: {reason}", dir.display())),
         _ => StoreError::not_a_store(dir, reason),

@@ -14,9 +14,9 @@ pub enum Holder {
     ThisProcess,
     /// The process of this id.
     Process(u32),
-    /// A process that has not said who it is; the one of this id said so before, and has ended.
+    /// A process that has not written who it is; the one of this id wrote so before, and has ended.
     After(u32),
-    /// A process that has not said who it is.
+    /// A process that has not written who it is.
     Unknown,
 }
 

@@ -32,7 +32,7 @@ impl Locks {
         let file = open_head(dir, journal)?;
         match try_for_a_while(|| file.try_lock()) {
             Ok(()) => Ok(Self { _journal: file, lock }),
-            // Somebody took `LOCK` away, so nothing says who it is.
+            // Someone removed `LOCK`, so nothing records who it is.
             Err(TryLockError::WouldBlock) => {
                 Err(StoreError::Locked { dir: dir.to_owned(), holder: Holder::Unknown })
             }
@@ -114,7 +114,7 @@ pub(crate) fn try_for_a_while(take: impl Fn() -> Result<(), TryLockError>) -> Re
 impl Drop for Lock {
     fn drop(&mut self) {
         // The name is only a help, and wrong from now on. The lock goes with the file. One that was never taken is
-        // somebody else's.
+        // someone else's.
         if self.file.try_lock().is_ok() {
             let _ = self.file.set_len(0);
         }

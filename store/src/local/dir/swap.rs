@@ -1,4 +1,4 @@
-//! Swapping the journal of a store for another that says the same, so that a crash leaves the old or the new (ST-18).
+//! Swapping the journal of a store for another of the same contents, so that a crash leaves the old or the new (ST-18).
 //!
 //! The new store is made in `compact.new`. Renaming that to `compact.ready` decides: from then on the new journal
 //! counts, and the next to hold the store's lock finishes what is left to do.
@@ -23,7 +23,7 @@ pub(crate) fn draft(dir: &Path) -> PathBuf {
 /// Puts the store in [`draft`], which is closed and durable, in the place of the one in `dir`, which is closed too but
 /// locked.
 pub(crate) fn replace(dir: &Path) -> io::Result<()> {
-    // An index of the old journal must not be there beside the new one.
+    // An index of the old journal must not be there next to the new one.
     match fs::remove_dir_all(dir.join(SLED_DIR)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => sync_dir(dir)?,

@@ -25,9 +25,9 @@ const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
 /// An index that was opened.
 pub(crate) enum Opened {
-    /// It is what the journal says.
+    /// It is what the journal records.
     Sound(Tree),
-    /// It had to be built again; the journal does not say so yet.
+    /// It had to be built again; the journal does not record that yet.
     Built(Tree),
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn open_sound(sled: &Path, image: &Image) -> Result<Option<Tree>, Bac
     }
 }
 
-/// Opens the newest index, whatever the journal says; it must be a copy, or one that is built again otherwise.
+/// Opens the newest index, whatever the journal records; it must be a copy, or one that is built again otherwise.
 pub(crate) fn open_newest(sled: &Path) -> Option<(Tree, StoreRecord)> {
     let number =
         numbers(sled).into_iter().filter(|number| folder(sled, *number).join("db").is_file()).max()?;
@@ -78,7 +78,7 @@ pub(crate) fn open_newest(sled: &Path) -> Option<(Tree, StoreRecord)> {
     Some((tree, store))
 }
 
-/// Requires the journal to have the commits that a sound index says there were (ST-15).
+/// Requires the journal to have the commits that a sound index records (ST-15).
 fn require_commits(sled: &Path, image: &Image) -> Result<(), BackendError> {
     match open_newest(sled) {
         Some((_, store)) if store.journal == image.salt && store.commits > image.end.number => {

@@ -1,4 +1,4 @@
-//! An index: one database of sled, its records as their checks say they are.
+//! An index: one database of sled, its records as their checks require.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -49,7 +49,7 @@ impl Tree {
                 _ => others.push(change),
             }
         }
-        // The record about the store is the last: it says up to which commit all others are.
+        // The record about the store is the last: it records up to which commit all others are.
         let store = others.iter().position(|change| change.key == key::STORE).map(|at| others.remove(at));
         for (branch, parts) in parts {
             let last = self.last(&key::pages_of(branch))?;

@@ -17,7 +17,7 @@ const PREFIX_BYTES: usize = CHECK_BYTES + 4 + 8 + 8 + 4 + 1 + 32;
 pub(crate) enum Kind {
     /// It is a commit.
     Commit,
-    /// It says up to where the journal goes; others follow it.
+    /// It records up to where the journal goes; others follow it.
     Note,
     /// The same, and that the store was closed; the next frame takes its place.
     Closed,
@@ -94,7 +94,7 @@ impl Frame {
         (PREFIX_BYTES + self.body.len()).next_multiple_of(SECTOR_BYTES)
     }
 
-    /// Returns `true` if it can stand behind another frame; a note may tell of large commits that went past the heads.
+    /// Returns `true` if it can stand behind another frame; a note may count large commits that went past the heads.
     pub(crate) fn follows(&self, point: Point) -> bool {
         self.before == point || self.kind != Kind::Commit && self.before.number > point.number
     }

@@ -46,7 +46,7 @@ pub(crate) fn create(path: &Path, salt: &Salt, turn: u64) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Reads the bytes of a head, if it is one as far as its name, kind and length tell.
+/// Reads the bytes of a head, if it is one as far as its name, kind and length show.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, BackendError> {
     let shown = path.display();
     let (file, length) = open_sound(path)?;

@@ -70,7 +70,7 @@ impl At {
 pub(crate) type Each<'a> = &'a mut dyn FnMut(Point, At, &[u8]) -> Result<(), BackendError>;
 
 /// Reads what a journal holds while its writer may go on; damage is named when it stays (ST-16).
-pub(crate) fn read_beside(journal: &Path) -> Result<Image, BackendError> {
+pub(crate) fn read_next_to_writer(journal: &Path) -> Result<Image, BackendError> {
     let mut before: Option<[Vec<u8>; 2]> = None;
     let mut tries = 1;
     loop {
@@ -151,7 +151,7 @@ impl Image {
         Ok(())
     }
 
-    /// Requires nothing to tell of more than there is (ST-11).
+    /// Requires nothing to count more than there is (ST-11).
     fn require_all(&self) -> Result<(), BackendError> {
         let highest = highest(&self.heads);
         if highest > self.end.number {
@@ -163,10 +163,10 @@ impl Image {
         }) {
             return Err(damaged("its heads and its segments belong to different histories"));
         }
-        // A large commit goes into a segment before a head says so.
+        // A large commit goes into a segment before a head records so.
         let one_more = self.segments.last().is_some_and(|last| last.last_count == 1);
-        let told = highest + u64::from(one_more);
-        if told < self.packed.number {
+        let counted = highest + u64::from(one_more);
+        if counted < self.packed.number {
             return Err(damaged(format!(
                 "its heads know of {highest} commits, its segments have {}",
                 self.packed.number
@@ -256,7 +256,7 @@ fn highest(heads: &[Head; 2]) -> u64 {
 }
 
 /// Returns `true` unless it is certain that the last pack of a segment was synced: heads hold a pack's commits until it
-/// was, and tell of a large commit once it was.
+/// was, and count a large commit once it was.
 fn may_be_torn(heads: &[Head; 2], segment: &Segment) -> bool {
     let last = segment.end.number;
     let mut frames = heads.iter().flat_map(|head| &head.frames);

@@ -1,6 +1,6 @@
 //! Packs: the commits of a full head, or a large one by itself, as they lie in a segment.
 //!
-//! A pack is a prefix, its frames and a trailer. Both ends say what it holds, so it is found from either.
+//! A pack is a prefix, its frames and a trailer. Both ends record what it holds, so it is found from either.
 
 use std::borrow::Cow;
 
@@ -190,7 +190,7 @@ pub(crate) fn read_again(bytes: &[u8]) -> Option<Vec<u8>> {
     unpacked(stored, length % 2 == 1).map(Cow::into_owned)
 }
 
-/// Returns how many bytes a frame takes, as far as its first bytes tell.
+/// Returns how many bytes a frame takes, as far as its first bytes show.
 pub(crate) fn frame_bytes(bytes: &[u8]) -> Option<usize> {
     let mut rest = bytes;
     let length = usize::try_from(take_varint(&mut rest)? / 2).ok()?;

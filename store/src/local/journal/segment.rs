@@ -12,7 +12,7 @@ use crate::local::dir::files::{self, open_sound, read_at, sync_dir, write_at};
 /// A segment of this many bytes ends with its present pack.
 const SEGMENT_BYTES: u64 = 16 * 1024 * 1024;
 
-/// A segment as far as its ends tell what it holds.
+/// A segment as far as its ends show what it holds.
 pub(crate) struct Segment {
     pub(crate) path: PathBuf,
     pub(crate) file: File,

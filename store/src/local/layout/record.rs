@@ -118,7 +118,7 @@ pub(crate) fn put(key: Vec<u8>, record: &impl Serialize) -> RecordChange {
 /// Returns the body of a record's value.
 ///
 /// # Errors
-/// Says what is wrong when value and key do not belong together.
+/// Reports what is wrong when value and key do not belong together.
 pub(crate) fn body_of<'a>(key: &[u8], value: &'a [u8]) -> Result<&'a [u8], String> {
     let split = value.len().checked_sub(CHECK_BYTES).and_then(|at| value.split_at_checked(at));
     match split {

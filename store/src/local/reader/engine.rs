@@ -55,7 +55,7 @@ impl EngineReader for Records {
         let (of, branches) = self.branches_of(name)?;
         let heads = match self.heads_of(&branches) {
             Ok(heads) => heads,
-            // One after another they say which it is.
+            // One after another they show which it is.
             Err(_) => branches
                 .iter()
                 .map(|branch| Ok(self.line(&of, branch.clone())?.head))

@@ -1,4 +1,4 @@
-//! What the records of matches and branches say.
+//! What the records of matches and branches contain.
 
 use crate::error::StoreError;
 use crate::local::backend::{Backend, StoredRecord};

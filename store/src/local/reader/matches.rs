@@ -27,7 +27,7 @@ impl Records {
         Ok(until_error(move || {
             let Some(record) = records.next() else {
                 expected.filter(|(expected, _)| *expected != count)?;
-                // One may have been renamed or deleted meanwhile; then there are as many as there should be.
+                // One may have been renamed or deleted in between; then there are as many as there should be.
                 return self.require_all_matches().err().map(Err);
             };
             let read = record.and_then(|(key, value)| read_match(match_name_in(&key)?, &key, &value));

@@ -10,7 +10,7 @@ use crate::local::backend::{Backend, BackendError};
 use crate::local::dir::files::Places;
 use crate::local::dir::format;
 use crate::local::dir::lock::Locks;
-use crate::local::journal::image::{Image, read_beside};
+use crate::local::journal::image::{Image, read_next_to_writer};
 use crate::local::rescue::losses::locate;
 use crate::local::view::View;
 use crate::snapshots::Snapshots;
@@ -22,7 +22,7 @@ pub(crate) fn open(dir: &Path) -> Result<Records, StoreError> {
     let places = format::find_existing(dir)?;
     let read = |error: BackendError| locate(&places.journal, error).unopened();
     let locks = Locks::take_if_free(dir, &places.journal).filter(|_| is_clock_usable());
-    let image = read_beside(&places.journal).map_err(read)?;
+    let image = read_next_to_writer(&places.journal).map_err(read)?;
     // A writer may have begun with files that a compaction replaces.
     let backend = match locks {
         Some(locks) if image.is_closed => open_index(&places, &image, locks),

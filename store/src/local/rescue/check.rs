@@ -173,14 +173,14 @@ fn orphans(records: &Records, owners: &Owners) -> Result<BTreeMap<String, Orphan
             orphans.entry((id, reason)).or_insert(Orphans { first_key: key, count: 0 }).count += 1;
         }
     }
-    // Who was created meanwhile is no orphan.
+    // What was created in between is no orphan.
     let created = owners.next_id..records.store_record()?.next_id;
     let of_nothing = orphans.into_iter().filter(|((id, _), _)| !id.is_some_and(|id| created.contains(&id)));
     Ok(of_nothing.map(|((_, reason), orphans)| (reason, orphans)).collect())
 }
 
 impl Owners {
-    /// Says why a record belongs to nothing, if it does not.
+    /// Reports why a record belongs to nothing, if it does not.
     fn reason_against(&self, key: &[u8]) -> Option<String> {
         let (owner, ids) = match key.first() {
             Some(b's') if key == key::STORE => return None,

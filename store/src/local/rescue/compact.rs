@@ -31,7 +31,7 @@ impl Store {
     /// It needs room for both. After a crash the old or the new is there. `observe` receives the progress.
     ///
     /// # Errors
-    /// Any error of opening; what reading says of damage, after which the store is as it was; any error of writing.
+    /// Any error of opening; what reading reports of damage, after which the store is as it was; any error of writing.
     pub fn compact(dir: &Path, observe: &mut dyn FnMut(Totals)) -> Result<Compacted, RescueError> {
         require_clock()?;
         let (locks, places) = format::hold_existing(dir)?;
@@ -65,7 +65,7 @@ fn build(old: &Local, draft: &Path, observe: &mut dyn FnMut(Totals)) -> Result<T
         Ok(())
     })?;
     let totals = rebuild.totals();
-    // They are no part of what a store is rebuilt of otherwise: who restores or salvages one invites anew.
+    // They are no part of what a store is rebuilt of otherwise: after a restore or a salvage, players are invited again.
     for found in old.records().found_matches(None)? {
         let of = found?;
         let grants = old.records().grants(&of)?;

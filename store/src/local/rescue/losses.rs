@@ -1,4 +1,4 @@
-//! What is missing where a journal is damaged, named as far as what is left says.
+//! What is missing where a journal is damaged, named as far as what is left shows.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -63,7 +63,7 @@ pub(crate) fn read_left(journal: &Path) -> Result<Option<Left>, BackendError> {
     Ok(Some(Left { view, misfits, notes: remains.notes }))
 }
 
-/// Says which match, branch and entry damage to a journal concerns, where what is left says so (ST-3).
+/// Reports which match, branch and entry damage to a journal concerns, where what is left shows it (ST-3).
 pub(crate) fn locate(journal: &Path, error: BackendError) -> StoreError {
     let is_damage = matches!(error, BackendError::Damaged(_));
     let error = StoreError::from(error);

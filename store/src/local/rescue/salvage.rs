@@ -85,7 +85,7 @@ impl Store {
 }
 
 impl Salvage {
-    /// Says why nothing was saved, with the names of what there was.
+    /// Reports why nothing was saved, with the names of what there was.
     fn reason(&self) -> String {
         let mut reason = self.lost.first().map_or_else(String::new, |lost| lost.reason.clone());
         let names: BTreeSet<_> = self.lost.iter().filter_map(|lost| lost.match_name.as_ref()).collect();

@@ -48,7 +48,7 @@ impl Local {
         grants::keep(self.both(), match_name, grants)
     }
 
-    /// Closes it, so that its journal says that nothing is missing at its end.
+    /// Closes it, so that its journal records that nothing is missing at its end.
     pub(crate) fn close(self) -> Result<(), StoreError> {
         let Self { mut committer, records } = self;
         committer.stop()?;

@@ -164,7 +164,7 @@ impl Ledger {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    // ST-8: a full disk stays a full disk, anything else says that the store is to be opened again.
+    // ST-8: a full disk stays a full disk, anything else reports that the store is to be opened again.
     fn fail(&mut self, error: &StoreError) {
         tracing::debug!(%error, "the store stops accepting writes");
         self.failed.get_or_insert_with(|| match error {
@@ -174,7 +174,7 @@ impl Ledger {
     }
 }
 
-/// Says what a failed commit leaves: on a full disk nothing, otherwise what was written may be there or not.
+/// Reports what a failed commit leaves: on a full disk nothing, otherwise what was written may be there or not.
 fn unsettled(error: StoreError) -> StoreError {
     match error {
         StoreError::Full { .. } => error,
