@@ -72,7 +72,7 @@ fn is_own(dir: &Path) -> bool {
     fs::metadata(dir).is_ok()
 }
 
-/// Says that a part is not in this build.
+/// Reports that a part is not in this build.
 #[cfg(not(all(feature = "modules", feature = "postgres", feature = "serve", feature = "stepper")))]
 pub(crate) fn left_out(feature: &str) -> String {
     format!("this build was made without its feature `{feature}`")

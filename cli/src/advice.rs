@@ -1,4 +1,4 @@
-//! The one place that says what to do next: errors of the libraries become failures, each with its exit code and hint.
+//! The one place that knows what to do next: errors of the libraries become failures, each with its exit code and hint.
 
 use std::io;
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(crate) fn about_bundle(name: &str) -> String {
     format!("`turnfold audit {name}` checks a bundle, `turnfold import {name}` takes it in")
 }
 
-/// What the library says, with its exit code and what to do next.
+/// What the library reports, with its exit code and what to do next.
 impl From<ReplayError> for Failure {
     fn from(error: ReplayError) -> Self {
         use ReplayError as E;
@@ -129,7 +129,7 @@ impl From<StoreError> for Failure {
     }
 }
 
-/// Returns what to do about what the store says. What to do about damage depends on where the store is.
+/// Returns what to do about what the store reports. What to do about damage depends on where the store is.
 fn store_hint(error: &StoreError) -> Option<String> {
     use StoreError as E;
     let hint = match error {

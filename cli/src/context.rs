@@ -89,7 +89,7 @@ impl Context {
         }
     }
 
-    /// Says where the store is, for what helps if it is damaged.
+    /// States where the store is, for what helps if it is damaged.
     pub(crate) fn damaged_store(&self) -> DamagedStore {
         if self.fleet().is_some() { DamagedStore::Database } else { DamagedStore::Dir }
     }
@@ -157,7 +157,7 @@ fn building() -> impl FnMut(u64, u64) {
     }
 }
 
-/// Says that a service has no request for what was asked.
+/// Reports that a service has no request for what was asked.
 #[cfg(feature = "serve")]
 fn unserved(origin: &SafeOrigin) -> ReplayError {
     ReplayError::Service(origin.to_string())

@@ -75,7 +75,7 @@ pub(crate) enum DamagedStore {
 }
 
 impl DamagedStore {
-    /// Says what to do next.
+    /// States what to do next.
     pub(crate) fn next_step(self) -> String {
         let next_step = match self {
             Self::Dir => "save what is sound with `turnfold store salvage DIR NEWDIR`",
@@ -117,7 +117,7 @@ impl Failure {
         Self { damaged: Some(DamagedStore::Dir), ..Self::trouble(message) }
     }
 
-    /// Says something else of the same kind.
+    /// Reports something else of the same kind.
     pub(crate) fn with_message(self, message: impl Into<String>) -> Self {
         Self::new(self.kind, message)
     }
@@ -133,7 +133,7 @@ impl Failure {
         Self { hint: hint.map(program::in_hint), ..self }
     }
 
-    /// What the library says, with what did not happen because of it.
+    /// What the library reports, with what did not happen because of it.
     pub(crate) fn undone(error: ReplayError, undone: &str) -> Self {
         let is_untrue = matches!(error, ReplayError::Untrue { .. });
         let failure = Self::from(error);
@@ -173,7 +173,7 @@ impl Failure {
         Some(Self { others: failures.into(), ..failure })
     }
 
-    /// Says where the store is, if it is damaged.
+    /// Reports where the store is, if it is damaged.
     pub(crate) fn in_store(self, store: DamagedStore) -> Self {
         Self { damaged: self.damaged.map(|_| store), ..self }
     }
@@ -187,7 +187,7 @@ impl Failure {
         self
     }
 
-    /// Says what went wrong, with what helps where it is damage.
+    /// Reports what went wrong, with what helps where it is damage.
     pub(crate) fn message(&self) -> Cow<'_, str> {
         match self.damaged {
             Some(store) => format!("{}; {}", self.message, store.next_step()).into(),
@@ -239,7 +239,7 @@ impl FailureKind {
     }
 }
 
-/// Sorts what the store says as it sorts it.
+/// Sorts what the store reports as it sorts it.
 impl From<ErrorKind> for FailureKind {
     fn from(kind: ErrorKind) -> Self {
         match kind {

@@ -245,7 +245,7 @@ pub(crate) fn read_script(path: &Path) -> Result<Vec<ScriptLine>, Failure> {
     Ok(parse(&text))
 }
 
-/// Says where in the script a line stands, as `script.txt:4`.
+/// Reports where in the script a line stands, as `script.txt:4`.
 pub(crate) fn place_in_script(line: &ScriptLine, script: Option<&PathBuf>) -> Option<String> {
     Some(format!("{}:{}", input_name(script?), line.number?))
 }

@@ -125,7 +125,7 @@ fn run_as_named(args: Vec<OsString>, registry: Registry) -> ExitCode {
 }
 
 fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
-    // When it goes at the end, however that comes, a pager is waited for before anything is said on stderr.
+    // When it goes at the end, however that comes, a pager is waited for before anything is printed on stderr.
     let Args { global, command } = args;
     let is_searched = global.is_store_searched;
     let output = Output::new(global.format, !global.no_pager);
@@ -143,7 +143,7 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
     Ok(answer)
 }
 
-/// Prints help and version as asked, and says in one line what is wrong with unusable arguments.
+/// Prints help and version as asked, and reports in one line what is wrong with unusable arguments.
 fn usage(error: &clap::Error, format: Format, may_page: bool) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp if may_page && page_help(error) => ExitCode::SUCCESS,

@@ -1,7 +1,7 @@
 //! What the program prints to stdout, with color only on a terminal.
 //!
 //! This is the one place that keeps names, titles and other input from commanding a terminal: what is printed as text or
-//! JSON has its control characters escaped here. So color is not written into text: [`Line`]s say what each piece means,
+//! JSON has its control characters escaped here. So color is not written into text: [`Line`]s state what each piece means,
 //! and colors are chosen only on the way out.
 
 use std::io::{self, BufRead, BufWriter, IsTerminal, Write};

@@ -25,7 +25,7 @@ impl Pager {
     /// `None` means to write to standard output: no pager is wanted, or the default one is not there.
     ///
     /// # Errors
-    /// Says why a pager that a variable names cannot be started.
+    /// Reports why a pager that a variable names cannot be started.
     pub(crate) fn start() -> Result<Option<Started>, String> {
         let stdout = io::stdout();
         let (own, general) = (env::var_os("TURNFOLD_PAGER"), env::var_os("PAGER"));

@@ -59,7 +59,7 @@ pub(crate) fn before_end(give_back: fn()) {
 }
 
 /// From now on, this process ends when its terminal is closed, also where the terminal does not control it
-/// and no signal says so. crossterm would read its end for ever.
+/// and no signal reports it. crossterm would read its end for ever.
 pub(crate) fn end_without_terminal() -> std::io::Result<()> {
     #[cfg(unix)]
     thread::Builder::new().name("terminal".into()).spawn(|| {
@@ -146,7 +146,7 @@ fn await_reader() {
 }
 
 /// Waits after a child that a signal ended: one for all of us, such as Ctrl-C, is about to end this process too, and
-/// there is nothing to be said then.
+/// there is nothing to print then.
 pub(crate) fn wait_with(child: ExitStatus) {
     if child.code().is_none() {
         wait_to_end();
@@ -213,7 +213,7 @@ mod unix {
                     super::await_reader();
                     let filled_terminal = super::give_back();
                     draft::abandon_all();
-                    // A program that fills a terminal ends well when that is closed (VW-4), whether the signal says so
+                    // A program that fills a terminal ends well when that is closed (VW-4), whether the signal reports it
                     // first or the terminal itself.
                     if filled_terminal && signal == SIGHUP && terminal_is_gone() {
                         std::process::exit(0);
@@ -237,7 +237,7 @@ mod unix {
 
     /// Returns the signals that this process was started to ignore, a bit for each from signal 1 on.
     ///
-    /// Only Linux says so without unsafe code; elsewhere all count as ignored, so that Ctrl-C never ends a background
+    /// Only Linux reports it without unsafe code; elsewhere all count as ignored, so that Ctrl-C never ends a background
     /// job that it should not reach, and the next verb removes what was left.
     fn ignored() -> u64 {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -11,8 +11,8 @@ use crate::failure::Failure;
 use crate::files;
 use crate::signals;
 
-/// A shell command that gets the path of a replay file as its argument: exit code 0 says false, 125 that it cannot
-/// tell, 1 to 124 true. With 126 and 127 the shell reports that there is no such command, which is an error.
+/// A shell command that gets the path of a replay file as its argument: exit code 0 means false, 1 to 124
+/// true, 125 neither. With 126 and 127 the shell reports that there is no such command, which is an error.
 pub(crate) struct ShellJudge<'a> {
     command: &'a str,
     dir: DraftDir,

@@ -1,4 +1,4 @@
-//! Effects: applied commands have some, others none, and their text and JSON tell the same.
+//! Effects: applied commands have some, others none, and their text and JSON show the same.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What `judge` says, what `legal` lists and what the fold does are the same; and only applied commands do anything.
+//! What `judge` answers, what `legal` lists and what the fold does are the same; and only applied commands do anything.
 
 use std::collections::BTreeSet;
 
@@ -162,7 +162,7 @@ fn is_rejected(judged: &Result<Verdict, Rejected>, codes: &[&str]) -> bool {
     judged.as_ref().is_err_and(|rejected| codes.contains(&rejected.code.as_str()))
 }
 
-/// Says what `judge` answered.
+/// Reports what `judge` answered.
 pub(super) fn described(judged: &Result<Verdict, Rejected>) -> String {
     format!("`{}`", Outcome::from(judged))
 }

@@ -1,4 +1,4 @@
-//! What a viewer is shown says nothing of a field that its view conceals (`Law::Leaks`), and `SECRETS` says whether
+//! What a viewer is shown does not depend on a field that its view conceals (`Law::Leaks`), and `SECRETS` states whether
 //! anything is concealed at all (`Law::Secrets`).
 //!
 //! A setup, or the command of an entry, is replaced by another one, and the match is played on. As long as a viewer has

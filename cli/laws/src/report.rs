@@ -1,4 +1,4 @@
-//! The laws by name, and the sentences that say where one was broken.
+//! The laws by name, and the sentences that report where one was broken.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};
@@ -11,7 +11,7 @@ const REPEATS_MAX: u32 = 3;
 
 /// What every ruleset promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "`Display` says what each means")]
+#[expect(missing_docs, reason = "`Display` states what each means")]
 pub enum Law {
     TextRoundTrip,
     BytesRoundTrip,
@@ -186,7 +186,7 @@ impl Report {
         self.doing.clear();
     }
 
-    /// Says what is being tried, such as a seat and a command.
+    /// Reports what is being tried, such as a seat and a command.
     pub(crate) fn doing(&mut self, what: impl Display) {
         self.doing.clear();
         // What is too long ends in an error, so that the rest of it is not even written.

@@ -217,7 +217,7 @@ impl<'a> Sight<'a> {
     }
 }
 
-/// Makes questions of the forms the ruleset says it knows, with numbers, hexes and ids of this match in place of the
+/// Makes questions of the forms the ruleset lists, with numbers, hexes and ids of this match in place of the
 /// words in capitals.
 #[must_use]
 pub fn questions(state: &dyn AnyState) -> Vec<String> {

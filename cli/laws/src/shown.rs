@@ -61,14 +61,14 @@ fn compare(
     report: &mut Report,
     law: Law,
     (one, other): (&Option<Vec<Shown>>, &Option<Vec<Shown>>),
-    say: impl Fn(String) -> String,
+    explain: impl Fn(String) -> String,
 ) {
     // What cannot be folded breaks another law.
     let (Some(one), Some(other)) = (one, other) else { return };
     for (seq, (one, other)) in (1..).zip(one.iter().zip(other)) {
         if let Some(what) = one.beyond(other) {
             report.doing(format_args!("entry {seq}"));
-            report.broke(law, say(what));
+            report.broke(law, explain(what));
         }
     }
 }

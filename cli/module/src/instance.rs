@@ -38,7 +38,7 @@ impl Budget {
     /// Returns what a call may take that folds nothing.
     pub(crate) const CALL: Self = Self { fuel: FUEL_OF_CALL, time: TIME_OF_CALL };
 
-    /// What a call may take that only says which messages a module speaks.
+    /// What a call may take that only returns which messages a module speaks.
     const ABI: Self = Self { fuel: 1_000_000, time: TIME_OF_CALL };
 
     /// Returns the budget of a call that judges or folds `count` new entries.

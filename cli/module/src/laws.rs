@@ -1,6 +1,6 @@
 //! What an answer must be to be believed (MD-7).
 //!
-//! Types are checked as an answer is read; this file checks what types do not say. Messages are escaped as any input is.
+//! Types are checked as an answer is read; this file checks what types do not require. Messages are escaped as any input is.
 
 use turnfold_core::any::{Choice, FoldError};
 use turnfold_core::decode::DecodeError;

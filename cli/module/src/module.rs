@@ -62,7 +62,7 @@ impl Module {
         self.digest
     }
 
-    /// Returns what it says that it is.
+    /// Returns what it describes itself as.
     pub(crate) fn description(&self) -> &Description {
         &self.description
     }

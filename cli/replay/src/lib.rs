@@ -1,7 +1,7 @@
 //! Histories of turnfold: folded, compared, explained, checked, blessed, searched and shrunk.
 //!
 //! A *history* is a setup and its entries, from a file or from a store. Everything here works on histories of
-//! any ruleset, and says what it finds as values: nothing prints, reads the environment or knows a terminal. The program
+//! any ruleset, and returns what it finds as values: nothing prints, reads the environment or knows a terminal. The program
 //! `turnfold` prints it; a game's own test suite asks it.
 //!
 //! # Golden logs in a game's own tests
@@ -16,7 +16,7 @@
 //! # Ok::<(), turnfold_replay::ReplayError>(())
 //! ```
 //!
-//! A failed [`check()`] says everything that `turnfold check` says: which entry differs, what the file records and the
+//! A failed [`check()`] reports everything that `turnfold check` prints: which entry differs, what the file records and the
 //! rules compute, the rules behind it, how the states differ. [`CheckReport`] writes it as text, without color, and
 //! serializes it as JSON. The trait that such a game implements, and how to write one, stands in
 //! [`turnfold_core::tutorial`].
@@ -53,9 +53,9 @@
 //! ```
 //!
 //! Start reading in [`history`] (the entries of a match): [`entry`](mod@history::entry) is what is recorded of a command and
-//! [`record`](history::record) what the rules compute of it. [`divergence`](compare::divergence) says where the two differ.
+//! [`record`](history::record) what the rules compute of it. [`divergence`](compare::divergence) finds where the two differ.
 //! [`viewer`] is the only way to what a player may know, [`session`] plays on, and [`render`] is what verbs print, for
-//! programs that print or send it. What can go wrong is a [`ReplayError`], which says what happened and where.
+//! programs that print or send it. What can go wrong is a [`ReplayError`], which states what happened and where.
 
 pub mod audit;
 pub mod bundle;

@@ -48,7 +48,7 @@ pub(crate) struct Args {
 impl Args {
     /// Returns `true` if all changes are shown at once and nothing is asked, so that a pager may show them.
     pub(crate) fn is_paged(&self, output: &Output) -> bool {
-        self.check || !self.accept && self.mode(output).is_ok_and(|mode| mode == Mode::Tell)
+        self.check || !self.accept && self.mode(output).is_ok_and(|mode| mode == Mode::Print)
     }
 
     fn mode(&self, output: &Output) -> Result<Mode, Failure> {
@@ -62,7 +62,7 @@ impl Args {
         Ok(match self.accept {
             true => Mode::Accept,
             false if output.is_attended() => Mode::Ask,
-            false => Mode::Tell,
+            false => Mode::Print,
         })
     }
 }
@@ -116,14 +116,14 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if let Some(failure) = in_one(failures, files.len()) {
         return Err(failure);
     }
-    if left > 0 && mode == Mode::Tell {
+    if left > 0 && mode == Mode::Print {
         let files = counted(left, "file", "files");
         return Err(Failure::negative(format!("{files} would change")).hint("`--accept` writes them"));
     }
     Ok(ExitStatus::from(left == 0))
 }
 
-/// Returns what is said of a file.
+/// Returns what is printed of a file.
 fn line(path: &Path, fate: &Result<Fate, Failure>, mode: Mode) -> Line {
     let word = match fate {
         Err(failure) => return Line::from([removed("failed"), plain(format_args!(" {failure}"))]),
@@ -158,7 +158,7 @@ enum Mode {
     /// Nothing is.
     Check,
     /// Nothing is, because there is no terminal to ask on.
-    Tell,
+    Print,
 }
 
 /// What was answered so far.
@@ -245,7 +245,7 @@ impl Proposal {
         }
         let asks = mode == Mode::Ask && *consent == Consent::Each;
         // Decided changes are not shown, and those that are asked about are shown one by one.
-        if !asks && matches!(mode, Mode::Check | Mode::Tell) {
+        if !asks && matches!(mode, Mode::Check | Mode::Print) {
             output.note(self.lines(&self.changes))?;
         }
         output.note(self.rules_change.iter().map(|change| {
@@ -254,7 +254,7 @@ impl Proposal {
         }))?;
         match mode {
             Mode::Accept => Ok(Some((self.blessed.to_string(), Fate::Written))),
-            Mode::Check | Mode::Tell => Ok(None),
+            Mode::Check | Mode::Print => Ok(None),
             Mode::Ask => self.ask(consent, output),
         }
     }

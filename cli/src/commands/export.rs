@@ -169,7 +169,7 @@ fn export(
     Ok(ExitStatus::Yes)
 }
 
-/// Requires a file's name to say what it is, for it is read by its name.
+/// Requires a file's name to show what it is, for it is read by its name.
 fn check_ending(path: &Path, html: bool) -> Result<(), Failure> {
     let name = path.display();
     match html {

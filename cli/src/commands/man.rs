@@ -115,7 +115,7 @@ fn section(title: &str, items: &[(&str, &str)], roff: &mut Roff) {
     }
 }
 
-/// Splits what the help says at its end into examples, which call the program, and all else.
+/// Splits what the help prints at its end into examples, which call the program, and all else.
 fn examples_and_notes(command: &Command) -> (Vec<String>, Vec<String>) {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let lines = help.lines().map(|line| {

@@ -35,7 +35,7 @@ pub(crate) struct Args {
     title: String,
 }
 
-/// The heading of the options that say what is played.
+/// The heading of the options that choose what is played.
 const GAME: &str = "Game options";
 
 /// What a match is made of

@@ -105,7 +105,7 @@ pub(crate) fn require_not_by_mail(store: &StoreReader, line: &Revision) -> Resul
     play::require_not_by_mail(store, line)?.map_err(|reason| failure(&reason, None, None))
 }
 
-/// Says why nothing is recorded, after the place in a script if there is one.
+/// Reports why nothing is recorded, after the place in a script if there is one.
 fn failure(reason: &NotPlayed, asked: Option<Viewer>, place: Option<String>) -> Failure {
     let failure = match reason {
         NotPlayed::ByMail { .. } => Failure::usage(reason.to_string()),

@@ -190,7 +190,7 @@ fn hosted_mail(key: &Path, pages: Option<String>, context: &Context) -> Result<H
 
 /// The world as the service sees it.
 pub(crate) fn outside() -> Result<Outside, Failure> {
-    // The first look says whether the clock can be used; it does not go back before 1970 afterwards.
+    // The first look shows whether the clock can be used; it does not go back before 1970 afterwards.
     clock::now_ms()?;
     Ok(Outside {
         now_ms: || clock::now_ms().unwrap_or(0),

@@ -29,7 +29,7 @@ const SETUP: &str = include_str!("lance-against-star.toml");
 const SETUP_FILE: &str = "lance-against-star.toml";
 const PAGE_FILE: &str = "duel.html";
 
-/// The tour up to the golden log, which it then breaks by itself: what is said, and the words that are typed after it, `!`
+/// The tour up to the golden log, which it then breaks by itself: what is printed, and the words that are typed after it, `!`
 /// before those whose exit code is 1.
 const PLAYED: &str = r#"
 # A match is a ruleset, a setup and a source of dice. These dice follow from a seed.
@@ -126,7 +126,7 @@ fn visit_all(stops: &str, dir: &Path, context: &mut Context) -> Result<(), Failu
     Ok(())
 }
 
-/// Says what comes, runs what is typed in a process of its own and requires its exit code.
+/// Prints what comes, runs what is typed in a process of its own and requires its exit code.
 fn visit(say: &str, typed: &str, exit_code: i32, dir: &Path, context: &mut Context) -> Result<(), Failure> {
     let heading = [
         Line::default(),

@@ -27,7 +27,7 @@ pub(crate) struct Call<'a> {
     pub(crate) key: Option<&'a str>,
 }
 
-/// Sends the commands, until it is known what became of them, and prints it; `place` says where in a script one stands.
+/// Sends the commands, until it is known what became of them, and prints it; `place` is where in a script one stands.
 pub(crate) fn play(
     client: &Client,
     call: &Call,
@@ -57,7 +57,7 @@ pub(crate) fn play(
     Ok(ExitStatus::Yes)
 }
 
-/// Refuses what a request cannot say.
+/// Refuses what a request cannot express.
 fn require_sendable(client: &Client, call: &Call) -> Result<(), Failure> {
     let Call { line, expect, lines, viewer, key, .. } = *call;
     if client.kind() == TokenKind::Seat && lines.len() > 1 {
@@ -76,7 +76,7 @@ fn require_sendable(client: &Client, call: &Call) -> Result<(), Failure> {
         Some(viewer) if client.kind() != TokenKind::Seat && !viewer.see_all() => {
             Err(needs_store(&format!("`--as {viewer}` without that seat's token")))
         }
-        // Without a command nothing would say whose token it is.
+        // Without a command nothing would show whose token it is.
         Some(viewer) if lines.is_empty() => {
             let query = seen_at(None, Some(viewer));
             client.get(&ServiceRequest { path: path_of(line, "view"), query, format: Format::Json })?;

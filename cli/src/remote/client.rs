@@ -91,7 +91,7 @@ impl Client {
         Ok(Self { agent: config.build().into(), origin, token, kind })
     }
 
-    /// Returns what the token says it is.
+    /// Returns what the token gives access to.
     pub(crate) fn kind(&self) -> TokenKind {
         self.kind
     }
@@ -111,7 +111,7 @@ impl Client {
         self.send(asked, None)
     }
 
-    /// Sends something until there is an answer: again for a while when the connection was lost or the service says
+    /// Sends something until there is an answer: again for a while when the connection was lost or the service reports
     /// that it cannot now. The caller has made sure that it may arrive twice.
     pub(crate) fn post(&self, asked: &ServiceRequest, sent: &Sent) -> Result<Reply, NotAnswered> {
         let mut pause = PAUSE_MIN;

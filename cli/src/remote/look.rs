@@ -1,4 +1,4 @@
-//! What a service says, as the verbs that look at matches print it. Lists are read page after page.
+//! What a service answers, as the verbs that look at matches print it. Lists are read page after page.
 
 use std::fmt::Display;
 

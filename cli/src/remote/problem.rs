@@ -12,13 +12,13 @@ pub(crate) enum NotAnswered {
     Lost(Failure),
     /// The service is unavailable for now: try again after this many seconds, if it names them.
     Later(Failure, Option<u64>),
-    /// The service says why not.
+    /// The service reports why not.
     ApiError(Box<ApiError>),
     /// It makes no sense to try again.
     Failed(Failure),
 }
 
-/// What a service says of a request that failed.
+/// What a service reports of a request that failed.
 pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
     detail: String,

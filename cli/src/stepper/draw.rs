@@ -14,7 +14,7 @@ const LEAST: (u16, u16) = (40, 12);
 /// The number of columns from which the log stands next to the board.
 const WIDE: u16 = 100;
 
-/// What the help says of the keys (VW-7).
+/// What the help prints of the keys (VW-7).
 const HELP: &[(&str, &str)] = &[
     ("→ l Enter   ← h", "one entry on · back"),
     ("PgDn   PgUp", "ten entries on · back"),
@@ -84,8 +84,8 @@ fn scroll(panel: &Panel, moved: (i32, i32), area: Rect) -> (u16, u16) {
     (away(row, panel.lines.len(), area.height, moved.1), away(column, widest, area.width, moved.0))
 }
 
-fn draw_log(frame: &mut Frame<'_>, app: &mut App<'_>, area: Rect, is_beside: bool) {
-    let borders = if is_beside { Borders::LEFT } else { Borders::TOP };
+fn draw_log(frame: &mut Frame<'_>, app: &mut App<'_>, area: Rect, is_next_to_board: bool) {
+    let borders = if is_next_to_board { Borders::LEFT } else { Borders::TOP };
     let block = Block::new().borders(borders);
     let inner = block.inner(area);
     let lines = panels::log(app, inner.width.into(), inner.height.into());

@@ -1,4 +1,4 @@
-//! What the panels say, line by line.
+//! What the panels show, line by line.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::output::counted;
 use crate::render;
 
-/// What the last line says.
+/// What the last line shows.
 const LINE: &str = "← → step  : go to  / search  w when  [ ] field  s seat  v view  ? keys  q leave";
 
 /// Lines, and where in them something changed: columns and lines from the upper left.
@@ -21,7 +21,7 @@ pub(super) struct Panel {
     pub(super) changed: Option<(usize, usize)>,
 }
 
-/// Says whose history it is, for which viewer, where, which game and in which phase (VW-5).
+/// Shows whose history it is, for which viewer, where, which game and in which phase (VW-5).
 pub(super) fn title(app: &mut App<'_>) -> Line<'static> {
     let stepper = app.stepper();
     let (at, head) = (stepper.at(), stepper.head());
@@ -151,7 +151,7 @@ pub(super) fn fields(app: &App<'_>, width: usize, height: usize) -> Vec<Line<'st
         .collect()
 }
 
-/// Says above the fields whose changes they are.
+/// Shows above the fields whose changes they are.
 pub(super) fn fields_title(app: &mut App<'_>) -> String {
     let at = app.stepper().at();
     match app.fields.len() as u64 {
@@ -161,7 +161,7 @@ pub(super) fn fields_title(app: &mut App<'_>) -> String {
     }
 }
 
-/// Says what is typed, what happened or which keys there are.
+/// Shows what is typed, what happened or which keys there are.
 pub(super) fn last_line(app: &App<'_>) -> Line<'static> {
     if let Some((asked, text)) = &app.asked {
         let hint = match asked {

@@ -36,7 +36,7 @@ pub(super) enum Heard {
 
 /// A terminal that is filled. It is given back when this is dropped.
 pub(super) struct Screen {
-    /// It never ends by itself: it would say on stderr that the cursor of a terminal that is gone cannot be shown, and
+    /// It never ends by itself: it would print on stderr that the cursor of a terminal that is gone cannot be shown, and
     /// panic because that is gone too.
     terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
     without_color: bool,

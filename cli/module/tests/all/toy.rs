@@ -11,7 +11,7 @@ use turnfold_module::load;
 pub(crate) enum Act<'a> {
     /// Answers this.
     Says(&'a str),
-    /// Runs these instructions, which leave `ptr << 32 | len`. `$request` and `$bytes` say where the request is.
+    /// Runs these instructions, which leave `ptr << 32 | len`. `$request` and `$bytes` are where the request is.
     Runs(&'a str),
 }
 

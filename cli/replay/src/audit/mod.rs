@@ -23,7 +23,7 @@ use self::mail::MailRows;
 use self::rows::{RowBuilder, counted};
 use self::walk::Walk;
 
-/// What no row can say (TR-30).
+/// What no row can prove (TR-30).
 pub const UNSAID: &str = "no row can say who sat at the keyboard, whether players spoke to each other, whether dice on a table fell so, \
      or whether mail was thrown away";
 
@@ -86,7 +86,7 @@ pub fn audit_with(
     ])
 }
 
-/// Who gave which command: of matches with a desk (PM-32); in others only the host says so (TR-28).
+/// Who gave which command: of matches with a desk (PM-32); in others only the host states so (TR-28).
 fn authorship(outline: &BundleOutline, mail: &MailRows) -> AuditRow {
     let mut row = mail.authorship.clone();
     let unsigned = "the host alone says who gave which command";

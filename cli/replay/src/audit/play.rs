@@ -11,18 +11,18 @@ use crate::history::{distrusted, recorded_rules};
 /// How many entries are folded at a time.
 const RUN: usize = 256;
 
-/// What the rules say of a line so far.
+/// What the rules compute of a line so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// All is well.
     Sound,
-    /// This build cannot tell.
+    /// This build cannot check it.
     Unknown(String),
     /// The rules reject this entry, 0 being the setup.
     Rejected(u64, String),
 }
 
-/// Says which rules this build does not have.
+/// Reports which rules this build does not have.
 fn why_unknown(cause: &NoRules) -> String {
     match cause {
         NoRules::Unknown { name, .. } => {

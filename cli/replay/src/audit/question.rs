@@ -29,14 +29,14 @@ pub struct HeldCheckpoint {
     pub path: PathBuf,
     /// The note.
     pub note: SignedNote,
-    /// What it says.
+    /// What it contains.
     pub checkpoint: Checkpoint,
 }
 
 /// Reads a checkpoint, a proof, or all checkpoints of a bundle.
 ///
 /// # Errors
-/// [`ReplayError`] for a file that is none of them; a proof that does not prove what it says is none.
+/// [`ReplayError`] for a file that is none of them; a proof that does not prove what it claims is none.
 pub fn read_held(path: &Path) -> Result<Vec<HeldCheckpoint>, ReplayError> {
     let notes = if is_bundle(path) {
         let read = BundleFile::read(path).map_err(|error| match error {

@@ -165,7 +165,7 @@ impl RowBuilder {
         self.find(RowResult::NotChecked, at, reason.into());
     }
 
-    /// Says that there is nothing to check.
+    /// Reports that there is nothing to check.
     pub(super) fn not_applicable(&mut self, reason: impl Into<String>) {
         self.find(RowResult::NotApplicable, None, reason.into());
     }
@@ -189,7 +189,7 @@ impl RowBuilder {
         }
     }
 
-    /// Returns the row; `passed` says what was checked where all of it is right.
+    /// Returns the row; `passed` states what was checked where all of it is right.
     pub(super) fn row(self, row: RowName, passed: impl FnOnce() -> String) -> AuditRow {
         let Self { result, reason, at, keys, more } = self;
         let reason = if result == RowResult::Pass {

@@ -201,7 +201,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Says what there is to say of the line that has gone by.
+    /// Adds to the rows what is left to report of the line that has gone by.
     fn end_line(&mut self) {
         let Some((index, mut progress)) = self.current.take() else { return };
         let (Some(line), Some(genesis)) = (self.line(index), self.genesis(index)) else { return };

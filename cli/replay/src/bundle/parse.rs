@@ -237,7 +237,7 @@ impl Parser<'_> {
         Genesis::decode(bytes).map_err(|error| self.malformed(error.to_string()))
     }
 
-    /// Says at which line of the file something is wrong with a record.
+    /// Reports at which line of the file something is wrong with a record.
     fn at_line(&self, error: ReplayError) -> ReplayError {
         match error {
             ReplayError::Malformed { reason, .. } => self.malformed(reason),

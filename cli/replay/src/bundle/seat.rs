@@ -176,11 +176,11 @@ fn hidden_in(
         if seat == Seat::Host && concealed.contains(&(line, seq)) && !has_nonce {
             return guessable(&format!("entry {seq} of `{}` is a roll, which has few values", of.name));
         }
-        // What the host gives is shown to all in most games, and at a desk: it says nothing about anybody's secrets.
+        // What the host gives is shown to all in most games, and at a desk: it shows nothing about anyone's secrets.
         let is_open =
             viewer.perspective().is_seat(seat) || seat == Seat::Host && !hidden.contains(&(line, seq));
         let is_safe = key.is_some_and(|key| UNGUESSABLE.iter().any(|begin| key.as_str().starts_with(begin)));
-        // Of all that other players gave, left out or not: else the refusal would tell that they hide something.
+        // Of all that other players gave, left out or not: else the refusal would show that they hide something.
         if !is_open && !is_safe {
             return guessable(&format!("entry {seq} of `{}` has no key that begins with `order:`", of.name));
         }

@@ -83,13 +83,13 @@ pub enum DivergenceKind {
     ClosingState,
     /// The log digest in the closing line.
     ClosingLog,
-    /// Folded a second time, the same entries come out otherwise: the rules are at fault, whatever the file says.
+    /// Folded a second time, the same entries come out otherwise: the rules are at fault, whatever the file records.
     NotDeterministic,
     /// Folded on from a state read back from its bytes, they come out otherwise.
     NotStorable,
 }
 
-/// What one account says.
+/// What one account records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
     /// How a command is written.

@@ -35,7 +35,7 @@ pub struct RecordedLog {
 /// Where the rules of this build first depart from a log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FirstDifference {
-    /// The entry, the attempt or the end, and what the log and the rules say of it.
+    /// The entry, the attempt or the end, and what the log records and the rules compute of it.
     pub divergence: Divergence,
     /// What logs that depart alike have in common, such as `applied → ignored not_adjacent`.
     pub group: String,

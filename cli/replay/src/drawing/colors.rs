@@ -66,7 +66,7 @@ fn rules(has_squares: bool) -> String {
     let tinted = |rules: &str, of_tint: &str| {
         TINTS.iter().fold(rules.into(), |rules: String, tint| rules + &of_tint.replace("TINT", tint))
     };
-    // What is without tint comes first, so that a tint can say otherwise.
+    // What is without tint comes first, so that a tint can override it.
     let rules = tinted(UNTINTED, TINTED);
     if has_squares { tinted(&rules, TINTED_SQUARE) + SQUARES } else { rules }
 }

@@ -66,8 +66,8 @@ impl Highlights {
     }
 }
 
-/// Returns where in a picture the targets of commands stand (VW-18, VW-35). Whether a command is legal is for the rules
-/// to say.
+/// Returns where in a picture the targets of commands stand (VW-18, VW-35). The rules decide whether a command
+/// is legal.
 #[must_use]
 pub fn target_spots<'a>(
     picture: &Picture,

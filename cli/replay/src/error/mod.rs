@@ -215,7 +215,7 @@ pub enum ReplayError {
     /// A file that passes the check, so that it cannot be shrunk to what fails.
     #[error("`{0}` passes the check, so there is no failure to shrink")]
     Passes(String),
-    /// A failed check that shows a fault of the rules, whatever the file says.
+    /// A failed check that shows a fault of the rules, whatever the file records.
     #[error("{0}, which is a fault of the rules")]
     FaultOfRules(String),
     /// A failed check that no entry causes.

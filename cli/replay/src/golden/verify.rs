@@ -124,7 +124,7 @@ impl Folding {
     }
 }
 
-/// What the rules say while the store is audited.
+/// What the rules compute while the store is audited.
 struct Judge<'a> {
     registry: &'a Registry,
     verification: Verification,

@@ -55,7 +55,7 @@ impl QuotedLink {
     }
 }
 
-/// What quoted links say of a history. A link proves all entries before it, so one that is equal proves that two
+/// What quoted links prove of a history. A link proves all entries before it, so one that is equal proves that two
 /// lines are the same up to there, and one that is not only that they part somewhere before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuotedFinding {

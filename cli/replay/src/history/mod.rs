@@ -112,7 +112,7 @@ impl History {
         })
     }
 
-    /// Reads a replay file, which must tell everything there is.
+    /// Reads a replay file, which must contain everything there is.
     ///
     /// # Errors
     /// What is wrong with the file.

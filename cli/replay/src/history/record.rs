@@ -141,7 +141,7 @@ pub struct LoggedRecord {
     /// What the rules compute.
     #[serde(flatten)]
     pub record: Record,
-    /// When it was recorded, in Unix milliseconds; a replay file does not tell.
+    /// When it was recorded, in Unix milliseconds; a replay file does not record it.
     pub recorded_at_ms: Option<i64>,
     /// The key that it was recorded with, where the viewer may know it.
     pub key: Option<String>,

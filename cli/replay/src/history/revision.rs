@@ -101,7 +101,7 @@ impl SourceName {
         Self::File(FileName { path: path.into(), seq: None })
     }
 
-    /// Returns the last entry that counts, where the name says.
+    /// Returns the last entry that counts, where the name points.
     #[must_use]
     pub fn seq(&self) -> Option<u64> {
         match self {

@@ -94,7 +94,7 @@ impl<'a> AnswerLetter<'a> {
         letters
     }
 
-    /// Writes what it says. `attached` is the name of the bundle.
+    /// Writes its text. `attached` is the name of the bundle.
     pub(super) fn write(
         &self,
         mail: &MailLogs<'_>,

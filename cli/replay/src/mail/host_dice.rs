@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn fd_7_rolls_count_on_and_elements_are_those_of_the_chain() {
+    fn fd_7_rolls_count_on_and_elements_are_from_the_chain() {
         let mut fair = turn(30);
         let rolls: Vec<_> = (0..40).map(|_| fair.roll(&DUE).unwrap()).collect();
         assert_eq!(fair.last, 70);

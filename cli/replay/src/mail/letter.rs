@@ -41,7 +41,7 @@ pub struct Attachment<'a> {
     pub is_text: bool,
 }
 
-/// What a letter says.
+/// What a letter contains.
 #[derive(Default)]
 pub(super) struct LetterText {
     pub(super) subject: String,

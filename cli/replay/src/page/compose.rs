@@ -171,7 +171,7 @@ fn about(sight: &SeatHistory) -> String {
     about
 }
 
-/// Says what the file holds, and how to check it; that it was checked is not for a page to say (VW-25, VW-27).
+/// States what the file holds, and how to check it; that it was checked is not for a page to state (VW-25, VW-27).
 fn words(viewer: Viewer) -> String {
     if viewer.see_all() {
         return format!(

@@ -74,7 +74,7 @@ pub fn replay_bytes(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, PageError> {
 
 /// Returns the replay file in a page; messages call it `file`.
 ///
-/// What surrounds the replay is not looked at: that a page holds it says nothing of what the page shows.
+/// What surrounds the replay is not looked at: that a page holds it proves nothing of what the page shows.
 ///
 /// # Errors
 /// [`PageError::NotAPage`] unless the document stands there once, as pages write it, and [`PageError::NoReplay`].

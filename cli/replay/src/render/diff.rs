@@ -111,7 +111,7 @@ pub fn lines(comparison: &Comparison) -> Vec<Line> {
     lines
 }
 
-/// Says that a file records something else than what is compared here.
+/// States that a file records something else than what is compared here.
 fn note(side: &Side) -> Option<Line> {
     let seq = side.recorded_differs_at?;
     let explains = match &side.source {

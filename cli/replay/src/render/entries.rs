@@ -71,7 +71,7 @@ pub fn rejected_line(seat: Option<&str>, command: &str, outcome: &str, message: 
     line
 }
 
-/// Returns the line of an entry of a log, after its time if `with_time` says so, and after its link if it has one.
+/// Returns the line of an entry of a log, after its time if `with_time`, and after its link if it has one.
 #[must_use]
 pub fn logged(entry: &LoggedRecord, with_time: bool) -> Line {
     let time = with_time.then(|| time(entry.recorded_at_ms));
@@ -80,7 +80,7 @@ pub fn logged(entry: &LoggedRecord, with_time: bool) -> Line {
     record_after(&before.join(" "), &entry.record)
 }
 
-/// What `play` says when there was nothing to play. It serializes as what `play --format json` prints then.
+/// What `play` prints when there was nothing to play. It serializes as what `play --format json` prints then.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NothingPlayed {
     played: u64,

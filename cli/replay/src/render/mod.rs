@@ -2,7 +2,7 @@
 //!
 //! What else goes wrong is a [`ReplayError`](crate::ReplayError) or a `QueryError`, whose `Display` is the message.
 //!
-//! Two programs say the same of a thing because both ask here: the command line, which colors the lines on a
+//! Two programs print the same of a thing because both ask here: the command line, which colors the lines on a
 //! terminal and folds them to its width, and a service, which sends them. The `Display` of every line is exactly what the verb
 //! prints where no terminal is, without the line break; [`text`](text()) joins lines with theirs.
 //!

@@ -202,7 +202,7 @@ fn rejected(error: &FoldError) -> Rejected {
     match error {
         FoldError::Malformed { message, .. } => Rejected::new("malformed", message.as_str()),
         FoldError::Rejected { rejected, .. } => Rejected::clone(rejected),
-        // What the dice give is not said, as it is the next roll.
+        // What the dice give is not shown, as it is the next roll.
         FoldError::WrongRoll { seq, .. } => Rejected::new(
             "bad_roll",
             format!("entry {seq}: the seeded dice give another roll, and roll by themselves"),

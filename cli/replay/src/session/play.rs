@@ -1,5 +1,5 @@
 //! Commands that are to be recorded, judged alike for the command line and the service: whether the line takes them, what a
-//! repeated call with its key is answered, where the history stands, and what the rules say.
+//! repeated call with its key is answered, where the history stands, and what the rules answer.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -218,8 +218,8 @@ pub struct AcceptedCall {
     pub state: Box<dyn AnyState>,
 }
 
-/// PM-2: requires a line that no desk names; others take commands by mail alone. The inner result says
-/// which desk it is.
+/// PM-2: requires a line that no desk names; others take commands by mail alone. The inner error
+/// names the desk.
 ///
 /// # Errors
 /// What is wrong with the store.

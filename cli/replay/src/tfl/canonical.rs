@@ -1,4 +1,4 @@
-//! The canonical header: what a header says, whatever its comments, its order and its spacing.
+//! The canonical header: what a header means, whatever its comments, its order and its spacing.
 
 use std::fmt;
 use std::str::FromStr;

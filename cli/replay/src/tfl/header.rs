@@ -102,7 +102,7 @@ impl Header {
         Ok(Self { text, rules, version, module, dice, title, view, values })
     }
 
-    /// Returns the canonical header: what it says, a value on each line.
+    /// Returns the canonical header: what it means, a value on each line.
     #[must_use]
     pub fn canonical(&self) -> String {
         self.values.lines().collect()

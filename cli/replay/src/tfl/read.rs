@@ -1,4 +1,4 @@
-//! Strict reading: one way to write everything, and errors that say where and what was expected.
+//! Strict reading: one way to write everything, and errors that report where and what was expected.
 
 use std::path::Path;
 
@@ -123,7 +123,7 @@ fn decode<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, TflError> {
     Ok(text)
 }
 
-/// Refuses a file whose every line ends in CR LF, as git writes it with `core.autocrlf`, and says how to mend it.
+/// Refuses a file whose every line ends in CR LF, as git writes it with `core.autocrlf`, and explains how to mend it.
 fn check_line_ends(file: &str, text: &str) -> Result<(), TflError> {
     let mut lines = text.split_inclusive('\n').peekable();
     let is_replay = text.starts_with(FIRST_WORDS) && lines.peek().is_some();

@@ -157,7 +157,7 @@ impl LogHasher {
     }
 }
 
-/// Says in the header what the file leaves out.
+/// Records in the header what the file leaves out.
 fn not_seen(perspective: Perspective) -> String {
     format!(
         "# What {perspective} may not know is left out: seed, hashes and hidden entries. Setup values not seen are made up.\n"

@@ -343,7 +343,7 @@ pub fn seek(
     sources: &dyn Sources,
 ) -> Result<(Viewer, Box<dyn AnyState>), ReplayError> {
     // Snapshots lead to the head and to entries as the log numbers them; what else a player may ask for, and what
-    // it is told when the log is broken, takes the whole history.
+    // it is reported when the log is broken, takes the whole history.
     let straight = match name {
         SourceName::Revision(Revision { seq, .. }) => viewer.see_all() || seq.is_none(),
         SourceName::File(_) => false,

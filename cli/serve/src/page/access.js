@@ -116,7 +116,7 @@ export function showNoAccess(match, root, why, used) {
 	root.replaceChildren(html("section", { class: "panel noaccess" }, html("h2", {}, "No access"), html("p", { role: "alert" }, ...reason), next, tokenForm(match), ...switches(match, used)));
 }
 
-/** Says why a token that the service refused gives no access. @param {Problem} problem @param {Access | undefined} access */
+/** Reports why a token that the service refused gives no access. @param {Problem} problem @param {Access | undefined} access */
 export function refusal({ status, ended }, access) {
 	if (ended === "revoked") return "The host has taken this access back.";
 	if (ended === "expired") return "This access has expired.";

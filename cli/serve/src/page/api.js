@@ -18,7 +18,7 @@ export class Problem extends Error {
 /** A connection that broke off, or a service that cannot answer now: the same again may work. */
 export class NoAnswer extends Error {}
 
-/** Returns after so many milliseconds. @param {number} ms @param {AbortSignal} [signal] */
+/** Returns after this number of milliseconds. @param {number} ms @param {AbortSignal} [signal] */
 export const sleep = (ms, signal) =>
 	new Promise((done) => {
 		const timer = setTimeout(done, ms);

@@ -70,7 +70,7 @@ export class CommandPanel {
 		}
 	}
 
-	/** Offers nothing until it is asked anew. */
+	/** Offers nothing until it is asked again. */
 	clear() {
 		this.#asked++;
 		this.legal = [];

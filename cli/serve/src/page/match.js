@@ -113,7 +113,7 @@ export class LiveMatch {
 		}
 	}
 
-	/** Reads everything anew: the match, its frames and its stream. */
+	/** Reads everything again: the match, its frames and its stream. */
 	async load() {
 		this.#abort.abort();
 		this.#abort = new AbortController();
@@ -154,7 +154,7 @@ export class LiveMatch {
 		if (kept(this.match).tokens.some(({ token }) => token === this.access.token)) addToken(this.match, this.access.token, seat);
 	}
 
-	/** Reads what is known of the match, of which more may be open to whoever played it once it is over. */
+	/** Reads what is known of the match; once it is over, more may be open to its players. */
 	async readInfo() {
 		const asked = new URLSearchParams({ ...(this.branch === "main" ? {} : { branch: this.branch }), ...(this.as ? { as: this.as } : {}) });
 		this.info = await this.api.get(`/v1/matches/${this.match}${asked.size ? `?${asked}` : ""}`);
@@ -242,7 +242,7 @@ export class LiveMatch {
 		if (event !== "entries") return;
 		const { entries } = JSON.parse(data);
 		if (!entries) return void this.begin();
-		// An entry may come to light behind later ones; everything from there on is read anew.
+		// An entry may come to light behind later ones; everything from there on is read again.
 		this.#wanted = Math.min(this.#wanted, ...entries.map((/** @type {{seq: number}} */ { seq }) => seq));
 		this.#fetchNews();
 	}
@@ -322,7 +322,7 @@ export class LiveMatch {
 		if (this.connection.textContent !== text) this.connection.textContent = text;
 	}
 
-	/** Says why nothing more will come. @param {unknown} error */
+	/** Reports why nothing more will come. @param {unknown} error */
 	async fail(error) {
 		this.#abort.abort();
 		if (this.sees) this.commands.end();
@@ -335,7 +335,7 @@ export class LiveMatch {
 		else if (isOfBranch) this.connection.append(" ", main);
 	}
 
-	/** Says what is wrong: with the branch, the token or the match. @param {unknown} error @returns {Promise<string>} */
+	/** Reports what is wrong: with the branch, the token or the match. @param {unknown} error @returns {Promise<string>} */
 	async #why(error) {
 		if (!(error instanceof Problem) || ![401, 404].includes(error.status)) return `${error instanceof Error ? error.message : error}`;
 		if (error.status === 401) return refusal(error, this.access);

@@ -17,7 +17,7 @@ const VERBS_MAX = 4;
 /** Joins words as a sentence does. @param {string[]} words @param {string} last */
 const joined = (words, last) => (words.length > 1 ? `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}` : words.join(""));
 
-/** Says for whom a match waits. @param {string[] | null | undefined} seats */
+/** Shows for whom a match waits. @param {string[] | null | undefined} seats */
 export function waiting(seats) {
 	if (!seats) return "Waiting for the others";
 	if (seats.length === 0) return "No one has anything to do";
@@ -36,20 +36,20 @@ export class TurnLine {
 		this.live = live;
 	}
 
-	/** Says that the match is being read. */
+	/** Shows that the match is being read. */
 	load() {
 		this.#isMine = null;
 		this.#report("Loading…");
 	}
 
-	/** Says nothing more. */
+	/** Shows nothing more. */
 	end() {
 		this.#isMine = null;
 		this.#report("");
 		this.#mark(false);
 	}
 
-	/** Says whose turn it is now. */
+	/** Shows whose turn it is now. */
 	draw() {
 		const { info, commands, viewer } = this.live;
 		if (!info) return;
@@ -73,7 +73,7 @@ export class TurnLine {
 		return seats.filter((seat) => (hosts ? !commands.taken.has(seat) : seat === sees));
 	}
 
-	/** Says what there is to do, by the first words of the commands. @param {string[]} mine */
+	/** Shows what there is to do, by the first words of the commands. @param {string[]} mine */
 	#doing(mine) {
 		const { commands, hosts, sees } = this.live;
 		if (commands.due) return "roll the dice";

@@ -234,7 +234,7 @@ impl<'a> DepartedLog<'a> {
         }
     }
 
-    /// Says where the log departs, and the first field that changes there.
+    /// Reports where the log departs, and the first field that changes there.
     fn line(&self) -> Line {
         let Self { log, seq, .. } = self;
         let place = if self.attempt { "attempt after entry" } else { "entry" };

@@ -131,7 +131,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 }
 
 impl Args {
-    /// Reads what the paper is to say.
+    /// Reads the text of the paper.
     fn words(&self) -> Result<PaperWords, Failure> {
         for (option, is_given, kind) in
             [("--wait", self.wait, Kind::Order), ("--new-key", self.new_key.is_some(), Kind::Rekey)]

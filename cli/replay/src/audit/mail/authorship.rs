@@ -136,9 +136,11 @@ impl<'a> Authorship<'a> {
                 }
                 entries.take(&played, key)?;
                 match execution {
-                    Some(Execution::Carried(said)) if usize::from(*said) != count => Err(fault(format!(
-                        "the desk records {said} played commands of the order of {seat}, but there are {count}"
-                    ))),
+                    Some(Execution::Carried(recorded)) if usize::from(*recorded) != count => {
+                        Err(fault(format!(
+                            "the desk records {recorded} played commands of the order of {seat}, but there are {count}"
+                        )))
+                    }
                     _ => Ok(true),
                 }
             }

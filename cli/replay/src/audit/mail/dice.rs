@@ -188,7 +188,7 @@ impl FairDice {
         });
     }
 
-    /// Says whether it weakens the proof that seats had given no secret to some rolls.
+    /// Reports whether it weakens the proof that seats had given no secret to some rolls.
     fn without_secrets_of(&self, seats: &[Seat], rolls: u64) -> String {
         let (all, names) = (counted(self.recomputed, "roll"), seats.iter().map(|seat| seat.name()));
         let names = names.collect::<Vec<_>>().join(" or ");

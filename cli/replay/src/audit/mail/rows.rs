@@ -31,7 +31,7 @@ pub(crate) struct MailRows {
 }
 
 impl MailRows {
-    /// Returns what the row `dice` says where all of it is right.
+    /// Returns what the row `dice` reports where all of it is right.
     pub(crate) fn dice_text(&self) -> Option<String> {
         let mut text = format!("{} recomputed", counted(self.rolls?, "roll"));
         let is_one = self.dice_remarks.len() == 1;
@@ -57,13 +57,13 @@ impl MailRows {
         }
     }
 
-    /// Returns what the row `authorship` says where all of it is right.
+    /// Returns what the row `authorship` reports where all of it is right.
     pub(crate) fn authorship_text(&self) -> String {
         let unplayed = self.unplayed.iter().map(|line| format!("; {line} was not played"));
         self.authors.text() + &unplayed.collect::<String>()
     }
 
-    /// Returns what the row `consistency` says of papers, if there is a desk.
+    /// Returns what the row `consistency` reports of papers, if there is a desk.
     pub(crate) fn seen_text(&self) -> Option<String> {
         let papers = |count| counted(count, "paper");
         self.seen.map(|count| format!("the history that {} named is this one", papers(count)))

@@ -178,7 +178,7 @@ pub(super) enum SegmentEnd {
     Unfinished,
     /// It is not recorded, and nothing is to be executed yet.
     Idle,
-    /// The line is shorter than the position says.
+    /// The line is shorter than the position requires.
     Short,
     /// The others cannot be used.
     Unusable(&'static str),

@@ -15,7 +15,7 @@ const LABEL_WIDTH: i32 = 26;
 const AT_WIDTH: i32 = 22;
 /// How wide small boards are drawn, at up to twice their size.
 const WIDTH: i32 = 560;
-/// Boards up to this radius tell the coordinates of every hex, larger ones only where something stands.
+/// Boards up to this radius show the coordinates of every hex, larger ones only where something stands.
 const COORDINATES_RADIUS_MAX: u8 = 12;
 
 /// Draws a board and returns its size.

@@ -1,4 +1,4 @@
-//! Lines of characters that tell what they show.
+//! Lines of characters that know what they show.
 
 use std::fmt;
 

@@ -22,7 +22,7 @@ const GAP: usize = 3;
 /// Draws a picture as lines without trailing spaces, at most `width` columns wide where it can be; an empty line
 /// separates the blocks.
 ///
-/// What is highlighted has a sign: `*` for what changed, `+` for a hex or square in reach, and a last line says so.
+/// What is highlighted has a sign: `*` for what changed, `+` for a hex or square in reach, and a last line explains them.
 #[must_use]
 pub fn lines(picture: &Picture, highlights: &Highlights, width: usize) -> Vec<DrawnLine> {
     let mut lines: Vec<DrawnLine> = Vec::new();
@@ -52,7 +52,7 @@ pub fn lines(picture: &Picture, highlights: &Highlights, width: usize) -> Vec<Dr
     lines
 }
 
-/// Says what the signs of highlights mean.
+/// Explains what the signs of highlights mean.
 fn signs(highlights: &Highlights) -> Option<DrawnLine> {
     let changed = (!highlights.changed.is_empty()).then_some("* changed");
     let reach = (!highlights.reach.is_empty()).then_some("+ named by a legal command");

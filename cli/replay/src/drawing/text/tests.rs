@@ -199,7 +199,7 @@ q above its column, r at the upper left of its row, which runs down to the right
 
 /// A stepper finds what to keep in view.
 #[test]
-fn each_piece_of_a_line_tells_what_it_shows() {
+fn each_piece_of_a_line_knows_what_it_shows() {
     let board = HexBoard {
         board: Board::new(1),
         cells: vec![cell(0, 0, "A1", "")],

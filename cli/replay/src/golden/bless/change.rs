@@ -207,7 +207,7 @@ mod tests {
 
     const SCRIPT: &str = "1 host roll 6 6 1 1\n2 p2 click 0,-3\n3 p2 move 0,-2\n";
 
-    fn told(replay: &Replay) -> Vec<String> {
+    fn shown(replay: &Replay) -> Vec<String> {
         let changes = replay.changes(&bless(replay).unwrap());
         change_lines("x.tfl", &changes).into_iter().map(|line| line.to_string()).collect()
     }
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(old.bless_lines(&blessed, |_| true), blessed);
         let line = old.changes(&blessed)[0].line;
         let mixed = old.bless_lines(&blessed, |number| number == line);
-        assert_eq!(told(&mixed)[0], "x.tfl:20: entry 3 (p2 move 0,-2)");
+        assert_eq!(shown(&mixed)[0], "x.tfl:20: entry 3 (p2 move 0,-2)");
         let closing = mixed.closing.unwrap();
         assert_eq!((closing.state, closing.log), (blessed.closing.unwrap().state, mixed.log_digest()));
         assert_eq!(bless(&mixed).unwrap(), blessed);

@@ -1,4 +1,4 @@
-//! Blessing: writing what the rules say into a replay.
+//! Blessing: writing what the rules compute into a replay.
 
 mod change;
 
@@ -14,7 +14,7 @@ pub use change::{Change, RulesChange, change_lines, in_units};
 /// Fills in every outcome, hash and the closing line, and writes commands canonically.
 ///
 /// Header, comments, blank lines and order stay as they are. Blessing a blessed replay changes nothing. An entry
-/// that the rules reject and an attempt that they accept are errors: such a file says what is not so.
+/// that the rules reject and an attempt that they accept are errors: such a file records what is not so.
 ///
 /// # Errors
 /// [`TflError`] with the line and column.

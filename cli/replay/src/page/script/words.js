@@ -26,14 +26,14 @@ export function meaningsOf(lines) {
 	}));
 }
 
-/** Says what a mark means, or each of several that stand one after another. @param {string} mark @param {Meanings} meanings */
+/** Explains what a mark means, or each of several that stand one after another. @param {string} mark @param {Meanings} meanings */
 function meaningOf(mark, meanings) {
 	const known = meanings.get(mark.replace(/\d+/, "1"));
 	if (known) return [known, ...(/\d+/.exec(mark) ?? [])].join(" ");
 	return [...mark].some((sign) => meanings.has(sign)) ? [...mark].map((sign) => meanings.get(sign) ?? sign).join(", ") : mark;
 }
 
-/** Says what stands in a cell or is a piece, and how the page marks it. @param {Cell} cell @param {Meanings} meanings
+/** Explains what stands in a cell or is a piece, and how the page marks it. @param {Cell} cell @param {Meanings} meanings
  * @param {string} [marks] such as ` reach changed` */
 export function inWords([label, mark, tint, of = tint, name = label.trim()], meanings, marks = "") {
 	const framed = meanings.has("[ ]") ? /^\[(.+)\]$/.exec(name) : null;
