@@ -11,7 +11,7 @@ mod deals;
 mod properties;
 mod recorded;
 
-/// A table as tests write it: what is not said is empty, fresh tokens, nothing known.
+/// A table as tests write it: what is left out is empty, fresh tokens, nothing known.
 #[derive(Clone, Default)]
 struct Table {
     yinyang: bool,

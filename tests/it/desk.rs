@@ -1,4 +1,4 @@
-//! The ruling of `desk`: scenes of signed papers, which are its golden logs too, and what no scene can say.
+//! The ruling of `desk`: scenes of signed papers, which are its golden logs too, and what no scene can show.
 
 use std::fs;
 

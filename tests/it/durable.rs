@@ -133,7 +133,7 @@ fn ctrl_c_ends_it_and_loses_nothing() {
 #[test]
 fn the_log_discloses_no_secrets() {
     let sandbox = Sandbox::new();
-    let key = "a-key-that-nobody-else-may-know";
+    let key = "a-key-that-no-one-else-may-know";
     let play = format!("play duel --key {key} cycle");
     let lines = [&seeded("duel"), "play duel", &play, &play, "verify", "log duel", "show duel"];
     let mut log = String::new();

@@ -68,12 +68,12 @@ impl Alteration for LeavesTheCursor {
         }
     }
 
-    fn is_told(effects: &[String], effect: &str) -> bool {
+    fn is_shown(effects: &[String], effect: &str) -> bool {
         !(effect.starts_with("cursor ") && effects.iter().any(|earlier| earlier.starts_with("moved ")))
     }
 }
 
-/// IN-1: the first two dice are those of p2.
+/// IN-1: the first two dice belong to p2.
 struct SwapsTheDice;
 
 impl Alteration for SwapsTheDice {
@@ -116,7 +116,7 @@ impl Alteration for WoundsDeeper {
     }
 }
 
-/// CH-13: half a yin-yang counts twice, though it is told once.
+/// CH-13: half a yin-yang counts twice, though it is shown once.
 struct CountsHalvesTwice;
 
 impl Alteration for CountsHalvesTwice {
@@ -191,7 +191,7 @@ fn blessed_by(rules: &Arc<dyn AnyRules>, golden: &str) -> String {
     }
 }
 
-/// What `check` must say of the first entry in which the altered build's log differs.
+/// What `check` must print of the first entry in which the altered build's log differs.
 struct Finding {
     golden: &'static str,
     seq: u64,
@@ -223,8 +223,8 @@ fn check(rules: &Arc<dyn AnyRules>, expected: &Finding) {
     assert_eq!(mismatch["rules"], serde_json::json!(expected.rules), "{report:#}");
     assert_eq!(mismatch["dice"], serde_json::json!(expected.dice), "{report:#}");
     assert_eq!(mismatch["state_sides"], expected.sides, "{report:#}");
-    let told = String::from_utf8(sandbox.run("check altered.tfl").stdout).unwrap();
-    assert!(told.lines().any(|line| line == format!("  {}", expected.field)), "{told}");
+    let printed = String::from_utf8(sandbox.run("check altered.tfl").stdout).unwrap();
+    assert!(printed.lines().any(|line| line == format!("  {}", expected.field)), "{printed}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Matches for tests that fold them themselves; what a script can say stands in `tests/rulings/`.
+//! Matches for tests that fold them themselves; what a script can contain stands in `tests/rulings/`.
 
 use std::path::PathBuf;
 

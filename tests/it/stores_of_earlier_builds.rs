@@ -17,7 +17,7 @@ fn kept() -> Vec<PathBuf> {
     folders
 }
 
-/// Makes a store of a kept backup, and lays the kept directory beside it as its owner would have it.
+/// Makes a store of a kept backup, and lays the kept directory next to it as its owner would have it.
 fn restored(folder: &Path) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.ok(&format!("store restore {} .turnfold", folder.join("backup.tfb").display()));
@@ -90,7 +90,7 @@ fn every_kept_replay_file_is_checked_imported_and_played_on() {
             let kept = fs::read_to_string(folder.join(format!("{name}.tfl"))).unwrap();
             sandbox.write("kept.tfl", &kept);
             sandbox.ok("check kept.tfl");
-            // The store says the same as the file.
+            // The store has the same as the file.
             assert_eq!(sandbox.ok(&format!("export {name}")), kept);
             sandbox.ok(&format!("import kept.tfl --name again-{name}"));
             let command = first_legal(&sandbox, name);
@@ -103,7 +103,7 @@ fn every_kept_replay_file_is_checked_imported_and_played_on() {
 
 /// A clock before 1970 is one line of error, and the store stays as it is; reading needs no clock.
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+#[expect(clippy::print_stderr, reason = "a skipped test reports it")]
 fn a_clock_before_1970_is_named_in_one_line() {
     let sandbox = Sandbox::new();
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");

@@ -1,5 +1,5 @@
 //! Trust: what is signed of a log and what proves it, against the vectors of its specification and against programs that
-//! nobody here wrote (TR-1 to TR-30).
+//! no one here wrote (TR-1 to TR-30).
 
 mod audits;
 mod bundles;

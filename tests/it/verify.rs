@@ -1,4 +1,4 @@
-//! What the library says of stored matches and their rules; `cli::verify` has what the command line prints of it.
+//! What the library reports of stored matches and their rules; `cli::verify` has what the command line prints of it.
 
 use std::fs;
 
@@ -46,7 +46,7 @@ fn start() -> Box<dyn AnyState> {
     registry::find("initiative").unwrap().start(&genesis().setup).unwrap()
 }
 
-/// So many commands that the rules accept, a roll and then the cursor going round, and the state after them.
+/// This number of commands that the rules accept, a roll and then the cursor going round, and the state after them.
 fn commands(count: u64) -> (Vec<NewEntry>, Box<dyn AnyState>) {
     let mut state = start();
     let mut entries = Vec::new();
@@ -113,8 +113,8 @@ fn branches_are_folded_to_their_own_ends() {
     store.create_branch(&name(), &"line".parse().unwrap(), &BranchName::main(), 0).unwrap();
     let Verification { branches, findings, .. } = verified(&store);
     assert_eq!(findings, []);
-    let told = branches.iter().map(|found| (found.branch.as_str(), found.entries, found.state_hash));
-    assert!(told.eq([("main", 20, end.state_hash()), ("line", 0, start().state_hash())]), "{branches:?}");
+    let found = branches.iter().map(|found| (found.branch.as_str(), found.entries, found.state_hash));
+    assert!(found.eq([("main", 20, end.state_hash()), ("line", 0, start().state_hash())]), "{branches:?}");
     assert_ne!(end.state_hash(), start().state_hash());
 }
 

@@ -99,8 +99,8 @@ fn choice(rules_place: usize, kind: u8, kinds: u8) -> u8 {
     u8::try_from(rules_place).unwrap() * kinds + kind
 }
 
-/// Requires what a user is told to be one line that cannot command a terminal.
+/// Requires what a user is shown to be one line that cannot command a terminal.
 fn check_message(message: &str) {
-    assert!(!message.is_empty(), "an error says nothing");
+    assert!(!message.is_empty(), "an error is empty");
     assert!(!message.contains(char::is_control), "{message:?} holds control characters");
 }

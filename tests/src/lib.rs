@@ -2,9 +2,9 @@
 //! match by mail, documents, fixtures, and what is fuzzed.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
-#![expect(missing_docs, reason = "names that say it all, for tests alone")]
+#![expect(missing_docs, reason = "names that explain themselves, for tests alone")]
 #![expect(clippy::missing_panics_doc, clippy::must_use_candidate, reason = "for tests alone")]
-#![expect(clippy::new_without_default, reason = "a test says what it makes")]
+#![expect(clippy::new_without_default, reason = "a test names what it makes")]
 
 use std::path::Path;
 

@@ -25,7 +25,7 @@ pub struct Players {
     nonce: u8,
 }
 
-/// What a paper says beside its content, where that is not what its player would say.
+/// What a paper states besides its content, where that is not what its player would state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unlike {
     pub turn: Option<u32>,
@@ -82,7 +82,7 @@ impl Players {
         self.write(known, seat, PaperContent::Order(order), Unlike::default())
     }
 
-    /// Makes what an order says; `waits` asks for the deadline.
+    /// Makes the content of an order; `waits` asks for the deadline.
     pub fn order_with(&self, known: &DeskView, seat: Seat, plays: &[&str], waits: bool) -> Order {
         let turn = u16::try_from(known.desk.state().turn()).unwrap();
         let has_chain = known.is_fair && known.desk.state().has_chain(seat);

@@ -50,14 +50,14 @@ impl Running {
     pub fn start_by(mut serve: Command) -> Self {
         let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
-        let mut said = String::new();
+        let mut printed = String::new();
         let admin = loop {
             let mut line = String::new();
-            assert!(stderr.read_line(&mut line).unwrap() > 0, "no admin token was told: {said}");
+            assert!(stderr.read_line(&mut line).unwrap() > 0, "no admin token was printed: {printed}");
             if let Some(token) = line.strip_prefix("admin token: ") {
                 break token.trim_end().to_string();
             }
-            said += &line;
+            printed += &line;
         };
         Self::announced(child, stderr, admin)
     }

@@ -70,7 +70,7 @@ fn shortened(found: &str, transcript: &str) -> String {
     kept.into_iter().chain(found).flat_map(|line| [line, "\n"]).collect()
 }
 
-/// Blanks out the list of rulesets where a message tells which there are, so that a new game changes no snapshot.
+/// Blanks out the list of rulesets where a message lists which there are, so that a new game changes no snapshot.
 fn without_rulesets(text: &str) -> String {
     let names: Vec<_> = Registry::standard().iter().map(|rules| format!("`{}`", rules.name())).collect();
     let names = names.join(", ");

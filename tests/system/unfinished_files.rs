@@ -145,7 +145,7 @@ fn a_signal_leaves_nothing_of_what_a_verb_was_making() {
         "USR1",
         10,
     );
-    check_signal("tour > told", "", SLOW_SYNCS, "TERM", 15);
+    check_signal("tour > printed", "", SLOW_SYNCS, "TERM", 15);
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn ch_1_a_seed_deals_energies_then_plenitude_then_what_is_known() {
 }
 
 #[test]
-fn ch_18_the_order_of_the_bag_is_seen_by_nobody() {
+fn ch_18_no_seat_sees_the_order_of_the_bag() {
     let with_bag = |bag: &str| Table::alone("b1b2b3b4b5", "1 red maya 1 1").energies(bag).start();
     let (one, other) = (with_bag("2 red bag, 3 blue bag"), with_bag("2 blue bag, 9 red bag"));
     for seat in Seat::ALL {

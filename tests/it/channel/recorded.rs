@@ -1,6 +1,6 @@
 //! Recorded play of another implementation: every availability, every offer, every position, every refusal.
 //!
-//! Where the rules depart from the recording, the test says so by rule id and counts. `--nocapture` shows the counts.
+//! Where the rules depart from the recording, the test names the rule's id and counts. `--nocapture` shows the counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -28,7 +28,7 @@ impl Counts {
         *self.0.entry(what).or_default() += count;
     }
 
-    /// Prints the counts and requires these: whoever changes the data or a rule must look at what was compared.
+    /// Prints the counts and requires these: a change of the data or of a rule requires a look at what was compared.
     #[expect(clippy::print_stderr, reason = "the counts are part of the proof; `--nocapture` shows them")]
     fn check(&self, expected: &[(&'static str, usize)]) {
         eprintln!("{:#?}", self.0);

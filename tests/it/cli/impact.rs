@@ -130,7 +130,7 @@ fn corpus() -> Sandbox {
     let lines: Vec<_> = taps.lines().map(|line| line.split(" => ").next().unwrap()).collect();
     let script = lines.iter().filter(|line| !line.starts_with("= ")).map(|line| format!("{line}\n"));
     let script: String = script.collect();
-    write("told-nothing", script.clone());
+    write("recorded-nothing", script.clone());
     write("rejected", script + "20 p2 tap 0,0\n");
     let version = changed(&taps, "version = 1", "version = 99");
     write("other-version", changed(&version, "=> path_kind kind=deploy", "=> ignored no_way"));
@@ -173,7 +173,7 @@ attempt rejected other_no_active_unit → rejected no_active_unit [LC-1]: 1 log 
   replays/attempt.tfl: attempt after entry 0 (p1 end)
 in all, 2 of 13 logs fold the same, 11 differ (230 entries)
 exit 1
-$ turnfold impact replays/taps.tfl replays/told-nothing.tfl
+$ turnfold impact replays/taps.tfl replays/recorded-nothing.tfl
 cycletap version 1: 2 of 2 logs fold the same (38 entries)
 in all, 2 of 2 logs fold the same (38 entries)
 $ turnfold impact replays/state.tfl replays/end.tfl

@@ -17,7 +17,7 @@ fn list<'a>(view: &'a Value, key: &str) -> &'a Vec<Value> {
     view[key].as_array().unwrap()
 }
 
-/// CT-1: used slots are those of the orders held, and what is available is the rest.
+/// CT-1: used slots are the slots of the orders held, and what is available is the rest.
 fn check_pools(view: &Value) {
     for seat in ["p1", "p2"] {
         let own = |key: &str, owner: &str| -> Vec<String> {
@@ -172,9 +172,9 @@ fn ct_15_ct_16_the_largest_match_resolves() {
     for seat in [Seat::P1, Seat::P2] {
         for unit in list(&all, "units").iter().filter(|unit| unit["owner"] == seat.name()).take(60) {
             let from = hex(&unit["at"]);
-            let beside = from.neighbor(Direction::Se);
-            let ahead = beside.neighbor(Direction::S);
-            for tap in [from, beside, beside, ahead, from] {
+            let next = from.neighbor(Direction::Se);
+            let ahead = next.neighbor(Direction::S);
+            for tap in [from, next, next, ahead, from] {
                 outcome_of(&mut *state, seat, &format!("tap {tap}"));
             }
         }

@@ -25,7 +25,7 @@ impl Chooser {
         &items[self.below(items.len())]
     }
 
-    /// Chooses a legal command of whoever may act; `None` once the match is over.
+    /// Chooses a legal command of a seat that may act; `None` once the match is over.
     ///
     /// Most taps are near the origin or the end of the path, where orders come from, and many on enemies there. About
     /// one command in `length` ends the planning.

@@ -28,7 +28,7 @@ const OPEN: &str = "
 ";
 
 #[test]
-fn pm_24_the_view_tells_status_and_offers_and_no_order() {
+fn pm_24_the_view_has_status_and_offers_and_no_order() {
     let state = played("", OPEN);
     let view = serde_json::to_value(Desk::view(&state, Seat::P2.into())).unwrap();
     assert_eq!(view["phase"], "open");
@@ -83,7 +83,7 @@ fn pm_19_orders_are_settled_in_the_order_of_seats() {
 
 /// FD-9: contributions are renewed when a turn is ready, by the orders chosen; silence keeps what was there.
 #[test]
-fn fd_9_contributions_are_those_of_the_orders_chosen() {
+fn fd_9_contributions_come_from_the_orders_chosen() {
     let indices = |script: &'static str| {
         let state = played("hours = 24\nfair = true", script);
         state.contributions().iter().map(|part| (part.seat, part.index)).collect::<Vec<_>>()

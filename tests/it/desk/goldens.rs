@@ -1,4 +1,4 @@
-//! The golden logs of the desk are its scenes. To write them anew: `SNAPSHOTS=overwrite`, then `turnfold bless`.
+//! The golden logs of the desk are its scenes. To write them again: `SNAPSHOTS=overwrite`, then `turnfold bless`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use turnfold_tests::goldens::goldens;
 use turnfold_tests::sandbox::workspace;
 
 #[test]
-fn every_scene_comes_out_as_it_says() {
+fn every_scene_comes_out_as_written() {
     for scene in scenes() {
         scene.play();
     }

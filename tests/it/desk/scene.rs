@@ -33,7 +33,7 @@ const MATCH: &str = "5f0c9d3e1a2b4c6d8e9f0a1b2c3d4e5f";
 pub(super) struct Scene {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
-    /// Keys of the setup, beside the first four.
+    /// Keys of the setup, after the first four.
     pub(super) setup: &'static str,
     pub(super) script: &'static str,
     /// The version of its golden log.
@@ -108,7 +108,7 @@ impl Scene {
         rules.start(&rules.read_setup(&self.toml()).unwrap()).unwrap()
     }
 
-    /// Folds the scene; every line must come out as it says. Returns the state at its end.
+    /// Folds the scene; every line must come out as written. Returns the state at its end.
     pub(super) fn play(&self) -> Box<dyn AnyState> {
         let mut state = self.start();
         let mut wrong = Vec::new();

@@ -36,7 +36,7 @@ fn read(scene: &Scene, given: &[Given], viewer: Seat) -> Vec<String> {
         let play = command.split("play: move ").nth(1).map(|play| play.split(' ').next().unwrap().to_owned());
         assert!(play.is_some() || step.wholly_shown(), "{command} is hidden from {viewer}");
         let whole = step.outcome().to_string();
-        assert!(whole.starts_with("ignored") || whole.contains('='), "{whole} is told to {viewer}");
+        assert!(whole.starts_with("ignored") || whole.contains('='), "{whole} is shown to {viewer}");
         read.extend(play.filter(|_| !step.concealed()));
     };
     state.fold_as(viewer.into(), &entries, &DicePolicy::Recorded, observe).unwrap();
@@ -67,7 +67,7 @@ fn pm_23_orders_are_read_once_a_later_stand_had_a_state() {
 }
 
 #[test]
-fn pm_23_orders_are_read_at_the_end_or_at_once_where_the_setup_says_so() {
+fn pm_23_orders_are_read_at_the_end_or_at_once_where_the_setup_has_it_so() {
     let until_the_end = "secret = \"match\"";
     check(until_the_end, 14, Seat::P1, &["1,1", "5,5"]);
     check(until_the_end, 14, Seat::P8, &[]);

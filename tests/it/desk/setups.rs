@@ -4,7 +4,7 @@ use turnfold_core::registry;
 
 use super::scene::Scene;
 
-/// Starts a desk with these keys beside the first ones; returns what it is refused for.
+/// Starts a desk with these keys after the first ones; returns what it is refused for.
 fn refused(setup: &'static str) -> Option<String> {
     let toml = Scene { name: "", title: "", setup, script: "", version: 2 }.toml();
     start(&toml)
@@ -16,7 +16,7 @@ fn start(toml: &str) -> Option<String> {
 }
 
 #[test]
-fn pm_3_what_a_setup_may_say() {
+fn pm_3_what_a_setup_may_contain() {
     for setup in [
         "",
         "seats = 1",

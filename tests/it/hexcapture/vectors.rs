@@ -98,11 +98,11 @@ fn update(cells: &mut Cells, changes: &Value) {
 /// Plays an input and the roll it leads to, which must be due exactly where the trace has one.
 fn play(state: &mut dyn AnyState, step: &Value) -> Vec<String> {
     let mut outcomes = Vec::new();
-    let mut tell = |state: &mut dyn AnyState, command: &str| {
+    let mut give = |state: &mut dyn AnyState, command: &str| {
         let seat = state.default_seat(command).unwrap();
         outcomes.push(outcome_of(state, 1, seat, command));
     };
-    tell(state, &command(step["in"].as_str().unwrap()));
+    give(state, &command(step["in"].as_str().unwrap()));
     for roll in step["rolls"].as_array().into_iter().flatten() {
         let value = if roll["kind"] == "capture" { &roll["roll"] } else { &roll["pick"] };
         match state.due_roll() {
@@ -112,7 +112,7 @@ fn play(state: &mut dyn AnyState, step: &Value) -> Vec<String> {
                     due.high,
                     roll["of"].as_i64().map_or(99, |count| i32::try_from(count).unwrap() - 1)
                 );
-                tell(state, &format!("roll {value}"));
+                give(state, &format!("roll {value}"));
             }
             // With a full inventory there is nothing to pick.
             None => assert!(value.is_null(), "no roll is due for {roll}"),

@@ -95,7 +95,7 @@ fn in_11_reach_and_the_legal_moves_are_what_a_plain_search_finds() {
         let mut state = start("initiative", &field.toml());
         for (number, machine) in field.machines.iter().enumerate() {
             let expected = field.reach(machine);
-            // Whoever's turn it is: here a roll is due.
+            // On any player's turn: here a roll is due.
             let answer = state.query(Seat::P1.into(), &format!("reach m{number}")).unwrap();
             assert_eq!(answer.text, written(&expected), "board {board}, m{number}:\n{}", field.toml());
             let json: Vec<Place> = serde_json::from_str(&answer.json).unwrap();

@@ -1,7 +1,7 @@
 //! No file imports in a circle.
 //!
 //! A file imports the files that define what it names, by `use` or by a path. Passing a name on with `pub use` is no
-//! import in itself: whoever uses that name imports the file behind it. So a parent may declare its children and give
+//! import in itself: a use of that name imports the file behind it. So a parent may declare its children and give
 //! what they define a shorter path, and they may use what it defines, but not both parent and child each other's.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,14 +12,14 @@ use super::{CRATES, files, read, root};
 /// A module's path below its crate.
 type Path = Vec<String>;
 
-/// What a file says of names.
+/// What a file does with names.
 #[derive(Default)]
 struct Names {
     /// The files it imports, or items in them.
     imports: Vec<Path>,
     /// What each name stands for that `use` brings in.
     bound: BTreeMap<String, Path>,
-    /// Those of them that are passed on.
+    /// The imported names that are passed on.
     passed_on: BTreeSet<String>,
     /// The paths in its code as they are written, and single words.
     paths: BTreeSet<Path>,
@@ -63,7 +63,7 @@ impl Modules {
         imported.filter(|imported| imported != module).collect()
     }
 
-    /// Lists circles, of which all would be gone without the last import of each.
+    /// Lists circles that would all be gone without the last import of each.
     fn circles(&self) -> Vec<Vec<String>> {
         let mut imports = self.0.keys().map(|module| (module.clone(), self.imports(module))).collect();
         let mut circles = Vec::new();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::{files, is_in_word, read, root};
 
-/// Words and phrases that are vague, out of date or foreign. A document says who does what instead.
+/// Words and phrases that are vague, out of date or foreign. A document names who does what instead.
 const BANNED: [&str; 16] = [
     "told",
     "tells",
@@ -145,7 +145,7 @@ fn require_none(reports: impl Iterator<Item = String>) {
 }
 
 #[test]
-fn sources_say_nothing_to_users_in_banned_words() {
+fn sources_show_users_no_banned_words() {
     require_none(LEFT.into_iter().filter_map(|(place, left)| {
         let is_product = |path: &PathBuf| !path.ends_with("tests.rs");
         let paths: Vec<_> = files(&root().join(place), ".rs").into_iter().filter(is_product).collect();

@@ -37,7 +37,7 @@ fn racers() -> impl Strategy<Value = Vec<Racer>> {
     })
 }
 
-/// Runs a race as the words of the rules say, tick by tick; `None` in a stalemate.
+/// Runs a race as the words of the rules have it, tick by tick; `None` in a stalemate.
 fn run_naively(racers: &mut [Racer], ticks_max: u64) -> Option<(u64, Option<usize>)> {
     if racers.iter().all(|racer| racer.speed == 0 && racer.charge < 100) {
         return None;
@@ -72,7 +72,7 @@ proptest! {
     }
 }
 
-/// LC-2 to LC-5, LC-12: ticks in closed form, the choice of a unit and what is left are those of the naive loop.
+/// LC-2 to LC-5, LC-12: ticks in closed form, the choice of a unit and what is left agree with the naive loop.
 fn check_against_the_naive_loop(mut racers: Vec<Racer>, limits: &[u64]) {
     let mut game = Game::of(&racers);
     for &limit in limits {
@@ -98,7 +98,7 @@ fn check_against_the_naive_loop(mut racers: Vec<Racer>, limits: &[u64]) {
     }
 }
 
-/// LC-15: from anywhere, whoever is active, `predict N` is what happens when everybody just ends.
+/// LC-15: from anywhere, with any unit active, `predict N` is what happens when everybody just ends.
 fn check_prediction(racers: &[Racer], skipped: usize) {
     let mut game = Game::of(racers);
     for command in ["advance", "end"].into_iter().cycle().take(skipped) {

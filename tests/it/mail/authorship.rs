@@ -85,7 +85,7 @@ p1: enter / p2: stay / carried p1 1 / carry p2 / turn => duel.desk:7: the game r
 p1: attack; enter; stay / p2: stay / p1 own 5: attack / carried p1 1 / carry p2 / turn => duel:3: no paper by p2; expected `p1 enter`
 # What the host has to play.
 p1: stay / p2: stay / carry p1 / carry p2 / clock 1 / stand none => duel.desk:10: the position leaves out `host next`
-# PM-2: every entry has the key that says why it is there.
+# PM-2: every entry has the key that records why it is there.
 p1: stay / p2: stay / p1 -: stay / carried p1 1 / carry p2 / end => duel:1: expected the key `order:…, found none
 p1: stay / p2: stay / p1 turn:1:host: stay / carried p1 1 / carry p2 / end => duel:1: expected the key `order:…, found `turn:1:host`
 p1: stay / p2: stay / p1 turn:1:p1: stay / carried p1 1 / carry p2 / end => duel:1: expected the key `order:…, found `turn:1:p1`

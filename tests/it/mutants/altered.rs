@@ -39,8 +39,8 @@ pub(super) trait Alteration: Send + Sync + 'static {
         let _ = (before, after);
     }
 
-    /// Returns `true` if an effect is told, knowing those before it.
-    fn is_told(earlier: &[String], effect: &str) -> bool {
+    /// Returns `true` if an effect is shown, knowing those before it.
+    fn is_shown(earlier: &[String], effect: &str) -> bool {
         let _ = (earlier, effect);
         true
     }
@@ -63,18 +63,18 @@ fn prepared<A: Alteration>(state: &State<A>) -> State<A> {
     serde_json::from_value(json).unwrap()
 }
 
-/// Passes on the effects that are told.
-struct Told<'a, A, S> {
+/// Passes on the effects that are shown.
+struct Shown<'a, A, S> {
     sink: &'a mut S,
     earlier: Vec<String>,
     alteration: PhantomData<A>,
 }
 
-impl<A: Alteration, S: EffectSink<E>, E: ToString> EffectSink<E> for Told<'_, A, S> {
+impl<A: Alteration, S: EffectSink<E>, E: ToString> EffectSink<E> for Shown<'_, A, S> {
     fn push(&mut self, make: impl FnOnce() -> E) {
         let effect = make();
         let text = effect.to_string();
-        if A::is_told(&self.earlier, &text) {
+        if A::is_shown(&self.earlier, &text) {
             self.sink.push(|| effect);
         }
         self.earlier.push(text);
@@ -150,8 +150,8 @@ impl<A: Alteration> Rules for Altered<A> {
     fn carry_out(state: &mut Self::State, plan: Self::Plan, effects: &mut impl EffectSink<Self::Effect>) {
         let before = to_json::<A>(state);
         *state = prepared::<A>(state);
-        let mut told = Told { sink: effects, earlier: Vec::new(), alteration: PhantomData::<A> };
-        Base::<A>::carry_out(state, plan, &mut told);
+        let mut shown = Shown { sink: effects, earlier: Vec::new(), alteration: PhantomData::<A> };
+        Base::<A>::carry_out(state, plan, &mut shown);
         if let Some((before, mut after)) = before.zip(to_json::<A>(state)) {
             A::settle(&before, &mut after);
             *state = serde_json::from_value(after).unwrap();

@@ -14,14 +14,14 @@ fn main() -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for file in std::env::args().skip(1) {
         let text = fs::read_to_string(&file).map_err(|error| error.to_string());
-        let told = match text.and_then(|text| closing_line(&text)) {
+        let printed = match text.and_then(|text| closing_line(&text)) {
             Ok(closing) => writeln!(io::stdout(), "{file} {closing}"),
             Err(message) => {
                 code = ExitCode::FAILURE;
                 writeln!(io::stderr(), "{file}: {message}")
             }
         };
-        if told.is_err() {
+        if printed.is_err() {
             return ExitCode::FAILURE;
         }
     }
@@ -138,7 +138,7 @@ fn fold(state: &mut dyn AnyState, dice: &DicePolicy, seq: u64, words: &str) -> R
     folded.map(|()| line).map_err(|error| error.to_string())
 }
 
-/// Requires an attempt to be rejected as its line says.
+/// Requires an attempt to be rejected as its line records.
 fn check_attempt(state: &dyn AnyState, line: &str, words: &str) -> Result<(), String> {
     let (seat, command) = seat_and_command(words)?;
     let found = match state.judge(seat, command) {

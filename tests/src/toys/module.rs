@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use turnfold_core::decode::DecodeError;
 use turnfold_core::{AnyRules, AnyState, Digest, Fault, Malformed, SetupError};
 
-/// The digest of the module that each of them says it is.
+/// The digest of the module that each of them claims to be.
 const MODULE: Digest = Digest::new([0xa5; 32]);
 
 /// Whether the module fails at a move that takes three stones.

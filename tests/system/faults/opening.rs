@@ -292,7 +292,7 @@ fn verbs_that_read_do_so_on_read_only_and_on_full_disks_and_play_changes_nothing
         let reading = READING.map(|line| {
             let words: Vec<_> = words(line).iter().map(|word| format!("'{word}'")).collect();
             format!(
-                "rm -f made* && \"$TURNFOLD\" {} >../told 2>&1; [ $? -le 1 ] || {{ echo {line:?}; cat ../told; exit 9; }}",
+                "rm -f made* && \"$TURNFOLD\" {} >../printed 2>&1; [ $? -le 1 ] || {{ echo {line:?}; cat ../printed; exit 9; }}",
                 words.join(" ")
             )
         });

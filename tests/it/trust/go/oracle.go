@@ -1,4 +1,4 @@
-// Checks files of turnfold with golang.org/x/mod, which nobody here wrote. Says `ok`, or what it refuses.
+// Checks files of turnfold with golang.org/x/mod, which no one here wrote. Prints `ok`, or what it refuses.
 package main
 
 import (

@@ -40,7 +40,7 @@ def map_path_parameters(ctx, path_parameters):
 
 @schemathesis.hook
 def map_query(ctx, query):
-    """Every other number is that of an entry which is there; a stream from the start tells something at once."""
+    """Every other number is the number of an entry which is there; a stream from the start has something at once."""
     for name in ("at", "after"):
         number = (query or {}).get(name)
         if isinstance(number, int) and number % 2 == 0:
