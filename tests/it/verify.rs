@@ -46,7 +46,7 @@ fn start() -> Box<dyn AnyState> {
     registry::find("initiative").unwrap().start(&genesis().setup).unwrap()
 }
 
-/// This number of commands that the rules accept, a roll and then the cursor going round, and the state after them.
+/// Returns `count` commands that the rules accept, a roll and then the cursor going round, and the state after them.
 fn commands(count: u64) -> (Vec<NewEntry>, Box<dyn AnyState>) {
     let mut state = start();
     let mut entries = Vec::new();

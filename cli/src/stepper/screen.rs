@@ -18,8 +18,7 @@ use crate::signals;
 /// How long a signal may go unnoticed.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Held by the thread that writes to the terminal: what gives it back because of a signal neither comes in the middle of a
-/// drawing nor before one.
+/// Held by the thread that writes to the terminal, so that a signal gives it back between two drawings, and for good.
 static WRITING: Mutex<()> = Mutex::new(());
 
 /// What came from the terminal.
@@ -129,7 +128,7 @@ fn hold() -> MutexGuard<'static, ()> {
     WRITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Gives the terminal back before the program ends: nothing is drawn after it.
+/// Gives the terminal back before the program ends (VW-4): nothing is drawn after it.
 fn give_back_for_good() {
     let _held = ManuallyDrop::new(hold());
     restore();

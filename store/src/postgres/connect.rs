@@ -257,7 +257,7 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    #[expect(clippy::disallowed_methods, reason = "it is how long is waited, which no answer depends on")]
+    #[expect(clippy::disallowed_methods, reason = "it measures a wait, on which no answer depends")]
     pub(super) fn new() -> Self {
         Self { since: Instant::now(), tries: 0, maybe: false }
     }

@@ -31,7 +31,7 @@ use crate::reader::report::{MatchInfo, StoreCheck, StoreStats};
 /// The most entries of a run: what is more is several (FL-7).
 const RUN_ENTRIES_MAX: usize = 4096;
 
-/// How many matches a statement lists, as it states itself.
+/// How many matches a statement lists; its text has the same number.
 const PORTION: usize = 256;
 
 /// The same while a backup is restored, so that a few entries are read without many others (FL-23).

@@ -59,7 +59,7 @@ impl Writers {
         let ended = || StoreError::Failed { reason: "its writer ended".to_owned() };
         let (reply, answer) = sync_channel(1);
         let state = Arc::new(AtomicU8::new(WAITING));
-        #[expect(clippy::disallowed_methods, reason = "it is how long is waited, which no answer depends on")]
+        #[expect(clippy::disallowed_methods, reason = "it measures a wait, on which no answer depends")]
         let since = Instant::now();
         let job = Job { runs, since, state: Arc::clone(&state), reply };
         self.sender(&job.runs)?.send(job).map_err(|_| ended())?;

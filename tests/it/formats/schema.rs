@@ -40,7 +40,7 @@ impl Schema {
         self.types.insert(name.to_owned(), fields.to_owned());
     }
 
-    /// Reads the fields that a cell names, and nothing may be left over; returns the bytes of each, those of bytes
+    /// Reads the fields that a cell names, and nothing may be left over; returns the bytes of each, of type `bytes`
     /// without their length.
     pub(super) fn read_all(&self, cell: &str, bytes: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, String> {
         let mut reader = Reader { bytes, at: 0 };

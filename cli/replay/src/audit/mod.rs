@@ -86,7 +86,7 @@ pub fn audit_with(
     ])
 }
 
-/// Who gave which command: of matches with a desk (PM-32); in others only the host states so (TR-28).
+/// Who gave which command: of matches with a desk (PM-32); in others only the host states it (TR-28).
 fn authorship(outline: &BundleOutline, mail: &MailRows) -> AuditRow {
     let mut row = mail.authorship.clone();
     let unsigned = "the host alone says who gave which command";

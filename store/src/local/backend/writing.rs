@@ -17,7 +17,7 @@ pub(super) struct Writing {
     journal: JournalWriter,
     /// Whether nothing was written to the index since it was synced.
     is_clean: bool,
-    /// Whether the journal records so, and that it is closed.
+    /// Whether the journal records that, and that it is closed.
     is_closed: bool,
     packing: Option<JoinHandle<Result<(), BackendError>>>,
     /// Whether anything failed, after which the journal does not record that it is closed.

@@ -163,7 +163,7 @@ impl Image {
         }) {
             return Err(damaged("its heads and its segments belong to different histories"));
         }
-        // A large commit goes into a segment before a head records so.
+        // A large commit goes into a segment before a head records it.
         let one_more = self.segments.last().is_some_and(|last| last.last_count == 1);
         let counted = highest + u64::from(one_more);
         if counted < self.packed.number {
