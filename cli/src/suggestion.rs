@@ -4,10 +4,14 @@ use std::path::Path;
 
 use turnfold_replay::Sources;
 use turnfold_replay::search::path::name_like;
+use turnfold_store::MatchName;
 
 use crate::advice::about_bundle;
 use crate::context::Context;
 use crate::failure::Failure;
+
+/// The most matches that are looked at: who waits for an answer does not wait for a guess.
+const NAMES_MAX: usize = 1000;
 
 /// Adds to a failure about a match that is not there what may have been meant: a bundle, or a match with a name like it.
 pub(crate) fn about_match(failure: Failure, context: &Context) -> Failure {
@@ -20,8 +24,10 @@ pub(crate) fn about_match(failure: Failure, context: &Context) -> Failure {
         let folder = format!("`{name}` is a folder: name a replay file in it");
         return failure.hint(format!("{folder}, or check all with `turnfold check {name}`"));
     }
-    let Ok(matches) = context.read_store().and_then(|store| Ok(store.matches()?)) else { return failure };
-    match name_like(matches.iter().map(|found| found.name.as_str()), name) {
+    let Ok(store) = context.read_store() else { return failure };
+    let Ok(matches) = store.matches_after(None) else { return failure };
+    let names: Vec<_> = matches.take(NAMES_MAX).map_while(Result::ok).map(|found| found.name).collect();
+    match name_like(names.iter().map(MatchName::as_str), name) {
         Some(like) => {
             failure.hint(format!("did you mean `{like}`? `turnfold matches` lists those there are"))
         }

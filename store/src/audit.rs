@@ -159,7 +159,13 @@ struct AuditedLine {
 
 impl Audit<'_> {
     fn run(&mut self) -> Result<(), StoreError> {
-        let of = self.engine.found_match(self.match_name)?;
+        let of = match self.engine.found_match(self.match_name) {
+            // It never was, or its record is gone.
+            Err(error @ StoreError::NoSuchMatch { .. }) => {
+                return self.engine.require_all_matches().and(Err(error));
+            }
+            found => found?,
+        };
         (self.observe)(Audited::Match(&of.genesis()?));
         let (branches, missing) = self.engine.auditable(&of)?;
         if let Some(error) = missing {

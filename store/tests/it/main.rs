@@ -6,6 +6,7 @@
     reason = "a test fails by panicking, also in its helpers"
 )]
 
+mod absence;
 mod append;
 mod branches;
 mod chance;

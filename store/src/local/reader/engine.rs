@@ -5,7 +5,7 @@ use std::sync::RwLockReadGuard;
 
 use turnfold_core::{Digest, Seat};
 
-use super::found::{StoredBranch, read_match, require_in_place};
+use super::found::{StoredBranch, read_match};
 use super::records::{Records, hold};
 use crate::backup::error::RescueError;
 use crate::backup::part::Totals;
@@ -26,16 +26,14 @@ impl EngineReader for Records {
     fn found_match(&self, name: &MatchName) -> Result<FoundMatch, StoreError> {
         let key = key::of_match(name);
         let value = self.backend.get(&key).map_err(|error| StoreError::from(error).within(name, None))?;
-        let Some(value) = value else {
-            // It never was, or its record is gone: then there are fewer than there should be, or one lies elsewhere.
-            self.require_all_matches()?;
-            for record in self.scan(key::all_matches()) {
-                let (key, value) = record?;
-                require_in_place("a match record", &key, &value)?;
-            }
-            return Err(StoreError::NoSuchMatch { match_name: name.clone() });
-        };
+        // Nothing is counted here, however many there are: an index is opened only if it recorded, behind all else, the
+        // commit that the journal names. Whether records are missing all the same is what an audit finds out.
+        let value = value.ok_or_else(|| StoreError::NoSuchMatch { match_name: name.clone() })?;
         read_match(name.clone(), &key, &value)
+    }
+
+    fn require_all_matches(&self) -> Result<(), StoreError> {
+        self.count_matches()
     }
 
     fn found_branch(&self, match_name: &MatchName, name: &BranchName) -> Result<Line, StoreError> {
@@ -74,11 +72,17 @@ impl EngineReader for Records {
         {
             let here = |error: StoreError| error.within(&of.name, Some(&child.name));
             let Some(name) = child.parent_name().map_err(here)? else { break };
-            let found = self.find_branch(of, &name)?;
+            let found = match self.find_branch(of, &name) {
+                // A branch that others begin on cannot be deleted.
+                Err(StoreError::NoSuchBranch { .. }) => {
+                    let reason = format!("the branch `{name}` it begins on is missing");
+                    return Err(here(StoreError::damaged(reason)));
+                }
+                found => found?,
+            };
             if found.id != parent.id {
-                return Err(here(StoreError::damaged(format!(
-                    "the branch `{name}` it begins on is another"
-                ))));
+                let reason = format!("the branch `{name}` it begins on is another");
+                return Err(here(StoreError::damaged(reason)));
             }
             line.push(found);
         }

@@ -1,6 +1,6 @@
 //! Finding branches and lines by name, and whether all are there.
 
-use super::found::{StoredBranch, read_branch};
+use super::found::{StoredBranch, read_branch, require_in_place};
 use super::records::Records;
 use crate::engine::EngineReader as _;
 use crate::error::StoreError;
@@ -18,12 +18,7 @@ impl Records {
         match value {
             Some(value) => read_branch(of, name.clone(), &key, &value).map_err(at_branch),
             None if name.is_main() => Err(at_branch(StoreError::damaged("its branch record is missing"))),
-            None => {
-                let (_, stored) = self.stored_branches(&of.name)?;
-                let all_in_place = stored.iter().try_for_each(StoredBranch::require_in_place);
-                all_in_place.map_err(|error| error.within(&of.name, None))?;
-                Err(StoreError::NoSuchBranch { match_name: of.name.clone(), branch: name.clone() })
-            }
+            None => Err(StoreError::NoSuchBranch { match_name: of.name.clone(), branch: name.clone() }),
         }
     }
 
@@ -83,13 +78,17 @@ impl Records {
         value.map(|value| record::read("an idempotency key", &key, &value)).transpose()
     }
 
-    /// Requires that there are as many match records as there should be.
-    pub(crate) fn require_all_matches(&self) -> Result<(), StoreError> {
+    /// Requires that there are as many match records as there should be, each under its own key.
+    pub(crate) fn count_matches(&self) -> Result<(), StoreError> {
         let counted = unless_changed(
             || self.store_record().map(|record| (record.matches, record.next_id)),
             |(expected, _)| {
-                let mut records = self.scan(key::all_matches());
-                let count = records.try_fold(0, |count: u64, record| record.map(|_| count + 1))?;
+                let mut count = 0;
+                for record in self.scan(key::all_matches()) {
+                    let (key, value) = record?;
+                    require_in_place("a match record", &key, &value)?;
+                    count += 1;
+                }
                 Ok(if count == expected { Ok(()) } else { Err(expected) })
             },
         )?;
