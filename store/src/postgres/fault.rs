@@ -45,6 +45,11 @@ impl From<postgres::Error> for Fault {
                 let source = io::Error::new(io::ErrorKind::StorageFull, text(&error));
                 Self::Store(StoreError::Full { source })
             }
+            // Each transaction gets another connection of the server, which knows other statements.
+            _ if [SqlState::DUPLICATE_PSTATEMENT, SqlState::INVALID_SQL_STATEMENT_NAME].contains(code) => {
+                let reason = format!("{}: a pooler in transaction mode? use session mode", text(&error));
+                Self::Store(StoreError::Database { reason })
+            }
             _ if *code == SqlState::UNIQUE_VIOLATION => Self::Taken,
             _ if *code == SqlState::FOREIGN_KEY_VIOLATION => Self::Referred,
             _ => Self::Store(StoreError::Database { reason: text(&error) }),

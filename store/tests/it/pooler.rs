@@ -8,6 +8,9 @@ use std::time::Duration;
 
 use crate::postgres::{SERVER_USER, Server, command, is_root};
 
+/// Where pgbouncer may be.
+const PROGRAMS: [&str; 2] = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"];
+
 /// pgbouncer in front of a server, ended when it is dropped or this process ends.
 pub(crate) struct Pooler<'a> {
     server: &'a Server,
@@ -15,11 +18,25 @@ pub(crate) struct Pooler<'a> {
 }
 
 impl<'a> Pooler<'a> {
-    /// Starts it with its socket in the server's folder, and waits until it answers.
-    #[expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
+    /// Starts it in session mode with its socket in the server's folder, and waits until it answers.
     pub(crate) fn start(server: &'a Server) -> Option<Self> {
-        let program =
-            ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].into_iter().find(|path| fs::exists(path).unwrap());
+        Self::start_with(server, "pool_mode = session")
+    }
+
+    /// Starts it in transaction mode, as it was before it knew which statements each of its clients prepared.
+    pub(crate) fn start_for_transactions(server: &'a Server) -> Option<Self> {
+        let version = PROGRAMS.iter().find_map(|program| command(program.as_ref()).arg("-V").output().ok());
+        let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        let minor = version.as_ref().and_then(|text| text.strip_prefix("PgBouncer 1.")?.split('.').next());
+        let knows_them = minor.and_then(|minor| minor.parse().ok()).is_some_and(|minor: u32| minor >= 21);
+        let unknown = if knows_them { "max_prepared_statements = 0" } else { "" };
+        Self::start_with(server, &format!("pool_mode = transaction\ndefault_pool_size = 2\n{unknown}"))
+    }
+
+    /// Starts it with lines of its configuration.
+    #[expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
+    fn start_with(server: &'a Server, lines: &str) -> Option<Self> {
+        let program = PROGRAMS.into_iter().find(|path| fs::exists(path).unwrap());
         let Some(program) = program else {
             eprintln!("SKIPPED: there is no pgbouncer in /usr/sbin or /usr/bin");
             return None;
@@ -36,7 +53,7 @@ impl<'a> Pooler<'a> {
         write(
             "pgbouncer.ini",
             &format!(
-                "[databases]\n* = host={dir}\n[pgbouncer]\npool_mode = session\nauth_type = trust\n\
+                "[databases]\n* = host={dir}\n[pgbouncer]\n{lines}\nauth_type = trust\n\
                  auth_file = {dir}/users.txt\nunix_socket_dir = {dir}\nlisten_port = 6432\nlogfile = {dir}/pooler.log\n"
             ),
         );

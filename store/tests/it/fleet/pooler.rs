@@ -1,12 +1,12 @@
 //! A pooler in front of the server: pgbouncer in session mode, otherwise as it comes (FL-30).
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use turnfold_store::{BranchName, FleetAddress, Store};
+use turnfold_store::{BranchName, FleetAddress, Store, StoreError};
 
 use crate::game::{genesis, labels, name, opaque};
 use crate::pooler::Pooler;
@@ -49,4 +49,47 @@ fn fl_30_a_store_is_used_through_pgbouncer_in_session_mode() {
     other.wait().unwrap();
     assert_eq!(labels(&store, "m", "main"), [1, 2]);
     assert_eq!(labels(&Store::open_fleet(&server.schema("pooled")).unwrap(), "m", "main"), [1, 2]);
+}
+
+#[test]
+fn fl_30_a_pooler_in_transaction_mode_is_named() {
+    let Some(server) = Server::start("") else { return };
+    let Some(pooler) = Pooler::start_for_transactions(&server) else { return };
+    let require_named = |what: &str, error: StoreError| {
+        let error = error.to_string();
+        let is_named = error.ends_with("a pooler in transaction mode? use session mode");
+        assert!(is_named && error.contains(what), "{error}");
+        let number = error.split("\"s").nth(1).and_then(|rest| rest.split('"').next());
+        number.and_then(|number| number.parse::<u64>().ok()).unwrap()
+    };
+    let psql = || {
+        let mut psql = server.psql();
+        psql.args(["-p", "6432"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        psql.spawn().unwrap()
+    };
+    let address = FleetAddress::read(&pooler.url("pooled"), None).unwrap();
+    let (m, main) = (name("m"), BranchName::main());
+    let store = Store::open_or_create_fleet(&address).unwrap();
+    store.create_match(&m, &genesis(), Vec::new()).unwrap();
+    store.append(&m, &main, 0, vec![opaque(1)], None).unwrap();
+
+    // Another process has the connection to the server that knows the statements, so this one gets the other.
+    let mut other = psql();
+    let mut input = other.stdin.take().unwrap();
+    writeln!(input, "BEGIN; SELECT 'begun';").unwrap();
+    let mut begun = BufReader::new(other.stdout.take().unwrap()).lines();
+    while begun.next().is_some_and(|line| line.unwrap() != "begun") {}
+    let number =
+        require_named("does not exist", store.append(&m, &main, 1, vec![opaque(2)], None).unwrap_err());
+    drop(input);
+    other.wait().unwrap();
+
+    // Every process counts its statements alike.
+    let mut other = psql();
+    let mut input = other.stdin.take().unwrap();
+    // Other tests of this process go on counting.
+    (number..number + 2000).for_each(|number| writeln!(input, "PREPARE s{number} AS SELECT 1;").unwrap());
+    drop(input);
+    other.wait().unwrap();
+    require_named("already exists", Store::open_fleet(&address).map(drop).unwrap_err());
 }
