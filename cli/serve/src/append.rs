@@ -14,10 +14,8 @@ use crate::app::App;
 use crate::append_request::{Append, Caller};
 use crate::head_state::{CachedView, HeadState};
 use crate::open_branch::OpenBranch;
+use crate::patience::Patience;
 use crate::problem::{ApiResult, Code, Problem};
-
-/// How often a state is read again because the store has moved on.
-pub(crate) const ATTEMPTS: u32 = 3;
 
 /// The most commands of one request of a host.
 pub(crate) const COMMANDS_MAX: usize = 1000;
@@ -82,8 +80,11 @@ impl Append {
     /// Appends. Others wait until that is durable and shown, but no thread waits for the disk. Where others write to the
     /// store, too, what is behind it is judged again.
     pub(crate) async fn perform(self: &Arc<Self>, app: &Arc<App>) -> ApiResult<Appended> {
-        let mut held = None;
-        for _ in 0..ATTEMPTS {
+        let (mut held, mut patience) = (None, Patience::new());
+        while let Some(wait) = patience.next(app) {
+            if !wait.is_zero() {
+                tokio::time::sleep(wait).await;
+            }
             let (branch, turn) = match held.take() {
                 Some(held) => held,
                 None => self.take_turn(app).await?,

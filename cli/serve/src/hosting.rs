@@ -13,10 +13,11 @@ use turnfold_replay::mail::{DeskOf, MailHost, MailRoom, PostFolder, TableDice, d
 use turnfold_store::{BranchName, MatchName, StoreError};
 
 use crate::app::App;
-use crate::append::{ATTEMPTS, moves_on};
+use crate::append::moves_on;
 use crate::auth::Viewpoint;
 use crate::desks::HostedMail;
 use crate::desks::desk_problem;
+use crate::patience::Patience;
 use crate::problem::{ApiResult, Code, Problem};
 
 /// How often to check for deadlines, and after how many checks to look for desks of other processes.
@@ -44,7 +45,9 @@ pub(crate) async fn at_desk<T: Send + 'static>(
     let game = game.clone();
     app.block(move |app| {
         let Some(desks) = &app.desks else { return Err(Problem::internal()) };
-        for _ in 0..ATTEMPTS {
+        let mut patience = Patience::new();
+        while let Some(wait) = patience.next(app) {
+            std::thread::sleep(wait);
             let host = MailHost::of(&app.store, &game, &app.registry, &desks.mail.signers, app.now_ms());
             // What was appended before a module failed is heard of, too.
             let done = host.and_then(|mut host| {

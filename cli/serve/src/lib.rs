@@ -41,6 +41,7 @@ mod middleware;
 mod notice;
 mod open_branch;
 mod options;
+mod patience;
 mod problem;
 mod reading;
 mod resources;

@@ -232,6 +232,28 @@ fn fl_18_an_invitation_that_is_taken_at_two_services_at_once_becomes_one_seat() 
     }
 }
 
+/// Services that append to one branch at the same time are in each other's way, and no client notices.
+#[test]
+fn fl_18_two_services_append_to_one_branch_at_once_and_refuse_nothing() {
+    let Some(server) = shared() else { return };
+    let services = Services::new(server, "at_once");
+    let (both, host) = services.two();
+    let statuses: Vec<u16> = thread::scope(|scope| {
+        let play = |client: usize| {
+            let (service, host) = (&both[client % 2], &host);
+            let plays = move || (0..60).map(|_| ticks("main", host, 1).to(service).status).collect();
+            scope.spawn(plays)
+        };
+        let threads: Vec<thread::ScopedJoinHandle<'_, Vec<u16>>> = (0..4).map(play).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    let refused: Vec<_> = statuses.iter().filter(|status| **status != 201).collect();
+    assert!(refused.is_empty(), "{} of {}: {refused:?}", refused.len(), statuses.len());
+    assert_eq!(Call::get("/v1/matches/a", &host).to(&both[0]).is(200).json()["head"], 240);
+    drop(both);
+    services.verify();
+}
+
 /// Either service killed, then the database: what was answered is there once, and what was not is repeated.
 #[test]
 fn fl_18_services_and_their_database_are_killed_and_nothing_is_lost() {

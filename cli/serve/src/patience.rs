@@ -1,0 +1,44 @@
+//! Waiting for others who append to the same branch by another service (FL-18).
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::world::World;
+
+/// How long the same is tried again while others append, too.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The longest wait before they are, in microseconds; the first is much shorter.
+const WAIT_MAX: u64 = 64_000;
+
+/// How often and how long the same has been tried.
+pub(crate) struct Patience {
+    since: Instant,
+    /// The longest wait before the next try, in microseconds.
+    wait_max: u64,
+}
+
+impl Patience {
+    pub(crate) fn new() -> Self {
+        Self { since: Instant::now(), wait_max: 0 }
+    }
+
+    /// Returns how long to wait before the next try, by chance, so that services that were in each other's way do not meet
+    /// again; `None` once it has been tried for long enough. The first try does not wait.
+    pub(crate) fn next(&mut self, world: &World) -> Option<Duration> {
+        if self.wait_max == 0 {
+            self.wait_max = 1000;
+            return Some(Duration::ZERO);
+        }
+        if self.since.elapsed() >= PATIENCE {
+            return None;
+        }
+        let mut bytes = [0; 8];
+        // Without chance from the operating system it does not wait.
+        let _ = (world.outside.fill_random)(&mut bytes);
+        let wait = u64::from_le_bytes(bytes) % self.wait_max;
+        self.wait_max = (self.wait_max * 2).min(WAIT_MAX);
+        Some(Duration::from_micros(wait))
+    }
+}
