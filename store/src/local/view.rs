@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::backend::{Backend, BackendError, StoredRecord};
 use super::dir::files::read_at;
+use super::dir::swap;
 use super::journal::commit::{Point, Salt};
 use super::journal::image::{At, Image, damaged, read_next_to_writer};
 use super::journal::op::{self, EntryHead, Op};
@@ -299,6 +300,17 @@ impl Backend for View {
     }
 
     fn compare(&self) -> Result<Vec<String>, BackendError> {
-        Ok(Self::proven(&self.journal)?.err().into_iter().collect())
+        // A compaction may have put another journal in place since.
+        let dir = swap::dir_of(&self.journal);
+        let proven = swap::read_unswapped(dir, |places| match Self::proven(&places.journal) {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(damage)) => Err(Ok(damage)),
+            Err(error) => Err(Err(error)),
+        });
+        match proven {
+            Ok(()) => Ok(Vec::new()),
+            Err(Ok(damage)) => Ok(vec![damage]),
+            Err(Err(error)) => Err(error),
+        }
     }
 }

@@ -3,14 +3,13 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::files::{self, JOURNAL_DIR, LOCK_FILE, Places, SLED_DIR, read_at_most, sync_dir};
+use super::files::{self, FORMAT_FILE, JOURNAL_DIR, LOCK_FILE, Places, SLED_DIR, read_at_most, sync_dir};
 use super::lock::{Lock, Locks};
 use super::swap;
 use crate::error::StoreError;
 use crate::local::journal::commit::Salt;
 use crate::local::journal::{head, lenient::Remains};
 
-const FORMAT_FILE: &str = "FORMAT";
 const FORMAT_DRAFT: &str = "FORMAT.new";
 /// Modules that callers keep next to the store, possibly before there is one.
 const MODULES_DIR: &str = "modules";
@@ -21,12 +20,6 @@ pub(crate) struct Held {
     pub(crate) lock: Lock,
     /// Whether it is a store; if not, it is empty or its creation was cut short.
     pub(crate) is_complete: bool,
-}
-
-/// Finds where an existing store lies, and writes nothing.
-pub(crate) fn find_existing(dir: &Path) -> Result<Places, StoreError> {
-    require_store(dir)?;
-    Ok(swap::places(dir))
 }
 
 /// Takes the lock of an existing store, and finishes a compaction of it that was cut short.
@@ -46,7 +39,7 @@ pub(crate) fn hold(dir: &Path, lock: Lock) -> Result<(Locks, Places), StoreError
 }
 
 /// Requires a directory to be a store of the format that we know.
-fn require_store(dir: &Path) -> Result<(), StoreError> {
+pub(crate) fn require_store(dir: &Path) -> Result<(), StoreError> {
     if !is_there(dir)? {
         return Err(StoreError::Missing { dir: dir.to_owned() });
     }

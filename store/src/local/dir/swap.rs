@@ -7,7 +7,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::files::{JOURNAL_DIR, Places, SLED_DIR, sync_dir};
+use super::files::{FORMAT_FILE, JOURNAL_DIR, Places, SLED_DIR, open_sound, read_at, sync_dir};
+use crate::local::journal::commit::{HEADER_BYTES, Salt, read_header};
+use crate::local::journal::head;
 
 const NEW: &str = "compact.new";
 const READY: &str = "compact.ready";
@@ -40,6 +42,44 @@ pub(crate) fn places(dir: &Path) -> Places {
         if ready.exists() { ready } else { dir.join(name) }
     };
     Places { journal: place(JOURNAL_DIR), sled: place(SLED_DIR) }
+}
+
+/// Returns the directory of the store whose journal lies at one of the [`places`].
+pub(crate) fn dir_of(journal: &Path) -> &Path {
+    let dir = journal.parent().unwrap_or(journal);
+    // A store of that name has no store around it.
+    let outer = dir.parent().filter(|outer| dir.ends_with(READY) && outer.join(FORMAT_FILE).exists());
+    outer.unwrap_or(dir)
+}
+
+/// Reads a store without its lock, and begins again when another journal was put in its place meanwhile (ST-16).
+pub(crate) fn read_unswapped<T, E>(
+    dir: &Path,
+    mut read: impl FnMut(&Places) -> Result<T, E>,
+) -> Result<T, E> {
+    loop {
+        let places = places(dir);
+        let journal = Journal::at(&places);
+        let done = read(&places);
+        if done.is_ok() || Journal::at(&self::places(dir)) == journal {
+            return done;
+        }
+    }
+}
+
+/// Which journal lies where.
+#[derive(PartialEq, Eq)]
+struct Journal {
+    place: PathBuf,
+    salt: Option<Salt>,
+}
+
+impl Journal {
+    fn at(places: &Places) -> Self {
+        let first = head::NAMES.first().map(|name| places.journal.join(name));
+        let header = first.and_then(|path| read_at(&open_sound(&path).ok()?.0, 0, HEADER_BYTES).ok());
+        Self { place: places.journal.clone(), salt: header.and_then(|header| read_header(&header)) }
+    }
 }
 
 /// Returns `true` if a swap was cut short.

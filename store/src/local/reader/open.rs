@@ -10,6 +10,7 @@ use crate::local::backend::{Backend, BackendError};
 use crate::local::dir::files::Places;
 use crate::local::dir::format;
 use crate::local::dir::lock::Locks;
+use crate::local::dir::swap;
 use crate::local::journal::image::{Image, read_next_to_writer};
 use crate::local::rescue::losses::locate;
 use crate::local::view::View;
@@ -19,13 +20,17 @@ use crate::snapshots::Snapshots;
 ///
 /// The index is read where it may be used at once; otherwise, as when another process writes, the journal is.
 pub(crate) fn open(dir: &Path) -> Result<Records, StoreError> {
-    let places = format::find_existing(dir)?;
+    format::require_store(dir)?;
+    swap::read_unswapped(dir, |places| open_at(dir, places))
+}
+
+fn open_at(dir: &Path, places: &Places) -> Result<Records, StoreError> {
     let read = |error: BackendError| locate(&places.journal, error).unopened();
     let locks = Locks::take_if_free(dir, &places.journal).filter(|_| is_clock_usable());
     let image = read_next_to_writer(&places.journal).map_err(read)?;
     // A writer may have begun with files that a compaction replaces.
     let backend = match locks {
-        Some(locks) if image.is_closed => open_index(&places, &image, locks),
+        Some(locks) if image.is_closed => open_index(places, &image, locks),
         _ => None,
     };
     let backend: Box<dyn Backend> = match backend {

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use crate::backup::part::Totals;
 use crate::error::StoreError;
-use crate::local::dir::files::Places;
 use crate::local::dir::swap;
 use crate::local::layout::key;
 use crate::local::reader::pages::read_page;
@@ -46,9 +45,8 @@ impl Store {
     /// # Errors
     /// [`StoreError::Io`] when it cannot be read.
     pub fn journal_and_index_bytes(dir: &Path) -> Result<(u64, u64), StoreError> {
-        let Places { journal, sled, .. } = swap::places(dir);
         let bytes = |dir: &Path| if dir.exists() { Self::bytes_on_disk(dir) } else { Ok(0) };
-        Ok((bytes(&journal)?, bytes(&sled)?))
+        swap::read_unswapped(dir, |places| Ok((bytes(&places.journal)?, bytes(&places.sled)?)))
     }
 
     /// Returns the bytes of all files in a store's directory.

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
-use turnfold_store::{BranchName, RescueError, Store, StoreError};
+use turnfold_store::{BranchName, RescueError, Store, StoreError, StoreReader};
 
 use super::{contents, fill, names, unobserved};
 use crate::disk::copy_dir;
@@ -146,4 +148,41 @@ fn a_store_in_use_or_damaged_is_left_as_it_is() {
     assert_eq!(Store::open(&dir).unwrap().head(&name("m"), &BranchName::main()).unwrap(), 10);
     let error = Store::compact(&parent.path().join("nothing"), &mut unobserved()).unwrap_err();
     assert!(error.to_string().starts_with("no store at"), "{error}");
+}
+
+/// ST-16: a reader begins again when another journal is put in place under its hands.
+#[test]
+fn a_store_is_read_and_checked_next_to_compactions() {
+    let parent = tempfile::tempdir().unwrap();
+    let dir = parent.path().join("store");
+    let store = Store::open_or_create(&dir).unwrap();
+    fill(&store);
+    let before = contents(&store);
+    store.close().unwrap();
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let readers = [true, false, false].map(|checks| {
+            let (dir, is_done) = (&dir, &is_done);
+            scope.spawn(move || {
+                while !is_done.load(Ordering::Relaxed) {
+                    let store = StoreReader::open(dir).unwrap();
+                    assert_eq!(store.matches().unwrap().len(), 2);
+                    Store::journal_and_index_bytes(dir).unwrap();
+                    if checks {
+                        assert_eq!(store.check(&mut unobserved()).unwrap().damage, []);
+                    }
+                }
+            })
+        });
+        let mut compactions = 0;
+        while compactions < 10 && !readers.iter().any(thread::ScopedJoinHandle::is_finished) {
+            match Store::compact(&dir, &mut unobserved()) {
+                Ok(_) => compactions += 1,
+                Err(RescueError::Store(StoreError::Locked { .. })) => {}
+                Err(error) => panic!("{error}"),
+            }
+        }
+        is_done.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(contents_of(&dir), before);
 }
