@@ -52,34 +52,26 @@ pub(crate) fn dir_of(journal: &Path) -> &Path {
     outer.unwrap_or(dir)
 }
 
-/// Reads a store without its lock, and begins again when another journal was put in its place meanwhile (ST-16).
+/// Reads a store without its lock, and begins again when another journal was put in its place during that (ST-16).
 pub(crate) fn read_unswapped<T, E>(
     dir: &Path,
     mut read: impl FnMut(&Places) -> Result<T, E>,
 ) -> Result<T, E> {
     loop {
         let places = places(dir);
-        let journal = Journal::at(&places);
+        let salt = salt_at(&places.journal);
         let done = read(&places);
-        if done.is_ok() || Journal::at(&self::places(dir)) == journal {
+        let now = self::places(dir).journal;
+        if done.is_ok() || (now == places.journal && salt_at(&now) == salt) {
             return done;
         }
     }
 }
 
-/// Which journal lies where.
-#[derive(PartialEq, Eq)]
-struct Journal {
-    place: PathBuf,
-    salt: Option<Salt>,
-}
-
-impl Journal {
-    fn at(places: &Places) -> Self {
-        let first = head::NAMES.first().map(|name| places.journal.join(name));
-        let header = first.and_then(|path| read_at(&open_sound(&path).ok()?.0, 0, HEADER_BYTES).ok());
-        Self { place: places.journal.clone(), salt: header.and_then(|header| read_header(&header)) }
-    }
+/// Returns what distinguishes the journal in a folder from any other.
+fn salt_at(journal: &Path) -> Option<Salt> {
+    let (file, _) = open_sound(&journal.join(head::NAMES.first()?)).ok()?;
+    read_header(&read_at(&file, 0, HEADER_BYTES).ok()?)
 }
 
 /// Returns `true` if a swap was cut short.
