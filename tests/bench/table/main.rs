@@ -17,7 +17,11 @@ mod other_engines;
 mod pages;
 mod peers;
 #[path = "../../../store/tests/it/pooler.rs"]
-#[expect(clippy::unwrap_used, reason = "the tests of the store fail by panicking")]
+#[expect(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "the tests of the store use all of it, and fail by panicking"
+)]
 mod pooler;
 #[path = "../../../store/tests/it/postgres.rs"]
 #[expect(

@@ -17,7 +17,7 @@ use turnfold_store::{BranchName, NewEntry, Store};
 use crate::input::{Play, fixture};
 use crate::measure::time;
 use crate::process::Turnfold;
-use crate::report::{Rate, Table};
+use crate::report::{Rate, Table, ratio};
 use crate::stores::match_name;
 use crate::{Scale, row};
 
@@ -124,7 +124,7 @@ fn write_script(path: &Path, first: usize, tokens: &[String], request: &str) {
     for token in tokens {
         writeln!(script, "  '{token}',").expect("writing to a string cannot fail");
     }
-    script.push_str("}\nlocal at = 0\nfunction request()\n  at = at % #tokens + 1\n");
+    script.push_str("}\nlocal at, count = 0, 0\nfunction request()\n  at = at % #tokens + 1\n");
     let line = "  local line = '/v1/matches/match-' .. string.format('%05d', at - 1";
     writeln!(script, "{line} + {first}) .. '/branches/main'").expect("writing to a string cannot fail");
     script.push_str("  local headers = { Authorization = 'Bearer ' .. tokens[at], ['Content-Type'] = 'application/json' }\n");
@@ -203,6 +203,7 @@ pub(crate) fn service(dir: &Path, scale: Scale) -> Table {
         return table(rows);
     }
     rates(dir, scale, &mut rows);
+    many_matches(dir, scale, &mut rows);
     memory(dir, scale, &mut rows);
     table(rows)
 }
@@ -212,7 +213,8 @@ fn table(rows: Vec<Vec<String>>) -> Table {
         title: "Service",
         about: "`turnfold serve` under `wrk` with one thread, which takes a part of the same processors. 64 connections play \
                 64 matches, one `tick 1` a request with the tokens of their hosts, each answered once it was synced; in turns \
-                with `Store::append` from 64 threads on a store alone, without rules, states or HTTP."
+                with `Store::append` from 64 threads on a store alone, without rules, states or HTTP. Commands with a key \
+                of their own ask the store before they are judged; of the rounds the one with the median p50 is shown."
             .to_owned(),
         columns: &["what", "rate", "p50, p99", "target", "relative to the store alone"],
         rows,
@@ -253,6 +255,44 @@ fn rates(dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>) {
         run.rate().at_least(30_000.0),
         format!("{} MiB at most", service.memory_kib("VmHWM:") / 1024),
     ]);
+}
+
+/// Appends with keys, each of which asks the store, in two services that hold few matches and many.
+fn many_matches(dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>) {
+    let many = scale.choose(500, 10_000);
+    let mut held = [u64::from(CONNECTIONS), many].map(|matches| {
+        let dir = dir.join(format!("holds-{matches}"));
+        let service = Service::start(&dir);
+        let tokens: Vec<String> = (0..matches).map(|number| service.create(number)).collect();
+        let script = dir.join("keyed.lua");
+        let keyed = "headers['Idempotency-Key'] = 'k' .. count; count = count + 1\n  \
+                     return wrk.format('POST', line .. '/entries', headers, '{\"commands\":[\"host: tick 1\"]}')";
+        write_script(&script, 0, &tokens, keyed);
+        (matches, service, script, Vec::new())
+    });
+    for _ in 0..scale.rounds() {
+        for (_, service, script, runs) in &mut held {
+            runs.push(wrk(service, script, CONNECTIONS, scale.service_seconds()));
+        }
+    }
+    let mut base_ms = None;
+    for (matches, _, _, mut runs) in held {
+        runs.sort_by(|one, other| one.p50_ms.total_cmp(&other.p50_ms));
+        let run = runs.swap_remove(runs.len() / 2);
+        let base_ms = *base_ms.get_or_insert(run.p50_ms);
+        let target = if run.p50_ms <= 1.3 * base_ms { "met" } else { "**missed**" };
+        rows.push(row![
+            format!("commands with keys, 64 connections, {matches} matches in turn"),
+            run.rate(),
+            format!("{:.1} ms, {:.1} ms", run.p50_ms, run.p99_ms),
+            if matches == many { format!("p50 ≤ 1.3×: {target}") } else { String::new() },
+            if matches == many {
+                format!("p50 {} of that with {CONNECTIONS} matches", ratio(run.p50_ms, base_ms))
+            } else {
+                String::new()
+            },
+        ]);
+    }
 }
 
 fn memory(dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>) {
