@@ -60,7 +60,7 @@ fn every_record() -> Sandbox {
     sandbox.ok("play short --key first");
     sandbox.ok("branch long:70 line");
     sandbox.ok("branch long:3 other");
-    sandbox.ok("branch --delete long@other");
+    sandbox.ok("branch --delete --force long@other");
     // A setup longer than a value may be.
     let board = "[[boards]]\ntokens = \"b1b2b3b4b5\"\nknown = []\n";
     let plenitude =

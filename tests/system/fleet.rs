@@ -40,7 +40,7 @@ const LINES: [&str; 17] = [
     "rename duel maya",
     "verify",
     "export maya@line",
-    "branch --delete maya@twig",
+    "branch --delete --force maya@twig",
     "store check",
 ];
 
@@ -206,7 +206,7 @@ fn heads_that_were_written_down_show_what_a_store_has_lost() {
         let file = format!("heads{number}.jsonl");
         sandbox.ok(&format!("--store {store} store heads -o {file}"));
         sandbox.ok(&format!("--store {store} store check --against {file}"));
-        sandbox.ok(&format!("--store {store} branch --delete duel@twig"));
+        sandbox.ok(&format!("--store {store} branch --delete --force duel@twig"));
         sandbox.ok(&format!("--store {store} play duel cycle"));
         let output = sandbox.run(&format!("--store {store} store check --against {file}"));
         assert_eq!(output.status.code(), Some(3));

@@ -6,10 +6,11 @@ use turnfold_replay::signing::Signers;
 use turnfold_replay::{Revision, Sources, program};
 use turnfold_store::{BranchName, MatchName, StoreReader};
 
+use super::delete::{is_confirmed, require_attended};
 use super::play::require_not_by_mail;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Line, plain, strong};
+use crate::output::{Line, counted, plain, strong};
 #[cfg(feature = "serve")]
 use crate::remote::{client::ServiceRequest, look::print_reply};
 
@@ -34,11 +35,11 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "delete")]
     rename: bool,
 
-    /// Delete the branch instead
+    /// Delete the branch instead; asks for confirmation on a terminal, elsewhere `--force` is required
     #[arg(long)]
     delete: bool,
 
-    /// Delete it though the key in `$TURNFOLD_KEY` has signed it
+    /// Delete without asking, also what the key in `$TURNFOLD_KEY` has signed
     #[arg(long, requires = "delete")]
     force: bool,
 }
@@ -48,6 +49,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if (args.rename || args.delete) && seq.is_some() {
         let option = if args.rename { "rename" } else { "delete" };
         return Err(Failure::usage(format!("`--{option}` takes a whole branch, written MATCH@NAME")));
+    }
+    if args.delete && !args.force && !may_delete(&args.revision, context)? {
+        return Ok(ExitStatus::No);
     }
     let store = context.open_store()?;
     if args.rename || args.delete {
@@ -61,9 +65,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         renamed_from = Some(branch);
         Line::from([plain(format_args!("renamed {match_name}@{branch} to ")), new])
     } else if args.delete {
-        if !args.force {
-            require_unsigned(&args.revision, &store)?;
-        }
         store.delete_branch(match_name, branch)?;
         Line::from([plain("deleted "), new])
     } else {
@@ -81,6 +82,22 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         "deleted": args.delete,
     });
     context.output.answer(&changed, || vec![line])
+}
+
+/// Asks whether to delete a branch, which nothing but a backup brings back.
+fn may_delete(revision: &Revision, context: &mut Context) -> Result<bool, Failure> {
+    let Revision { match_name, branch, .. } = revision;
+    let store = context.read_store()?;
+    require_not_by_mail(&store, revision)?;
+    require_unsigned(revision, &store)?;
+    let head = store.head(match_name, branch)?;
+    let listed = store.branches(match_name)?.into_iter().find(|listed| listed.name == *branch);
+    let forked_at = listed.and_then(|listed| listed.parent).map_or(0, |(_, at)| at);
+    // The answer may take its time.
+    drop(store);
+    require_attended(format_args!("branch `{revision}`"), context)?;
+    let own = counted(head.saturating_sub(forked_at), "entry of its own", "entries of its own");
+    is_confirmed(format_args!("{match_name}@{branch}"), own, context)
 }
 
 /// Requires that the usual key, if there is one, has not signed a branch that is to be deleted: it will not sign another

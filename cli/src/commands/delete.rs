@@ -1,5 +1,7 @@
 //! `turnfold delete`: delete a match.
 
+use std::fmt::Display;
+
 use serde::Serialize;
 use turnfold_replay::Sources;
 use turnfold_store::{MatchName, StoreReader};
@@ -39,15 +41,10 @@ struct Whole {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Args { match_name, force } = args;
-    if !force && !context.output.is_attended() {
-        return Err(Failure::usage("cannot ask for confirmation because this is not a terminal")
-            .hint(format!("use `--force` to delete match `{match_name}`")));
-    }
     if !force {
+        require_attended(format_args!("match `{match_name}`"), context)?;
         let whole = Whole::of(match_name, &context.read_store()?)?;
-        let question = format!("delete {match_name} with {whole} [y,n]?");
-        if context.output.ask(&question, &["y", "n"], "y: delete it, n: keep it\n")? == "n" {
-            context.output.line(format_args!("{match_name} is kept"))?;
+        if !is_confirmed(match_name, whole, context)? {
             return Ok(ExitStatus::No);
         }
     }
@@ -59,6 +56,29 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     drop(store);
     let deleted = || [plain("deleted "), strong(match_name), plain(format_args!(" with {whole}"))].into();
     context.output.answer(&whole, || vec![deleted()])
+}
+
+/// Requires that a person can be asked before something is deleted.
+pub(super) fn require_attended(what: impl Display, context: &Context) -> Result<(), Failure> {
+    if context.output.is_attended() {
+        return Ok(());
+    }
+    let refused = Failure::usage("cannot ask for confirmation because this is not a terminal");
+    Err(refused.hint(format!("use `--force` to delete {what}")))
+}
+
+/// Asks whether something is to be deleted, with all that goes with it, and reports what is kept.
+pub(super) fn is_confirmed(
+    name: impl Display,
+    with: impl Display,
+    context: &mut Context,
+) -> Result<bool, Failure> {
+    let question = format!("delete {name} with {with} [y,n]?");
+    let is_yes = context.output.ask(&question, &["y", "n"], "y: delete it, n: keep it\n")? == "y";
+    if !is_yes {
+        context.output.line(format_args!("{name} is kept"))?;
+    }
+    Ok(is_yes)
 }
 
 impl Whole {
@@ -74,7 +94,7 @@ impl Whole {
     }
 }
 
-impl std::fmt::Display for Whole {
+impl Display for Whole {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let branches = counted(self.branches, "branch", "branches");
         write!(out, "{branches} and {}", counted(self.entries, "entry", "entries"))?;

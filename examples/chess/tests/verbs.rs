@@ -41,7 +41,7 @@ fn a_game_is_played_with_the_verbs_of_a_store() {
     chess.check(0, "chess impact .", "folds the same");
     chess.check(
         0,
-        "chess rename duel table && chess branch --delete table@other && chess delete table --force",
+        "chess rename duel table && chess branch --delete --force table@other && chess delete table --force",
         "deleted",
     );
     chess.check(0, "chess selftest duel.tfl", "ok");

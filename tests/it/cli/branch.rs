@@ -25,11 +25,13 @@ $ turnfold log duel@flank -n 1
 3 p1 move 1,1 => moved unit=atlas from=0,2 to=1,1; cursor at=1,1; impulse_advanced index=1 player=p2 units=1 #d1e3fa94a390e862
 $ turnfold log duel -n 1
 3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
-$ turnfold branch --delete duel@flank
+$ turnfold branch --delete --force duel@flank
 exit 2| error: branch `flank` of match `duel` cannot be deleted: branch `deeper` begins on it; delete branch `deeper` first
 $ turnfold branch --delete duel@deeper
+exit 2| error: cannot ask for confirmation because this is not a terminal; use `--force` to delete branch `duel@deeper`
+$ turnfold branch --delete --force duel@deeper
 deleted duel@deeper
-$ turnfold branch --delete duel@flank
+$ turnfold branch --delete --force duel@flank
 deleted duel@flank
 $ turnfold branches duel
 main  3 entries  link [LINK]
@@ -50,9 +52,9 @@ $ turnfold branch nobody flank
 exit 2| error: no match `nobody` in this store; `turnfold matches` lists those there are
 $ turnfold branch duel
 exit 2| error: the following required arguments were not provided: <NAME>; see `--help`
-$ turnfold branch --delete duel
+$ turnfold branch --delete --force duel
 exit 2| error: branch `main` of match `duel` cannot be deleted: every match has it
-$ turnfold branch --delete duel@nowhere
+$ turnfold branch --delete --force duel@nowhere
 exit 2| error: match `duel` has no branch `nowhere`; `turnfold branches duel` lists those there are
 $ turnfold branches nobody
 exit 2| error: no match `nobody` in this store; `turnfold matches` lists those there are

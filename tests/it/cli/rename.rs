@@ -138,26 +138,33 @@ a roll is due: 4 values in 1..=6 for initiative; record it with `turnfold play d
 #[cfg(target_os = "linux")] // the options of `script` differ elsewhere
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that does not run reports it")]
-fn on_a_terminal_a_match_is_deleted_when_the_answer_is_yes() {
+fn on_a_terminal_a_match_or_branch_is_deleted_when_the_answer_is_yes() {
     let sandbox = branched();
     if !sandbox.shell("command -v script").status.success() {
         eprintln!("SKIPPED: `script`, which makes a terminal, is missing");
         return;
     }
     let binary = turnfold_tests::sandbox::binary().display();
-    let answer = |answers: &str| {
-        let line = format!("printf '{answers}' | script -qec \"'{binary}' delete duel\" /dev/null");
+    let answer = |line: &str, answers: &str| {
+        let line = format!("printf '{answers}' | script -qec \"'{binary}' {line}\" /dev/null");
         let output = sandbox.shell(&line);
         (output.status.code(), String::from_utf8_lossy(&output.stdout).replace('\r', ""))
     };
-    let (code, shown) = answer("what\\nn\\n");
-    assert!(shown.contains("delete duel with 3 branches and 4 entries [y,n]?"), "{shown}");
+    let (code, shown) = answer("branch --delete duel@deeper", "n\\n");
+    assert!(shown.contains("delete duel@deeper with 0 entries of its own [y,n]?"), "{shown}");
+    assert!(shown.ends_with("duel@deeper is kept\n"), "{shown}");
+    assert_eq!(code, Some(1));
+    let (code, shown) = answer("branch --delete duel@deeper", "y\\n");
+    assert!(shown.ends_with("deleted duel@deeper\n"), "{shown}");
+    assert_eq!(code, Some(0));
+    let (code, shown) = answer("delete duel", "what\\nn\\n");
+    assert!(shown.contains("delete duel with 2 branches and 4 entries [y,n]?"), "{shown}");
     assert!(shown.contains("y: delete it, n: keep it"), "{shown}");
     assert!(shown.ends_with("duel is kept\n"), "{shown}");
     assert_eq!(code, Some(1));
-    assert_eq!(sandbox.ok("branches duel").lines().count(), 3);
-    let (code, shown) = answer("y\\n");
-    assert!(shown.ends_with("deleted duel with 3 branches and 4 entries\n"), "{shown}");
+    assert_eq!(sandbox.ok("branches duel").lines().count(), 2);
+    let (code, shown) = answer("delete duel", "y\\n");
+    assert!(shown.ends_with("deleted duel with 2 branches and 4 entries\n"), "{shown}");
     assert_eq!(code, Some(0));
     assert_eq!(sandbox.ok("matches"), "");
 }

@@ -323,7 +323,7 @@ fn a_deleted_branch_is_not_lost_and_does_not_come_back() {
     let sandbox = duel();
     sandbox.ok("branch duel:2 flank");
     sandbox.ok("play duel@flank cancel confirm");
-    sandbox.ok("branch --delete duel@flank");
+    sandbox.ok("branch --delete --force duel@flank");
     sandbox.check(str![[r#"
 $ turnfold store salvage .turnfold saved
 saved everything in store saved: 1 match, 1 branch, 3 entries

@@ -187,7 +187,7 @@ fn tr_24_held_checkpoints_find_what_was_rolled_back_or_exchanged() {
     sandbox.ok(r#"--store old play duel "p2: confirm" --key k"#);
     sandbox.ok("--store old bundle duel --force -o back.bundle");
     held_is(line, "fail", "duel: another history: the first 6 records");
-    sandbox.ok("branch --delete duel@flank");
+    sandbox.ok("branch --delete --force duel@flank");
     sandbox.ok("bundle duel -o without.bundle");
     let line = "without.bundle --policy policy --held branch";
     held_is(line, "fail", "line missing: `games.example/ann/");
@@ -210,8 +210,8 @@ fn tr_25_the_quorum_is_that_of_the_policy() {
         .concat();
     let log = sandbox.read("ann.vkey");
     sandbox.write("quorum", format!("log {log}{witnesses}group two 2 w1 w2 w3\nquorum two\n"));
-    sandbox.ok("branch --delete duel@flank");
-    sandbox.ok("branch --delete duel@edge");
+    sandbox.ok("branch --delete --force duel@flank");
+    sandbox.ok("branch --delete --force duel@edge");
     let policy = "duel.bundle --policy quorum";
     let bundle = || sandbox.ok("bundle duel --key ann.key --force -o duel.bundle");
     let cosign = |number: u8| {

@@ -177,7 +177,7 @@ fn tr_20a_a_branch_that_begins_elsewhere_does_not_go_on() {
     let sandbox = duel();
     sandbox.ok("bundle duel -o duel.bundle");
     sandbox.ok("--store bob import duel.bundle");
-    sandbox.ok("--store bob branch --delete duel@flank");
+    sandbox.ok("--store bob branch --delete --force duel@flank");
     sandbox.ok("--store bob branch duel:3 flank");
     sandbox.ok(r#"--store bob play duel@flank "p2: cycle" "p2: cycle""#);
     sandbox.ok("--store bob bundle duel -o back.bundle");

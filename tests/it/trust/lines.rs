@@ -47,7 +47,7 @@ fn tr_3_and_tr_15_every_line_has_a_tree_of_its_own_and_all_are_signed_at_once() 
     assert_eq!(origin("final"), main);
     sandbox.ok("rename final duel");
     // A store loses branches and restores matches, which breaks no other line; what is held finds only what is gone.
-    sandbox.ok("branch --delete duel@flank");
+    sandbox.ok("branch --delete --force duel@flank");
     sandbox.ok(r#"play duel "p2: cycle""#);
     sandbox.ok("bundle duel dusk --key ann.key -o now.bundle");
     let line = "now.bundle --policy policy --held all.bundle";

@@ -169,7 +169,7 @@ fn tr_11_a_store_restored_from_an_older_backup_is_not_signed() {
 fn tr_11_a_branch_made_again_under_its_name_is_not_signed() {
     let sandbox = duel();
     sandbox.ok("sign duel@flank --key ann.key");
-    sandbox.ok("branch --delete duel@flank");
+    sandbox.ok("branch --delete --force duel@flank");
     sandbox.ok("branch duel:2 flank");
     sandbox.ok(r#"play duel@flank "p1: cycle""#);
     refuses(&sandbox, 1, "sign duel@flank --key ann.key", "`duel@flank` has another history");
@@ -335,7 +335,7 @@ fn a_branch_that_the_usual_key_has_signed_is_deleted_by_force_only() {
     assert_eq!(refused.status.code(), Some(2));
     let stderr = String::from_utf8(refused.stderr).unwrap();
     assert!(stderr.contains("`duel@flank` is signed") && stderr.contains("`--force` deletes it"), "{stderr}");
-    assert!(with_key("branch --delete duel@edge").status.success(), "what is not signed goes");
+    assert!(with_key("branch --delete --force duel@edge").status.success(), "what is not signed goes");
     assert!(with_key("sign duel").status.success(), "the variable names the key");
     assert!(with_key("branch --delete --force duel@flank").status.success());
 }
