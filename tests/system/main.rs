@@ -14,6 +14,8 @@ mod guides;
 mod liars;
 #[cfg(unix)] // a browser
 mod page;
+#[cfg(unix)] // Python
+mod pgn;
 mod platforms;
 #[cfg(target_os = "linux")] // chroot, Debian
 mod release;

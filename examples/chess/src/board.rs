@@ -49,6 +49,17 @@ impl TryFrom<Numbers> for Position {
     }
 }
 
+/// Returns a board in Forsyth–Edwards Notation. The square behind a pawn is there only if a pawn may capture on it, as
+/// most programs write it.
+pub fn fen(board: &Board) -> String {
+    let mut shown = BoardBuilder::from_board(board);
+    shown.en_passant = shown.en_passant.filter(|square| {
+        let pawns = board.colored_pieces(board.side_to_move(), Piece::Pawn);
+        board.generate_moves_for(pawns, |moves| moves.to.has(*square))
+    });
+    shown.build().map_or_else(|_| board.to_string(), |board| board.to_string())
+}
+
 /// CS-3: returns `true` if neither player can give checkmate, whatever happens.
 pub fn is_dead(board: &Board) -> bool {
     let (others, bishops) = (board.occupied() ^ board.pieces(Piece::King), board.pieces(Piece::Bishop));

@@ -113,9 +113,14 @@ impl Rules for Chess {
 
     fn start(setup: &Setup) -> Result<State, SetupError> {
         let Setup { fen, clock, increment } = setup.clone();
-        let may_castle = |color: Color| *fen.castle_rights(color) != CastleRights::EMPTY;
-        if Color::ALL.iter().any(|color| may_castle(*color) && fen.king(*color).file() != File::E) {
-            return Err(SetupError::value("fen", "a king castles from the file e"));
+        for color in Color::ALL {
+            let CastleRights { short, long } = *fen.castle_rights(color);
+            if (short.is_some() || long.is_some()) && fen.king(color).file() != File::E {
+                return Err(SetupError::value("fen", "a king castles from the file e"));
+            }
+            if short.is_some_and(|file| file != File::H) || long.is_some_and(|file| file != File::A) {
+                return Err(SetupError::value("fen", "a king castles with rooks on the files a and h"));
+            }
         }
         let clock = clock.map(|ticks| Clock::new(Seat::players(2), ticks, increment)).unwrap_or_default();
         let state = State { position: Position(fen), earlier: vec![], agreement: Default::default(), clock };
@@ -202,8 +207,16 @@ impl Rules for Chess {
 
     fn read(state: &State, text: &str) -> Result<Command, Malformed> {
         let Position(board) = &state.position;
-        let san = parse_san_move(board, text).map(|found| display_uci_move(board, found).to_string());
-        text.parse().or_else(|malformed| san.map_err(|_| malformed)?.parse())
+        text.parse().or_else(|malformed| {
+            let found = parse_san_move(board, text).map_err(|_| malformed)?;
+            // The generator castles by capturing the own rook, so it reads `Kxh1` as castling.
+            let is_named = text.starts_with('O') || board.color_on(found.to) != Some(board.side_to_move());
+            if is_named {
+                display_uci_move(board, found).to_string().parse()
+            } else {
+                found.to_string().parse()
+            }
+        })
     }
 
     fn left_out_at_random(command: &Command) -> bool {
@@ -233,7 +246,7 @@ impl Rules for Chess {
 
     fn view(state: &State, _viewer: Perspective) -> View {
         let State { position, agreement, clock, .. } = state.clone();
-        let (fen, turn, result) = (position.0.to_string(), mover(&state.position.0), Self::result(state));
+        let (fen, turn, result) = (board::fen(&position.0), mover(&state.position.0), Self::result(state));
         View { fen, turn, agreement, clock, result }
     }
 

@@ -33,6 +33,9 @@ fn a_game_is_played_with_the_verbs_of_a_store() {
     chess.check(0, "chess replay duel", "san=Nf3");
     chess.check(0, "chess matches", "duel");
     chess.check(0, "chess perft --rules chess --setup start.toml --depth 1", "sequences 22");
+    let published =
+        "depth 1 sequences 20 states 20\ndepth 2 sequences 400 states 400\ndepth 3 sequences 8902 states";
+    chess.check(0, "chess perft --rules chess --setup start.toml --depth 3 --without-host", published);
     chess.check(0, "chess verify", "ok duel@main");
     chess.check(0, "chess export duel -o duel.tfl && chess check duel.tfl", "1 passed");
     chess.check(0, "chess export duel --html -o duel.html && chess check duel.html", "1 passed");
