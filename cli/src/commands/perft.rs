@@ -30,6 +30,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     depth: u32,
 
+    /// Leave out the commands of the host, such as ticks, except rolls that are due
+    #[arg(long)]
+    without_host: bool,
+
     /// Show for each first command how many of the longest sequences begin with it
     #[arg(long)]
     divide: bool,
@@ -70,7 +74,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     let game = args.game.read(context)?;
     let state = game.start()?;
-    let count = Count { dice: game.dice };
+    let count = Count { dice: game.dice, without_host: args.without_host };
     let depths = count.levels(state.fork(), 1, args.depth)?;
     let divide = args.divide.then(|| count.divide(state.as_ref(), args.depth)).transpose()?;
     let mut counted =
@@ -95,6 +99,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 /// Counts under a dice policy.
 struct Count {
     dice: DicePolicy,
+    /// Whether the host gives rolls only.
+    without_host: bool,
 }
 
 impl Count {
@@ -147,7 +153,8 @@ impl Count {
         if let Some(roll) = due.and_then(|values| state.roll_command(values)) {
             return vec![(Seat::Host, roll)];
         }
-        let seats = state.players().iter().copied().chain([Seat::Host]);
+        let gives_host = !self.without_host || state.due_roll().is_some();
+        let seats = state.players().iter().copied().chain(gives_host.then_some(Seat::Host));
         seats
             .flat_map(|seat| state.legal_at_random(seat).into_iter().map(move |command| (seat, command)))
             .collect()

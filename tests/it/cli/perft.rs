@@ -55,6 +55,20 @@ depth 3 sequences 20 states 4
 "#]]);
 }
 
+/// The host lets time pass in lifecycle, and rolls the dice of initiative.
+#[test]
+fn the_host_is_left_out_except_for_due_rolls() {
+    Sandbox::new().check(str![[r#"
+$ turnfold perft --rules lifecycle --setup fixtures/lifecycle/one-team.toml --depth 2 --without-host
+depth 1 sequences 0 states 0
+depth 2 sequences 0 states 0
+$ turnfold perft --rules initiative --setup fixtures/initiative/small-board.toml --depth 2 --without-host
+depth 1 sequences 3 states 3
+depth 2 sequences 11 states 9
+
+"#]]);
+}
+
 #[test]
 fn json_is_one_document() {
     Sandbox::new().check(str![[r#"
