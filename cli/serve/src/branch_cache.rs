@@ -132,13 +132,21 @@ impl BranchCache {
     pub(crate) fn ask(&self, world: &World, names: &Names) -> ApiResult<Arc<OpenBranch>> {
         loop {
             let began = self.count_opened();
+            let known = self.lock().peek(names).map(|open| (open.id(), open.known_head()));
             let found = match world.store.branch_head(&names.0, &names.1) {
                 Err(error) if !is_gone(&error) => return Err(error.into()),
                 found => found,
             };
             let mut by_use = self.lock();
             match by_use.get(names) {
-                Some(open) if found.as_ref().is_ok_and(|found| found.id == open.id()) => {
+                // A database that was restored may have the branch with fewer entries, and what is kept of it is of
+                // another history then.
+                Some(open)
+                    if found.as_ref().is_ok_and(|found| {
+                        found.id == open.id()
+                            && known.is_none_or(|(id, head)| id != found.id || head <= found.seq)
+                    }) =>
+                {
                     let open = Arc::clone(open);
                     drop(by_use);
                     open.announce(found?.seq);

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use turnfold_replay::viewer::seat_history::follow::{Follower, ShownEntries};
+use turnfold_replay::viewer::seat_history::follow::{Follower, ShownEntries, Times};
 use turnfold_replay::{ReplayError, ViewedEntry, history::rules_of};
 
 use crate::auth::Viewpoint;
 use crate::counts::FirstHead;
+use crate::event_id::{EventId, mark_of};
 use crate::head_state::CachedView;
 use crate::knowledge::{Cursor, Delta};
 use crate::open_branch::{BranchWork, OpenBranch};
@@ -82,12 +83,14 @@ impl OpenBranch {
         let sent = entries.get(..count).unwrap_or(&entries);
         let earlier = follower.known(sent)?;
         let now = follower.known(&entries)?;
-        let delta = Arc::new(Delta::between(to, shown.tag, &earlier, &now));
+        let mark = self.mark_of(world, view, to, now.times)?;
+        let delta = Arc::new(Delta::between(to, shown.tag, mark.clone(), &earlier, &now));
         // Only what was wholly shown at the earlier head is settled for all who were sent everything up to it.
         let mut follower = follower.fork();
         follower.settle(sent.get(..earlier.whole).unwrap_or(sent))?;
         knowledge.counts.note(from, earlier.head);
         knowledge.counts.note(to, now.head);
+        knowledge.keep_mark(now.head, mark);
         knowledge.keep(Cursor { at: from, follower });
         self.count(&mut work);
         drop(work);
@@ -112,6 +115,52 @@ impl OpenBranch {
         }
         let head = self.head_at_work(world, view, work)?;
         Ok((head, CachedView::of(view.viewer, self.state_of_log(world, head)?.as_ref())))
+    }
+
+    /// Returns the mark of the history up to a head, as the log counts, of whose entries a viewer knows when they were recorded.
+    fn mark_of(&self, world: &World, view: Viewpoint, at: u64, times: Times) -> ApiResult<String> {
+        let line = self.line();
+        let match_id = self.match_id(world)?;
+        if !view.viewer.see_all() {
+            return Ok(mark_of(view.viewer, &match_id, &times.0));
+        }
+        let links = world.store.links(&line.match_name, &line.branch, at..=at)?;
+        let link = links.last().ok_or_else(Problem::internal)?;
+        Ok(mark_of(view.viewer, &match_id, link))
+    }
+
+    /// Returns the mark of the history in which a viewer counted `count` entries, if it is kept or takes no fold.
+    pub(crate) fn mark_at_hand(
+        &self,
+        world: &World,
+        view: Viewpoint,
+        count: u64,
+    ) -> ApiResult<Option<String>> {
+        if view.viewer.see_all() {
+            return self.mark_of(world, view, count, Times::default()).map(Some);
+        }
+        Ok(self.work().viewers.get(&view).and_then(|knowledge| knowledge.mark(count)))
+    }
+
+    /// Returns how many entries a viewer counts at a head, as the log counts, and the mark of the history up to it.
+    pub(crate) fn event_id(&self, world: &World, view: Viewpoint, at: u64) -> ApiResult<EventId> {
+        if view.viewer.see_all() {
+            let mark = self.mark_of(world, view, at, Times::default())?;
+            return Ok(EventId { head: at, mark: Some(mark) });
+        }
+        let mut work = self.work();
+        let knowledge = work.viewers.entry(view).or_default();
+        if knowledge.nearest(at).is_none() {
+            knowledge.keep(Cursor { at, follower: self.follower(world, view, at)? });
+        }
+        let follower = knowledge.nearest(at).ok_or_else(Problem::internal)?;
+        let entries = self.entries(world, follower.settled(), at)?;
+        let shown = follower.fold(&entries, &mut |_| {})?;
+        let (head, mark) = (shown.head(), self.mark_of(world, view, at, shown.times)?);
+        knowledge.counts.note(at, head);
+        knowledge.keep_mark(head, mark.clone());
+        self.count(&mut work);
+        Ok(EventId { head, mark: Some(mark) })
     }
 
     /// Returns a follower whose knowledge was settled at a head, as the log counts.

@@ -27,6 +27,10 @@ pub(crate) struct FrameList {
     #[schema(nullable = false)]
     standing: Option<String>,
     frames: Vec<Frame>,
+    /// From what on `events` sends the news; missing where the last entry was asked for by `at`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    event_id: Option<String>,
 }
 
 /// An entry, and what differs after it from the frame before.

@@ -1,11 +1,14 @@
 //! What a viewer knows of a branch: how far that is settled, and what is new to it between two heads (SV-17, SV-18).
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use serde::Serialize;
 use turnfold_replay::viewer::seat_history::follow::{Follower, Known};
 use turnfold_replay::{LoggedRecord, Record};
 
 use crate::counts::Counts;
+use crate::event_id::EventId;
 use crate::http::json_text;
 use crate::memory::state_memory;
 
@@ -41,13 +44,14 @@ struct EventData<'a> {
 
 impl Delta {
     /// Returns what is new to a viewer between two heads.
-    pub(crate) fn between(to: u64, tag: String, earlier: &Known, now: &Known) -> Self {
+    pub(crate) fn between(to: u64, tag: String, mark: String, earlier: &Known, now: &Known) -> Self {
         let (head, news) = (now.head, now.news_since(earlier));
         let event = (!news.is_empty()).then(|| {
             let entries =
                 (news.len() <= RECORDS_MAX).then(|| news.iter().map(|(_, record)| record).collect());
             let data = json_text(&EventData { head, tag: &tag, entries });
-            format!("id: {head}\nevent: entries\ndata: {}\n\n", data.trim_end()).into()
+            let id = EventId { head, mark: Some(mark) };
+            format!("id: {id}\nevent: entries\ndata: {}\n\n", data.trim_end()).into()
         });
         // An append answers with its own entries, which are the last ones.
         let first = to.saturating_sub(RECORDS_MAX as u64);
@@ -79,6 +83,12 @@ pub(crate) struct Cursor {
 /// How many entries a follower for those who lag may leave unsettled before another takes its place.
 const BEHIND_MAX: u64 = 256;
 
+/// What a mark takes in memory.
+const MARK_BYTES: u64 = 64;
+
+/// The most marks that are kept of a viewer.
+const MARKS_MAX: usize = 256;
+
 /// What a viewer knows: one cursor for those who follow closely and one for those who lag or come again, what it counted,
 /// and, if it looks late, the last entry that it was shown.
 #[derive(Default)]
@@ -87,6 +97,8 @@ pub(crate) struct Knowledge {
     behind: Option<Cursor>,
     pub(crate) counts: Counts,
     pub(crate) shown_late: u64,
+    /// The marks of histories, by how many of their entries it knows of.
+    marks: BTreeMap<u64, String>,
 }
 
 impl Knowledge {
@@ -113,9 +125,22 @@ impl Knowledge {
         }
     }
 
+    /// Returns the mark of the history in which a viewer first counted this many entries, if it is kept.
+    pub(crate) fn mark(&self, count: u64) -> Option<String> {
+        self.marks.get(&count).cloned()
+    }
+
+    /// Keeps a mark; a viewer that comes again was here lately.
+    pub(crate) fn keep_mark(&mut self, count: u64, mark: String) {
+        self.marks.insert(count, mark);
+        if self.marks.len() > MARKS_MAX {
+            self.marks.pop_first();
+        }
+    }
+
     /// Returns how many bytes it takes, where a state has `state_bytes`.
     pub(crate) fn bytes(&self, state_bytes: u64) -> u64 {
         let cursors = u64::from(self.ahead.is_some()) + u64::from(self.behind.is_some());
-        cursors * state_memory(state_bytes) + self.counts.bytes()
+        cursors * state_memory(state_bytes) + self.counts.bytes() + self.marks.len() as u64 * MARK_BYTES
     }
 }

@@ -22,6 +22,7 @@ mod connections;
 mod counts;
 mod desks;
 mod documents;
+mod event_id;
 mod faults;
 mod folds;
 mod follow;

@@ -1,7 +1,7 @@
 //! One branch in use: where it stands, what viewers know of it, and the head that is watched (SV-17, SV-27).
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, OwnedMutexGuard, watch};
@@ -35,6 +35,7 @@ pub(crate) enum Watched {
 pub(crate) struct OpenBranch {
     line: Revision,
     id: BranchId,
+    match_id: OnceLock<[u8; 16]>,
     /// When it was opened, as openings are counted.
     opened: u64,
     /// Held by the task that appends.
@@ -100,6 +101,7 @@ impl OpenBranch {
         Self {
             line,
             id,
+            match_id: OnceLock::new(),
             opened,
             turn: Arc::default(),
             following: AsyncMutex::default(),
@@ -117,6 +119,17 @@ impl OpenBranch {
     /// Returns which branch it is, whatever has its name now.
     pub(crate) fn id(&self) -> BranchId {
         self.id
+    }
+
+    /// Returns what distinguishes its match from all others.
+    pub(crate) fn match_id(&self, world: &World) -> ApiResult<[u8; 16]> {
+        match self.match_id.get() {
+            Some(id) => Ok(*id),
+            None => {
+                let id = world.store.genesis(&self.line.match_name)?.match_id;
+                Ok(*self.match_id.get_or_init(|| id))
+            }
+        }
     }
 
     /// Returns the branch and its names.

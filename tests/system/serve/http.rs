@@ -158,7 +158,9 @@ pub(super) struct Events {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Event {
     pub(super) kind: String,
+    /// The head in its id, and the mark.
     pub(super) id: Option<u64>,
+    pub(super) mark: String,
     pub(super) data: Value,
 }
 
@@ -197,8 +199,16 @@ impl Events {
                 line.map(ToOwned::to_owned)
             };
             let Some(kind) = field("event") else { continue };
-            let id = field("id").map(|id| id.parse().unwrap());
-            return Some(Event { kind, id, data: serde_json::from_str(&field("data").unwrap()).unwrap() });
+            let id = field("id");
+            let id = id.as_deref().map(|id| id.split_once('-').unwrap());
+            let mark = id.map(|(_, mark)| mark.to_owned()).unwrap_or_default();
+            let id = id.map(|(head, _)| head.parse().unwrap());
+            return Some(Event {
+                kind,
+                id,
+                mark,
+                data: serde_json::from_str(&field("data").unwrap()).unwrap(),
+            });
         }
     }
 }

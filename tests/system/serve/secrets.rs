@@ -185,13 +185,20 @@ impl Answers<'_> {
     }
 }
 
-/// Blanks out when entries were recorded.
+/// Blanks out when entries were recorded, and the marks of events, which are digests of that and of the match's id.
 fn without_times(text: &str) -> String {
     let mut parts = text.split("\"recorded_at_ms\":");
     let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| {
+    let text = parts.fold(first, |text, part| {
         text + "\"recorded_at_ms\":" + part.trim_start_matches(|c: char| c.is_ascii_digit())
-    })
+    });
+    match text.split_once("\"event_id\":\"") {
+        Some((before, id)) => {
+            let (head, rest) = id.split_at(id.find('-').unwrap());
+            format!("{before}\"event_id\":\"{head}{}", rest.trim_start_matches(|c: char| c != '"'))
+        }
+        None => text,
+    }
 }
 
 fn shown(case: &SecretCase, secret: &[&str]) -> Vec<(String, String)> {

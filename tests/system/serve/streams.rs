@@ -68,6 +68,63 @@ fn sv_19_a_stream_goes_on_after_the_last_event() {
     assert_eq!((event.id, &event.data["entries"]), (Some(1003), &json!(null)));
 }
 
+/// SV-19: an event's id names the history. After another one took its place, which has as many entries, a client is not sent
+/// the rest of that; a restart of the service changes nothing.
+#[test]
+fn sv_19_a_stream_does_not_go_on_in_another_history() {
+    let sandbox = Sandbox::new();
+    let mut service = Running::start(&sandbox);
+    let host = world(&service);
+    let spectator = grant(&service, "a", &json!({"kind": "spectator"}));
+    let branches = "/v1/matches/a/branches";
+    let make = |service: &Running| {
+        let side = json!({"name": "side", "from": "main"});
+        Call::post(branches, &host, &side).to(service).is(201);
+        for _ in 0..3 {
+            tick(service, &host, "side");
+        }
+    };
+    let resumed = |token: &str, id: &str| {
+        Call::get(&format!("{branches}/side/events"), token).with("last-event-id", id)
+    };
+    make(&service);
+    for token in [&host, &spectator] {
+        // All that a client can resume from: the frames, and each event.
+        let frames = Call::get(&format!("{branches}/side/frames"), token).to(&service).is(200).json();
+        let of_frames = frames["event_id"].as_str().unwrap().to_owned();
+        let after = Call::get(&format!("{branches}/side/events?after=0"), token);
+        let event = Events::open(&service, &after).next().unwrap();
+        let of_event = format!("{}-{}", event.id.unwrap(), event.mark);
+        assert_eq!(of_frames, of_event);
+        let earlier = Call::get(&format!("{branches}/side/events?after={of_event}"), token);
+        let mut events =
+            [Events::open(&service, &resumed(token, &of_frames)), Events::open(&service, &earlier)];
+        let head = tick(&service, &host, "side");
+        let ids = events.each_mut().map(|events| events.next().unwrap());
+        assert_eq!(ids.each_ref().map(|event| event.id), [Some(head); 2]);
+        let last = format!("{head}-{}", ids[0].mark);
+        let ids = [of_event, last];
+        service.kill();
+        service = Running::start(&sandbox);
+        for id in &ids {
+            drop(Events::open(&service, &resumed(token, id)));
+        }
+        Call::new("DELETE", &format!("{branches}/side"), &host).to(&service).is(204);
+        make(&service);
+        for _ in 0..3 {
+            tick(&service, &host, "side");
+        }
+        for id in &ids {
+            resumed(token, id).to(&service).problem(410, "gone");
+            Call::get(&format!("{branches}/side/events?after={id}"), token).to(&service).problem(410, "gone");
+        }
+        // A head alone names no history.
+        drop(Events::open(&service, &resumed(token, "3")));
+        resumed(token, &format!("99-{}", "0".repeat(16))).to(&service).problem(410, "gone");
+        resumed(token, "3-x").to(&service).problem(400, "bad_request");
+    }
+}
+
 /// SV-20: a grant that is revoked, or has expired, follows no longer, also while much happens.
 #[test]
 fn sv_20_streams_end_with_their_grants() {

@@ -135,7 +135,7 @@ export class LiveMatch {
 		if (asked) this.viewer.goTo(asked);
 		this.#arrived(!asked);
 		this.tools.listBranches();
-		if (!signal.aborted) this.#follow(first.head, signal);
+		if (!signal.aborted) this.#follow(first.event_id ?? `${first.head}`, signal);
 	}
 
 	/** Follows the match no more until it is loaded again. @param {string} why */
@@ -208,9 +208,8 @@ export class LiveMatch {
 		this.commands.due = Boolean(view.due_roll);
 	}
 
-	/** Follows the stream (VW-19), and comes back to it when it is lost. @param {number} head @param {AbortSignal} signal */
-	async #follow(head, signal) {
-		let last = `${head}`;
+	/** Follows the stream (VW-19), and comes back to it when it is lost. @param {string} last the id of the last event that is known @param {AbortSignal} signal */
+	async #follow(last, signal) {
 		for (let tries = 1; !signal.aborted; tries++) {
 			// Back in a network, what was connected before is not any more, however silent it may be about that.
 			const moved = new AbortController();
@@ -223,7 +222,7 @@ export class LiveMatch {
 				}, opened, AbortSignal.any([signal, moved.signal]));
 			} catch (error) {
 				if (signal.aborted) return;
-				if (error instanceof Problem && error.status === 400) return void this.begin();
+				if (error instanceof Problem && [400, 410].includes(error.status)) return void this.begin();
 				if (error instanceof Problem) return this.fail(error);
 			}
 			// What brought the end of this connection needs no wait before the next.

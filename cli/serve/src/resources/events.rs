@@ -13,11 +13,12 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 use utoipa::IntoParams;
 
-use super::statuses::{Document, Looked, Name};
+use super::statuses::{Document, EventIdText, Followed, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer, Viewpoint, no_token};
 use crate::channel_body::ChannelBody;
 use crate::counts::FirstHead;
+use crate::event_id::EventId;
 use crate::http::{ValidQuery, require_accepted, typed};
 use crate::knowledge::Delta;
 use crate::limits::StreamPlace;
@@ -41,13 +42,13 @@ const LATE_EVERY: Duration = Duration::from_secs(1);
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// Where to begin.
-#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct From {
-    /// The head that is known, as the viewer counts; the present one if left out
-    #[param(minimum = 0)]
-    after: Option<u64>,
+    /// The id of the last event that is known, or the head that is known, as the viewer counts; the present one if left out
+    #[param(value_type = Option<String>, pattern = "^(0|[1-9][0-9]{0,17})(-[0-9a-f]{16})?$")]
+    after: Option<String>,
     /// The seat to look as; for the host
     #[serde(rename = "as")]
     #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
@@ -56,9 +57,9 @@ pub(crate) struct From {
 
 /// Follow a history
 #[utoipa::path(operation_id = "follow_branch", get, path = "/v1/matches/{match}/branches/{branch}/events", tag = "entries",
-    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), From, ("Last-Event-ID" = u64, Header)),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), From, ("Last-Event-ID" = inline(EventIdText), Header)),
     responses((status = 200, description = "a stream of events: `entries` with new entries (`EntriesEvent`), `gone` when the branch was deleted, `bye` when the service shuts down", body = inline(Document),
-        content_type = "text/event-stream"), Looked))]
+        content_type = "text/event-stream"), Followed))]
 pub(crate) async fn follow(
     State(app): State<Arc<App>>,
     bearer: Bearer,
@@ -67,16 +68,19 @@ pub(crate) async fn follow(
     headers: HeaderMap,
 ) -> ApiResult {
     require_accepted(&headers, EVENTS)?;
-    // It counts no more when a client comes again by `Last-Event-ID`, and is a number of entries all the same.
-    if asked.after.is_some_and(|after| i64::try_from(after).is_err()) {
-        return Err(Problem::bad("expected `after` to be a number of entries"));
-    }
-    let after = last_event(&headers)?.or(asked.after);
+    let after = match (last_event(&headers)?, asked.after.as_deref()) {
+        (Some(last), _) => Some(last),
+        (None, Some(text)) => Some(text.parse().map_err(|()| {
+            Problem::bad("expected `after` to be the id of an event or a number of entries")
+        })?),
+        (None, None) => None,
+    };
+    let seen = after.as_ref().map(|after: &EventId| after.head);
     let begun = app.serve(bearer.clone(), move |app, access| {
         let (token, _) = bearer.hash().ok_or_else(no_token)?;
         let place = app.limits.stream(token, access.grant().map(|grant| grant.kind))?;
         let BranchView { branch, view } = BranchView::find(app, access, &path, asked.seat)?;
-        let from = match after {
+        let from = match seen {
             None => FirstHead::Known(branch.head(app, view)?),
             Some(seen) => branch.first_head(app, view, seen)?,
         };
@@ -86,16 +90,24 @@ pub(crate) async fn follow(
         Ok((Stream { following, view, from: 0, place, bearer, expires_at_ms }, from, access.clone()))
     });
     let (mut stream, from, access) = begun.await?;
-    let from = match (from, after) {
-        (FirstHead::Count(_), Some(seen)) => stream.count_until(&app, access, seen).await?,
+    let from = match (from, seen) {
+        (FirstHead::Count(_), Some(seen)) => stream.count_until(&app, access.clone(), seen).await?,
         (from, _) => from,
     };
     let FirstHead::Known(from) = from else {
-        let seen = after.unwrap_or_default();
+        let seen = seen.unwrap_or_default();
+        if after.is_some_and(|after| after.mark.is_some()) {
+            return Err(gone(seen));
+        }
         return Err(Problem::bad(format!(
             "there is no entry {seen} yet or any more; start again without `Last-Event-ID`"
         )));
     };
+    if let Some(EventId { head, mark: Some(mark) }) = after
+        && stream.mark(&app, access, from, head).await? != mark
+    {
+        return Err(gone(head));
+    }
     stream.from = from;
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(stream.run(Arc::clone(&app), sender));
@@ -104,11 +116,21 @@ pub(crate) async fn follow(
     Ok(response)
 }
 
+/// The problem of a client that knows another history than the one that is there.
+fn gone(seen: u64) -> Problem {
+    let detail = format!(
+        "another history took the place of the one with entry {seen}; read it and start again without `Last-Event-ID`"
+    );
+    Problem::new(Code::Gone, detail)
+}
+
 /// Reads which event was the last that a client knows.
-fn last_event(headers: &HeaderMap) -> ApiResult<Option<u64>> {
+fn last_event(headers: &HeaderMap) -> ApiResult<Option<EventId>> {
     let Some(value) = headers.get("last-event-id").filter(|value| !value.is_empty()) else { return Ok(None) };
-    let seen = value.to_str().ok().and_then(|text| turnfold_core::text::number(text).ok());
-    seen.map(Some).ok_or_else(|| Problem::bad("expected `Last-Event-ID` to be a number of entries"))
+    let seen = value.to_str().ok().and_then(|text| text.parse().ok());
+    seen.map(Some).ok_or_else(|| {
+        Problem::bad("expected `Last-Event-ID` to be the id of an event or a number of entries")
+    })
 }
 
 /// A stream: it remembers the last head that it sent, as the log counts, and nothing else (SV-17).
@@ -146,6 +168,27 @@ impl Stream {
                 app.fold_for(self.bearer.reader()?, Some(of), work).await
             }
             found => found,
+        };
+        found.map_err(|problem| access.redacted(problem))
+    }
+
+    /// Returns the mark of the history up to the head at which `seen` entries were first visible.
+    async fn mark(&self, app: &Arc<App>, access: Access, from: u64, seen: u64) -> ApiResult<String> {
+        let (branch, view) = (self.following.branch(), self.view);
+        let _first = branch.following().await;
+        let at_hand = {
+            let branch = Arc::clone(branch);
+            app.block(move |app| branch.mark_at_hand(app, view, seen)).await
+        };
+        let found = match at_hand {
+            Ok(None) => {
+                let (of, branch) = (branch.line().match_name.clone(), Arc::clone(branch));
+                let work = move |app: &Arc<App>| branch.event_id(app, view, from);
+                let found = app.fold_for(self.bearer.reader()?, Some(of), work).await;
+                // More than one entry came to light there, and the client claims to know some of them.
+                found.map(|id| id.mark.filter(|_| id.head == seen).unwrap_or_default())
+            }
+            found => found.map(Option::unwrap_or_default),
         };
         found.map_err(|problem| access.redacted(problem))
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use turnfold_replay::{FrameDocument, FrameLimits, Page, page::PAGE_BYTES_MAX};
 use turnfold_store::MatchName;
 use utoipa::IntoParams;
@@ -92,6 +92,15 @@ pub(crate) struct Frames {
     seat: Option<SeatName>,
 }
 
+/// Frames, and where a stream goes on.
+#[derive(Serialize)]
+struct Served {
+    #[serde(flatten)]
+    frames: FrameDocument,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_id: Option<String>,
+}
+
 /// Get frames
 #[utoipa::path(operation_id = "list_frames", get, path = "/v1/matches/{match}/branches/{branch}/frames", tag = "positions",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Frames),
@@ -107,11 +116,17 @@ pub(crate) async fn frames(
     let last = asked.last.map(|last| list_limit(Some(last))).transpose()?;
     let whole = Asked { path, seat: asked.seat, reach: Reach::Whole };
     app.read(&bearer, whole, move |app, _, BranchView { branch, view }| {
+        // Those who follow from these frames on come again by the id of an event, as if one had sent them.
+        let event_id = match asked.at {
+            None => Some(branch.event_id(app, *view, branch.head(app, *view)?)?),
+            Some(_) => None,
+        };
         let history = branch.history(app, *view, asked.at)?;
         let before_last = last.map_or(0, |last| history.head().saturating_sub(last as u64));
         let after = asked.after.unwrap_or(0).max(before_last);
         let frames = FrameDocument::of(&history, after, FrameLimits::SERVED)?;
-        Ok(json(StatusCode::OK, &frames))
+        let event_id = event_id.map(|id| id.to_string());
+        Ok(json(StatusCode::OK, &Served { frames, event_id }))
     })
     .await
 }

@@ -7,6 +7,7 @@ use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Response, Respo
 use utoipa::{IntoResponses, ToSchema};
 
 use crate::documents::schemas;
+use crate::event_id::PATTERN;
 use crate::problem::ProblemJson;
 
 type Responses = BTreeMap<String, RefOr<Response>>;
@@ -39,6 +40,8 @@ kinds! {
     Open: 400 406 503;
     /// What a token looks at.
     Looked: 400 401 403 404 406 429 500 501 503;
+    /// What is followed.
+    Followed: 400 401 403 404 406 410 429 500 501 503;
     /// What may be too large.
     LookedLarge: 400 401 403 404 406 413 429 500 501 503;
     /// What a token changes, with a body.
@@ -67,6 +70,8 @@ schemas! {
     Document: ObjectBuilder::new();
     /// The name of a match or a branch.
     Name: text("^[a-z0-9][a-z0-9._-]{0,63}$");
+    /// The id of an event, or a number of entries.
+    EventIdText: text(PATTERN);
     /// The id of a grant.
     Id: text("^[0-9a-f]{16}$");
     /// The digest of a module.

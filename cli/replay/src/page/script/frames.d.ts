@@ -48,6 +48,8 @@ export interface Frame {
 /** A document of frames: the picture after entry `after`, the result or the turn then, and what follows. */
 export interface Frames {
   after: number;
+  /** From what on a stream sends the news; the service alone writes it. */
+  event_id?: string;
   picture: Block[];
   standing?: string;
   frames: Frame[];

@@ -1,6 +1,6 @@
 //! Following a history as it grows: what a viewer knows at one head and at a later one.
 
-use turnfold_core::{AnyState, DicePolicy, Step};
+use turnfold_core::{AnyState, DicePolicy, Digest, Step};
 
 use crate::error::ReplayError;
 use crate::history::broken_entry;
@@ -19,7 +19,28 @@ pub struct Follower {
     name: SourceName,
     dice: DicePolicy,
     settled: u64,
+    times: Times,
     state: Box<dyn AnyState>,
+}
+
+/// A digest of when the entries that a viewer knows of were recorded, one after another. Of a history that was replaced by
+/// another one it is not the same, and it stays the same when more of a known entry comes to light.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times(pub Digest);
+
+impl Default for Times {
+    fn default() -> Self {
+        Self(Digest::new([0; 32]))
+    }
+}
+
+impl Times {
+    fn and(self, entry: &LogEntry) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 recorded times");
+        hasher.update(self.0.as_bytes());
+        hasher.update(&entry.recorded_at_ms.unwrap_or_default().to_be_bytes());
+        Self(Digest::new(*hasher.finalize().as_bytes()))
+    }
 }
 
 /// What a viewer knows of the entries after the settled ones, at a head.
@@ -31,6 +52,8 @@ pub struct Known {
     pub records: Vec<(u64, LoggedRecord)>,
     /// How many of the entries, from the first on, are wholly shown.
     pub whole: usize,
+    /// When all entries that it knows of were recorded.
+    pub times: Times,
 }
 
 /// Which entries a viewer knows of at a head: all up to the settled one, and some that follow it.
@@ -41,6 +64,8 @@ pub struct ShownEntries {
     seqs: Vec<u64>,
     /// How many of the entries that follow are wholly shown, from the first on.
     pub whole: usize,
+    /// When all of them were recorded; for a viewer who sees everything, those that follow a settled one.
+    pub times: Times,
 }
 
 impl ShownEntries {
@@ -74,7 +99,14 @@ impl Follower {
     /// Begins before the first entry of a history that starts with `state`.
     #[must_use]
     pub fn new(viewer: Viewer, line: &Revision, dice: DicePolicy, state: Box<dyn AnyState>) -> Self {
-        Self { viewer, name: SourceName::Revision(line.clone()), dice, settled: 0, state }
+        Self {
+            viewer,
+            name: SourceName::Revision(line.clone()),
+            dice,
+            settled: 0,
+            times: Times::default(),
+            state,
+        }
     }
 
     /// Begins after entry `settled`, which is wholly shown as all before it are.
@@ -102,7 +134,7 @@ impl Follower {
     pub fn known(&self, entries: &[LogEntry]) -> Result<Known, ReplayError> {
         let mut records = Vec::new();
         let shown = self.fold(entries, &mut |seen| records.push((seen.entry.seq, seen.logged_record())))?;
-        Ok(Known { head: shown.head(), records, whole: shown.whole })
+        Ok(Known { head: shown.head(), records, whole: shown.whole, times: shown.times })
     }
 
     /// Folds `entries`, which follow the settled ones, and shows each that the viewer may know of at their
@@ -115,7 +147,7 @@ impl Follower {
         entries: &[LogEntry],
         observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
     ) -> Result<ShownEntries, ReplayError> {
-        let mut shown = ShownEntries { settled: self.settled, seqs: Vec::new(), whole: 0 };
+        let mut shown = ShownEntries { settled: self.settled, seqs: Vec::new(), whole: 0, times: self.times };
         let mut is_whole = true;
         let mut rest = entries.iter();
         let observe = &mut |step: &mut dyn Step| {
@@ -126,6 +158,7 @@ impl Follower {
                 return;
             }
             shown.seqs.push(entry.seq);
+            shown.times = shown.times.and(entry);
             observe(&mut ViewedEntry { viewer: self.viewer, seq: shown.head(), step, entry });
         };
         let mut state = self.state.fork();
@@ -142,6 +175,7 @@ impl Follower {
         let folded = self.state.fold(&logged(entries), &self.dice, &mut |_| {});
         folded.map_err(|cause| self.broken(cause))?;
         self.settled = entries.last().map_or(self.settled, |entry| entry.seq);
+        self.times = entries.iter().fold(self.times, Times::and);
         Ok(())
     }
 

@@ -1,0 +1,82 @@
+//! The ids of events (SV-18): the head, and a mark of the history that led to it, so that a client that comes again after
+//! another history took its place is not sent the rest of that.
+
+use std::fmt;
+use std::str::FromStr;
+
+use turnfold_core::Digest;
+use turnfold_replay::Viewer;
+
+const DIGITS: usize = 16;
+
+/// How ids are written, for the description of the service.
+pub(crate) const PATTERN: &str = "^(0|[1-9][0-9]{0,17})(-[0-9a-f]{16})?$";
+
+/// The id of an event, or a head alone, of whatever history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct EventId {
+    /// The head, as the viewer counts.
+    pub(crate) head: u64,
+    /// What the history up to it is known by.
+    pub(crate) mark: Option<String>,
+}
+
+/// Returns the mark of a history: of its last link, or of what a viewer who may not know that knows it by.
+pub(crate) fn mark_of(viewer: Viewer, match_id: &[u8; 16], known_by: &Digest) -> String {
+    let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 event id");
+    hasher.update(viewer.to_string().as_bytes());
+    hasher.update(&[0]);
+    hasher.update(match_id);
+    hasher.update(known_by.as_bytes());
+    let hash = hasher.finalize().to_hex();
+    hash.get(..DIGITS).unwrap_or_default().into()
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.head)?;
+        self.mark.iter().try_for_each(|mark| write!(out, "-{mark}"))
+    }
+}
+
+impl FromStr for EventId {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (head, mark) = text.split_once('-').map_or((text, None), |(head, mark)| (head, Some(mark)));
+        let is_mark = |mark: &str| {
+            mark.len() == DIGITS && mark.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        };
+        if mark.is_some_and(|mark| !is_mark(mark)) {
+            return Err(());
+        }
+        let head = turnfold_core::text::number(head).map_err(|_| ())?;
+        i64::try_from(head).map_err(|_| ())?;
+        Ok(Self { head, mark: mark.map(Into::into) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_written_as_they_are_read() {
+        for text in ["0", "7", "7-0123456789abcdef"] {
+            assert_eq!(text.parse::<EventId>().unwrap().to_string(), text);
+        }
+        for other in [
+            "",
+            "-",
+            "7-",
+            "07",
+            "7-0123456789abcdeF",
+            "7-0123456789abcde",
+            "7-0-1",
+            "+7",
+            "9223372036854775808",
+        ] {
+            assert!(other.parse::<EventId>().is_err(), "{other}");
+        }
+    }
+}
