@@ -2,11 +2,12 @@
 //! packed, the index is behind what is durable, never ahead of it (ST-12, ST-14).
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::Path;
 
 use turnfold_store::Store;
 
-use crate::disk::{Chance, Disk, Loss, Trust};
+use crate::disk::{Chance, Disk, Image, Loss, Trust};
 use crate::recorded::{Known, Recorded, record, record_with};
 use crate::session::{Commands, Open, Progress, Session};
 use crate::tape::{Event, Synced};
@@ -73,6 +74,120 @@ fn commands_survive_any_power_cut_of_many_openings() {
     check_loses_nothing(Session::plan(4, Commands::Small, 2, 12, 5), open_packing_often, 60);
     check_loses_nothing(Session::plan(5, Commands::Small, 2, 12, 5).ending_full(), open_packing_often, 60);
     check_loses_nothing(Session::plan(7, Commands::Large, 1, 5, 3).ending_full(), open, 20);
+}
+
+/// Calls `check` with the disk after each operation between the last acknowledgement before a closing and the first one
+/// after the next opening; but for those that touch no head only every so often.
+fn after_each_step_of_closing(
+    recorded: &Recorded,
+    every: usize,
+    check: &mut dyn FnMut(usize, &Disk, &Known),
+) {
+    let mut disk = Disk::new(recorded.folder.path(), Trust::AllSyncs);
+    let mut known = Known::nothing(recorded.session.lines.len());
+    let is_acknowledgement = |event: &Event| match event {
+        Event::Progress(what) => matches!(recorded.session.progress[*what], Progress::Acknowledged { .. }),
+        _ => false,
+    };
+    let is_closing = |event: &Event| match event {
+        Event::Progress(what) => recorded.session.progress[*what] == Progress::Closed,
+        _ => false,
+    };
+    let (mut heads, mut steps) = (BTreeSet::new(), 0);
+    for (moment, event) in recorded.events.iter().enumerate() {
+        disk.carry_out(event);
+        known.hear(event, &recorded.session.progress);
+        let touches_a_head = match event {
+            Event::MakeFile { path, file } if path.to_string_lossy().contains("/head.") => {
+                heads.insert(*file)
+            }
+            Event::Write { file, .. } | Event::Sync { file, .. } => heads.contains(file),
+            event => is_closing(event),
+        };
+        let (before, after) = (&recorded.events[..moment], &recorded.events[moment..]);
+        let next = after.iter().find(|event| is_acknowledgement(event) || is_closing(event));
+        let last = before.iter().rev().find(|event| is_acknowledgement(event) || is_closing(event));
+        let is_at_an_end = next.is_none_or(&is_closing) || last.is_some_and(&is_closing);
+        if is_at_an_end && (touches_a_head || moment.is_multiple_of(every)) {
+            steps += 1;
+            check(moment, &disk, &known);
+        }
+    }
+    assert!(steps > 40, "{steps}");
+}
+
+/// ST-11: closing writes where the journal ends twice; between the two, and until the first commit after the next
+/// opening, a power cut makes no sound store look damaged. `TURNFOLD_POWER_CUTS` tries that many times as many images.
+#[test]
+fn closing_and_opening_again_survive_a_power_cut_at_any_step() {
+    let times = cuts(1);
+    for (seed, open) in [(21, open as Open), (22, open_packing_often)] {
+        let recorded = record(Session::plan(seed, Commands::Small, 2, 5, 6), open);
+        let mut failures = Vec::new();
+        after_each_step_of_closing(&recorded, 8 / times.min(8), &mut |moment, disk, known| {
+            for (number, loss) in (0..times as u64).flat_map(|number| Loss::ALL.map(|loss| (number, loss))) {
+                let image = disk.image(loss, &mut Chance::new(number));
+                if let Err(reason) = recorded.check(&image, known) {
+                    failures.push(format!("after operation {moment}, {loss:?}: {reason}"));
+                }
+            }
+        });
+        assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+    }
+}
+
+/// Where a head holds the end of the journal a second time: behind its header.
+const END: Range<usize> = 64..120;
+
+/// Returns the image without the last two pages of memory of the head that was written to last, as far as they are frames;
+/// `None` where it does not show which head that is.
+fn without_last_frames(image: &Image) -> Option<Image> {
+    let heads = image.iter().filter(|(path, _)| path.to_string_lossy().contains("/journal/head."));
+    let ends: Vec<_> = heads
+        .map(|(path, content)| {
+            let number = content.as_ref().unwrap()[END][16..24].try_into().unwrap();
+            (u64::from_le_bytes(number), path.clone())
+        })
+        .collect();
+    let [(first, first_path), (second, second_path)] = &ends[..] else { return None };
+    let current = if first < second { first_path } else { second_path };
+    let mut harmed = image.clone();
+    let head = harmed.get_mut(current)?.as_mut()?;
+    let last = head.iter().rposition(|byte| *byte != 0)?;
+    head[(last / 4096 * 4096).saturating_sub(4096).max(512)..].fill(0);
+    (first != second).then_some(harmed)
+}
+
+/// ST-3, ST-11: once a store was closed, no power cut and no loss of its last frames makes entries vanish in silence.
+#[test]
+fn a_closed_store_that_loses_its_last_frames_never_looks_sound() {
+    let (mut noticed, mut harmless, mut silent) = (0, 0, 0);
+    for (seed, open) in [(23, open as Open), (24, open_packing_often)] {
+        let recorded = record(Session::plan(seed, Commands::Small, 2, 5, 6), open);
+        after_each_step_of_closing(&recorded, 50, &mut |moment, disk, known| {
+            for (number, loss) in Loss::ALL.into_iter().enumerate().filter(|_| known.is_closed) {
+                let image = disk.image(loss, &mut Chance::new(number as u64));
+                let Some(mut harmed) = without_last_frames(&image) else { continue };
+                match recorded.check(&harmed, known) {
+                    Ok(()) => harmless += 1,
+                    Err(reason) => {
+                        noticed += 1;
+                        let what = format!("after operation {moment}, {loss:?}: {reason}");
+                        assert!(reason.contains("corrupt store"), "{what}");
+                    }
+                }
+                // Without the second place it would go unnoticed.
+                for (_, content) in
+                    harmed.iter_mut().filter(|(path, _)| path.to_string_lossy().contains("/head."))
+                {
+                    content.as_mut().unwrap()[END].fill(0);
+                }
+                let lost = recorded.check(&harmed, known);
+                silent += u32::from(lost.is_err_and(|reason| !reason.contains("corrupt store")));
+            }
+        });
+    }
+    assert!(noticed > 50 && silent > 20, "{noticed} noticed, {harmless} harmless, {silent} silent");
 }
 
 /// ST-18: the old journal or the new one is there, whatever else is left of the other.

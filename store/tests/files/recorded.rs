@@ -42,19 +42,22 @@ pub(crate) struct Known {
     made: bool,
     asked: Vec<usize>,
     acknowledged: Vec<usize>,
+    /// Whether nothing was asked for since the store was closed.
+    pub(crate) is_closed: bool,
 }
 
 impl Known {
     pub(crate) fn nothing(lines: usize) -> Self {
-        Self { made: false, asked: vec![0; lines], acknowledged: vec![0; lines] }
+        Self { made: false, asked: vec![0; lines], acknowledged: vec![0; lines], is_closed: false }
     }
 
     pub(crate) fn hear(&mut self, event: &Event, progress: &[Progress]) {
         let Event::Progress(what) = event else { return };
         match progress[*what] {
             Progress::Made => self.made = true,
-            Progress::Asked { line, batches } => self.asked[line] = batches,
+            Progress::Asked { line, batches } => (self.asked[line], self.is_closed) = (batches, false),
             Progress::Acknowledged { line, batches } => self.acknowledged[line] = batches,
+            Progress::Closed => self.is_closed = true,
         }
     }
 }

@@ -20,6 +20,8 @@ pub(crate) enum Progress {
     Asked { line: usize, batches: usize },
     /// This number of batches of a line was acknowledged.
     Acknowledged { line: usize, batches: usize },
+    /// The store was closed without an error.
+    Closed,
 }
 
 /// A branch with all that is ever done to it, by batches. The first is its creation.
@@ -163,6 +165,7 @@ impl Session {
                 assert!(heads() == before, "a journal that failed records nothing more");
             } else {
                 store.close().unwrap();
+                note(Progress::Closed);
             }
         }
         self.progress = progress.into_inner().unwrap();

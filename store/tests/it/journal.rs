@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use turnfold_store::{BranchName, NewEntry, Store, StoreError, StoreReader};
+use turnfold_store::{BranchName, NewEntry, RescueError, Store, StoreError, StoreReader};
 
 use crate::disk::{copy_dir, dir};
 use crate::game::{commands, genesis, name, opaque};
@@ -239,4 +239,128 @@ fn the_last_commit_of_a_closed_store_is_missed() {
     assert!(error.is_damage(), "{error}");
     let salvaged = Store::salvage(&dir, &dir.with_extension("new"), &mut |_| ()).unwrap();
     assert_ne!(salvaged.lost, []);
+}
+
+/// Where the frames of a head begin that was written to, by their sectors.
+fn sectors_written(head: &[u8]) -> Vec<usize> {
+    let is_written = |sector: &usize| head[sector * 512..][..512].iter().any(|byte| *byte != 0);
+    (1..head.len() / 512).filter(is_written).collect()
+}
+
+/// A store that was closed with twenty entries, and which of its heads has the last frames.
+fn closed_with_twenty(dir: &Path) -> &'static str {
+    let store = Store::open_or_create(dir).unwrap();
+    store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
+    for head in 0..20 {
+        store.append(&name("m"), &BranchName::main(), head, vec![opaque(head)], None).unwrap();
+    }
+    store.close().unwrap();
+    let last = |head: &&str| {
+        let bytes = fs::read(dir.join("journal").join(head)).unwrap();
+        sectors_written(&bytes).len()
+    };
+    ["head.a", "head.b"].into_iter().max_by_key(last).unwrap()
+}
+
+/// Requires everyone to notice that the last entries are gone.
+fn check_is_noticed(dir: &Path, what: &str) {
+    for error in [Store::open(dir).unwrap_err(), StoreReader::open(dir).unwrap_err()] {
+        assert!(error.is_damage() && error.to_string().contains("commit"), "{what}: {error}");
+    }
+    let _ = fs::remove_dir_all(dir.join("sled"));
+    let new = dir.with_extension("new");
+    match Store::salvage(dir, &new, &mut |_| ()) {
+        Ok(salvaged) => {
+            assert_ne!(salvaged.lost, [], "{what}");
+            fs::remove_dir_all(new).unwrap();
+        }
+        Err(error) => assert!(matches!(error, RescueError::NothingReadable { .. }), "{what}: {error}"),
+    }
+}
+
+/// ST-11: where a closed journal ends is written in two files, so whatever happens to one of them the other shows it.
+#[test]
+fn the_end_of_a_closed_store_is_missed_whatever_happens_to_one_head() {
+    let (parent, dir) = dir();
+    let head = closed_with_twenty(&dir);
+    let whole = fs::read(dir.join("journal").join(head)).unwrap();
+    let sectors = sectors_written(&whole);
+    let damaged = |harm: &dyn Fn(&mut Vec<u8>), what: &str| {
+        let copy = parent.path().join("copy");
+        copy_dir(&dir, &copy);
+        let mut bytes = whole.clone();
+        harm(&mut bytes);
+        fs::write(copy.join("journal").join(head), bytes).unwrap();
+        check_is_noticed(&copy, what);
+        fs::remove_dir_all(&copy).unwrap();
+    };
+    // The page of memory with the last frames, if it is not the one with the header.
+    let page = sectors.last().unwrap() * 512 / 4096;
+    assert!(page > 0);
+    damaged(&|bytes| bytes[page * 4096..][..4096].fill(0), "the last page");
+    damaged(
+        &|bytes| {
+            for sector in sectors.iter().rev().take(3) {
+                bytes[sector * 512 + 60] ^= 4;
+            }
+        },
+        "a bit of each of the last three frames",
+    );
+    damaged(&|bytes| bytes[*sectors.first().unwrap() * 512..].fill(0), "all frames");
+}
+
+/// ST-11, ST-13: a head of an earlier time, next to one of today.
+#[test]
+fn a_head_put_back_from_a_copy_is_noticed_unless_nothing_is_gone() {
+    let (parent, dir) = dir();
+    let head = closed_with_twenty(&dir);
+    let older = parent.path().join("older");
+    copy_dir(&dir.join("journal"), &older);
+    let store = Store::open(&dir).unwrap();
+    for at in 20..25 {
+        store.append(&name("m"), &BranchName::main(), at, vec![opaque(at)], None).unwrap();
+    }
+    store.close().unwrap();
+    for file in ["head.a", "head.b"] {
+        let copy = parent.path().join("copy");
+        copy_dir(&dir, &copy);
+        fs::copy(older.join(file), copy.join("journal").join(file)).unwrap();
+        if file == head {
+            check_is_noticed(&copy, file);
+        } else {
+            assert_eq!(Store::open(&copy).unwrap().head(&name("m"), &BranchName::main()).unwrap(), 25);
+        }
+        fs::remove_dir_all(&copy).unwrap();
+    }
+}
+
+/// Builds before the end was written twice left zeros there, and take what is there now for nothing.
+#[test]
+fn a_store_without_the_second_end_is_sound_and_gets_it_when_it_is_closed_next() {
+    let (_parent, dir) = dir();
+    let head = closed_with_twenty(&dir);
+    let other = dir.join("journal").join(if head == "head.a" { "head.b" } else { "head.a" });
+    let with_end = fs::read(&other).unwrap();
+    assert!(with_end[64..120].iter().any(|byte| *byte != 0), "the end is there");
+    for (harm, what) in [(None, "none"), (Some(70), "one of whose bits is flipped")] {
+        let mut bytes = with_end.clone();
+        match harm {
+            None => bytes[64..512].fill(0),
+            Some(place) => bytes[place] ^= 1,
+        }
+        fs::write(&other, bytes).unwrap();
+        let reader = StoreReader::open(&dir).unwrap();
+        assert_eq!(reader.check(&mut |_| ()).unwrap().damage, [], "{what}");
+        drop(reader);
+        Store::open(&dir).unwrap().close().unwrap();
+        assert!(fs::read(&other).unwrap() == with_end, "{what}");
+    }
+    // Opened and left as a killed process leaves it, what is there of an earlier closing is no damage.
+    let store = Store::open(&dir).unwrap();
+    store.append(&name("m"), &BranchName::main(), 20, vec![opaque(20)], None).unwrap();
+    let left = dir.with_extension("left");
+    copy_dir(&dir, &left);
+    store.close().unwrap();
+    assert_eq!(StoreReader::open(&left).unwrap().head(&name("m"), &BranchName::main()).unwrap(), 21);
+    assert_eq!(Store::open(&left).unwrap().head(&name("m"), &BranchName::main()).unwrap(), 21);
 }

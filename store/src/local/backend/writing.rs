@@ -17,7 +17,7 @@ pub(super) struct Writing {
     journal: JournalWriter,
     /// Whether nothing was written to the index since it was synced.
     is_clean: bool,
-    /// Whether the journal records that, and that it is closed.
+    /// Whether the journal records that, and in both heads where it ends.
     is_closed: bool,
     packing: Option<JoinHandle<Result<(), BackendError>>>,
     /// Whether anything failed, after which the journal does not record that it is closed.
@@ -46,7 +46,8 @@ impl Writing {
         }
         records.replay(in_head(true))?;
         let is_new = is_built || !others.is_empty();
-        let is_closed = image.is_closed && !is_new;
+        // Builds before the mark of the end was there did not write it.
+        let is_closed = image.is_closed && image.has_end_mark() && !is_new;
         let mut writing =
             Self { records, journal, is_clean: true, is_closed, packing: None, has_failed: false };
         if is_new {
@@ -156,6 +157,8 @@ impl Writing {
         self.finish_packing()?;
         if !self.is_closed && !self.has_failed {
             self.note(Kind::Closed)?;
+            // What destroys the last frames leaves this, and what destroys this leaves them.
+            self.journal.mark_end()?;
             self.is_closed = true;
         }
         Ok(())

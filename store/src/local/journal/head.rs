@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::commit::{HEADER_BYTES, Point, Salt, header, read_header};
+use super::commit::{Checker, Fields, HEADER_BYTES, Point, Salt, header, read_header};
 use super::frame::{Frame, Framing, Kind, SECTOR_BYTES};
 use crate::local::backend::BackendError;
 use crate::local::dir::files::{self, open_sound, read_at, write_at};
@@ -17,6 +17,26 @@ pub(crate) const HEAD_BYTES: usize = 256 * 1024;
 /// Where the first frame is.
 pub(crate) const FIRST_FRAME: usize = SECTOR_BYTES;
 
+/// Where a head may hold the end of the journal: behind its header, in the same sector.
+pub(crate) const END_AT: usize = HEADER_BYTES;
+
+const END_CHECK_BYTES: usize = 16;
+
+/// Encodes where the journal with this salt ends.
+pub(crate) fn end_mark(salt: &Salt, end: Point) -> Vec<u8> {
+    let body = [&end.number.to_le_bytes()[..], end.digest.as_bytes()].concat();
+    let check: [u8; END_CHECK_BYTES] = Checker::new("turnfold v2 end", salt).check(&[&body]);
+    [&check[..], &body].concat()
+}
+
+/// Reads where the journal with this salt ended when it was closed; `None` if a head does not hold that.
+fn read_end_mark(salt: &Salt, head: &[u8]) -> Option<Point> {
+    let mark = head.get(END_AT..SECTOR_BYTES)?;
+    let mut fields = Fields(mark.get(END_CHECK_BYTES..)?);
+    let end = Point { number: fields.u64()?, digest: fields.digest()? };
+    mark.starts_with(&end_mark(salt, end)).then_some(end)
+}
+
 /// What a head holds.
 pub(crate) struct Head {
     pub(crate) salt: Salt,
@@ -26,6 +46,9 @@ pub(crate) struct Head {
     pub(crate) end: usize,
     /// The sound frames behind the first one that is not: of an earlier use, or behind damage.
     pub(crate) strays: Vec<Frame>,
+    /// Where the journal ended when it was closed with the last frame in the other head. No commit is taken back, so the
+    /// journal has at least that for ever.
+    pub(crate) ended_at: Option<Point>,
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -76,7 +99,9 @@ impl Head {
     /// Finds the frames in the bytes of a head.
     pub(crate) fn of(salt: Salt, bytes: Vec<u8>) -> Self {
         let framing = Framing::new(&salt);
-        let mut head = Self { salt, frames: Vec::new(), end: FIRST_FRAME, strays: Vec::new(), bytes };
+        let ended_at = read_end_mark(&salt, &bytes);
+        let mut head =
+            Self { salt, frames: Vec::new(), end: FIRST_FRAME, strays: Vec::new(), ended_at, bytes };
         let mut at = FIRST_FRAME;
         let mut end: Option<(Point, u64)> = None;
         while let Some(frame) = head.bytes.get(at..).and_then(|bytes| framing.read(bytes)) {
@@ -100,6 +125,12 @@ impl Head {
             head.strays.extend(stray);
         }
         head
+    }
+
+    /// Returns the highest number of a commit that it names.
+    pub(crate) fn highest(&self) -> u64 {
+        let frames = self.frames.iter().chain(&self.strays).map(Frame::last).max();
+        frames.max(self.ended_at.map(|end| end.number)).unwrap_or(0)
     }
 
     /// Returns how far the frames have come that count here.

@@ -31,6 +31,7 @@ pub(crate) struct Image {
     /// The head into which the next frame goes.
     pub(crate) current: usize,
     pub(crate) turn: u64,
+    /// Whether the store was closed, which the last frame records.
     pub(crate) is_closed: bool,
     /// The index that nothing was written to since it was synced; 0 for none.
     pub(crate) index: u32,
@@ -157,6 +158,13 @@ impl Image {
         if highest > self.end.number {
             return Err(damaged(format!("commit {} is missing or unreadable", self.end.number + 1)));
         }
+        let ends = self.heads.iter().filter_map(|head| head.ended_at);
+        let is_other = |end: Point| {
+            [self.packed, self.end].iter().any(|found| found.number == end.number && *found != end)
+        };
+        if ends.into_iter().any(is_other) {
+            return Err(damaged("its heads and its segments belong to different histories"));
+        }
         let last = self.heads.get(self.current).and_then(|head| head.frames.last());
         if last.is_some_and(|last| {
             last.kind != Kind::Commit && last.last() == self.end.number && last.before != self.end
@@ -173,6 +181,12 @@ impl Image {
             )));
         }
         Ok(())
+    }
+
+    /// Returns `true` if the head that is not written to holds where the journal ends.
+    pub(crate) fn has_end_mark(&self) -> bool {
+        let other = self.heads.get(1 - self.current);
+        other.is_some_and(|head| head.ended_at == Some(self.end))
     }
 
     /// Hands on every commit behind one, each checked, and each pack's digest if `proves` (ST-17).
@@ -251,8 +265,7 @@ pub(crate) fn damaged(reason: impl Into<String>) -> BackendError {
 
 /// Returns the highest number of a commit that heads name.
 fn highest(heads: &[Head; 2]) -> u64 {
-    let sound = heads.iter().flat_map(|head| head.frames.iter().chain(&head.strays));
-    sound.map(Frame::last).max().unwrap_or(0)
+    heads.iter().map(Head::highest).max().unwrap_or(0)
 }
 
 /// Returns `true` unless it is certain that the last pack of a segment was synced: heads hold a pack's commits until it

@@ -60,8 +60,8 @@ impl Remains {
     }
 
     fn add_head(&mut self, head: Head) {
+        self.named = self.named.max(head.highest());
         for frame in head.frames.into_iter().chain(head.strays) {
-            self.named = self.named.max(frame.last());
             if frame.kind != Kind::Commit {
                 continue;
             }

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use super::commit::Point;
+use super::commit::{Point, Salt};
 use super::frame::{Frame, Framing, Kind, SECTOR_BYTES};
-use super::head::{self, FIRST_FRAME, HEAD_BYTES};
+use super::head::{self, END_AT, FIRST_FRAME, HEAD_BYTES, end_mark};
 use super::image::Image;
 use super::segment::Appending;
 use crate::local::backend::BackendError;
@@ -15,6 +15,7 @@ use crate::local::dir::files::write_at;
 /// The heads of an open store, and the segment behind them.
 pub(crate) struct JournalWriter {
     heads: Vec<(File, PathBuf)>,
+    salt: Salt,
     framing: Framing,
     current: usize,
     /// Where the next frame goes.
@@ -55,6 +56,7 @@ impl JournalWriter {
         let segments = Appending::of(&image.dir, image.salt, image.segments.last())?;
         Ok(Self {
             heads,
+            salt: image.salt,
             framing: Framing::new(&image.salt),
             current: image.current,
             at,
@@ -116,9 +118,18 @@ impl JournalWriter {
         Ok(())
     }
 
+    /// Writes where the journal ends into the other head too, durably. All commits must be durable.
+    pub(crate) fn mark_end(&self) -> Result<(), BackendError> {
+        self.put_in(1 - self.current, END_AT, &end_mark(&self.salt, self.end))
+    }
+
     fn put(&self, frame: &[u8]) -> Result<(), BackendError> {
-        let Some((file, path)) = self.heads.get(self.current) else { return Ok(()) };
-        write_at(file, self.at, frame).map_err(|source| BackendError::io("write", path, source))?;
+        self.put_in(self.current, self.at, frame)
+    }
+
+    fn put_in(&self, head: usize, at: usize, bytes: &[u8]) -> Result<(), BackendError> {
+        let Some((file, path)) = self.heads.get(head) else { return Ok(()) };
+        write_at(file, at, bytes).map_err(|source| BackendError::io("write", path, source))?;
         file.sync_data().map_err(|source| BackendError::Unsynced { source })
     }
 }
