@@ -160,6 +160,11 @@ pub(crate) trait EngineReader: Send + Sync {
     /// Audits everything stored.
     fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError>;
 
+    /// Reads all that the rest is made from; damage there may not show in the rest.
+    fn prove(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Counts what is stored.
     fn stats(&self, top: usize, observe: &mut dyn FnMut(Totals)) -> Result<StoreStats, StoreError>;
 }

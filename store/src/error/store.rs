@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use turnfold_core::{Digest, Seat};
 
-use super::text::place;
+use super::text::{numbered, place};
 use crate::grant::GrantId;
 use crate::local::dir::holder::Holder;
 use crate::names::{BranchName, MatchName};
@@ -104,7 +104,8 @@ pub enum StoreError {
     },
     /// The key belongs to an append of something else; nothing was appended.
     #[error(
-        "the idempotency key was used for other commands, entries {first} to {last} of `{match_name}@{branch}`"
+        "the idempotency key was used for other commands, {} of `{match_name}@{branch}`",
+        numbered(*first, *last)
     )]
     IdempotencyKeyReused {
         /// The match.

@@ -1,8 +1,13 @@
-//! Parts of error messages: where damage is.
+//! Parts of error messages: where damage is, and which entries.
 
 use std::fmt::Write as _;
 
 use crate::names::{BranchName, MatchName};
+
+/// Names consecutive entries, of which there is at least one.
+pub(crate) fn numbered(first: u64, last: u64) -> String {
+    if first == last { format!("entry {first}") } else { format!("entries {first} to {last}") }
+}
 
 /// Writes where the damage is, with a colon behind it, or nothing when that is unknown.
 pub(crate) fn place(match_name: Option<&MatchName>, branch: Option<&BranchName>, seq: Option<u64>) -> String {

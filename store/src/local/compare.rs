@@ -1,20 +1,26 @@
 //! The comparison of the journal with the records that are kept of it (ST-7, ST-13).
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use super::backend::{Backend, BackendError};
+use super::dir::files::Places;
+use super::index::open::behind;
 use super::layout::key;
 use super::scan::scan;
 use super::staging::sound_body;
 use super::view::View;
 use crate::entry::encode;
 
-/// Reads every commit of a journal, proves the digests, and requires the records to be those that a replay makes.
+/// Reads every commit of a journal, proves the digests, and requires the records to be those that a replay makes; `index`
+/// is the number of the index that they lie in.
 ///
 /// Pages may be cut otherwise, and idempotency keys are found among entries; both are held against the heads by an audit.
-pub(crate) fn compare(journal: &Path, records: &dyn Backend) -> Result<Vec<String>, BackendError> {
-    let view = match View::proven(journal)? {
+pub(crate) fn compare(
+    places: &Places,
+    records: &dyn Backend,
+    index: u32,
+) -> Result<Vec<String>, BackendError> {
+    let view = match View::proven(&places.journal)? {
         Ok(view) => view,
         Err(reason) => return Ok(vec![reason]),
     };
@@ -36,5 +42,6 @@ pub(crate) fn compare(journal: &Path, records: &dyn Backend) -> Result<Vec<Strin
     }
     let missing = expected.keys().map(|key| format!("the index has no record `{}`", key.escape_ascii()));
     damage.extend(missing);
+    damage.extend(behind(&places.sled, view.record(), Some(index))?);
     Ok(damage)
 }

@@ -34,7 +34,7 @@ impl Misfit {
 }
 
 /// Why an operation is not carried out.
-pub(super) enum Stop {
+pub(crate) enum Stop {
     Misfit(Misfit),
     Failed(BackendError),
 }

@@ -82,9 +82,10 @@ pub(crate) fn replay_strictly(
     replay(target, commit, body, &mut |misfit| Err(misfit.within(commit.number)))
 }
 
-type Done = Result<(), Stop>;
+pub(crate) type Done = Result<(), Stop>;
 
-fn carry_out(target: &mut dyn Target, op: Op<'_>) -> Done {
+/// Carries out an operation.
+pub(crate) fn carry_out(target: &mut dyn Target, op: Op<'_>) -> Done {
     match op {
         Op::CreateMatch { id, name, genesis } => create_match(target, id, &name, genesis),
         Op::CreateBranch { id, match_name, name, parent, at, link } => {

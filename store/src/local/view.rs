@@ -9,7 +9,9 @@ use std::sync::{Mutex, PoisonError};
 
 use super::backend::{Backend, BackendError, StoredRecord};
 use super::dir::files::read_at;
+use super::dir::lock::Locks;
 use super::dir::swap;
+use super::index::open::behind;
 use super::journal::commit::{Point, Salt};
 use super::journal::image::{At, Image, damaged, read_next_to_writer};
 use super::journal::op::{self, EntryHead, Op};
@@ -302,15 +304,25 @@ impl Backend for View {
     fn compare(&self) -> Result<Vec<String>, BackendError> {
         // A compaction may have put another journal in place since.
         let dir = swap::dir_of(&self.journal);
-        let proven = swap::read_unswapped(dir, |places| match Self::proven(&places.journal) {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(damage)) => Err(Ok(damage)),
-            Err(error) => Err(Err(error)),
+        let compared = swap::read_unswapped(dir, |places| {
+            // Where the locks cannot be had, as next to a writer, nothing but the journal is looked at.
+            let locks = Locks::take_if_free(dir, &places.journal);
+            let view = match Self::proven(&places.journal) {
+                Ok(Ok(view)) => view,
+                Ok(Err(damage)) => return Err(Ok(damage)),
+                Err(error) => return Err(Err(error)),
+            };
+            let behind = if locks.is_some() { behind(&places.sled, &view.store, None) } else { Ok(None) };
+            behind.map_err(Err)?.map_or(Ok(()), |damage| Err(Ok(damage)))
         });
-        match proven {
+        match compared {
             Ok(()) => Ok(Vec::new()),
             Err(Ok(damage)) => Ok(vec![damage]),
             Err(Err(error)) => Err(error),
         }
+    }
+
+    fn journal(&self) -> Option<&Path> {
+        Some(&self.journal)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use turnfold_core::{Digest, Seat};
 
-use super::report::{StoreCheck, StoreStats};
+use super::report::{Damage, StoreCheck, StoreStats};
 use crate::backup::part::Totals;
 use crate::engine::EngineReader;
 use crate::error::StoreError;
@@ -45,6 +45,21 @@ impl StoreReader {
         // If something were deleted in between, its records would seem to be missing or to belong to nothing.
         let (_matches, _branches) = (self.engine.hold_matches(), self.engine.hold_branches());
         self.engine.check(observe)
+    }
+
+    /// Reads every commit of the journal, and returns what is damaged there: a sound index hides it from all who read
+    /// through that. A database has nothing of that kind.
+    ///
+    /// # Errors
+    /// Trouble with reading that is not damage.
+    pub fn hidden_damage(&self) -> Result<Option<Damage>, StoreError> {
+        match self.engine.prove() {
+            Ok(()) => Ok(None),
+            Err(StoreError::Corrupt { match_name, branch, seq, reason }) => {
+                Ok(Some(Damage { match_name, branch, seq, reason }))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Counts what is stored, one match after another, and returns the `top` largest matches.

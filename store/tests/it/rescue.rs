@@ -3,6 +3,7 @@
 mod backup;
 mod check;
 mod compact;
+mod indexes;
 mod rig;
 pub(crate) mod salvage;
 mod while_written;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Backend, BackendError, RecordChange};
 use crate::local::dir::files::Places;
-use crate::local::index::open::mark;
+use crate::local::index::open::distrust;
 use crate::local::index::tree::Tree;
 use crate::local::journal::image::read_next_to_writer;
 use crate::local::view::View;
@@ -45,7 +45,7 @@ impl Base {
 
     /// Lets the next opening build a new index (ST-8).
     fn distrust(&self) {
-        if let Err(error) = mark(&self.places.sled) {
+        if let Err(error) = distrust(&self.places.sled) {
             tracing::debug!(%error, "the index cannot be marked as damaged");
         }
     }

@@ -1,6 +1,7 @@
 //! Records on disk: in an index, and over it the commits that only the heads of the journal have.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::base::Base;
@@ -10,7 +11,8 @@ use super::{Backend, BackendError, RecordChange, StoredRecord};
 use crate::local::compare::compare;
 use crate::local::dir::files::Places;
 use crate::local::dir::lock::Locks;
-use crate::local::index::open::{OnBuilding, Opened, keep_only, open_or_build, open_sound};
+use crate::local::index::open::{OnBuilding, Opened, keep_only, open_or_build};
+use crate::local::index::tree::Tree;
 use crate::local::journal::image::Image;
 use crate::local::journal::writer::JournalWriter;
 
@@ -24,16 +26,15 @@ pub(crate) struct DiskBackend {
 }
 
 impl DiskBackend {
-    /// Opens the records of a store for reading, if its index may be used as it is (ST-16).
-    pub(crate) fn open_for_reading(
+    /// Makes the records of a store that is only read, with its index (ST-16).
+    pub(crate) fn for_reading(
         places: &Places,
         image: &Image,
-        locks: Locks,
-    ) -> Result<Option<Self>, BackendError> {
-        let Some(tree) = open_sound(&places.sled, image)? else { return Ok(None) };
+        (tree, locks): (Tree, Locks),
+    ) -> Result<Self, BackendError> {
         let records = Layered::over(Base::of(tree, places.clone(), image.packed.number));
         records.replay(image.tail.iter().map(|(_, frame)| frame))?;
-        Ok(Some(Self { records: Arc::new(records), writing: None, places: places.clone(), _locks: locks }))
+        Ok(Self { records: Arc::new(records), writing: None, places: places.clone(), _locks: locks })
     }
 
     /// Opens the records of a store for writing, with `head_bytes` of a head to be used (ST-15).
@@ -86,7 +87,11 @@ impl Backend for DiskBackend {
 
     fn compare(&self) -> Result<Vec<String>, BackendError> {
         let _no_commit = self.writing.as_ref().map(lock);
-        compare(&self.places.journal, self)
+        compare(&self.places, self, self.records.index())
+    }
+
+    fn journal(&self) -> Option<&Path> {
+        Some(&self.places.journal)
     }
 
     fn close(self: Box<Self>) -> Result<(), BackendError> {

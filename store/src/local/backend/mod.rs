@@ -107,6 +107,11 @@ pub trait Backend: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// Returns the folder of the journal from which the records are made, if there is one.
+    fn journal(&self) -> Option<&Path> {
+        None
+    }
+
     /// Lets go of the files.
     ///
     /// # Errors

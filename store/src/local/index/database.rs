@@ -1,5 +1,6 @@
 //! The databases of sled: where they are, and how they are opened, flushed and closed.
 
+use std::fs::{File, TryLockError};
 use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -88,6 +89,17 @@ impl OpenDb {
             tracing::debug!(%error, "sled did not close");
             BackendError::Unsynced { source: io::Error::other("the last sync of sled's file failed") }
         })
+    }
+}
+
+/// Waits until no thread of sled uses a database any more that was closed, as far as its lock shows that.
+pub(super) fn wait_until_closed(dir: &Path) {
+    let Ok(file) = File::open(dir.join("db")) else { return };
+    for _ in 0..LOCK_TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => sleep(LOCK_PAUSE),
+            _ => return,
+        }
     }
 }
 

@@ -4,10 +4,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::database::folder;
+use super::database::{folder, wait_until_closed};
 use super::tree::Tree;
 use crate::local::backend::{Backend, BackendError};
-use crate::local::dir::files;
+use crate::local::dir::files::{self, sync_dir};
+use crate::local::journal::commit::{Point, Salt};
 use crate::local::journal::image::{Image, damaged};
 use crate::local::layout::key;
 use crate::local::layout::record::{self, StoreRecord};
@@ -17,11 +18,29 @@ use crate::local::staging::Staging;
 /// The file that is there while sled opens an index: it died in there when it stays.
 const OPENING_FILE: &str = "opening";
 
+/// What that file holds while an index is opened although the file was there.
+const AGAIN: &str = "again\n";
+
+/// The folder in which an index is built; it is no index before it has a number.
+const BUILDING: &str = "building";
+
 /// What is called while an index is built, with how many commits are in it, and how many will be.
 pub(crate) type OnBuilding<'a> = &'a mut dyn FnMut(u64, u64);
 
 /// How many bytes of changes are collected before they are written.
 const CHUNK_BYTES: usize = 4 * 1024 * 1024;
+
+/// The index that a journal names, as it was found.
+pub(crate) enum Found {
+    /// It is what the journal records.
+    Sound(Tree),
+    /// The journal names none that may be trusted.
+    Unnamed,
+    /// It has to be built again, and why.
+    Damaged(String),
+    /// It is sound, and has this number of commits, more than the journal.
+    Ahead(u64),
+}
 
 /// An index that was opened.
 pub(crate) enum Opened {
@@ -31,68 +50,126 @@ pub(crate) enum Opened {
     Built(Tree),
 }
 
-/// Returns the numbers of the indexes that are there, complete or not.
+/// An index with its record about the store, if it has one.
+type Stored = (Tree, Option<StoreRecord>);
+
+/// Returns the numbers that indexes have, whatever is left of them.
 fn numbers(sled: &Path) -> Vec<u32> {
     let Ok(entries) = fs::read_dir(sled) else { return Vec::new() };
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Opens the index that the journal names: nothing was written to it since it was synced (ST-15); `None` when the
-/// journal names none.
+/// Returns the numbers of the indexes that are there.
+fn indexes(sled: &Path) -> Vec<u32> {
+    let mut found = numbers(sled);
+    found.retain(|number| folder(sled, *number).join("db").is_file());
+    found.sort_unstable();
+    found
+}
+
+/// Opens the index that the journal names: nothing was written to it since it was synced (ST-15).
 ///
 /// # Errors
-/// [`BackendError::Damaged`] when it has to be built again.
-pub(crate) fn open_sound(sled: &Path, image: &Image) -> Result<Option<Tree>, BackendError> {
+/// Trouble with its files that is no damage.
+pub(crate) fn open_sound(sled: &Path, image: &Image) -> Result<Found, BackendError> {
     // With the file there, an earlier process did not come to the end of opening it, or found it damaged.
     if image.index == 0 || sled.join(OPENING_FILE).exists() {
-        return Ok(None);
+        return Ok(Found::Unnamed);
     }
     let dir = folder(sled, image.index);
     if !dir.join("db").is_file() {
-        return Err(BackendError::Damaged(format!("`{}` is missing", dir.display())));
+        return Ok(Found::Damaged(format!("`{}` is missing", dir.display())));
     }
-    mark(sled)?;
-    let opened = Tree::open(dir, image.index).and_then(|tree| {
-        let store = stored(&tree)?;
-        Ok((tree, store))
-    });
-    unmark(sled);
-    let (tree, store) = opened?;
-    match store {
-        Some(store) if store.journal != image.salt => {
-            Err(BackendError::Damaged("it belongs to another journal".to_owned()))
-        }
-        Some(store) if (store.commits, store.digest) == (image.packed.number, image.packed.digest) => {
-            Ok(Some(tree))
-        }
-        _ => Err(BackendError::Damaged("it is not up to where the journal says".to_owned())),
+    let damaged = |reason: &str| Ok(Found::Damaged(reason.to_owned()));
+    match open_marked(sled, image.index) {
+        Err(BackendError::Damaged(reason)) => Ok(Found::Damaged(reason)),
+        Err(error) => Err(error),
+        Ok((_, Some(store))) if store.journal != image.salt => damaged("it belongs to another journal"),
+        Ok((_, Some(store))) if store.commits > image.end.number => Ok(Found::Ahead(store.commits)),
+        Ok((tree, Some(store))) if store.point() == image.packed => Ok(Found::Sound(tree)),
+        Ok(_) => damaged("it is not up to where the journal says"),
     }
 }
 
-/// Opens the newest index, whatever the journal records; it must be a copy, or one that is built again otherwise.
-pub(crate) fn open_newest(sled: &Path) -> Option<(Tree, StoreRecord)> {
-    let number =
-        numbers(sled).into_iter().filter(|number| folder(sled, *number).join("db").is_file()).max()?;
-    let tree = Tree::open(folder(sled, number), number).ok()?;
-    let store = stored(&tree).ok()??;
-    Some((tree, store))
+/// Opens an index of ours, and leaves a mark while sled is at work. A mark that was there before stays.
+fn open_marked(sled: &Path, number: u32) -> Result<Stored, BackendError> {
+    let before = read_mark(sled);
+    mark(sled, if before.is_some() { AGAIN } else { "" })?;
+    let opened = open(sled, number);
+    match before {
+        Some(text) => mark(sled, &text)?,
+        None => unmark(sled),
+    }
+    opened
 }
 
-/// Requires the journal to have the commits that a sound index records (ST-15).
-fn require_commits(sled: &Path, image: &Image) -> Result<(), BackendError> {
-    match open_newest(sled) {
-        Some((_, store)) if store.journal == image.salt && store.commits > image.end.number => {
-            let missing = store.commits - image.end.number;
-            Err(damaged(format!("the last {missing} of {} commits are missing", store.commits)))
+fn open(sled: &Path, number: u32) -> Result<Stored, BackendError> {
+    let tree = Tree::open(folder(sled, number), number)?;
+    let Some(value) = tree.get(key::STORE)? else { return Ok((tree, None)) };
+    let body = record::body_of(key::STORE, &value).map_err(BackendError::Damaged)?;
+    let store = record::read_body("the record about the store", body)?;
+    Ok((tree, Some(store)))
+}
+
+/// Opens every index that can be opened, whatever the journal records, and the one with the most commits first; they must
+/// be copies.
+pub(crate) fn open_all(sled: &Path) -> Vec<(Tree, StoreRecord)> {
+    let opened = indexes(sled).into_iter().filter_map(|number| open(sled, number).ok());
+    let mut found: Vec<_> = opened.filter_map(|(tree, store)| Some((tree, store?))).collect();
+    found.sort_by_key(|(_, store)| std::cmp::Reverse(store.commits));
+    found
+}
+
+/// How far an index is that can be opened; nothing where it has no record about the store.
+type Extent = (u32, Option<StoreRecord>);
+
+/// Looks at every index but one. sled may die in one that it died in before; then none is looked at a third time.
+fn look(sled: &Path, except: Option<u32>) -> Result<Vec<Extent>, BackendError> {
+    if read_mark(sled).is_some_and(|text| text == AGAIN) {
+        tracing::debug!("no index is looked at: a process died twice while sled opened one");
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for number in indexes(sled).into_iter().filter(|number| Some(*number) != except) {
+        match open_marked(sled, number) {
+            Ok((tree, None)) if tree.is_empty().unwrap_or(false) => {
+                found.push((number, Some(StoreRecord::EMPTY)));
+            }
+            Ok((_, store)) => found.push((number, store)),
+            Err(BackendError::Damaged(reason)) => {
+                tracing::debug!(reason, number, "an index cannot be opened");
+            }
+            Err(error) => return Err(error),
         }
+    }
+    Ok(found)
+}
+
+/// Reports what a journal lacks that one of its indexes has, but for one that is in use. Nobody may write.
+pub(crate) fn behind(
+    sled: &Path,
+    journal: &StoreRecord,
+    in_use: Option<u32>,
+) -> Result<Option<String>, BackendError> {
+    let known = look(sled, in_use)?;
+    Ok(require_commits(&known, &journal.journal, journal.commits).err().map(|error| error.to_string()))
+}
+
+/// Requires the journal to have the commits that its indexes have (ST-15).
+fn require_commits(known: &[Extent], salt: &Salt, end: u64) -> Result<(), BackendError> {
+    let ours = known.iter().filter_map(|(_, store)| store.as_ref()).filter(|store| store.journal == *salt);
+    match ours.map(|store| store.commits).max() {
+        Some(commits) if commits > end => Err(missing(commits, end)),
         _ => Ok(()),
     }
 }
 
-fn stored(tree: &Tree) -> Result<Option<StoreRecord>, BackendError> {
-    let Some(value) = tree.get(key::STORE)? else { return Ok(None) };
-    let body = record::body_of(key::STORE, &value).map_err(BackendError::Damaged)?;
-    record::read_body("the record about the store", body).map(Some)
+/// Reports that an index has more commits than the journal.
+pub(crate) fn missing(commits: u64, end: u64) -> BackendError {
+    damaged(match commits - end {
+        1 => format!("commit {commits}, the last that its index has, is missing"),
+        missing => format!("the last {missing} of {commits} commits are missing, which its index has"),
+    })
 }
 
 /// Opens the index of a store that is held for writing, and builds a new one where it is not sound (ST-7).
@@ -101,59 +178,152 @@ pub(crate) fn open_or_build(
     image: &Image,
     observe: OnBuilding<'_>,
 ) -> Result<Opened, BackendError> {
-    match open_sound(sled, image) {
-        Ok(Some(tree)) => return Ok(Opened::Sound(tree)),
-        Ok(None) if image.end.number > 0 => {
+    let found = open_sound(sled, image)?;
+    let sound = if let Found::Sound(tree) = &found { Some(tree.number) } else { None };
+    // Those that are not sound go in the end; one of them may be all that is left of what the journal lost.
+    let known = look(sled, sound)?;
+    require_commits(&known, &image.salt, image.end.number)?;
+    match found {
+        Found::Sound(tree) => return Ok(Opened::Sound(tree)),
+        Found::Ahead(commits) => return Err(missing(commits, image.end.number)),
+        Found::Unnamed if image.end.number > 0 => {
             tracing::info!("the index is built again from the journal: the store was not closed");
         }
-        Ok(None) => {}
-        Err(BackendError::Damaged(reason)) => {
-            require_commits(sled, image)?;
-            tracing::warn!(reason, "the index is built again from the journal");
-        }
-        Err(error) => return Err(error),
+        Found::Unnamed => {}
+        Found::Damaged(reason) => tracing::warn!(reason, "the index is built again from the journal"),
     }
     files::create_dir(sled).map_err(|source| BackendError::io("create", sled, source))?;
     let number = numbers(sled).into_iter().max().unwrap_or(0).max(image.index) + 1;
-    build(sled, number, image, observe).map(Opened::Built)
+    let mut building = Building { sled, image, known: &known, reached: 0 };
+    let built = building.build(number, observe);
+    if built.is_err() {
+        building.clean_up();
+    }
+    built.map(Opened::Built)
 }
 
-/// Builds an index of all that lies in the segments, durably (ST-7, ST-17).
-fn build(sled: &Path, number: u32, image: &Image, observe: OnBuilding<'_>) -> Result<Tree, BackendError> {
-    let tree = Tree::create(sled, number)?;
-    let mut staging = Staging::over(&tree, StoreRecord::before(&image.salt));
-    image.each_commit(0, true, &mut |point, _, body| {
-        if point.number > image.packed.number {
-            return Ok(());
+/// An index on its way.
+struct Building<'a> {
+    sled: &'a Path,
+    image: &'a Image,
+    /// The indexes that are there.
+    known: &'a [Extent],
+    /// The last commit that was carried out.
+    reached: u64,
+}
+
+impl Building<'_> {
+    /// Builds an index of all that lies in the segments, durably, and gives it its number (ST-7, ST-17).
+    fn build(&mut self, number: u32, observe: OnBuilding<'_>) -> Result<Tree, BackendError> {
+        let dir = self.sled.join(BUILDING);
+        self.remove_draft().map_err(|source| BackendError::io("remove", &dir, source))?;
+        let tree = Tree::create(&dir, number)?;
+        self.fill(&tree, observe)?;
+        drop(tree);
+        wait_until_closed(&dir);
+        let named = fs::rename(&dir, folder(self.sled, number)).and_then(|()| sync_dir(self.sled));
+        named.map_err(|source| BackendError::io("name", &dir, source))?;
+        open_marked(self.sled, number).map(|(tree, _)| tree)
+    }
+
+    fn fill(&mut self, tree: &Tree, observe: OnBuilding<'_>) -> Result<(), BackendError> {
+        let (image, known) = (self.image, self.known);
+        let mut staging = Staging::over(tree, StoreRecord::before(&image.salt));
+        image.each_commit(0, true, &mut |point, _, body| {
+            if point.number > image.packed.number {
+                return Ok(());
+            }
+            replay_strictly(&mut staging, point, body)?;
+            require_same_history(known, &image.salt, point)?;
+            self.reached = point.number;
+            if staging.bytes() >= CHUNK_BYTES {
+                tree.absorb(staging.take_changes().0)?;
+                observe(point.number, image.packed.number);
+            }
+            Ok(())
+        })?;
+        let (changes, _) = staging.take_changes();
+        tree.absorb(changes)?;
+        tree.settle()
+    }
+
+    fn remove_draft(&self) -> io::Result<()> {
+        match fs::remove_dir_all(self.sled.join(BUILDING)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
         }
-        replay_strictly(&mut staging, point, body)?;
-        if staging.bytes() >= CHUNK_BYTES {
-            tree.absorb(staging.take_changes().0)?;
-            observe(point.number, image.packed.number);
+    }
+
+    /// Removes what a building leaves that did not come to its end. Earlier builds left it under a number, so this also
+    /// removes each index that has nothing but commits which the journal has too, unless no other has as many.
+    fn clean_up(&self) {
+        if let Err(error) = self.remove_draft() {
+            tracing::debug!(%error, "a part of an index stays");
         }
-        Ok(())
-    })?;
-    let (changes, _) = staging.take_changes();
-    tree.absorb(changes)?;
-    tree.settle()?;
-    Ok(tree)
+        let is_ours = |store: &StoreRecord| store.journal == self.image.salt || *store == StoreRecord::EMPTY;
+        let commits = |store: &StoreRecord| is_ours(store).then_some(store.commits);
+        let extents = self.known.iter().map(|(number, store)| (*number, store.as_ref().and_then(commits)));
+        let extents: Vec<_> = extents.collect();
+        // Of equals the first stays.
+        let most = extents.iter().rev().max_by_key(|(_, commits)| *commits).map(|(number, _)| *number);
+        for (number, commits) in extents {
+            let is_part = commits.is_some_and(|commits| commits <= self.reached);
+            if is_part
+                && Some(number) != most
+                && let Err(error) = fs::remove_dir_all(folder(self.sled, number))
+            {
+                tracing::debug!(%error, "a part of an index stays");
+            }
+        }
+    }
+}
+
+/// Requires an index that ends with a commit to have the same one (ST-15).
+fn require_same_history(known: &[Extent], salt: &Salt, point: Point) -> Result<(), BackendError> {
+    let stores = known.iter().filter_map(|(_, store)| store.as_ref());
+    let is_other = |store: &StoreRecord| {
+        store.journal == *salt && store.commits == point.number && store.digest != point.digest
+    };
+    if stores.into_iter().any(is_other) {
+        let number = point.number;
+        return Err(damaged(format!("its first {number} commits are others than those of its index")));
+    }
+    Ok(())
 }
 
 /// Removes every index but one, and the mark that opening one left.
 pub(crate) fn keep_only(sled: &Path, number: u32) {
-    for other in numbers(sled).into_iter().filter(|other| *other != number) {
-        if let Err(error) = fs::remove_dir_all(folder(sled, other)) {
+    let Ok(entries) = fs::read_dir(sled) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let other = name.to_str().and_then(|name| name.parse::<u32>().ok()).filter(|other| *other != number);
+        if (other.is_some() || name == BUILDING)
+            && let Err(error) = fs::remove_dir_all(entry.path())
+        {
             tracing::debug!(%error, "an earlier index stays");
         }
     }
     unmark(sled);
 }
 
-/// Notes that no index may be trusted the next time: sled failed in one, or is about to open it.
-pub(crate) fn mark(sled: &Path) -> Result<(), BackendError> {
+/// Notes that no index may be trusted the next time: sled failed in one.
+pub(crate) fn distrust(sled: &Path) -> Result<(), BackendError> {
+    mark(sled, "")
+}
+
+fn mark(sled: &Path, text: &str) -> Result<(), BackendError> {
     let path = sled.join(OPENING_FILE);
     let made = files::options().write(true).create(true).truncate(true).open(&path);
-    made.map(|_| ()).map_err(|source| BackendError::io("create", &path, source))
+    let made = made.and_then(|mut file| io::Write::write_all(&mut file, text.as_bytes()));
+    made.map_err(|source| BackendError::io("create", &path, source))
+}
+
+fn read_mark(sled: &Path) -> Option<String> {
+    let path = sled.join(OPENING_FILE);
+    path.exists().then(|| {
+        let text = files::read_at_most(&path, AGAIN.len() as u64 + 1).unwrap_or_default();
+        String::from_utf8_lossy(&text).into_owned()
+    })
 }
 
 fn unmark(sled: &Path) {

@@ -6,7 +6,7 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::database::{OpenDb, folder};
+use super::database::OpenDb;
 use super::guard::guarded;
 use crate::local::backend::{Backend, BackendError, RecordChange, StoredRecord};
 use crate::local::dir::files::{create_dir, sync_dir};
@@ -31,11 +31,40 @@ impl Tree {
     }
 
     /// Makes an empty index.
-    pub(super) fn create(sled: &Path, number: u32) -> Result<Self, BackendError> {
-        let dir = folder(sled, number);
-        let made = create_dir(&dir).and_then(|()| sync_dir(sled));
-        made.map_err(|source| BackendError::io("create", &dir, source))?;
-        Self::open(dir, number)
+    pub(super) fn create(dir: &Path, number: u32) -> Result<Self, BackendError> {
+        create_dir(dir).map_err(|source| BackendError::io("create", dir, source))?;
+        Self::open(dir.to_owned(), number)
+    }
+
+    /// Returns `true` if nothing was ever written to it.
+    pub(super) fn is_empty(&self) -> Result<bool, BackendError> {
+        guarded("read the index", || self.db.iter().next().transpose()).map(|first| first.is_none())
+    }
+
+    /// Returns the sound records as far as sled reads them, and whether that is all.
+    pub(crate) fn sound_records(&self) -> (Vec<StoredRecord>, bool) {
+        let (mut found, mut is_all) = (BTreeMap::new(), true);
+        // A part that cannot be read hides what is behind it, of one table and from one end.
+        for table in *b"abhikmps" {
+            let mut records = self.db.scan_prefix([table]);
+            let mut is_forward = true;
+            loop {
+                let next = guarded("read the index", || {
+                    if is_forward { records.next() } else { records.next_back() }.transpose()
+                });
+                match next {
+                    Ok(Some((key, value))) => match sound(&key, value.to_vec()) {
+                        Ok((key, value)) => _ = found.insert(key, value),
+                        Err(_) => is_all = false,
+                    },
+                    Err(_) if is_forward => {
+                        (records, is_forward, is_all) = (self.db.scan_prefix([table]), false, false);
+                    }
+                    Ok(None) | Err(_) => break,
+                }
+            }
+        }
+        (found.into_iter().collect(), is_all)
     }
 
     /// Writes changes, a few at a time; what follows the entries of a branch joins its last page.

@@ -40,6 +40,11 @@ impl StoreRecord {
     pub(crate) fn before(salt: &Salt) -> Self {
         Self { journal: *salt, digest: Point::start(salt).digest, ..Self::EMPTY }
     }
+
+    /// The last commit that the records have.
+    pub(crate) fn point(&self) -> Point {
+        Point { number: self.commits, digest: self.digest }
+    }
 }
 
 /// The record of a match. Its body ends with the 32 bytes of the digest only where one is recorded.

@@ -13,9 +13,13 @@ use crate::engine::{Auditable, Each, EngineReader, Found, KeyedEntries, Packed, 
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::grant::Grant;
+use crate::local::dir::files::Places;
+use crate::local::dir::swap;
+use crate::local::journal::image::prove;
 use crate::local::layout::record::IdempotencyRecord;
 use crate::local::layout::{key, record};
 use crate::local::rescue::check::check;
+use crate::local::rescue::losses::locate;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::found::{FoundBranch, FoundMatch};
 use crate::reader::line::{Line, Own};
@@ -228,6 +232,12 @@ impl EngineReader for Records {
 
     fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
         check(self, observe)
+    }
+
+    fn prove(&self) -> Result<(), StoreError> {
+        let Some(journal) = self.backend.journal() else { return Ok(()) };
+        let read = |places: &Places| prove(&places.journal).map_err(|error| locate(&places.journal, error));
+        swap::read_unswapped(swap::dir_of(journal), read)
     }
 
     fn stats(&self, top: usize, observe: &mut dyn FnMut(Totals)) -> Result<StoreStats, StoreError> {

@@ -11,6 +11,7 @@ use crate::local::dir::files::Places;
 use crate::local::dir::format;
 use crate::local::dir::lock::Locks;
 use crate::local::dir::swap;
+use crate::local::index::open::{Found, missing, open_sound};
 use crate::local::journal::image::{Image, read_next_to_writer};
 use crate::local::rescue::losses::locate;
 use crate::local::view::View;
@@ -30,7 +31,7 @@ fn open_at(dir: &Path, places: &Places) -> Result<Records, StoreError> {
     let image = read_next_to_writer(&places.journal).map_err(read)?;
     // A writer may have begun with files that a compaction replaces.
     let backend = match locks {
-        Some(locks) if image.is_closed => open_index(places, &image, locks),
+        Some(locks) if image.is_closed => open_index(places, &image, locks).map_err(read)?,
         _ => None,
     };
     let backend: Box<dyn Backend> = match backend {
@@ -41,14 +42,22 @@ fn open_at(dir: &Path, places: &Places) -> Result<Records, StoreError> {
 }
 
 /// Opens the index, if it is sound; whatever is wrong with it is found again when the store is written to.
-fn open_index(places: &Places, image: &Image, locks: Locks) -> Option<DiskBackend> {
-    match DiskBackend::open_for_reading(places, image, locks) {
-        Ok(backend) => backend,
-        Err(error) => {
-            tracing::warn!(%error, "the index cannot be used; the journal is read instead");
-            None
-        }
-    }
+///
+/// # Errors
+/// [`BackendError::Damaged`] where the index shows that the journal is not what it was.
+fn open_index(places: &Places, image: &Image, locks: Locks) -> Result<Option<DiskBackend>, BackendError> {
+    let found = open_sound(&places.sled, image);
+    let reason = match found.unwrap_or_else(|error| Found::Damaged(error.to_string())) {
+        Found::Sound(tree) => match DiskBackend::for_reading(places, image, (tree, locks)) {
+            Ok(backend) => return Ok(Some(backend)),
+            Err(error) => error.to_string(),
+        },
+        Found::Ahead(commits) => return Err(missing(commits, image.end.number)),
+        Found::Unnamed => return Ok(None),
+        Found::Damaged(reason) => reason,
+    };
+    tracing::warn!(error = %reason, "the index cannot be used; the journal is read instead");
+    Ok(None)
 }
 
 /// Returns `true` for a clock with which sled does not panic.

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::engine::EngineReader as _;
 use crate::entry::Seq;
 use crate::error::StoreError;
+use crate::error::text::numbered;
 use crate::local::backend::BackendError;
 use crate::local::journal::lenient::Remains;
 use crate::local::layout::key;
@@ -17,6 +18,7 @@ use crate::local::reader::found::match_name_in;
 use crate::local::reader::records::Records;
 use crate::local::view::View;
 use crate::names::{BranchName, MatchName};
+use crate::reader::found::Head;
 
 /// Something that could not be saved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -92,7 +94,12 @@ pub(crate) fn losses(misfits: &[(u64, Misfit)], records: &Records) -> Vec<LostEn
     for (commit, misfit) in misfits {
         match misfit {
             Misfit::Entries { branch, expected, first, last } => {
-                let from = expected.unwrap_or(*first);
+                // Another source than the journal may have them.
+                let head = head_of(*branch, records);
+                let from = expected.unwrap_or(*first).max(head.map_or(0, |head| head.seq + 1));
+                if from > *last {
+                    continue;
+                }
                 let range = entries.entry(*branch).or_insert((from, *last));
                 *range = (range.0.min(from), range.1.max(*last));
             }
@@ -110,9 +117,8 @@ pub(crate) fn losses(misfits: &[(u64, Misfit)], records: &Records) -> Vec<LostEn
     }
     for (branch, (from, to)) in entries {
         let Some((match_name, name)) = names.get(&branch) else {
-            lost.push(LostEntries::of_store(format!(
-                "entries {from} to {to} of a branch that is gone with its name"
-            )));
+            let entries = numbered(from, to);
+            lost.push(LostEntries::of_store(format!("{entries} of a branch that is gone with its name")));
             continue;
         };
         lost.push(LostEntries {
@@ -124,6 +130,12 @@ pub(crate) fn losses(misfits: &[(u64, Misfit)], records: &Records) -> Vec<LostEn
         });
     }
     lost
+}
+
+fn head_of(branch: u64, records: &Records) -> Option<Head> {
+    let key = key::of_head(branch);
+    let value = records.backend.get(&key).ok()??;
+    record::read("a head", &key, &value).ok()
 }
 
 /// Returns the names of all branches by their ids.

@@ -4,7 +4,9 @@
 
 pub(crate) mod check;
 mod compact;
+mod indexed;
 pub(crate) mod losses;
+mod merge;
 pub(crate) mod new_store;
 mod salvage;
 mod stats;

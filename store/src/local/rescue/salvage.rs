@@ -5,30 +5,29 @@ use std::fmt::Write as _;
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
-use super::check::check;
+use super::indexed::Indexed;
 use super::losses::{Left, LostEntries, losses, read_left};
+use super::merge::{Merged, merge};
 use super::new_store::{self, NewStore};
 use crate::backup::error::RescueError;
 use crate::backup::part::Totals;
 use crate::backup::rebuild::Rebuild;
 use crate::backup::walk::walk;
 use crate::draft;
-use crate::engine::Engine;
+use crate::engine::{Engine, EngineReader as _};
 use crate::error::StoreError;
-use crate::local::backend::memory::MemoryBackend;
-use crate::local::backend::{Backend, BackendError};
+use crate::local::backend::BackendError;
 use crate::local::dir::files::{self, LOCK_FILE, Places, open_regular};
 use crate::local::dir::holder::holder;
 use crate::local::dir::lock::try_for_a_while;
 use crate::local::dir::{format, swap};
-use crate::local::index::open::open_newest;
+use crate::local::index::open::{missing, open_all};
+use crate::local::index::tree::Tree;
+use crate::local::journal::commit::Salt;
 use crate::local::journal::image::Image;
-use crate::local::journal::lenient::Remains;
+use crate::local::layout::record::StoreRecord;
 use crate::local::misfit::Misfit;
 use crate::local::reader::records::Records;
-use crate::local::replay::replay;
-use crate::local::scan::scan;
-use crate::local::staging::Staging;
 use crate::local::view::View;
 use crate::writer::store::Store;
 
@@ -126,78 +125,101 @@ fn save(
     Ok(rebuild.totals())
 }
 
-/// Finds what is sound: in the journal, and where that has gaps in an index too.
+/// Finds what is sound: in the journal, and where that has gaps in every index too.
 fn find(dir: &Path, places: &Places, scratch: &Path) -> Result<Found, RescueError> {
+    copy_indexes(&places.sled, scratch);
+    let mut indexes = open_all(scratch);
     let whole = Image::read(&places.journal).and_then(|image| View::read(&image, u64::MAX, true));
     let reason = match whole {
-        Ok(view) => return Ok(Found { records: Records::new(Box::new(view), None), lost: Vec::new() }),
+        Ok(view) => {
+            let journal = view.record();
+            indexes.retain(|(_, index)| index.journal == journal.journal);
+            match indexes.first().filter(|(_, index)| index.commits > journal.commits) {
+                None => return Ok(Found { records: Records::new(Box::new(view), None), lost: Vec::new() }),
+                Some((_, index)) => missing(index.commits, journal.commits).to_string(),
+            }
+        }
         Err(BackendError::Damaged(reason)) => reason,
         Err(error) => return Err(StoreError::from(error).into()),
     };
     let left = read_left(&places.journal).map_err(StoreError::from)?;
-    let indexed = indexed(places, scratch);
-    let Some(Left { view, misfits, notes }) = left else {
+    // Where nothing is left of the journal, the index with the most commits counts.
+    let salt = match &left {
+        Some(left) => Some(left.view.record().journal),
+        None => indexes.first().map(|(_, index)| index.journal),
+    };
+    let Some(salt) = salt else {
         return Err(RescueError::NothingReadable { dir: dir.to_owned(), reason });
     };
-    let mut notes: Vec<_> = notes.into_iter().map(LostEntries::of_store).collect();
-    if notes.is_empty() {
-        notes.push(LostEntries::of_store(reason));
+    indexes.retain(|(_, index)| index.journal == salt);
+    let mut found = combine(&indexes, left, &places.journal, &salt).map_err(StoreError::from)?;
+    if found.lost.iter().all(|lost| lost.match_name.is_some()) {
+        found.lost.push(LostEntries::of_store(reason));
     }
-    let records = Records::new(Box::new(view), None);
-    let lost = losses(&misfits, &records);
-    let (records, mut lost) = match indexed {
-        // Both begin with the same commits; whichever has more entries lacks fewer.
-        Some((others, misfits)) if count(&others) >= count(&records) => {
-            let lost = losses(&misfits, &others);
-            (others, lost)
+    Ok(found)
+}
+
+/// Puts together what is left of a journal and what its indexes have, which know of ever fewer commits.
+fn combine(
+    indexes: &[(Tree, StoreRecord)],
+    left: Option<Left>,
+    journal: &Path,
+    salt: &Salt,
+) -> Result<Found, BackendError> {
+    let mut sources = Vec::new();
+    for index in indexes {
+        let read = Indexed::read(index, journal, salt)?;
+        let is_sound = read.is_sound;
+        sources.push(read);
+        if is_sound {
+            // All that the others and the journal have up to its last commit is in it.
+            break;
         }
-        _ => (records, lost),
+    }
+    let (left, left_misfits, notes) = match left {
+        Some(Left { view, misfits, notes }) => (Some(Records::new(Box::new(view), None)), misfits, notes),
+        None => (None, Vec::new(), Vec::new()),
     };
-    lost.extend(notes);
-    Ok(Found { records, lost })
-}
-
-fn count(records: &Records) -> u64 {
-    records.store_record().map_or(0, |record| record.entries)
-}
-
-/// Reads a copy of the newest index and the sound commits behind it, if the index is sound and of this journal.
-fn indexed(places: &Places, scratch: &Path) -> Option<(Records, Vec<(u64, Misfit)>)> {
-    copy_all(&places.sled, scratch).ok()?;
-    let (tree, record) = open_newest(scratch)?;
-    let mut remains = Remains::find(&places.journal)?;
-    if record.journal != remains.salt {
-        return None;
-    }
-    let memory = MemoryBackend::new();
-    for record in scan(&tree, vec![0]..vec![u8::MAX]) {
-        let (key, value) = record.ok()?;
-        memory.tamper(&key, Some(value));
-    }
-    let records = Records::new(Box::new(memory.clone()), None);
-    if !check(&records, &mut |_| {}).ok()?.damage.is_empty() {
-        return None;
-    }
-    let mut misfits = Vec::new();
-    let mut store = record.clone();
-    let carried = remains.each_commit(&mut |point, _, body| {
-        if point.number <= record.commits {
-            return Ok(());
+    let notes = notes.into_iter().map(LostEntries::of_store);
+    let is_first_sound = sources.first().is_some_and(|first| first.is_sound);
+    let mut found = match (left, sources.pop()) {
+        (_, Some(Indexed { records, misfits, .. })) if is_first_sound => {
+            Found { lost: losses(&misfits, &records), records }
         }
-        let mut staging = Staging::over(&memory, store.clone());
-        replay(&mut staging, point, body, &mut |misfit| {
-            misfits.push((point.number, misfit));
-            Ok(())
-        })?;
-        let (changes, after) = staging.take_changes();
-        store = after;
-        memory.write(&changes)
-    });
-    carried.ok()?;
-    Some((records, misfits))
+        (Some(records), None) => Found { lost: losses(&left_misfits, &records), records },
+        (left, last) => {
+            sources.extend(last);
+            let all: Vec<_> = sources.iter().map(|source| &source.records).chain(&left).collect();
+            let Merged { records, mut misfits, mut lost } = merge(&all)?;
+            misfits.extend(left_misfits.into_iter().filter(|(_, misfit)| !is_there(misfit, &records)));
+            lost.extend(losses(&misfits, &records));
+            Found { records, lost }
+        }
+    };
+    found.lost.extend(notes);
+    Ok(found)
 }
 
-/// Copies the regular files in the folder of the indexes.
+/// Returns `true` if what a commit did to a match or branch is there from another source.
+fn is_there(misfit: &Misfit, records: &Records) -> bool {
+    let Misfit::Named { match_name, branch } = misfit else { return false };
+    match branch {
+        Some(branch) => records.found_branch(match_name, branch).is_ok(),
+        None => records.found_match(match_name).is_ok(),
+    }
+}
+
+/// Copies the indexes, as far as they can be read: sled changes what it opens.
+fn copy_indexes(sled: &Path, scratch: &Path) {
+    let Ok(entries) = fs::read_dir(sled) else { return };
+    for entry in entries.flatten().filter(|entry| entry.path().is_dir()) {
+        if let Err(error) = copy_all(&entry.path(), &scratch.join(entry.file_name())) {
+            tracing::warn!(%error, "index `{}` cannot be read", entry.path().display());
+        }
+    }
+}
+
+/// Copies the regular files in a folder.
 fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
     draft::uninterrupted(|| fs::create_dir_all(to))?;
     for entry in fs::read_dir(from)? {

@@ -20,7 +20,7 @@ fn contents_of(dir: &Path) -> String {
 
 /// A store on disk with much that is unreachable.
 fn wasteful(dir: &Path) -> String {
-    let store = Store::open_or_create(dir).unwrap();
+    let store = Store::open_or_create_with_heads_of(dir, 16 * 1024).unwrap();
     fill(&store);
     for round in 0..20 {
         let line = branch(&format!("line-{round}"));

@@ -1,0 +1,360 @@
+//! Merging: of each branch the most that any of several damaged sources holds, as far as links prove it (ST-4).
+
+use std::collections::BTreeMap;
+
+use turnfold_core::Digest;
+
+use super::losses::LostEntries;
+use crate::chain::Linker;
+use crate::engine::EngineReader as _;
+use crate::entry::Seq;
+use crate::local::backend::memory::MemoryBackend;
+use crate::local::backend::{Backend, BackendError};
+use crate::local::journal::op::Op;
+use crate::local::layout::key;
+use crate::local::layout::record::StoreRecord;
+use crate::local::misfit::{Misfit, Stop};
+use crate::local::reader::found::{match_name_in, read_match};
+use crate::local::reader::records::Records;
+use crate::local::replay::carry_out;
+use crate::local::staging::Staging;
+use crate::names::{BranchName, MatchName};
+use crate::reader::found::Head;
+
+/// What several sources hold together.
+pub(crate) struct Merged {
+    pub(crate) records: Records,
+    /// Entries that a source knew of and none holds.
+    pub(crate) misfits: Vec<(u64, Misfit)>,
+    /// Branches and matches whose beginning is not proven.
+    pub(crate) lost: Vec<LostEntries>,
+}
+
+/// A match, put together.
+struct MergedMatch {
+    name: MatchName,
+    genesis: Vec<u8>,
+    module: Option<Digest>,
+    branches: BTreeMap<u64, MergedBranch>,
+}
+
+/// A branch, put together.
+struct MergedBranch {
+    name: BranchName,
+    /// The id of the branch that it begins on.
+    parent: Option<u64>,
+    /// Where its own entries begin.
+    before: Head,
+    /// Its own entries, each with the link after it.
+    entries: Vec<(Vec<u8>, Digest)>,
+    /// The last entry that a source knew of.
+    claimed: Seq,
+}
+
+/// Merges what the sources hold. Each knows of later commits than the next one, or of as many.
+pub(crate) fn merge(sources: &[&Records]) -> Result<Merged, BackendError> {
+    let mut matches = BTreeMap::new();
+    let mut is_complete = false;
+    for records in sources {
+        find(records, &mut matches, is_complete);
+        // What a source lacks that lists all, was deleted.
+        is_complete |= lists_all(records);
+    }
+    for (number, branch) in matches.values_mut().flat_map(|found| &mut found.branches) {
+        branch.fill(*number, sources);
+    }
+    let memory = MemoryBackend::new();
+    let mut merged = Merged {
+        records: Records::new(Box::new(memory.clone()), None),
+        misfits: Vec::new(),
+        lost: Vec::new(),
+    };
+    let mut staging = Staging::over(&memory, StoreRecord::EMPTY);
+    for (id, found) in &matches {
+        merged.write(*id, found, &mut staging)?;
+    }
+    memory.write(&staging.take_changes().0)?;
+    Ok(merged)
+}
+
+/// Returns `true` if a source has the records of all its matches and branches.
+fn lists_all(records: &Records) -> bool {
+    let has_branches = |name: &MatchName| records.branches(name).is_ok();
+    let Ok(mut names) = records.match_names() else { return false };
+    names.all(|name| name.is_ok_and(|name| has_branches(&name)))
+}
+
+/// Finds the matches and branches of a source; none that are new if what was found before `is_complete`.
+fn find(records: &Records, matches: &mut BTreeMap<u64, MergedMatch>, is_complete: bool) {
+    for (key, value) in records.scan(key::all_matches()).flatten() {
+        let read = match_name_in(&key).and_then(|name| read_match(name, &key, &value));
+        let Ok(of) = read else { continue };
+        if is_complete && !matches.contains_key(&of.number()) {
+            continue;
+        }
+        let found = matches.entry(of.number()).or_insert_with(|| MergedMatch {
+            name: of.name.clone(),
+            genesis: of.genesis.clone(),
+            module: of.module,
+            branches: BTreeMap::new(),
+        });
+        found.module = found.module.or(of.module);
+        for stored in records.readable_branches(&of).unwrap_or_default() {
+            let Ok(line) = stored.read(&of).and_then(|branch| records.line(&of, branch)) else { continue };
+            let id = line.branch.id;
+            if is_complete && !found.branches.contains_key(&id) {
+                continue;
+            }
+            let before = Head { seq: line.branch.forked_at(), link: line.branch.before };
+            let branch = found.branches.entry(id).or_insert_with(|| MergedBranch {
+                name: line.branch.name.clone(),
+                parent: line.branch.parent.as_ref().map(|parent| parent.id),
+                before,
+                entries: Vec::new(),
+                claimed: before.seq,
+            });
+            branch.claimed = branch.claimed.max(line.head.seq);
+        }
+    }
+}
+
+impl MergedBranch {
+    /// Returns its last entry.
+    fn head(&self) -> Head {
+        let seq = self.before.seq + self.entries.len() as u64;
+        Head { seq, link: self.entries.last().map_or(self.before.link, |(_, link)| *link) }
+    }
+
+    /// Takes in the entries of all sources, as far as a link proves them.
+    fn fill(&mut self, number: u64, sources: &[&Records]) {
+        let mut had = None;
+        while had != Some(self.entries.len()) {
+            had = Some(self.entries.len());
+            for records in sources {
+                while self.head().seq < self.claimed && self.take_page(number, records) {}
+            }
+        }
+    }
+
+    /// Takes in what a source has of the page with the next entry, if its link proves that; returns `true` if it did.
+    fn take_page(&mut self, number: u64, records: &Records) -> bool {
+        let head = self.head();
+        let Ok(Some(stored)) = records.page_at(number, self.before.seq + 1, head.seq + 1) else {
+            return false;
+        };
+        let Ok(page) = stored.read() else { return false };
+        let known = usize::try_from(head.seq + 1 - stored.first).unwrap_or(usize::MAX);
+        let linker = Linker::new();
+        let (mut found, mut link) = (Vec::new(), head.link);
+        for entry in page.records.iter().skip(known) {
+            link = linker.link(&link, entry);
+            found.push((entry.to_vec(), link));
+        }
+        let is_proven = !found.is_empty() && link == page.link;
+        if is_proven {
+            self.entries.extend(found);
+        }
+        is_proven
+    }
+}
+
+impl MergedMatch {
+    /// Returns the link of a branch after one of its entries or those it begins on, if it is there.
+    fn link_at(&self, branch: u64, at: Seq) -> Option<Digest> {
+        let mut found = self.branches.get(&branch)?;
+        // A parent's id is less than its child's, so this ends.
+        while at < found.before.seq {
+            found = self.branches.range(..found.parent?.saturating_add(1)).next_back()?.1;
+        }
+        if at == found.before.seq {
+            return Some(found.before.link);
+        }
+        let place = usize::try_from(at - found.before.seq - 1).ok()?;
+        found.entries.get(place).map(|(_, link)| *link)
+    }
+}
+
+impl Merged {
+    /// Writes a match and of its branches those whose beginning is proven.
+    fn write(&mut self, id: u64, found: &MergedMatch, staging: &mut Staging<'_>) -> Result<(), BackendError> {
+        let name = &found.name;
+        let lost = |branch: Option<&BranchName>, reason: &str| LostEntries {
+            match_name: Some(name.clone()),
+            branch: branch.cloned(),
+            ..LostEntries::of_store(reason)
+        };
+        let create = Op::CreateMatch { id, name: name.clone(), genesis: &found.genesis };
+        if !done(carry_out(staging, create))? {
+            self.lost.push(lost(None, "its name belongs to another match"));
+            return Ok(());
+        }
+        if let Some(module) = found.module {
+            done(carry_out(staging, Op::RecordModule { match_name: name.clone(), module }))?;
+        }
+        for (id, branch) in &found.branches {
+            let parent = branch.parent.and_then(|parent| Some((parent, found.branches.get(&parent)?)));
+            let is_proven = match (branch.parent, parent) {
+                (None, _) => true,
+                (Some(_), None) => false,
+                (_, Some((parent, begun_on))) => {
+                    found.link_at(parent, branch.before.seq) == Some(branch.before.link)
+                        && done(carry_out(
+                            staging,
+                            Op::CreateBranch {
+                                id: *id,
+                                match_name: name.clone(),
+                                name: branch.name.clone(),
+                                parent: begun_on.name.clone(),
+                                at: branch.before.seq,
+                                link: branch.before.link,
+                            },
+                        ))?
+                }
+            };
+            if !is_proven {
+                self.lost.push(lost(Some(&branch.name), "what it begins on is missing or unreadable"));
+                continue;
+            }
+            let (head, claimed) = (branch.head(), branch.claimed);
+            if !branch.entries.is_empty() {
+                let entries = branch.entries.iter().map(|(entry, _)| entry.as_slice()).collect();
+                done(carry_out(staging, Op::Append { branch: *id, link: head.link, entries }))?;
+            }
+            if claimed > head.seq {
+                let (branch, expected, first) = (*id, Some(head.seq + 1), head.seq + 1);
+                self.misfits.push((0, Misfit::Entries { branch, expected, first, last: claimed }));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns `true` if an operation was carried out, `false` if it does not fit.
+fn done(carried_out: Result<(), Stop>) -> Result<bool, BackendError> {
+    match carried_out {
+        Ok(()) => Ok(true),
+        Err(Stop::Misfit(_)) => Ok(false),
+        Err(Stop::Failed(error)) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use turnfold_core::{DicePolicy, Seat};
+
+    use super::*;
+    use crate::backup::walk::walk;
+    use crate::entry::NewEntry;
+    use crate::genesis::Genesis;
+    use crate::writer::store::Store;
+
+    fn genesis() -> Genesis {
+        Genesis {
+            format: Genesis::FORMAT,
+            ruleset: "none".to_owned(),
+            ruleset_version: 1,
+            setup: Vec::new(),
+            dice: DicePolicy::Recorded,
+            match_id: [7; 16],
+            title: String::new(),
+            created_at_ms: 0,
+            module: None,
+            played_by: None,
+            origins: Vec::new(),
+        }
+    }
+
+    fn entries(count: u64) -> Vec<NewEntry> {
+        let entry = |number: u64| NewEntry {
+            seat: Seat::P1,
+            command: number.to_be_bytes().to_vec(),
+            recorded_at_ms: 0,
+        };
+        (0..count).map(entry).collect()
+    }
+
+    /// Two matches, one with a branch on `main` and one on that, each of more than a page.
+    fn sample() -> MemoryBackend {
+        let backend = MemoryBackend::new();
+        let store = Store::with_backend(Box::new(backend.clone())).unwrap();
+        let [m, n, main, line, twig] = ["m", "n", "main", "line", "twig"];
+        for name in [m, n] {
+            store.create_match(&name.parse().unwrap(), &genesis(), entries(150)).unwrap();
+        }
+        for (new, from, at) in [(line, main, 100), (twig, line, 170)] {
+            let [new, from] = [new, from].map(|name| name.parse().unwrap());
+            store.create_branch(&m.parse().unwrap(), &new, &from, at).unwrap();
+            store.append(&m.parse().unwrap(), &new, at, entries(150), None).unwrap();
+        }
+        store.close().unwrap();
+        backend
+    }
+
+    /// The heads of all branches, and that every entry up to there is proven.
+    fn heads(records: &Records) -> Vec<(String, Seq)> {
+        walk(records, &mut |_| Ok(())).unwrap();
+        let mut heads = Vec::new();
+        for name in records.match_names().unwrap() {
+            let (of, lines) = records.branches(&name.unwrap()).unwrap();
+            heads.extend(
+                lines.iter().map(|line| (format!("{}@{}", of.name, line.branch.name), line.head.seq)),
+            );
+        }
+        heads
+    }
+
+    /// Removes records of a table, every so many, beginning with one of them.
+    fn without(backend: &MemoryBackend, table: u8, (first, step): (usize, usize)) -> Records {
+        let damaged = backend.copy();
+        let of_table: Vec<_> = backend.records().into_iter().filter(|(key, _)| key[0] == table).collect();
+        for (key, _) in of_table.iter().skip(first).step_by(step) {
+            damaged.tamper(key, None);
+        }
+        Records::new(Box::new(damaged), None)
+    }
+
+    #[test]
+    fn each_branch_is_taken_from_where_most_of_it_is_proven() {
+        let backend = sample();
+        let whole = heads(&Records::new(Box::new(backend.clone()), None));
+        let expected = [("m@line", 250), ("m@main", 150), ("m@twig", 320), ("n@main", 150)];
+        assert_eq!(whole.iter().map(|(name, head)| (name.as_str(), *head)).collect::<Vec<_>>(), expected);
+        // Neither has all entries of a branch, and what one lacks the other has.
+        for table in *b"pmbh" {
+            let halves = [0, 1].map(|first| without(&backend, table, (first, 2)));
+            let merged = merge(&[&halves[0], &halves[1]]).unwrap();
+            assert_eq!(heads(&merged.records), whole, "table `{}`", char::from(table));
+            assert_eq!((&merged.misfits[..], &merged.lost[..]), (&[][..], &[][..]));
+        }
+        // What both lack is listed, with what begins on it.
+        let halves = [0, 0].map(|first| without(&backend, b'p', (first, 1000)));
+        let merged = merge(&[&halves[0], &halves[1]]).unwrap();
+        assert_eq!(heads(&merged.records), [("m@main".to_owned(), 0), ("n@main".to_owned(), 150)]);
+        let misfit = Misfit::Entries { branch: 2, expected: Some(1), first: 1, last: 150 };
+        assert_eq!(merged.misfits, [(0, misfit)]);
+        assert_eq!(merged.lost.len(), 2, "{:?}", merged.lost);
+    }
+
+    #[test]
+    fn what_was_deleted_does_not_come_back_and_another_history_joins_nothing() {
+        let backend = sample();
+        let earlier = Records::new(Box::new(backend.copy()), None);
+        let store = Store::with_backend(Box::new(backend.clone())).unwrap();
+        store.delete_branch(&"m".parse().unwrap(), &"twig".parse().unwrap()).unwrap();
+        store.close().unwrap();
+        // Of the later one an entry is missing, but no branch.
+        let later = without(&backend, b'p', (0, 1000));
+        let merged = merge(&[&later, &earlier]).unwrap();
+        let expected = [("m@line", 250), ("m@main", 150), ("n@main", 150)];
+        let found = heads(&merged.records);
+        assert_eq!(found.iter().map(|(name, head)| (name.as_str(), *head)).collect::<Vec<_>>(), expected);
+
+        let other = MemoryBackend::new();
+        let store = Store::with_backend(Box::new(other.clone())).unwrap();
+        store.create_match(&"m".parse().unwrap(), &genesis(), entries(151).split_off(1)).unwrap();
+        store.append(&"m".parse().unwrap(), &"main".parse().unwrap(), 150, entries(5), None).unwrap();
+        store.close().unwrap();
+        let merged = merge(&[&earlier, &Records::new(Box::new(other), None)]).unwrap();
+        assert_eq!(heads(&merged.records), heads(&earlier));
+    }
+}

@@ -1,0 +1,200 @@
+//! Indexes next to a damaged journal: a refused opening leaves them as they are, and salvage takes what they have.
+
+use std::fs;
+use std::path::Path;
+
+use turnfold_store::{BranchName, NewEntry, Store, StoreReader};
+
+use super::salvage::{Branches, branches, salvage};
+use super::{names, unobserved};
+use crate::disk::copy_dir;
+use crate::game::{commands, genesis, name, opaque};
+
+fn open(dir: &Path) -> Store {
+    Store::open_or_create_with_heads_of(dir, 4096).unwrap()
+}
+
+/// Appends to `main` of `m` up to a head, one entry after another.
+fn append_up_to(store: &Store, head: u64) {
+    let main = BranchName::main();
+    for at in store.head(&name("m"), &main).unwrap()..head {
+        store.append(&name("m"), &main, at, vec![opaque(at)], None).unwrap();
+    }
+}
+
+/// Makes a store with a marked entry in its first segment, closed, and returns what it holds.
+fn store(dir: &Path, head: u64) -> Branches {
+    let store = open(dir);
+    store.create_match(&name("m"), &genesis(), commands(4)).unwrap();
+    let marked = NewEntry { command: b"here it is".to_vec(), ..opaque(0) };
+    store.append(&name("m"), &BranchName::main(), 4, vec![marked], None).unwrap();
+    append_up_to(&store, head);
+    let held = branches(&store);
+    store.close().unwrap();
+    held
+}
+
+/// Copies a store as a killed process leaves it, so that its journal names no index.
+fn left(dir: &Path, to: &Path) {
+    let store = open(dir);
+    let head = store.head(&name("m"), &BranchName::main()).unwrap();
+    // As many as a head holds: while it is packed, no frame names an index.
+    append_up_to(&store, head + 8);
+    copy_dir(dir, to);
+    store.close().unwrap();
+    fs::write(to.join("sled/opening"), "").unwrap();
+}
+
+/// Flips a bit of the marked entry, which a segment has.
+fn flip(dir: &Path) {
+    let segment = dir.join("journal/00000000000000000001.seg");
+    let mut bytes = fs::read(&segment).unwrap();
+    let place = bytes.windows(10).position(|found| found == b"here it is").unwrap();
+    bytes[place] ^= 1;
+    fs::write(segment, bytes).unwrap();
+}
+
+fn entries(held: &Branches) -> usize {
+    held.values().map(Vec::len).sum()
+}
+
+/// A refused opening leaves the index as it was and nothing next to it, however often; so salvage loses nothing by it.
+#[test]
+fn a_refused_opening_leaves_nothing_that_a_salvage_would_prefer() {
+    let parent = tempfile::tempdir().unwrap();
+    let at = |name: &str| parent.path().join(name);
+    store(&at("store"), 100);
+    left(&at("store"), &at("left"));
+    let held = branches(&Store::open(&at("store")).unwrap());
+    assert_eq!(entries(&held), 108);
+    flip(&at("left"));
+    for _ in 0..3 {
+        let error = Store::open(&at("left")).unwrap_err().to_string();
+        assert!(error.contains("match `m`, branch `main`, entry 5"), "{error}");
+        assert_eq!(names(&at("left/sled")), ["1", "opening"]);
+    }
+    let saved = salvage(&at("left"), &at("new")).unwrap();
+    assert!(!saved.lost.is_empty() && saved.lost.iter().all(|lost| lost.match_name.is_none()), "{saved:?}");
+    assert_eq!(branches(&Store::open(&at("new")).unwrap()), held);
+}
+
+/// Earlier builds left what they had built when they were refused, under the next number.
+#[test]
+fn what_earlier_builds_left_half_built_is_not_preferred_and_is_removed() {
+    let parent = tempfile::tempdir().unwrap();
+    let at = |name: &str| parent.path().join(name);
+    store(&at("store"), 30);
+    for number in ["2", "3"] {
+        copy_dir(&at("store/sled/1"), &at("half").join(number));
+    }
+    append_up_to(&open(&at("store")), 100);
+    left(&at("store"), &at("left"));
+    let held = branches(&Store::open(&at("store")).unwrap());
+    copy_dir(&at("half"), &at("left/sled"));
+    flip(&at("left"));
+    let saved = salvage(&at("left"), &at("new")).unwrap();
+    assert_eq!(branches(&Store::open(&at("new")).unwrap()), held, "{saved:?}");
+    // The journal is sound up to the entry before, and what has no more than that is of no use to anyone.
+    fs::create_dir_all(at("left/sled/building/blobs")).unwrap();
+    Store::open(&at("left")).unwrap_err();
+    let left_over = names(&at("left/sled"));
+    assert!(
+        !left_over.contains(&"building".to_owned()) && left_over.contains(&"1".to_owned()),
+        "{left_over:?}"
+    );
+    fs::remove_dir_all(at("new")).unwrap();
+    salvage(&at("left"), &at("new")).unwrap();
+    assert_eq!(branches(&Store::open(&at("new")).unwrap()), held);
+}
+
+/// ST-15: a journal that went back is noticed by its index, whatever the journal says of that; the index stays, and a
+/// salvage takes from it what the journal lacks.
+#[test]
+fn a_journal_older_than_its_index_is_named_by_everyone_who_looks_and_saved_from_the_index() {
+    let parent = tempfile::tempdir().unwrap();
+    let at = |name: &str| parent.path().join(name);
+    store(&at("store"), 40);
+    copy_dir(&at("store/journal"), &at("closed"));
+    left(&at("store"), &at("killed"));
+    append_up_to(&open(&at("store")), 100);
+    let held = branches(&Store::open(&at("store")).unwrap());
+    assert_eq!(entries(&held), 100);
+    for (older, is_marked, what) in [
+        (at("closed"), false, "closed"),
+        (at("closed"), true, "closed and marked"),
+        (at("killed/journal"), false, "killed"),
+        (at("killed/journal"), true, "killed and marked"),
+    ] {
+        let dir = at("back");
+        copy_dir(&at("store"), &dir);
+        fs::remove_dir_all(dir.join("journal")).unwrap();
+        copy_dir(&older, &dir.join("journal"));
+        if is_marked {
+            fs::write(dir.join("sled/opening"), "").unwrap();
+        }
+        let before = names(&dir.join("sled"));
+        let is_missing = |text: &str| text.contains("commits are missing, which its index has");
+        match StoreReader::open(&dir) {
+            Err(error) => assert!(error.is_damage() && is_missing(&error.to_string()), "{what}: {error}"),
+            Ok(reader) => {
+                let found = reader.check(&mut unobserved()).unwrap().damage;
+                assert!(matches!(&found[..], [one] if is_missing(&one.reason)), "{what}: {found:?}");
+            }
+        }
+        for _ in 0..3 {
+            let error = Store::open(&dir).unwrap_err();
+            assert!(error.is_damage() && is_missing(&error.to_string()), "{what}: {error}");
+            assert_eq!(names(&dir.join("sled")), before, "{what}");
+        }
+        let saved = salvage(&dir, &at("new")).unwrap();
+        assert!(matches!(&saved.lost[..], [one] if is_missing(&one.reason)), "{what}: {saved:?}");
+        // What only the heads had the index does not have.
+        let new = Store::open(&at("new")).unwrap();
+        let found = branches(&new);
+        assert!(entries(&found) > 90, "{what}: {}", entries(&found));
+        new.close().unwrap();
+        fs::remove_dir_all(at("new")).unwrap();
+        fs::remove_dir_all(&dir).unwrap();
+    }
+}
+
+/// A process that died twice while sled opened an index does not try a third time.
+#[test]
+fn an_index_in_which_sled_dies_is_opened_twice_at_most() {
+    let parent = tempfile::tempdir().unwrap();
+    let at = |name: &str| parent.path().join(name);
+    let held = store(&at("store"), 40);
+    fs::write(at("store/sled/opening"), "again\n").unwrap();
+    let opened = Store::open(&at("store")).unwrap();
+    assert_eq!(branches(&opened), held);
+    assert_eq!(names(&at("store/sled")), ["2"]);
+}
+
+/// Nothing is left of the journal but its folder, and an index has it all.
+#[test]
+fn an_index_without_a_journal_is_saved() {
+    let parent = tempfile::tempdir().unwrap();
+    let at = |name: &str| parent.path().join(name);
+    store(&at("store"), 100);
+    fs::remove_dir_all(at("store/journal")).unwrap();
+    fs::create_dir(at("store/journal")).unwrap();
+    let saved = salvage(&at("store"), &at("new")).unwrap();
+    assert!(!saved.lost.is_empty() && saved.saved.entries > 90, "{saved:?}");
+}
+
+/// What a sound index hides is named by who asks for it.
+#[test]
+fn damage_that_a_sound_index_hides_is_named() {
+    let parent = tempfile::tempdir().unwrap();
+    let at = |name: &str| parent.path().join(name);
+    let held = store(&at("store"), 100);
+    assert_eq!(StoreReader::open(&at("store")).unwrap().hidden_damage().unwrap(), None);
+    flip(&at("store"));
+    let store = Store::open(&at("store")).unwrap();
+    assert_eq!(branches(&store), held);
+    let damage = store.hidden_damage().unwrap().unwrap();
+    assert_eq!(
+        (damage.match_name, damage.branch, damage.seq),
+        (Some(name("m")), Some(BranchName::main()), Some(5))
+    );
+}
