@@ -138,7 +138,9 @@ fn store_hint(error: &StoreError) -> Option<String> {
             return Some(format!("`turnfold branches {match_name}` lists those there are"));
         }
         E::BranchInUse { child, .. } => return Some(format!("delete branch `{child}` first")),
-        E::Locked { .. } => "wait for it to end, then try again",
+        E::Locked { .. } => {
+            "wait for it to end, then try again; while `turnfold serve` has it, name the service with `--store URL`"
+        }
         E::Missing { .. } => "create a match first, or name the right directory",
         E::NotAStore { .. } => "use another directory",
         E::Unreadable { .. } | E::Unwritable { .. } => "check its owner and permissions",

@@ -57,6 +57,7 @@ fn the_error_about_a_lock_names_its_process_also_when_it_is_gone() {
     std::thread::scope(|scope| {
         scope.spawn(|| check(&format!("{}\n", child.id()), Holder::After(child.id())));
         scope.spawn(|| check("1\n", Holder::Process(1)));
+        scope.spawn(|| check("1\npid:[4026531999] another-start\n", Holder::Elsewhere));
         for unknown in ["", "\n", "me", "-1", "99999999999999"] {
             scope.spawn(move || check(unknown, Holder::Unknown));
         }

@@ -16,7 +16,7 @@ fn the_second_process_cannot_write_to_a_locked_store_but_reads_it() {
     lock.lock().unwrap();
     sandbox.check(str![[r#"
 $ turnfold play duel confirm
-exit 3| error: store `.turnfold` is locked by another process; wait for it to end, then try again
+exit 3| error: store `.turnfold` is locked by another process; wait for it to end, then try again; while `turnfold serve` has it, name the service with `--store URL`
 
 "#]]);
     assert_eq!(sandbox.ok("show duel"), shown);

@@ -16,15 +16,40 @@ pub enum Holder {
     Process(u32),
     /// A process that has not written who it is; the one of this id wrote so before, and has ended.
     After(u32),
+    /// A process of another container or machine, where ids mean other processes.
+    Elsewhere,
     /// A process that has not written who it is.
     Unknown,
+}
+
+/// The most bytes of the file that names the holder.
+const NAME_BYTES_MAX: u64 = 160;
+
+/// Returns what a holder writes into the file on which the lock is: its id, and where that counts, as far as it is known.
+pub(super) fn name() -> String {
+    let id = std::process::id();
+    match id_space() {
+        Some(space) => format!("{id}\n{space}\n"),
+        None => format!("{id}\n"),
+    }
+}
+
+/// Returns what names the processes among which an id means one: the same container, since the machine was started.
+fn id_space() -> Option<String> {
+    let space = std::fs::read_link("/proc/self/ns/pid").ok()?;
+    let started = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(format!("{} {}", space.to_str()?, started.trim_end()))
 }
 
 /// Reads who holds the lock on a file that is locked.
 pub(crate) fn holder(file: &mut File) -> Holder {
     let mut text = String::new();
-    let read = file.rewind().and_then(|()| file.take(32).read_to_string(&mut text));
-    match (read, text.trim_end().parse()) {
+    let read = file.rewind().and_then(|()| file.take(NAME_BYTES_MAX).read_to_string(&mut text));
+    let mut lines = text.lines();
+    let (id, space) = (lines.next().unwrap_or_default(), lines.next());
+    match (read, id.parse()) {
+        // A build before this one wrote its id alone.
+        (Ok(_), Ok(0..)) if space.is_some() && space != id_space().as_deref() => Holder::Elsewhere,
         (Ok(_), Ok(id)) if id == std::process::id() => Holder::ThisProcess,
         (Ok(_), Ok(id)) if has_ended(id) => Holder::After(id),
         (Ok(_), Ok(id)) => Holder::Process(id),
@@ -47,6 +72,7 @@ impl fmt::Display for Holder {
             Self::After(id) => {
                 write!(out, "another process (not {id}, which `{LOCK_FILE}` names: it has ended)")
             }
+            Self::Elsewhere => out.write_str("a process of another container or machine"),
             Self::Unknown => out.write_str("another process"),
         }
     }

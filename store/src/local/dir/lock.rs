@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::files::{self, LOCK_FILE, oddity, open_regular, require_regular};
-use super::holder::{Holder, holder};
+use super::holder::{Holder, holder, name};
 use crate::error::StoreError;
 use crate::local::journal::head;
 
@@ -93,7 +93,7 @@ impl Lock {
     fn name_holder(&self) {
         // On a full disk the lock holds all the same, but its holder is unknown.
         let mut file = &self.file;
-        let named = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
+        let named = file.set_len(0).and_then(|()| file.write_all(name().as_bytes()));
         if let Err(error) = named {
             tracing::debug!(%error, "the lock cannot be given the holder's name");
         }
