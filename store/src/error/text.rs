@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::names::{BranchName, MatchName};
 
-/// Names consecutive entries, of which there is at least one.
+/// Names consecutive entries, one or more.
 pub(crate) fn numbered(first: u64, last: u64) -> String {
     if first == last { format!("entry {first}") } else { format!("entries {first} to {last}") }
 }

@@ -63,7 +63,8 @@ pub enum NotPlayed {
 }
 
 fn among(entries: Option<&RangeInclusive<u64>>) -> String {
-    entries.map(|range| format!(", entries {} to {}", range.start(), range.end())).unwrap_or_default()
+    let Some((first, last)) = entries.map(|range| (range.start(), range.end())) else { return String::new() };
+    if first == last { format!(", entry {last}") } else { format!(", entries {first} to {last}") }
 }
 
 fn none_of(commands: usize) -> String {
