@@ -7,11 +7,11 @@ use std::process::Command;
 
 use turnfold_tests::sandbox::{Sandbox, binary, copy_folder, words, workspace};
 
-/// Returns what is kept: a folder for each format, with a store and replay files in it.
+/// Returns what is kept of formats that are refused: a folder for each, with a store, a backup and replay files in it.
 fn kept() -> Vec<PathBuf> {
     let folders = fs::read_dir(workspace().join("fixtures/stores")).unwrap();
-    let mut folders: Vec<_> =
-        folders.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
+    let folders = folders.map(|entry| entry.unwrap().path());
+    let mut folders: Vec<_> = folders.filter(|path| path.join("backup.tfb").exists()).collect();
     folders.sort();
     assert!(!folders.is_empty());
     folders
@@ -80,6 +80,41 @@ fn every_kept_backup_is_restored_verified_and_appended_to() {
         sandbox.ok("verify");
         sandbox.ok("store check");
     }
+}
+
+/// A store of this format that a build wrote before journals recorded their end twice: read, written to, and after that
+/// noticed when its last frames are gone.
+#[test]
+fn a_store_of_an_earlier_build_of_this_format_is_used_as_it_is() {
+    let folder = workspace().join("fixtures/stores/format-4");
+    let expected = fs::read_to_string(folder.join("verify.txt")).unwrap();
+    let sandbox = Sandbox::new();
+    copy_folder(&folder.join("store"), &sandbox.path(".turnfold"));
+    assert_eq!(sandbox.ok("verify"), expected);
+    let heads = ["head.a", "head.b"].map(|head| format!(".turnfold/journal/{head}"));
+    for head in &heads {
+        let kept = fs::read(folder.join("store/journal").join(Path::new(head).file_name().unwrap())).unwrap();
+        assert!(fs::read(sandbox.path(head)).unwrap() == kept, "reading changes no byte of {head}");
+    }
+    sandbox.ok("store check");
+    let command = first_legal(&sandbox, "ford");
+    sandbox.ok(&format!("play ford \"{command}\""));
+    sandbox.ok("verify");
+    // Whichever head has the last frames, the other shows that they are gone.
+    let at = |head: &String| fs::read(sandbox.path(head)).unwrap();
+    let last = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte != 0).unwrap();
+    let current = heads.iter().max_by_key(|head| last(&at(head))).unwrap();
+    let mut bytes = at(current);
+    let page = last(&bytes) / 4096 * 4096;
+    bytes[page..].fill(0);
+    fs::write(sandbox.path(current), bytes).unwrap();
+    for line in ["log ford", "verify", "store check", "play ford x"] {
+        let output = sandbox.run(line);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{line}: {stderr}");
+        assert!(stderr.contains("missing or unreadable"), "{line}: {stderr}");
+    }
+    assert_eq!(sandbox.run("store salvage .turnfold saved").status.code(), Some(1));
 }
 
 #[test]
