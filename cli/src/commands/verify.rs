@@ -7,13 +7,13 @@ use std::str::FromStr;
 
 use serde_json::json;
 use turnfold_replay::{
-    Closing, FileName, FindingKind, History, QuotedLink, Revision, SourceName, Sources, Verification,
-    VerifiedBranch,
+    Closing, FileName, Finding, FindingKind, History, QuotedLink, Revision, SourceName, Sources,
+    Verification, VerifiedBranch,
     golden::check::check_replay,
     golden::verify::{left_to_check, verify},
     history::links::{Parting, QuotedFinding, compare},
 };
-use turnfold_store::{BranchName, MatchName, StoreError};
+use turnfold_store::{BranchName, Damage, MatchName, StoreError};
 
 pub(super) use self::finding::place;
 
@@ -26,7 +26,8 @@ use crate::render::printable;
 /// Audit matches and replay files: chain, decoding, rules, dice
 ///
 /// Recomputes every link and every seeded roll, and decodes and folds every command again. A match is verified with all
-/// its branches and everything else that the store keeps for it, a revision up to its entry. In a replay file, every
+/// its branches and everything else that the store keeps for it, a revision up to its entry. For all matches, it also reads
+/// the journal, where a sound index hides damage. In a replay file, every
 /// outcome and hash must be what the rules compute, and the header the one that was blessed. Of fair dice, only count
 /// and range are checked: `audit` recomputes their values, given the desk. Exits with 1 if a log disagrees with its
 /// rules, with 3 if the store is damaged.
@@ -171,6 +172,14 @@ fn verify_matches(
         for finding in findings {
             if finding.kind == FindingKind::Damaged { damaged += 1 } else { disagreeing += 1 }
         }
+    }
+    // Of one match this would read the commits of all.
+    if let Some(damage) = store.hidden_damage()?.filter(|_| name.is_none()) {
+        let Damage { match_name, branch, seq, reason } = damage;
+        let finding = Finding { branch, seq, kind: FindingKind::Damaged, message: reason };
+        let found = Verification { findings: vec![finding], ..Verification::default() };
+        print(match_name.as_ref(), &found, context)?;
+        damaged += 1;
     }
     if damaged > 0 {
         context.output.flush()?;

@@ -1,6 +1,10 @@
 //! `turnfold verify`.
 
+use std::fs;
+
 use snapbox::str;
+use turnfold_store::{BranchName, Store};
+use turnfold_tests::sandbox::{Sandbox, copy_folder};
 
 use super::duel;
 
@@ -23,4 +27,75 @@ $ turnfold verify nobody
 exit 2| error: no match `nobody` in this store; `turnfold matches` lists those there are
 
 "#]]);
+}
+
+/// Packs what a store holds into a segment, and flips a bit of a command there; the index is sound and has it.
+fn damage_a_segment(sandbox: &Sandbox) {
+    let dir = sandbox.path(".turnfold");
+    let store = Store::open_or_create_with_heads_of(&dir, 3 * 512).unwrap();
+    let (duel, side) = ("duel".parse().unwrap(), "side".parse().unwrap());
+    for _ in 0..3 {
+        store.create_branch(&duel, &side, &BranchName::main(), 1).unwrap();
+        store.delete_branch(&duel, &side).unwrap();
+    }
+    store.close().unwrap();
+    let segment = dir.join("journal/00000000000000000001.seg");
+    let mut bytes = fs::read(&segment).unwrap();
+    // Behind the header of the segment and the front of its pack lies the first commit.
+    bytes[64 + 76 + 40] ^= 1;
+    fs::write(segment, bytes).unwrap();
+}
+
+#[test]
+fn a_damaged_segment_is_named_though_a_sound_index_hides_it() {
+    let sandbox = duel();
+    damage_a_segment(&sandbox);
+    sandbox.check(str![[r#"
+$ turnfold log duel -n 1
+3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
+$ turnfold verify duel
+ok duel@main: 3 entries state 8bc3cdd5a21478a4 link [LINK]
+$ turnfold verify
+ok duel@main: 3 entries state 8bc3cdd5a21478a4 link [LINK]
+damaged duel@side: the journal: commit 1 is unreadable in `.turnfold/journal/00000000000000000001.seg`
+exit 3| error: the store is damaged: 1 finding; save what is sound with `turnfold store salvage DIR NEWDIR`
+$ turnfold store backup all.tfb
+backed up to all.tfb: 1 match, 1 branch, 3 entries, 436 bytes
+stderr|  WARN turnfold::commands::store::backup: the store is damaged, though the backup is whole: duel@side the journal: commit 1 is unreadable in `.turnfold/journal/00000000000000000001.seg`; restore the backup
+$ turnfold store restore all.tfb again
+restored store again: 1 match, 1 branch, 3 entries
+$ turnfold --store again verify
+ok duel@main: 3 entries state 8bc3cdd5a21478a4 link [LINK]
+
+"#]]);
+}
+
+/// A journal that was put back from an older copy is named by every verb that looks at its index, and the index has what
+/// is missing.
+#[test]
+fn a_journal_older_than_its_index_is_named_and_salvaged() {
+    let sandbox = duel();
+    let journal = sandbox.path(".turnfold/journal");
+    copy_folder(&journal, &sandbox.path("older"));
+    damage_a_segment(&sandbox);
+    fs::remove_dir_all(&journal).unwrap();
+    copy_folder(&sandbox.path("older"), &journal);
+    for mark in [false, true] {
+        if mark {
+            sandbox.write(".turnfold/sled/opening", "");
+        }
+        for line in ["store check", "play duel cycle"] {
+            let output = sandbox.run(line);
+            assert_eq!(output.status.code(), Some(3), "{line}: {output:?}");
+            let text = [output.stdout, output.stderr].concat();
+            let text = String::from_utf8(text).unwrap();
+            assert!(text.contains("commits are missing, which its index has"), "{line}: {text}");
+        }
+        let new = format!("saved-{mark}");
+        let output = sandbox.run(&format!("store salvage .turnfold {new}"));
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.starts_with("lost: the journal: the last ") && text.contains("3 entries"), "{text}");
+        sandbox.ok(&format!("--store {new} verify"));
+    }
 }

@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use serde_json::json;
 use turnfold_replay::Sources;
 use turnfold_replay::bundle::NeededModule;
-use turnfold_store::{RescueError, StoreError, StoreReader, Totals};
+use turnfold_store::{Damage, RescueError, StoreError, StoreReader, Totals};
 
 use super::progress::{in_words, progress};
+use crate::commands::verify::place;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, is_standard};
@@ -19,7 +20,8 @@ use crate::output::{Line, plain, strong};
 ///
 /// The file holds every match, branch and entry with its time and key, under checks, and `turnfold store restore` makes
 /// a store of it again. It is written whole or not at all. It holds the seeds of seeded dice: only its owner can read
-/// it. Modules are not in it: the command lists those that a restore needs. Exits with 3 when standard output takes only a part of it.
+/// it. Modules are not in it: the command lists those that a restore needs. Damage to the store that the backup does not
+/// have, since an index hides it, is a warning. Exits with 3 when standard output takes only a part of it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store backup --compress matches.tfb")]
 pub(crate) struct Args {
@@ -43,6 +45,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let stdout = context.output.bytes()?;
         let store = context.read_store()?;
         list_needed(&store)?;
+        warn_of_hidden_damage(&store)?;
         let written = store.backup(BufWriter::new(stdout), args.compress, &mut progress("backing up"));
         written.map_err(|error| match error {
             RescueError::Write { source } => Failure::cut_short("backup", source),
@@ -53,6 +56,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     files::check_new(&args.file, args.force)?;
     let store = context.read_store()?;
     let needed = list_needed(&store)?;
+    warn_of_hidden_damage(&store)?;
     let totals = files::write_private(&args.file, args.force, |file| {
         Ok(store.backup(BufWriter::new(file), args.compress, &mut progress("backing up"))?)
     })?;
@@ -68,6 +72,17 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let size = plain(format_args!(": {}, {bytes} bytes", in_words(totals)));
         vec![Line::from([plain("backed up to "), strong(&file), size])]
     })
+}
+
+/// Names what is damaged in the journal though the index has it, and so the backup: the index can be lost any time.
+fn warn_of_hidden_damage(store: &StoreReader) -> Result<(), StoreError> {
+    if let Some(Damage { match_name, branch, seq, reason }) = store.hidden_damage()? {
+        let place = match_name.map(|name| place(name.as_str(), branch.as_ref(), seq)).unwrap_or_default();
+        tracing::warn!(
+            "the store is damaged, though the backup is whole: {place} {reason}; restore the backup"
+        );
+    }
+    Ok(())
 }
 
 /// Lists the modules that a restore will need (MD-10).
