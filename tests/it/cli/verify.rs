@@ -61,7 +61,7 @@ damaged duel@side: the journal: commit 1 is unreadable in `.turnfold/journal/000
 exit 3| error: the store is damaged: 1 finding; save what is sound with `turnfold store salvage DIR NEWDIR`
 $ turnfold store backup all.tfb
 backed up to all.tfb: 1 match, 1 branch, 3 entries, 436 bytes
-stderr|  WARN turnfold::commands::store::backup: the store is damaged, though the backup is whole: duel@side the journal: commit 1 is unreadable in `.turnfold/journal/00000000000000000001.seg`; restore the backup
+stderr|  WARN turnfold::commands::store::backup: the store is damaged, though the backup is whole: duel@side: the journal: commit 1 is unreadable in `.turnfold/journal/00000000000000000001.seg`; restore the backup
 $ turnfold store restore all.tfb again
 restored store again: 1 match, 1 branch, 3 entries
 $ turnfold --store again verify

@@ -77,9 +77,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 /// Names what is damaged in the journal though the index has it, and so the backup: the index can be lost any time.
 fn warn_of_hidden_damage(store: &StoreReader) -> Result<(), StoreError> {
     if let Some(Damage { match_name, branch, seq, reason }) = store.hidden_damage()? {
-        let place = match_name.map(|name| place(name.as_str(), branch.as_ref(), seq)).unwrap_or_default();
+        let place = match_name.map(|name| format!("{}: ", place(name.as_str(), branch.as_ref(), seq)));
+        let place = place.unwrap_or_default();
         tracing::warn!(
-            "the store is damaged, though the backup is whole: {place} {reason}; restore the backup"
+            "the store is damaged, though the backup is whole: {place}{reason}; restore the backup"
         );
     }
     Ok(())

@@ -145,7 +145,7 @@ fn look(sled: &Path, except: Option<u32>) -> Result<Vec<Extent>, BackendError> {
     Ok(found)
 }
 
-/// Reports what a journal lacks that one of its indexes has, but for one that is in use. Nobody may write.
+/// Reports what a journal lacks that one of its indexes has, but for one that is in use. No other process may write.
 pub(crate) fn behind(
     sled: &Path,
     journal: &StoreRecord,
@@ -286,7 +286,7 @@ fn require_same_history(known: &[Extent], salt: &Salt, point: Point) -> Result<(
     };
     if stores.into_iter().any(is_other) {
         let number = point.number;
-        return Err(damaged(format!("its first {number} commits are others than those of its index")));
+        return Err(damaged(format!("its first {number} commits are not the ones that its index has")));
     }
     Ok(())
 }

@@ -23,15 +23,15 @@ fn append_up_to(store: &Store, head: u64) {
 }
 
 /// Makes a store with a marked entry in its first segment, closed, and returns what it holds.
-fn store(dir: &Path, head: u64) -> Branches {
+fn make(dir: &Path, head: u64) -> Branches {
     let store = open(dir);
     store.create_match(&name("m"), &genesis(), commands(4)).unwrap();
     let marked = NewEntry { command: b"here it is".to_vec(), ..opaque(0) };
     store.append(&name("m"), &BranchName::main(), 4, vec![marked], None).unwrap();
     append_up_to(&store, head);
-    let held = branches(&store);
+    let entries = branches(&store);
     store.close().unwrap();
-    held
+    entries
 }
 
 /// Copies a store as a killed process leaves it, so that its journal names no index.
@@ -63,7 +63,7 @@ fn entries(held: &Branches) -> usize {
 fn a_refused_opening_leaves_nothing_that_a_salvage_would_prefer() {
     let parent = tempfile::tempdir().unwrap();
     let at = |name: &str| parent.path().join(name);
-    store(&at("store"), 100);
+    make(&at("store"), 100);
     left(&at("store"), &at("left"));
     let held = branches(&Store::open(&at("store")).unwrap());
     assert_eq!(entries(&held), 108);
@@ -83,7 +83,7 @@ fn a_refused_opening_leaves_nothing_that_a_salvage_would_prefer() {
 fn what_earlier_builds_left_half_built_is_not_preferred_and_is_removed() {
     let parent = tempfile::tempdir().unwrap();
     let at = |name: &str| parent.path().join(name);
-    store(&at("store"), 30);
+    make(&at("store"), 30);
     for number in ["2", "3"] {
         copy_dir(&at("store/sled/1"), &at("half").join(number));
     }
@@ -113,7 +113,7 @@ fn what_earlier_builds_left_half_built_is_not_preferred_and_is_removed() {
 fn a_journal_older_than_its_index_is_named_by_everyone_who_looks_and_saved_from_the_index() {
     let parent = tempfile::tempdir().unwrap();
     let at = |name: &str| parent.path().join(name);
-    store(&at("store"), 40);
+    make(&at("store"), 40);
     copy_dir(&at("store/journal"), &at("closed"));
     left(&at("store"), &at("killed"));
     append_up_to(&open(&at("store")), 100);
@@ -163,7 +163,7 @@ fn a_journal_older_than_its_index_is_named_by_everyone_who_looks_and_saved_from_
 fn an_index_in_which_sled_dies_is_opened_twice_at_most() {
     let parent = tempfile::tempdir().unwrap();
     let at = |name: &str| parent.path().join(name);
-    let held = store(&at("store"), 40);
+    let held = make(&at("store"), 40);
     fs::write(at("store/sled/opening"), "again\n").unwrap();
     let opened = Store::open(&at("store")).unwrap();
     assert_eq!(branches(&opened), held);
@@ -175,7 +175,7 @@ fn an_index_in_which_sled_dies_is_opened_twice_at_most() {
 fn an_index_without_a_journal_is_saved() {
     let parent = tempfile::tempdir().unwrap();
     let at = |name: &str| parent.path().join(name);
-    store(&at("store"), 100);
+    make(&at("store"), 100);
     fs::remove_dir_all(at("store/journal")).unwrap();
     fs::create_dir(at("store/journal")).unwrap();
     let saved = salvage(&at("store"), &at("new")).unwrap();
@@ -187,7 +187,7 @@ fn an_index_without_a_journal_is_saved() {
 fn damage_that_a_sound_index_hides_is_named() {
     let parent = tempfile::tempdir().unwrap();
     let at = |name: &str| parent.path().join(name);
-    let held = store(&at("store"), 100);
+    let held = make(&at("store"), 100);
     assert_eq!(StoreReader::open(&at("store")).unwrap().hidden_damage().unwrap(), None);
     flip(&at("store"));
     let store = Store::open(&at("store")).unwrap();
