@@ -26,3 +26,13 @@ pub(crate) fn place(match_name: Option<&MatchName>, branch: Option<&BranchName>,
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_entry_is_no_range() {
+        assert_eq!((numbered(5, 5), numbered(5, 6)), ("entry 5".to_owned(), "entries 5 to 6".to_owned()));
+    }
+}

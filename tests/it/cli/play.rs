@@ -114,6 +114,10 @@ $ turnfold log duel -n 3
 3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
 4 p2 confirm => ignored not_your_unit #8bc3cdd5a21478a4
 5 p2 move 1,-1 => ignored nothing_selected #8bc3cdd5a21478a4
+$ turnfold play duel --key tuesday confirm
+6 p2 confirm => ignored not_your_unit #8bc3cdd5a21478a4
+$ turnfold play duel --key tuesday "move 1,-1"
+exit 1| error: the key was used for other commands, entry 6 of `duel`; choose a new key
 
 "#]]);
 }
