@@ -1,8 +1,10 @@
 //! Rolls at the command line, and the pictures.
 
+use std::fs;
+
 use snapbox::str;
 
-use turnfold_tests::sandbox::Sandbox;
+use turnfold_tests::sandbox::{Sandbox, workspace};
 
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
@@ -117,4 +119,27 @@ C #996600  chance  50 %, eaten 1, next to their like 0
 ^ cursor  @ turtle and where it looks  [ ] carried
 
 "#]]);
+}
+
+/// Returns how pictures of golden logs draw the turtle at entries of these numbers.
+fn heads(golden: &str, entries: &[usize]) -> Vec<String> {
+    let sandbox = Sandbox::new();
+    let log = fs::read_to_string(workspace().join(format!("replays/hexcapture/{golden}.tfl"))).unwrap();
+    sandbox.write("golden.tfl", log);
+    let draw = |entry: &usize| {
+        let shown = sandbox.ok(&format!("show golden.tfl:{entry}"));
+        let (_, drawn) = shown.split_once('@').unwrap();
+        drawn.chars().take(1).collect()
+    };
+    entries.iter().map(draw).collect()
+}
+
+#[test]
+fn the_head_of_the_turtle_points_to_the_cursor_whatever_it_faces() {
+    // It faces where it walked last, which was up; the cursor is elsewhere.
+    assert_eq!(heads("release-interrupted", &[9, 11, 13]), ["↘", "↘", "↘"]);
+    assert_eq!(heads("follower", &[21]), ["↓"]);
+    // A hex that is being released goes before it, and so does a carried one where the cursor is under the turtle.
+    assert_eq!(heads("release-interrupted", &[10, 14]), ["↑", "↑"]);
+    assert_eq!(heads("release-at-the-rim", &[5, 14]), ["↑", "↗"]);
 }

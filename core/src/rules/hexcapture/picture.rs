@@ -44,6 +44,26 @@ fn arrow(direction: Direction) -> char {
     }
 }
 
+/// Returns where the head of the turtle points: to the cursor, and during a release to the hex that goes before it. The way
+/// that it faces (HC-5, HC-9) is where it walked last, which may be elsewhere.
+fn head(state: &State) -> Direction {
+    let carried = state.carried_world_hex();
+    let ways = Direction::ALL.into_iter();
+    let goes_before = ways.clone().find(|way| Some(state.turtle.neighbor(*way)) == carried);
+    if let Some(way) = goes_before.filter(|_| state.action == Action::Releasing) {
+        return way;
+    }
+    if state.turtle == state.cursor {
+        return goes_before.unwrap_or(state.facing);
+    }
+    // Of two ways that are as near, the one with the carried hex counts, then the one that it faces.
+    let nearest = ways.min_by_key(|way| {
+        let before = state.turtle.neighbor(*way);
+        (before.distance(state.cursor), Some(before) != carried, *way != state.facing)
+    });
+    nearest.unwrap_or(state.facing)
+}
+
 fn tint(state: &State, color: ColorIndex) -> Tint {
     let rgb = state.palette.colors.get(usize::from(color.index()));
     rgb.map_or(Tint::Plain, |rgb| Tint::Rgb(rgb.value()))
@@ -107,7 +127,7 @@ fn cells(state: &State) -> Vec<Cell> {
         cells.entry(at).or_insert(empty).mark.push_str(mark);
     };
     if state.field == Field::World {
-        mark(state.turtle, &format!("@{}", arrow(state.facing)));
+        mark(state.turtle, &format!("@{}", arrow(head(state))));
     }
     mark(state.cursor, "^");
     cells.into_values().collect()
