@@ -19,9 +19,34 @@ const FILES: [&str; 10] = [
 /// The script of a page, a module that shows what it is given.
 pub static SCRIPT: LazyLock<String> = LazyLock::new(|| join(&FILES));
 
-/// Joins modules to one, in which each name has one meaning and what a module imports or hands on is there already.
+/// Joins modules to one, in which each name has one meaning and what a module imports or hands on is there already. Lines that
+/// are comments for those who read the files are left out: a browser on a slow line waits for each byte.
 #[must_use]
 pub fn join(modules: &[&str]) -> String {
-    let is_kept = |line: &&str| !line.starts_with("import ") && !line.starts_with("export {");
-    modules.iter().flat_map(|module| module.split_inclusive('\n').filter(is_kept)).collect()
+    let mut joined = String::new();
+    let mut is_comment = false;
+    for line in modules.iter().flat_map(|module| module.split_inclusive('\n')) {
+        let text = line.trim();
+        let is_begun =
+            is_comment || text.starts_with("/**") && (text.ends_with("*/") || !text.contains("*/"));
+        is_comment = is_begun && !text.ends_with("*/");
+        if !is_begun && !line.starts_with("import ") && !line.starts_with("export {") {
+            joined.push_str(line);
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::join;
+
+    #[test]
+    fn modules_are_joined_without_imports_and_comments() {
+        let module = "/**\n * Much.\n * @import {A} from \"a\"\n */\nimport { a } from \"a\";\n/** One. @param {b} c */\nconst d = 1; // d\n\t/** @type {e} */ #f = /** @type {e} */ (2);\n/** Two\n * lines. */\nexport { d };\n";
+        assert_eq!(
+            join(&[module, "g();\n"]),
+            "const d = 1; // d\n\t/** @type {e} */ #f = /** @type {e} */ (2);\ng();\n"
+        );
+    }
 }
