@@ -30,6 +30,7 @@ mod script;
 mod silence;
 mod slips;
 mod steps;
+mod tabs;
 mod tools;
 mod turn;
 mod webdriver;

@@ -123,7 +123,7 @@ fn vw_38_a_page_without_access_shows_why_and_has_a_field_for_a_token() {
     wait_for(&browser, "host");
     let mut ends = Vec::<Value>::new();
     for (kind, why) in [
-        (json!({"kind": "spectator"}), "The host has taken this access back."),
+        (json!({"kind": "spectator"}), "The host or the admin has taken this access back."),
         (json!({"kind": "spectator", "expires": "1s"}), "This access has expired."),
     ] {
         let grant = service.grant("maya", &kind.to_string());

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::accessible::{FIND, FIND_CONTRAST};
 use super::browser::Browser;
 use super::installed;
-use super::live::{complaints, create};
+use super::live::{LIVE, complaints, create};
 use super::looks::{OVERFLOWING, SMALL, media, size};
 use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
@@ -64,6 +64,20 @@ fn the_admin_sees_the_service_takes_tokens_back_and_ends_matches() {
     press(&browser, "End the match first");
     browser.wait_until("return document.querySelector('tbody tr td:last-child').textContent === 'ended'");
     assert_eq!((reads(&host), reads(service.admin())), (401, 200));
+    // Its host reads why.
+    browser.run(&format!("localStorage.setItem('turnfold:first', JSON.stringify({{ tokens: [{{ token: {host:?}, seat: 'host' }}] }}))"));
+    browser.open(&format!("{}/m/first", service.origin()));
+    browser.wait_until("return document.querySelector('.noaccess [role=alert]')?.textContent === 'The admin has ended this match, or another host has taken this access back.'");
+    browser.run("localStorage.clear()");
+    // The other match is a link away; the admin's token stays in this tab.
+    browser.open(&format!("{}/admin", service.origin()));
+    browser.wait_until(LISTED);
+    browser.click("tbody a[href='/m/second']");
+    browser.wait_until(LIVE);
+    assert_eq!(browser.text(".access summary"), "You are: admin");
+    assert_eq!(browser.run("return localStorage.length"), json!(0));
+    browser.open(&format!("{}/admin", service.origin()));
+    browser.wait_until(LISTED);
     // The token stays in this tab alone.
     browser.run("location.reload()");
     browser.wait_until(LISTED);
@@ -109,5 +123,7 @@ fn vw_32_the_admin_page_is_for_everyone_on_phones_and_screens() {
         }
         assert_eq!(browser.run(OVERFLOWING), json!([]), "{width} pixels");
         assert_eq!(browser.run(SMALL), json!([]), "{width} pixels");
+        let beside = browser.run("return [...document.querySelectorAll('tbody td, tbody th')].filter((one) => one.getBoundingClientRect().right > innerWidth).length");
+        assert_eq!(beside, json!(0), "every column is in sight at {width} pixels");
     }
 }

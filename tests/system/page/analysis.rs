@@ -65,7 +65,7 @@ fn vw_56_commands_are_tried_from_an_entry_and_recorded_nowhere() {
     wait_for_entry(&browser, 1);
     begin(&browser);
     assert!(browser.text(".trying h2").starts_with("Trial from entry 1: nothing is recorded"));
-    assert_eq!(browser.text(".turn"), "Trial: Waiting for p2");
+    assert_eq!(browser.text(".turn"), "Trial: p2 to play");
     // The commands of every seat, by clicks too; then another one from the same place.
     try_command(&browser, "p2: meditate blue", 2);
     browser.click(".picture .reach[role=button]");
@@ -148,6 +148,8 @@ fn vw_57_two_branches_stand_next_to_each_other() {
     browser.run("document.querySelector('#other-branch').form.requestSubmit()");
     browser.wait_until("return document.querySelectorAll('.side .picture > *').length > 1");
     assert_eq!(browser.text(".compared"), "The branches part at entry 2.");
+    assert_eq!(browser.text("h1"), "Round <1>");
+    assert_eq!(browser.run("return document.title"), "main and other – Round <1>");
     let current = "return [...document.querySelectorAll('.current')].map(({ textContent }) => textContent)";
     let now = |expected: [&str; 2]| {
         let shown = browser.run(current);
@@ -205,7 +207,10 @@ fn vw_58_the_tools_of_the_stepper_are_in_the_page() {
     browser.run("document.querySelector('#condition').form.requestSubmit()");
     wait_for_entry(&browser, 3);
     browser.run("document.querySelector('#condition').form.requestSubmit()");
-    noted("It becomes true at no later entry.");
+    noted("Entry 1, on from the start.");
+    wait_for_entry(&browser, 1);
+    browser.run("document.querySelector('#condition').value = '/active == p9'; document.querySelector('#condition').form.requestSubmit()");
+    noted("It becomes true at no entry.");
     browser.click("[aria-label=First]");
     browser.run("document.querySelector('#condition').value = '/nowhere == 1'; document.querySelector('#condition').form.requestSubmit()");
     noted("`/nowhere` is nowhere in the view");

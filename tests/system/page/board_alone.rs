@@ -24,8 +24,8 @@ const GAMES: [&str; 10] = [
     "lifecycle/skirmish",
 ];
 
-/// How many are played at a time: a browser has six connections to a service, and each page keeps one for its stream.
-const AT_A_TIME: usize = 4;
+/// How many are played at a time: a browser has as many streams at most, one for each match.
+const AT_A_TIME: usize = 3;
 
 /// How many entries are played, unless the game ends before.
 fn entries_max() -> usize {

@@ -129,6 +129,8 @@ impl Browser {
         ];
         let options = json!({ "binary": chromium, "args": arguments });
         let capabilities = json!({ "capabilities": { "alwaysMatch": {
+            // A proxy of a test has a certificate that no authority signed.
+            "acceptInsecureCerts": true,
             "timeouts": { "script": 60_000, "pageLoad": 60_000 },
             "goog:chromeOptions": options,
             "goog:loggingPrefs": { "browser": "ALL" },
@@ -165,6 +167,11 @@ impl Browser {
         let path = self.dir.path().join(name);
         fs::write(&path, content).unwrap();
         address(&path)
+    }
+
+    /// Returns the name of the window in which it is.
+    pub(super) fn window(&self) -> String {
+        self.send("GET", "window", &Value::Null).unwrap().as_str().unwrap().to_owned()
     }
 
     /// Opens another window, goes on in it, and returns its name.

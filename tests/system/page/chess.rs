@@ -140,11 +140,16 @@ fn vw_37_a_menu_has_the_words_and_resigning_asks_first() {
     wait_for_entry(&white, 1);
     assert!(white.text(".status").contains("san=a8=R"), "{}", white.text(".status"));
     // The command to resign is a button; a menu asks, and `No` leaves the match as it is.
-    let resign = "[...document.querySelectorAll('.legal button')].find((one) => one.querySelector('bdi').textContent === 'resign').click()";
+    let resign = "[...document.querySelectorAll('.legal button')].find((one) => one.querySelector('bdi').textContent === 'resign')";
     wait_for_offer(&white);
     for (answer, entry) in [("No", 1), ("Yes, resign", 2)] {
-        white.run(resign);
+        let button = white.run(&format!("const found = {resign}; const {{ left, bottom, top }} = found.getBoundingClientRect(); found.click(); return [left, bottom, top]"));
         white.wait_until("return !!document.querySelector('.menu:popover-open')");
+        // The question stands at the button, which is drawn again in the meantime.
+        let is_there = format!(
+            "const [left, bottom, top] = {button}; const menu = document.querySelector('.menu').getBoundingClientRect(); return Math.abs(menu.left - left) < 2 && (Math.abs(menu.top - bottom) < 2 || Math.abs(menu.bottom - top) < 2)"
+        );
+        assert_eq!(white.run(&is_there), true);
         white.run(&format!("[...document.querySelectorAll('.menu button')].find((one) => one.textContent === '{answer}').click()"));
         wait_for_entry(&white, entry);
     }

@@ -7,6 +7,8 @@ use super::live::{LIVE, wait_for_entry};
 use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
 
+const PAGE_DOWN: char = '\u{e00f}';
+
 /// The frames that the page asked for, and whether each answer was compressed.
 const ASKED: &str = "return performance.getEntriesByType('resource')
     .filter(({ name }) => name.includes('/frames'))
@@ -36,27 +38,53 @@ fn vw_53_the_head_of_a_long_match_is_shown_before_its_history_is_read() {
     assert_eq!(assets[0], 2, "each script is a round trip");
     assert!((1..=ASSETS_BYTES_MAX).contains(&assets[1].as_u64().unwrap()), "{assets} bytes");
 
-    // Stepping goes back through what is there, and beyond it.
+    // The setup is read with what follows next, and not with all that lies between.
     browser.click("[aria-label=First]");
     wait_for_entry(&browser, 0);
-    assert_eq!(browser.run(ASKED), json!([["?last=500", true], ["?after=0&at=800", true]]));
+    assert_eq!(browser.run(ASKED), json!([["?last=500", true], ["?after=0&at=500", true]]));
     browser.click("[aria-label=Last]");
     wait_for_entry(&browser, 1300);
+    // Stepping goes over what is not there yet, by entries.
+    let go_to = |number: usize| {
+        browser.run(&format!("document.querySelector('#go-to').value = '{number}'; document.querySelector('#go-to').form.requestSubmit()"));
+        wait_for_entry(&browser, number);
+    };
+    go_to(495);
+    browser.press(PAGE_DOWN);
+    wait_for_entry(&browser, 505);
+    assert_eq!(browser.run(ASKED)[2][0], "?after=500&at=755");
+    go_to(801);
+    browser.click("[aria-label=Previous]");
+    wait_for_entry(&browser, 800);
+    assert_eq!(browser.run(ASKED)[3][0], "?after=755&at=800");
+    assert_eq!(browser.run(ASKED).as_array().unwrap().len(), 4);
+    // All is there now, in one piece.
+    let picture = "return [...document.querySelectorAll('.picture :is([data-at], .line)')].map((one) => `${one.dataset.at} ${one.getAttribute('class')} ${one.getAttribute('aria-label')} ${one.textContent}`).sort()";
+    go_to(700);
+    let by_parts = browser.run(picture);
+    let log =
+        "return [...document.querySelectorAll('.entries a')].map(({ textContent }) => textContent).join()";
+    let log_by_parts = browser.run(log);
+    assert!(!log_by_parts.as_str().unwrap().contains("not read yet"), "{log_by_parts}");
 
-    // An address of an early entry is read from a little before that entry.
+    // An address of an early entry is read from a little before that entry, to a little behind it.
     browser.open("about:blank");
     browser.open(&format!("{}/m/long#600", service.origin()));
     browser.wait_until(LIVE);
     wait_for_entry(&browser, 600);
     let asked = browser.run(ASKED);
-    assert_eq!(asked[1][0], "?after=100", "{asked}");
+    assert_eq!(asked, json!([["?last=500", true], ["?after=350&at=800", true]]));
+    go_to(700);
+    assert_eq!(browser.run(picture), by_parts, "read in other parts, it is the same");
     // A search looks through all entries.
     browser.type_into("#search", "host roll");
     browser.click(".search [aria-label='Previous match']");
     browser.wait_until(
         "return document.querySelector('.tools [role=status]')?.textContent.startsWith('Match ')",
     );
-    assert!(browser.run(ASKED).as_array().unwrap().iter().any(|one| one[0] == "?after=0&at=100"));
+    assert!(browser.run(ASKED).as_array().unwrap().iter().any(|one| one[0] == "?after=0&at=350"));
+    go_to(700);
+    assert_eq!(browser.run(picture), by_parts);
 
     // Playing from the last entry begins at the setup.
     browser.open("about:blank");

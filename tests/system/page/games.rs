@@ -47,7 +47,7 @@ impl Golden {
 /// on in the meantime, it looks and sends again, as the page asks for.
 const GIVE_ALL: &str = "
     const done = arguments[arguments.length - 1];
-    const [form, field, send, answer] = ['.giving', '#command', '.giving .primary', '.answer'].map((one) => document.querySelector(one));
+    const [form, field, send, answer] = ['.giving', '#command', '.giving button:not([type])', '.answer'].map((one) => document.querySelector(one));
     const give = (command) => new Promise((resolve) => {
       const observer = new MutationObserver(() => !send.disabled && (observer.disconnect(), resolve(answer.textContent)));
       field.value = command;

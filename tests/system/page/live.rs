@@ -46,7 +46,7 @@ pub(super) fn join(browser: &Browser, service: &Running, name: &str, seat: &str,
 pub(super) fn give(browser: &Browser, command: &str) {
     browser.run("document.querySelector('#command').value = ''");
     browser.type_into("#command", command);
-    browser.click(".giving .primary");
+    browser.click(".giving button:not([type])");
 }
 
 /// Waits until a page offers commands, and gives one of pieces: the first that is open, until it is whole.
@@ -78,6 +78,15 @@ pub(super) fn complaints(browser: &Browser) -> Vec<String> {
     let of_requests = ["Failed to load resource", "net::ERR_", "Error in input stream"];
     let all = browser.console().into_iter();
     all.filter(|line| !of_requests.iter().any(|expected| line.contains(expected))).collect()
+}
+
+/// Plays as the holder of a seat does on another device.
+pub(super) fn play_as(service: &Running, name: &str, seat: &str, command: &str) {
+    let grant = service.grant(name, &json!({ "kind": "seat", "seat": seat }).to_string());
+    let path = format!("/v1/matches/{name}/branches/main/entries");
+    let body = json!({ "commands": [command] }).to_string();
+    let played = service.send("POST", &path, grant["token"].as_str().unwrap(), &body);
+    assert_eq!(played.status, 201, "{}", played.body);
 }
 
 /// Returns the entries of a match, as its host reads them.

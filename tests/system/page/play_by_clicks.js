@@ -13,7 +13,7 @@ async function until(what, isSo) {
   throw new Error(`${what}: not so in 20 s; ${document.querySelector(".dock").textContent}`);
 }
 const entry = () => Number(document.querySelector(".status strong").textContent);
-const isReady = () => !document.querySelector(".legal[aria-busy]") && document.querySelector(".giving .primary").disabled === false;
+const isReady = () => !document.querySelector(".legal[aria-busy]") && document.querySelector(".giving button:not([type])").disabled === false;
 /** Clicks on the middle of a place of a board. */
 function clickPlace(at) {
   const place = document.querySelector(`.field [data-at="${at}"]`);
@@ -38,7 +38,7 @@ function give({ seat, command, targets = [] }, named) {
   const text = `${seat}: ${command}`;
   const isOpen = targets.length > 0 && typeof targets[0] !== "string";
   const before = entry();
-  const isGiven = () => document.querySelector(".giving .primary").disabled || entry() > before;
+  const isGiven = () => document.querySelector(".giving button:not([type])").disabled || entry() > before;
   if (!isOpen) {
     const clicked = clickWord(".legal button", [`${seat}: ${verb}`, verb, text]);
     if (clicked.querySelector("bdi").textContent === text && words.length > 0) return;

@@ -6,7 +6,9 @@ use serde_json::json;
 
 use super::browser::Browser;
 use super::games::play;
-use super::live::{LIVE, complaints, create, create_with, give, join};
+use super::live::{
+    LIVE, complaints, create, create_with, entries, give, join, play_as, wait_for_entry, wait_for_offer,
+};
 use turnfold_tests::sandbox::workspace;
 use turnfold_tests::service::Running;
 
@@ -77,6 +79,7 @@ fn vw_18_a_host_of_seeded_dice_is_offered_roll_and_shown_no_values() {
     browser.wait_until("return document.querySelector('.turn').textContent === 'Your turn: roll the dice' && !document.querySelector('.legal[aria-busy]')");
     assert_eq!(browser.run("return document.querySelectorAll('.legal button').length"), 0);
     assert_eq!(browser.run("return document.querySelector('.giving [type=button]').checkVisibility()"), true);
+    assert_eq!(browser.text(".giving .primary"), "Roll", "what is due stands out, and nothing else");
     for values in ["1 1 1 1", "6 6 6 6"] {
         give(&browser, &format!("host: roll {values}"));
         browser.wait_until("return document.querySelector('.answer').textContent.startsWith('Not done: ')");
@@ -90,4 +93,96 @@ fn vw_18_a_host_of_seeded_dice_is_offered_roll_and_shown_no_values() {
     assert!(!counts.as_array().unwrap().is_empty());
     assert!(counts.as_array().unwrap().iter().all(|count| *count == json!(1)), "{counts}");
     assert_eq!(complaints(&browser), Vec::<String>::new());
+}
+
+/// Answers commands with `zz` as a service does whose module fails on them, and counts the requests.
+const FAILING_MODULE: &str = "
+    window.given = [];
+    const ask = window.fetch;
+    window.fetch = async (path, options) => {
+      if (options?.method !== 'POST' || !String(path).includes('/entries')) return ask(path, options);
+      window.given.push(JSON.parse(options.body).commands[0]);
+      if (window.given.at(-1) !== 'zz') return ask(path, options);
+      const problem = { type: 'urn:turnfold:problem:module', title: '', status: 503, detail: 'the module ran out of fuel' };
+      return Response.json(problem, { status: 503 });
+    };";
+
+#[test]
+fn vw_18_what_a_module_fails_on_is_not_sent_again() {
+    let Some(browser) = Browser::start_online("a failing module") else { return };
+    let service = Running::alone();
+    create(&service, "maya", "channel", "players = 2\nseed = 7");
+    join(&browser, &service, "maya", "p1", service.origin());
+    wait_for_offer(&browser);
+    browser.run(FAILING_MODULE);
+    give(&browser, "zz");
+    browser.wait_until(
+        "return document.querySelector('.answer').textContent === 'Not done: the module ran out of fuel'",
+    );
+    // The page goes on.
+    give(&browser, "take 1 1");
+    wait_for_entry(&browser, 1);
+    assert_eq!(browser.run("return window.given"), json!(["zz", "take 1 1"]));
+    assert_eq!(complaints(&browser), Vec::<String>::new());
+}
+
+/// Holds back the frames of what is new.
+const SLOW_FRAMES: &str = "
+    const ask = window.fetch;
+    window.held = new Promise((done) => (window.release = done));
+    window.fetch = async (path, options) => {
+      if (String(path).includes('/frames')) await window.held;
+      return ask(path, options);
+    };";
+
+#[test]
+fn vw_18_a_command_counts_for_the_board_that_was_shown() {
+    let Some(browser) = Browser::start_online("an old board") else { return };
+    let service = Running::alone();
+    let host = create(&service, "maya", "channel", "players = 2\nseed = 7");
+    join(&browser, &service, "maya", "p1", service.origin());
+    wait_for_offer(&browser);
+    browser.run(SLOW_FRAMES);
+    // Both seats move elsewhere; the page has heard of it and still shows the setup.
+    play_as(&service, "maya", "p1", "take 1 1");
+    play_as(&service, "maya", "p2", "take 1 10");
+    browser.wait_until("return performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/m/maya') || name.endsWith('/matches/maya')).length > 1");
+    give(&browser, "take 1 4");
+    browser.wait_until(
+        "return document.querySelector('.answer').textContent.startsWith('The game has moved on')",
+    );
+    assert_eq!(entries(&service, "maya", &host).len(), 2);
+    browser.run("window.release()");
+    wait_for_entry(&browser, 2);
+    // At an earlier entry nothing is sent, typed or not.
+    browser.click("[aria-label=First]");
+    give(&browser, "take 1 4");
+    browser.wait_until(
+        "return document.querySelector('.answer').textContent === 'Go to the last entry to play.'",
+    );
+    assert_eq!(entries(&service, "maya", &host).len(), 2);
+    browser.click("[aria-label=Last]");
+    wait_for_offer(&browser);
+    browser.click(".giving button:not([type])");
+    wait_for_entry(&browser, 3);
+    assert_eq!(complaints(&browser), Vec::<String>::new());
+}
+
+#[test]
+fn vw_42_a_page_without_a_network_is_not_live() {
+    let Some(browser) = Browser::start_online("no network") else { return };
+    let service = Running::alone();
+    create(&service, "maya", "channel", "players = 2\nseed = 7");
+    join(&browser, &service, "maya", "p1", service.origin());
+    browser.command("Network.enable", &json!({}));
+    let network = |offline: bool| {
+        let conditions =
+            json!({ "offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
+        browser.command("Network.emulateNetworkConditions", &conditions);
+    };
+    network(true);
+    browser.wait_until("return document.querySelector('.connection').textContent.includes('Trying again')");
+    assert_eq!(browser.run(LIVE), false);
+    network(false);
+    browser.wait_until(LIVE);
 }

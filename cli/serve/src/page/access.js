@@ -14,6 +14,9 @@ export const TRIED = "turnfold-tried:";
 /** Where the order of a match by mail is kept until it is sent (PM-71). */
 export const ORDER = "turnfold-order:";
 
+/** Where the admin's token is kept, for a tab alone. */
+export const ADMIN = "turnfold-admin";
+
 const TOKEN = /tf_[ahsv]_[\w-]{43}/;
 
 /** Returns what is kept of a match; the form of earlier pages had one token. @param {string} match @returns {Kept} */
@@ -30,14 +33,31 @@ export function kept(match) {
 export function keep(match, what) {
 	if (what && (what.tokens.length > 0 || what.invitation)) return localStorage.setItem(PREFIX + match, JSON.stringify(what));
 	for (const prefix of [PREFIX, TRIED, ORDER]) localStorage.removeItem(prefix + match);
+	sessionStorage.removeItem(PREFIX + match);
 }
 
 /** Returns the matches that this browser keeps something of. */
 export const keptMatches = () =>
 	Object.keys(localStorage).filter((key) => key.startsWith(PREFIX)).map((key) => key.slice(PREFIX.length)).sort();
 
-/** Returns the access that is used, if there is any. @param {Kept} what */
-export const chosenOf = ({ tokens, chosen }) => tokens.find(({ token }) => token === chosen) ?? tokens.at(-1);
+/** Who a tab is: the end of its token, its name, and the seat that a host looks as. It stays so when it is loaded again.
+ * @typedef {{end?: string, name?: string, as?: string}} Tab */
+
+/** @param {string} match @returns {Tab} */
+export const tabOf = (match) => JSON.parse(sessionStorage.getItem(PREFIX + match) ?? "{}");
+
+/** @param {string} match @param {Tab} what */
+export const keepTab = (match, what) => sessionStorage.setItem(PREFIX + match, JSON.stringify({ ...tabOf(match), ...what }));
+
+/** @param {string} token */
+const endOf = (token) => token.slice(-8);
+
+/** Returns the access that this tab uses, if there is any: its own, else the one that this browser used last.
+ * @param {string} match @param {Kept} [what] @returns {Access | undefined} */
+export function chosenOf(match, { tokens, chosen } = kept(match)) {
+	const { end } = tabOf(match);
+	return tokens.find(({ token }) => endOf(token) === end) ?? tokens.find(({ token }) => token === chosen) ?? tokens.at(-1);
+}
 
 /** Keeps a token next to those that are there, and chooses it. @param {string} match @param {string} token @param {string} [seat] */
 export function addToken(match, token, seat) {
@@ -46,6 +66,12 @@ export function addToken(match, token, seat) {
 	if (!known) what.tokens.push({ token, seat });
 	else if (seat) known.seat = seat;
 	keep(match, { ...what, chosen: token });
+	useInTab(match, token);
+}
+
+/** Has this tab use a token from now on. @param {string} match @param {string} token */
+export function useInTab(match, token) {
+	if (endOf(token) !== tabOf(match).end) keepTab(match, { end: endOf(token), as: "" });
 }
 
 /** Forgets a token of a match. @param {string} match @param {string} token */
@@ -118,7 +144,8 @@ export function showNoAccess(match, root, why, used) {
 
 /** Reports why a token that the service refused gives no access. @param {Problem} problem @param {Access | undefined} access */
 export function refusal({ status, ended }, access) {
-	if (ended === "revoked") return "The host has taken this access back.";
+	// A match that the admin ends loses the tokens of its hosts, too.
+	if (ended === "revoked") return access?.token[3] === "h" ? "The admin has ended this match, or another host has taken this access back." : "The host or the admin has taken this access back.";
 	if (ended === "expired") return "This access has expired.";
 	if (access?.seat) return "The match is gone: the service no longer knows it.";
 	return status === 401 ? "The service does not know this token." : "This token is for another match, or the match is gone.";

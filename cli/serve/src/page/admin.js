@@ -8,6 +8,9 @@ const ADMIN_TOKEN = "turnfold-admin";
 /** The label of the host of a match that the admin ended. */
 const ENDED = "ended by the admin";
 
+/** What the table has; on a phone each row is a list of it. */
+const COLUMNS = ["Match", "Game", "Entries", "Last move", "Tokens"];
+
 /** How many matches are asked for at once. */
 const MATCHES_OF_PAGE = 100;
 
@@ -62,7 +65,7 @@ function showAdmin(root) {
 
 class AdminPage {
 	note = html("p", { role: "status", class: "note" });
-	rows = html("tbody");
+	rows = html("tbody", { role: "rowgroup" });
 	status = html("dl", { class: "facts" });
 
 	/** @param {Api} api @param {any} status */
@@ -72,8 +75,8 @@ class AdminPage {
 		this.more = button("More matches", () => this.#list(this.last), this.note);
 		const again = button("Refresh", () => this.#refresh(), this.note);
 		const backup = button("Download a backup", () => this.#backup(), this.note);
-		const head = html("tr", {}, ...["Match", "Game", "Entries", "Last move", "Tokens"].map((text) => html("th", { scope: "col" }, text)));
-		const table = html("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Matches" }, html("table", {}, html("thead", {}, head), this.rows));
+		const head = html("tr", { role: "row" }, ...COLUMNS.map((text) => html("th", { scope: "col", role: "columnheader" }, text)));
+		const table = html("table", { role: "table", "aria-label": "Matches" }, html("thead", { role: "rowgroup" }, head), this.rows);
 		const service = html("section", { class: "panel" }, html("h2", {}, "Service"), this.status, html("div", { class: "files" }, again, backup), this.note);
 		this.parts = [service, html("section", { class: "panel" }, html("h2", {}, "Matches"), table, this.more)];
 		this.#list("").catch((error) => (this.note.textContent = inWords(error)));
@@ -108,13 +111,17 @@ class AdminPage {
 
 	/** @param {AdminMatch} match */
 	#row(match) {
-		const tokens = html("td", {});
+		/** @param {number} column @param {(Node | string)[]} children */
+		const cell = (column, ...children) => html("td", { role: "cell", "data-column": COLUMNS[column] }, ...children);
+		const tokens = html("div", {});
 		const show = button("Show", async () => tokens.replaceChildren(await this.#tokens(match.match)), this.note);
 		show.setAttribute("aria-label", `Show the tokens of ${match.match}`);
 		tokens.append(show);
-		const name = html("th", { scope: "row" }, html("bdi", {}, match.match), ...(match.title ? [html("br"), html("bdi", { class: "note" }, shown(match.title))] : []));
+		const link = html("a", { href: `/m/${match.match}` }, html("bdi", {}, match.match));
+		const name = html("th", { scope: "row", role: "rowheader" }, link, ...(match.title ? [html("br"), html("bdi", { class: "note" }, shown(match.title))] : []));
 		const moved = new Date(match.active_at_ms);
-		return html("tr", {}, name, html("td", {}, `${match.ruleset} ${match.version}`), html("td", {}, `${match.head}`), html("td", {}, html("time", { datetime: moved.toISOString() }, moved.toLocaleString())), tokens);
+		const time = html("time", { datetime: moved.toISOString() }, moved.toLocaleString());
+		return html("tr", { role: "row" }, name, cell(1, `${match.ruleset} ${match.version}`), cell(2, `${match.head}`), cell(3, time), cell(4, tokens));
 	}
 
 	/** Lists the tokens of a match that count. @param {string} match @returns {Promise<HTMLElement>} */

@@ -69,13 +69,16 @@ export class Analysis {
 		return navigator.clipboard.writeText(revision).then(() => `Copied ${revision}.`, () => revision);
 	}
 
-	/** Goes to the next entry after which a condition becomes true. */
+	/** Goes to the next entry after which a condition becomes true, around the end too. */
 	async #find() {
 		const { live } = this;
-		const { seq } = await live.api.get(live.path("find", { when: this.condition.value.trim(), after: this.#number }));
-		if (seq === null) return "It becomes true at no later entry.";
+		/** @param {number} after @returns {Promise<number | null>} */
+		const next = async (after) => (await live.api.get(live.path("find", { when: this.condition.value.trim(), after }))).seq;
+		const later = await next(this.#number);
+		const seq = later ?? (await next(0));
+		if (seq === null) return "It becomes true at no entry.";
 		live.viewer.goTo(`${seq}`);
-		return `Entry ${seq}.`;
+		return `Entry ${seq}${later === null ? ", on from the start" : ""}.`;
 	}
 
 	async #show() {

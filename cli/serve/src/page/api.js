@@ -72,7 +72,9 @@ export class Api {
 		if (response.ok) return response;
 		const body = await response.json().catch(() => null);
 		const problem = new Problem(response.status, body);
-		if ([429, 503].includes(response.status)) throw new NoAnswer(problem.message);
+		// Where waiting helps, the service names a time; a proxy that answers for it names no problem.
+		const isPassing = [429, 502, 503, 504].includes(response.status) && (!problem.code || response.headers.has("retry-after"));
+		if (isPassing) throw new NoAnswer(`${problem.message[0].toUpperCase()}${problem.message.slice(1).replace(/\.$/, "")}.`);
 		throw problem;
 	}
 
@@ -102,10 +104,10 @@ export const readJson = (response) =>
 export const pause = (tries) => Math.min(30, 2 ** Math.min(tries, 5)) * (750 + 500 * Math.random());
 
 /** Reads a live stream and hands each event on; ends when the stream does. `fetch` because `EventSource` sends no token.
- * @param {Api} api @param {string} path @param {(event: string, data: string, id: string) => void} receive
- * @param {() => void} opened @param {AbortSignal} signal */
-export async function readEvents(api, path, receive, opened, signal) {
-	const response = await api.fetch(path, { headers: { accept: "text/event-stream" }, signal }, SILENT_STREAM_MAX);
+ * @param {Api} api @param {string} path @param {string} last the event that is known
+ * @param {(event: string, data: string, id: string) => void} receive @param {() => void} opened @param {AbortSignal} signal */
+export async function readEvents(api, path, last, receive, opened, signal) {
+	const response = await api.fetch(path, { headers: { accept: "text/event-stream", "last-event-id": last }, signal }, SILENT_STREAM_MAX);
 	const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
 	if (!reader) return;
 	opened();
@@ -117,7 +119,7 @@ export async function readEvents(api, path, receive, opened, signal) {
 		rest = blocks.pop() ?? "";
 		for (const block of blocks) {
 			const fields = Object.fromEntries(block.split("\n").map((line) => /^([^:]*):? ?(.*)$/s.exec(line)?.slice(1) ?? []));
-			if (fields.event) receive(fields.event, fields.data ?? "", fields.id ?? "");
+			if (fields.event || fields.id) receive(fields.event ?? "", fields.data ?? "", fields.id ?? "");
 		}
 	}
 }

@@ -64,7 +64,10 @@ export class CommandPanel {
 				this.taken = taken;
 				return this.#offer(legal);
 			} catch (error) {
-				if (!(error instanceof NoAnswer)) throw error;
+				if (!(error instanceof NoAnswer)) {
+					this.#offer([]);
+					return this.#report(`What may be done cannot be shown: ${error instanceof Error ? error.message : error}`);
+				}
 				await sleep(pause(tries));
 			}
 		}
@@ -87,6 +90,9 @@ export class CommandPanel {
 		this.#choice = new Choice(this.legal, this.live.viewer.names());
 		this.#tried = null;
 		this.roll.hidden = !this.due;
+		// One button stands out: what is due.
+		this.roll.classList.toggle("primary", this.due);
+		this.send.classList.toggle("primary", !this.due);
 		this.list.removeAttribute("aria-busy");
 		this.#draw();
 		this.live.turn.draw();
@@ -225,9 +231,9 @@ export class CommandPanel {
 		const name = `Commands at ${near?.dataset.at ?? wordsOf(parts.at(-1) ?? "")}`;
 		if (whole.length > 1 && !choice.goesOn) {
 			choice.clear();
-			openMenu(this.element, name, near, whole.map((one) => [this.#text(one), () => (Object.assign(choice, { verb, parts }), this.#choose(one, near))]));
+			openMenu(this.element, name, near?.getBoundingClientRect(), whole.map((one) => [this.#text(one), () => (Object.assign(choice, { verb, parts }), this.#choose(one, near))]));
 		} else if (next.length > 0 && whole.length === 0 && next.every(isWord) && near?.closest(".picture")) {
-			openMenu(this.element, name, near, next.map((part) => [wordsOf(part), () => (choice.pick([part]), this.#went(near))]));
+			openMenu(this.element, name, near?.getBoundingClientRect(), next.map((part) => [wordsOf(part), () => (choice.pick([part]), this.#went(near))]));
 		}
 		this.#draw();
 	}
@@ -266,9 +272,11 @@ export class CommandPanel {
 	#choose(one, near) {
 		const text = this.#text(one);
 		if (one.irreversible) {
+			// The button may be another one once it is drawn again.
+			const place = near?.getBoundingClientRect();
 			this.#choice.clear();
 			this.#draw();
-			openMenu(this.element, `Really ${text}?`, near, [["No", () => {}], [`Yes, ${text}`, () => this.give(text)]]);
+			openMenu(this.element, `Really ${text}?`, place, [["No", () => {}], [`Yes, ${text}`, () => this.give(text)]]);
 		} else if (isTried() && !this.live.trying.isOn) this.#try(one);
 		else this.#send(one);
 	}
@@ -291,6 +299,8 @@ export class CommandPanel {
 
 	/** Gives a command, or has what is due rolled. @param {string} text */
 	async give(text) {
+		const { viewer } = this.live;
+		if (viewer.position !== viewer.length) return this.#report("Go to the last entry to play.");
 		const command = text.trim();
 		this.send.disabled = true;
 		const became = await this.sender.give(command);

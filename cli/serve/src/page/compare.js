@@ -19,8 +19,10 @@ export async function showComparison(api, match, root) {
 	const asked = new URLSearchParams(location.search);
 	const branches = [asked.get("branch") ?? "main", asked.get("compare") ?? "main"];
 	root.replaceChildren(html("p", { role: "status" }, "Loading…"));
-	document.title = `${branches.join(" and ")} – ${match}`;
-	document.querySelector("h1")?.replaceChildren(html("bdi", {}, shown(match)));
+	/** @type {import("./match.js").MatchInfo} */ const info = await api.get(`/v1/matches/${match}`);
+	const title = info.title || match;
+	document.title = `${branches.join(" and ")} – ${title}`;
+	document.querySelector("h1")?.replaceChildren(html("bdi", {}, shown(title)));
 	const frames = await Promise.all(branches.map((branch) => readAll(api, match, branch, asked.get("as") ?? "")));
 	new Comparison(match, branches, frames, root);
 }

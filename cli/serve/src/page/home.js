@@ -1,14 +1,11 @@
 /** The home page (VW-13): the matches that this browser holds tokens for, and for the admin new ones. */
 import { html, shown } from "./viewer.js";
 import { Api, Problem } from "./api.js";
-import { addToken, chosenOf, kept, keptMatches, nameOf, refusal } from "./access.js";
+import { ADMIN, addToken, chosenOf, kept, keptMatches, nameOf, refusal } from "./access.js";
 import { waiting } from "./turn.js";
 
 /** How often the matches are asked for while the page is visible, in milliseconds (VW-23). */
 const ASK_EVERY = 15_000;
-
-/** Where the admin's token is kept, for this tab alone. */
-const ADMIN = "turnfold-admin";
 
 /** Shows the home page. @param {HTMLElement} root */
 export function showHome(root) {
@@ -29,7 +26,7 @@ async function matchItem(match) {
 	const link = html("a", { href: `/m/${match}` }, html("bdi", {}, shown(match)));
 	const note = html("span", { class: "note" });
 	const what = kept(match);
-	const access = chosenOf(what);
+	const access = chosenOf(match, what);
 	const item = html("li", {}, link, " ", note);
 	if (what.invitation || !access) {
 		note.textContent = "invitation";

@@ -5,6 +5,19 @@
  */
 import { Timeline, Viewer } from "./viewer.js";
 
+/** How many entries are read at once where someone goes. */
+const WINDOW = 500;
+
+/** How far a step goes at most. */
+const STEP_MAX = 10;
+
+/** Stands for entries that are not there. @param {number} gap the entry before them @param {number} seq the last one
+ * @param {Pick<Frame, "picture" | "standing">} shown what is seen after it @returns {Frame} */
+function gapOf(gap, seq, { picture, standing }) {
+	const record = { seq, seat: "", command: `${gap + 1} to ${seq}`, outcome: "applied" };
+	return { record, text: "not read yet", picture, standing, fields: [], gap };
+}
+
 /** A viewer of a match that goes on. */
 export class LiveViewer extends Viewer {
 	/** What is marked of what commands are made of, such as with ` reach`. @type {Map<string, string>} */ #marks = new Map();
@@ -12,6 +25,7 @@ export class LiveViewer extends Viewer {
 	/** @param {HTMLElement} root @param {(parts: string[]) => void} pick what is done when parts of commands are clicked */
 	constructor(root, pick) {
 		super(root);
+		addEventListener("hashchange", () => this.isAddressed && !location.hash && this.go(this.length));
 		this.addEventListener("pick", (event) => {
 			const [board, place] = /** @type {CustomEvent} */ (event).detail;
 			pick([`${board} ${place}`, ...this.#named(board).flatMap(([at, name]) => (`${at}` === place ? [`@${name}`] : []))]);
@@ -31,65 +45,161 @@ export class LiveViewer extends Viewer {
 		});
 	}
 
-	/** Reads the entries before the first one shown, down to a number. @type {(number: number) => Promise<void>} */
-	readBack = async () => {};
+	/** Reads the frames after an entry up to another, as far as one of them at least; null where that came to nothing.
+	 * @type {(after: number, at: number, least: number) => Promise<Frames | null>} */
+	read = async () => null;
+
+	/** Whether the address names the entry that is shown: then new entries leave it there (VW-14). */
+	isPinned = false;
+
+	/** Whether what comes is shown as it comes. */
+	get isFollowing() {
+		return !this.isPinned && this.position === this.length;
+	}
+
+	/** Following the end is no entry. */
+	address() {
+		return this.isFollowing ? location.pathname + location.search : super.address();
+	}
 
 	get isFirst() {
 		return super.isFirst && this.timeline.after === 0;
 	}
 
+	/** The entry from which on everything is there. */
+	get tail() {
+		return this.timeline.frames.findLast(({ gap }) => gap !== undefined)?.record.seq ?? this.timeline.after;
+	}
+
 	/** @param {number} number */
 	reach(number) {
-		if (this.#isThere(number)) return super.reach(number);
-		this.#reading(number, () => super.reach(number));
+		this.isPinned = true;
+		if (this.#unread(number)) this.#reading(number, () => this.reach(number));
+		else super.reach(number);
+	}
+
+	/** A step is counted in entries, also over those that are not there. @param {number} by */
+	step(by) {
+		const { timeline, position } = this;
+		const to = position + by;
+		const passed = timeline.frames.slice(Math.max(0, Math.min(position, to)), Math.max(position, to));
+		const isOver = passed.some(({ gap }) => gap !== undefined) || (to <= 0 && timeline.after > 0);
+		if (!isOver || Math.abs(by) > STEP_MAX) return super.step(by);
+		this.pause();
+		this.goTo(`${Math.max(0, timeline.number(position) + by)}`);
 	}
 
 	/** @param {number} position */
 	go(position) {
-		const { after } = this.timeline;
-		if (position > 0 || after === 0) return super.go(position);
-		const number = Math.max(0, after + position);
-		this.#reading(number, () => super.go(this.timeline.position(number)));
+		this.isPinned = false;
+		const number = position > 0 ? this.timeline.number(position) : 0;
+		if (position < this.length && this.#unread(number)) this.#reading(number, () => this.goTo(`${number}`));
+		else super.go(position);
 	}
 
 	play() {
-		if (this.position < this.length || this.timeline.after === 0) return super.play();
+		if (this.position < this.length || !this.#unread(0)) return super.play();
 		this.#reading(0, () => super.play());
 	}
 
-	/** @param {string} text */
-	goTo(text) {
+	/** @param {string} text @param {boolean} [isPinned] */
+	goTo(text, isPinned = false) {
 		const number = Number(text.replace("#", "").trim() || NaN);
-		if (this.#isThere(number)) return super.goTo(text);
-		this.#reading(number, () => super.goTo(text));
+		if (this.#unread(number)) return this.#reading(number, () => this.goTo(text, isPinned));
+		super.goTo(text);
+		this.isPinned = isPinned;
 	}
 
 	/** @param {string} text @param {1 | -1} way */
 	find(text, way) {
-		if (this.timeline.after === 0 || !text) return super.find(text, way);
-		this.#reading(0, () => super.find(text, way));
+		if (!text) return super.find(text, way);
+		this.#readAll(() => super.find(text, way));
 	}
 
-	/** Puts frames before those that are there, and goes on showing the same entry. @param {Frames} earlier */
-	prepend(earlier) {
-		const { frames } = this.timeline;
-		const number = this.timeline.number(this.position);
-		this.take({ ...earlier, frames: [...earlier.frames, ...frames] });
-		this.show(this.timeline.position(number));
+	/** @param {string} path @param {1 | -1} way */
+	goToChange(path, way) {
+		const isThere = way > 0 && this.timeline.number(this.position) >= this.tail;
+		if (isThere) super.goToChange(path, way);
+		else this.#readAll(() => super.goToChange(path, way));
 	}
 
-	/** @param {number} number */
-	#isThere(number) {
-		const { after } = this.timeline;
-		return after === 0 || number > after || !Number.isInteger(number);
+	/** Returns which entries are not there where one of them is not: those after the first number, up to the second.
+	 * @param {number} number @returns {[after: number, to: number] | undefined} */
+	#unread(number) {
+		const { timeline } = this;
+		const position = timeline.position(number);
+		for (const { gap, record } of timeline.frames.slice(Math.max(0, position - 1), position + 1)) {
+			if (gap !== undefined && number > gap && number <= record.seq) return [gap, record.seq];
+		}
+		if (timeline.after > 0 && number <= timeline.after) return [0, timeline.after];
 	}
 
-	/** Reads back to an entry before it does something. @param {number} number @param {() => void} then */
+	/** What is done once an entry is there; what was asked for last counts. @type {{number: number, then: () => void} | null} */
+	#wanted = null;
+	#isReading = false;
+
+	/** Reads the entries around one before it does something. @param {number} number @param {() => void} then */
 	async #reading(number, then) {
-		this.report("Reading earlier entries…");
-		await this.readBack(number);
-		this.report("");
-		then();
+		this.#wanted = { number, then };
+		if (this.#isReading) return;
+		this.#isReading = true;
+		this.report("Reading entries…");
+		while (this.#wanted) {
+			const wanted = /** @type {{number: number, then: () => void}} */ (this.#wanted);
+			const [after, to] = this.#unread(wanted.number) ?? [0, 0];
+			const isThere = to === 0 || (await this.#readPart(after, to, wanted.number));
+			if (this.#wanted !== wanted) continue;
+			this.#wanted = null;
+			this.#isReading = false;
+			this.report("");
+			if (isThere) wanted.then();
+		}
+	}
+
+	/** Reads of what is not there the part around an entry. @param {number} after @param {number} to @param {number} number */
+	async #readPart(after, to, number) {
+		const [from, at] = [Math.max(after, number - WINDOW / 2), Math.min(to, Math.max(0, number - WINDOW / 2) + WINDOW)];
+		const part = await this.read(from, at, number);
+		if (!part || `${this.#unread(number)}` !== `${[after, to]}`) return false;
+		this.#insert(part, after, to);
+		return true;
+	}
+
+	/** Reads everything that is not there before it does something. @param {() => void} then */
+	async #readAll(then) {
+		for (let isThere = true; isThere && !this.#isReading; ) {
+			const to = this.tail;
+			if (to === 0) return then();
+			const [after] = this.#unread(to) ?? [0];
+			this.report("Reading entries…");
+			const part = await this.read(after, to, to);
+			isThere = part !== null && `${this.#unread(to)}` === `${[after, to]}`;
+			if (part && isThere) this.#insert(part, after, to);
+		}
+	}
+
+	/** What the document shows before its first frame. @type {Frames} */ #start = { after: 0, picture: [], frames: [] };
+
+	/** @param {Frames} frames */
+	take(frames) {
+		this.#start = { ...frames, frames: [] };
+		super.take(frames);
+	}
+
+	/** Puts frames where entries are not there, and goes on showing the same entry. @param {Frames} part
+	 * @param {number} after @param {number} to */
+	#insert(part, after, to) {
+		const { timeline } = this;
+		const number = timeline.number(this.position);
+		const end = part.frames.at(-1)?.record.seq ?? part.after;
+		const index = timeline.frames.findIndex(({ gap, record }) => gap === after && record.seq === to);
+		// What is seen before the first frame is of the end of what is not there.
+		const { picture, standing } = index < 0 ? this.#start : timeline.frames[index];
+		const before = index < 0 || part.after === after ? [] : [gapOf(after, part.after, part)];
+		const behind = end < to ? [gapOf(end, to, { picture, standing })] : [];
+		const frames = [...timeline.frames.slice(0, Math.max(0, index)), ...before, ...part.frames, ...behind, ...timeline.frames.slice(index + 1)];
+		this.take({ ...(index < 0 ? part : this.#start), frames });
+		super.show(this.timeline.position(number));
 	}
 
 	/** Adds frames in place of those after `position`. @param {Frame[]} frames @param {number} [position] */
@@ -106,6 +216,12 @@ export class LiveViewer extends Viewer {
 
 	/** @param {number} position */
 	show(position) {
+		const { timeline } = this;
+		if (timeline.frames[position - 1]?.gap !== undefined) {
+			// Playing has come to entries that are not there.
+			const number = timeline.number(this.position) + 1;
+			return void this.#reading(number, () => this.show(this.timeline.position(number)));
+		}
 		super.show(position);
 		this.#markNamed();
 	}

@@ -50,10 +50,10 @@ export async function showMail(match, root) {
 		root.replaceChildren(note);
 		/** @type {unknown} */ const failed = await openPage(match, code, note).catch((error) => error);
 		// The link of an older letter opens nothing new, but what is open stays.
-		if (failed && !chosenOf(kept(match))) return showNoAccess(match, root, [failed instanceof Error ? failed.message : `${failed}`]);
+		if (failed && !chosenOf(match)) return showNoAccess(match, root, [failed instanceof Error ? failed.message : `${failed}`]);
 		note.remove();
 	}
-	const access = chosenOf(kept(match));
+	const access = chosenOf(match);
 	if (!access?.mail || kept(match).invitation || /^#[it]=/.test(location.hash)) return showMatch(match, root);
 	await new MailMatch(match, access, root).begin();
 }

@@ -4,11 +4,12 @@
  * @import {Frames} from "./frames.d.ts"
  */
 import { html, shown } from "./viewer.js";
-import { Api, NoAnswer, Problem, pause, readEvents, readJson, sleep } from "./api.js";
-import { addToken, chosenOf, kept, nameOf, refusal, showInvitation, showNoAccess, takeToken } from "./access.js";
+import { Api, NoAnswer, Problem, pause, readJson, sleep } from "./api.js";
+import { ADMIN, addToken, chosenOf, keepTab, kept, nameOf, refusal, showInvitation, showNoAccess, tabOf, takeToken, useInTab } from "./access.js";
 import { CommandPanel } from "./commands.js";
 import { showComparison } from "./compare.js";
 import { LiveViewer } from "./liveviewer.js";
+import { Stream, waitFor } from "./stream.js";
 import { MatchTools } from "./tools.js";
 import { Trying } from "./trying.js";
 import { TurnLine } from "./turn.js";
@@ -27,7 +28,9 @@ export async function showMatch(match, root) {
 	// A link that is pasted into an open page brings its secret there.
 	addEventListener("hashchange", () => takeToken(match) === "kept" && location.reload());
 	const what = kept(match);
-	const access = chosenOf(what);
+	const admin = sessionStorage.getItem(ADMIN);
+	const access = chosenOf(match, what) ?? (admin ? { token: admin } : undefined);
+	if (access) useInTab(match, access.token);
 	if (link === "broken") return showNoAccess(match, root, ["This link is incomplete: the end of it is missing."]);
 	if (what.invitation) return showInvitation(match, root);
 	if (!access) return showNoAccess(match, root);
@@ -37,10 +40,9 @@ export async function showMatch(match, root) {
 
 /** A match that is followed as it is played. */
 export class LiveMatch {
-	/** The tag of what the viewer sees, by which the service knows whether it has changed. */
+	/** The tag of the last frame, by which the service knows whether what is shown has changed since; none while it is read. */
 	tag = "";
-	/** How many commands were answered. */
-	given = 0;
+	/** A tag that the service named, and of what. */ #named = { head: -1, tag: "" };
 	/** Whether every branch is over. */
 	over = false;
 	/** @type {MatchInfo | null} */ info = null;
@@ -48,11 +50,14 @@ export class LiveMatch {
 	sees = "";
 	#abort = new AbortController();
 	#wanted = Infinity;
-	#isFetching = false;
+	#isLoading = false;
+	/** What fetches news. @type {Promise<void> | null} */ #fetching = null;
+	#shownAt = 0;
 	#unseen = 0;
 	connection = html("p", { class: "connection", role: "status" });
 	trying = new Trying(this);
 	fresh = html("button", { type: "button", class: "fresh", hidden: "" });
+	/** Whether this tab is another seat than before. */ changed = html("p", { class: "note", role: "status" });
 
 	/** @param {string} match @param {import("./access.js").Access} access @param {HTMLElement} root */
 	constructor(match, access, root) {
@@ -61,16 +66,16 @@ export class LiveMatch {
 		this.api = new Api(access.token);
 		this.kind = access.token[3];
 		this.root = root;
-		this.as = "";
+		this.as = this.hosts ? (tabOf(match).as ?? "") : "";
 		this.viewer = new LiveViewer(root, (parts) => this.commands.picked(parts));
 		this.commands = new CommandPanel(this);
 		this.turn = new TurnLine(this);
 		this.tools = new MatchTools(this);
-		this.viewer.readBack = (number) => this.#readBack(number);
+		this.viewer.read = (...part) => this.#readPart(...part);
 		this.fresh.addEventListener("click", () => this.viewer.go(this.viewer.length));
 		this.viewer.addEventListener("position", () => this.#moved());
 		addEventListener("popstate", () => this.branch !== this.#shownBranch && this.load());
-		document.querySelector("header")?.append(this.connection, this.fresh, this.tools.element);
+		document.querySelector("header")?.append(this.connection, this.changed, this.fresh, this.tools.element);
 		// What can be done stands below the board, in sight on a phone too.
 		const controls = root.querySelector(".controls");
 		const dock = html("div", { class: "dock" }, this.trying.element, this.turn.element, this.commands.element);
@@ -108,7 +113,7 @@ export class LiveMatch {
 				return await this.load();
 			} catch (error) {
 				if (!(error instanceof NoAnswer)) return this.fail(error);
-				await this.#waitFor(pause(tries), error.message);
+				await waitFor(pause(tries), error.message, this.#report);
 			}
 		}
 	}
@@ -121,21 +126,28 @@ export class LiveMatch {
 		this.#shownBranch = this.branch;
 		this.trying.end();
 		this.#wanted = Infinity;
+		this.#isLoading = true;
+		this.tag = "";
 		this.commands.clear();
 		this.turn.load();
-		await Promise.all([this.#readTag(), this.readInfo()]);
-		const asked = /^#(\d+)$/.exec(location.hash)?.[1];
-		let first = await this.api.get(this.path("frames", { last: FIRST_ENTRIES }));
-		if (Number(asked) <= first.after) first = await this.api.get(this.path("frames", { after: Math.max(0, Number(asked) - FIRST_ENTRIES) }));
+		// What other tabs hear from now on may come after what is read here.
+		const stream = new Stream(this.api, this.path("events"), (event, data) => this.#received(event, data), this.#report, signal);
+		const [first] = await Promise.all([this.api.get(this.path("frames", { last: FIRST_ENTRIES })), this.readInfo()]);
+		if (first.next !== null) first.frames.push(...(await this.#read(first.next, first.head)).frames);
+		const { tag, isDue } = await this.#readTag(first.head);
 		if (signal.aborted) return;
 		this.sees = first.viewer;
 		if (!this.as) this.#known(this.kind === "s" ? first.viewer : nameOf(this.access));
 		this.viewer.load(first);
-		await this.#readRest(first);
-		if (asked) this.viewer.goTo(asked);
+		this.tag = tag;
+		this.commands.due = isDue;
+		this.#isLoading = false;
+		const asked = /^#(\d+)$/.exec(location.hash)?.[1];
+		if (asked) this.viewer.goTo(asked, true);
 		this.#arrived(!asked);
 		this.tools.listBranches();
-		if (!signal.aborted) this.#follow(first.event_id ?? `${first.head}`, signal);
+		this.#follow(stream, first.event_id ?? `${first.head}`, signal);
+		if (this.#wanted < Infinity) this.#fetchNews();
 	}
 
 	/** Follows the match no more until it is loaded again. @param {string} why */
@@ -145,13 +157,23 @@ export class LiveMatch {
 		this.#report("lost", why);
 	}
 
-	/** Keeps as whom the token gives access. @param {string} seat */
+	/** Keeps as whom the token gives access, and reports it where this tab was someone else. @param {string} seat */
 	#known(seat) {
+		const { name } = tabOf(this.match);
+		if (name && name !== seat) this.changed.textContent = `You are ${seat} here now, no longer ${name}.`;
+		keepTab(this.match, { name: seat });
 		if (this.access.seat === seat) return;
 		this.access.seat = seat;
 		this.tools.describe();
 		// It may have been forgotten in another tab.
 		if (kept(this.match).tokens.some(({ token }) => token === this.access.token)) addToken(this.match, this.access.token, seat);
+	}
+
+	/** Looks as a seat, as the host may; none is the host's own. @param {string} seat */
+	lookAs(seat) {
+		this.as = seat;
+		keepTab(this.match, { as: seat });
+		return this.load();
 	}
 
 	/** Reads what is known of the match; once it is over, more may be open to its players. */
@@ -162,76 +184,54 @@ export class LiveMatch {
 		this.tools.describe();
 	}
 
-	/** Reads the entries before the first one that is there, down to a number and some more. @param {number} number */
-	async #readBack(number) {
+	/** Reads the frames after an entry up to another, as far as one of them at least. @param {number} after @param {number} at
+	 * @param {number} least @returns {Promise<Frames | null>} */
+	async #readPart(after, at, least) {
 		const { signal } = this.#abort;
-		const { after } = this.viewer.timeline;
 		for (let tries = 1; !signal.aborted; tries++) {
 			try {
-				const earlier = await this.#read(Math.max(0, number - FIRST_ENTRIES), after);
-				if (!signal.aborted && this.viewer.timeline.after === after) this.viewer.prepend(earlier);
-				return;
+				const part = await this.#read(after, at, least);
+				return signal.aborted ? null : part;
 			} catch (error) {
-				if (!(error instanceof NoAnswer)) return this.fail(error);
+				if (!(error instanceof NoAnswer)) return this.fail(error), null;
 				await sleep(pause(tries));
 			}
 		}
+		return null;
 	}
 
-	/** Returns the frames after an entry, up to another. @param {number} after @param {number} at @returns {Promise<Frames>} */
-	async #read(after, at) {
-		const frames = await this.api.get(this.path("frames", { after, at }));
-		for (let { next } = frames; next !== null; ) {
-			const more = await this.api.get(this.path("frames", { after: next, at }));
+	/** Returns the frames after an entry, up to another or at least so far. @param {number} after @param {number} [at]
+	 * @param {number} [least] @returns {Promise<Frames & {head: number}>} */
+	async #read(after, at, least = Infinity) {
+		const frames = await this.api.get(this.path("frames", { after, ...(at === undefined ? {} : { at }) }));
+		for (let { next } = frames; next !== null && next < least; ) {
+			const more = await this.api.get(this.path("frames", { after: next, at: at ?? frames.head }));
 			frames.frames.push(...more.frames);
 			next = more.next;
 		}
 		return frames;
 	}
 
-	/** @param {Frames & {next: number | null, head: number}} document */
-	async #readRest(document) {
-		for (let next = document.next; next !== null; ) {
-			const more = await this.api.get(this.path("frames", { after: next, at: document.head }));
-			this.viewer.append(more.frames, this.viewer.timeline.position(next));
-			next = more.next;
-		}
-	}
-
-	/** Reads the tag and whether a roll is due. The tag comes first: what is seen then is no older. */
-	async #readTag() {
-		const given = this.given;
-		const response = await this.api.fetch(this.path("view"));
-		// An answer to a command that came in the meantime had a later tag.
-		if (given === this.given) this.tag = response.headers.get("etag") ?? "";
+	/** Reads the tag of what is seen after an entry, and whether a roll is due then. @param {number} head */
+	async #readTag(head) {
+		const named = this.#named.head === head ? this.#named.tag : "";
+		// What is in memory is answered at once; where it has gone on, what was is looked for.
+		let response = named ? await this.api.fetch(this.path("view")) : null;
+		const isRight = response?.headers.get("etag") === named;
+		// Who only looks on sends no tag.
+		if (!response || !isRight) response = await this.api.fetch(this.path("view", this.kind === "v" ? {} : { at: head }));
 		const view = await readJson(response);
-		this.commands.due = Boolean(view.due_roll);
+		return { tag: response.headers.get("etag") ?? "", isDue: Boolean(view.due_roll) };
 	}
 
-	/** Follows the stream (VW-19), and comes back to it when it is lost. @param {string} last the id of the last event that is known @param {AbortSignal} signal */
-	async #follow(last, signal) {
-		for (let tries = 1; !signal.aborted; tries++) {
-			// Back in a network, what was connected before is not any more, however silent it may be about that.
-			const moved = new AbortController();
-			addEventListener("online", () => moved.abort(), { signal: moved.signal });
-			try {
-				const opened = () => ((tries = 0), this.#report("live", this.kind === "v" ? "Live" : `Live, as ${this.sees}`));
-				await readEvents(this.api, this.path("events", { after: last }), (event, data, id) => {
-					last = id || last;
-					this.#received(event, data);
-				}, opened, AbortSignal.any([signal, moved.signal]));
-			} catch (error) {
-				if (signal.aborted) return;
-				if (error instanceof Problem && [400, 410].includes(error.status)) return void this.begin();
-				if (error instanceof Problem) return this.fail(error);
-			}
-			// What brought the end of this connection needs no wait before the next.
-			if (moved.signal.aborted) {
-				this.#report("lost", "Connecting…");
-				continue;
-			}
-			moved.abort();
-			if (!signal.aborted) await this.#waitFor(pause(tries), "Connection lost.", signal);
+	/** Follows the match (VW-19). @param {Stream} stream @param {string} last @param {AbortSignal} signal */
+	async #follow(stream, last, signal) {
+		try {
+			await stream.follow(last);
+		} catch (error) {
+			if (signal.aborted) return;
+			if (error instanceof Problem && [400, 410].includes(error.status)) return void this.begin();
+			this.fail(error);
 		}
 	}
 
@@ -239,48 +239,52 @@ export class LiveMatch {
 	#received(event, data) {
 		if (event === "gone") return this.fail(new Error("This branch was deleted."));
 		if (event !== "entries") return;
-		const { entries } = JSON.parse(data);
+		const { entries, head, tag } = JSON.parse(data);
 		if (!entries) return void this.begin();
-		// An entry may come to light behind later ones; everything from there on is read again.
-		this.#wanted = Math.min(this.#wanted, ...entries.map((/** @type {{seq: number}} */ { seq }) => seq));
-		this.#fetchNews();
+		this.learn(entries, head, tag);
+	}
+
+	/** Reads what is new, and shows it. An entry may come to light behind later ones; everything from there on is read again.
+	 * @param {{seq: number}[]} entries @param {number} head @param {string} tag of what is seen there */
+	learn(entries, head, tag) {
+		this.#named = { head, tag };
+		this.#wanted = Math.min(this.#wanted, ...entries.map(({ seq }) => seq));
+		return this.#isLoading ? null : this.#fetchNews();
 	}
 
 	/** Fetches what is new, a few times a second at most. */
-	async #fetchNews() {
-		if (this.#isFetching) return;
-		this.#isFetching = true;
-		while (this.#wanted < Infinity) {
+	#fetchNews() {
+		return (this.#fetching ??= this.#fetchAll().finally(() => (this.#fetching = null)));
+	}
+
+	async #fetchAll() {
+		for (let tries = 1; this.#wanted < Infinity && !this.#isLoading; tries++) {
 			const { signal } = this.#abort;
+			await sleep(Math.max(0, this.#shownAt + SHOW_EVERY - Date.now()));
 			const after = this.#wanted - 1;
-			this.#wanted = Infinity;
 			// What came to light lies before all that was read.
-			if (after < this.viewer.timeline.after) {
-				this.#isFetching = false;
-				return void this.begin();
-			}
+			if (after < this.viewer.tail) return void this.begin();
+			this.#wanted = Infinity;
 			try {
-				await Promise.all([this.#readTag(), this.readInfo()]);
-				const more = await this.api.get(this.path("frames", { after }));
+				const [more] = await Promise.all([this.#read(after), this.readInfo()]);
+				const { tag, isDue } = await this.#readTag(more.head);
 				// Another branch is shown by now, and its address must not change.
 				if (signal.aborted) continue;
-				const wasAtHead = this.viewer.position === this.viewer.length;
-				const before = this.viewer.length;
+				const { isFollowing, length } = this.viewer;
 				this.viewer.append(more.frames, this.viewer.timeline.position(after));
-				await this.#readRest(more);
-				this.#unseen += Math.max(0, this.viewer.length - before);
-				this.#arrived(wasAtHead);
+				this.tag = tag;
+				this.commands.due = isDue;
+				this.#unseen += Math.max(0, this.viewer.length - length);
+				this.#shownAt = Date.now();
+				this.#arrived(isFollowing);
+				tries = 0;
 			} catch (error) {
 				if (signal.aborted) continue;
 				this.#wanted = Math.min(this.#wanted, after + 1);
-				if (!(error instanceof NoAnswer)) {
-					this.#isFetching = false;
-					return this.fail(error);
-				}
+				if (!(error instanceof NoAnswer)) return void this.fail(error);
+				await sleep(pause(tries), signal);
 			}
-			await sleep(SHOW_EVERY);
 		}
-		this.#isFetching = false;
 	}
 
 	/** Something new is there. @param {boolean} toHead */
@@ -300,26 +304,13 @@ export class LiveMatch {
 		this.tools.moved();
 	}
 
-	/** Waits, and shows for what and how long; a network that is back, or a page in sight again, ends the wait.
-	 * @param {number} ms @param {string} why @param {AbortSignal} [signal] */
-	async #waitFor(ms, why, signal) {
-		const ended = new AbortController();
-		const end = () => ended.abort();
-		addEventListener("online", end, { signal: ended.signal });
-		document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && end(), { signal: ended.signal });
-		signal?.addEventListener("abort", end, { signal: ended.signal });
-		for (let left = Math.ceil(ms / 1000); left > 0 && !ended.signal.aborted && !signal?.aborted; left--) {
-			this.#report("lost", `${why} Trying again in ${left} s.`);
-			await sleep(1000, ended.signal);
-		}
-		end();
-	}
-
-	/** @param {string} state @param {string} text */
-	#report(state, text) {
+	/** @type {import("./stream.js").Report} */
+	#report = (state, why = "") => {
+		const whom = this.kind === "v" ? "" : `, as ${this.sees}`;
+		const text = state === "live" ? `Live${whom}` : state === "often" ? `Asked every few seconds${whom}` : why;
 		this.connection.className = `connection ${state}`;
 		if (this.connection.textContent !== text) this.connection.textContent = text;
-	}
+	};
 
 	/** Reports why nothing more will come. @param {unknown} error */
 	async fail(error) {
@@ -330,7 +321,9 @@ export class LiveMatch {
 		this.#report("lost", why);
 		const main = html("a", { href: `/m/${this.match}` }, "Open branch main");
 		const isOfBranch = this.branch !== "main" && why.includes("branch");
-		if (!this.sees) showNoAccess(this.match, this.root, [why, ...(isOfBranch ? [" ", main] : [])], this.access.token);
+		const isRefused = error instanceof Problem && [401, 403, 404].includes(error.status);
+		if (!this.sees && !isRefused) this.root.replaceChildren(html("section", { class: "panel" }, html("h2", {}, "Not shown"), html("p", { role: "alert" }, why)));
+		else if (!this.sees) showNoAccess(this.match, this.root, [why, ...(isOfBranch ? [" ", main] : [])], this.access.token);
 		else if (isOfBranch) this.connection.append(" ", main);
 	}
 

@@ -1,9 +1,9 @@
 /** A menu next to what it is about. */
 import { html, shown } from "./viewer.js";
 
-/** Opens a menu in an element. @param {Element} inside @param {string} name @param {Element | null} near
+/** Opens a menu in an element. @param {Element} inside @param {string} name @param {DOMRect | undefined} place what it is about
  * @param {[text: string, chosen: () => void][]} choices */
-export function openMenu(inside, name, near, choices) {
+export function openMenu(inside, name, place, choices) {
 	const items = choices.map(([text, chosen]) => {
 		const item = html("button", { type: "button", role: "menuitem", tabindex: -1 }, html("bdi", {}, shown(text)));
 		item.addEventListener("click", () => (menu.hidePopover(), chosen()));
@@ -22,7 +22,6 @@ export function openMenu(inside, name, near, choices) {
 	menu.addEventListener("toggle", (event) => /** @type {ToggleEvent} */ (event).newState === "closed" && menu.remove());
 	inside.append(menu);
 	menu.showPopover();
-	const place = near?.getBoundingClientRect();
 	const { width, height } = menu.getBoundingClientRect();
 	if (place) {
 		const below = place.bottom + height <= innerHeight ? place.bottom : place.top - height;

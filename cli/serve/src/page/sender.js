@@ -6,6 +6,9 @@
 import { shown } from "./viewer.js";
 import { NoAnswer, Problem, readJson, sleep } from "./api.js";
 
+/** How long a command waits at most, in milliseconds, until what came of it is shown. */
+const SHOWN_MAX = 5_000;
+
 /** Sends commands, one at a time, and reports what became of them. */
 export class Sender {
 	#isSending = false;
@@ -22,8 +25,10 @@ export class Sender {
 		if (this.#isSending) return this.report("The last command is still on its way."), "waiting";
 		const { live } = this;
 		if (live.trying.isOn) return live.trying.give(command, this.report);
+		if (!live.tag) return this.report("The match is being read. Look at it, then send again."), "refused";
 		this.#isSending = true;
-		const headers = { "idempotency-key": crypto.randomUUID(), ...(live.tag ? { "if-match": live.tag } : {}) };
+		// The tag is of what is shown: what was decided on that counts for nothing else.
+		const headers = { "idempotency-key": crypto.randomUUID(), "if-match": live.tag };
 		try {
 			const count = await this.#sent({ commands: command ? [command] : [] }, headers, command || "the roll");
 			this.report(count > 0 ? "" : "The host rolls the dice of this match.");
@@ -43,15 +48,15 @@ export class Sender {
 			try {
 				this.report(`Sending ${shown(what)} …`);
 				const response = await this.live.api.send(this.live.path("entries"), body, headers);
-				const { entries } = await readJson(response);
-				// What was seen before still held, so with the own command it is what is seen now.
-				this.live.tag = response.headers.get("etag") ?? "";
-				this.live.given++;
+				const { entries, head } = await readJson(response);
+				// The next command is for the board that this one leads to.
+				this.live.viewer.isPinned = false;
+				await Promise.race([this.live.learn(entries, head, response.headers.get("etag") ?? ""), sleep(SHOWN_MAX)]);
 				return entries.length;
 			} catch (error) {
 				if (!(error instanceof NoAnswer)) throw error;
 				for (let left = wait; left > 0; left--) {
-					this.report(`No answer yet to ${shown(what)}. Sending it again in ${left} s.`);
+					this.report(`${error.message} No answer yet to ${shown(what)}. Sending it again in ${left} s.`);
 					await sleep(1000);
 				}
 			}

@@ -29,8 +29,7 @@ export class MatchTools {
 		this.analysis = new Analysis(live, (text) => this.#report(text));
 		this.#drawYou();
 		this.seat.addEventListener("change", () => {
-			live.as = this.seat.value === "host" ? "" : this.seat.value;
-			live.load().catch((error) => live.fail(error));
+			live.lookAs(this.seat.value === "host" ? "" : this.seat.value).catch((error) => live.fail(error));
 		});
 		this.here = html("p", {});
 		const start = html("form", {}, html("label", { for: "branch-name" }, "New branch from here"), this.branchName, html("button", {}, "Start"));

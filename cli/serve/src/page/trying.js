@@ -9,7 +9,7 @@
 import { html, shown } from "./viewer.js";
 import { TRIED } from "./access.js";
 import { action } from "./buttons.js";
-import { waiting } from "./turn.js";
+import { seatsOf } from "./turn.js";
 
 /** A command with the rolls that followed it, and what was tried after it. @typedef {{commands: string[], next: Tried[]}} Tried */
 
@@ -23,6 +23,7 @@ export class Trying {
 	/** Whether that calls who looks. */ isMine = false;
 	#after = 0;
 	#asked = 0;
+	/** Where the match was. */ #address = "";
 	/** From the root to what is shown. @type {Tried[]} */ #path = [];
 	title = html("h2", { tabindex: -1 });
 	note = html("p", { role: "status", class: "note" });
@@ -52,6 +53,7 @@ export class Trying {
 		const root = this.#read();
 		const answer = await this.#ask(root.commands);
 		root.commands = answer.commands;
+		this.#address = viewer.address();
 		live.suspend("Trial");
 		this.isOn = true;
 		this.#mark();
@@ -110,7 +112,7 @@ export class Trying {
 		this.#asked++;
 		this.#path = path;
 		this.legal = answer.legal;
-		this.line = `Trial: ${answer.now.over ? "over" : waiting(answer.now.turn)}`;
+		this.line = `Trial${lineOf(answer.now)}`;
 		this.note.textContent = "";
 		this.#write();
 		this.#draw();
@@ -151,7 +153,7 @@ export class Trying {
 
 	/** Goes back to the entry where it began. */
 	#leave() {
-		history.replaceState(history.state, "", `#${this.#after}`);
+		history.replaceState(history.state, "", this.#address);
 		this.live.load().catch((error) => this.live.fail(error));
 	}
 
@@ -185,6 +187,13 @@ export class Trying {
 			this.note.textContent = "This browser has no room to keep it.";
 		}
 	}
+}
+
+/** Shows whose turn it is; in a trial no one waits for anyone. @param {Now} now */
+function lineOf({ over, turn }) {
+	if (over) return ": over";
+	if (!turn) return "";
+	return turn.length > 0 ? `: ${seatsOf(turn)} to play` : ": no one has anything to do";
 }
 
 /** @param {string} match @returns {Record<string, Tried>} */

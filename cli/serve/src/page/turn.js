@@ -21,8 +21,11 @@ const joined = (words, last) => (words.length > 1 ? `${words.slice(0, -1).join("
 export function waiting(seats) {
 	if (!seats) return "Waiting for the others";
 	if (seats.length === 0) return "No one has anything to do";
-	return `Waiting for ${joined(seats.map((seat) => (seat === "host" ? "the host" : seat)), "and")}`;
+	return `Waiting for ${seatsOf(seats)}`;
 }
+
+/** Names seats. @param {string[]} seats */
+export const seatsOf = (seats) => joined(seats.map((seat) => (seat === "host" ? "the host" : seat)), "and");
 
 /** The line that shows whose turn it is. */
 export class TurnLine {

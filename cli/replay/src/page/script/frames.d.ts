@@ -43,6 +43,8 @@ export interface Frame {
   /** The result or the turn after it, in words. */
   standing?: string;
   fields: { path: string; old?: unknown; new?: unknown }[];
+  /** It stands for entries that are not there: those after this one, up to its own. */
+  gap?: number;
 }
 
 /** A document of frames: the picture after entry `after`, the result or the turn then, and what follows. */

@@ -75,7 +75,7 @@ export class LogView {
 	/** @param {number} position */
 	#row(position) {
 		const row = /** @type {HTMLElement} */ (this.#template.cloneNode(true));
-		const { record, text } = this.#timeline.frames[position - 1] ?? { record: { seat: "", command: "setup", outcome: "applied" }, text: "before the first entry" };
+		const { record, text } = this.#timeline.frames[position - 1] ?? { record: { seat: "", command: this.#timeline.after ? "earlier entries" : "setup", outcome: "applied" }, text: `before entry ${this.#timeline.after + 1}` };
 		const number = `${this.#timeline.number(position)}`;
 		const [link] = row.children;
 		[number, record.seat, shown(record.command), shown(text)].forEach((text, index) => (link.children[index].textContent = text));

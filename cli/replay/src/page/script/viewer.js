@@ -39,8 +39,8 @@ export class Viewer extends EventTarget {
 	slider = html("input", { type: "range", min: 0, value: 0, "aria-label": "Entry" });
 	changes = html("div", { class: "changes", tabindex: 0, role: "group", "aria-label": "Entry" });
 	note = html("p", { class: "note", role: "status" });
-	backs = [button("First", () => this.#user(-Infinity)), button("Previous", () => this.#user(-1))];
-	ons = [button("Next", () => this.#user(1)), button("Last", () => this.#user(Infinity))];
+	backs = [button("First", () => this.step(-Infinity)), button("Previous", () => this.step(-1))];
+	ons = [button("Next", () => this.step(1)), button("Last", () => this.step(Infinity))];
 	player = button("Play", () => (this.#playing ? this.pause() : this.play()));
 	speed = html("select", { "aria-label": "Speed" }, ...[1, 2, 4, 8, 16].map((speed) => html("option", { value: speed }, `${speed}/s`)));
 
@@ -151,7 +151,7 @@ export class Viewer extends EventTarget {
 
 	/** Copies the address of the entry, or shows it. */
 	async copyLink() {
-		const address = new URL(this.#hash(), location.href).href;
+		const address = new URL(Viewer.prototype.address.call(this), location.href).href;
 		try {
 			await navigator.clipboard.writeText(address);
 			this.report("Link copied.");
@@ -184,7 +184,7 @@ export class Viewer extends EventTarget {
 	}
 
 	#listen() {
-		this.slider.addEventListener("input", () => this.#user(Number(this.slider.value) - this.position));
+		this.slider.addEventListener("input", () => this.step(Number(this.slider.value) - this.position));
 		this.log.element.addEventListener("click", (event) => {
 			const link = event.target instanceof Element ? event.target.closest("a") : null;
 			if (!link || isChord(event)) return;
@@ -222,7 +222,7 @@ export class Viewer extends EventTarget {
 		const by = inLog && event.key === "ArrowUp" ? -1 : inLog && event.key === "ArrowDown" ? 1 : KEYS[event.key];
 		if (by === undefined) return;
 		event.preventDefault();
-		this.#user(by);
+		this.step(by);
 	}
 
 	/** Steps by a stroke of a finger across a picture that is not panned. @param {HTMLElement} element */
@@ -234,12 +234,12 @@ export class Viewer extends EventTarget {
 		}, { passive: true });
 		element.addEventListener("touchend", ({ changedTouches: [finger] }) => {
 			const [dx, dy] = [finger.clientX - x, finger.clientY - y];
-			if (Math.abs(dx) > Math.max(40, 2 * Math.abs(dy))) this.#user(dx < 0 ? 1 : -1);
+			if (Math.abs(dx) > Math.max(40, 2 * Math.abs(dy))) this.step(dx < 0 ? 1 : -1);
 		});
 	}
 
 	/** Steps as a person asked for, which ends playing. @param {number} by */
-	#user(by) {
+	step(by) {
 		this.pause();
 		this.report("");
 		this.go(this.position + by);
@@ -302,7 +302,8 @@ export class Viewer extends EventTarget {
 		return true;
 	}
 
-	#hash() {
+	/** Returns the address of the entry that is shown. */
+	address() {
 		return `#${this.timeline.number(this.position)}`;
 	}
 
@@ -317,7 +318,7 @@ export class Viewer extends EventTarget {
 		const isDue = this.#writing && !this.#playing && this.#addressed === location.href;
 		clearTimeout(this.#writing);
 		this.#writing = 0;
-		if (isDue && this.isAddressed) history.replaceState(history.state, "", this.#hash());
+		if (isDue && this.isAddressed) history.replaceState(history.state, "", this.address());
 	}
 }
 
