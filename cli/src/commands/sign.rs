@@ -9,6 +9,7 @@ use turnfold_replay::error::limits::NOTE;
 use turnfold_replay::signing::{SignedLine, Signers, sign_lines};
 use turnfold_replay::{Revision, Sources};
 
+use super::audit::read_policy;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, NewFile};
@@ -27,7 +28,7 @@ use crate::output::counted;
 #[command(after_help = "Examples:
   turnfold sign duel --key ann.key -o duel.checkpoint
   turnfold sign duel --key ann.key --since 5 -o duel.request
-  turnfold sign duel --key ann.key --add cosignatures
+  turnfold sign duel --key ann.key --add cosignatures --policy policy
   turnfold sign --key ann.key -o all.bundle")]
 pub(crate) struct Args {
     /// The branches, up to their heads or to an entry [default: all]
@@ -42,9 +43,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", conflicts_with = "add")]
     since: Option<u64>,
 
-    /// Add the cosignatures in a file to the last checkpoint instead of signing a new one
-    #[arg(long, value_name = "FILE")]
+    /// Add the cosignatures in a file to the checkpoint that each is for, instead of signing a new one
+    #[arg(long, value_name = "FILE", requires = "policy")]
     add: Vec<PathBuf>,
+
+    /// With `--add`: the policy file that lists the witnesses, by whose keys the cosignatures are verified
+    #[arg(long, value_name = "FILE", requires = "add")]
+    policy: Option<PathBuf>,
 
     #[command(flatten)]
     output: NewFile,
@@ -56,18 +61,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         return Err(Failure::usage("`--since` and `--add` are for one branch").hint("name it"));
     }
     let cosignatures = read_cosignatures(&args.add)?;
+    let policy = args.policy.as_deref().map(read_policy).transpose()?;
     let store = context.read_store()?;
     let signers = Signers::open(&args.key)?;
     let signed = if args.revisions.is_empty() {
         sign_lines(&StoreRecords::of_all(&store)?, &signers)?
+    } else if let (Some(policy), [line]) = (&policy, args.revisions.as_slice()) {
+        signers.add(&store, line, &cosignatures, policy)?
     } else {
-        let signed = args.revisions.iter().map(|line| {
-            if cosignatures.is_empty() {
-                signers.sign(&store, line, args.since)
-            } else {
-                signers.add(&store, line, &cosignatures)
-            }
-        });
+        let signed = args.revisions.iter().map(|line| signers.sign(&store, line, args.since));
         signed.collect::<Result<Vec<SignedLine>, _>>()?
     };
     let text = match signed.as_slice() {

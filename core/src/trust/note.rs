@@ -55,8 +55,24 @@ impl SignatureLine {
         (signature.len() == 64 && time <= TIME_MAX).then_some((time, signature))
     }
 
+    /// Returns the name of the key that the line says made it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns `true` if this witness cosigned the text of a checkpoint by this line.
+    #[must_use]
+    pub fn is_cosignature_of(&self, text: &str, witness: &VerifierKey) -> bool {
+        let Some((time, signature)) = self.cosignature().filter(|_| self.is_of(witness)) else {
+            return false;
+        };
+        witness.kind() == KeyKind::Witness
+            && witness.verify(cosigned(text, time).as_bytes(), signature).is_ok()
+    }
+
     /// Returns `true` if the line says that this key made it.
-    fn is_of(&self, key: &VerifierKey) -> bool {
+    pub(super) fn is_of(&self, key: &VerifierKey) -> bool {
         self.name == key.name() && self.id == key.id()
     }
 }
@@ -148,6 +164,16 @@ impl SignedNote {
             if !self.signatures.contains(&line) {
                 self.signatures.push(line);
             }
+        }
+        Self::new(self.text, self.signatures)
+    }
+
+    /// Adds signature lines in place of older ones of the same keys; `None` where they are too many.
+    #[must_use]
+    pub fn replacing(mut self, lines: impl IntoIterator<Item = SignatureLine>) -> Option<Self> {
+        for line in lines {
+            self.signatures.retain(|old| (&old.name, old.id) != (&line.name, line.id));
+            self.signatures.push(line);
         }
         Self::new(self.text, self.signatures)
     }

@@ -7,10 +7,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::key::{BadSignature, KeyKind, VerifierKey};
-use super::note::SignedNote;
+use super::note::{SignatureLine, SignedNote};
+use crate::digest::Digest;
 use crate::text::number;
 
-/// The most logs, the most witnesses and the most groups (TR-17).
+/// The most logs, the most witnesses, the most groups and the most modules (TR-17).
 const EACH_MAX: usize = 32;
 
 /// A line of a policy that is unusable.
@@ -33,12 +34,14 @@ enum Quorum {
     Group(usize, Vec<Quorum>),
 }
 
-/// The logs, the witnesses and the quorum of a tlog-policy file.
+/// The logs, the witnesses and the quorum of a tlog-policy file, and the modules that it accepts, which other tools do not
+/// know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrustPolicy {
     logs: Vec<VerifierKey>,
     witnesses: Vec<VerifierKey>,
     quorum: Quorum,
+    modules: BTreeSet<Digest>,
 }
 
 /// Which cosignatures a note has.
@@ -70,7 +73,8 @@ impl TrustPolicy {
         }
         let quorum =
             reading.quorum.ok_or_else(|| missing("expected a line `quorum NAME` or `quorum none`"))?;
-        Ok(Self { logs: reading.logs, witnesses: reading.witnesses, quorum })
+        let Reading { logs, witnesses, modules, .. } = reading;
+        Ok(Self { logs, witnesses, quorum, modules })
     }
 
     /// Returns the keys of the policy's logs that stand for this origin, under its name.
@@ -90,6 +94,18 @@ impl TrustPolicy {
     #[must_use]
     pub fn has_quorum(&self) -> bool {
         self.quorum != Quorum::None
+    }
+
+    /// Returns the witness of the policy that a line says made it.
+    #[must_use]
+    pub fn witness_of(&self, line: &SignatureLine) -> Option<&VerifierKey> {
+        self.witnesses.iter().find(|witness| line.is_of(witness))
+    }
+
+    /// Returns the digests of the modules whose rules the policy accepts, also where only a bundle brings them.
+    #[must_use]
+    pub const fn modules(&self) -> &BTreeSet<Digest> {
+        &self.modules
     }
 
     /// Finds the cosignatures of a checkpoint. A witness counts once.
@@ -126,6 +142,7 @@ struct Reading {
     /// The names that are members of a group.
     members: BTreeSet<String>,
     quorum: Option<Quorum>,
+    modules: BTreeSet<Digest>,
 }
 
 impl Reading {
@@ -145,8 +162,9 @@ impl Reading {
             }
             ["group", name, count, members @ ..] => self.group(name, count, members),
             ["quorum", name] => self.set_quorum(name),
+            ["module", digest] => self.accept(digest),
             _ => Err(format!(
-                "expected `log KEY`, `witness NAME KEY`, `group NAME COUNT NAME…` or `quorum NAME`, found `{}`",
+                "expected `log KEY`, `witness NAME KEY`, `group NAME COUNT NAME…`, `quorum NAME` or `module DIGEST`, found `{}`",
                 line.escape_debug()
             )),
         }
@@ -181,6 +199,17 @@ impl Reading {
             }
         }
         self.define(name, Quorum::Group(count, group))
+    }
+
+    fn accept(&mut self, digest: &str) -> Result<(), String> {
+        let digest = digest.parse::<Digest>().map_err(|error| error.to_string())?;
+        if self.modules.len() == EACH_MAX {
+            return Err(format!("expected at most {EACH_MAX} lines `module`"));
+        }
+        if !self.modules.insert(digest) {
+            return Err(format!("the module {digest} is listed twice"));
+        }
+        Ok(())
     }
 
     fn set_quorum(&mut self, name: &str) -> Result<(), String> {

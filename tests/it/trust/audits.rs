@@ -218,7 +218,7 @@ fn tr_25_the_quorum_is_that_of_the_policy() {
         sandbox.ok("sign duel --key ann.key --since 0 --force -o request");
         let line = format!("cosign request --key w{number}.key --log {log}");
         sandbox.write("cosignature", sandbox.run(&line).stdout);
-        sandbox.ok("sign duel --key ann.key --add cosignature");
+        sandbox.ok("sign duel --key ann.key --add cosignature --policy quorum");
         bundle();
     };
     bundle();

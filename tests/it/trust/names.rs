@@ -60,11 +60,11 @@ fn tr_16_and_17_one_witness_does_not_cosign_two_histories_by_a_longer_name() {
     );
     // The other history with a cosignature from elsewhere proves nothing.
     sandbox.write("cosignature", cosignature);
-    sandbox.ok("sign duel@main --key ann.key --add cosignature");
+    sandbox.ok("sign duel@main --key ann.key --add cosignature --policy policy");
     for branch in ["edge", "flank"] {
         sandbox.ok(&format!("sign duel@{branch} --key ann.key --since 0 -o {branch}.request"));
         sandbox.write(branch, sandbox.ok(&format!("cosign {branch}.request --key w.key --log {ann}")));
-        sandbox.ok(&format!("sign duel@{branch} --key ann.key --add {branch}"));
+        sandbox.ok(&format!("sign duel@{branch} --key ann.key --add {branch} --policy policy"));
     }
     sandbox.ok("bundle duel --key ann.key -o a.bundle");
     sandbox.ok("--store other bundle duel --key b.key -o b.bundle");

@@ -311,7 +311,12 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     sandbox.write("smaller", forged(2, 5, ""));
     refuses(&sandbox, 1, &cosign("smaller"), "size 3 comes after size 5");
     // The cosignature goes below the checkpoint in memory, and with it into bundles.
-    let note = SignedNote::read(sandbox.ok("sign duel --key ann.key --add cosignature").as_bytes()).unwrap();
+    let line = format!("witness w {}quorum none\n", sandbox.ok("key show w.key"));
+    sandbox.write("witnesses", line);
+    let note = SignedNote::read(
+        sandbox.ok("sign duel --key ann.key --add cosignature --policy witnesses").as_bytes(),
+    )
+    .unwrap();
     assert_eq!(note.signatures().len(), 2);
     let witness = key(&sandbox, "w.key").verifier();
     assert!(note.cosigned_by(&witness).unwrap().is_some());
@@ -319,7 +324,63 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     sandbox.ok("bundle duel --key ann.key -o duel.bundle");
     assert!(sandbox.read("duel.bundle").contains(sandbox.read("cosignature").trim_end()));
     sandbox.write("no-cosignature", sandbox.read("ann.vkey"));
-    refuses(&sandbox, 2, "sign duel --key ann.key --add no-cosignature", "not a cosignature");
+    refuses(
+        &sandbox,
+        2,
+        "sign duel --key ann.key --add no-cosignature --policy witnesses",
+        "not a cosignature",
+    );
+}
+
+/// TR-16: a line that comes late or was altered spoils no checkpoint.
+#[test]
+fn a_cosignature_goes_to_the_checkpoint_that_it_is_for_or_nowhere() {
+    let sandbox = duel();
+    sandbox.ok("key new w.key --name w.example --witness");
+    let line =
+        format!("log {}witness w {}quorum w\n", sandbox.read("ann.vkey"), sandbox.ok("key show w.key"));
+    sandbox.write("witnesses", line);
+    let ann = sandbox.read("ann.vkey");
+    let cosign = |revision: &str, since: u64, to: &str| {
+        sandbox.ok(&format!("sign {revision} --key ann.key --since {since} -o {to}.request"));
+        sandbox.write(to, sandbox.run(&format!("cosign {to}.request --key w.key --log {ann}")).stdout);
+    };
+    cosign("duel:2", 0, "first");
+    let last = sandbox.ok("sign duel --key ann.key");
+    // It comes late: it is filed under the checkpoint that it is for, and the last one stays as it was.
+    let late = sandbox.ok("sign duel --key ann.key --add first --policy witnesses");
+    let late = SignedNote::read(late.as_bytes()).unwrap();
+    assert_eq!(late.text().lines().nth(1), Some("3"));
+    assert!(late.cosigned_by(&key(&sandbox, "w.key").verifier()).unwrap().is_some());
+    assert_eq!(sandbox.ok("sign duel --key ann.key"), last);
+    sandbox.ok("bundle duel --key ann.key -o late.bundle");
+    let of_main = |bundle: &str| {
+        let output = sandbox.run(&format!("audit {bundle} --policy witnesses"));
+        String::from_utf8(output.stdout).unwrap().lines().nth(4).unwrap().to_owned()
+    };
+    assert!(
+        of_main("late.bundle").contains("the quorum has not cosigned size 5"),
+        "{}",
+        of_main("late.bundle")
+    );
+    // A line that was altered, and one of a witness that the policy does not have, are refused.
+    cosign("duel", 3, "second");
+    let line = sandbox.read("second");
+    let middle = line.len() / 2;
+    let other = if line.as_bytes()[middle] == b'A' { "B" } else { "A" };
+    sandbox.write("altered", format!("{}{other}{}", &line[..middle], &line[middle + 1..]));
+    let add = |line: &str, policy: &str| format!("sign duel --key ann.key --add {line} --policy {policy}");
+    refuses(&sandbox, 1, &add("altered", "witnesses"), "cosigns no checkpoint of `duel` up to entry 4");
+    refuses(&sandbox, 1, &add("second", "policy"), "`w.example` is no witness of the policy");
+    failing(&sandbox, 2, "sign duel --key ann.key --add second");
+    assert_eq!(sandbox.ok("sign duel --key ann.key"), last);
+    // The right one is added, and a later one of the witness takes its place.
+    sandbox.ok(&add("second", "witnesses"));
+    cosign("duel", 5, "third");
+    let note = SignedNote::read(sandbox.ok(&add("third", "witnesses")).as_bytes()).unwrap();
+    assert_eq!(note.signatures().len(), 2);
+    sandbox.ok("bundle duel --key ann.key -o good.bundle");
+    assert!(!of_main("good.bundle").contains("size 5"), "{}", of_main("good.bundle"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use turnfold_core::trust::{
     Checkpoint, ConsistencyRequest, InclusionProof, KeyKind, PrivateKey, ProofBuilder, SignatureLine,
-    SignedNote, Tree, TreeHash, VerifierKey, line_origin,
+    SignedNote, Tree, TreeHash, TrustPolicy, VerifierKey, line_origin,
 };
 use turnfold_store::{BranchName, Seq, StoreReader};
 
@@ -159,34 +159,80 @@ impl Signers {
         Ok(note)
     }
 
-    /// Puts cosignatures below the checkpoint of a line that is in memory, and returns it.
+    /// Puts cosignatures below the checkpoints of a line that they are for. Each is verified by the key of its witness in the
+    /// policy, and takes the place of an older one of that witness.
+    ///
+    /// The last checkpoint of the line is remembered with its cosignatures. An earlier one is signed again and returned:
+    /// memory holds the last one only.
     ///
     /// # Errors
-    /// [`ReplayError::Refused`] where none is in memory, or it has too many lines.
+    /// [`ReplayError::Refused`] where nothing of the line is in memory, and for a cosignature of no checkpoint of it or of no
+    /// witness of the policy; memory is then as it was.
     pub fn add(
         &self,
         store: &StoreReader,
         revision: &Revision,
         lines: &[SignatureLine],
-    ) -> Result<SignedLine, ReplayError> {
+        policy: &TrustPolicy,
+    ) -> Result<Vec<SignedLine>, ReplayError> {
         let origin = self.origin(store, revision)?;
-        let mut added = None;
+        let mut newest: Option<Checkpoint> = None;
         for (file, memory) in &self.keys {
-            let known = memory.of_log(&origin)?;
-            let Remembered { note, checkpoint } = known.ok_or_else(|| unsigned_yet(revision, file))?;
-            let note = note.with(lines.iter().cloned());
-            let note = note.ok_or_else(|| ReplayError::Refused("a note has at most 64 signatures".into()))?;
-            memory.remember(&origin, &note)?;
-            added = Some((note, checkpoint));
+            let known = memory.of_log(&origin)?.ok_or_else(|| unsigned_yet(revision, file))?.checkpoint;
+            if newest.as_ref().is_none_or(|newest| newest.size < known.size) {
+                newest = Some(known);
+            }
         }
-        let (note, checkpoint) = added.ok_or_else(|| ReplayError::Unusable("no key is named".into()))?;
-        Ok(SignedLine {
-            revision: revision.at(checkpoint.size.saturating_sub(1)),
-            checkpoint,
-            note,
-            request: None,
-        })
+        let newest = newest.ok_or_else(|| ReplayError::Unusable("no key is named".into()))?;
+        let mut earlier = None;
+        let mut by_size: BTreeMap<u64, (Checkpoint, Vec<SignatureLine>)> = BTreeMap::new();
+        for line in lines {
+            let name = line.name();
+            let witness = policy.witness_of(line).ok_or_else(|| {
+                ReplayError::Refused(format!("`{name}` is no witness of the policy; nothing was added"))
+            })?;
+            let mut found = Some(&newest).filter(|last| line.is_cosignature_of(&last.to_string(), witness));
+            if found.is_none() {
+                let earlier = match &mut earlier {
+                    Some(earlier) => earlier,
+                    none => none.insert(Line::of(store, &whole(revision))?.checkpoints_before(&newest)?),
+                };
+                let is_of = |at: &&Checkpoint| line.is_cosignature_of(&at.to_string(), witness);
+                found = earlier.iter().rev().find(is_of);
+            }
+            let found = found.ok_or_else(|| {
+                let last = newest.size.saturating_sub(1);
+                let whole = whole(revision);
+                ReplayError::Refused(format!(
+                    "the line of `{name}` cosigns no checkpoint of `{whole}` up to entry {last}; nothing was added"
+                ))
+            })?;
+            by_size.entry(found.size).or_insert_with(|| (found.clone(), Vec::new())).1.push(line.clone());
+        }
+        let too_many = || ReplayError::Refused("a note has at most 64 signatures".into());
+        let mut signed = Vec::new();
+        for (checkpoint, lines) in by_size.into_values() {
+            let text = checkpoint.to_string();
+            let own =
+                self.keys.iter().map(|(file, _)| SignatureLine::sign(&file.key, &origin, &text)).collect();
+            let mut note = unsigned(text, own)?;
+            for (_, memory) in &self.keys {
+                if let Some(known) = memory.of_log(&origin)?.filter(|known| known.checkpoint == checkpoint) {
+                    let added = known.note.replacing(lines.clone()).ok_or_else(too_many)?;
+                    memory.remember(&origin, &added)?;
+                    note = note.replacing(added.signatures().iter().cloned()).ok_or_else(too_many)?;
+                }
+            }
+            note = note.replacing(lines).ok_or_else(too_many)?;
+            let revision = revision.at(checkpoint.size.saturating_sub(1));
+            signed.push(SignedLine { revision, checkpoint, note, request: None });
+        }
+        Ok(signed)
     }
+}
+
+fn whole(revision: &Revision) -> Revision {
+    Revision { seq: None, ..revision.clone() }
 }
 
 fn unsigned(text: String, mut lines: Vec<SignatureLine>) -> Result<SignedNote, ReplayError> {
@@ -321,6 +367,32 @@ impl<'a> Line<'a> {
             return Err(ReplayError::AnotherHistory { line: line(), signed: *signed, found: self.full });
         }
         Ok((roots, builder.map(|builder| builder.hashes())))
+    }
+
+    /// Returns the checkpoints that the line could have had before a remembered one, the first record first.
+    fn checkpoints_before(&self, last: &Checkpoint) -> Result<Vec<Checkpoint>, ReplayError> {
+        let Revision { match_name, branch, .. } = &self.revision;
+        if last.size > self.full {
+            let line = self.revision.to_string();
+            return Err(ReplayError::RolledBack { line, signed: last.size, found: self.full });
+        }
+        let mut tree = Tree::default();
+        let mut checkpoints = Vec::new();
+        let mut take = |record: &[u8]| {
+            tree.push(TreeHash::of_record(record));
+            checkpoints.push(Checkpoint { size: tree.size(), root: tree.root(), ..last.clone() });
+        };
+        take(&self.store.genesis(match_name)?.encode());
+        if last.size > 1 {
+            for entry in self.store.entries(match_name, branch, 1..=last.size.saturating_sub(1))? {
+                take(&entry?.encode());
+            }
+        }
+        if checkpoints.pop().as_ref() != Some(last) {
+            let line = self.revision.to_string();
+            return Err(ReplayError::AnotherHistory { line, signed: last.size, found: self.full });
+        }
+        Ok(checkpoints)
     }
 
     fn root(&self, roots: &Roots) -> Result<TreeHash, ReplayError> {
