@@ -31,7 +31,7 @@ use crate::targets::Targets;
 use crate::text::Malformed;
 
 pub use adapter::erase;
-pub use fault::Fault;
+pub use fault::{Fault, FaultKind};
 pub use fold_error::FoldError;
 
 /// A ruleset whose types are erased.

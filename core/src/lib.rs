@@ -63,7 +63,7 @@ pub mod ticks;
 pub mod trust;
 pub mod tutorial;
 
-pub use any::{AnyRules, AnyState, AnyTrial, CommandSource, Fault, FoldError, Logged, Step};
+pub use any::{AnyRules, AnyState, AnyTrial, CommandSource, Fault, FaultKind, FoldError, Logged, Step};
 pub use dice::{DicePolicy, DueRoll, Seed};
 pub use digest::Digest;
 pub use ending::MatchResult;

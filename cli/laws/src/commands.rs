@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use turnfold_core::decode::DecodeError;
-use turnfold_core::{AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat};
+use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat, Targets};
 
 use super::Moment;
 use super::judging::described;
@@ -44,8 +44,22 @@ const EXTREMES: [&str; 9] = [
 ];
 
 /// A command that was accepted as `text` means the same as canonical text and as bytes.
-pub(super) fn check_round_trip(report: &mut Report, state: &dyn AnyState, entry: &PlayedEntry, text: &str) {
+pub(super) fn check_round_trip(
+    report: &mut Report<'_>,
+    rules: &dyn AnyRules,
+    state: &dyn AnyState,
+    entry: &PlayedEntry,
+    text: &str,
+) {
     let canonical = &entry.command;
+    let alone = rules.canonical(text);
+    report.expect(Law::TextRoundTrip, alone.as_ref() == Ok(canonical), || {
+        format!("without a state it is read as {alone:?}")
+    });
+    let written = rules.command_text(&entry.command_bytes);
+    report.expect(Law::BytesRoundTrip, written.as_ref() == Ok(canonical), || {
+        format!("its bytes are written as {written:?}")
+    });
     report.expect(Law::TextRoundTrip, canonical == text, || format!("it is read as `{canonical}`"));
     let mut fork = state.fork();
     let mut again = None;
@@ -55,11 +69,16 @@ pub(super) fn check_round_trip(report: &mut Report, state: &dyn AnyState, entry:
     report.expect(Law::BytesRoundTrip, folded.is_ok() && again.as_ref() == Some(entry), || {
         format!("as text {entry:?}, as bytes {folded:?} {again:?}")
     });
-    check_other_bytes(report, state, entry);
+    check_other_bytes(report, rules, state, entry);
 }
 
 /// Bytes cut short, with a surplus or written longer are refused; others are a command only in its one form.
-fn check_other_bytes(report: &mut Report, state: &dyn AnyState, entry: &PlayedEntry) {
+fn check_other_bytes(
+    report: &mut Report<'_>,
+    rules: &dyn AnyRules,
+    state: &dyn AnyState,
+    entry: &PlayedEntry,
+) {
     let bytes = &entry.command_bytes;
     let cut = (0..bytes.len()).map(|length| bytes[..length].to_vec());
     let surplus = [0, 1, 0xff].map(|byte| [bytes.as_slice(), &[byte]].concat());
@@ -75,6 +94,10 @@ fn check_other_bytes(report: &mut Report, state: &dyn AnyState, entry: &PlayedEn
         report.expect(Law::NothingElseChanges, scratch.state_bytes() == before, || {
             format!("the refused bytes {refused:?} changed the state")
         });
+        let written = rules.command_text(&refused);
+        report.expect(Law::BytesRoundTrip, written.is_err(), || {
+            format!("the bytes {refused:?} are not {bytes:?} and are written as {written:?}")
+        });
     }
     for (place, byte) in bytes.iter().enumerate() {
         for flipped in (0..8).map(|bit| byte ^ (1 << bit)) {
@@ -87,6 +110,11 @@ fn check_other_bytes(report: &mut Report, state: &dyn AnyState, entry: &PlayedEn
                 Err(_) => true,
             };
             report.expect(Law::BytesRoundTrip, strict, || format!("the bytes {other:?} give {folded:?}"));
+            let is_command = !matches!(folded, Err(FoldError::Undecodable { .. }));
+            let written = rules.command_text(&other);
+            report.expect(Law::BytesRoundTrip, written.is_ok() == is_command, || {
+                format!("the bytes {other:?} give {folded:?} and are written as {written:?}")
+            });
         }
     }
 }
@@ -100,7 +128,7 @@ fn fold_bytes(state: &mut dyn AnyState, seat: Seat, bytes: &[u8]) -> Result<Vec<
 }
 
 /// Malformed text is rejected as such, and numbers at the ends of their range do no harm.
-pub(super) fn check(report: &mut Report, moment: &Moment<'_>) {
+pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let seat = Seat::ALL[moment.step % Seat::ALL.len()];
     let mut choices = Choices::new(moment.played.seed, u64::try_from(moment.step).unwrap() + 2);
     let commands = choices.sample(&moment.played.commands, 3);
@@ -124,6 +152,12 @@ pub(super) fn check(report: &mut Report, moment: &Moment<'_>) {
         }
         report
             .expect(Law::Malformed, scratch.default_seat(&text).is_none(), || "it has a default seat".into());
+        let read = rules.canonical(&text);
+        report.expect(Law::Malformed, read.is_err(), || format!("without a state it is read as {read:?}"));
+        let targets = scratch.targets(&text);
+        report.expect(Law::Malformed, targets == Targets::default(), || {
+            format!("it is clicked as {targets:?}")
+        });
     }
     let rolls = moment.state.roll_command(vec![6; 2000]);
     for text in commands.iter().flat_map(|command| with_extremes(command)).chain(rolls) {
@@ -133,7 +167,7 @@ pub(super) fn check(report: &mut Report, moment: &Moment<'_>) {
 }
 
 /// A command never seen before does nothing unless it is applied.
-pub(super) fn check_harmless(report: &mut Report, state: &dyn AnyState, seat: Seat, text: &str) {
+pub(super) fn check_harmless(report: &mut Report<'_>, state: &dyn AnyState, seat: Seat, text: &str) {
     let seat = state.default_seat(text).unwrap_or(seat);
     let mut fork = state.fork();
     let judged = fork.judge(seat, text);

@@ -5,7 +5,7 @@ use turnfold_core::AnyRules;
 use super::Moment;
 use super::report::{Law, Report};
 
-pub(super) fn check(report: &mut Report, rules: &dyn AnyRules) {
+pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules) {
     let name = rules.name();
     let mut letters = name.bytes();
     let is_plain = letters.next().is_some_and(|byte| byte.is_ascii_lowercase())
@@ -20,7 +20,7 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules) {
     });
 }
 
-pub(super) fn check_moment(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
+pub(super) fn check_moment(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let state = moment.state;
     for command in &moment.tried {
         let (typed, canonical) = (state.read(command), rules.canonical(command));

@@ -10,7 +10,7 @@ use turnfold_core::{Outcome, Verdict};
 use super::matches::PlayedEntry;
 use super::report::{Law, Report};
 
-pub(super) fn check(report: &mut Report, entry: &PlayedEntry) {
+pub(super) fn check(report: &mut Report<'_>, entry: &PlayedEntry) {
     let PlayedEntry { outcome, effects_json: json, .. } = entry;
     let applied = entry.verdict == Verdict::Applied(());
     let some = outcome.effects().next().is_some() || **json != *"[]";

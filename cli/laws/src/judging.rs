@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use turnfold_core::{AnyState, DicePolicy, FoldError, Outcome, Rejected, Seat, Verdict};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Outcome, Rejected, Seat, Verdict};
 
 use super::matches::{PlayedEntry, logged, roll_verb, verb};
 use super::report::{Law, Report};
@@ -11,8 +11,14 @@ use super::{Moment, commands, effects};
 /// The rejections that come before the question whose command it is, and that question's own.
 const FOREIGN: [&str; 4] = ["match_over", "roll_due", "no_roll_due", "wrong_seat"];
 
-pub(super) fn check(report: &mut Report, moment: &Moment<'_>, round_tripped: &mut BTreeSet<String>) {
+pub(super) fn check(
+    report: &mut Report<'_>,
+    rules: &dyn AnyRules,
+    moment: &Moment<'_>,
+    round_tripped: &mut BTreeSet<String>,
+) {
     let mut trial = Trial {
+        rules,
         state: moment.state,
         scratch: moment.state.fork(),
         bytes: moment.state.state_bytes(),
@@ -23,7 +29,9 @@ pub(super) fn check(report: &mut Report, moment: &Moment<'_>, round_tripped: &mu
     for (number, seat) in Seat::ALL.into_iter().enumerate() {
         report.doing(seat);
         let legal = trial.state.legal(seat);
-        check_lists(report, &trial.state.candidates(seat), &legal);
+        let candidates = trial.state.candidates(seat);
+        check_lists(report, &candidates, &legal);
+        check_choices(report, trial.state, seat, &candidates, &legal);
         // Seats outside the match are answered in one way, so they take turns in trying.
         let outside = seat != Seat::Host && !trial.state.players().contains(&seat);
         let (start, stride) = if outside { ((moment.step + number) % 8, 8) } else { (0, 1) };
@@ -40,7 +48,7 @@ pub(super) fn check(report: &mut Report, moment: &Moment<'_>, round_tripped: &mu
     });
 }
 
-fn check_lists(report: &mut Report, candidates: &[String], legal: &[String]) {
+fn check_lists(report: &mut Report<'_>, candidates: &[String], legal: &[String]) {
     let known: BTreeSet<&String> = candidates.iter().collect();
     report.expect(Law::LegalIsWhatApplies, known.len() == candidates.len(), || {
         "a candidate is listed twice".into()
@@ -55,8 +63,42 @@ fn check_lists(report: &mut Report, candidates: &[String], legal: &[String]) {
     }
 }
 
+/// What random play chooses from is of the candidates, in their order; it names the legal ones, and kinds as they appear.
+fn check_choices(
+    report: &mut Report<'_>,
+    state: &dyn AnyState,
+    seat: Seat,
+    candidates: &[String],
+    legal: &[String],
+) {
+    let choices = state.choices(seat);
+    let mut rest = candidates.iter();
+    let mut kinds = 0;
+    for choice in &choices {
+        let is_in_order = rest.any(|candidate| *candidate == choice.command);
+        report.expect(Law::Choices, is_in_order, || {
+            format!("`{}` is not listed once and in the order of the candidates", choice.command)
+        });
+        let is_legal = legal.contains(&choice.command);
+        report.expect(Law::Choices, choice.legal == is_legal, || {
+            format!("of `{}` it says legal={}, the list says {is_legal}", choice.command, choice.legal)
+        });
+        report.expect(Law::Choices, choice.kind <= kinds, || {
+            format!("`{}` is of kind {} before any is of kind {kinds}", choice.command, choice.kind)
+        });
+        kinds = kinds.max(choice.kind.saturating_add(1));
+    }
+    let named: Vec<&String> =
+        choices.iter().filter(|choice| choice.legal).map(|choice| &choice.command).collect();
+    let at_random = state.legal_at_random(seat);
+    report.expect(Law::Choices, named.iter().copied().eq(&at_random), || {
+        format!("the legal ones are {at_random:?}, the choices name {named:?}")
+    });
+}
+
 /// Trying commands in one state.
 struct Trial<'a> {
+    rules: &'a dyn AnyRules,
     state: &'a dyn AnyState,
     /// Equal to `state` before each command.
     scratch: Box<dyn AnyState>,
@@ -69,7 +111,7 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    fn check(&mut self, report: &mut Report, seat: Seat, command: &str, legal: &[String]) {
+    fn check(&mut self, report: &mut Report<'_>, seat: Seat, command: &str, legal: &[String]) {
         let Some(default) = self.state.default_seat(command) else {
             report.broke(Law::TextRoundTrip, "this text of a candidate is malformed");
             return;
@@ -89,7 +131,7 @@ impl Trial<'_> {
 
     fn check_legal(
         &self,
-        report: &mut Report,
+        report: &mut Report<'_>,
         judged: &Result<Verdict, Rejected>,
         command: &str,
         legal: &[String],
@@ -106,7 +148,13 @@ impl Trial<'_> {
         });
     }
 
-    fn check_seat(&self, report: &mut Report, judged: &Result<Verdict, Rejected>, seat: Seat, default: Seat) {
+    fn check_seat(
+        &self,
+        report: &mut Report<'_>,
+        judged: &Result<Verdict, Rejected>,
+        seat: Seat,
+        default: Seat,
+    ) {
         let players = self.state.players();
         report.expect(Law::Seats, default == Seat::Host || players.contains(&default), || {
             format!("by default it comes from {default}, who is no player")
@@ -122,7 +170,7 @@ impl Trial<'_> {
 
     fn check_fold(
         &mut self,
-        report: &mut Report,
+        report: &mut Report<'_>,
         judged: &Result<Verdict, Rejected>,
         seat: Seat,
         command: &str,
@@ -149,7 +197,7 @@ impl Trial<'_> {
         if let Some(entry) = entry {
             effects::check(report, &entry);
             if self.round_tripped.insert(command.to_owned()) {
-                commands::check_round_trip(report, self.state, &entry, command);
+                commands::check_round_trip(report, self.rules, self.state, &entry, command);
             }
         }
         if applied {

@@ -23,7 +23,7 @@ const SETUPS_MAX: usize = 40;
 const HORIZON: usize = 8;
 
 /// Requires all views to be the same where `SECRETS` is `None`.
-pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
+pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     if rules.has_secrets() {
         return;
     }
@@ -49,7 +49,7 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
 ///
 /// Where no player gave a command in any of them, as only papers signed outside do in `desk`, nothing is required: these
 /// setups cannot reach a secret.
-pub(super) fn check_all(report: &mut Report, rules: &dyn AnyRules, matches: &[PlayedMatch]) {
+pub(super) fn check_all(report: &mut Report<'_>, rules: &dyn AnyRules, matches: &[PlayedMatch]) {
     let is_played = |played: &PlayedMatch| played.entries.iter().any(|entry| entry.seat != Seat::Host);
     let is_judged = rules.has_secrets() && matches.iter().any(is_played);
     if is_judged && !matches.iter().any(|played| conceals(rules, played)) {
@@ -77,7 +77,7 @@ fn conceals(rules: &dyn AnyRules, played: &PlayedMatch) -> bool {
 }
 
 /// Compares the match with others that differ from it in the setup or in one command.
-pub(super) fn check_whole(report: &mut Report, rules: &dyn AnyRules, played: &PlayedMatch) {
+pub(super) fn check_whole(report: &mut Report<'_>, rules: &dyn AnyRules, played: &PlayedMatch) {
     let Ok(mut state) = rules.start(&played.setup) else { return };
     let log: Vec<_> = played.entries.iter().map(PlayedEntry::logged).collect();
     for setup in other_setups(rules, &played.setup) {
@@ -129,7 +129,7 @@ impl Pair<'_> {
     }
 
     /// Plays on, and requires what the viewer is shown to be the same for as long as its views are.
-    fn check_entries(&self, report: &mut Report, logs: [&[Logged<'_>]; 2]) {
+    fn check_entries(&self, report: &mut Report<'_>, logs: [&[Logged<'_>]; 2]) {
         let Self { viewer, states } = self;
         let mut ends = states.map(AnyState::fork);
         let most = logs[0].len().min(logs[1].len()).min(HORIZON);
@@ -165,7 +165,7 @@ impl Pair<'_> {
     }
 }
 
-fn check_setup(report: &mut Report, pair: &Pair<'_>, setups: [&[u8]; 2]) {
+fn check_setup(report: &mut Report<'_>, pair: &Pair<'_>, setups: [&[u8]; 2]) {
     let viewer = pair.viewer;
     let Some(field) = pair.concealed_field() else { return };
     let seen = [0, 1].map(|which| pair.states[which].setup_seen(setups[which], viewer).ok());

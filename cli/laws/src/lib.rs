@@ -30,6 +30,7 @@ mod effects;
 mod judging;
 mod leaks;
 mod matches;
+mod parts;
 mod played;
 mod replaying;
 mod report;
@@ -45,7 +46,7 @@ use report::Report;
 pub use commands::{numbers, replaced};
 pub use matches::{PlayedEntry, PlayedMatch, logged, verbs};
 pub use played::PlayedLaws;
-pub use report::Law;
+pub use report::{Law, Watch};
 pub use secrecy::questions;
 
 /// The seeds of the matches played from each setup.
@@ -105,6 +106,8 @@ struct Moment<'a> {
     /// How many entries led here.
     step: usize,
     state: &'a dyn AnyState,
+    /// The state in which the match began.
+    start: &'a dyn AnyState,
     /// The commands to try, of all that were candidates at any point of the match.
     tried: Vec<&'a str>,
 }
@@ -121,7 +124,28 @@ pub fn require_kept(rules: &dyn AnyRules, fixtures: &[Fixture]) {
 /// Returns a sentence for each law that `rules` was seen to break along random play from these setups.
 #[must_use]
 pub fn broken_laws(rules: &dyn AnyRules, fixtures: &[Fixture]) -> Vec<String> {
-    let mut report = Report::new(rules.name());
+    tried(Report::new(rules.name()), rules, fixtures).into_sentences()
+}
+
+/// What became of laws that were tried for a limited time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TriedLaws {
+    /// A sentence for each law that was seen to be broken.
+    pub broken: Vec<String>,
+    /// Whether all of them were tried, or one was broken that ends the tests.
+    pub is_finished: bool,
+}
+
+/// Tries the laws like [`broken_laws`] while `watch`, which is passed where the tests are, returns `true`.
+///
+/// The first call of a module that takes more than one may ends the tests, because another would take as long.
+#[must_use]
+pub fn broken_laws_while(rules: &dyn AnyRules, fixtures: &[Fixture], watch: Watch<'_>) -> TriedLaws {
+    let report = tried(Report::watched(rules.name(), watch), rules, fixtures);
+    TriedLaws { is_finished: report.is_finished(), broken: report.into_sentences() }
+}
+
+fn tried<'w>(mut report: Report<'w>, rules: &dyn AnyRules, fixtures: &[Fixture]) -> Report<'w> {
     if fixtures.is_empty() {
         report.broke(Law::Setups, "there is no fixture to start from");
     }
@@ -136,28 +160,40 @@ pub fn broken_laws(rules: &dyn AnyRules, fixtures: &[Fixture]) -> Vec<String> {
             matches.extend(played.flatten());
         }
     }
+    if report.has_ended() {
+        return report;
+    }
     // However many commands a game has, they are all tried in its smallest match.
     let fewest = matches.iter().map(|played| played.commands.len()).min().unwrap_or_default();
     for played in &matches {
         report.enter(&played.setup_name, Some(played.seed));
         let all = played.commands.len() <= EXHAUSTIVE_MAX.max(fewest);
-        check_match(&mut report, rules, played, all);
+        report.guard(|report| check_match(report, rules, played, all));
+    }
+    if let Some(longest) = matches.iter().rev().max_by_key(|played| played.entries.len()) {
+        report.enter(&longest.setup_name, Some(longest.seed));
+        report.guard(|report| parts::check(report, rules, longest));
     }
     report.enter("any of them", None);
-    leaks::check_all(&mut report, rules, &matches);
-    report.into_sentences()
+    report.guard(|report| leaks::check_all(report, rules, &matches));
+    report
 }
 
-fn check_match(report: &mut Report, rules: &dyn AnyRules, played: &PlayedMatch, all: bool) {
+fn check_match(report: &mut Report<'_>, rules: &dyn AnyRules, played: &PlayedMatch, all: bool) {
     let Ok(mut state) = rules.start(&played.setup) else {
         report.broke(Law::Setups, "the setup starts a match once and then no more");
         return;
     };
+    let start = state.fork();
     let mut choices = Choices::new(played.seed, 1);
     let mut round_tripped = BTreeSet::new();
     for step in 0..=played.entries.len() {
+        if report.has_ended() {
+            return;
+        }
         let tried = if all { played.every_command() } else { choices.sample(&played.commands, SAMPLE) };
-        check_moment(report, rules, &Moment { played, step, state: &*state, tried }, &mut round_tripped);
+        let moment = Moment { played, step, start: &*start, state: &*state, tried };
+        check_moment(report, rules, &moment, &mut round_tripped);
         let Some(entry) = played.entries.get(step) else { break };
         if state.fold(&[entry.logged()], &played.dice, &mut |_| {}).is_err() {
             report.broke(Law::Resuming, "an entry that was folded once is refused the second time");
@@ -171,14 +207,14 @@ fn check_match(report: &mut Report, rules: &dyn AnyRules, played: &PlayedMatch, 
 
 /// Holds a ruleset to every law at one moment of a match.
 fn check_moment(
-    report: &mut Report,
+    report: &mut Report<'_>,
     rules: &dyn AnyRules,
     moment: &Moment<'_>,
     round_tripped: &mut BTreeSet<String>,
 ) {
     report.step(moment.step);
-    report.guard(|report| judging::check(report, moment, round_tripped));
-    report.guard(|report| commands::check(report, moment));
+    report.guard(|report| judging::check(report, rules, moment, round_tripped));
+    report.guard(|report| commands::check(report, rules, moment));
     report.guard(|report| rolls::check(report, moment));
     report.guard(|report| targets::check(report, moment));
     report.guard(|report| description::check_moment(report, rules, moment));

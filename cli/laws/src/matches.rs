@@ -122,7 +122,7 @@ pub(super) fn roll_verb(state: &dyn AnyState) -> Option<String> {
 
 /// Plays a match; `None` if the setup starts none.
 pub(super) fn play(
-    report: &mut Report,
+    report: &mut Report<'_>,
     rules: &dyn AnyRules,
     fixture: &Fixture,
     seed: u8,

@@ -11,7 +11,7 @@ use super::{Moment, SAMPLE, check_moment, commands, effects, leaks, replaying, s
 /// Holds a ruleset to the laws while someone else plays, such as a fuzzer.
 pub struct PlayedLaws<'a> {
     rules: &'a dyn AnyRules,
-    report: Report,
+    report: Report<'static>,
 }
 
 impl<'a> PlayedLaws<'a> {
@@ -84,7 +84,8 @@ impl<'a> PlayedLaws<'a> {
             state.fold(&[entry.logged()], &played.dice, &mut |_| {}).unwrap();
         }
         let tried = played.commands.iter().map(String::as_str).take(SAMPLE).collect();
-        let moment = Moment { played, step, state: &*state, tried };
+        let start = self.rules.start(&played.setup).unwrap();
+        let moment = Moment { played, step, start: &*start, state: &*state, tried };
         check_moment(&mut self.report, self.rules, &moment, &mut BTreeSet::new());
         self.report.guard(|report| replaying::check_whole(report, self.rules, played));
         self.report.guard(|report| shown::check_whole(report, self.rules, played));

@@ -7,7 +7,7 @@ use super::report::{Law, Report};
 use super::{Moment, viewers};
 
 /// Compares playing on from here with playing on from the state's bytes and from a copy.
-pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
+pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let Moment { played, step, state, .. } = *moment;
     let bytes = state.state_bytes();
     let rest = &played.entries[step..];
@@ -36,7 +36,7 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
 }
 
 fn check_rest(
-    report: &mut Report,
+    report: &mut Report<'_>,
     mut state: Box<dyn AnyState>,
     rest: &[PlayedEntry],
     dice: &DicePolicy,
@@ -53,7 +53,7 @@ fn check_rest(
 }
 
 /// A log that cannot go on leaves the state as it was before the entry that is at fault.
-fn check_stop(report: &mut Report, state: &dyn AnyState, rest: &[PlayedEntry], dice: &DicePolicy) {
+fn check_stop(report: &mut Report<'_>, state: &dyn AnyState, rest: &[PlayedEntry], dice: &DicePolicy) {
     let Some(entry) = rest.first() else { return };
     let mut fork = state.fork();
     let folded = fork.fold(&[entry.logged(), logged(entry.seq + 1, entry.seat, "")], dice, &mut |_| {});
@@ -64,7 +64,7 @@ fn check_stop(report: &mut Report, state: &dyn AnyState, rest: &[PlayedEntry], d
 }
 
 /// Folds the whole log at once, unwatched, from bytes, and for every viewer.
-pub(super) fn check_whole(report: &mut Report, rules: &dyn AnyRules, played: &PlayedMatch) {
+pub(super) fn check_whole(report: &mut Report<'_>, rules: &dyn AnyRules, played: &PlayedMatch) {
     let Ok(start) = rules.start(&played.setup) else { return };
     let last = played.entries.last().map_or_else(|| start.state_hash(), |entry| entry.hash);
     let texts: Vec<Logged<'_>> = played.entries.iter().map(PlayedEntry::logged).collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use turnfold_core::Fault;
+use turnfold_core::{Fault, FaultKind};
 
 /// How often one law is reported for one setup; a broken game breaks it at every step.
 const REPEATS_MAX: u32 = 3;
@@ -39,12 +39,16 @@ pub enum Law {
     Typing,
     Result,
     Targets,
+    Clicks,
+    Choices,
+    Questions,
+    Parts,
     NoPanic,
 }
 
 impl Law {
     /// Every law.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 31] = [
         Self::TextRoundTrip,
         Self::BytesRoundTrip,
         Self::LegalIsWhatApplies,
@@ -71,6 +75,10 @@ impl Law {
         Self::Typing,
         Self::Result,
         Self::Targets,
+        Self::Clicks,
+        Self::Choices,
+        Self::Questions,
+        Self::Parts,
         Self::NoPanic,
     ];
 }
@@ -101,6 +109,10 @@ impl Law {
             Self::Typing => "`read`",
             Self::Result => "`result` and `over`",
             Self::Targets => "`targets` and `picture`",
+            Self::Clicks => "`targets`, which knows the command and no state",
+            Self::Choices => "`candidates` and `left_out_at_random`",
+            Self::Questions => "`QUERIES` and `query`",
+            Self::Parts => "`State`, which holds everything, and the operation `fold` of a module",
             Self::NoPanic => "what is named above",
         }
     }
@@ -135,13 +147,29 @@ impl Display for Law {
             Self::Typing => "what is typed is read as its canonical text, and canonical text as itself",
             Self::Result => "only a match that is over has a result, of its players",
             Self::Targets => "a picture has each place and piece that legal commands are given with",
+            Self::Clicks => "what of a command is clicked follows from the command alone",
+            Self::Choices => "random play chooses from the candidates and knows which are legal",
+            Self::Questions => "only listed questions are answered, and the list is one in every state",
+            Self::Parts => "a log folds the same whole, in parts and entry by entry",
             Self::NoPanic => "nothing panics",
         })
     }
 }
 
+/// Is passed where the tests are, and returns `false` to end them.
+pub type Watch<'a> = &'a mut dyn FnMut(&str) -> bool;
+
+/// Where tests end that nothing is to be tried after.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// A module needed more than a call may take: it would again, and each call takes as long.
+    Exhausted,
+    /// The caller ended them, or the time of all calls was used up.
+    Unfinished,
+}
+
 /// Collects what was broken, and knows where the tests are.
-pub(crate) struct Report {
+pub(crate) struct Report<'w> {
     ruleset: String,
     setup: String,
     seed: Option<u8>,
@@ -149,9 +177,11 @@ pub(crate) struct Report {
     doing: String,
     repeats: BTreeMap<(Law, String), u32>,
     sentences: Vec<String>,
+    watch: Option<Watch<'w>>,
+    end: Option<End>,
 }
 
-impl Report {
+impl<'w> Report<'w> {
     pub(crate) fn new(ruleset: &str) -> Self {
         Self {
             ruleset: ruleset.into(),
@@ -161,7 +191,30 @@ impl Report {
             doing: String::new(),
             repeats: BTreeMap::new(),
             sentences: Vec::new(),
+            watch: None,
+            end: None,
         }
+    }
+
+    pub(crate) fn watched(ruleset: &str, watch: Watch<'w>) -> Self {
+        Self { watch: Some(watch), ..Self::new(ruleset) }
+    }
+
+    /// Returns `true` if nothing more is to be tried.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// Returns `true` unless the tests were ended before all were made.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.end != Some(End::Unfinished)
+    }
+
+    /// Returns where the tests are.
+    fn place(&self) -> String {
+        let Self { setup, step, .. } = self;
+        let seed = self.seed.map_or_else(String::new, |seed| format!(", seed {seed}, after entry {step}"));
+        format!("setup {setup}{seed}")
     }
 
     pub(crate) fn into_sentences(self) -> Vec<String> {
@@ -200,14 +253,12 @@ impl Report {
         if *repeats > REPEATS_MAX {
             return;
         }
-        let Self { ruleset, setup, step, doing, .. } = &*self;
-        let seed = self.seed.map_or_else(String::new, |seed| format!(", seed {seed}, after entry {step}"));
+        let Self { ruleset, doing, .. } = &*self;
+        let place = self.place();
         let doing = if doing.is_empty() { String::new() } else { format!(", {doing}") };
         let how = shortened(&how.to_string());
-        self.sentences.push(format!(
-            "`{law}` is broken: {ruleset}, setup {setup}{seed}{doing}: {how}; see {}",
-            law.methods()
-        ));
+        self.sentences
+            .push(format!("`{law}` is broken: {ruleset}, {place}{doing}: {how}; see {}", law.methods()));
     }
 
     /// Notes that a law is broken unless `kept`.
@@ -219,11 +270,26 @@ impl Report {
 
     /// Runs `check`, noting a panic as a broken law.
     pub(crate) fn guard<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.has_ended() {
+            return None;
+        }
+        let place = self.place();
+        if self.watch.as_mut().is_some_and(|watch| !watch(&place)) {
+            self.end = Some(End::Unfinished);
+            return None;
+        }
         // A report is whole after every note, so what a panic leaves behind can be used.
         match catch_unwind(AssertUnwindSafe(|| check(self))) {
             Ok(value) => Some(value),
             Err(panic) => {
                 if let Some(fault) = panic.downcast_ref::<Fault>() {
+                    if fault.kind == FaultKind::Overrun {
+                        self.end = Some(End::Unfinished);
+                        return None;
+                    }
+                    if fault.kind == FaultKind::Exhausted {
+                        self.end = Some(End::Exhausted);
+                    }
                     self.broke(Law::NoPanic, fault.to_string());
                     return None;
                 }

@@ -11,7 +11,7 @@ use super::report::{Law, Report};
 /// How many ignored commands, and how many rejected ones, are given before a roll.
 const PADDING_MAX: usize = 3;
 
-pub(super) fn check(report: &mut Report, moment: &Moment<'_>) {
+pub(super) fn check(report: &mut Report<'_>, moment: &Moment<'_>) {
     check_padding(report, moment);
     // A game without dice has no roll; that its texts are malformed is tried elsewhere.
     let Some(roll_verb) = roll_verb(moment.state) else {
@@ -39,7 +39,7 @@ pub(super) fn check(report: &mut Report, moment: &Moment<'_>) {
     check_seeded(report, moment, &due);
 }
 
-fn check_none_due(report: &mut Report, state: &dyn AnyState) {
+fn check_none_due(report: &mut Report<'_>, state: &dyn AnyState) {
     for values in [vec![1], vec![0], vec![1, 2, 3, 4], vec![i32::MIN, i32::MAX]] {
         let Some(roll) = state.roll_command(values) else { continue };
         for seat in Seat::ALL {
@@ -52,7 +52,7 @@ fn check_none_due(report: &mut Report, state: &dyn AnyState) {
     }
 }
 
-fn check_values(report: &mut Report, state: &dyn AnyState, due: &DueRoll) {
+fn check_values(report: &mut Report<'_>, state: &dyn AnyState, due: &DueRoll) {
     let count = usize::try_from(due.count).unwrap();
     report.doing(format_args!("a roll of {due}"));
     report.expect(Law::Rolls, count > 0 && due.low <= due.high, || "no values answer it".into());
@@ -83,7 +83,7 @@ fn check_values(report: &mut Report, state: &dyn AnyState, due: &DueRoll) {
 }
 
 /// Nothing ignored or rejected changes the next roll of the match, whichever seat gives it.
-fn check_padding(report: &mut Report, moment: &Moment<'_>) {
+fn check_padding(report: &mut Report<'_>, moment: &Moment<'_>) {
     let Moment { played, step, state, .. } = *moment;
     let rest = &played.entries[step..];
     let is_roll = |entry: &&PlayedEntry| roll_verb(state).as_deref() == Some(verb(&entry.command));
@@ -116,7 +116,7 @@ fn check_padding(report: &mut Report, moment: &Moment<'_>) {
 }
 
 /// In a seeded match only the one roll that the seed gives is folded.
-fn check_seeded(report: &mut Report, moment: &Moment<'_>, due: &DueRoll) {
+fn check_seeded(report: &mut Report<'_>, moment: &Moment<'_>, due: &DueRoll) {
     let seq = u64::try_from(moment.step).unwrap() + 1;
     let Some(values) = moment.state.seeded_roll(&moment.played.dice) else { return };
     let other = |value: i32| if value == due.low { due.high } else { due.low };
@@ -132,7 +132,7 @@ fn check_seeded(report: &mut Report, moment: &Moment<'_>, due: &DueRoll) {
     });
 }
 
-fn expect_rejected(report: &mut Report, state: &dyn AnyState, seat: Seat, command: &str, code: &str) {
+fn expect_rejected(report: &mut Report<'_>, state: &dyn AnyState, seat: Seat, command: &str, code: &str) {
     report.doing(format_args!("{seat} `{command}`"));
     let mut fork = state.fork();
     let judged = fork.judge(seat, command);

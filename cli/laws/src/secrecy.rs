@@ -3,22 +3,25 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use turnfold_core::any::Choice;
 use turnfold_core::picture::Picture;
 use turnfold_core::{
-    Answer, AnyRules, AnyState, DicePolicy, Json, MatchResult, Perspective, QueryError, Rejected, Step,
+    Answer, AnyRules, AnyState, DicePolicy, Json, MatchResult, Perspective, QueryError, Rejected, Seat, Step,
     Verdict,
 };
 
 use super::effects::Object;
 use super::judging::described;
-use super::matches::{PlayedEntry, logged};
+use super::matches::{PlayedEntry, logged, verb};
 use super::report::{Law, Report};
 use super::{Moment, not_hosts, viewers};
 
 /// At which moments all that can be asked is asked twice.
 const TWICE_EVERY: usize = 8;
+/// A question of no ruleset, whose error lists the questions there are.
+const UNLISTED: &str = "?";
 
-pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
+pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let state = moment.state;
     for viewer in viewers(state) {
         report.doing(format_args!("the view of {viewer}"));
@@ -27,6 +30,7 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
     if moment.step.is_multiple_of(TWICE_EVERY) {
         check_fields(report, state);
         check_twice(report, rules, moment);
+        check_questions(report, moment);
     }
     // A result is there at the end only.
     let is_end = moment.step == moment.played.entries.len();
@@ -57,7 +61,7 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
 }
 
 /// Requires each field that is asked for alone to be that of the whole view, which `Rules::view_with` may leave out.
-fn check_fields(report: &mut Report, state: &dyn AnyState) {
+fn check_fields(report: &mut Report<'_>, state: &dyn AnyState) {
     for viewer in viewers(state) {
         let Ok(Value::Object(view)) = serde_json::from_str::<Value>(&state.view(viewer)) else { continue };
         for (key, value) in view {
@@ -69,7 +73,40 @@ fn check_fields(report: &mut Report, state: &dyn AnyState) {
     }
 }
 
-pub(super) fn check_view(report: &mut Report, ruleset: &str, view: &str) {
+/// Only questions are answered that the ruleset lists, and what it lists does not depend on the state or the viewer.
+fn check_questions(report: &mut Report<'_>, moment: &Moment<'_>) {
+    let listed = moment.start.query(Perspective::HOST, UNLISTED);
+    let known = match &listed {
+        Ok(answer) => {
+            report.broke(Law::Questions, format!("`{UNLISTED}` is answered `{}`", answer.text));
+            return;
+        }
+        Err(QueryError::Unknown { known, .. }) => known.as_str(),
+        Err(QueryError::Arguments(_)) => "",
+    };
+    let words: BTreeSet<&str> = forms(known).filter_map(|form| form.split(' ').next()).collect();
+    // What a ruleset might answer besides: fields of its view and words of commands.
+    let mut others: BTreeSet<String> = moment.tried.iter().map(|command| verb(command).to_owned()).collect();
+    if let Ok(Value::Object(view)) = serde_json::from_str::<Value>(&moment.state.view(Perspective::HOST)) {
+        others.extend(view.into_iter().map(|(field, _)| field));
+    }
+    others.retain(|other| !words.contains(other.as_str()));
+    for viewer in viewers(moment.state) {
+        report.doing(viewer);
+        let now = moment.state.query(viewer, UNLISTED);
+        report.expect(Law::Questions, now == listed, || {
+            format!("the questions are listed as {now:?}, and first were as {listed:?}")
+        });
+        for other in &others {
+            let answer = moment.state.query(viewer, other);
+            report.expect(Law::Questions, answer.is_err(), || {
+                format!("`{other}` is not listed, and is answered {answer:?}")
+            });
+        }
+    }
+}
+
+pub(super) fn check_view(report: &mut Report<'_>, ruleset: &str, view: &str) {
     match serde_json::from_str::<Object>(view) {
         Err(error) => report.broke(Law::Views, format!("{error} in {view}")),
         Ok(Object(members)) => {
@@ -85,7 +122,7 @@ pub(super) fn check_view(report: &mut Report, ruleset: &str, view: &str) {
 }
 
 /// Nothing but the state decides what is seen: neither asking before nor how the state was reached.
-fn check_twice(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
+fn check_twice(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let state = moment.state;
     let Ok(resumed) = rules.resume(&state.state_bytes(), state.rolls()) else { return };
     let questions = questions(moment.state);
@@ -105,7 +142,7 @@ fn check_twice(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
 }
 
 /// A match with nothing but what a viewer may know of it is another match; in all that the viewer sees it is the same.
-fn check_seats_file(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
+fn check_seats_file(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let Moment { played, state, step, .. } = *moment;
     let log: Vec<_> = played.entries[..step].iter().map(PlayedEntry::logged).collect();
     let questions = questions(state);
@@ -159,8 +196,9 @@ struct Sight<'a> {
     answers: Vec<(&'a str, Result<Answer, QueryError>)>,
     turn: Option<u64>,
     result: Option<MatchResult>,
-    /// What the viewer is answered to commands.
-    judged: Vec<(&'a str, Result<Verdict, Rejected>)>,
+    choices: Vec<Choice>,
+    /// What the viewer is answered to commands, and by which seat they are given where none is named.
+    judged: Vec<(&'a str, Result<Verdict, Rejected>, Option<Seat>)>,
 }
 
 /// Judges all commands tried at a moment, if the viewer is a player; others are answered in one way.
@@ -168,11 +206,12 @@ fn judged<'a>(
     state: &dyn AnyState,
     viewer: Perspective,
     moment: &Moment<'a>,
-) -> Vec<(&'a str, Result<Verdict, Rejected>)> {
+) -> Vec<(&'a str, Result<Verdict, Rejected>, Option<Seat>)> {
     // A game whose judging changes the state breaks another law.
     let state = state.fork();
     let Some(seat) = viewer.seat().filter(|seat| state.players().contains(seat)) else { return Vec::new() };
-    moment.tried.iter().map(|command| (*command, state.judge(seat, command))).collect()
+    let judge = |command: &&'a str| (*command, state.judge(seat, command), state.default_seat(command));
+    moment.tried.iter().map(judge).collect()
 }
 
 impl<'a> Sight<'a> {
@@ -182,6 +221,7 @@ impl<'a> Sight<'a> {
             view: state.view(viewer),
             legal: viewer.seat().map(|seat| state.legal(seat)).unwrap_or_default(),
             candidates: viewer.seat().map(|seat| state.candidates(seat)).unwrap_or_default(),
+            choices: viewer.seat().map(|seat| state.choices(seat)).unwrap_or_default(),
             picture: state.picture(viewer),
             answers: questions.iter().map(ask).collect(),
             turn: state.turn(),
@@ -197,6 +237,9 @@ impl<'a> Sight<'a> {
         if self.legal != other.legal || self.candidates != other.candidates {
             return Some(format!("the commands {:?} become {:?}", self.legal, other.legal));
         }
+        if self.choices != other.choices {
+            return Some(format!("the choices {:?} become {:?}", self.choices, other.choices));
+        }
         if self.picture != other.picture {
             return Some(format!("the picture {:?} becomes {:?}", self.picture, other.picture));
         }
@@ -211,8 +254,12 @@ impl<'a> Sight<'a> {
             return Some(format!("`{question}` is answered {one:?}, then {two:?}"));
         }
         let differs = self.judged.iter().zip(&other.judged).find(|(one, two)| one != two);
-        differs.map(|((command, one), (_, two))| {
-            format!("to `{command}` judge answers {}, then {}", described(one), described(two))
+        differs.map(|((command, one, by), (_, two, then_by))| {
+            format!(
+                "to `{command}` judge answers {} by {by:?}, then {} by {then_by:?}",
+                described(one),
+                described(two)
+            )
         })
     }
 }
@@ -221,7 +268,7 @@ impl<'a> Sight<'a> {
 /// words in capitals.
 #[must_use]
 pub fn questions(state: &dyn AnyState) -> Vec<String> {
-    let Err(QueryError::Unknown { known, .. }) = state.query(Perspective::HOST, "?") else {
+    let Err(QueryError::Unknown { known, .. }) = state.query(Perspective::HOST, UNLISTED) else {
         return Vec::new();
     };
     let mut words: BTreeSet<String> = ["0", "1", "3", "0,0", "1,-1"].map(String::from).into();
@@ -232,8 +279,7 @@ pub fn questions(state: &dyn AnyState) -> Vec<String> {
     }
     let placeholder =
         |word: &str| word.chars().all(|character| character.is_ascii_uppercase() || character == '_');
-    let forms = known.split('`').skip(1).step_by(2);
-    let filled: BTreeSet<String> = forms
+    let filled: BTreeSet<String> = forms(&known)
         .flat_map(|form| words.iter().map(move |word| (form, word)))
         .map(|(form, word)| {
             let fill = |part| if placeholder(part) { word.as_str() } else { part };
@@ -241,6 +287,11 @@ pub fn questions(state: &dyn AnyState) -> Vec<String> {
         })
         .collect();
     filled.into_iter().collect()
+}
+
+/// Returns the forms of questions in a list of them, each in backticks.
+fn forms(known: &str) -> impl Iterator<Item = &str> {
+    known.split('`').skip(1).step_by(2)
 }
 
 fn collect_ids(value: &Value, ids: &mut Vec<String>) {

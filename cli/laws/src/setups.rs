@@ -24,7 +24,7 @@ const EXTREMES: [&str; 12] = [
 /// The most mutations of one setup; a long one is spoiled here and there.
 const MUTATIONS_MAX: usize = 600;
 
-pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, toml: &str) {
+pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, toml: &str) {
     match rules.read_setup(toml) {
         Err(error) => report.broke(Law::Setups, error),
         Ok(setup) => {
@@ -45,7 +45,7 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, toml: &str) {
 }
 
 /// A setup that was read starts a match, and is the same when it is written and read again.
-pub(super) fn check_accepted(report: &mut Report, rules: &dyn AnyRules, setup: &[u8]) {
+pub(super) fn check_accepted(report: &mut Report<'_>, rules: &dyn AnyRules, setup: &[u8]) {
     match rules.start(setup) {
         Err(error) => report.broke(Law::Setups, format!("it is read, but does not start: {error}")),
         Ok(state) => {
@@ -54,7 +54,14 @@ pub(super) fn check_accepted(report: &mut Report, rules: &dyn AnyRules, setup: &
             }
         }
     }
-    match rules.write_setup(setup).and_then(|written| rules.read_setup(&written)) {
+    let written = rules.write_setup(setup);
+    if let Ok(written) = &written {
+        let read = document(written).map(|document| rules.read_setup_of(&document));
+        report.expect(Law::Setups, matches!(&read, Ok(Ok(again)) if again == setup), || {
+            format!("in the table `setup` of a file, the bytes {setup:?} become {read:?}")
+        });
+    }
+    match written.and_then(|written| rules.read_setup(&written)) {
         Err(error) => report.broke(Law::Setups, format!("what it is written as is refused: {error}")),
         Ok(again) => report.expect(Law::Setups, again == setup, || {
             format!("the bytes {setup:?} become {again:?} when written and read")
@@ -62,8 +69,16 @@ pub(super) fn check_accepted(report: &mut Report, rules: &dyn AnyRules, setup: &
     }
 }
 
+/// Writes a setup as the header of a replay file has it: in a table, after keys of others.
+fn document(setup: &str) -> Result<String, String> {
+    let table: toml::Table = toml::from_str(setup).map_err(|error| error.to_string())?;
+    let wrapped = toml::Table::from_iter([("setup".to_owned(), toml::Value::Table(table))]);
+    let wrapped = toml::to_string(&wrapped).map_err(|error| error.to_string())?;
+    Ok(format!("title = \"a match\"\nversion = 1\n\n{wrapped}"))
+}
+
 /// Stored bytes that are not exactly a setup are refused.
-fn check_bytes(report: &mut Report, rules: &dyn AnyRules, setup: &[u8]) {
+fn check_bytes(report: &mut Report<'_>, rules: &dyn AnyRules, setup: &[u8]) {
     let surplus = [setup, &[0]].concat();
     for refused in (0..setup.len()).map(|length| &setup[..length]).chain([surplus.as_slice()]) {
         let accepted = rules.start(refused).is_ok() || rules.write_setup(refused).is_ok();

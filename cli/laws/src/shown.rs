@@ -31,7 +31,7 @@ impl Shown {
 }
 
 /// Compares what is shown at one head with what is shown at the next, and to a spectator with what is shown to players.
-pub(super) fn check_whole(report: &mut Report, rules: &dyn AnyRules, played: &PlayedMatch) {
+pub(super) fn check_whole(report: &mut Report<'_>, rules: &dyn AnyRules, played: &PlayedMatch) {
     let Ok(start) = rules.start(&played.setup) else { return };
     let viewers: Vec<_> = not_hosts(&*start).collect();
     let count = played.entries.len();
@@ -58,7 +58,7 @@ pub(super) fn check_whole(report: &mut Report, rules: &dyn AnyRules, played: &Pl
 }
 
 fn compare(
-    report: &mut Report,
+    report: &mut Report<'_>,
     law: Law,
     (one, other): (&Option<Vec<Shown>>, &Option<Vec<Shown>>),
     explain: impl Fn(String) -> String,

@@ -10,8 +10,13 @@ use super::Moment;
 use super::report::{Law, Report};
 
 /// VW-54: every piece, hex and square of a legal command is there to click.
-pub(super) fn check(report: &mut Report, moment: &Moment<'_>) {
+pub(super) fn check(report: &mut Report<'_>, moment: &Moment<'_>) {
     let state = moment.state;
+    for command in &moment.tried {
+        let (now, first) = (state.targets(command), moment.start.targets(command));
+        report.doing(format_args!("`{command}`"));
+        report.expect(Law::Clicks, now == first, || format!("first it is {first:?}, then {now:?}"));
+    }
     for seat in [Seat::Host].iter().chain(state.players()).copied() {
         let legal = state.legal(seat);
         if legal.is_empty() {
@@ -27,7 +32,12 @@ pub(super) fn check(report: &mut Report, moment: &Moment<'_>) {
                 .collect();
             for command in &legal {
                 report.doing(format_args!("{seat} `{command}`"));
-                for part in state.targets(command).parts {
+                let targets = state.targets(command);
+                // A seat that lists its commands learns what is said of them.
+                report.expect(Law::Clicks, targets == moment.start.targets(command), || {
+                    format!("it is {targets:?}, and was another when the match began")
+                });
+                for part in targets.parts {
                     let board = |number: u8| boards.get(usize::from(number));
                     let is_there = match &part {
                         TargetPart::Word(_) => true,

@@ -54,7 +54,7 @@ impl Run {
             let part = rest.get(..size.min(rest.len())).unwrap_or_default();
             let request =
                 Fold { at: state.at(), dice: *dice, entries: entries(part), viewed: viewed.cloned() };
-            let folded = match module.try_ask(request.clone(), self.budget(part.len())) {
+            let folded = match module.try_ask(request.clone(), self.budget(part.len()).of_part(part.len())) {
                 Ok(folded) => folded.unwrap_or_else(|never| match never {}),
                 Err(stop) if part.len() > 1 && !matches!(stop, Stop::Broke(_)) => {
                     (size, size_max) = (1, (part.len() / 4).max(1));
@@ -130,15 +130,35 @@ fn check(module: &Module, before: &ModuleState, log: &[Logged<'_>], folded: &Fol
 }
 
 /// Folds entries again where nothing is remembered, from the bytes of the state before them, and resumes what they lead to.
+///
+/// Each of them is folded alone: a module that folds many entries otherwise than one would pass if the same were done twice.
 fn fold_again(module: &Module, request: Fold, folded: &Folded) {
-    let first = request.entries.first().map_or(0, |entry| entry.seq);
-    let Ok(again) = module.ask_afresh(request, Budget::CALL.wider());
-    let is_same = again == *folded;
-    module
-        .require(is_same, &format!("folding again from the bytes before entry {first} gives something else"));
+    let Fold { mut at, dice, entries, viewed } = request;
+    let first = entries.first().map_or(0, |entry| entry.seq);
+    let count = folded.steps.len() + usize::from(folded.error.is_some());
+    let mut instance = module.fresh();
+    let mut done = 0;
+    let mut is_same = true;
+    for entry in entries.into_iter().take(count) {
+        let alone = Fold { at: at.clone(), dice, entries: vec![entry], viewed: viewed.clone() };
+        let Ok(Folded { mut steps, status, error }) =
+            module.ask_in(&mut instance, alone, Budget::of_entries(1).wider());
+        let expected = folded.steps.get(done);
+        is_same &= steps.len() == usize::from(expected.is_some()) && steps.first() == expected;
+        let is_last = done + 1 >= count;
+        is_same &=
+            if is_last { (&status, &error) == (&folded.status, &folded.error) } else { error.is_none() };
+        let Some(step) = steps.pop().filter(|_| is_same) else { break };
+        at = GivenState { state: step.state, rolls: status.rolls };
+        done += 1;
+    }
+    module.require(
+        is_same && done == folded.steps.len(),
+        &format!("folding again one by one from the bytes before entry {first} gives something else"),
+    );
     let Some(last) = folded.steps.last() else { return };
     let at = GivenState { state: last.state.clone(), rolls: folded.status.rolls };
-    let resumed = module.ask_afresh(Resume { at }, Budget::CALL.wider());
+    let resumed = module.ask_in(&mut module.fresh(), Resume { at }, Budget::CALL.wider());
     let expected = Started { state: last.state.clone(), status: folded.status.clone() };
     module.require(resumed == Ok(expected), "the state that it resumes is another one");
 }

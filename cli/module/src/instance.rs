@@ -6,6 +6,7 @@ use turnfold_guest::message::ABI;
 use wasmi::errors::{ErrorKind, InstantiationError, MemoryError, TableError};
 use wasmi::{Memory, Store, StoreLimits, StoreLimitsBuilder, TrapCode, TypedFunc, TypedResumableCall};
 
+use crate::allowance;
 use crate::form::{Form, MEMORY_BYTES_MAX};
 
 /// The most bytes of a request, and of an answer (MD-4).
@@ -18,11 +19,15 @@ const TABLE_ELEMENTS_MAX: usize = 1 << 20;
 const FUEL_OF_ENTRY: u64 = 1_000_000_000;
 const FUEL_OF_CALL: u64 = 100 * FUEL_OF_ENTRY;
 
-/// How long a call may take (MD-6).
+/// How long a call may take (MD-6). It holds for recorded entries too: fuel ends what is slow, this ends what hangs.
 const TIME_OF_CALL: Duration = Duration::from_secs(10);
 
-/// How many times the limits hold for entries that are recorded already, so that no log becomes unreadable (MD-6).
-const WIDER: u32 = 4;
+/// How long a call may take that folds many entries at once. Then each of them is folded alone, within the rest of the time
+/// of a call: so a reader of a log whose module hangs waits as long as one call takes.
+const TIME_OF_MANY: Duration = Duration::from_secs(2);
+
+/// How many times as much fuel is there for entries that are recorded already, so that no log becomes unreadable (MD-6).
+const WIDER: u64 = 4;
 
 /// Fuel between two looks at the clock: some hundredths of a second.
 const FUEL_OF_SLICE: u64 = 50_000_000;
@@ -49,7 +54,14 @@ impl Budget {
 
     /// Returns the budget for entries that are recorded already.
     pub(crate) fn wider(self) -> Self {
-        Self { fuel: self.fuel.saturating_mul(u64::from(WIDER)), time: self.time.saturating_mul(WIDER) }
+        Self { fuel: self.fuel.saturating_mul(WIDER), ..self }
+    }
+
+    /// Returns the budget of a call that folds `count` entries, and is made again for each of them if they are many and
+    /// take too long.
+    pub(crate) fn of_part(self, count: usize) -> Self {
+        let time = if count > 1 { TIME_OF_MANY } else { self.time.saturating_sub(TIME_OF_MANY) };
+        Self { time, ..self }
     }
 }
 
@@ -58,6 +70,8 @@ impl Budget {
 pub(crate) enum Stop {
     OutOfFuel,
     OutOfTime(Duration),
+    /// The time is used up that all calls of an operation have together.
+    Overrun(Duration),
     OutOfMemory,
     /// The trap, in the words of WebAssembly.
     Trapped(String),
@@ -70,6 +84,7 @@ impl std::fmt::Display for Stop {
         match self {
             Self::OutOfFuel => out.write_str("out of fuel"),
             Self::OutOfTime(limit) => write!(out, "no answer within {} s", limit.as_secs()),
+            Self::Overrun(limit) => write!(out, "the modules have used up their {} s", limit.as_secs()),
             Self::OutOfMemory => out.write_str("out of memory"),
             Self::Trapped(trap) => write!(out, "trapped: {trap}"),
             Self::Broke(law) => out.write_str(law),
@@ -125,7 +140,8 @@ impl Instance {
             is_fresh: true,
         };
         let abi = instance.get_typed_func(&made.store, "turnfold_abi")?;
-        match made.run(abi, (), &mut Spending::new(Budget::ABI))? {
+        let time = CallTime::of(Budget::ABI)?;
+        match made.run(abi, (), &mut Spending::new(Budget::ABI, &time))? {
             ABI => Ok(made),
             other => Err(Stop::Broke(format!(
                 "it speaks version {other} of the messages, this build speaks {ABI}"
@@ -139,14 +155,14 @@ impl Instance {
     }
 
     /// Passes the module a request; returns its answer, which is there until the next call.
-    pub(crate) fn request(&mut self, request: &[u8], budget: Budget) -> Result<&[u8], Stop> {
+    pub(crate) fn request(&mut self, request: &[u8], budget: Budget, time: &CallTime) -> Result<&[u8], Stop> {
         let too_large = || Stop::Broke(format!("a request of {} bytes is larger than 64 MiB", request.len()));
         let length = i32::try_from(request.len()).map_err(|_| too_large())?;
         if request.len() > MESSAGE_BYTES_MAX {
             return Err(too_large());
         }
         self.is_fresh = false;
-        let mut spending = Spending::new(budget);
+        let mut spending = Spending::new(budget, time);
         let place = self.run(self.alloc, length, &mut spending)?;
         let outside = || Stop::Broke("room for a request is outside of the memory".into());
         let offset = usize::try_from(place.cast_unsigned()).map_err(|_| outside())?;
@@ -167,7 +183,7 @@ impl Instance {
         &mut self,
         function: TypedFunc<P, R>,
         arguments: P,
-        spending: &mut Spending,
+        spending: &mut Spending<'_>,
     ) -> Result<R, Stop> {
         let mut granted = spending.grant(0)?;
         self.store.set_fuel(granted)?;
@@ -188,17 +204,47 @@ impl Instance {
     }
 }
 
-/// What is left of a budget while a call runs.
-struct Spending {
-    fuel: u64,
+/// How long a call takes, and a second one that is made because the first trapped.
+pub(crate) struct CallTime {
     since: Instant,
-    budget: Budget,
+    /// What the call may take, and how it stops then.
+    most: Duration,
+    stop: Stop,
 }
 
-impl Spending {
+impl CallTime {
+    /// Begins a call. What it takes counts for all calls of the operation.
     #[expect(clippy::disallowed_methods, reason = "a limit, which no answer depends on")]
-    fn new(budget: Budget) -> Self {
-        Self { fuel: budget.fuel, since: Instant::now(), budget }
+    pub(crate) fn of(budget: Budget) -> Result<Self, Stop> {
+        let (mut most, mut stop) = (budget.time, Stop::OutOfTime(TIME_OF_CALL));
+        if let Some((left, all)) = allowance::left()
+            && left < most
+        {
+            (most, stop) = (left, Stop::Overrun(all));
+        }
+        if most.is_zero() { Err(stop) } else { Ok(Self { since: Instant::now(), most, stop }) }
+    }
+
+    fn check(&self) -> Result<(), Stop> {
+        if self.since.elapsed() > self.most { Err(self.stop.clone()) } else { Ok(()) }
+    }
+}
+
+impl Drop for CallTime {
+    fn drop(&mut self) {
+        allowance::take(self.since.elapsed());
+    }
+}
+
+/// What is left of a budget while a call runs.
+struct Spending<'a> {
+    fuel: u64,
+    time: &'a CallTime,
+}
+
+impl<'a> Spending<'a> {
+    fn new(budget: Budget, time: &'a CallTime) -> Self {
+        Self { fuel: budget.fuel, time }
     }
 
     fn spend(&mut self, fuel: u64) {
@@ -207,9 +253,7 @@ impl Spending {
 
     /// Grants fuel for the next slice, at least as much as the next step needs.
     fn grant(&self, least: u64) -> Result<u64, Stop> {
-        if self.since.elapsed() > self.budget.time {
-            return Err(Stop::OutOfTime(self.budget.time));
-        }
+        self.time.check()?;
         if self.fuel < least.max(1) {
             return Err(Stop::OutOfFuel);
         }
@@ -229,7 +273,8 @@ mod tests {
 
     fn stop(budget: Budget) -> Stop {
         let form = Form::read(&wat::parse_str(ENDLESS).unwrap()).unwrap();
-        Instance::new(&form).unwrap().request(b"{}", budget).unwrap_err()
+        let time = CallTime::of(budget).unwrap();
+        Instance::new(&form).unwrap().request(b"{}", budget, &time).unwrap_err()
     }
 
     #[test]
@@ -238,16 +283,27 @@ mod tests {
         assert_eq!(stop(Budget { fuel, time: Duration::MAX }), Stop::OutOfFuel);
         assert_eq!(stop(Budget { fuel: 1, time: Duration::MAX }), Stop::OutOfFuel);
         let time = Duration::from_millis(1);
-        assert_eq!(stop(Budget { fuel: u64::MAX, time }), Stop::OutOfTime(time));
+        assert_eq!(stop(Budget { fuel: u64::MAX, time }), Stop::OutOfTime(TIME_OF_CALL));
     }
 
     #[test]
-    fn md_6_recorded_entries_have_four_times_the_limits() {
+    fn md_6_all_calls_of_an_operation_end_together() {
+        let all = Duration::from_millis(20);
+        let budget = Budget { fuel: u64::MAX, ..Budget::CALL };
+        allowance::within(all, || {
+            assert_eq!(stop(budget), Stop::Overrun(all));
+            assert_eq!(CallTime::of(budget).err(), Some(Stop::Overrun(all)));
+        });
+        assert!(CallTime::of(budget).is_ok());
+    }
+
+    #[test]
+    fn md_6_recorded_entries_have_four_times_the_fuel_and_no_more_time() {
         let [one, many] = [Budget::of_entries(1), Budget::of_entries(1_000)];
         assert_eq!(
             [one.fuel, many.fuel, Budget::CALL.fuel],
             [1_000_000_000, 100_000_000_000, 100_000_000_000]
         );
-        assert_eq!((one.wider().fuel, one.wider().time), (4_000_000_000, Duration::from_secs(40)));
+        assert_eq!((one.wider().fuel, one.wider().time), (4_000_000_000, Duration::from_secs(10)));
     }
 }

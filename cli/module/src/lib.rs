@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod allowance;
 mod file;
 #[cfg(feature = "interpreter")]
 mod fold;
@@ -28,6 +29,7 @@ mod state;
 #[cfg(feature = "interpreter")]
 mod trial;
 
+pub use allowance::within;
 pub use file::{LoadError, digest};
 pub use folders::{ModuleFile, ModuleFolders, read_module};
 pub use load::load;

@@ -4,13 +4,14 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use turnfold_core::Digest;
+use turnfold_core::any::{Fault, FaultKind};
 use turnfold_core::text::in_one_line;
-use turnfold_core::{Digest, Fault};
 use turnfold_guest::message::{Describe, Description, Op, OpReply, Request};
 
 use crate::file::LoadError;
 use crate::form::Form;
-use crate::instance::{Budget, Instance, Stop};
+use crate::instance::{Budget, CallTime, Instance, Stop};
 use crate::laws::Lawful;
 
 /// How many instances of a module wait for the next request, and the most bytes of the memory of one that does (MD-6).
@@ -51,7 +52,7 @@ impl Module {
         };
         let idle = Mutex::default();
         let mut module = Self { form: Form::read(file)?, digest, description: unknown, idle };
-        let described = module.try_ask(Describe {}, Budget::of_entries(1));
+        let described = module.try_ask(Describe {}, Budget::CALL);
         let described = described.map_err(|stop| LoadError::NoModule(stop.to_string()))?;
         module.description = described.unwrap_or_else(|never| match never {});
         Ok(module)
@@ -83,10 +84,11 @@ impl Module {
         let request = encode(op)?;
         let mut instance = self.take()?;
         let was_fresh = instance.is_fresh;
-        let mut reply = self.reply::<O>(&mut instance, &request, budget);
+        let time = CallTime::of(budget)?;
+        let mut reply = self.reply::<O>(&mut instance, &request, budget, &time);
         if !was_fresh && matches!(reply, Err(Stop::Trapped(_) | Stop::OutOfMemory)) {
             instance = Instance::new(&self.form)?;
-            reply = self.reply::<O>(&mut instance, &request, budget);
+            reply = self.reply::<O>(&mut instance, &request, budget, &time);
         }
         if reply.is_ok() {
             self.put_back(instance);
@@ -94,12 +96,22 @@ impl Module {
         reply
     }
 
-    /// Asks an instance in which nothing was called yet, and which nothing else is called in (MD-7).
-    pub(crate) fn ask_afresh<O>(&self, op: O, budget: Budget) -> Result<O::Answer, O::Error>
+    /// Makes an instance in which nothing was called yet, and which the caller alone calls (MD-7).
+    pub(crate) fn fresh(&self) -> Instance {
+        Instance::new(&self.form).unwrap_or_else(|stop| self.stop(&stop))
+    }
+
+    /// Asks an instance of the caller's.
+    pub(crate) fn ask_in<O>(
+        &self,
+        instance: &mut Instance,
+        op: O,
+        budget: Budget,
+    ) -> Result<O::Answer, O::Error>
     where
         O: Op<Answer: Lawful, Error: Lawful>,
     {
-        let ask = || self.reply::<O>(&mut Instance::new(&self.form)?, &encode(op)?, budget);
+        let ask = || self.reply::<O>(instance, &encode(op)?, budget, &CallTime::of(budget)?);
         ask().unwrap_or_else(|stop| self.stop(&stop))
     }
 
@@ -109,11 +121,12 @@ impl Module {
         instance: &mut Instance,
         request: &[u8],
         budget: Budget,
+        time: &CallTime,
     ) -> Result<Result<O::Answer, O::Error>, Stop>
     where
         O: Op<Answer: Lawful, Error: Lawful>,
     {
-        let reply = instance.request(request, budget)?;
+        let reply = instance.request(request, budget, time)?;
         let text = std::str::from_utf8(reply).map_err(|_| broke("its answer is not UTF-8"))?;
         let reply = serde_json::from_str::<OpReply<O::Answer, O::Error>>(text);
         let mut reply = match reply.map_err(|error| broke(&format!("its answer cannot be read: {error}")))? {
@@ -154,7 +167,12 @@ impl Module {
     pub(crate) fn stop(&self, stop: &Stop) -> ! {
         let Description { name: ruleset, version, .. } = &self.description;
         let (ruleset, version, module) = (ruleset.clone(), *version, self.digest);
-        resume_unwind(Box::new(Fault { ruleset, version, module, what: stop.to_string() }))
+        let kind = match stop {
+            Stop::OutOfFuel | Stop::OutOfTime(_) | Stop::OutOfMemory => FaultKind::Exhausted,
+            Stop::Overrun(_) => FaultKind::Overrun,
+            Stop::Trapped(_) | Stop::Broke(_) => FaultKind::Broken,
+        };
+        resume_unwind(Box::new(Fault { ruleset, version, module, what: stop.to_string(), kind }))
     }
 
     /// Requires a law to hold.

@@ -5,6 +5,7 @@ use turnfold_core::dice::DiceStream;
 use turnfold_core::hash::hash_as;
 use turnfold_core::picture::Picture;
 use turnfold_core::simulate::random_command;
+use turnfold_core::text::{in_one_line, split_verb};
 use turnfold_core::{
     Answer, DicePolicy, Digest, DueRoll, FoldError, Json, Malformed, MatchResult, Perspective, QueryError,
     Rejected, Seat, SetupError, Targets, Verdict,
@@ -15,6 +16,7 @@ use turnfold_guest::message::{
 };
 
 use crate::fold::Run;
+use crate::instance::Stop;
 use crate::laws;
 use crate::state::{ModuleState, field_of};
 use crate::trial::ModuleTrial;
@@ -168,7 +170,20 @@ impl AnyState for ModuleState {
     }
 
     fn query(&self, viewer: Perspective, question: &str) -> Result<Answer, QueryError> {
-        self.ask(Query { at: self.at(), viewer, question: question.into() })
+        let ask = |question: &str| self.ask(Query { at: self.at(), viewer, question: question.into() });
+        // Only questions are passed on that the module lists, because the laws have tried no others.
+        let known = match ask("?") {
+            Err(QueryError::Unknown { known, .. }) => known,
+            Err(none) => return Err(none),
+            Ok(_) => self.module.stop(&Stop::Broke("it answers the question `?`".into())),
+        };
+        let word = split_verb(question).0;
+        let mut forms = known.split('`').skip(1).step_by(2);
+        if forms.any(|form| split_verb(form).0 == word) {
+            return ask(question);
+        }
+        let ruleset = self.module.description().name.clone();
+        Err(QueryError::Unknown { ruleset, found: in_one_line(word), known })
     }
 
     fn picture(&self, viewer: Perspective) -> Picture {

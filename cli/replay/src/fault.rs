@@ -23,13 +23,20 @@ pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
 #[cfg(test)]
 mod tests {
     use turnfold_core::Digest;
+    use turnfold_core::any::FaultKind;
 
     use super::*;
 
     #[test]
     fn a_fault_is_caught_and_a_panic_goes_on() {
         let module = Digest::new([0xa5; 32]);
-        let fault = Fault { ruleset: "nim".into(), version: 1, module, what: "out of fuel".into() };
+        let fault = Fault {
+            ruleset: "nim".into(),
+            version: 1,
+            module,
+            what: "out of fuel".into(),
+            kind: FaultKind::Exhausted,
+        };
         let thrown = fault.clone();
         assert_eq!(catch(|| 1), Ok(1));
         let caught = catch(|| panic::resume_unwind(Box::new(thrown)));

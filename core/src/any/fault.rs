@@ -20,4 +20,17 @@ pub struct Fault {
     pub module: Digest,
     /// What happened, in one line: `out of fuel`, `out of memory`, `trapped: …` or the law that was broken.
     pub what: String,
+    /// Whether the module is at fault, and how.
+    pub kind: FaultKind,
+}
+
+/// What kind of fault it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// The module trapped or broke a law.
+    Broken,
+    /// It needed more fuel, time or memory than one call may take: another call is likely to end the same way, as late.
+    Exhausted,
+    /// All of the time is used up that an operation gave to its modules. It does not show that this module is at fault.
+    Overrun,
 }

@@ -349,9 +349,9 @@ fn an_honest_game_keeps_every_law() {
 
 #[test]
 fn a_list_of_legal_commands_that_lies_is_caught() {
-    check::<{ fault::LISTS_IGNORED }>(&[Law::LegalIsWhatApplies]);
-    check::<{ fault::LEAVES_OUT_APPLIED }>(&[Law::LegalIsWhatApplies]);
-    check::<{ fault::LISTS_TWICE }>(&[Law::LegalIsWhatApplies]);
+    check::<{ fault::LISTS_IGNORED }>(&[Law::LegalIsWhatApplies, Law::Choices]);
+    check::<{ fault::LEAVES_OUT_APPLIED }>(&[Law::LegalIsWhatApplies, Law::Choices]);
+    check::<{ fault::LISTS_TWICE }>(&[Law::LegalIsWhatApplies, Law::Choices]);
 }
 
 #[test]

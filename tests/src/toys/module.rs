@@ -4,6 +4,7 @@ use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use turnfold_core::any::FaultKind;
 use turnfold_core::decode::DecodeError;
 use turnfold_core::{AnyRules, AnyState, Digest, Fault, Malformed, SetupError};
 
@@ -20,7 +21,13 @@ pub(crate) static REMEMBERS: AtomicBool = AtomicBool::new(false);
 pub(crate) fn fail_at(count: u8) {
     if count == 3 && FAILS.load(Ordering::Relaxed) {
         let what = "trapped: unreachable".into();
-        panic::resume_unwind(Box::new(Fault { ruleset: "heaps".into(), version: 1, module: MODULE, what }));
+        panic::resume_unwind(Box::new(Fault {
+            ruleset: "heaps".into(),
+            version: 1,
+            module: MODULE,
+            what,
+            kind: FaultKind::Broken,
+        }));
     }
 }
 

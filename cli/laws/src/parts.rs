@@ -1,0 +1,130 @@
+//! A log folds the same whole, in parts and entry by entry: how many entries are folded at a time changes nothing.
+
+use turnfold_core::dice::DiceStream;
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Logged, Perspective, Seat, Step, Verdict};
+
+use super::matches::{PlayedEntry, PlayedMatch, logged};
+use super::not_hosts;
+use super::report::{Law, Report};
+
+/// How many entries the log has, if the game goes on for so long or ignores some command.
+const ENTRIES: usize = 1_000;
+
+/// What is compared of an entry that a viewer is shown.
+type Shown = (bool, bool, String, String, String);
+
+pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, played: &PlayedMatch) {
+    let Ok(start) = rules.start(&played.setup) else { return };
+    let single = long_log(&*start, played);
+    let log: Vec<Logged<'_>> = single.iter().map(PlayedEntry::logged).collect();
+    report.doing(format_args!("a log of {} entries", log.len()));
+    let mut end = Vec::new();
+    for (how, parts) in [("whole", vec![log.len()]), ("in parts", growing(log.len()))] {
+        let mut state = start.fork();
+        let (mut again, mut rest, mut failed) = (Vec::new(), log.as_slice(), None);
+        for part in parts {
+            let (now, later) = rest.split_at(part);
+            rest = later;
+            let folded = state.fold(now, &played.dice, &mut |step| again.push(PlayedEntry::of(step)));
+            failed = failed.or(folded.err());
+        }
+        let differs = single.iter().zip(&again).find(|(one, other)| one != other);
+        if let Some((one, other)) = differs {
+            report.broke(Law::Parts, format!("alone it is {one:?}, {how} {other:?}"));
+        } else if failed.is_some() || single.len() != again.len() {
+            report.broke(Law::Parts, format!("{how}, {} entries are folded, {failed:?}", again.len()));
+        }
+        let bytes = state.state_bytes();
+        report.expect(Law::Parts, end.is_empty() || end == bytes, || {
+            "whole and in parts, it leads to two states".into()
+        });
+        end = bytes;
+    }
+    for viewer in not_hosts(&*start) {
+        let shown = |parts: Vec<usize>| shown(&*start, viewer, &end, &log, &played.dice, &parts);
+        let [whole, parts] = [vec![log.len()], growing(log.len())].map(shown);
+        if let Some((one, other)) = whole.iter().zip(&parts).find(|(one, other)| one != other) {
+            report.broke(Law::Parts, format!("{viewer} is shown {one:?} whole, {other:?} in parts"));
+        }
+    }
+}
+
+/// Plays a match on at random, and repeats what is ignored, each entry folded alone.
+fn long_log(start: &dyn AnyState, played: &PlayedMatch) -> Vec<PlayedEntry> {
+    let mut chance = DiceStream::new(&[played.seed; 32], 3);
+    let mut state = start.fork();
+    let mut log: Vec<PlayedEntry> = Vec::new();
+    let ignored = played.entries.iter().filter(|entry| entry.verdict != Verdict::Applied(())).count();
+    let spare = ENTRIES.saturating_sub(played.entries.len());
+    for entry in &played.entries {
+        // An ignored command changes nothing, so it can be given any number of times.
+        let is_ignored = entry.verdict != Verdict::Applied(());
+        let repeated = if is_ignored { spare / ignored.max(1) } else { 0 };
+        for _ in 0..=repeated {
+            if !take(&mut log, &mut *state, entry.seat, &entry.command, &played.dice) {
+                return log;
+            }
+        }
+    }
+    while log.len() < ENTRIES
+        && let Some((seat, command)) = next(&*state, &mut chance, &played.dice)
+        && take(&mut log, &mut *state, seat, &command, &played.dice)
+    {}
+    log
+}
+
+/// Folds one more entry; returns `false` if it is refused.
+fn take(
+    log: &mut Vec<PlayedEntry>,
+    state: &mut dyn AnyState,
+    seat: Seat,
+    command: &str,
+    dice: &DicePolicy,
+) -> bool {
+    let seq = u64::try_from(log.len()).unwrap() + 1;
+    let entry = logged(seq, seat, command);
+    state.fold(&[entry], dice, &mut |step| log.push(PlayedEntry::of(step))).is_ok()
+}
+
+fn next(state: &dyn AnyState, chance: &mut DiceStream, dice: &DicePolicy) -> Option<(Seat, String)> {
+    if state.due_roll().is_some() {
+        return state.roll_command(state.seeded_roll(dice)?).map(|roll| (Seat::Host, roll));
+    }
+    state.random_command(chance)
+}
+
+/// Splits a number into 1, 2, 3 and so on, and the rest.
+fn growing(count: usize) -> Vec<usize> {
+    let (mut parts, mut rest) = (Vec::new(), count);
+    while rest > 0 {
+        let part = rest.min(parts.len() + 1);
+        parts.push(part);
+        rest -= part;
+    }
+    parts
+}
+
+/// Returns what a viewer is shown of a log that is folded in these parts.
+fn shown(
+    start: &dyn AnyState,
+    viewer: Perspective,
+    now: &[u8],
+    log: &[Logged<'_>],
+    dice: &DicePolicy,
+    parts: &[usize],
+) -> Vec<Shown> {
+    let mut state = start.fork();
+    let (mut shown, mut rest) = (Vec::new(), log);
+    for part in parts {
+        let (these, later) = rest.split_at(*part);
+        rest = later;
+        let observe = &mut |step: &mut dyn Step| {
+            let outcome = step.outcome().to_string();
+            shown.push((step.concealed(), step.wholly_shown(), step.command(), step.stand_in(), outcome));
+        };
+        if state.fold_as_at(viewer, now, these, dice, observe).is_err() {
+            break;
+        }
+    }
+    shown
+}
