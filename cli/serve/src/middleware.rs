@@ -77,14 +77,19 @@ async fn serve(app: &Arc<App>, request: Request, next: Next, route: &str) -> Res
         Err(problem) => return problem.into_response(),
     };
     let body_time = if request.method() == Method::POST { BODY_TIME } else { Duration::ZERO };
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let served = timeout(body_time + REQUEST_TIME, app.guarded(next.run(request))).await;
-    let served = served.unwrap_or_else(|_| {
-        Err(Problem::new(
-            Code::Store,
-            "the request took too long; an append may have been recorded, so repeat it with the same idempotency key",
-        ))
-    });
+    let served = served.unwrap_or_else(|_| Err(Problem::new(Code::Store, took_too_long(reads))));
     served.unwrap_or_else(IntoResponse::into_response)
+}
+
+/// Returns the answer to a request that took too long; only one that writes may have recorded something.
+const fn took_too_long(reads: bool) -> &'static str {
+    if reads {
+        "the request took too long; try again"
+    } else {
+        "the request took too long; an append may have been recorded, so repeat it with the same idempotency key"
+    }
 }
 
 /// The routes below `/v1` that need no token, or check it themselves.
@@ -117,4 +122,15 @@ fn problem_of(response: &mut Response) -> Option<Problem> {
         _ => return None,
     };
     Some(Problem::new(code, detail))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_client_that_writes_reads_of_appends() {
+        assert!(!took_too_long(true).contains("append"));
+        assert!(took_too_long(false).contains("an append may have been recorded"));
+    }
 }
