@@ -3,6 +3,7 @@
 mod hostile;
 #[cfg(feature = "serve")]
 mod served;
+mod trusted;
 
 use std::fs;
 
@@ -71,9 +72,9 @@ signature    NOT CHECKED no policy says whose signatures count; give one with `-
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
 dice         NOT APPLICABLE there is no match with dice
-rules        PASS        2 entries of 1 line folded from the setup, tictactoe 1 by the pinned module b7ccd40c81adae41
+rules        NOT CHECKED duel: rules brought by the bundle: module b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e, and no signature covers the pin
 authorship   NOT CHECKED the host alone says who gave which command
-proven: bytes, chain, rules; not proven: signature, consistency, cosignatures, authorship
+proven: bytes, chain; not proven: signature, consistency, cosignatures, rules, authorship
 
 "#]]);
     assert!(!sandbox.path(".turnfold").exists(), "an audit writes nothing");
@@ -161,12 +162,6 @@ bundled 1 match to `after.bundle`: 1 line, 2 records, 0 checkpoints, 1 module
     with_file("open.bundle", &fs::read(sandbox.path("after.bundle")).unwrap()).check(str![[r#"
 $ turnfold audit open.bundle
 ...
-rules        PASS        1 entry of 1 line folded from the setup, tictactoe 1 by the only module b7ccd40c81adae41
-authorship   NOT CHECKED the host alone says who gave which command
-proven: bytes, chain, rules; not proven: signature, consistency, cosignatures, authorship
-$ turnfold import open.bundle
-added tictactoe 1 (module b7ccd40c81adae41): all laws passed
-open@main: imported, 1 entry
 
 "#]]);
 }
@@ -182,9 +177,9 @@ signature    NOT CHECKED no policy says whose signatures count; give one with `-
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
 dice         NOT APPLICABLE there is no match with dice
-rules        PASS        2 entries of 1 line folded from the setup, tictactoe 1 by the pinned module b7ccd40c81adae41
+rules        NOT CHECKED duel: rules brought by the bundle: module b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e, and no signature covers the pin
 authorship   NOT CHECKED the host alone says who gave which command
-proven: bytes, chain, rules; not proven: signature, consistency, cosignatures, authorship
+proven: bytes, chain; not proven: signature, consistency, cosignatures, rules, authorship
 $ turnfold --format json import duel.bundle
 {"file":"duel.bundle","lines":[{"match":"duel","branch":"main","change":"new","added":2}],"modules":[{"ruleset":"tictactoe","version":1,"module":"b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e"}],"not_checked":null}
 

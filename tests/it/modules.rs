@@ -253,7 +253,7 @@ signature    NOT CHECKED no policy says whose signatures count; give one with `-
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
 dice         NOT APPLICABLE there is no match with dice
-rules        PASS        2 entries of 2 lines folded from the setup, tictactoe 1 by the pinned module b7ccd40c81adae41
+rules        PASS        2 entries of 2 lines folded from the setup, tictactoe 1 by the pinned module b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e
 authorship   NOT CHECKED the host alone says who gave which command
 proven: bytes, chain, rules; not proven: signature, consistency, cosignatures, authorship
 $ turnfold --store elsewhere check duel.tfl

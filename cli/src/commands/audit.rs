@@ -1,9 +1,11 @@
 //! `turnfold audit`: eight rows on a bundle or a store (TR-21 to TR-30, PM-32, PM-33, FD-19, FD-20).
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use turnfold_core::trust::TrustPolicy;
+use turnfold_module::within;
 use turnfold_replay::ReplayError;
 use turnfold_replay::Sources;
 use turnfold_replay::audit::{
@@ -44,13 +46,17 @@ pub(crate) struct Args {
     #[arg(value_name = "BUNDLE")]
     bundle: Option<PathBuf>,
 
-    /// The policy file that lists whose signatures count: lines `log VKEY`, `witness NAME VKEY`, `group …`, `quorum NAME` or `quorum none`
+    /// The policy file that lists whose signatures count: lines `log VKEY`, `witness NAME VKEY`, `group …`, `quorum NAME` or `quorum none`, and `module DIGEST` for rules that a bundle may bring
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
     /// A checkpoint, a proof or a bundle that you kept
     #[arg(long, value_name = "FILE")]
     held: Vec<PathBuf>,
+
+    /// How long the modules of the bundle may take in all, in seconds; lines that they have no time for are NOT CHECKED
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    seconds: u64,
 
     /// Rows that must pass
     #[arg(long, value_name = "ROW", value_delimiter = ',')]
@@ -64,19 +70,26 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     for path in &args.held {
         held.extend(read_held(path)?);
     }
-    let question = AuditQuestion { policy: policy.as_ref(), held: &held, registry: &context.registry };
+    let question = AuditQuestion {
+        policy: policy.as_ref(),
+        held: &held,
+        registry: &context.registry,
+        accepts_brought_rules: false,
+    };
+    let time = Duration::from_secs(args.seconds);
     // FD-20
     let on_roll = &mut |roll: &FairRoll| tracing::info!("{roll}");
     let rows = if let Some(path) = &args.bundle {
         match BundleFile::read(path) {
-            Ok(bundle) => audit::audit_with(&bundle, question, on_roll)?,
+            Ok(bundle) => within(time, || audit::audit_with(&bundle, question, on_roll))?,
             Err(error @ ReplayError::Malformed { .. }) => audit::malformed(&error),
             Err(error) => return Err(error.into()),
         }
     } else {
         let store = context.read_store()?;
         let notes = held.iter().map(|held| held.note.clone()).collect();
-        audit::audit_with(&StoreRecords::of_all(&store)?.with_checkpoints(notes), question, on_roll)?
+        let records = StoreRecords::of_all(&store)?.with_checkpoints(notes);
+        within(time, || audit::audit_with(&records, question, on_roll))?
     };
     let is_proven = |row: &AuditRow| matches!(row.result, RowResult::Pass | RowResult::NotApplicable);
     let is_missing = |row: &AuditRow| !is_proven(row) && args.require.contains(&row.row);
@@ -133,7 +146,7 @@ fn lines(AuditRow { row, result, reason, keys, .. }: &AuditRow) -> Vec<Line> {
     [first].into_iter().chain(keys).collect()
 }
 
-fn read_policy(path: &Path) -> Result<TrustPolicy, Failure> {
+pub(super) fn read_policy(path: &Path) -> Result<TrustPolicy, Failure> {
     let bytes = files::read_input_or_stdin(path, &POLICY)?;
     let name = files::input_name(path);
     let text = String::from_utf8(bytes)

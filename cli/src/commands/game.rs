@@ -4,13 +4,14 @@ use std::io;
 use std::panic;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use turnfold_core::registry::NoRules;
+use turnfold_core::registry::{ModuleSource as _, NoRules};
 use turnfold_core::{AnyRules, Digest};
 #[cfg(feature = "modules")]
-use turnfold_laws::{Fixture, broken_laws};
-use turnfold_module::{ModuleFile, digest, load, read_module};
+use turnfold_laws::{Fixture, broken_laws_while};
+use turnfold_module::{ModuleFile, digest, load, read_module, within};
 use turnfold_replay::ReplayError;
 use turnfold_replay::fault::catch;
 
@@ -19,6 +20,14 @@ use crate::address::left_out;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, dim, plain, removed, strong};
+#[cfg(feature = "modules")]
+use crate::stderr::progress;
+
+/// How long the check of a module takes at most, unless someone asks for another time.
+const CHECK_SECONDS: u64 = 60;
+
+/// How long the modules of a bundle may take in all while it is audited.
+pub(super) const MODULES_TIME: Duration = Duration::from_secs(120);
 
 /// List, show, check and add games, built in or as modules
 ///
@@ -61,13 +70,25 @@ pub(crate) struct ShowArgs {
 /// Run the laws that every ruleset keeps on a module
 ///
 /// Plays the game at random from its example and tries what it promises. When all laws pass, this is noted where modules
-/// lie: `serve` and `mail` play no other modules. Exits with 1 if a law is broken.
+/// lie: `serve` and `mail` play no other modules. The first call that takes more fuel, time or memory than one may ends the
+/// check. Exits with 1 if a law is broken, or if there was no time to try all of them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold game check nim-1.wasm")]
 pub(crate) struct CheckArgs {
     /// The file of a module, or its digest
     #[arg(value_name = "FILE|DIGEST")]
     module: PathBuf,
+
+    #[command(flatten)]
+    time: CheckTime,
+}
+
+/// How long a check may take.
+#[derive(Debug, clap::Args)]
+struct CheckTime {
+    /// How long the check may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = CHECK_SECONDS)]
+    seconds: u64,
 }
 
 /// Check a module, and copy it to where modules lie
@@ -79,26 +100,43 @@ pub(crate) struct AddArgs {
     /// The file of a module
     #[arg(value_name = "FILE")]
     file: PathBuf,
+
+    #[command(flatten)]
+    time: CheckTime,
 }
 
 /// A game as it is listed.
 struct ListedGame {
     rules: Arc<dyn AnyRules>,
     file: Option<(PathBuf, u64, bool)>,
+    /// What else plays matches of its name and version.
+    warning: Option<&'static str>,
 }
 
 impl ListedGame {
     fn built_in(rules: &Arc<dyn AnyRules>) -> Self {
-        Self { rules: rules.clone(), file: None }
+        Self { rules: rules.clone(), file: None, warning: None }
     }
 
     fn of_file(found: &ModuleFile, rules: &Arc<dyn AnyRules>, context: &Context) -> Self {
         let has_passed = context.modules.has_passed(&found.digest);
-        Self { rules: rules.clone(), file: Some((found.path.clone(), found.bytes, has_passed)) }
+        let file = Some((found.path.clone(), found.bytes, has_passed));
+        let is_same = |other: &Arc<dyn AnyRules>| {
+            (other.name(), other.version()) == (rules.name(), rules.version())
+                && other.module() != rules.module()
+        };
+        let warning = if context.registry.all().any(is_same) {
+            Some("a game that is built in has its name and version, and plays matches that pin no module")
+        } else if context.modules.by_name(rules.name()).iter().any(is_same) {
+            Some("another module has its name and version, so only matches that pin one are played")
+        } else {
+            None
+        };
+        Self { rules: rules.clone(), file, warning }
     }
 
     fn json(&self) -> Value {
-        let Self { rules, file } = self;
+        let Self { rules, file, warning } = self;
         json!({
             "ruleset": rules.name(),
             "version": rules.version(),
@@ -108,11 +146,12 @@ impl ListedGame {
             "file": file.as_ref().map(|(path, ..)| path),
             "bytes": file.as_ref().map(|(_, bytes, _)| bytes),
             "laws_passed": file.as_ref().map(|(.., has_passed)| has_passed),
+            "warning": warning,
         })
     }
 
     fn line(&self) -> Line {
-        let Self { rules, file } = self;
+        let Self { rules, file, warning } = self;
         let name = strong(format_args!("{} {}", rules.name(), rules.version()));
         let origin = match file {
             None => " built in".into(),
@@ -122,7 +161,10 @@ impl ListedGame {
                 format!(" module{digest}, {bytes} bytes, `{}`{laws}", path.display())
             }
         };
-        Line::from([name, plain(origin)])
+        match warning {
+            None => Line::from([name, plain(origin)]),
+            Some(warning) => Line::from([name, plain(origin), removed(format_args!("; warning: {warning}"))]),
+        }
     }
 }
 
@@ -167,7 +209,8 @@ fn show(args: &ShowArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
         }
         let (file, rules) = read(&args.game)?;
         let has_passed = context.modules.has_passed(&digest(&file));
-        games.push(ListedGame { rules, file: Some((args.game.clone(), file.len() as u64, has_passed)) });
+        let found = (args.game.clone(), file.len() as u64, has_passed);
+        games.push(ListedGame { rules, file: Some(found), warning: None });
     }
     for game in games {
         let rules = &game.rules;
@@ -191,7 +234,7 @@ fn check(args: &CheckArgs, context: &mut Context) -> Result<ExitStatus, Failure>
         let (file, rules) = read(&args.module)?;
         (digest(&file), rules)
     };
-    let broken = laws_broken_by(&*rules);
+    let broken = laws_broken_by(&*rules, args.time.seconds);
     let has_passed = broken.is_empty();
     if has_passed && context.modules.first().is_some() {
         context.modules.note_passed(&module).map_err(|error| unwritable(&error))?;
@@ -210,7 +253,7 @@ fn check(args: &CheckArgs, context: &mut Context) -> Result<ExitStatus, Failure>
 }
 
 fn add_file(args: &AddArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let (path, rules) = add(&args.file, context)?;
+    let (path, rules) = add_within(&args.file, args.time.seconds, context)?;
     let module = rules.module();
     let added =
         json!({ "ruleset": rules.name(), "version": rules.version(), "module": module, "file": path });
@@ -223,10 +266,14 @@ fn add_file(args: &AddArgs, context: &mut Context) -> Result<ExitStatus, Failure
 
 /// Checks a module and copies it to where modules lie; returns where that is (MD-2).
 pub(super) fn add(path: &Path, context: &Context) -> Result<(PathBuf, Arc<dyn AnyRules>), Failure> {
+    add_within(path, CHECK_SECONDS, context)
+}
+
+fn add_within(path: &Path, seconds: u64, context: &Context) -> Result<(PathBuf, Arc<dyn AnyRules>), Failure> {
     let (file, rules) = read(path)?;
     require_folder(context)?;
-    let added = add_module(&file, &*rules, context)?;
-    Ok((added, rules))
+    require_laws_within(&digest(&file), &*rules, seconds, "nothing was copied", context)?;
+    Ok((write_module(&file, context)?, rules))
 }
 
 /// Requires a folder to copy modules to; a store in a database has none.
@@ -237,12 +284,6 @@ pub(super) fn require_folder(context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Copies a module to where modules lie if the laws pass on it, or did before.
-pub(super) fn add_module(file: &[u8], rules: &dyn AnyRules, context: &Context) -> Result<PathBuf, Failure> {
-    require_laws(&digest(file), rules, "nothing was copied", context)?;
-    write_module(file, context)
-}
-
 /// Requires the laws to pass on a module, or to have passed here before.
 pub(super) fn require_laws(
     module: &Digest,
@@ -250,8 +291,18 @@ pub(super) fn require_laws(
     undone: &str,
     context: &Context,
 ) -> Result<(), Failure> {
+    require_laws_within(module, rules, CHECK_SECONDS, undone, context)
+}
+
+fn require_laws_within(
+    module: &Digest,
+    rules: &dyn AnyRules,
+    seconds: u64,
+    undone: &str,
+    context: &Context,
+) -> Result<(), Failure> {
     if !context.modules.has_passed(module)
-        && let Some(law) = laws_broken_by(rules).first()
+        && let Some(law) = laws_broken_by(rules, seconds).first()
     {
         return Err(Failure::negative(format!("{law}; {undone}")));
     }
@@ -268,9 +319,9 @@ pub(super) fn write_module(file: &[u8], context: &Context) -> Result<PathBuf, Fa
 /// Finds the module of a digest that a match is to pin.
 pub(super) fn find_module(module: &Digest, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
     let found = files(context)?.into_iter().find(|found| found.digest == *module);
-    let found = found.and_then(|found| found.rules.ok());
     let missing = || Failure::usage(format!("there is no module {module}"));
-    let rules = found.ok_or_else(|| missing().hint("`turnfold game list` lists those there are"))?;
+    let found = found.ok_or_else(|| missing().hint("`turnfold game list` lists those there are"))?;
+    let rules = found.rules.map_err(|error| unusable(&found.path, &error))?;
     let resolved = context.registry.resolve(rules.name(), rules.version(), Some(module));
     Ok(resolved.map_err(|cause: NoRules| ReplayError::from(cause))?)
 }
@@ -283,23 +334,55 @@ pub(super) fn module_of(module: &Path, context: &Context) -> Result<Arc<dyn AnyR
     }
 }
 
-/// Runs the laws that every ruleset keeps on a module, from its example.
-fn laws_broken_by(rules: &dyn AnyRules) -> Vec<String> {
+/// Runs the laws that every ruleset keeps on a module, from its example, for at most this long.
+fn laws_broken_by(rules: &dyn AnyRules, seconds: u64) -> Vec<String> {
     // A law that panics is a broken one and is reported as such; the hook would print it as a mistake of this program.
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
     #[cfg(feature = "modules")]
-    let broken = catch(|| broken_laws(rules, &[Fixture::example(rules)]));
+    let broken = catch(|| broken_within(rules, seconds));
     #[cfg(not(feature = "modules"))] // then no module was loaded
     let broken = catch(|| vec![format!("{}: {}", rules.name(), left_out("modules"))]);
     panic::set_hook(hook);
     broken.unwrap_or_else(|fault| vec![fault.to_string()])
 }
 
+/// Tries the laws until the time is up. It is up for the calls of the module and for the laws themselves.
+#[cfg(feature = "modules")]
+fn broken_within(rules: &dyn AnyRules, seconds: u64) -> Vec<String> {
+    let time = Duration::from_secs(seconds);
+    let bar = progress(0, "{spinner} {elapsed} trying the laws: {msg}");
+    let watch = &mut |place: &str| {
+        bar.set_message(place.to_owned());
+        bar.tick();
+        bar.elapsed() < time
+    };
+    let tried = within(time, || broken_laws_while(rules, &[Fixture::example(rules)], watch));
+    bar.finish_and_clear();
+    let mut broken = tried.broken;
+    if !tried.is_finished {
+        let name = rules.name();
+        broken.push(format!(
+            "{name}: the laws were not all tried within {seconds} s; `--seconds` gives them more"
+        ));
+    }
+    broken
+}
+
 fn read(path: &Path) -> Result<(Vec<u8>, Arc<dyn AnyRules>), Failure> {
     let file = read_module(path).map_err(|error| Failure::file("read", path, &error))?;
     let rules = load(&file).map_err(|error| unusable(path, &error))?;
     Ok((file, rules))
+}
+
+/// Adds to a failure which files that should be modules are none, because the rules that are missing may be in one of them.
+pub(super) fn name_unusable(failure: Failure, context: &Context) -> Failure {
+    let unusable: Vec<_> = context.modules.files().unwrap_or_default();
+    let unusable = unusable.iter().find_map(|found| Some((&found.path, found.rules.as_ref().err()?)));
+    match unusable {
+        Some((path, error)) => failure.hint(&format!("`{}` does not load: {error}", path.display())),
+        None => failure,
+    }
 }
 
 fn files(context: &Context) -> Result<Vec<ModuleFile>, Failure> {

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use turnfold_core::registry::ModuleSource as _;
+use turnfold_module::within;
 use turnfold_replay::bundle::import::{ImportNames, ImportPlan, ImportedLine, LineChange};
 use turnfold_replay::bundle::{BundleFile, BundledModule, NeededModule, is_bundle};
 use turnfold_replay::{Imported, Sources, history::revision::new_match_name};
 use turnfold_store::{BranchName, MatchName, Store, StoreError};
 
-use super::game::{require_folder, require_laws, write_module};
+use super::game::{MODULES_TIME, require_folder, require_laws, write_module};
 use super::new::{Game, genesis};
 use crate::address::StoreAddress;
 use crate::clock;
@@ -145,7 +146,7 @@ fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Res
         #[cfg(any(feature = "postgres", feature = "serve"))]
         _ => Some(context.open_or_create_store()?),
     };
-    let plan = ImportPlan::of(&bundle, store.as_deref(), &context.registry, names)?;
+    let plan = within(MODULES_TIME, || ImportPlan::of(&bundle, store.as_deref(), &context.registry, names))?;
     let modules = new_modules(&plan, context)?;
     let store = store.map_or_else(|| context.open_or_create_store(), Ok)?;
     for (module, _) in &modules {

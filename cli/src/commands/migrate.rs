@@ -21,6 +21,9 @@ use crate::output::{Line, counted, plain, strong};
 ///
 /// The same match always gives the same one, so it is safe to repeat the command. Its id and links are new: signed
 /// checkpoints and grants stay with the old match. A match by mail cannot be migrated, because its papers are bound to its id.
+///
+/// A match that pins a module stays with it, because that module plays it for ever. A match that a module plays without a pin
+/// is migrated like any other.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold migrate duel duel-2")]
 pub(crate) struct Args {

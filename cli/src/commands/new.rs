@@ -7,11 +7,12 @@ use clap::ValueEnum;
 use serde_json::json;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Seed, SetupError};
 use turnfold_replay::{
-    history::find_rules, history::import::check_title, history::revision::new_match_name, program,
+    ReplayError, history::find_rules, history::import::check_title, history::revision::new_match_name,
+    program,
 };
 use turnfold_store::{Genesis, MatchName};
 
-use super::game::{add, find_module};
+use super::game::{add, find_module, name_unusable};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, dim, plain, strong};
@@ -97,7 +98,7 @@ impl GameArgs {
     pub(crate) fn read(&self, context: &Context) -> Result<Game, Failure> {
         let rules = match (&self.module, &self.rules) {
             (Some(module), _) => pinned(module, context)?,
-            (None, rules) => find_rules(rules.as_deref().unwrap_or_default(), &context.registry)?,
+            (None, rules) => find(rules.as_deref().unwrap_or_default(), context)?,
         };
         let setup = read_setup_or_example(&*rules, self.setup.as_deref())?;
         let dice = match (self.dice, self.seed) {
@@ -111,6 +112,14 @@ impl GameArgs {
         // Of what no build has, the match keeps the module that it began with.
         Ok(Game { module: rules.module(), rules, setup, dice })
     }
+}
+
+/// Finds the newest version of a game. One that is unknown may be in a module that does not load.
+pub(super) fn find(name: &str, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
+    find_rules(name, &context.registry).map_err(|error| match error {
+        ReplayError::UnknownRuleset { .. } => name_unusable(error.into(), context),
+        error => error.into(),
+    })
 }
 
 /// Finds the module that a match is to pin.

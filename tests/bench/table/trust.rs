@@ -42,7 +42,8 @@ pub(crate) fn table(dir: &Path, scale: Scale) -> Table {
         let file = BufWriter::new(File::create(&bundle).expect("a new file"));
         write_signed_bundle(&mut { file }, &records, &signers, Vec::new()).expect("it is written");
     };
-    let question = AuditQuestion { policy: Some(&policy), held: &[], registry: &registry };
+    let question =
+        AuditQuestion { policy: Some(&policy), held: &[], registry: &registry, accepts_brought_rules: false };
     let sound = |rows: Vec<AuditRow>| {
         let passed = |name| rows.iter().any(|row| row.row == name && row.result == RowResult::Pass);
         assert!(

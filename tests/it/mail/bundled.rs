@@ -36,7 +36,8 @@ impl Bundled {
     }
 
     pub(super) fn audit(&self, report: &mut dyn FnMut(&FairRoll)) -> Vec<AuditRow> {
-        let question = AuditQuestion { policy: None, held: &[], registry: &registry() };
+        let question =
+            AuditQuestion { policy: None, held: &[], registry: &registry(), accepts_brought_rules: false };
         audit_with(self, question, report).unwrap()
     }
 }

@@ -282,7 +282,12 @@ impl Correspondence {
         let policy = TrustPolicy::read(&format!("log {host}\nquorum none\n")).unwrap();
         let held: Vec<_> =
             self.players.values().flat_map(|(player, _)| read_held(&player.bundle()).unwrap()).collect();
-        let question = AuditQuestion { policy: Some(&policy), held: &held, registry: &self.post.registry };
+        let question = AuditQuestion {
+            policy: Some(&policy),
+            held: &held,
+            registry: &self.post.registry,
+            accepts_brought_rules: false,
+        };
         let rows = audit(&BundleFile::read(&path).unwrap(), question).unwrap();
         rows.into_iter().map(|row| (row.row, (row.result, row.reason))).collect()
     }

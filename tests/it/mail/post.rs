@@ -255,7 +255,8 @@ impl Post {
     /// Audits game and desk: no row may fail, and the author of each command must be known.
     pub(super) fn audited(&self) -> Vec<AuditRow> {
         let records = StoreRecords::of_all(&self.store).unwrap();
-        let question = AuditQuestion { policy: None, held: &[], registry: &self.registry };
+        let question =
+            AuditQuestion { policy: None, held: &[], registry: &self.registry, accepts_brought_rules: false };
         let rows = audit(&records, question).unwrap();
         assert!(rows.iter().all(|row| row.result != RowResult::Fail), "{rows:#?}");
         let of = |name| rows.iter().find(|row| row.row == name).unwrap();

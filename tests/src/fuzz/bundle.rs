@@ -49,7 +49,12 @@ pub fn bundle(bytes: &[u8]) {
         let mut written = Vec::new();
         write_bundle(&mut written, &bundle, bundle.outline().checkpoints.clone()).unwrap();
         assert_eq!(written, bytes, "a bundle is written as it was read");
-        let question = AuditQuestion { policy: None, held: &[], registry: &Registry::standard() };
+        let question = AuditQuestion {
+            policy: None,
+            held: &[],
+            registry: &Registry::standard(),
+            accepts_brought_rules: false,
+        };
         let rows = audit(&bundle, question).unwrap();
         assert_eq!(rows.len(), 8);
         for row in rows {

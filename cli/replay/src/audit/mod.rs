@@ -21,6 +21,7 @@ pub use rows::{AuditRow, PlayerKey, RowName, RowResult};
 
 use self::mail::MailRows;
 use self::rows::{RowBuilder, counted};
+use self::signed::Vouching;
 use self::walk::Walk;
 
 /// What no row can prove (TR-30).
@@ -63,7 +64,8 @@ pub fn audit_with(
     let signed = signed::checkpoints(&lines, question);
     let wanted: Vec<_> = signed.iter().flat_map(signed::LineCheckpoints::wanted).collect();
     let rules = BundleRules::of(outline, question.registry);
-    let walked = Walk::through(records, &lines, &rules, &wanted, on_roll)?;
+    let walked =
+        Walk::through(records, &lines, &rules, &wanted, &Vouching { question, signed: &signed }, on_roll)?;
     let bytes = RowBuilder::default().row(RowName::Bytes, || {
         let count: u64 = outline.matches.iter().flat_map(|of| &of.lines).map(|line| line.count).sum();
         format!(

@@ -1,7 +1,9 @@
 //! A line under its rules: folded from the Genesis, its seeded rolls computed again (TR-26, TR-27).
 
 use turnfold_core::registry::NoRules;
-use turnfold_core::{AnyState, DicePolicy, Digest, FoldError, Registry};
+use turnfold_core::{
+    AnyState, DicePolicy, Digest, Fault, FaultKind, FoldError, Logged, Outcome, Registry, Step,
+};
 use turnfold_store::{Entry, Genesis};
 
 use crate::fault::catch;
@@ -40,6 +42,9 @@ pub(super) struct Playing {
     state: Option<Box<dyn AnyState>>,
     /// The module that the line is folded by (MD-10).
     pub(super) module: Option<Digest>,
+    /// The same line by the rules that are built in, where they have the name and version of the module: any module may take
+    /// that name, so they judge.
+    built_in: Option<Box<dyn AnyState>>,
     dice: DicePolicy,
     /// Whether the game rolls dice, as far as this build knows.
     pub(super) has_dice: bool,
@@ -56,10 +61,11 @@ impl Playing {
         begun.unwrap_or_else(|fault| Self {
             state: None,
             module: genesis.module,
+            built_in: None,
             dice: genesis.dice,
             has_dice: true,
             waiting: Vec::new(),
-            verdict: Verdict::Rejected(0, fault.to_string()),
+            verdict: of_fault(0, &fault),
             wrong_roll: None,
         })
     }
@@ -68,7 +74,10 @@ impl Playing {
         let Genesis { format, setup, dice, .. } = genesis;
         let rules = recorded_rules(genesis, registry);
         let module = rules.as_ref().ok().and_then(|rules| rules.module());
-        let (state, verdict) = match rules {
+        let known = registry.resolve(&genesis.ruleset, genesis.ruleset_version, None).ok();
+        let known = known.filter(|known| module.is_some() && known.module().is_none());
+        let mut built_in = None;
+        let (state, mut verdict) = match rules {
             _ if !genesis.has_known_format() => {
                 let reason = format!("this build does not know format {format} of a log");
                 (None, Verdict::Unknown(reason))
@@ -79,10 +88,31 @@ impl Playing {
                 Err(error) => (None, Verdict::Rejected(0, error.to_string())),
             },
         };
+        match known.map(|known| known.start(setup)) {
+            Some(Ok(begun))
+                if state.as_ref().is_some_and(|state| state.state_hash() == begun.state_hash()) =>
+            {
+                built_in = Some(begun);
+            }
+            Some(begun) if verdict == Verdict::Sound => {
+                let found = begun.map_or_else(|error| error.to_string(), |_| "another state".into());
+                verdict = Verdict::Rejected(0, format!("the rules built in begin with {found}"));
+            }
+            _ => {}
+        }
         // A game may take one number of values only.
         let rolls = |state: &dyn AnyState| (0..=8).any(|count| state.roll_command(vec![1; count]).is_some());
         let has_dice = state.as_deref().is_none_or(rolls);
-        Self { state, module, dice: *dice, has_dice, waiting: Vec::new(), verdict, wrong_roll: None }
+        Self {
+            state,
+            module,
+            built_in,
+            dice: *dice,
+            has_dice,
+            waiting: Vec::new(),
+            verdict,
+            wrong_roll: None,
+        }
     }
 
     /// Returns a copy, for a line that begins here.
@@ -91,6 +121,7 @@ impl Playing {
         Self {
             state: self.state.as_ref().map(|state| state.fork()),
             module: self.module,
+            built_in: self.built_in.as_ref().map(|state| state.fork()),
             dice: self.dice,
             has_dice: self.has_dice,
             waiting: Vec::new(),
@@ -118,10 +149,32 @@ impl Playing {
         }
     }
 
+    /// Returns `true` if rules that are built in judged the line as well.
+    pub(super) fn is_judged_by_built_in(&self) -> bool {
+        self.built_in.is_some()
+    }
+
     /// Returns how many rolls there were.
     pub(super) fn rolls(&mut self) -> u64 {
         self.settle();
         self.state.as_ref().map_or(0, |state| state.rolls())
+    }
+
+    /// Folds entries by the rules that are built in, and names the first that the module computes otherwise.
+    fn compare(&mut self, log: &[Logged<'_>], computed: &[Computed]) {
+        let Some(state) = &mut self.built_in else { return };
+        let mut expected = Vec::new();
+        let folded = state.fold(log, &self.dice, &mut |step| expected.push(Computed::of(step)));
+        let differs = expected.iter().zip(computed).position(|(built_in, module)| built_in != module);
+        let what = match (differs.and_then(|place| expected.get(place)), folded) {
+            (Some(Computed { outcome, hash }), _) => format!("give `{outcome}` and state {hash:.16}"),
+            (None, Err(error)) => format!("reject it: {}", without_seq(&error)),
+            (None, Ok(())) => return,
+        };
+        let seq = log.get(differs.unwrap_or(expected.len())).map_or(0, |entry| entry.seq);
+        self.verdict = Verdict::Rejected(seq, format!("the rules built in {what}, the module does not"));
+        self.state = None;
+        self.built_in = None;
     }
 
     /// Folds what waits. A wrong roll is a matter of the dice, so it is folded as if it had been recorded.
@@ -129,15 +182,26 @@ impl Playing {
         let entries = std::mem::take(&mut self.waiting);
         let logged = stored(&entries);
         let mut rest = logged.as_slice();
+        let compares = self.built_in.is_some();
+        let mut computed = Vec::new();
         while let Some(state) = &mut self.state {
             let mut folded = 0;
-            let error = match catch(|| state.fold(rest, &self.dice, &mut |_| folded += 1)) {
-                Ok(Ok(())) => return,
+            let observe = &mut |step: &mut dyn Step| {
+                folded += 1;
+                if compares {
+                    computed.push(Computed::of(step));
+                }
+            };
+            let error = match catch(|| state.fold(rest, &self.dice, observe)) {
+                Ok(Ok(())) => {
+                    self.compare(&logged, &computed);
+                    return;
+                }
                 Ok(Err(error)) => error,
                 // MD-6: the state of a module that failed is discarded.
                 Err(fault) => {
                     let seq = rest.get(folded).or(rest.last()).map_or(0, |entry| entry.seq);
-                    self.verdict = Verdict::Rejected(seq, fault.to_string());
+                    self.verdict = of_fault(seq, &fault);
                     self.state = None;
                     return;
                 }
@@ -151,6 +215,28 @@ impl Playing {
             self.dice = DicePolicy::Recorded;
             rest = rest.get(folded..).unwrap_or_default();
         }
+    }
+}
+
+/// What rules compute of an entry.
+#[derive(PartialEq, Eq)]
+struct Computed {
+    outcome: Outcome,
+    hash: Digest,
+}
+
+impl Computed {
+    fn of(step: &mut dyn Step) -> Self {
+        Self { outcome: step.outcome(), hash: step.state_hash() }
+    }
+}
+
+/// A fault of a module: one for which there was no time shows nothing of the match.
+fn of_fault(seq: u64, fault: &Fault) -> Verdict {
+    if fault.kind == FaultKind::Overrun {
+        Verdict::Unknown(fault.to_string())
+    } else {
+        Verdict::Rejected(seq, fault.to_string())
     }
 }
 

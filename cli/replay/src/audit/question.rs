@@ -20,6 +20,8 @@ pub struct AuditQuestion<'a> {
     pub held: &'a [HeldCheckpoint],
     /// The rulesets there are.
     pub registry: &'a Registry,
+    /// Whether rules count that only the bundle brings: only where its modules are checked besides, as an import does.
+    pub accepts_brought_rules: bool,
 }
 
 /// A checkpoint that the auditor kept, and where.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use turnfold_core::Digest;
 use turnfold_core::trust::{BadSignature, Checkpoint, SignedNote, TrustPolicy};
 
 use super::mail::MailRows;
@@ -18,6 +19,49 @@ pub(super) struct Known<'a> {
     pub(super) question: AuditQuestion<'a>,
     /// The trees that were asked for.
     pub(super) trees: &'a LineTrees<'a>,
+}
+
+/// By whom the rules that only the bundle brings are vouched for.
+pub(super) struct Vouching<'a> {
+    pub(super) question: AuditQuestion<'a>,
+    pub(super) signed: &'a [LineCheckpoints],
+}
+
+impl Vouching<'_> {
+    /// Returns why a module that only the bundle brings is not taken for the rules of a line; `None` if it is.
+    ///
+    /// A pin stands in the first record, so a key of the policy that signed anything of the line signed the digest. Where a
+    /// policy lists modules, no others count.
+    pub(super) fn why_not(
+        &self,
+        line: LineIndex,
+        module: &Digest,
+        is_pinned: bool,
+        trees: &LineTrees<'_>,
+    ) -> Option<String> {
+        let question = self.question;
+        if question.accepts_brought_rules || question.policy.is_some_and(|of| of.modules().contains(module)) {
+            return None;
+        }
+        let is_signed = || {
+            let of_line = self.signed.iter().find(|signed| signed.line == line);
+            of_line.is_some_and(|of_line| {
+                let mut signed = of_line.signed.iter().map(|(checkpoint, _)| checkpoint);
+                signed.any(|signed| signed.size > 0 && trees.root(line, signed.size) == Some(signed.root))
+            })
+        };
+        let lists_others = question.policy.is_some_and(|policy| !policy.modules().is_empty());
+        let why = if lists_others {
+            "the policy does not list it"
+        } else if !is_pinned {
+            "the match pins none"
+        } else if !is_signed() {
+            "no signature covers the pin"
+        } else {
+            return None;
+        };
+        Some(format!("rules brought by the bundle: module {module}, and {why}"))
+    }
 }
 
 /// The checkpoints of a line by keys of the policy, and those that are only wanted.

@@ -8,6 +8,7 @@ use turnfold_store::{Entry, Genesis, Linker, OriginCheck};
 use super::mail::{FairRoll, MailAudit, MailRows};
 use super::play::{Playing, Verdict};
 use super::rows::{AuditRow, RowBuilder, RowName, counted};
+use super::signed::Vouching;
 use crate::bundle::sizes::{LineFinder, LineSize, revision};
 use crate::bundle::{
     BundleOutline, BundleRules, BundledLine, BundledRecord, LineIndex, LineRecords, LineTrees,
@@ -44,6 +45,9 @@ pub(super) struct Walk<'a> {
     lines: &'a LineFinder<'a>,
     outline: &'a BundleOutline,
     registry: &'a Registry,
+    /// The modules that only the bundle brings, and the lines that were folded by one of them.
+    brought: &'a BTreeSet<Digest>,
+    brought_rules: Vec<(LineIndex, Digest)>,
     linker: Linker,
     /// Where other lines begin, and how many are still to begin there.
     forks: BTreeMap<LineSize, u64>,
@@ -71,8 +75,9 @@ impl<'a> Walk<'a> {
     pub(super) fn through(
         records: &'a dyn LineRecords,
         lines: &'a LineFinder<'a>,
-        BundleRules { registry, unusable }: &'a BundleRules,
+        BundleRules { registry, unusable, brought }: &'a BundleRules,
         wanted: &[(LineIndex, u64)],
+        vouching: &Vouching<'_>,
         on_roll: OnRoll<'a>,
     ) -> Result<Walked<'a>, ReplayError> {
         let outline = records.outline();
@@ -80,6 +85,8 @@ impl<'a> Walk<'a> {
             lines,
             outline,
             registry,
+            brought,
+            brought_rules: Vec::new(),
             linker: Linker::new(),
             forks: lines.forks(),
             kept: BTreeMap::new(),
@@ -113,7 +120,7 @@ impl<'a> Walk<'a> {
         }
         walk.end_line();
         walk.mail.end_before(outline.matches.len());
-        Ok(walk.finish())
+        Ok(walk.finish(vouching))
     }
 
     /// Returns the line that comes next in the outline.
@@ -148,7 +155,9 @@ impl<'a> Walk<'a> {
                     (None, Some(_)) => "recorded",
                     (None, None) => "only",
                 };
-                format!("{} {} by the {how} module {digest:.16}", genesis.ruleset, genesis.ruleset_version)
+                let also = if playing.is_judged_by_built_in() { "the rules built in and by " } else { "" };
+                let (name, version) = (&genesis.ruleset, genesis.ruleset_version);
+                format!("{name} {version} by {also}the {how} module {digest}")
             }));
             self.origins = Some(OriginCheck::of(genesis));
             LineState { size: 0, link: None, misplaced: None, playing }
@@ -227,6 +236,13 @@ impl<'a> Walk<'a> {
             Verdict::Unknown(reason) => self.rules.not_checked(place.clone(), reason.clone()),
             Verdict::Rejected(seq, reason) => self.rules.fail(at(*seq), reason.clone()),
         }
+        let playing = &progress.playing;
+        if let Some(module) = playing.module.filter(|module| self.brought.contains(module))
+            && playing.verdict == Verdict::Sound
+            && !playing.is_judged_by_built_in()
+        {
+            self.brought_rules.push((index, module));
+        }
         if !self.mail.judges_dice_of(index.0, genesis) {
             self.judge_dice(genesis, progress, place.as_ref());
         }
@@ -261,9 +277,28 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn finish(self) -> Walked<'a> {
-        let Self { chain, mut dice, rules, modules, trees, outline, entries, rolls, has_dice, mail, .. } =
-            self;
+    fn finish(self, vouching: &Vouching<'_>) -> Walked<'a> {
+        let Self { brought_rules, trees, outline, .. } = &self;
+        let mut unvouched = Vec::new();
+        for ((of, line), module) in brought_rules {
+            let Some(found) = outline.matches.get(*of) else { continue };
+            let is_pinned = found.genesis.only_module().is_some();
+            let why = vouching.why_not((*of, *line), module, is_pinned, trees);
+            unvouched.extend(
+                why.map(|why| ((*of, *line), matches!(found.genesis.dice, DicePolicy::Seeded(_)), why)),
+            );
+        }
+        let Self {
+            chain, mut dice, mut rules, modules, trees, outline, entries, rolls, has_dice, mail, ..
+        } = self;
+        for (line, is_seeded, why) in unvouched {
+            let place = revision(outline, line);
+            // What is due, and when, follows from the rules.
+            if is_seeded && has_dice {
+                dice.not_checked(place.clone(), why.clone());
+            }
+            rules.not_checked(place, why);
+        }
         let mail = mail.rows;
         let lines: u64 = outline.matches.iter().map(|of| of.lines.len() as u64).sum();
         let lines = counted(lines, "line");

@@ -156,7 +156,8 @@ impl<'a> ImportPlan<'a> {
 
 /// Requires what an audit can check without anybody's key; returns what it could not check for want of the rules.
 fn require_sound(records: &dyn LineRecords, registry: &Registry) -> Result<Option<String>, ReplayError> {
-    let rows = audit(records, AuditQuestion { policy: None, held: &[], registry })?;
+    let rows =
+        audit(records, AuditQuestion { policy: None, held: &[], registry, accepts_brought_rules: true })?;
     let mut not_checked = None;
     for row in rows {
         let is_wrong = match row.row {

@@ -10,6 +10,7 @@ use turnfold_core::{AnyRules, Digest, Registry};
 use turnfold_store::{Genesis, MatchName, StoreError, StoreReader};
 
 use super::outline::{BundleOutline, BundledModule};
+use crate::fault::catch;
 use crate::history::recorded_rules;
 
 /// A module that some match needs.
@@ -66,22 +67,40 @@ impl fmt::Display for NeededModule {
 pub(crate) struct BundleRules {
     /// All of these rules.
     pub(crate) registry: Registry,
-    /// Why files that a bundle holds as modules are none.
+    /// Why files are none that a bundle holds as modules of its matches.
     pub(crate) unusable: Vec<String>,
+    /// The modules that the bundle alone brings.
+    pub(crate) brought: BTreeSet<Digest>,
 }
 
 impl BundleRules {
-    /// Loads the modules of a bundle that this program does not have. They are used for this bundle only.
+    /// Loads the modules that a match of the bundle needs and this program does not have. They are used for this bundle only;
+    /// others in it are as good as absent.
     pub(crate) fn of(outline: &BundleOutline, registry: &Registry) -> Self {
-        let mut rules = Self { registry: registry.clone(), unusable: Vec::new() };
+        let mut rules = Self { registry: registry.clone(), unusable: Vec::new(), brought: BTreeSet::new() };
         let Some(source) = registry.modules() else { return rules };
+        let pinned: BTreeSet<&Digest> =
+            outline.matches.iter().filter_map(|of| of.genesis.only_module()).collect();
+        // What a match without a pin is called is known once a module is loaded.
+        let is_unknown =
+            |genesis: &Genesis| genesis.only_module().is_none() && recorded_rules(genesis, registry).is_err();
+        let some_unknown = outline.matches.iter().any(|of| is_unknown(&of.genesis));
         let mut loaded = Vec::new();
         for module in outline.modules.iter().filter(|module| source.by_digest(&module.digest()).is_none()) {
-            match source.load(module.file()) {
-                Ok(rules) => loaded.push(rules),
-                Err(cause) => rules.unusable.push(format!("module {:.16}: {cause}", module.digest())),
+            let is_pinned = pinned.contains(&module.digest());
+            if !is_pinned && !some_unknown {
+                continue;
+            }
+            match catch(|| source.load(module.file())) {
+                Ok(Ok(rules)) => loaded.push(rules),
+                Ok(Err(cause)) if is_pinned => {
+                    rules.unusable.push(format!("module {:.16}: {cause}", module.digest()));
+                }
+                Err(fault) if is_pinned => rules.unusable.push(fault.to_string()),
+                _ => {}
             }
         }
+        rules.brought = loaded.iter().filter_map(|rules| rules.module()).collect();
         if !loaded.is_empty() {
             let both = BundleModules { loaded, source: Arc::clone(source) };
             rules.registry = registry.clone().with_modules(Arc::new(both));
@@ -115,8 +134,12 @@ impl ModuleSource for BundleModules {
     }
 
     fn by_name(&self, name: &str) -> Vec<Arc<dyn AnyRules>> {
-        let loaded = self.loaded.iter().filter(|rules| rules.name() == name).cloned();
-        self.source.by_name(name).into_iter().chain(loaded).collect()
+        // Where this program has a module of that version, the bundle's is surplus.
+        let mut all = self.source.by_name(name);
+        let own: BTreeSet<u32> = all.iter().map(|rules| rules.version()).collect();
+        let loaded = self.loaded.iter().filter(|rules| rules.name() == name);
+        all.extend(loaded.filter(|rules| !own.contains(&rules.version())).cloned());
+        all
     }
 
     fn is_refused(&self, module: &Digest) -> bool {

@@ -16,7 +16,7 @@ use super::outline::{BundleOutline, BundledLine, BundledMatch, TITLE, in_order};
 use super::records::{BundledRecord, TakeRecord};
 use crate::error::ReplayError;
 use crate::error::input::InputError;
-use crate::error::limits::BUNDLE_LINES_MAX;
+use crate::error::limits::{BUNDLE_LINES_MAX, check_title};
 
 mod attachments;
 
@@ -234,7 +234,9 @@ impl Parser<'_> {
         let BundledRecord::Shown(bytes) = record else {
             return Err(self.malformed("expected a Genesis, which is never left out"));
         };
-        Genesis::decode(bytes).map_err(|error| self.malformed(error.to_string()))
+        let genesis = Genesis::decode(bytes).map_err(|error| self.malformed(error.to_string()))?;
+        check_title(&genesis.title).map_err(|error| self.malformed(error))?;
+        Ok(genesis)
     }
 
     /// Reports at which line of the file something is wrong with a record.

@@ -48,3 +48,16 @@ pub const MAIL_ADDRESSES: Limits =
 /// Signed notes and proofs: a note, the record that is proven and the hashes above it.
 pub const NOTE: Limits =
     Limits { what: "note", bytes_max: 1 << 18, lines_max: 1 << 12, line_bytes_max: 1 << 18 };
+
+/// Checks the title of a match that is to be made or imported.
+///
+/// # Errors
+/// What is allowed.
+pub fn check_title(title: &str) -> Result<(), String> {
+    if title.chars().count() > TITLE_CHARACTERS_MAX || title.chars().any(char::is_control) {
+        return Err(format!(
+            "expected a title of at most {TITLE_CHARACTERS_MAX} characters without control characters"
+        ));
+    }
+    Ok(())
+}

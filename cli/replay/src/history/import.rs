@@ -6,24 +6,11 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest};
 use turnfold_store::{NewEntry, SNAPSHOT_INTERVAL};
 
 use crate::error::ReplayError;
-use crate::error::limits::TITLE_CHARACTERS_MAX;
+pub use crate::error::limits::check_title;
 use crate::golden::bless::bless_if_true;
 use crate::history::entry::LogEntry;
 use crate::history::position::Passed;
 use crate::tfl::Replay;
-
-/// Checks the title of a match that is to be made.
-///
-/// # Errors
-/// What is allowed.
-pub fn check_title(title: &str) -> Result<(), String> {
-    if title.chars().count() > TITLE_CHARACTERS_MAX || title.chars().any(char::is_control) {
-        return Err(format!(
-            "expected a title of at most {TITLE_CHARACTERS_MAX} characters without control characters"
-        ));
-    }
-    Ok(())
-}
 
 /// What a replay file contains of a match: everything but its id and its times.
 pub struct Imported {

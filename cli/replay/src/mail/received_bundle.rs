@@ -60,7 +60,8 @@ impl ReceivedBundle {
         let held = trusted(memory, known.as_ref())?;
         let policy = format!("log {host}\nquorum none\n");
         let policy = TrustPolicy::read(&policy).map_err(|error| ReplayError::Unusable(error.to_string()))?;
-        let question = AuditQuestion { policy: Some(&policy), held: &held, registry };
+        let question =
+            AuditQuestion { policy: Some(&policy), held: &held, registry, accepts_brought_rules: false };
         for row in audit::audit(&bundle, question)? {
             let must_pass = row.row == RowName::Signature;
             if row.result == RowResult::Fail || must_pass && row.result != RowResult::Pass {

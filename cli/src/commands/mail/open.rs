@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use turnfold_core::trust::VerifierKey;
 use turnfold_replay::ReplayError;
-use turnfold_replay::history::find_rules;
 use turnfold_replay::history::revision::new_match_name;
 use turnfold_replay::mail::{
     AddressLine, Addresses, GameTerms, MailMatch, NewMailMatch, TermsSource, start_for_mail,
@@ -13,7 +12,7 @@ use turnfold_replay::mail::{
 use turnfold_store::MatchName;
 
 use super::post::{HostArgs, letter_lines};
-use crate::commands::new::{bad_setup, read_setup};
+use crate::commands::new::{bad_setup, find, read_setup};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::origin::read_origin;
@@ -89,7 +88,7 @@ fn address_line(text: &str) -> Result<AddressLine, String> {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let rules = find_rules(&args.rules, &context.registry)?;
+    let rules = find(&args.rules, context)?;
     let setup = read_setup(&*rules, &args.setup)?;
     let written = args.desk.as_ref().map(|path| files::read_text(path, &limits::MAIL_TERMS)).transpose()?;
     let is_fair = args.dice == MailDice::Fair;

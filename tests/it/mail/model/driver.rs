@@ -97,7 +97,8 @@ pub(crate) fn correspond(case: u64, signers: &Signers, audits: bool) -> Tally {
     }
     found.play_on();
     if audits {
-        let question = AuditQuestion { policy: None, held: &[], registry: &registry };
+        let question =
+            AuditQuestion { policy: None, held: &[], registry: &registry, accepts_brought_rules: false };
         let rows = audit(&StoreRecords::of_all(&store).unwrap(), question).unwrap();
         assert!(rows.iter().all(|row| row.result != RowResult::Fail), "case {case}: {rows:#?}");
         let authorship = rows.iter().find(|row| row.row == RowName::Authorship).unwrap();
