@@ -80,7 +80,7 @@ signature    NOT CHECKED no policy says whose signatures count; give one with `-
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
 dice         NOT APPLICABLE there is no match with dice
-rules        PASS        3 entries of 2 lines folded from the setup, heaps 1 by the pinned module a5a5a5a5a5a5a5a5
+rules        PASS        3 entries of 2 lines folded from the setup, heaps 1 by the pinned module a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5
 authorship   NOT CHECKED the host alone says who gave which command
 proven: bytes, chain, rules; not proven: signature, consistency, cosignatures, authorship
 $ turnfold 1 matches

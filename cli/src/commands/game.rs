@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use turnfold_core::registry::{ModuleSource as _, NoRules};
+use turnfold_core::registry::ModuleSource as _;
+use turnfold_core::registry::NoRules;
 use turnfold_core::{AnyRules, Digest};
 #[cfg(feature = "modules")]
 use turnfold_laws::{Fixture, broken_laws_while};
@@ -26,7 +27,7 @@ use crate::stderr::progress;
 /// How long the check of a module takes at most, unless someone asks for another time.
 const CHECK_SECONDS: u64 = 60;
 
-/// How long the modules of a bundle may take in all while it is audited.
+/// How long the modules of a bundle may take in all while it is audited, and the check of one that another verb brings.
 pub(super) const MODULES_TIME: Duration = Duration::from_secs(120);
 
 /// List, show, check and add games, built in or as modules
@@ -266,7 +267,7 @@ fn add_file(args: &AddArgs, context: &mut Context) -> Result<ExitStatus, Failure
 
 /// Checks a module and copies it to where modules lie; returns where that is (MD-2).
 pub(super) fn add(path: &Path, context: &Context) -> Result<(PathBuf, Arc<dyn AnyRules>), Failure> {
-    add_within(path, CHECK_SECONDS, context)
+    add_within(path, MODULES_TIME.as_secs(), context)
 }
 
 fn add_within(path: &Path, seconds: u64, context: &Context) -> Result<(PathBuf, Arc<dyn AnyRules>), Failure> {
@@ -291,7 +292,7 @@ pub(super) fn require_laws(
     undone: &str,
     context: &Context,
 ) -> Result<(), Failure> {
-    require_laws_within(module, rules, CHECK_SECONDS, undone, context)
+    require_laws_within(module, rules, MODULES_TIME.as_secs(), undone, context)
 }
 
 fn require_laws_within(

@@ -142,7 +142,7 @@ fn a_signature_of_the_policy_vouches_for_the_module_that_a_match_pins() {
 #[test]
 fn where_a_game_is_built_in_it_judges_and_a_module_of_its_name_does_not() {
     let evil = pinned_to(&impostor("initiative", ""), "initiative");
-    expect(&evil, "duel.bundle", "fail", "duel: the rules built in begin with ");
+    expect(&evil, "duel.bundle", "fail", "the rules built in refuse the setup: ");
     // The same rules as a module agree with those that are built in.
     let packed = fs::read(workspace().join("fixtures/modules/initiative.wasm")).unwrap();
     let sandbox = Sandbox::new();

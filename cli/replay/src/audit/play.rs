@@ -95,8 +95,11 @@ impl Playing {
                 built_in = Some(begun);
             }
             Some(begun) if verdict == Verdict::Sound => {
-                let found = begun.map_or_else(|error| error.to_string(), |_| "another state".into());
-                verdict = Verdict::Rejected(0, format!("the rules built in begin with {found}"));
+                let found = match begun {
+                    Ok(_) => "begin with another state".into(),
+                    Err(error) => format!("refuse the setup: {error}"),
+                };
+                verdict = Verdict::Rejected(0, format!("the rules built in {found}"));
             }
             _ => {}
         }
