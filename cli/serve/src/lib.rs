@@ -11,6 +11,7 @@
 //!
 //! [`serve()`] is the entry point. The description of the service for its clients is `openapi.json`.
 
+mod answers;
 mod app;
 mod append;
 mod append_request;

@@ -10,6 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use turnfold_core::Digest;
 use turnfold_store::GrantKind;
 
+use crate::answers::Answers;
 use crate::folds::Folds;
 use crate::guesses::Guesses;
 use crate::options::Settings;
@@ -40,6 +41,9 @@ pub(crate) const WAITING_MAX: usize = 64;
 
 /// The most entries of a log that is folded at once, past those that wait to fold longer ones.
 pub(crate) const SHORT_LOG: u64 = turnfold_store::SNAPSHOT_INTERVAL;
+
+/// The most entries of histories that are held in memory at once while they are folded, short ones apart.
+const WHOLE_ENTRIES_MAX: u32 = 100_000;
 
 /// The most streams, of all and of one token.
 pub(crate) const STREAMS_MAX: usize = 10_000;
@@ -79,6 +83,9 @@ pub(crate) struct Limits {
     pub(crate) guesses: Guesses,
     requests: Arc<Semaphore>,
     pub(crate) folds: Folds,
+    pub(crate) answers: Answers,
+    /// Entries of long histories that are read whole at once; one history has room always.
+    whole: Arc<Semaphore>,
     streams: Arc<Mutex<StreamCounts>>,
 }
 
@@ -105,6 +112,8 @@ impl Limits {
             guesses: Guesses::default(),
             requests: Arc::new(Semaphore::new(REQUESTS_MAX)),
             folds: Folds::new(cores),
+            answers: Answers::default(),
+            whole: Arc::new(Semaphore::new(WHOLE_ENTRIES_MAX as usize)),
             streams: Arc::default(),
         }
     }
@@ -136,6 +145,13 @@ impl Limits {
         Arc::clone(&self.requests)
             .try_acquire_owned()
             .map_err(|_| Problem::overloaded("too many requests at once"))
+    }
+
+    /// Waits until a history with this number of entries may be held in memory.
+    pub(crate) async fn whole(&self, entries: u64) -> ApiResult<OwnedSemaphorePermit> {
+        let entries = u32::try_from(entries).unwrap_or(u32::MAX).min(WHOLE_ENTRIES_MAX);
+        let whole = Arc::clone(&self.whole).acquire_many_owned(entries).await;
+        whole.map_err(|_| Problem::closing())
     }
 
     /// Takes one of the places for streams.

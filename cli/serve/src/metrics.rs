@@ -10,6 +10,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use tokio::time::Instant;
 
+use crate::limits::Limits;
 use crate::problem::{ApiResult, Code};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -99,7 +100,7 @@ impl Metrics {
 }
 
 /// Writes all of it as `OpenMetrics` text.
-pub(crate) fn text(metrics: &Metrics, held: Held, streams: usize) -> Result<String, std::fmt::Error> {
+pub(crate) fn text(metrics: &Metrics, held: Held, limits: &Limits) -> Result<String, std::fmt::Error> {
     let gauge = |value: u64| {
         let gauge = Gauge::<i64>::default();
         gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
@@ -110,7 +111,12 @@ pub(crate) fn text(metrics: &Metrics, held: Held, streams: usize) -> Result<Stri
     all.register("http_request_seconds", "How long requests took", metrics.request_seconds.clone());
     all.register("appends", "Appends by what became of them", metrics.appends.clone());
     all.register("append_seconds", "How long appends took", metrics.append_seconds.clone());
-    all.register("streams", "Live streams", gauge(streams as u64));
+    all.register("streams", "Live streams", gauge(limits.streams() as u64));
+    let (answer_bytes, refused) = limits.answers.held();
+    all.register("answer_bytes", "Bytes of long answers on their way", gauge(answer_bytes));
+    let answers_refused = Counter::<u64>::default();
+    answers_refused.inc_by(refused);
+    all.register("answers_refused", "Long answers for which there was no room", answers_refused);
     all.register("tables", "Branches in memory", gauge(held.branches));
     all.register("table_bytes", "What they hold in memory", gauge(held.bytes));
     all.register("table_misses", "Branches that were read from the store", metrics.table_misses.clone());

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use http_body::Body as _;
 use tokio::time::{Instant, timeout};
 use tracing::Instrument;
 
+use crate::answers::{CountedBody, LONG};
 use crate::app::{App, REQUEST_ID};
 use crate::auth::{Bearer, no_token};
 use crate::http::require_host;
@@ -62,6 +65,22 @@ pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: 
     let milliseconds = began.elapsed().as_secs_f64() * 1000.0;
     tracing::info!(status, duration_ms = %format_args!("{milliseconds:.3}"), "served");
     response
+}
+
+/// Counts a long answer until its client has read it, or refuses it (SV-31).
+pub(crate) async fn counted(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    // Assets need no token, and are in memory once for all.
+    let Some((token, _)) = Bearer::of(request.headers(), request.extensions()).hash() else {
+        return next.run(request).await;
+    };
+    let response = next.run(request).await;
+    let Some(bytes) = response.body().size_hint().exact().filter(|bytes| *bytes > LONG) else {
+        return response;
+    };
+    match app.limits.answers.begin(Some(token), bytes) {
+        Ok(place) => response.map(|body| Body::new(CountedBody::new(body, bytes, place))),
+        Err(problem) => problem.into_response(),
+    }
 }
 
 async fn serve(app: &Arc<App>, request: Request, next: Next, route: &str) -> Response {

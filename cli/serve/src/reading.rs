@@ -123,9 +123,13 @@ impl App {
             Ok(done) => return Ok(done),
             Err(long) => long,
         };
+        let token = bearer.hash().map(|(token, _)| token);
+        // Nothing is made that could not be sent.
+        self.limits.answers.require_room(token)?;
         let place = self.limits.folds.wait(bearer.reader()?, Some(&found.branch.line().match_name)).await?;
+        let whole = self.limits.whole(found.branch.known_head()).await?;
         self.serve_for(access, move |app, access| {
-            let _place = place;
+            let (_place, _whole) = (place, whole);
             work(app, access, &found)
         })
         .await

@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::documents::EntriesEvent;
-use crate::middleware::around;
+use crate::middleware::{around, counted};
 use crate::problem::ProblemJson;
 use crate::resources::{
     backup, branches, diff, entries, events, files, find, grants, health, join, matches, modules, pages,
@@ -106,7 +106,10 @@ pub(crate) fn router(app: &Arc<App>, cors: &[String]) -> Router {
     let (router, _) = routes().split_for_parts();
     let router = router.merge(pages::routes()).with_state(Arc::clone(app));
     let router = if cors.is_empty() { router } else { router.layer(cross_origin(cors)) };
-    router.layer(compression()).layer(middleware::from_fn_with_state(Arc::clone(app), around))
+    router
+        .layer(middleware::from_fn_with_state(Arc::clone(app), counted))
+        .layer(compression())
+        .layer(middleware::from_fn_with_state(Arc::clone(app), around))
 }
 
 /// Compresses documents and pages (VW-53), not streams of events, which would wait for more, and not backups, which are large.

@@ -117,6 +117,8 @@ fn sv_29_metrics_name_routes_and_no_one() {
         "turnfold_appends_total{outcome=\"rejected\"} 1",
         "turnfold_append_seconds_count 2",
         "turnfold_streams 1",
+        "turnfold_answer_bytes 0",
+        "turnfold_answers_refused_total 0",
         "turnfold_tables 1",
         "turnfold_table_misses_total 1",
         "turnfold_store_failed 0",

@@ -14,7 +14,7 @@ use crate::golden::bless::bless_if_true;
 use crate::history::History;
 use crate::history::Sources;
 use crate::history::revision::{Revision, SourceName};
-use crate::page::frames::{FrameDocument, FrameLimits, FramePicture};
+use crate::page::frames::{FrameDocument, FramePicture, Passed};
 use crate::program;
 use crate::tfl::Replay;
 use crate::viewer::Viewer;
@@ -95,10 +95,6 @@ impl Page {
         replay: Option<Replay>,
         bytes_max: usize,
     ) -> Result<Option<Self>, ReplayError> {
-        let frames = FrameDocument::of(sight, 0, FrameLimits { frames_max: usize::MAX, bytes_max })?;
-        if frames.next.is_some() {
-            return Ok(None);
-        }
         let viewer = sight.viewer();
         let replay = match replay {
             None if viewer.see_all() => Some(sight.to_replay()?),
@@ -106,14 +102,32 @@ impl Page {
         };
         let state_hash = replay.as_ref().and_then(|replay| replay.closing).map(|closing| closing.state);
         let replay = replay.map(|replay| replay.to_string());
-        let mut data = Vec::new();
-        let document = Document { turnfold: VERSION, frames: &frames, replay };
-        serde_json::to_writer(ScriptJson(&mut data), &document).expect("plain data encodes");
-        let data = String::from_utf8(data).expect("JSON is UTF-8");
+        // A long match has a hundred thousand frames, which take many times the memory of their JSON: each is written as
+        // soon as it is made.
+        let (mut data, mut log, mut last_standing, mut count) = (Vec::new(), String::new(), None, 0_u64);
+        let Passed { document, end } = FrameDocument::pass(sight, 0, &mut |frame| {
+            if count > 0 {
+                data.push(b',');
+            }
+            count += 1;
+            serde_json::to_writer(ScriptJson(&mut data), &frame).expect("plain data encodes");
+            writeln!(log, "<li>{}</li>", text(&frame.record.record.text()))
+                .expect("writing to a string cannot fail");
+            last_standing = frame.standing;
+            data.len() + log.len() <= bytes_max
+        })?;
+        if document.next.is_some() {
+            return Ok(None);
+        }
+        let mut before = Vec::new();
+        let whole = Document { turnfold: VERSION, frames: &document, replay };
+        serde_json::to_writer(ScriptJson(&mut before), &whole).expect("plain data encodes");
+        let data = with_frames(before, data);
         let style = STYLES.concat();
-        let last = FramePicture::from(sight.picture(sight.state()?.as_ref()));
+        let last = FramePicture::from(sight.picture(end.as_ref()));
         let picture = svg::element(last.picture(), &Highlights::default());
-        let standing = frames.frames.last().map_or(&frames.standing, |last| &last.standing).as_deref();
+        let standing = if count > 0 { last_standing } else { document.standing.clone() };
+        let standing = standing.as_deref();
         let html = fill(
             TEMPLATE,
             &[
@@ -129,7 +143,7 @@ impl Page {
                         .into(),
                 ),
                 ("picture", picture.into()),
-                ("log", log(&frames).into()),
+                ("log", log.into()),
                 ("words", words(viewer).into()),
                 ("data", data.into()),
                 ("script", SCRIPT.as_str().into()),
@@ -182,12 +196,16 @@ fn words(viewer: Viewer) -> String {
     format!("This file holds only what {viewer} saw.")
 }
 
-/// Writes the log for those without JavaScript (VW-28).
-fn log(frames: &FrameDocument) -> String {
-    let mut log = String::new();
-    for frame in &frames.frames {
-        writeln!(log, "<li>{}</li>", text(&frame.record.record.text()))
-            .expect("writing to a string cannot fail");
-    }
-    log
+/// Puts frames into a document that was written without any.
+fn with_frames(document: Vec<u8>, frames: Vec<u8>) -> String {
+    const NONE: &str = "\"frames\":[]";
+    let document = String::from_utf8(document).expect("JSON is UTF-8");
+    let frames = String::from_utf8(frames).expect("JSON is UTF-8");
+    // A string in the document has its quotes escaped, so no text of people looks like this.
+    let (before, after) = document.split_once(NONE).expect("a document has frames");
+    let mut whole = frames;
+    whole.insert_str(0, &format!("{before}\"frames\":["));
+    whole.push(']');
+    whole.push_str(after);
+    whole
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::Value;
+use turnfold_core::AnyState;
 use turnfold_store::{BranchName, MatchName};
 
 use super::change::PictureChange;
@@ -88,6 +89,22 @@ impl FrameDocument {
     /// # Errors
     /// [`ReplayError::NoEntry`], and as for [`SeatHistory::fold`].
     pub fn of(sight: &SeatHistory, after: u64, limits: FrameLimits) -> Result<Self, ReplayError> {
+        let mut gathered = Gathered { limits, bytes: 0, frames: Vec::new() };
+        let mut document = Self::pass(sight, after, &mut |frame| gathered.add(frame))?.document;
+        document.frames = gathered.frames;
+        Ok(document)
+    }
+
+    /// Makes the frames after entry `after` one at a time and passes each on, until one finds no room. The document that is
+    /// returned holds none of them.
+    ///
+    /// # Errors
+    /// As for [`of`](Self::of).
+    pub(crate) fn pass(
+        sight: &SeatHistory,
+        after: u64,
+        take: &mut dyn FnMut(Frame) -> bool,
+    ) -> Result<Passed, ReplayError> {
         let head = sight.head();
         if after > head {
             return Err(ReplayError::NoEntry { line: sight.name().clone(), seq: after, head });
@@ -98,15 +115,18 @@ impl FrameDocument {
         let mut picture = seen.picture.clone();
         let standings = sight.standings()?;
         let standing = |seq| usize::try_from(seq).ok().and_then(|seq| standings.get(seq)?.text());
-        let mut gathered = Gathered { limits, bytes: 0, frames: Vec::new(), is_full: false };
-        sight.fold(&mut |entry| match entry.seq() {
+        let (mut taken, mut is_full) = (0, false);
+        let end = sight.fold(&mut |entry| match entry.seq() {
             seq if seq < after => {}
             seq if seq == after => {
                 seen = Before { picture: entry.picture().into(), view: entry.view() };
                 picture = seen.picture.clone();
             }
-            _ if gathered.is_full => {}
-            seq => gathered.add(seen.frame(entry, standing(seq))),
+            _ if is_full => {}
+            seq => {
+                is_full = !take(seen.frame(entry, standing(seq)));
+                taken += u64::from(!is_full);
+            }
         })?;
         let (match_name, branch) = match sight.name() {
             SourceName::Revision(Revision { match_name, branch, .. }) => {
@@ -114,11 +134,12 @@ impl FrameDocument {
             }
             SourceName::File(_) => (None, None),
         };
-        let Gathered { frames, is_full, .. } = gathered;
-        let next = is_full.then(|| after + u64::try_from(frames.len()).unwrap_or(u64::MAX));
+        let next = is_full.then(|| after + taken);
         let viewer = sight.viewer().to_string();
         let standing = standing(after);
-        Ok(Self { viewer, match_name, branch, after, head, next, picture, standing, frames })
+        let frames = Vec::new();
+        let document = Self { viewer, match_name, branch, after, head, next, picture, standing, frames };
+        Ok(Passed { document, end })
     }
 
     /// Counts `more` entries before the first.
@@ -130,6 +151,12 @@ impl FrameDocument {
             *seq += more;
         }
     }
+}
+
+/// A document whose frames were passed on, and the state at its end.
+pub(crate) struct Passed {
+    pub(crate) document: FrameDocument,
+    pub(crate) end: Box<dyn AnyState>,
 }
 
 /// What the viewer saw at the frame before.
@@ -160,20 +187,19 @@ struct Gathered {
     limits: FrameLimits,
     bytes: usize,
     frames: Vec<Frame>,
-    /// Whether a frame found no room.
-    is_full: bool,
 }
 
 impl Gathered {
-    fn add(&mut self, frame: Frame) {
+    /// Returns `false` if there is no room.
+    fn add(&mut self, frame: Frame) -> bool {
         let bytes = self.bytes + length(&frame);
         let has_room = self.frames.len() < self.limits.frames_max && bytes <= self.limits.bytes_max;
         if has_room || self.frames.is_empty() {
             self.bytes = bytes;
             self.frames.push(frame);
-        } else {
-            self.is_full = true;
+            return true;
         }
+        false
     }
 }
 

@@ -30,6 +30,7 @@ mod marked;
 mod picture;
 
 pub use change::PictureChange;
+pub(crate) use document::Passed;
 pub use document::{Frame, FrameDocument, FrameLimits, Shown};
 pub use marked::changed_spots;
 pub use picture::FramePicture;

@@ -1,0 +1,165 @@
+//! Long answers on their way to clients: how many bytes of them are in memory, of a token and of all (SV-31).
+//!
+//! A client that reads slowly, or not at all, keeps its answer in memory until it has read it or is given up.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use axum::body::Body;
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use turnfold_core::Digest;
+
+use crate::problem::{ApiResult, Code, Problem};
+
+/// From how many bytes on an answer is counted; what a connection buffers of any answer is as much.
+pub(crate) const LONG: u64 = 64 << 10;
+
+/// How many bytes of an answer are handed to a connection at a time.
+const PART: usize = 64 << 10;
+
+/// The most bytes of long answers at once, of all and of one token. One answer alone may have more.
+pub(crate) const ANSWERS_MAX: u64 = 64 << 20;
+const ANSWERS_OF_TOKEN_MAX: u64 = 32 << 20;
+
+/// The long answers that are on their way.
+#[derive(Clone, Default)]
+pub(crate) struct Answers(Arc<Mutex<Held>>);
+
+#[derive(Default)]
+struct Held {
+    bytes: u64,
+    by_token: BTreeMap<Digest, u64>,
+    refused: u64,
+}
+
+impl Held {
+    /// Refuses an answer for which there is no room; the first has room always.
+    fn require_room(&mut self, token: Option<Digest>, bytes: u64) -> ApiResult<()> {
+        let of_token = token.and_then(|token| self.by_token.get(&token).copied()).unwrap_or(0);
+        if of_token > 0 && of_token + bytes > ANSWERS_OF_TOKEN_MAX {
+            self.refused += 1;
+            let detail = "too many long answers with this token are still being read; read one first";
+            return Err(Problem::new(Code::SlowDown, detail));
+        }
+        if self.bytes > 0 && self.bytes + bytes > ANSWERS_MAX {
+            self.refused += 1;
+            return Err(Problem::overloaded("too many long answers are still being read"));
+        }
+        Ok(())
+    }
+}
+
+impl Answers {
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns how many bytes are on their way, and how many answers were refused.
+    pub(crate) fn held(&self) -> (u64, u64) {
+        let held = self.lock();
+        (held.bytes, held.refused)
+    }
+
+    /// Refuses to make a long answer for which there would be no room.
+    pub(crate) fn require_room(&self, token: Option<Digest>) -> ApiResult<()> {
+        self.lock().require_room(token, LONG)
+    }
+
+    /// Takes room for an answer.
+    pub(crate) fn begin(&self, token: Option<Digest>, bytes: u64) -> ApiResult<AnswerPlace> {
+        let mut held = self.lock();
+        held.require_room(token, bytes)?;
+        held.bytes += bytes;
+        if let Some(token) = token {
+            *held.by_token.entry(token).or_default() += bytes;
+        }
+        drop(held);
+        Ok(AnswerPlace { token, bytes, answers: self.clone() })
+    }
+}
+
+/// The place of a long answer, until it is dropped.
+pub(crate) struct AnswerPlace {
+    token: Option<Digest>,
+    bytes: u64,
+    answers: Answers,
+}
+
+impl Drop for AnswerPlace {
+    fn drop(&mut self) {
+        let mut held = self.answers.lock();
+        held.bytes -= self.bytes;
+        if let Some(token) = self.token
+            && let Some(bytes) = held.by_token.get_mut(&token)
+        {
+            *bytes -= self.bytes;
+            if *bytes == 0 {
+                held.by_token.remove(&token);
+            }
+        }
+    }
+}
+
+/// A long answer, part by part.
+pub(crate) struct CountedBody {
+    rest: Bytes,
+    body: Body,
+    left: u64,
+    _place: AnswerPlace,
+}
+
+impl CountedBody {
+    pub(crate) fn new(body: Body, bytes: u64, place: AnswerPlace) -> Self {
+        Self { rest: Bytes::new(), body, left: bytes, _place: place }
+    }
+}
+
+impl http_body::Body for CountedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if self.rest.is_empty() {
+            match std::task::ready!(Pin::new(&mut self.body).poll_frame(context)) {
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => self.rest = data,
+                    Err(frame) => return Poll::Ready(Some(Ok(frame))),
+                },
+                other => return Poll::Ready(other),
+            }
+        }
+        let length = self.rest.len().min(PART);
+        let part = self.rest.split_to(length);
+        self.left = self.left.saturating_sub(length as u64);
+        Poll::Ready(Some(Ok(Frame::data(part))))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_and_all_have_room_for_so_much_and_one_answer_more() {
+        let (answers, one) = (Answers::default(), Some(Digest::new([1; 32])));
+        let whole = answers.begin(one, ANSWERS_OF_TOKEN_MAX + 1).ok().unwrap();
+        assert!(answers.begin(one, 1).is_err_and(|problem| problem.code() == Code::SlowDown));
+        let other = Some(Digest::new([2; 32]));
+        let _rest = answers.begin(other, ANSWERS_MAX - ANSWERS_OF_TOKEN_MAX - 1).ok().unwrap();
+        let third = Some(Digest::new([3; 32]));
+        assert!(answers.begin(third, 1).is_err_and(|problem| problem.code() == Code::Overloaded));
+        assert_eq!(answers.held(), (ANSWERS_MAX, 2));
+        drop(whole);
+        assert!(answers.begin(one, 1).is_ok());
+    }
+}
