@@ -34,6 +34,59 @@ fn write_tokens(sandbox: &Sandbox, service: &Running) {
     sandbox.write("admin.token", service.admin());
 }
 
+/// SV-40: a search with more hits than a player may send requests in a second, and the client waits where it has to.
+#[test]
+fn sv_40_a_search_with_many_hits_works_with_a_players_token() {
+    let sandbox = ford();
+    let taps: String =
+        (0..900).map(|place| if place % 2 == 0 { "p1: tap 0,1\n" } else { "p1: back\n" }).collect();
+    sandbox.write("taps.txt", taps);
+    sandbox.ok("play ford --script taps.txt");
+    let service = Running::start(&sandbox);
+    write_tokens(&sandbox, &service);
+    let find = "find ford --when \"/tap/state != idle\" --all";
+    for token in ["p1", "host"] {
+        for format in ["", "--format json "] {
+            let there = run(&sandbox, service.origin(), token, &format!("{format}{find}"));
+            assert_eq!(text(&there.stderr), "");
+            assert!(text(&there.stdout).lines().count() >= 100, "{}", text(&there.stdout));
+        }
+    }
+    // The last of them have to wait.
+    for _ in 0..12 {
+        let log = run(&sandbox, service.origin(), "p1", "log ford");
+        assert!(log.status.success(), "{}", text(&log.stderr));
+    }
+}
+
+/// SV-40: `export` writes what the service has; what only the store could write is refused.
+#[test]
+fn sv_40_export_writes_the_files_of_a_service() {
+    let sandbox = ford();
+    sandbox.ok("play ford \"p1: tap 0,1\"");
+    let [replay, page] = ["export ford", "export ford --html"].map(|line| sandbox.ok(line));
+    let seen = sandbox.ok("export ford --html --as p1");
+    let service = Running::start(&sandbox);
+    write_tokens(&sandbox, &service);
+    let there = |token: &str, line: &str| {
+        let output = run(&sandbox, service.origin(), token, line);
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    assert_eq!(there("host", "export ford"), (Some(0), replay.clone(), String::new()));
+    assert_eq!(there("host", "export ford --html"), (Some(0), page, String::new()));
+    assert_eq!(there("host", "export ford --html --as p1"), (Some(0), seen.clone(), String::new()));
+    assert_eq!(there("p1", "export ford --html"), (Some(0), seen, String::new()));
+    let (code, _, line) = there("host", "export ford -o there.tfl");
+    assert_eq!(code, Some(0), "{line}");
+    assert_eq!(sandbox.read("there.tfl"), replay);
+    let (code, _, refused) = there("host", "export ford --as p1");
+    assert!(code == Some(2) && refused.contains("needs the store itself"), "{refused}");
+    assert_eq!(there("p1", "export ford").0, Some(2), "a player may not have the seed yet");
+    // One type in both.
+    let listed = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["branches"].clone();
+    assert_eq!(listed(&there("p1", "--format json matches").1), 1);
+}
+
 /// Runs a line with a token on a service.
 fn run(sandbox: &Sandbox, origin: &str, token: &str, line: &str) -> Output {
     sandbox.run(&format!("--store {origin} --token {token}.token {line}"))
@@ -250,7 +303,6 @@ fn sv_40_every_other_verb_needs_the_store_itself() {
         "branch ford flank",
         "amend ford:1 back --branch flank",
         "diff ford:0 ford",
-        "export ford",
         "import ford.tfl --name other",
         "bisect ford --run true",
         "blame ford /turn",

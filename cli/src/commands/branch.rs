@@ -125,7 +125,8 @@ pub(crate) fn list(args: &ListArgs, context: &mut Context) -> Result<ExitStatus,
     #[cfg(feature = "serve")]
     if let Some(client) = context.service()? {
         let path = format!("/v1/matches/{}/branches", args.match_name);
-        let asked = ServiceRequest { path, query: Vec::new(), format: context.output.format() };
+        let asked =
+            ServiceRequest { path, query: Vec::new(), format: context.output.format(), media_type: None };
         print_reply(&client.get(&asked)?, &["items"], None, &mut context.output)?;
         return Ok(ExitStatus::Yes);
     }

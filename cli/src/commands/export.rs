@@ -6,11 +6,23 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use turnfold_core::Digest;
 use turnfold_replay::{Page, SeatHistory, SourceName, Sources, Viewer, history::revision::is_page};
+#[cfg(feature = "serve")]
+use turnfold_replay::{
+    page::{PageError, replay_in},
+    tfl,
+};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{NewFile, check_new, is_standard, write_whole};
+#[cfg(feature = "serve")]
+use crate::output::Format;
 use crate::output::counted;
+#[cfg(feature = "serve")]
+use crate::remote::{
+    client::{ServiceRequest, path_of},
+    look,
+};
 use crate::sources::{Named, SourceArg, answer_each};
 
 /// Write a revision as a replay file, or as a page that shows it
@@ -126,15 +138,22 @@ fn export(
     if let Some(path) = path {
         check_ending(path, args.html)?;
     }
-    if let SourceName::Revision(revision) = source {
+    #[cfg(feature = "serve")]
+    let there = remote(args, source, context)?;
+    #[cfg(not(feature = "serve"))]
+    let there: Option<Exported> = None;
+    if let (SourceName::Revision(revision), None) = (source, &there) {
         context.require_rules(
             "`export`",
             &context.read_store()?,
             std::slice::from_ref(&revision.match_name),
         )?;
     }
-    let Exported { view, entries, state_hash, text } =
-        if args.html { page(args, source, context)? } else { replay(args, source, context)? };
+    let Exported { view, entries, state_hash, text } = match there {
+        Some(exported) => exported,
+        None if args.html => page(args, source, context)?,
+        None => replay(args, source, context)?,
+    };
     path.map_or(Ok(()), |path| write_whole(path, text.as_bytes()))?;
     let file = path.map(|path| path.display().to_string());
     let revision = source.to_string();
@@ -167,6 +186,46 @@ fn export(
         written.map_err(|error| Failure::cut_short(what, error))?;
     }
     Ok(ExitStatus::Yes)
+}
+
+/// Gets the file of a match of a service, if that is where it is.
+#[cfg(feature = "serve")]
+fn remote(args: &Args, source: &SourceName, context: &Context) -> Result<Option<Exported>, Failure> {
+    let SourceName::Revision(revision) = source else { return Ok(None) };
+    let Some(client) = context.service()? else { return Ok(None) };
+    let viewer = Some(args.viewer).filter(|viewer| !viewer.see_all());
+    if viewer.is_some() && !args.html {
+        return Err(look::needs_store("`--as` without `--html`"));
+    }
+    let (resource, media_type) =
+        if args.html { ("replay.html", "text/html") } else { ("replay.tfl", "text/plain") };
+    let asked = ServiceRequest {
+        path: path_of(revision, resource),
+        query: look::seen_at(revision.seq, viewer),
+        format: Format::Text,
+        media_type: Some(media_type),
+    };
+    let text = client.get(&asked)?.body;
+    let (replay, view) = match args.html {
+        false => (Some(text.clone().into_bytes()), None),
+        true => match replay_in(&revision.to_string(), text.as_bytes()) {
+            Ok(replay) => (Some(replay), None),
+            Err(PageError::NoReplay { viewer, .. }) => (None, Some(viewer.to_string())),
+            Err(error) => return Err(look::unusable(error)),
+        },
+    };
+    // This machine may not have the rules of the match.
+    let replay = replay.and_then(|bytes| tfl::read("replay.tfl", &bytes, &context.registry).ok());
+    let state_hash = replay.and_then(|replay| replay.closing).map(|closing| closing.state);
+    let is_entry = |line: &&str| {
+        if args.html {
+            line.starts_with("<li>")
+        } else {
+            line.starts_with(|first: char| first.is_ascii_digit())
+        }
+    };
+    let entries = text.lines().filter(is_entry).count() as u64;
+    Ok(Some(Exported { view, entries, state_hash, text }))
 }
 
 /// Requires a file's name to show what it is, for it is read by its name.

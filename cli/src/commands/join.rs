@@ -47,7 +47,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let Invitation { origin, match_name, token: invitation } = read_link(&args.link)?;
     let client = Client::new(origin.clone(), invitation, TokenKind::Invitation)?;
     let (token, is_new) = token_in(&args.output)?;
-    let asked = ServiceRequest { path: "/v1/join".into(), query: Vec::new(), format: Format::Json };
+    let asked =
+        ServiceRequest { path: "/v1/join".into(), query: Vec::new(), format: Format::Json, media_type: None };
     let body = json!({ "token": token.expose() });
     let answered = client.post(&asked, &Sent { body: &body, key: None });
     let reply = answered.map_err(|not_answered| {

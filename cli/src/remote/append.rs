@@ -41,7 +41,12 @@ pub(crate) fn play(
     let sent = Sent { body: &body, key: Some(call.key.unwrap_or(&made_up)) };
     let expected = call.expect.or(call.line.seq);
     let query = expected.map(|expected| ("expect", expected.to_string())).into_iter().collect();
-    let asked = ServiceRequest { path: path_of(call.line, "entries"), query, format: output.format() };
+    let asked = ServiceRequest {
+        path: path_of(call.line, "entries"),
+        query,
+        format: output.format(),
+        media_type: None,
+    };
     match client.post(&asked, &sent) {
         Ok(reply) => {
             print_reply(&reply, &["nothing", "entries"], None, output)?;
@@ -79,7 +84,12 @@ fn require_sendable(client: &Client, call: &Call) -> Result<(), Failure> {
         // Without a command nothing would show whose token it is.
         Some(viewer) if lines.is_empty() => {
             let query = seen_at(None, Some(viewer));
-            client.get(&ServiceRequest { path: path_of(line, "view"), query, format: Format::Json })?;
+            client.get(&ServiceRequest {
+                path: path_of(line, "view"),
+                query,
+                format: Format::Json,
+                media_type: None,
+            })?;
             Ok(())
         }
         _ => Ok(()),

@@ -48,6 +48,8 @@ pub(crate) struct ServiceRequest<'a> {
     pub(crate) path: String,
     pub(crate) query: Vec<(&'a str, String)>,
     pub(crate) format: Format,
+    /// The type of a file, which is the same in every format.
+    pub(crate) media_type: Option<&'static str>,
 }
 
 /// What is sent along with a request.
@@ -106,25 +108,30 @@ impl Client {
         Ok(self.try_get(asked)?)
     }
 
-    /// Asks for something that the service may refuse.
+    /// Asks for something that the service may refuse. It waits as the service asks it to.
     pub(crate) fn try_get(&self, asked: &ServiceRequest) -> Result<Reply, NotAnswered> {
-        self.send(asked, None)
+        self.repeat(asked, None)
     }
 
     /// Sends something until there is an answer: again for a while when the connection was lost or the service reports
     /// that it cannot now. The caller has made sure that it may arrive twice.
     pub(crate) fn post(&self, asked: &ServiceRequest, sent: &Sent) -> Result<Reply, NotAnswered> {
+        self.repeat(asked, Some(sent))
+    }
+
+    fn repeat(&self, asked: &ServiceRequest, sent: Option<&Sent>) -> Result<Reply, NotAnswered> {
         let mut pause = PAUSE_MIN;
         let mut since: Option<Stopwatch> = None;
         loop {
-            let not_answered = match self.send(asked, Some(sent)) {
+            let not_answered = match self.send(asked, sent) {
                 Err(not_answered) => not_answered,
                 answered => return answered,
             };
             let wanted = match &not_answered {
-                NotAnswered::Lost(_) => pause,
-                NotAnswered::Later(_, seconds) => seconds.map_or(pause, Duration::from_secs),
-                NotAnswered::ApiError(_) | NotAnswered::Failed(_) => return Err(not_answered),
+                NotAnswered::Lost(_) if sent.is_some() => pause,
+                NotAnswered::Later(_, Some(seconds)) => Duration::from_secs(*seconds),
+                NotAnswered::Later(_, None) if sent.is_some() => pause,
+                _ => return Err(not_answered),
             };
             if since.is_none() {
                 tracing::info!(service = %self.origin, "no answer; the request is repeated for 30 s");
@@ -143,6 +150,7 @@ impl Client {
             Format::Json => JSON,
             Format::Svg => "image/svg+xml",
         };
+        let accept = asked.media_type.unwrap_or(accept);
         let uri = format!("{}{}", self.origin, asked.path);
         let bearer = format!("Bearer {}", self.token.expose());
         let query = asked.query.iter().map(|(name, value)| (*name, value.as_str()));
@@ -185,7 +193,7 @@ impl Client {
         }
         let body = text.as_deref().filter(|_| media_type == "application/problem+json");
         let problem = ApiError::read(status, body, &self.origin);
-        if status == StatusCode::SERVICE_UNAVAILABLE {
+        if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
             let seconds =
                 headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
             return Err(NotAnswered::Later(problem.failure(), seconds));

@@ -1,5 +1,6 @@
 //! What a service answers, as the verbs that look at matches print it. Lists are read page after page.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 
 use serde::Serialize;
@@ -53,7 +54,7 @@ pub(crate) fn ask(
     query: Vec<(&str, String)>,
     format: Format,
 ) -> Result<Reply, Failure> {
-    client.get(&ServiceRequest { path: path_of(revision, resource), query, format })
+    client.get(&ServiceRequest { path: path_of(revision, resource), query, format, media_type: None })
 }
 
 /// Reads an answer that is JSON.
@@ -71,7 +72,7 @@ pub(crate) fn items(client: &Client, path: &str) -> Result<Vec<Value>, Failure> 
     let (mut items, mut after) = (Vec::new(), None);
     loop {
         let query = after.take().map(|after| ("after", after)).into_iter().collect();
-        let asked = ServiceRequest { path: path.into(), query, format: Format::Json };
+        let asked = ServiceRequest { path: path.into(), query, format: Format::Json, media_type: None };
         let mut page = document(&client.get(&asked)?)?;
         if let Some(Value::Array(found)) = page.get_mut("items").map(Value::take) {
             items.extend(found);
@@ -81,6 +82,15 @@ pub(crate) fn items(client: &Client, path: &str) -> Result<Vec<Value>, Failure> 
             return Ok(items);
         }
     }
+}
+
+/// Counts the branches of a match, as `matches` does in a store; a service lists them.
+fn counted_branches(item: &Value) -> Cow<'_, Value> {
+    let count = item.get("branches").and_then(Value::as_array).map(Vec::len);
+    let (Some(count), Value::Object(fields)) = (count, item) else { return Cow::Borrowed(item) };
+    let mut fields = fields.clone();
+    fields.insert("branches".into(), count.into());
+    Cow::Owned(Value::Object(fields))
 }
 
 /// An item of a list, with the source that it is from.
@@ -106,10 +116,12 @@ pub(crate) fn print_reply(
         Format::Json => {
             let document = document(reply)?;
             match members.iter().find_map(|member| document.get(member)) {
-                Some(Value::Array(items)) => items.iter().try_for_each(|item| match source {
-                    Some(source) => output.json(&SourcedItem { source, item }),
-                    None => output.json(item),
-                })?,
+                Some(Value::Array(items)) => {
+                    items.iter().map(counted_branches).try_for_each(|item| match source {
+                        Some(source) => output.json(&SourcedItem { source, item: &item }),
+                        None => output.json(&*item),
+                    })?
+                }
                 Some(member) => output.json(member)?,
                 None if members.is_empty() => output.json(&document)?,
                 None => {
@@ -155,7 +167,12 @@ pub(crate) fn print_log(
         }
         // Pages end where the log does; that it has the last entry at all is asked for by itself.
         let query = seen_at(line.seq, viewer);
-        client.get(&ServiceRequest { path: path_of(line, "view"), query, format: output.format() })?;
+        client.get(&ServiceRequest {
+            path: path_of(line, "view"),
+            query,
+            format: output.format(),
+            media_type: None,
+        })?;
     }
     let count = line.seq.map(|last| last.saturating_sub(before));
     let after = (before > 0).then(|| before.to_string());
@@ -171,7 +188,12 @@ pub(crate) fn print_list(client: &Client, part: Part, output: &mut Output) -> Re
         let mut query = seen_at(None, viewer);
         query.push(("limit", limit.to_string()));
         query.extend(after.take().map(|after| ("after", after)));
-        let reply = client.get(&ServiceRequest { path: path.clone(), query, format: output.format() })?;
+        let reply = client.get(&ServiceRequest {
+            path: path.clone(),
+            query,
+            format: output.format(),
+            media_type: None,
+        })?;
         after = print_reply(&reply, &["items"], source.as_deref(), output)?;
         if after.is_none() {
             break;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use turnfold_replay::{Condition, ReplayError, Revision, SourceName, Viewer, search::condition::Survey};
+use turnfold_replay::{Condition, Revision, SourceName, Viewer};
 use ureq::http::StatusCode;
 
 use crate::failure::Failure;
@@ -66,20 +66,18 @@ impl RemoteSearch<'_> {
         let last = revision.seq.unwrap_or(u64::MAX);
         let line = Revision { seq: None, ..revision.clone() };
         let mut hits = RemoteHits::default();
-        let becomes_true = match self.when {
+        let found = match self.when {
             Some(condition) => Some(self.becomes_true(condition, &line, last, &mut hits)?),
             None => None,
         };
-        match (becomes_true, self.is_wanted) {
-            (Some(found), None) => {
-                for seq in found.into_iter().filter(|seq| *seq > 0) {
-                    hits.entries.extend(self.entries(&line, seq - 1, 1, &|_, _| true)?.0);
-                }
-            }
+        match (found, self.is_wanted) {
+            (Some(found), None) => hits.entries = found,
             (found, is_wanted) => {
+                let seqs: Option<BTreeSet<u64>> =
+                    found.map(|found| found.iter().map(|entry| entry.seq).collect());
                 let fits = |seq: u64, record: &Value| {
                     seq <= last
-                        && found.as_ref().is_none_or(|found| found.contains(&seq))
+                        && seqs.as_ref().is_none_or(|found| found.contains(&seq))
                         && is_wanted.is_none_or(|is_wanted| is_wanted(record))
                 };
                 let mut after = Some(0);
@@ -104,52 +102,53 @@ impl RemoteSearch<'_> {
         line: &Revision,
         last: u64,
         hits: &mut RemoteHits,
-    ) -> Result<BTreeSet<u64>, Failure> {
-        let setup = document(&ask(self.client, line, "view", seen_at(Some(0), self.viewer), Format::Json)?)?;
-        let mut found = BTreeSet::new();
-        let is_enough = |found: &BTreeSet<u64>| !found.is_empty() && !self.all && self.is_wanted.is_none();
-        let mut survey = Survey::default();
-        if condition.ask(&|path| setup.pointer(path).cloned(), &mut survey) {
-            found.insert(0);
-            if self.is_wanted.is_none() {
-                hits.entries.push(RemoteEntry { seq: 0, record: Value::Null, text: "setup".into() });
+    ) -> Result<Vec<RemoteEntry>, Failure> {
+        let all = self.all || self.is_wanted.is_some();
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let query = |after: Option<u64>| {
+                let mut query = seen_at(None, self.viewer);
+                let limit = if all { PAGE } else { 1 };
+                query.extend([("when", condition.to_string()), ("all", "true".into())]);
+                query.push(("limit", limit.to_string()));
+                query.extend(after.map(|after| ("after", after.to_string())));
+                query
+            };
+            let asked = |format| ServiceRequest {
+                path: path_of(line, "find"),
+                query: query(after),
+                format,
+                media_type: None,
+            };
+            let page = match self.client.try_get(&asked(Format::Json)) {
+                Ok(reply) => document(&reply)?,
+                Err(NotAnswered::ApiError(error)) if error.status == StatusCode::BAD_REQUEST => {
+                    hits.senseless = Some(error.failure());
+                    return Ok(found);
+                }
+                Err(error) => return Err(error.into()),
+            };
+            let items = page.get("items").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            let texts = if self.needs_text && !items.is_empty() {
+                self.client.get(&asked(Format::Text))?.body
+            } else {
+                String::new()
+            };
+            // Each line begins with the name of the entry.
+            let mut texts = texts.lines().map(|line| line.split_once(' ').unwrap_or_default().1);
+            for item in items {
+                let seq = number_of(item, "seq").unwrap_or_default();
+                let record = item.get("entry").cloned().unwrap_or_default();
+                let text = texts.next().unwrap_or_default().into();
+                if seq <= last {
+                    found.push(RemoteEntry { seq, record, text });
+                }
             }
-        }
-        let mut after = 0;
-        while !is_enough(&found) {
-            let next = self.next_true(condition, line, after)?;
-            if let (0, Err(senseless)) = (after, &next) {
-                hits.senseless = Some(senseless.clone());
+            let next = number_of(&page, "next").filter(|next| after.is_none_or(|after| *next > after));
+            after = next.filter(|next| all && *next < last);
+            if after.is_none() {
+                return Ok(found);
             }
-            let Some(next) = next.ok().flatten().filter(|next| *next > after && *next <= last) else { break };
-            after = next;
-            found.insert(after);
-        }
-        // The service looks for a sense in the entries only, and there may be none.
-        if let (true, Err(error)) = (after == 0, condition.check(&survey))
-            && self.entries(line, 0, 1, &|_, _| true)?.0.is_empty()
-        {
-            hits.senseless = Some(ReplayError::from(error).into());
-        }
-        Ok(found)
-    }
-
-    /// Returns the next entry that makes a condition true, or why the condition makes no sense from there on.
-    fn next_true(
-        &self,
-        condition: &Condition,
-        line: &Revision,
-        after: u64,
-    ) -> Result<Result<Option<u64>, Failure>, Failure> {
-        let mut query = seen_at(None, self.viewer);
-        query.extend([("when", condition.to_string()), ("after", after.to_string())]);
-        let asked = ServiceRequest { path: path_of(line, "find"), query, format: Format::Json };
-        match self.client.try_get(&asked) {
-            Ok(reply) => Ok(Ok(number_of(&document(&reply)?, "seq"))),
-            Err(NotAnswered::ApiError(error)) if error.status == StatusCode::BAD_REQUEST => {
-                Ok(Err(error.failure()))
-            }
-            Err(error) => Err(error.into()),
         }
     }
 

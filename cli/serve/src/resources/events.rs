@@ -56,6 +56,16 @@ pub(crate) struct From {
 }
 
 /// Follow a history
+///
+/// A browser's `EventSource` sends no `Authorization`, so a page reads the stream with `fetch`:
+///
+/// ```js
+/// const answer = await fetch(path, { headers: { accept: "text/event-stream", authorization: `Bearer ${token}` } });
+/// for await (const part of answer.body.pipeThrough(new TextDecoderStream())) read(part);
+/// ```
+///
+/// The id of an event names the history as well as its head. A client that comes again sends the last one as `Last-Event-ID`
+/// or as `after`; if another history took the place of that one, the answer is 410 `gone`.
 #[utoipa::path(operation_id = "follow_branch", get, path = "/v1/matches/{match}/branches/{branch}/events", tag = "entries",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), From, ("Last-Event-ID" = inline(EventIdText), Header)),
     responses((status = 200, description = "a stream of events: `entries` with new entries (`EntriesEvent`), `gone` when the branch was deleted, `bye` when the service shuts down", body = inline(Document),

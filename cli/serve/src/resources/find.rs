@@ -1,17 +1,22 @@
-//! The next entry after which a condition holds, as `w` of `replay --step` finds it (VW-58).
+//! The entries after which a condition holds and before which it does not, as `find` and `w` of `replay --step` find them
+//! (VW-58).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
-use turnfold_replay::{Condition, ReplayError, Stepper};
+use turnfold_replay::search::condition::Survey;
+use turnfold_replay::search::find as search;
+use turnfold_replay::{Condition, Record, ReplayError, Revision, ViewedEntry, render};
 use utoipa::{IntoParams, ToSchema};
 
 use super::statuses::{Looked, Name};
 use crate::app::App;
 use crate::auth::Bearer;
-use crate::http::{JSON, ValidQuery, json, require_accepted};
+use crate::documents;
+use crate::http::{Form, ValidQuery, json, link_next, list_limit, text};
 use crate::problem::{ApiResult, Problem};
 use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
 
@@ -21,11 +26,18 @@ use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
 #[into_params(parameter_in = Query)]
 pub(crate) struct Wanted {
     /// The condition, as `bisect --when` takes it, such as `/turn >= 3 && count(/units/*) < 2`
-    #[param(example = "/turn == 3")]
+    #[param(min_length = 1, example = "/turn == 3")]
     when: String,
     /// The entry to begin after, as the viewer counts [default: the setup]
     #[param(minimum = 0)]
     after: Option<u64>,
+    /// List all such entries, the setup too if the condition holds there and `after` is left out
+    #[serde(default)]
+    #[param(value_type = Option<bool>)]
+    all: bool,
+    /// The most entries of a list [default: 100]
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<u64>,
     /// The seat to look as; only for the host
     #[serde(rename = "as")]
     #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
@@ -35,35 +47,103 @@ pub(crate) struct Wanted {
 /// Where a condition becomes true.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Found {
-    /// The entry, as the viewer counts; null if there is none.
+    /// The first entry, as the viewer counts; null if there is none.
     #[schema(required = true)]
     seq: Option<u64>,
+    /// With `all`: all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    items: Option<Vec<FoundEntry>>,
+    /// With `all`: the value of `after` for the rest; null at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<Option<u64>>,
 }
 
-/// Find an entry by a condition
+/// An entry that was found.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct FoundEntry {
+    /// Its number, as the viewer counts; 0 is the setup.
+    seq: u64,
+    /// The entry; null for the setup.
+    #[schema(required = true, value_type = Option<documents::Record>)]
+    entry: Option<Record>,
+}
+
+/// Find entries by a condition
 ///
-/// The answer is the next entry after which the condition holds in the view, and before which it does not.
+/// The answer is the next entry after which the condition holds in the view, and before which it does not; with `all`, every
+/// such entry.
 #[utoipa::path(operation_id = "find_entry", get, path = "/v1/matches/{match}/branches/{branch}/find", tag = "positions",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Wanted),
-    responses((status = 200, description = "the entry", body = Found), Looked))]
+    responses((status = 200, description = "the entries, as text as `find` prints them; the header `Link` of a text answer names the rest", content(
+        (Found = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn find(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(path): Path<BranchPath>,
-    ValidQuery(Wanted { when, after, seat }): ValidQuery<Wanted>,
-    headers: HeaderMap,
+    ValidQuery(Wanted { when, after, all, limit, seat }): ValidQuery<Wanted>,
+    form: Form,
 ) -> ApiResult {
-    require_accepted(&headers, JSON)?;
+    let limit = if all { list_limit(limit)? } else { 1 };
     let condition: Condition = when.parse().map_err(|error| Problem::bad(format!("`when`: {error}")))?;
     let whole = Asked { path, seat, reach: Reach::Whole };
     app.read(&bearer, whole, move |app, _, BranchView { branch, view }| {
         let history = branch.history(app, *view, None)?;
-        let mut stepper = Stepper::new(history)?;
-        stepper.go(after.unwrap_or(0))?;
-        match stepper.first_true(&condition) {
-            Err(ReplayError::Condition(error)) => Err(Problem::bad(error.to_string())),
-            found => Ok(json(StatusCode::OK, &Found { seq: found? })),
+        let (from, head) = (after.unwrap_or(0), history.head());
+        if from > head {
+            return Err(ReplayError::NoEntry { line: history.name().clone(), seq: from, head }.into());
         }
+        let (mut survey, start) = (Survey::default(), history.start()?);
+        let holds = condition.ask(&|path| history.field(start.as_ref(), path), &mut survey);
+        let mut items = Vec::new();
+        if holds && all && after.is_none() {
+            items.push(FoundEntry { seq: 0, entry: None });
+        }
+        // One more shows that others follow; the rest is not held.
+        let room = AtomicUsize::new(limit + 1 - items.len());
+        let is_wanted = |seen: &ViewedEntry<'_>| {
+            seen.seq() > from && room.fetch_update(Relaxed, Relaxed, |room| room.checked_sub(1)).is_ok()
+        };
+        let wanted = search::Wanted { when: Some(&condition), is_wanted: Some(&is_wanted), all };
+        let found = search::find(&history, &wanted, &mut survey)?;
+        items.extend(found.into_iter().map(|found| FoundEntry { seq: found.seq, entry: found.entry }));
+        if items.is_empty() {
+            condition.check(&survey).map_err(|error| Problem::bad(error.to_string()))?;
+        }
+        let is_more = items.len() > limit;
+        items.truncate(limit);
+        let seq = items.first().map(|found| found.seq);
+        let next = items.last().map(|found| found.seq).filter(|_| is_more);
+        if form == Form::Text {
+            let line = branch.line();
+            let lines = items.iter().map(|FoundEntry { seq, entry }| {
+                let entry = entry.as_ref().map_or_else(|| "setup".into(), Record::text);
+                format!("{line}:{seq} {entry}")
+            });
+            let mut response = text(StatusCode::OK, render::text(lines));
+            if let (Some(next), true) = (next, all) {
+                let query = query_of(&when, next, limit, seat);
+                let Revision { match_name, branch, .. } = line;
+                link_next(&mut response, &format!("/v1/matches/{match_name}/branches/{branch}/find?{query}"));
+            }
+            return Ok(response);
+        }
+        let (items, next) = if all { (Some(items), Some(next)) } else { (None, None) };
+        Ok(json(StatusCode::OK, &Found { seq, items, next }))
     })
     .await
+}
+
+/// Returns the query of the rest of a list.
+fn query_of(when: &str, after: u64, limit: usize, seat: Option<SeatName>) -> String {
+    let mut escaped = String::new();
+    for byte in when.bytes() {
+        if byte.is_ascii_alphanumeric() {
+            escaped.push(char::from(byte));
+        } else {
+            escaped.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    let seat = seat.map(|seat| format!("&as={}", seat.0)).unwrap_or_default();
+    format!("when={escaped}&all=true&after={after}&limit={limit}{seat}")
 }

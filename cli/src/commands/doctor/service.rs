@@ -18,8 +18,9 @@ pub(super) fn findings(context: &Context) -> Vec<Finding> {
         Ok(None) => return Vec::new(),
         Err(failure) => return vec![Finding::failed("token", &failure)],
     };
-    let ask =
-        |path: &str, format| client.get(&ServiceRequest { path: path.into(), query: Vec::new(), format });
+    let ask = |path: &str, format| {
+        client.get(&ServiceRequest { path: path.into(), query: Vec::new(), format, media_type: None })
+    };
     let ready = ask("/readyz", Format::Text);
     let mut findings = vec![match &ready {
         Ok(_) => Finding::ok("service", "takes requests, and its store accepts writes"),
