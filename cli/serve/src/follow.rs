@@ -34,15 +34,12 @@ impl OpenBranch {
         }
         let delay_ms = i64::try_from(view.delay_s).unwrap_or(i64::MAX).saturating_mul(1000);
         let since = world.now_ms().saturating_sub(delay_ms);
-        let shown = &mut work.viewers.entry(view).or_default().shown_late;
-        for entry in world.store.entries_of(&self.named(), *shown + 1..=head)? {
+        let late = &mut work.viewers.entry(view).or_default().late;
+        for entry in world.store.entries_of(&self.named(), late.read + 1..=head)? {
             let entry = entry?;
-            if entry.recorded_at_ms > since {
-                break;
-            }
-            *shown = entry.seq;
+            late.read(entry.seq, entry.recorded_at_ms);
         }
-        Ok(*shown)
+        Ok(late.shown(since))
     }
 
     /// Refuses a branch that begins after what a viewer may know of.

@@ -3,6 +3,7 @@
 use turnfold_replay::Sources;
 use turnfold_replay::history::recorded_rules;
 use turnfold_replay::render::ListedMatch;
+use turnfold_store::BranchName;
 
 #[cfg(feature = "serve")]
 use crate::address::StoreAddress;
@@ -21,8 +22,8 @@ mod system;
 /// Find what keeps a store or a service from working well
 ///
 /// Opens the store and looks at its matches, at free space, at permissions, at the clock and at the modules; with the URL of a
-/// service, at its answers, its clock and the token. Each finding names what to do. Of the entries it reads only the last of each
-/// branch: `store check` and `verify` audit all of them. Exits with 1 if something should be mended.
+/// service, at its answers, its clock and the token. Each finding names what to do. Of the entries it reads only the last thousand
+/// of each match: `store check` and `verify` audit all of them. Exits with 1 if something should be mended.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  turnfold doctor\n  turnfold doctor --store https://play.example --token admin.token"
@@ -31,6 +32,9 @@ pub(crate) struct Args {}
 
 /// How far the clock may be behind the last entry, in milliseconds: clocks of several machines differ.
 const CLOCK_TOLERANCE_MS: i64 = 60_000;
+
+/// How many of the last entries of each match are read for their times.
+const TIMES_READ: u64 = 1_000;
 
 /// How many matches a finding names.
 const NAMED: usize = 3;
@@ -67,6 +71,11 @@ fn store_findings(context: &Context) -> Vec<Finding> {
         Ok(now_ms) => clock_finding(now_ms, listed.as_deref().unwrap_or_default()),
         Err(failure) => Finding::failed("clock", &failure),
     });
+    if let Ok(listed) = &listed
+        && let Some(finding) = times_finding(context, listed)
+    {
+        findings.push(finding);
+    }
     findings.push(modules(context));
     if listed.is_ok() {
         findings.push(rules(context).unwrap_or_else(|failure| Finding::failed("rules", &failure)));
@@ -98,6 +107,32 @@ fn clock_finding(now_ms: i64, listed: &[ListedMatch]) -> Finding {
     let ahead_s = ahead.active_at_ms.saturating_sub(now_ms) / 1000;
     let message = format!("the last entry of `{name}` is {ahead_s} s ahead of the clock");
     Finding::mend("clock", message, "set the clock of this machine, and keep it by a time service")
+}
+
+/// Times of entries should not go back. What is damaged is no matter of the clock.
+fn times_finding(context: &Context, listed: &[ListedMatch]) -> Option<Finding> {
+    let store = context.read_store().ok()?;
+    for listed in listed {
+        let (name, branch) = (&listed.match_name, BranchName::main());
+        let range = (listed.entries + 1).saturating_sub(TIMES_READ).max(1)..=listed.entries;
+        let mut before_ms = i64::MIN;
+        for entry in store.entries(name, &branch, range).ok()? {
+            let Ok(entry) = entry else { break };
+            let back_ms = before_ms.saturating_sub(entry.recorded_at_ms);
+            before_ms = entry.recorded_at_ms;
+            if back_ms > CLOCK_TOLERANCE_MS {
+                let message = format!(
+                    "the clock went back {} s before entry {} of `{name}`",
+                    back_ms / 1000,
+                    entry.seq
+                );
+                let next_step = "keep the clock by a time service; what goes by times takes an entry to be at least \
+                    as old as any later one";
+                return Some(Finding::note("times", message, next_step));
+            }
+        }
+    }
+    None
 }
 
 /// Every module must be readable, and the laws must have passed on it before others play it (MD-7).

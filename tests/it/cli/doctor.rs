@@ -3,6 +3,8 @@
 use std::fs;
 
 use serde_json::Value;
+use turnfold_core::Seat;
+use turnfold_store::{BranchName, NewEntry, Store};
 
 use turnfold_tests::sandbox::{Sandbox, workspace};
 use turnfold_tests::service::Running;
@@ -58,6 +60,32 @@ fn damage_is_named() {
     let (grade, text) = of_store(&sandbox, "store");
     assert_eq!(grade, "mend");
     assert!(text.contains("corrupt store"), "{text}");
+}
+
+/// An entry is taken to be at least as old as any later one, and a clock that went back is named.
+#[test]
+fn a_clock_that_went_back_is_named_and_no_later_entry_is_older() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new ford --rules cycletap --setup fixtures/cycletap/ford.toml");
+    for command in ["tap 0,1", "tap 0,0", "back"] {
+        sandbox.ok(&format!("play ford \"p1: {command}\""));
+    }
+    assert_eq!(of_store(&sandbox, "times").0, "");
+    let store = Store::open(&sandbox.path(".turnfold")).unwrap();
+    let (name, branch) = ("ford".parse().unwrap(), BranchName::main());
+    let entries = store.entries(&name, &branch, 1..=3).unwrap().map(Result::unwrap);
+    let times: Vec<_> = entries.map(|entry| entry.recorded_at_ms).collect();
+    let command = store.entries(&name, &branch, 1..=1).unwrap().next().unwrap().unwrap().command;
+    let an_hour_ago = NewEntry { seat: Seat::P1, command, recorded_at_ms: times[2] - 3_600_000 };
+    store.append(&name, &branch, 3, vec![an_hour_ago], None).unwrap();
+    store.close().unwrap();
+    let (grade, text) = of_store(&sandbox, "times");
+    assert_eq!(grade, "note");
+    assert!(text.contains("before entry 4 of `ford`"), "{text}");
+    // The first entry is no younger than the last.
+    let table = sandbox.ok("--format json table matches --matches");
+    let row: Value = serde_json::from_str(table.lines().next().unwrap()).unwrap();
+    assert_eq!(row["first_at_ms"], row["last_at_ms"], "{row}");
 }
 
 /// MD-7, MD-9.

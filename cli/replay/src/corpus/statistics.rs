@@ -54,7 +54,8 @@ impl MatchCounts {
                 count(&mut reasons, reason);
             }
             if let Some(at_ms) = seen.recorded_at_ms() {
-                times = Some((times.map_or(at_ms, |(first, _)| first), at_ms));
+                // A clock may have gone back: an entry is at least as old as any later one.
+                times = Some((times.map_or(at_ms, |(first, _): (i64, i64)| first.min(at_ms)), at_ms));
             }
         })?;
         let standing = sight.viewer().standing(end.as_ref()).map_or_else(|| sight.standing(), Ok)?;

@@ -128,7 +128,8 @@ fn match_row(source: String, sight: &SeatHistory) -> Result<TableRow, ReplayErro
     let (mut first_at_ms, mut last_at_ms) = (None, None);
     let end = sight.fold(&mut |seen| {
         last_at_ms = seen.recorded_at_ms();
-        first_at_ms = first_at_ms.or(last_at_ms);
+        // A clock may have gone back: an entry is at least as old as any later one.
+        first_at_ms = first_at_ms.map_or(last_at_ms, |first: i64| last_at_ms.map(|last| first.min(last)));
     })?;
     let standing = sight.viewer().standing(end.as_ref()).map_or_else(|| sight.standing(), Ok)?;
     let seats = sight.start()?.players().iter().map(ToString::to_string).collect::<Vec<_>>();
