@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::{Bytes, BytesMut};
 use http_body::Body as _;
 use http_body_util::BodyExt;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use turnfold_replay::render::json_line;
 
@@ -184,6 +184,14 @@ pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     member: D,
 ) -> Result<Option<T>, D::Error> {
     T::deserialize(member).map(Some)
+}
+
+/// Reads a whole number that may be left out, but not be null. Some clients write it as 12850.0, which JSON Schema takes for
+/// an integer, too.
+pub(crate) fn given_number<'de, D: Deserializer<'de>>(member: D) -> Result<Option<u64>, D::Error> {
+    let text = serde_json::Number::deserialize(member)?.to_string();
+    let number = text.strip_suffix(".0").unwrap_or(&text).parse();
+    number.map(Some).map_err(|_| D::Error::custom(format!("expected a whole number, found `{text}`")))
 }
 
 pub(crate) fn one_line(text: &str) -> String {

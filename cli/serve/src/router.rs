@@ -7,6 +7,7 @@ use axum::{Router, middleware};
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 use tower_http::cors::{AllowOrigin, CorsLayer};
+use utoipa::openapi::link::Link;
 use utoipa::openapi::path::ParameterIn;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{RefOr, Required};
@@ -98,7 +99,52 @@ pub fn description() -> String {
             }
         }
     }
+    link(&mut openapi);
     openapi.to_pretty_json().expect("plain data encodes") + "\n"
+}
+
+/// Names what can be done with what was made: everything below a match, a branch or a grant takes its name from the answer.
+fn link(openapi: &mut utoipa::openapi::OpenApi) {
+    let matches = "/v1/matches".to_owned();
+    let made = [
+        (matches.clone(), "{match}", vec![("match", "$response.body#/match"), ("branch", "main")]),
+        (
+            format!("{matches}/{{match}}/branches"),
+            "{branch}",
+            vec![("match", "$request.path.match"), ("branch", "$response.body#/branch")],
+        ),
+        (
+            format!("{matches}/{{match}}/grants"),
+            "{id}",
+            vec![("match", "$request.path.match"), ("id", "$response.body#/id")],
+        ),
+    ];
+    for (path, last, known) in made {
+        let mut links = Vec::new();
+        for (below, item) in &openapi.paths.paths {
+            if !below.contains(last) {
+                continue;
+            }
+            for operation in [&item.get, &item.post, &item.delete].into_iter().flatten() {
+                let Some(id) = &operation.operation_id else { continue };
+                let named: Vec<_> =
+                    below.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
+                let Some(named): Option<Vec<_>> =
+                    named.iter().map(|name| known.iter().find(|(own, _)| own == name).copied()).collect()
+                else {
+                    continue;
+                };
+                let link = named.into_iter().fold(Link::builder().operation_id(id), |link, (name, value)| {
+                    link.parameter(name, value)
+                });
+                links.push((id.clone(), link.build()));
+            }
+        }
+        let post = openapi.paths.paths.get_mut(&path).and_then(|item| item.post.as_mut());
+        if let Some(RefOr::T(response)) = post.and_then(|post| post.responses.responses.get_mut("201")) {
+            response.links.extend(links.into_iter().map(|(id, link)| (id, RefOr::T(link))));
+        }
+    }
 }
 
 /// Returns the service.

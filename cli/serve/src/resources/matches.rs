@@ -13,7 +13,7 @@ use turnfold_store::{Genesis, GrantKind, GrantLabel, MatchName, NewEntry, NewGra
 use utoipa::{IntoParams, ToSchema};
 
 use super::match_document::{AskedOfMatch, MatchJson};
-use super::statuses::{Changed, Looked, Name};
+use super::statuses::{Changed, Looked, Name, ReplayText};
 use crate::app::App;
 use crate::auth::{Access, Bearer};
 use crate::documents::lists;
@@ -174,7 +174,7 @@ pub(crate) struct ImportName {
 
 /// Create a match, or import one from a replay file
 #[utoipa::path(operation_id = "create_match", post, path = "/v1/matches", tag = "matches", params(ImportName),
-    request_body(content((NewMatch = "application/json"), (String = "text/plain"))),
+    request_body(content((NewMatch = "application/json"), (inline(ReplayText) = "text/plain"))),
     responses((status = 201, description = "the match was created", headers(("Location" = String)), body = Created), Changed))]
 pub(crate) async fn create(
     State(app): State<Arc<App>>,

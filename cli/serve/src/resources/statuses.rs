@@ -72,6 +72,8 @@ schemas! {
     Name: text("^[a-z0-9][a-z0-9._-]{0,63}$");
     /// The id of an event, or a number of entries.
     EventIdText: text(PATTERN);
+    /// A replay file.
+    ReplayText: ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
     /// The id of a grant.
     Id: text("^[0-9a-f]{16}$");
     /// The digest of a module.

@@ -13,7 +13,7 @@ use super::statuses::{Name, TrialProblems};
 use crate::app::App;
 use crate::auth::Bearer;
 use crate::frame_documents;
-use crate::http::{JSON, ValidQuery, given, json, json_body, require_accepted};
+use crate::http::{JSON, ValidQuery, given, given_number, json, json_body, require_accepted};
 use crate::limits::ANSWER_BYTES_MAX;
 use crate::problem::{ApiResult, Problem};
 use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
@@ -40,7 +40,7 @@ pub(crate) struct As {
 #[serde(deny_unknown_fields)]
 pub(crate) struct TrialCommands {
     /// The entry to begin after, as the viewer counts [default: the head]
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given_number")]
     #[schema(nullable = false, minimum = 0)]
     after: Option<u64>,
     /// The commands of any seats, each `[SEAT:] command` as in a script, and rolls as an earlier answer has them

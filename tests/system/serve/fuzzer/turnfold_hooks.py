@@ -14,8 +14,6 @@ REASONS = [
     (None, r"there is no entry \d+ yet or any more"),
     # It does not always make headers that match their patterns.
     (None, r"expected tags such as|expected `Idempotency-Key`"),
-    # A schema takes 1.0 for an integer.
-    (None, r"invalid type: floating point"),
     ("/ask", r""),
     # A condition has a grammar of its own.
     ("/find", r"^`when`: |is nowhere in the view|compares .* with"),
