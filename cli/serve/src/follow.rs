@@ -122,8 +122,8 @@ impl OpenBranch {
             return Ok(mark_of(view.viewer, &match_id, &times.0));
         }
         let links = world.store.links(&line.match_name, &line.branch, at..=at)?;
-        let link = links.last().ok_or_else(Problem::internal)?;
-        Ok(mark_of(view.viewer, &match_id, link))
+        let last = links.last().ok_or_else(Problem::internal)?;
+        Ok(mark_of(view.viewer, &match_id, last))
     }
 
     /// Returns the mark of the history in which a viewer counted `count` entries, if it is kept or takes no fold.

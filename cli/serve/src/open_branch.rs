@@ -123,13 +123,11 @@ impl OpenBranch {
 
     /// Returns what distinguishes its match from all others.
     pub(crate) fn match_id(&self, world: &World) -> ApiResult<[u8; 16]> {
-        match self.match_id.get() {
-            Some(id) => Ok(*id),
-            None => {
-                let id = world.store.genesis(&self.line.match_name)?.match_id;
-                Ok(*self.match_id.get_or_init(|| id))
-            }
+        if let Some(id) = self.match_id.get() {
+            return Ok(*id);
         }
+        let id = world.store.genesis(&self.line.match_name)?.match_id;
+        Ok(*self.match_id.get_or_init(|| id))
     }
 
     /// Returns the branch and its names.

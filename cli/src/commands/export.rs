@@ -206,13 +206,14 @@ fn remote(args: &Args, source: &SourceName, context: &Context) -> Result<Option<
         media_type: Some(media_type),
     };
     let text = client.get(&asked)?.body;
-    let (replay, view) = match args.html {
-        false => (Some(text.clone().into_bytes()), None),
-        true => match replay_in(&revision.to_string(), text.as_bytes()) {
+    let (replay, view) = if args.html {
+        match replay_in(&revision.to_string(), text.as_bytes()) {
             Ok(replay) => (Some(replay), None),
             Err(PageError::NoReplay { viewer, .. }) => (None, Some(viewer.to_string())),
             Err(error) => return Err(look::unusable(error)),
-        },
+        }
+    } else {
+        (Some(text.clone().into_bytes()), None)
     };
     // This machine may not have the rules of the match.
     let replay = replay.and_then(|bytes| tfl::read("replay.tfl", &bytes, &context.registry).ok());

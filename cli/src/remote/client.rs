@@ -128,9 +128,8 @@ impl Client {
                 answered => return answered,
             };
             let wanted = match &not_answered {
-                NotAnswered::Lost(_) if sent.is_some() => pause,
                 NotAnswered::Later(_, Some(seconds)) => Duration::from_secs(*seconds),
-                NotAnswered::Later(_, None) if sent.is_some() => pause,
+                NotAnswered::Lost(_) | NotAnswered::Later(_, None) if sent.is_some() => pause,
                 _ => return Err(not_answered),
             };
             if since.is_none() {

