@@ -101,6 +101,7 @@ fn hint(error: &ReplayError) -> Option<String> {
         E::NoEntryFails { file, .. } if is_page(Path::new(file)) => {
             "make the page again from its match, with `turnfold export MATCH --html`".into()
         }
+        E::NoEntryFails { is_cut_short: true, .. } => "get the whole file back".into(),
         E::NoEntryFails { file, .. } => format!("`turnfold bless {file}` rewrites it"),
         E::RolledBack { .. } | E::AnotherHistory { .. } => "import a newer bundle, or use a new key".into(),
         E::Guessable { .. } => "leave out `--as`, and do not give that bundle away".into(),

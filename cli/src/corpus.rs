@@ -1,17 +1,26 @@
 //! Many logs at once: revisions, replay files, folders, patterns or a whole store.
 
+use std::mem;
+
 use rayon::prelude::*;
 use turnfold_core::Registry;
-use turnfold_replay::{History, ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer};
+use turnfold_replay::{
+    Divergence, History, ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer,
+    golden::found::FoundFiles,
+};
 use turnfold_store::StoreReader;
 
 use crate::context::{Context, read_replay};
 use crate::failure::{Failure, unless_fault};
-use crate::sources::{REPLAYS, files_of, stands_for_files};
+use crate::histories::{require_seat, warn_of_record};
+use crate::sources::{REPLAYS, Several, files_of, stands_for_files, unsearched};
 use crate::stderr;
 
 /// How many logs are looked at before what was found in them is shown.
 const CHUNK: usize = 256;
+
+/// How many logs that cannot be read are named; the others are counted.
+const UNREAD_MAX: usize = 10;
 
 /// The logs to look at.
 #[derive(Debug, clap::Args)]
@@ -28,30 +37,54 @@ pub(crate) struct CorpusArgs {
 /// The logs that were named, and what they are read from.
 pub(crate) struct Corpus {
     logs: Vec<SourceName>,
+    /// What was named but cannot be searched for logs.
+    failures: Vec<Failure>,
     store: Option<StoreReader>,
     registry: Registry,
 }
 
+/// A log that was read.
+struct Read {
+    sight: SeatHistory,
+    /// The first entry that its file records otherwise.
+    contradiction: Option<Divergence>,
+    is_of_seat: bool,
+}
+
 impl CorpusArgs {
     /// Returns the sources that were named; `None` stands for every match.
-    pub(crate) fn named(&self) -> Result<Option<Vec<SourceName>>, Failure> {
+    pub(crate) fn named(&self) -> Result<Option<Several<SourceName>>, Failure> {
         if self.matches {
             return Ok(None);
         }
-        let mut found = Vec::new();
-        for source in &self.sources {
-            found.extend(logs(source)?);
+        let (mut sources, mut failures) = (Vec::new(), Vec::new());
+        for text in &self.sources {
+            if !stands_for_files(text) {
+                sources.push(text.parse().map_err(Failure::usage)?);
+                continue;
+            }
+            let FoundFiles { files, failed, .. } = files_of(text, &REPLAYS)?;
+            sources.extend(files.iter().map(|file| SourceName::of_file(file)));
+            failures.extend(failed.into_iter().map(|error| unsearched(text, error)));
         }
-        Ok(Some(found))
+        Ok(Some(Several { sources, failures }))
     }
 
     /// Finds the logs; none of them is read yet.
     pub(crate) fn corpus(&self, context: &Context) -> Result<Corpus, Failure> {
-        let mut corpus = Corpus { logs: Vec::new(), store: None, registry: context.registry.clone() };
+        let registry = context.registry.clone();
+        let mut corpus = Corpus { logs: Vec::new(), failures: Vec::new(), store: None, registry };
         if self.matches {
             let store = context.read_store()?;
             for found in store.matches()? {
-                for branch in store.branches(&found.name)? {
+                let branches = match store.branches(&found.name) {
+                    Ok(branches) => branches,
+                    Err(error) => {
+                        corpus.failures.push(Failure::from(error).about(found.name.as_str()));
+                        continue;
+                    }
+                };
+                for branch in branches {
                     let revision =
                         Revision { match_name: found.name.clone(), branch: branch.name, seq: None };
                     corpus.logs.push(SourceName::Revision(revision));
@@ -59,64 +92,62 @@ impl CorpusArgs {
             }
             corpus.store = Some(store);
         }
-        if let Some(found) = self.named()? {
-            if corpus.store.is_none() && found.iter().any(|log| matches!(log, SourceName::Revision(_))) {
+        if let Some(Several { sources, failures }) = self.named()? {
+            let is_stored = |log: &SourceName| matches!(log, SourceName::Revision(_));
+            if sources.iter().any(is_stored) {
                 corpus.store = Some(context.read_store()?);
             }
-            corpus.logs.extend(found);
+            corpus.logs = sources;
+            corpus.failures = failures;
         }
         Ok(corpus)
     }
 }
 
-/// Finds the logs that a source stands for.
-fn logs(source: &str) -> Result<Vec<SourceName>, Failure> {
-    if !stands_for_files(source) {
-        return Ok(vec![source.parse().map_err(Failure::usage)?]);
-    }
-    Ok(files_of(source, &REPLAYS)?.iter().map(|file| SourceName::of_file(file)).collect())
-}
-
 impl Corpus {
-    /// Looks at each log as a viewer knows it, many at once, and shows what was found in each, in order. What cannot be
-    /// read is counted, and the first of it is the error at the end.
+    /// Looks at each log as a viewer knows it, many at once, and shows what was found in each, in order. Returns the failure
+    /// of the logs that cannot be read, which is to be reported once the others have been shown; where none can be read it is
+    /// an error.
     pub(crate) fn each<T: Send>(
-        self,
+        mut self,
         viewer: Viewer,
         look: impl Fn(SeatHistory) -> Result<T, ReplayError> + Sync,
         mut show: impl FnMut(&SourceName, T) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<Failure>, Failure> {
         let progress = stderr::progress(self.logs.len() as u64, "reading {bar:30} {pos}/{len} {eta}");
         let look = |name: &SourceName| {
-            let found = unless_fault(&name.to_string(), || Ok(look(self.read(name, viewer)?)?));
+            let found = unless_fault(&name.to_string(), || {
+                let Read { sight, contradiction, is_of_seat } = self.read(name, viewer)?;
+                Ok((look(sight)?, contradiction, is_of_seat))
+            });
             progress.inc(1);
             found
         };
-        let (mut unread, mut first) = (0_u64, None);
+        let mut unread = Vec::new();
         for chunk in self.logs.chunks(CHUNK) {
             let found: Vec<_> = chunk.par_iter().map(look).collect();
             for (name, found) in chunk.iter().zip(found) {
                 match found {
-                    Ok(found) => progress.suspend(|| show(name, found))?,
-                    Err(failure) => {
-                        unread += 1;
-                        first.get_or_insert(failure);
-                    }
+                    Ok((found, contradiction, is_of_seat)) => progress.suspend(|| {
+                        warn_of_record(name, contradiction.as_ref(), is_of_seat);
+                        show(name, found)
+                    })?,
+                    Err(failure) => unread.push(failure.about(&name.to_string())),
                 }
             }
         }
         progress.finish_and_clear();
-        match (first, self.logs.len()) {
-            (None, _) => Ok(()),
-            (Some(failure), 1) => Err(failure),
-            (Some(failure), logs) => {
-                let message = format!("{unread} of {logs} logs cannot be read; the first: {failure}");
-                Err(failure.with_message(message))
-            }
+        let logs = self.logs.len();
+        let is_any_read = unread.len() < logs;
+        let mut failures = mem::take(&mut self.failures);
+        failures.extend(in_one(unread, logs));
+        match Failure::worst_of(failures) {
+            Some(failure) if !is_any_read => Err(failure),
+            failure => Ok(failure),
         }
     }
 
-    fn read(&self, name: &SourceName, viewer: Viewer) -> Result<SeatHistory, ReplayError> {
+    fn read(&self, name: &SourceName, viewer: Viewer) -> Result<Read, Failure> {
         let history = match (name, &self.store) {
             (SourceName::File(file), _) => {
                 History::of_replay(&file.path, &read_replay(&file.path, &self.registry)?)?
@@ -127,10 +158,27 @@ impl Corpus {
             }
             (SourceName::Revision(_), None) => unreachable!("a store is open where a revision is named"),
         };
-        let sight = SeatHistory::of(viewer, history)?;
-        match name.seq() {
-            Some(seq) => sight.up_to(seq),
-            None => Ok(sight),
+        let mut sight = SeatHistory::of(viewer, history)?;
+        require_seat(viewer, sight.start()?.players(), name)?;
+        let (contradiction, is_of_seat) = (sight.contradiction(), sight.is_of_seat());
+        if let Some(seq) = name.seq() {
+            sight = sight.up_to(seq)?;
         }
+        Ok(Read { sight, contradiction, is_of_seat })
     }
+}
+
+/// Makes one failure of the logs that cannot be read, with the first of them.
+fn in_one(mut unread: Vec<Failure>, logs: usize) -> Option<Failure> {
+    if logs == 1 {
+        return unread.pop();
+    }
+    let (count, kind) = (unread.len(), unread.iter().max_by_key(|failure| failure.exit_code())?.kind);
+    let more =
+        if count > UNREAD_MAX { format!("; the first {UNREAD_MAX} are named above") } else { String::new() };
+    unread.truncate(UNREAD_MAX);
+    let message = format!("{count} of {logs} logs cannot be read{more}");
+    let mut failure = Failure::new(kind, message);
+    failure.others = unread.into();
+    Some(failure)
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io;
+use std::mem;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -170,7 +171,13 @@ impl Failure {
         let worst = failures.iter().map(Self::exit_code).max()?;
         let at = failures.iter().rposition(|failure| failure.exit_code() == worst)?;
         let failure = failures.remove(at);
-        Some(Self { others: failures.into(), ..failure })
+        let mut others = Vec::new();
+        for mut other in failures {
+            others.extend(mem::take(&mut other.others));
+            others.push(other);
+        }
+        others.extend(failure.others);
+        Some(Self { others: others.into(), ..failure })
     }
 
     /// Reports where the store is, if it is damaged.

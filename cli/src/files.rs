@@ -208,15 +208,20 @@ fn sync_dir(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Requires each page among these files to hold a replay.
-pub(crate) fn require_replays(paths: &[PathBuf]) -> Result<(), Failure> {
-    for path in paths.iter().filter(|path| is_page(path)) {
-        let bytes = input::read_file(path, &REPLAY)?;
-        if let Err(error @ PageError::NoReplay { .. }) = replay_bytes(path, bytes) {
-            return Err(ReplayError::from(error).into());
+/// Returns the files without the pages that hold no replay, and the failures of those.
+pub(crate) fn with_replays(paths: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<Failure>) {
+    let (mut files, mut failures) = (Vec::new(), Vec::new());
+    for path in paths {
+        if is_page(&path)
+            && let Ok(bytes) = input::read_file(&path, &REPLAY)
+            && let Err(error @ PageError::NoReplay { .. }) = replay_bytes(&path, bytes)
+        {
+            failures.push(ReplayError::from(error).into());
+        } else {
+            files.push(path);
         }
     }
-    Ok(())
+    (files, failures)
 }
 
 /// Reads a file of bounded size, or standard input for `-`.

@@ -35,6 +35,7 @@ mod failure;
 mod files;
 mod grammar;
 mod guides;
+mod histories;
 mod limits;
 mod origin;
 mod output;

@@ -6,10 +6,12 @@
 
 use std::io::{self, BufRead, BufWriter, IsTerminal, Write};
 use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use serde::Serialize;
+use serde_json::json;
 use terminal_size::{Height, Width, terminal_size, terminal_size_of};
 use turnfold_replay::{Record, render, render::text::json_line};
 
@@ -94,6 +96,7 @@ const BUFFER_BYTES: usize = 1 << 16;
 impl Output {
     pub(crate) fn new(format: Format, may_page: bool) -> Self {
         let stdout = buffered(Box::new(anstream::stdout()));
+        IS_JSON.store(format == Format::Json, Ordering::Relaxed);
         Self { stdout, pager: None, may_page, format, heading: None, is_headed: false }
     }
 
@@ -353,8 +356,17 @@ fn is_more_than_screen(lines: &[Line]) -> bool {
     })
 }
 
+/// Whether stderr takes JSON, as the errors there are.
+static IS_JSON: AtomicBool = AtomicBool::new(false);
+
 /// Prints a warning to stderr in one line.
 pub(crate) fn warn(text: &str) {
+    if IS_JSON.load(Ordering::Relaxed)
+        && let Ok(line) = json_line(&json!({ "warning": { "message": text } }))
+    {
+        let _ = writeln!(io::stderr(), "{line}");
+        return;
+    }
     let style = style_of(Tone::Warning).bold();
     let _ = writeln!(anstream::stderr(), "{style}warning:{style:#} {}", printable(text));
 }

@@ -3,15 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use turnfold_replay::{RangeName, ReplayError, SourceName, Sources, golden::check::files_ending};
+use turnfold_replay::{
+    RangeName, ReplayError, SourceName, Sources,
+    golden::found::{FoundFiles, UnreadPath, files_ending},
+};
 
 use crate::address::StoreAddress;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
+use crate::output::{counted, warn};
 use crate::suggestion;
 
 /// The ending of replay files, which folders and patterns stand for.
 pub(crate) const REPLAYS: [&str; 1] = ["tfl"];
+
+/// How many unread files are named; the others are counted.
+const UNREAD_MAX: usize = 10;
 
 /// A source as an argument names it: a revision or file, or a folder or pattern that stands for several files.
 #[derive(Clone, Debug)]
@@ -67,13 +74,19 @@ pub(crate) enum Named<T> {
     /// One source, which was named itself and is answered as if there were no others.
     One(T),
     /// Several, or the files of a folder or pattern.
-    Several(Vec<T>),
+    Several(Several<T>),
+}
+
+/// Several sources, and what was named but cannot be searched for any.
+pub(crate) struct Several<T> {
+    pub(crate) sources: Vec<T>,
+    pub(crate) failures: Vec<Failure>,
 }
 
 impl<T: NamedSource> Named<T> {
     /// Finds the sources that arguments stand for. A name that a match and a folder have means the match.
     pub(crate) fn of(args: &[SourceArg<T>], context: &Context) -> Result<Self, Failure> {
-        let mut found = Vec::new();
+        let (mut found, mut failures) = (Vec::new(), Vec::new());
         let mut is_one = args.len() == 1;
         for SourceArg { text, name } in args {
             match name {
@@ -82,7 +95,9 @@ impl<T: NamedSource> Named<T> {
                 }
                 _ => {
                     is_one = false;
-                    found.extend(files_of(text, &REPLAYS)?.iter().map(|file| T::of_file(file)));
+                    let FoundFiles { files, failed, .. } = files_of(text, &REPLAYS)?;
+                    found.extend(files.iter().map(|file| T::of_file(file)));
+                    failures.extend(failed.into_iter().map(|error| unsearched(text, error)));
                 }
             }
         }
@@ -92,7 +107,7 @@ impl<T: NamedSource> Named<T> {
         }
         Ok(match found.pop() {
             Some(name) if is_one => Self::One(name),
-            last => Self::Several(found.into_iter().chain(last).collect()),
+            last => Self::Several(Several { sources: found.into_iter().chain(last).collect(), failures }),
         })
     }
 }
@@ -114,64 +129,105 @@ fn is_match(name: &SourceName, context: &Context) -> bool {
     !matches!(context.store, StoreAddress::Dir(_)) || is_stored().is_ok()
 }
 
-/// Finds the files with one of these endings in a folder, or that match a pattern.
-pub(crate) fn files_of(text: &str, endings: &[&str]) -> Result<Vec<PathBuf>, Failure> {
+/// Finds the files with one of these endings in a folder, or that match a pattern, and names what looks like a replay file
+/// and is not read.
+pub(crate) fn files_of(text: &str, endings: &[&str]) -> Result<FoundFiles, Failure> {
     let path = Path::new(text);
-    if path.is_dir() {
-        return files_ending(&[path.into()], endings).map_err(|error| match error {
-            ReplayError::NoReplays(_) if path.join("journal").is_dir() => Failure::from(error)
-                .hint(format!("it is a store: `turnfold --store {text} matches` lists what is in it")),
-            error => error.into(),
-        });
-    }
+    let found = if path.is_dir() { files_ending(&[path.into()], endings) } else { matching(text, endings)? };
+    warn_of_unread(&found.unread);
+    Ok(found)
+}
+
+/// Finds the files that match a pattern.
+fn matching(pattern: &str, endings: &[&str]) -> Result<FoundFiles, Failure> {
     let paths =
-        glob::glob(text).map_err(|error| Failure::usage(format!("`{text}` is no pattern: {error}")))?;
-    let mut found = Vec::new();
+        glob::glob(pattern).map_err(|error| Failure::usage(format!("`{pattern}` is no pattern: {error}")))?;
+    let mut found = FoundFiles::default();
     for path in paths {
-        let path = path.map_err(|error| Failure::trouble(error.to_string()))?;
-        let ends_so = path.extension().is_some_and(|found| endings.iter().any(|ending| found == *ending));
-        if path.is_file() && ends_so {
-            found.push(path);
+        match path {
+            Ok(path) if path.is_file() => found.add_if_ending(path, endings),
+            Ok(_) => {}
+            Err(error) => {
+                let (path, cause) = (error.path().to_path_buf(), error.error().to_string());
+                found.failed.push(ReplayError::Folder { path, cause });
+            }
         }
     }
-    if found.is_empty() {
-        return Err(ReplayError::NoReplays(text.into()).into());
+    if found.files.is_empty() && found.failed.is_empty() {
+        found.failed.push(ReplayError::NoReplays(pattern.into()));
     }
     Ok(found)
 }
 
-/// Returns the named files, and the files with one of these endings in named folders or that match named patterns.
-pub(crate) fn expanded(named: &[PathBuf], endings: &[&str]) -> Result<Vec<PathBuf>, Failure> {
-    let mut files = Vec::new();
-    for file in named {
-        match file.to_str().filter(|text| stands_for_files(text)) {
-            Some(text) => files.extend(files_of(text, endings)?),
-            None => files.push(file.clone()),
-        }
+/// A named folder or pattern, or something in it, that cannot be searched.
+pub(crate) fn unsearched(text: &str, error: ReplayError) -> Failure {
+    let is_store = matches!(error, ReplayError::NoReplays(_)) && Path::new(text).join("journal").is_dir();
+    let failure = Failure::from(error);
+    if is_store {
+        return failure.hint(format!("it is a store: `turnfold --store {text} matches` lists what is in it"));
     }
-    Ok(files)
+    failure
 }
 
-/// Answers for each of several sources. Every failure names its source and is printed at the end; the worst of them gives
-/// the exit code.
-pub(crate) fn answer_each<T>(
-    sources: &[T],
-    shown: impl Fn(&T) -> String,
-    context: &mut Context,
-    mut answer: impl FnMut(&T, &mut Context) -> Result<ExitStatus, Failure>,
-) -> Result<ExitStatus, Failure> {
-    let (mut status, mut failures) = (ExitStatus::Yes, Vec::new());
-    for source in sources {
-        let name = shown(source);
-        match unless_fault(&name, || answer(source, context)) {
-            Ok(ExitStatus::Yes) => {}
-            Ok(ExitStatus::No) => status = ExitStatus::No,
-            Err(failure) if failure.kind == FailureKind::ClosedPipe => return Err(failure),
-            Err(failure) => {
-                let failure = failure.in_store(context.damaged_store());
-                failures.push(suggestion::about_match(failure, context).about(&name));
+/// Warns of what looks like a replay file and was not read.
+pub(crate) fn warn_of_unread(unread: &[UnreadPath]) {
+    for path in unread.iter().take(UNREAD_MAX) {
+        warn(&path.to_string());
+    }
+    if let Some(more) = unread.len().checked_sub(UNREAD_MAX).filter(|more| *more > 0) {
+        let more = counted(more as u64, "more such path was", "more such paths were");
+        warn(&format!("{more} not read"));
+    }
+}
+
+/// Returns the named files, and the files with one of these endings in named folders or that match named patterns.
+pub(crate) fn expanded(named: &[PathBuf], endings: &[&str]) -> Result<Several<PathBuf>, Failure> {
+    let mut all = Several { sources: Vec::new(), failures: Vec::new() };
+    for file in named {
+        match file.to_str().filter(|text| stands_for_files(text)) {
+            Some(text) => {
+                let FoundFiles { files, failed, .. } = files_of(text, endings)?;
+                all.sources.extend(files);
+                all.failures.extend(failed.into_iter().map(|error| unsearched(text, error)));
             }
+            None => all.sources.push(file.clone()),
         }
     }
-    Failure::worst_of(failures).map_or(Ok(status), Err)
+    if all.sources.is_empty() {
+        return Failure::worst_of(all.failures).map_or(Ok(Vec::new().into()), Err);
+    }
+    Ok(all)
+}
+
+impl<T> Several<T> {
+    /// Answers for each source. Every failure names its source and is printed at the end; the worst of them gives the exit
+    /// code.
+    pub(crate) fn answer_each(
+        self,
+        shown: impl Fn(&T) -> String,
+        context: &mut Context,
+        mut answer: impl FnMut(&T, &mut Context) -> Result<ExitStatus, Failure>,
+    ) -> Result<ExitStatus, Failure> {
+        let Self { sources, mut failures } = self;
+        let mut status = ExitStatus::Yes;
+        for source in &sources {
+            let name = shown(source);
+            match unless_fault(&name, || answer(source, context)) {
+                Ok(ExitStatus::Yes) => {}
+                Ok(ExitStatus::No) => status = ExitStatus::No,
+                Err(failure) if failure.kind == FailureKind::ClosedPipe => return Err(failure),
+                Err(failure) => {
+                    let failure = failure.in_store(context.damaged_store());
+                    failures.push(suggestion::about_match(failure, context).about(&name));
+                }
+            }
+        }
+        Failure::worst_of(failures).map_or(Ok(status), Err)
+    }
+}
+
+impl<T> From<Vec<T>> for Several<T> {
+    fn from(sources: Vec<T>) -> Self {
+        Self { sources, failures: Vec::new() }
+    }
 }

@@ -305,7 +305,7 @@ fn the_lines_of_every_golden_log_match_the_page() {
         rows(&page, "word").into_iter().map(|row| (row[0].clone(), row[1].parse().unwrap())).collect();
     let forms = rows(&page, "begins with");
     let mut seen = BTreeSet::new();
-    let files = turnfold_replay::golden::check::replays(&[workspace().join("replays")]).unwrap();
+    let files = turnfold_replay::golden::found::replays(&[workspace().join("replays")]).files;
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
         for line in text.splitn(3, "+++\n").nth(2).unwrap().lines() {

@@ -1,10 +1,11 @@
 //! `turnfold ask`: a ruleset's queries.
 
 use clap::{Arg, ArgMatches, FromArgMatches};
-use turnfold_replay::{SourceName, Viewer, render, viewer::seat_history::seek};
+use turnfold_replay::{SourceName, Viewer, render};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::histories::seek;
 #[cfg(feature = "serve")]
 use crate::remote::look;
 

@@ -2,12 +2,13 @@
 
 use serde_json::json;
 use turnfold_replay::{
-    Bisection, Condition, Flip, Question, ReplayError, SeatHistory, SourceName, Viewer, render,
+    Bisection, Condition, Flip, Question, ReplayError, SourceName, Viewer, render,
     search::bisect::{self, EarlierSpell, bisect},
 };
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::histories;
 use crate::output::{Line, counted, strong};
 use crate::verdict::ShellJudge;
 
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if args.run.is_some() {
         args.viewer.require_all(bisect::RUN).map_err(ReplayError::from)?;
     }
-    let sight = SeatHistory::load(args.viewer, &args.source, context)?;
+    let sight = histories::load(args.viewer, &args.source, context)?;
     let found = match (&args.when, &args.run) {
         (Some(condition), _) => bisect::<Failure>(&sight, Question::Holds(condition), args.linear)?,
         (None, Some(command)) => {

@@ -1,10 +1,11 @@
 //! `turnfold blame`: which entry last changed a field of the view, or whether a condition holds.
 
 use turnfold_replay::search::blame::{Blamed, blame};
-use turnfold_replay::{FieldChange, SeatHistory, SourceName, Viewer, render};
+use turnfold_replay::{FieldChange, SourceName, Viewer, render};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::histories;
 use crate::output::{Line, strong};
 
 /// Show which entry last changed a field of the view
@@ -36,7 +37,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let blamed = args.blamed.parse().map_err(Failure::usage)?;
-    let sight = SeatHistory::load(args.viewer, &args.source, context)?;
+    let sight = histories::load(args.viewer, &args.source, context)?;
     let mut changes = Vec::new();
     let found = blame(&sight, &blamed, &mut |change| {
         if !args.all {

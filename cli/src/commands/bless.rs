@@ -14,7 +14,7 @@ use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
 use crate::files;
 use crate::output::{Line, Output, added, counted, dim, plain, removed, warning};
 use crate::render::printable;
-use crate::sources::{REPLAYS, expanded};
+use crate::sources::{REPLAYS, Several, expanded};
 
 /// Write outcomes and hashes into replay files
 ///
@@ -74,7 +74,7 @@ fn runs_in_ci() -> bool {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let mode = args.mode(&context.output)?;
-    let files = expanded(&args.files, &REPLAYS)?;
+    let Several { sources: files, failures: unsearched } = expanded(&args.files, &REPLAYS)?;
     // In text, the one file's failure is all that is printed about it.
     let is_alone = files.len() == 1 && files == args.files;
     let proposals: Vec<_> = files
@@ -113,7 +113,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         context.output.note([dim(format_args!("{files} unchanged")).into()])?;
     }
     context.output.flush()?;
-    if let Some(failure) = in_one(failures, files.len()) {
+    let failure = in_one(failures, files.len());
+    if let Some(failure) = Failure::worst_of(unsearched.into_iter().chain(failure).collect()) {
         return Err(failure);
     }
     if left > 0 && mode == Mode::Print {
@@ -247,6 +248,11 @@ impl Proposal {
         // Decided changes are not shown, and those that are asked about are shown one by one.
         if !asks && matches!(mode, Mode::Check | Mode::Print) {
             output.note(self.lines(&self.changes))?;
+        }
+        if self.replay.is_cut_short() {
+            let text =
+                format!(" {}: every entry is blessed, but the closing line is missing", name(&self.path));
+            output.note([[warning("cut short?"), plain(text)].into()])?;
         }
         output.note(self.rules_change.iter().map(|change| {
             let change = plain(format_args!(" {}: {}", name(&self.path), change.text()));

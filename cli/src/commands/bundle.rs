@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, NewFile, check_new};
 use crate::output::counted;
-use crate::sources::answer_each;
+use crate::sources::Several;
 
 /// Write matches to one file that others can check
 ///
@@ -73,7 +73,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if args.output.names_folder() {
         let folder = args.output.make_folder()?;
         context.keep_reader();
-        return answer_each(&args.matches, MatchName::to_string, context, |name, context| {
+        let matches = Several::from(args.matches.clone());
+        return matches.answer_each(MatchName::to_string, context, |name, context| {
             let path = folder.join(format!("{name}.bundle"));
             check_new(&path, args.output.is_forced())?;
             bundle(args, slice::from_ref(name), Some(&path), context)

@@ -10,7 +10,10 @@ use indicatif::ProgressBar;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use turnfold_core::Registry;
 use turnfold_replay::{
-    CheckLimits, CheckReport, FileCheck, ReplayError, golden::check, history::revision::is_page,
+    CheckLimits, CheckReport, FileCheck, ReplayError,
+    golden::check,
+    golden::found::{self, FoundFiles},
+    history::revision::{has_ending, is_page},
 };
 
 use crate::clock::Stopwatch;
@@ -18,6 +21,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::output::{Line, Output, printable_lines};
+use crate::sources::warn_of_unread;
 use crate::stderr;
 
 /// Verify golden logs
@@ -93,10 +97,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     let junit_file = args.junit.as_deref().map(require_no_replay).transpose()?;
     let watch = Stopwatch::start();
-    let paths = check::replays(&args.paths)?;
-    files::require_replays(&paths)?;
+    let FoundFiles { files, unread, failed } = found::replays(&args.paths);
+    let (paths, without) = files::with_replays(files);
+    let unsearched: Vec<_> = failed.into_iter().map(Failure::from).chain(without).collect();
+    warn_of_unread(&unread);
+    if paths.is_empty() {
+        return Failure::worst_of(unsearched).map_or(Ok(ExitStatus::Yes), Err);
+    }
     let paths = if args.failed_first { failed_checks::first(paths) } else { paths };
-    let report = check_all(paths, args, &context.registry)?;
+    let report = CheckReport { unread, ..check_all(paths, args, &context.registry)? };
     failed_checks::keep(&report);
     let time = watch.elapsed();
     if let Some(file) = junit_file {
@@ -112,12 +121,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             output.list(&files.collect::<Vec<_>>(), |_| report.lines(args.quiet).collect())?;
         }
     }
-    Ok(ExitStatus::from(report.is_good()))
+    context.output.flush()?;
+    Failure::worst_of(unsearched).map_or_else(|| Ok(ExitStatus::from(report.is_good())), Err)
 }
 
 /// Refuses to overwrite a replay file or page by a report.
 fn require_no_replay(file: &Path) -> Result<&Path, Failure> {
-    if is_page(file) || file.extension().is_some_and(|extension| extension == "tfl") {
+    if is_page(file) || has_ending(file, "tfl") {
         return Err(Failure::usage(format!("`{}` is the name of a replay file or page", files::shown(file)))
             .hint("`--junit` takes the name of the report, such as `check.xml`"));
     }

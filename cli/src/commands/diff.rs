@@ -8,6 +8,7 @@ use turnfold_replay::{
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::histories::require_seat;
 use crate::output::Format;
 
 /// Show where two histories part and how their states differ
@@ -49,7 +50,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             Failure::usage("standard input can be read only once").hint("name a file for one of them")
         );
     }
-    let load = |name| SeatHistory::load(args.viewer, name, context);
+    let load = |name: &SourceName| -> Result<SeatHistory, Failure> {
+        let sight = SeatHistory::load(args.viewer, name, context)?;
+        require_seat(args.viewer, sight.start()?.players(), name)?;
+        Ok(sight)
+    };
     let (a, b) = (load(&args.a)?, load(&args.b)?);
     if a.viewer() != b.viewer() {
         let viewer = if a.viewer().see_all() { b.viewer() } else { a.viewer() };

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use turnfold_core::Digest;
-use turnfold_replay::{Page, SeatHistory, SourceName, Sources, Viewer, history::revision::is_page};
+use turnfold_replay::{
+    Page, SeatHistory, SourceName, Sources, Viewer,
+    history::revision::{has_ending, is_page},
+};
 #[cfg(feature = "serve")]
 use turnfold_replay::{
     page::{PageError, replay_in},
@@ -15,6 +18,7 @@ use turnfold_replay::{
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{NewFile, check_new, is_standard, write_whole};
+use crate::histories::require_seat;
 #[cfg(feature = "serve")]
 use crate::output::Format;
 use crate::output::counted;
@@ -23,7 +27,7 @@ use crate::remote::{
     client::{ServiceRequest, path_of},
     look,
 };
-use crate::sources::{Named, SourceArg, answer_each};
+use crate::sources::{Named, Several, SourceArg};
 
 /// Write a revision as a replay file, or as a page that shows it
 ///
@@ -85,11 +89,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         }
         Named::Several(sources) => sources,
     };
+    let Several { sources, failures } = sources;
     let targets = targets(&sources, args.output.folder()?, args.html)?;
     args.output.make_folder()?;
     context.keep_reader();
-    answer_each(
-        &targets,
+    let targets = Several { sources: targets, failures };
+    targets.answer_each(
         |(source, _)| source.to_string(),
         context,
         |(source, path), context| {
@@ -236,7 +241,7 @@ fn check_ending(path: &Path, html: bool) -> Result<(), Failure> {
         false if is_page(path) => {
             Err(Failure::usage(format!("`{name}` is the name of a page")).hint("`--html` writes one"))
         }
-        true if path.extension().is_some_and(|extension| extension == "tfl") => {
+        true if has_ending(path, "tfl") => {
             Err(Failure::usage(format!("`{name}` is the name of a replay file"))
                 .hint("give a page a name that ends in `.html`"))
         }
@@ -249,6 +254,7 @@ fn replay(args: &Args, source: &SourceName, context: &Context) -> Result<Exporte
         return Err(Failure::usage(format!("`{file}` is a file already")).hint("`--html` makes a page of it"));
     }
     let sight = SeatHistory::load(args.viewer, source, context)?;
+    require_seat(args.viewer, sight.start()?.players(), source)?;
     let replay = sight.to_replay()?;
     Ok(Exported {
         view: replay.header.view.map(|view| view.perspective.to_string()),

@@ -3,6 +3,8 @@
 #[cfg(feature = "serve")]
 mod remote;
 
+use std::collections::BTreeSet;
+
 use glob::Pattern;
 use serde::Serialize;
 #[cfg(feature = "serve")]
@@ -11,23 +13,31 @@ use turnfold_core::Seat;
 #[cfg(feature = "serve")]
 use turnfold_replay::SourceName;
 use turnfold_replay::{
-    Condition, ReplayError, SeatHistory, ViewedEntry, Viewer,
+    Condition, Record, ReplayError, SeatHistory, ViewedEntry, Viewer,
+    render::recorded_mark,
     search::condition::Survey,
     search::find::{FoundEntry, Wanted, find},
+    search::path::name_like,
 };
 
 use crate::context::Context;
 use crate::corpus::CorpusArgs;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Line, Output, dim, plain};
+use crate::histories::listed;
+use crate::output::{Line, Output, dim, plain, printable, warning};
+#[cfg(feature = "serve")]
+use crate::remote::look::require_unused;
 #[cfg(feature = "serve")]
 use crate::remote::search::RemoteSearch;
+#[cfg(feature = "serve")]
+use crate::sources::Several;
 
 /// Find entries in many matches
 ///
 /// Looks through replay files, folders and matches, many at once. With `--when`, finds the first entry of each that makes a
 /// condition true; see `bisect` for how conditions are written. Other options select entries, and an entry must fit all of
-/// them. Prints nothing for a match without such an entry, and exits with 1 if there is none in any.
+/// them. Prints nothing for a match without such an entry, and exits with 1 if there is none in any. A reason that no rules
+/// give, a seat that no match has and an effect that no entry has are errors that list what there is instead.
 ///
 /// With `--as p1`, only what p1 may know is searched, and entries are counted as in `log`. On a service, only what the token
 /// may read is searched, as its seat.
@@ -74,22 +84,34 @@ struct WantedArgs {
     /// Who gave the command
     #[arg(long, value_name = "SEAT")]
     seat: Option<Seat>,
+
+    /// Look at recorded outcomes, not at computed ones; without `--effect` and `--reason`, find the
+    /// entries whose two outcomes differ
+    #[arg(long)]
+    recorded: bool,
 }
 
 impl WantedArgs {
     /// Returns `true` if something other than the condition is asked for.
     fn selects(&self) -> bool {
-        self.command.is_some() || self.effect.is_some() || self.reason.is_some() || self.seat.is_some()
+        self.command.is_some()
+            || self.effect.is_some()
+            || self.reason.is_some()
+            || self.seat.is_some()
+            || self.recorded
     }
 
-    fn is_wanted(&self, seen: &ViewedEntry<'_>) -> bool {
+    fn is_wanted(&self, seen: &mut ViewedEntry<'_>) -> bool {
         if self.seat.is_some_and(|seat| seat != seen.seat())
             || self.command.as_ref().is_some_and(|pattern| !pattern.matches(&seen.command()))
         {
             return false;
         }
-        let outcome = (self.effect.is_some() || self.reason.is_some()).then(|| seen.outcome());
-        outcome.is_none_or(|outcome| {
+        if self.effect.is_none() && self.reason.is_none() {
+            return !self.recorded || seen.contradiction().is_some();
+        }
+        let outcome = if self.recorded { seen.recorded_outcome().cloned() } else { Some(seen.outcome()) };
+        outcome.is_some_and(|outcome| {
             let has = |name: &str| outcome.effects().any(|effect| effect.split(' ').next() == Some(name));
             self.effect.as_deref().is_none_or(has)
                 && self.reason.as_deref().is_none_or(|reason| outcome.code() == Some(reason))
@@ -121,12 +143,17 @@ struct Found {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let viewer = args.viewer.unwrap_or(Viewer::HOST);
+    if args.wanted.recorded {
+        // An outcome covers what is concealed, too.
+        viewer.require_all("recorded outcomes").map_err(ReplayError::from)?;
+    }
     #[cfg(feature = "serve")]
     if let Some(sources) = remote::sources(&args.corpus, context)? {
-        return find_there(args, &sources, context);
+        return find_there(args, sources, context);
     }
     let wanted = &args.wanted;
-    let is_wanted = |seen: &ViewedEntry<'_>| wanted.is_wanted(seen);
+    let is_wanted = |seen: &mut ViewedEntry<'_>| wanted.is_wanted(seen);
     let wanted = Wanted {
         when: wanted.when.as_ref(),
         is_wanted: if wanted.selects() { Some(&is_wanted) } else { None },
@@ -135,29 +162,108 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let look = |sight: SeatHistory| {
         let mut survey = Survey::default();
         let hits = find(&sight, &wanted, &mut survey)?;
-        Ok((hits, survey))
+        // What there is instead is of interest only where nothing is found.
+        let there = if hits.is_empty() { Some(There::is(&sight, &args.wanted)?) } else { None };
+        Ok((hits, survey, there))
     };
-    let (mut survey, mut count) = (Survey::default(), 0_u64);
+    let (mut survey, mut count, mut there) = (Survey::default(), 0_u64, There::default());
     let corpus = args.corpus.corpus(context)?;
     let output = &mut context.output;
-    corpus.each(args.viewer.unwrap_or(Viewer::HOST), look, |name, (hits, shown)| {
+    let unread = corpus.each(viewer, look, |name, (hits, shown, instead)| {
         survey.merge(shown);
+        there.merge(instead.unwrap_or_default());
         for hit in hits {
             count += 1;
             print(Found { source: name.up_to(None).to_string(), hit }, output)?;
         }
         Ok(())
     })?;
+    if let Some(failure) = unread {
+        return Err(failure);
+    }
     if count == 0 {
+        there.require(&args.wanted)?;
         args.wanted.when.as_ref().map_or(Ok(()), |when| when.check(&survey)).map_err(ReplayError::from)?;
     }
     Ok(ExitStatus::from(count > 0))
 }
 
+/// What the searched logs have of what was asked for by name.
+#[derive(Default)]
+struct There {
+    players: BTreeSet<Seat>,
+    /// The reasons that their rules give.
+    reasons: BTreeSet<String>,
+    /// The effects of their entries.
+    effects: BTreeSet<String>,
+}
+
+impl There {
+    /// Looks through a log, as its viewer knows it.
+    fn is(sight: &SeatHistory, wanted: &WantedArgs) -> Result<Self, ReplayError> {
+        let mut there =
+            Self { players: sight.start()?.players().iter().copied().collect(), ..Self::default() };
+        if wanted.reason.is_some() {
+            there.reasons = sight.rules().ignored_codes().into_iter().map(String::from).collect();
+        }
+        if wanted.effect.is_none() {
+            return Ok(there);
+        }
+        sight.fold(&mut |seen| {
+            for outcome in [Some(&seen.outcome()), seen.recorded_outcome()].into_iter().flatten() {
+                let names = outcome.effects().filter_map(|effect| effect.split(' ').next());
+                there.effects.extend(names.map(String::from));
+            }
+        })?;
+        Ok(there)
+    }
+
+    fn merge(&mut self, more: Self) {
+        self.players.extend(more.players);
+        self.reasons.extend(more.reasons);
+        self.effects.extend(more.effects);
+    }
+
+    /// Requires that the names asked for mean something in one of the logs.
+    fn require(&self, wanted: &WantedArgs) -> Result<(), Failure> {
+        let players: Vec<_> = self.players.iter().copied().collect();
+        if players.is_empty() {
+            return Ok(());
+        }
+        if let Some(seat) = wanted.seat.filter(|seat| *seat != Seat::Host && !players.contains(seat)) {
+            let seats = listed(&players);
+            return Err(Failure::usage(format!("no log has a seat `{seat}`; there are {seats} and host")));
+        }
+        if let Some(reason) = wanted.reason.as_ref().filter(|reason| !self.reasons.contains(*reason)) {
+            return Err(unknown("there is no reason", reason, &self.reasons));
+        }
+        match &wanted.effect {
+            Some(effect) if !self.effects.contains(effect) => {
+                Err(unknown("no entry has an effect", effect, &self.effects))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A name that no log has, with those there are.
+fn unknown(what: &str, name: &str, names: &BTreeSet<String>) -> Failure {
+    let like = name_like(names.iter().map(String::as_str), name);
+    let like = like.map(|like| format!(", did you mean `{like}`?")).unwrap_or_default();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let there = if names.is_empty() { "none".into() } else { names.join(", ") };
+    Failure::usage(format!("{what} `{}`{like}; there are: {there}", printable(name)))
+}
+
 /// Finds entries in the matches of a service.
 #[cfg(feature = "serve")]
-fn find_there(args: &Args, sources: &[SourceName], context: &mut Context) -> Result<ExitStatus, Failure> {
+fn find_there(
+    args: &Args,
+    sources: Several<SourceName>,
+    context: &mut Context,
+) -> Result<ExitStatus, Failure> {
     let Some(client) = context.service()? else { return Ok(ExitStatus::No) };
+    require_unused(&[("`--recorded`", args.wanted.recorded)])?;
     let is_wanted = |record: &Value| args.wanted.is_wanted_record(record);
     let search = RemoteSearch {
         client: &client,
@@ -175,6 +281,9 @@ fn print(found: Found, output: &mut Output) -> Result<(), Failure> {
         return Ok(output.json(&found)?);
     }
     let Found { source, hit: FoundEntry { seq, entry } } = found;
-    let entry = entry.map_or_else(|| "setup".into(), |entry| entry.text());
-    Ok(output.line(Line::from([dim(format!("{source}:{seq}")), plain(" "), plain(entry)]))?)
+    let text = entry.as_ref().map_or_else(|| "setup".into(), Record::text);
+    let mark =
+        entry.and_then(|entry| entry.recorded).map(|recorded| format!(" {}", recorded_mark(&recorded)));
+    let spans = [dim(format!("{source}:{seq}")), plain(" "), plain(text), warning(mark.unwrap_or_default())];
+    Ok(output.line(Line::from(spans))?)
 }

@@ -8,8 +8,12 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use turnfold_core::{AnyRules, Registry};
 use turnfold_replay::{
-    RecordedLog, Replay, ReplayError, Revision, Sources, error::input, error::limits::REPLAY,
-    golden::check::replays, page::replay_bytes, tfl,
+    RecordedLog, Replay, ReplayError, Revision, Sources,
+    error::input,
+    error::limits::REPLAY,
+    golden::found::{self, FoundFiles},
+    page::replay_bytes,
+    tfl,
 };
 use turnfold_store::StoreReader;
 
@@ -17,8 +21,9 @@ use self::summary::{Finding, Summary};
 use super::game::module_of;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
-use crate::files::require_replays;
+use crate::files::with_replays;
 use crate::output::counted;
+use crate::sources::warn_of_unread;
 use crate::stderr;
 
 /// How many logs of a group are named unless all are asked for.
@@ -66,10 +71,18 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let module = args.rules.as_deref().map(|module| module_of(module, context)).transpose()?;
+    let mut unsearched = Vec::new();
     let findings = if args.matches {
         of_store(&context.read_store()?, &context.registry, module.as_ref())?
     } else {
-        of_files(&args.paths, &context.registry, module.as_ref())?
+        let FoundFiles { files, unread, failed } = found::replays(&args.paths);
+        warn_of_unread(&unread);
+        let (files, without) = with_replays(files);
+        unsearched.extend(failed.into_iter().map(Failure::from).chain(without));
+        if files.is_empty() {
+            return Failure::worst_of(unsearched).map_or(Ok(ExitStatus::Yes), Err);
+        }
+        of_files(files, &context.registry, module.as_ref())
     };
     let summary = Summary::of(&findings, args.matches);
     context.output.show(&summary, || summary.lines(if args.all { usize::MAX } else { SHOWN_MAX }))?;
@@ -78,9 +91,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     };
     let troubled = findings.iter().filter(is_trouble).count() as u64;
     if troubled > 0 {
-        context.output.flush()?;
         let logs = counted(troubled, "log", "logs");
-        return Err(Failure::trouble(format!("{logs} could not be read")));
+        unsearched.push(Failure::trouble(format!("{logs} could not be read")));
+    }
+    if let Some(failure) = Failure::worst_of(unsearched) {
+        context.output.flush()?;
+        return Err(failure);
     }
     Ok(ExitStatus::from(summary.counts.same == summary.counts.logs))
 }
@@ -91,14 +107,8 @@ fn of_module(module: Option<&Arc<dyn AnyRules>>, ruleset: &str) -> Option<Arc<dy
 }
 
 /// Folds replay files. Collecting keeps their order, whichever is done first.
-fn of_files(
-    paths: &[PathBuf],
-    registry: &Registry,
-    module: Option<&Arc<dyn AnyRules>>,
-) -> Result<Vec<Finding>, Failure> {
-    let files = replays(paths)?;
-    require_replays(&files)?;
-    Ok(in_parallel(files, |path| {
+fn of_files(files: Vec<PathBuf>, registry: &Registry, module: Option<&Arc<dyn AnyRules>>) -> Vec<Finding> {
+    in_parallel(files, |path| {
         let name = path.display().to_string();
         let fold = || {
             let mut log = RecordedLog::of_replay(&read(&path, registry)?);
@@ -108,7 +118,7 @@ fn of_files(
             Ok(Finding::of(log))
         };
         unless_fault(&name, fold).unwrap_or_else(|failure| Finding::unreadable(name, failure))
-    }))
+    })
 }
 
 fn read(path: &Path, registry: &Registry) -> Result<Replay, Failure> {

@@ -17,7 +17,7 @@ use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, counted, dim, plain, strong};
-use crate::sources::{answer_each, expanded};
+use crate::sources::expanded;
 
 /// Import a match from a replay file, or matches from a bundle
 ///
@@ -62,7 +62,7 @@ const IMPORTED: [&str; 2] = ["tfl", "bundle"];
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let files = expanded(&args.files, &IMPORTED)?;
     if let [file] = args.files.as_slice()
-        && files == args.files
+        && files.sources == args.files
     {
         return import(args, file, &mut Kept::default(), context);
     }
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     let shown = |file: &PathBuf| file.display().to_string();
     let mut kept = Kept { store: None, is_kept: true };
-    answer_each(&files, shown, context, |file, context| import(args, file, &mut kept, context))
+    files.answer_each(shown, context, |file, context| import(args, file, &mut kept, context))
 }
 
 /// The store, which stays open from one replay file to the next.

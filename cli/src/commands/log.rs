@@ -17,11 +17,12 @@ use turnfold_store::{Entries, StoreReader};
 use self::latest::Latest;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::histories::{no_seat, require_seat, warn_of_record};
 use crate::limits::PATTERN_BYTES_MAX;
 use crate::output::Output;
 #[cfg(feature = "serve")]
 use crate::remote::look::{self, require_unused};
-use crate::sources::{Named, SourceArg, answer_each};
+use crate::sources::{Named, SourceArg};
 
 /// Print the entries of a revision with their outcomes
 ///
@@ -194,7 +195,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         Named::One(range) => print_range(args, &range, context),
         Named::Several(ranges) => {
             context.keep_reader();
-            answer_each(&ranges, name, context, |range, context| {
+            ranges.answer_each(name, context, |range, context| {
                 context.output.begin(&name(range));
                 print_range(args, range, context)
             })
@@ -228,6 +229,12 @@ fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<
         }
     }
     let history = LongHistory::open(viewer, &range.source, context)?;
+    let players = history.players()?;
+    require_seat(viewer, &players, &range.source)?;
+    if let Some(seat) = args.seats.iter().find(|seat| **seat != Seat::Host && !players.contains(seat)) {
+        return Err(no_seat(seat.name(), &players, &range.source));
+    }
+    warn_of_record(&range.source, history.contradiction().as_ref(), history.is_of_seat());
     Printing { args, range, history }.print(context)?;
     Ok(ExitStatus::Yes)
 }

@@ -7,6 +7,7 @@ use turnfold_replay::{
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::histories::{self, require_seat};
 use crate::output::{counted, dim, plain};
 use crate::render;
 #[cfg(feature = "stepper")]
@@ -44,7 +45,14 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let sight = SeatHistory::load(args.viewer, &args.source, context)?;
+    // Without `--step` it stops at what differs.
+    let sight = if args.step {
+        histories::load(args.viewer, &args.source, context)?
+    } else {
+        let sight = SeatHistory::load(args.viewer, &args.source, context)?;
+        require_seat(args.viewer, sight.start()?.players(), &args.source)?;
+        sight
+    };
     if args.step && context.output.is_fillable() {
         #[cfg(not(feature = "stepper"))]
         return Err(Failure::usage(crate::address::left_out("stepper")));

@@ -1,10 +1,11 @@
 //! `turnfold selftest`: the sync test, which hunts for state that does not survive being stored.
 
 use serde_json::json;
-use turnfold_replay::{History, SourceName, golden::selftest::first_unsynced};
+use turnfold_replay::{SourceName, golden::selftest::first_unsynced};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::histories;
 use crate::output::{added, counted, plain, removed};
 
 /// Reload and fold again at every entry, and compare hashes
@@ -24,7 +25,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let line = History::load(&args.source, context)?;
+    let line = histories::load_whole(&args.source, context)?.history;
     let differs_at = first_unsynced(&line, usize::from(args.window))?;
     let (ok, entries, window) = (differs_at.is_none(), line.head(), args.window);
     let tested = json!({ "ok": ok, "entries": entries, "window": window, "differs_at": differs_at });

@@ -7,15 +7,16 @@ use serde_json::Value;
 use turnfold_core::picture::Picture;
 use turnfold_replay::drawing::{Highlights, svg, target_spots};
 use turnfold_replay::render::{legal_commands, standing};
-use turnfold_replay::{SeatHistory, SourceName, Viewer, viewer::seat_history::seek};
+use turnfold_replay::{SeatHistory, SourceName, Viewer};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::histories::{load, seek};
 use crate::output::Format;
 #[cfg(feature = "serve")]
 use crate::remote::look;
 use crate::render;
-use crate::sources::{Named, SourceArg, answer_each};
+use crate::sources::{Named, SourceArg};
 
 /// Show what a seat sees: the board, the JSON view or a picture
 ///
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         return Err(refused.hint("name one, or use `text` or `json`"));
     }
     context.keep_reader();
-    answer_each(&sources, SourceName::to_string, context, |source, context| {
+    sources.answer_each(SourceName::to_string, context, |source, context| {
         let name = source.to_string();
         context.output.begin(&name);
         show(args, source, Some(&name), context)
@@ -92,7 +93,7 @@ fn show(
         return Ok(ExitStatus::Yes);
     }
     let asked = args.viewer.unwrap_or(Viewer::HOST);
-    let sight = args.changed.then(|| SeatHistory::load(asked, source, context)).transpose()?;
+    let sight = args.changed.then(|| load(asked, source, context)).transpose()?;
     let (viewer, state) = match &sight {
         Some(sight) => (sight.viewer(), sight.state()?),
         None => seek(asked, source, context)?,

@@ -4,13 +4,14 @@ use std::iter;
 
 use serde_json::json;
 use turnfold_replay::{
-    Condition, FileName, History, Least, Question, ReplayLine, Shrinking, SourceName, Sources, Viewer,
+    Condition, FileName, Least, Question, ReplayLine, Shrinking, SourceName, Sources, Viewer,
     search::shrink::{shrink, shrink_failing},
 };
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::NewFile;
+use crate::histories::{self, Loaded};
 use crate::output::{counted, dim};
 use crate::render::printable;
 use crate::stderr::progress;
@@ -92,37 +93,46 @@ fn find(args: &Args, context: &Context) -> Result<(Least, String), Failure> {
         let entries = counted(left as u64, "entry", "entries");
         bar.set_message(format!("{entries} left, {}", counted(tries, "try", "tries")));
     };
-    let line = |source| History::load(source, context);
-    let (line, shrinking, shows, never) = match (&args.when, &args.still, &args.source) {
-        (Some(condition), _, source) => {
-            let line = line(source)?;
-            let found = shrink::<Failure>(&line, Question::Holds(condition), args.view, on_try)?;
-            (line, found, format!("`{condition}` becomes true"), "the condition is never true")
-        }
-        (None, Some(command), source) => {
-            let (line, judge) = (line(source)?, ShellJudge::new(command)?);
-            let question = Question::Judged(&mut |replay| judge.judge(replay));
-            let found = shrink(&line, question, args.view, on_try)?;
-            (line, found, format!("`{command}` finds it"), "the command does not find it")
-        }
-        (None, None, SourceName::File(FileName { path, seq: None })) => {
-            let (least, command) = shrink_failing(&context.read_replay(path)?.whole()?, on_try)?;
-            return Ok((least, format!("`{command}` fails the check in the same way")));
-        }
-        (None, None, SourceName::File(FileName { seq: Some(_), .. })) => {
-            return Err(Failure::usage(format!(
-                "`{}` is not a whole file, and only a whole one can fail a check",
-                args.source
-            ))
-            .hint("leave out the number of the entry, or say what to look for with `--when` or `--still`"));
-        }
-        (None, None, SourceName::Revision(_)) => {
-            return Err(Failure::usage("a revision records no outcomes that could fail a check")
-                .hint("say what to look for with `--when` or `--still`"));
-        }
-    };
+    let line = |source| histories::load_whole(source, context);
+    let (Loaded { history: line, contradiction }, shrinking, shows, never) =
+        match (&args.when, &args.still, &args.source) {
+            (Some(condition), _, source) => {
+                let line = line(source)?;
+                let found = shrink::<Failure>(&line.history, Question::Holds(condition), args.view, on_try)?;
+                (line, found, format!("`{condition}` becomes true"), "the condition is never true")
+            }
+            (None, Some(command), source) => {
+                let (line, judge) = (line(source)?, ShellJudge::new(command)?);
+                let question = Question::Judged(&mut |replay| judge.judge(replay));
+                let found = shrink(&line.history, question, args.view, on_try)?;
+                (line, found, format!("`{command}` finds it"), "the command does not find it")
+            }
+            (None, None, SourceName::File(FileName { path, seq: None })) => {
+                let (least, command) = shrink_failing(&context.read_replay(path)?.whole()?, on_try)?;
+                return Ok((least, format!("`{command}` fails the check in the same way")));
+            }
+            (None, None, SourceName::File(FileName { seq: Some(_), .. })) => {
+                return Err(Failure::usage(format!(
+                    "`{}` is not a whole file, and only a whole one can fail a check",
+                    args.source
+                ))
+                .hint(
+                    "leave out the number of the entry, or say what to look for with `--when` or `--still`",
+                ));
+            }
+            (None, None, SourceName::Revision(_)) => {
+                return Err(Failure::usage("a revision records no outcomes that could fail a check")
+                    .hint("say what to look for with `--when` or `--still`"));
+            }
+        };
     match shrinking {
-        Shrinking::Least(least) => Ok((*least, shows)),
+        Shrinking::Least(mut least) => {
+            least.remarks.extend(contradiction.as_ref().map(|found| {
+                let found = histories::in_words(found);
+                format!("this build computed the outcomes, and `{}` records others: {found}", args.source)
+            }));
+            Ok((*least, shows))
+        }
         Shrinking::InSetup => Err(Failure::negative("the setup shows it already, so no entry is needed")),
         Shrinking::Never => {
             let entries = counted(line.entries.len() as u64, "entry", "entries");

@@ -65,8 +65,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     });
     // What could be read is shown, whatever could not.
     print(&groups.statistics(), &mut context.output)?;
-    read?;
-    Ok(ExitStatus::Yes)
+    read?.map_or(Ok(ExitStatus::Yes), Err)
 }
 
 fn print(groups: &[GroupStatistics], output: &mut Output) -> Result<(), Failure> {

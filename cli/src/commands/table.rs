@@ -20,7 +20,8 @@ use crate::output::{Output, counted};
 ///
 /// Writes CSV or JSON lines, one row for each match, entry or effect, or for what `--field` leads to in the view after the
 /// setup and each entry. The name of the file chooses the form; standard output takes CSV, or JSON lines with
-/// `--format json`. In CSV, lists and objects are JSON, and an empty cell is null. If a log cannot be read, no file is written.
+/// `--format json`. In CSV, lists and objects are JSON, and an empty cell is null. Logs that cannot be
+/// read are named, and the table has the others.
 ///
 /// With `--as p1`, the table has only what p1 may know, and entries are counted as in `log`.
 #[derive(Debug, clap::Args)]
@@ -67,6 +68,13 @@ enum RowFormat {
     JsonLines,
 }
 
+/// A table that was written.
+struct Written {
+    rows: u64,
+    /// Why it lacks some logs, if it does.
+    unread: Option<Failure>,
+}
+
 /// Where text goes.
 type Sink<'a> = dyn FnMut(&str) -> Result<(), Failure> + 'a;
 
@@ -77,23 +85,26 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let output = &mut context.output;
     let Some(path) = path else {
         let format = if output.is_json() { RowFormat::JsonLines } else { RowFormat::Csv };
-        write(&kind, format, corpus, args.viewer, &mut |text| Ok(print(text, output)?))?;
-        return Ok(ExitStatus::Yes);
+        let written = write(&kind, format, corpus, args.viewer, &mut |text| Ok(print(text, output)?))?;
+        output.flush()?;
+        return written.unread.map_or(Ok(ExitStatus::Yes), Err);
     };
     let format = RowFormat::of(path)?;
-    let rows = write_whole_from(path, |file| {
+    let Written { rows, unread } = write_whole_from(path, |file| {
         let mut file = BufWriter::new(file);
         let failed = |cause| Failure::trouble(format!("cannot write `{}`: {cause}", path.display()));
-        let rows = write(&kind, format, corpus, args.viewer, &mut |text| {
+        let written = write(&kind, format, corpus, args.viewer, &mut |text| {
             file.write_all(text.as_bytes()).map_err(failed)
         })?;
         file.flush().map_err(failed)?;
-        Ok(rows)
+        Ok(written)
     })?;
     let file = path.display().to_string();
     output.answer(&json!({ "rows": rows, "file": file }), || {
         vec![format!("wrote {} to `{file}`", counted(rows, "row", "rows")).into()]
-    })
+    })?;
+    output.flush()?;
+    unread.map_or(Ok(ExitStatus::Yes), Err)
 }
 
 /// Prints rows byte for byte, but to a terminal with nothing unprintable in them.
@@ -139,14 +150,14 @@ impl RowFormat {
     }
 }
 
-/// Writes the table and returns how many rows it has.
+/// Writes the table.
 fn write(
     kind: &TableKind,
     format: RowFormat,
     corpus: Corpus,
     viewer: Viewer,
     sink: &mut Sink<'_>,
-) -> Result<u64, Failure> {
+) -> Result<Written, Failure> {
     match (format, kind) {
         (RowFormat::Csv, TableKind::Effects) => write_effects(corpus, viewer, sink),
         (RowFormat::Csv, _) => {
@@ -166,7 +177,7 @@ fn write_rows(
     viewer: Viewer,
     line: &(dyn Fn(&TableRow, &mut String) + Sync),
     sink: &mut Sink<'_>,
-) -> Result<u64, Failure> {
+) -> Result<Written, Failure> {
     let look = |sight: SeatHistory| {
         let (mut text, mut rows) = (String::new(), 0_u64);
         let found = kind.rows(&sight, &mut |row| {
@@ -176,23 +187,24 @@ fn write_rows(
         Ok((text, rows, found))
     };
     let (mut rows, mut found) = (0, Vec::new());
-    corpus.each(viewer, look, |_, (text, more, found_here)| {
+    let unread = corpus.each(viewer, look, |_, (text, more, found_here)| {
         rows += more;
         found.resize(found_here.len(), false);
         found.iter_mut().zip(found_here).for_each(|(found, here)| *found |= here);
         sink(&text)
     })?;
-    if let TableKind::Fields(paths) = kind
+    if unread.is_none()
+        && let TableKind::Fields(paths) = kind
         && let Some((path, _)) = paths.iter().zip(found).find(|(_, found)| !found)
     {
         return Err(Failure::usage(format!("`{path}` is nowhere in the view, after any entry")));
     }
-    Ok(rows)
+    Ok(Written { rows, unread })
 }
 
 /// Writes effects as CSV. Which fields they have, and so the columns, is known only at the end; until then the rows
 /// wait in a file.
-fn write_effects(corpus: Corpus, viewer: Viewer, sink: &mut Sink<'_>) -> Result<u64, Failure> {
+fn write_effects(corpus: Corpus, viewer: Viewer, sink: &mut Sink<'_>) -> Result<Written, Failure> {
     let failed = |cause| Failure::trouble(format!("cannot write a temporary file: {cause}"));
     let dir = temporary_dir().map_err(failed)?;
     let path = dir.path().join("effects.jsonl");
@@ -208,7 +220,7 @@ fn write_effects(corpus: Corpus, viewer: Viewer, sink: &mut Sink<'_>) -> Result<
         Ok((text, rows, named))
     };
     let mut rows = 0;
-    corpus.each(viewer, look, |_, (text, more, named)| {
+    let unread = corpus.each(viewer, look, |_, (text, more, named)| {
         rows += more;
         add_columns(&named, &mut columns);
         file.write_all(text.as_bytes()).map_err(failed)
@@ -224,7 +236,7 @@ fn write_effects(corpus: Corpus, viewer: Viewer, sink: &mut Sink<'_>) -> Result<
         text.clear();
     }
     sink(&text)?;
-    Ok(rows)
+    Ok(Written { rows, unread })
 }
 
 fn add_columns<'a>(

@@ -138,6 +138,11 @@ fn visit(say: &str, typed: &str, exit_code: i32, dir: &Path, context: &mut Conte
     let words = shlex::split(typed).unwrap_or_default();
     let mut command = Command::new(env::current_exe().map_err(|error| trouble(&error))?);
     command.args(&words).current_dir(dir).env_remove("TURNFOLD_STORE").stdin(Stdio::null());
+    // `check` would keep the path of the broken log among the user's failed checks.
+    command.env(if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_CACHE_HOME" }, dir);
+    if cfg!(target_os = "macos") {
+        command.env("HOME", dir);
+    }
     let json = context.output.is_json();
     if json {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());

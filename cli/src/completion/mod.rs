@@ -18,7 +18,7 @@ use clap_complete::{
 };
 use turnfold_core::{Registry, Seat};
 use turnfold_replay::audit::RowName;
-use turnfold_replay::{Revision, Viewer, program};
+use turnfold_replay::{Revision, Viewer, history::revision::has_ending, program};
 use turnfold_store::StoreReader;
 
 use bash::Bash;
@@ -137,7 +137,7 @@ fn rows() -> Vec<CompletionCandidate> {
 
 /// Offers matches, the branches of a match once `@` is typed, and replay files.
 fn revisions(typed: &OsStr) -> Vec<CompletionCandidate> {
-    let is_replay = |path: &Path| path.extension().is_some_and(|extension| extension == "tfl");
+    let is_replay = |path: &Path| has_ending(path, "tfl");
     let mut offered = PathCompleter::any().filter(is_replay).complete(typed);
     offered.extend(stored(typed));
     offered

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use turnfold_replay::drawing::{Highlights, Spot, text};
-use turnfold_replay::{ShownEntry, SourceName, Stepper, render::text::printable};
+use turnfold_replay::{ShownEntry, SourceName, Stepper, render::recorded_mark, render::text::printable};
 
 use super::app::{App, Prompt};
 use crate::failure::Failure;
@@ -115,8 +115,9 @@ pub(super) fn log(app: &mut App<'_>, width: usize, height: usize) -> Result<Vec<
 }
 
 fn in_words(entry: &ShownEntry, digits: usize) -> String {
-    let ShownEntry { seq, command, outcome } = entry;
-    format!("{seq:digits$} {}", printable(&format!("{command} => {outcome}")))
+    let ShownEntry { seq, command, outcome, recorded } = entry;
+    let mark = recorded.as_deref().map(recorded_mark).map(|mark| format!("{mark} ")).unwrap_or_default();
+    format!("{seq:digits$} {}", printable(&format!("{mark}{command} => {outcome}")))
 }
 
 /// Breaks a line into lines no wider than a panel, between words where it can be; what does not fit is cut.

@@ -88,10 +88,10 @@ goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
 state: the same, as the hashes agree
 to reproduce: turnfold replay 'goldens/bad, 100%.tfl' --to 2
 ok goldens/more/good.tfl 3 entries
-failed goldens/torn.tfl:3:9: expected a line feed, found nothing
+failed goldens/torn.tfl:3:9: expected a line feed, found nothing; was the file cut short?
 failed files:
   goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
-  goldens/torn.tfl:3:9: expected a line feed, found nothing
+  goldens/torn.tfl:3:9: expected a line feed, found nothing; was the file cut short?
 1 passed, 2 failed (6 entries)
 exit 1
 $ turnfold check --quiet goldens
@@ -100,10 +100,10 @@ goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
 + selected unit=atlas
 state: the same, as the hashes agree
 to reproduce: turnfold replay 'goldens/bad, 100%.tfl' --to 2
-failed goldens/torn.tfl:3:9: expected a line feed, found nothing
+failed goldens/torn.tfl:3:9: expected a line feed, found nothing; was the file cut short?
 failed files:
   goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
-  goldens/torn.tfl:3:9: expected a line feed, found nothing
+  goldens/torn.tfl:3:9: expected a line feed, found nothing; was the file cut short?
 1 passed, 2 failed (6 entries)
 exit 1
 $ turnfold check --quiet goldens/more
@@ -131,15 +131,15 @@ fn reports_are_for_other_programs() {
     goldens().check(str![[r#"
 $ turnfold check --report github goldens
 ::error file=goldens/bad%2C 100%25.tfl,line=41,title=entry 2 (p1 confirm)%3A outcome differs [IN-8%2C IN-9]::goldens/bad, 100%25.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]%0A- ignored no_unit%0A+ selected unit=atlas%0Astate: the same, as the hashes agree%0Ato reproduce: turnfold replay 'goldens/bad, 100%25.tfl' --to 2
-::error file=goldens/torn.tfl,line=3,title=expected a line feed%2C found nothing::goldens/torn.tfl:3:9: expected a line feed, found nothing
+::error file=goldens/torn.tfl,line=3,title=expected a line feed%2C found nothing; was the file cut short?::goldens/torn.tfl:3:9: expected a line feed, found nothing; was the file cut short?
 1 passed, 2 failed (6 entries)
 exit 1
 $ turnfold check --report json goldens
-{"ok":false,"passed":1,"failed":2,"not_checked":0,"entries":6,"files":[{"file":"goldens/bad, 100%.tfl","ok":false,"entries":3,"error":null,"mismatch":{"file":"goldens/bad, 100%.tfl","line":41,"seq":2,"until":null,"seat":"p1","command":"confirm","kind":"outcome","rules":["IN-8","IN-9"],"dice":null,"expected":"ignored no_unit","actual":"selected unit=atlas","state_hash":null,"state_sides":"equal","state":[],"next":"turnfold replay 'goldens/bad, 100%.tfl' --to 2"},"differences":null,"later":[]},{"file":"goldens/more/good.tfl","ok":true,"entries":3,"error":null,"mismatch":null,"differences":null,"later":[]},{"file":"goldens/torn.tfl","ok":false,"entries":null,"error":"goldens/torn.tfl:3:9: expected a line feed, found nothing","mismatch":null,"differences":null,"later":[]}]}
+{"ok":false,"passed":1,"failed":2,"not_checked":0,"entries":6,"files":[{"file":"goldens/bad, 100%.tfl","ok":false,"entries":3,"error":null,"mismatch":{"file":"goldens/bad, 100%.tfl","line":41,"seq":2,"until":null,"seat":"p1","command":"confirm","kind":"outcome","rules":["IN-8","IN-9"],"dice":null,"expected":"ignored no_unit","actual":"selected unit=atlas","state_hash":null,"state_sides":"equal","state":[],"next":"turnfold replay 'goldens/bad, 100%.tfl' --to 2"},"differences":null,"later":[]},{"file":"goldens/more/good.tfl","ok":true,"entries":3,"error":null,"mismatch":null,"differences":null,"later":[]},{"file":"goldens/torn.tfl","ok":false,"entries":null,"error":"goldens/torn.tfl:3:9: expected a line feed, found nothing; was the file cut short?","mismatch":null,"differences":null,"later":[]}],"unread":[]}
 exit 1
 $ turnfold --format json check --quiet goldens
 {"file":"goldens/bad, 100%.tfl","ok":false,"entries":3,"error":null,"mismatch":{"file":"goldens/bad, 100%.tfl","line":41,"seq":2,"until":null,"seat":"p1","command":"confirm","kind":"outcome","rules":["IN-8","IN-9"],"dice":null,"expected":"ignored no_unit","actual":"selected unit=atlas","state_hash":null,"state_sides":"equal","state":[],"next":"turnfold replay 'goldens/bad, 100%.tfl' --to 2"},"differences":null,"later":[]}
-{"file":"goldens/torn.tfl","ok":false,"entries":null,"error":"goldens/torn.tfl:3:9: expected a line feed, found nothing","mismatch":null,"differences":null,"later":[]}
+{"file":"goldens/torn.tfl","ok":false,"entries":null,"error":"goldens/torn.tfl:3:9: expected a line feed, found nothing; was the file cut short?","mismatch":null,"differences":null,"later":[]}
 exit 1
 $ turnfold check --report github goldens/more
 1 passed, 0 failed (3 entries)
@@ -280,7 +280,7 @@ state: the same, as the hashes agree
 to reproduce: turnfold replay &apos;goldens/bad, 100%.tfl&apos; --to 2</failure>
         </testcase>
         <testcase name="torn.tfl" classname="goldens" time="[SECONDS]" file="goldens/torn.tfl" line="3">
-            <error message="goldens/torn.tfl:3:9: expected a line feed, found nothing" type="unusable">goldens/torn.tfl:3:9: expected a line feed, found nothing</error>
+            <error message="goldens/torn.tfl:3:9: expected a line feed, found nothing; was the file cut short?" type="unusable">goldens/torn.tfl:3:9: expected a line feed, found nothing; was the file cut short?</error>
         </testcase>
     </testsuite>
     <testsuite name="goldens/more" tests="1" skipped="0" errors="0" failures="0" time="[SECONDS]">

@@ -82,6 +82,13 @@ fn run_all(sandbox: &Sandbox, contract: &mut Contract) -> BTreeSet<String> {
         match line.split_once(' ').unwrap() {
             ("!", "tamper") => tamper(sandbox),
             ("!", "old") => store_match(sandbox, "initiative", 99),
+            ("w", line) => {
+                let output = sandbox.run(&format!("--format json {line}"));
+                let warned = String::from_utf8(output.stderr).unwrap();
+                let warning: Value = serde_json::from_str(&warned).unwrap();
+                assert!(warning["warning"]["message"].is_string(), "{line}: {warned}");
+                verbs.insert(check_run(line, 0, &Output { stderr: Vec::new(), ..output }, contract));
+            }
             (code, line) => {
                 let line = with_vkey(sandbox, &with_link(sandbox, line));
                 let output = sandbox.run(&format!("--format json {line}"));

@@ -104,7 +104,7 @@ $ turnfold export ford:9 --as p2
 exit 2| error: `ford` has no entry 9; its last is 3
 $ turnfold replay false.tfl
 1 p1 switch => planning_ended seat=p1
-2 p2 tap 1,-2 => origin_selected at=1,-2
+2 p2 tap 1,-2 => origin_selected at=1,-2 [recorded: path_shown at=1,-2]
 exit 1| error: `false.tfl`: entry 2: expected another outcome
 
 "#]]);

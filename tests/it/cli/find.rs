@@ -56,7 +56,7 @@ exit 2| error: `/riders/0/x` is nowhere in the view, after any entry: the view h
 $ turnfold find "games/**/*.tfl" --when "/trun == 1"
 exit 2| error: `/trun` is nowhere in the view, after any entry: the view has `ruleset`, `turn`, `phase`, `initiative`, `movement_order`, `impulse`, `active_player`, `remaining_in_impulse`, `moved`, `cursor`, `selected`, `units`, `blocked`, `due_roll`, `prompt`, `status`; did you mean `/turn`?
 $ turnfold find games
-exit 2| error: the following required arguments were not provided: <--when <CONDITION>|--command <PATTERN>|--effect <NAME>|--reason <NAME>|--seat <SEAT>>; see `--help`
+exit 2| error: the following required arguments were not provided: <--when <CONDITION>|--command <PATTERN>|--effect <NAME>|--reason <NAME>|--seat <SEAT>|--recorded>; see `--help`
 $ turnfold find nowhere --seat p1
 exit 3| error: no store at `.turnfold` in this directory or one above it; create a match first, or name the right directory
 $ turnfold find "nowhere/*" --seat p1
@@ -91,7 +91,8 @@ games/1.tfl:1 host roll 5 2 2 3 => rolled p1=7 p2=5; initiative p1=7 p2=5 loser=
 games/2.tfl:1 host roll 6 5 2 5 => rolled p1=11 p2=7; initiative p1=11 p2=7 loser=p2 winner=p1; movement_order impulses=p2:1|p1:1|p2:1|p1:1; flash text="Initiative: P1 rolled 11, P2 rolled 7 — P2 moves first"; cursor at=0,-2
 games/4.tfl:1 host roll 1 4 4 2 => rolled p1=5 p2=6; initiative p1=5 p2=6 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 5, P2 rolled 6 — P1 moves first"; cursor at=0,2
 games/5.tfl:1 host roll 3 5 6 4 => rolled p1=8 p2=10; initiative p1=8 p2=10 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 8, P2 rolled 10 — P1 moves first"; cursor at=0,2
-exit 2| error: 1 of 6 logs cannot be read; the first: games/3.tfl:1:1: expected `turnfold replay 2`, found `no replay`
+stderr| error: games/3.tfl:1:1: expected `turnfold replay 2`, found `no replay`
+exit 2| error: 1 of 6 logs cannot be read
 
 "#]]);
 }

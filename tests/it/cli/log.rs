@@ -44,7 +44,7 @@ fn a_player_is_shown_no_key_of_any_entry() {
     sandbox.ok("play duel --key second \"p2: cancel\"");
     let all = sandbox.ok("log duel --format json");
     assert!(all.contains("\"first\"") && all.contains("\"second\""), "{all}");
-    for seat in ["p1", "p2", "p8"] {
+    for seat in ["p1", "p2", "spectator"] {
         let json = sandbox.ok(&format!("log duel --format json --as {seat}"));
         assert!(json.lines().count() > 3 && json.lines().all(|line| line.contains("\"key\":null")), "{json}");
     }

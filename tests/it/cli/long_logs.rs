@@ -30,7 +30,7 @@ fn a_long_log_is_the_same_from_the_store_a_file_and_a_pipe() {
             let log = |source: &str, viewer: &str| {
                 sandbox.ok(&format!("log --as {viewer} {options} {source}{range}"))
             };
-            let counts = ["host", "p1", "p8"].map(|viewer| {
+            let counts = ["host", "p1", "spectator"].map(|viewer| {
                 let what = format!("{ruleset} {range} {options} {viewer}");
                 let file = log("long.tfl", viewer);
                 assert!(!file.is_empty(), "{what}");

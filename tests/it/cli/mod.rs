@@ -37,6 +37,7 @@ mod page;
 mod pager;
 mod perft;
 mod play;
+mod recorded;
 mod rename;
 mod replay;
 mod rules;
@@ -54,6 +55,7 @@ mod stats;
 mod store;
 mod table;
 mod tour;
+mod unread;
 #[cfg(unix)] // pipes, links and devices
 mod unusual_files;
 mod verify;

@@ -66,7 +66,8 @@ exported duel to `p2.html`: 3 entries, as p2 may know it
 $ turnfold check p2.html
 exit 2| error: `p2.html` holds no replay, only what p2 saw; ask for one made without `--as`
 $ turnfold check p2.html duel.tfl --format json
-exit 2| {"error":{"kind":"usage","message":"cannot read `duel.tfl`: No such file or directory (os error 2)","hint":"name replay files or a folder with `*.tfl` in it","exit_code":2}}
+stderr| {"error":{"kind":"usage","message":"cannot read `duel.tfl`: No such file or directory (os error 2)","hint":"name replay files or a folder with `*.tfl` in it","exit_code":2}}
+exit 2| {"error":{"kind":"usage","message":"`p2.html` holds no replay, only what p2 saw","hint":"ask for one made without `--as`","exit_code":2}}
 $ turnfold import p2.html
 exit 2| error: `p2.html` holds no replay, only what p2 saw; ask for one made without `--as`
 $ turnfold replay p2.html
@@ -238,7 +239,7 @@ a page cannot be blessed, make it again from its match: turnfold export MATCH --
 0 passed, 1 failed (3 entries)
 exit 1
 $ turnfold check --quiet count.html
-failed count.html:43:3: expected 3, the number of entries above, found `4`
+failed count.html:43:3: expected 3, the number of entries above; are some of them lost?, found `4`
 0 passed, 1 failed (0 entries)
 exit 1
 $ turnfold shrink duel.html --still "turnfold check"

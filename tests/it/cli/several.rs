@@ -48,6 +48,10 @@ not checked: commands and outcomes; `--raw` does not ask `cycletap` version 1
 $ turnfold log - -
 exit 2| error: standard input can be read only once; name a file for one of them
 $ turnfold log "none/*.tfl" duel
+duel:
+1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
+2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a
+3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
 exit 2| error: no replay files (`*.tfl`) under `none/*.tfl`; nothing was checked
 $ turnfold log games/a:x games
 exit 2| error: invalid value 'games/a:x' for '<REV>...': expected a number, found `x` in `games/a:x`, which is written FILE[:SEQ]; see `--help`

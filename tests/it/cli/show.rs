@@ -149,7 +149,7 @@ $ turnfold ask duel reach atlas --format json
 $ turnfold ask caps chance -1,1
 none
 $ turnfold ask caps chance -1,1 --as=p2
-none
+exit 2| error: `caps` has no seat `p2`; its seats are p1 and host
 $ turnfold ask caps chance -1,1 --as p17
 exit 2| error: invalid value 'p17' for '--as <SEAT>': unknown viewer `p17`: viewers are `p1` to `p16`, `host` and `spectator`; see `--help`
 $ turnfold ask caps -1,1

@@ -258,7 +258,7 @@ exit 1| error: the setup shows it already, so no entry is needed
 $ turnfold shrink duel.tfl
 exit 1| error: `duel.tfl` passes the check, so there is no failure to shrink; add `--when` or `--still` to look for something else
 $ turnfold shrink cut.tfl
-exit 1| error: cut.tfl:41: closing line: the closing line is missing, which no entry causes; `turnfold bless cut.tfl` rewrites it
+exit 1| error: cut.tfl:41: closing line: it is missing although every entry is blessed: cut short?, which no entry causes; get the whole file back
 $ turnfold shrink closing.tfl
 exit 1| error: closing.tfl:43: closing line: state hash differs, which no entry causes; `turnfold bless closing.tfl` rewrites it
 $ turnfold shrink malformed.tfl

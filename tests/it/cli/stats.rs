@@ -125,5 +125,5 @@ fn what_cannot_be_read_is_named_after_the_statistics_of_the_others() {
     assert!(stdout.starts_with(r#"{"group":"lifecycle 1","matches":2,"#), "{stdout}");
     assert_eq!(output.status.code(), Some(2));
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.contains("1 of 3 logs cannot be read; the first: games/3.tfl"), "{stderr}");
+    assert!(stderr.contains("games/3.tfl:1:1: "), "{stderr}");
 }

@@ -31,7 +31,7 @@ impl Folded {
         let mut played = Vec::new();
         let mut contradicted_at = None;
         let state = sight.fold(&mut |seen| {
-            if contradicted_at.is_none() && seen.is_contradicted() {
+            if contradicted_at.is_none() && seen.contradiction().is_some() {
                 contradicted_at = Some(seen.seq());
             }
             let given = format!("{} {}", seen.seat(), seen.command());

@@ -63,6 +63,8 @@ pub enum Subject {
 pub enum DivergenceKind {
     /// The file lacks an outcome, a hash or the closing line.
     Missing,
+    /// The closing line is missing although every entry is blessed: the end of the file may be lost.
+    CutShort,
     /// The command is not written in its canonical form.
     NotCanonical,
     /// The outcome.

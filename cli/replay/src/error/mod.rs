@@ -225,6 +225,8 @@ pub enum ReplayError {
         file: String,
         /// The failure.
         headline: String,
+        /// Whether the end of the file may be lost.
+        is_cut_short: bool,
     },
     /// A match, key, file or option that cannot be used for what is asked.
     #[error("{0}")]

@@ -4,6 +4,7 @@ pub mod amend;
 pub mod bless;
 pub mod chain;
 pub mod check;
+pub mod found;
 pub(crate) mod origins;
 pub mod selftest;
 pub mod verify;

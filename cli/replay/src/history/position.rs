@@ -203,7 +203,7 @@ impl Position {
         let mut rest = entries.iter();
         let observe = &mut |step: &mut dyn Step| {
             let Some(entry) = rest.next() else { return };
-            observe(&mut ViewedEntry { viewer, seq: entry.seq, step, entry });
+            observe(&mut ViewedEntry { viewer, seq: entry.seq, step, entry, is_own: false });
         };
         let folded = state.fold(&logged(entries), dice, observe);
         folded.map_err(|cause| broken_entry(name, cause))

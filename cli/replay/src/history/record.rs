@@ -48,6 +48,10 @@ pub struct Record {
     effects: Json,
     /// The hash of the state after it, where the viewer may know it.
     pub state_hash: Option<Digest>,
+    /// What its source records instead, where that differs and the viewer may know it: an outcome or the beginning of a state
+    /// hash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     view: Option<Json>,
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_seat")]
@@ -84,6 +88,7 @@ impl Record {
             is_concealed: step.concealed(),
             effects: step.effects_json(),
             state_hash: viewer.step_hash(step),
+            recorded: None,
             view: state.then(|| viewer.step_view(step)),
             views,
         }
@@ -109,6 +114,7 @@ impl Record {
             is_concealed: false,
             effects: Json::of(&[(); 0]),
             state_hash: viewer.state_hash(state),
+            recorded: None,
             view: detail.state.then(|| viewer.view_json(state)),
             views: viewer.may_look_as(players).map(|seat| (seat, state.view(seat.into()))).collect(),
         }

@@ -150,7 +150,7 @@ fn is_file(name: &str) -> bool {
     let path = Path::new(name);
     let is_in_folder = path.components().count() > 1;
     let may_have_number = path.file_name().is_some_and(|name| name.to_string_lossy().contains(':'));
-    let is_replay = path.extension().is_some_and(|extension| extension == "tfl");
+    let is_replay = has_ending(path, "tfl");
     is_standard(path) || is_replay || is_page(path) || (is_in_folder && !may_have_number)
 }
 
@@ -247,7 +247,13 @@ impl fmt::Display for EntryName {
 /// Returns `true` if a path is that of a page, which may hold a replay file, rather than of a replay file.
 #[must_use]
 pub fn is_page(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "html")
+    has_ending(path, "html")
+}
+
+/// Returns `true` if the name of a file ends in a dot and this ending, in letters of any case, as file systems may keep it.
+#[must_use]
+pub fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
 
 /// Returns `true` if a file argument means standard input or output.

@@ -16,6 +16,7 @@ use crate::history::Sources;
 use crate::history::revision::{Revision, SourceName};
 use crate::page::frames::{FrameDocument, FramePicture, Passed};
 use crate::program;
+use crate::render::entries::recorded_mark;
 use crate::tfl::Replay;
 use crate::viewer::Viewer;
 use crate::viewer::seat_history::SeatHistory;
@@ -111,7 +112,9 @@ impl Page {
             }
             count += 1;
             serde_json::to_writer(ScriptJson(&mut data), &frame).expect("plain data encodes");
-            writeln!(log, "<li>{}</li>", text(&frame.record.record.text()))
+            let record = &frame.record.record;
+            let mark = record.recorded.as_deref().map(|recorded| format!(" {}", recorded_mark(recorded)));
+            writeln!(log, "<li>{}{}</li>", text(&record.text()), text(&mark.unwrap_or_default()))
                 .expect("writing to a string cannot fail");
             last_standing = frame.standing;
             data.len() + log.len() <= bytes_max

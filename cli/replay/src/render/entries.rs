@@ -6,7 +6,7 @@ use turnfold_core::{AnyState, DueRoll, Outcome, Seat};
 use crate::history::record::{LoggedRecord, Record};
 use crate::history::revision::Revision;
 use crate::program;
-use crate::render::text::{Line, TextSpan, Tone, dim, plain, removed, strong, time};
+use crate::render::text::{Line, TextSpan, Tone, dim, plain, removed, strong, time, warning};
 use crate::viewer::Viewer;
 
 /// Returns the line of an entry or of a rejected command.
@@ -42,7 +42,16 @@ pub(crate) fn record_after(before: &str, record: &Record) -> Line {
     if let Some(hash) = record.state_hash {
         line.push_word(dim(format!("#{hash:.16}")));
     }
+    if let Some(recorded) = &record.recorded {
+        line.push_word(warning(recorded_mark(recorded)));
+    }
     line
+}
+
+/// Returns the mark of an entry that its source records otherwise.
+#[must_use]
+pub fn recorded_mark(recorded: &str) -> String {
+    format!("[recorded: {recorded}]")
 }
 
 /// Returns the line of a rejected command, and where in a script it stands.

@@ -65,7 +65,7 @@ use std::fmt::{Display, Write as _};
 pub use crate::render::text::json_line;
 
 pub use branches::ListedBranch;
-pub use entries::{NothingPlayed, logged, record, rejected_line, rejection};
+pub use entries::{NothingPlayed, logged, record, recorded_mark, rejected_line, rejection};
 pub use matches::{ListedMatch, OriginDocument, WhoseTurn};
 pub use position::{LegalCommand, answer, legal_commands, picture, standing};
 

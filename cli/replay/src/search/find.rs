@@ -14,7 +14,7 @@ pub struct Wanted<'a> {
     /// A condition that the entry makes true.
     pub when: Option<&'a Condition>,
     /// What else the entry must be.
-    pub is_wanted: Option<&'a (dyn Fn(&ViewedEntry<'_>) -> bool + Sync)>,
+    pub is_wanted: Option<&'a (dyn Fn(&mut ViewedEntry<'_>) -> bool + Sync)>,
     /// All such entries, not only the first.
     pub all: bool,
 }

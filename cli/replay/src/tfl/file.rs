@@ -108,6 +108,17 @@ impl Replay {
         (self.header.first_line_after()..).zip(&self.lines)
     }
 
+    /// Returns `true` if the end of the file seems to be lost: every entry is blessed, but there is no closing line. A file
+    /// that is being written lacks an outcome or a hash at its end, too.
+    #[must_use]
+    pub fn is_cut_short(&self) -> bool {
+        let is_blessed = |entry: &LogEntry| entry.outcome.is_some() && entry.hash.is_some();
+        self.closing.is_none()
+            && self.header.view.is_none()
+            && self.entries().next().is_some()
+            && self.entries().all(is_blessed)
+    }
+
     /// Returns the number of the line after the last of [`lines`](Self::lines).
     pub(crate) fn closing_line(&self) -> usize {
         self.header.first_line_after() + self.lines.len()

@@ -29,7 +29,8 @@ impl<'a> SourceLines<'a> {
             line.check_characters(self.number >= HEADER_LINE)?;
         }
         let Some(rest) = rest else {
-            return Err(line.expected(text.len(), "a line feed", ""));
+            let message = "expected a line feed, found nothing; was the file cut short?";
+            return Err(line.error(text.len(), message.into()));
         };
         self.rest = rest;
         Ok(Some(line))

@@ -20,6 +20,7 @@ pub use file::{Closing, Replay, ReplayLine};
 pub(crate) use fold::Witness;
 pub use header::{Header, SeenBy};
 pub(crate) use long::LongReplay;
+pub(crate) use read::FIRST_WORDS;
 pub use read::{read, read_also_seen, read_any_version};
 pub(crate) use write::LogHasher;
 pub use write::ReplayOrigin;

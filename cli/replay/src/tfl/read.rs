@@ -17,7 +17,7 @@ use crate::history::revision::is_page;
 use crate::program;
 
 /// How the first line begins, in any version of the format.
-const FIRST_WORDS: &str = "turnfold replay ";
+pub(crate) const FIRST_WORDS: &str = "turnfold replay ";
 
 /// What is wrong with a file that an editor or git converted for Windows.
 const CR_LF: &str = "expected lines that end in LF, found CR LF throughout; remove each CR, for example with \
@@ -48,7 +48,12 @@ pub fn read_any_version(file: &str, bytes: &[u8], registry: &Registry) -> Result
 }
 
 fn read_under(file: &str, bytes: &[u8], registry: &Registry, versions: Versions) -> Result<Replay, TflError> {
-    let mut lines = SourceLines { file, rest: decode(file, bytes)?, number: 0 };
+    let text = decode(file, bytes)?;
+    read_text(file, text, registry, versions).map_err(|error| unresolved_merge(file, text).unwrap_or(error))
+}
+
+fn read_text(file: &str, text: &str, registry: &Registry, versions: Versions) -> Result<Replay, TflError> {
+    let mut lines = SourceLines { file, rest: text, number: 0 };
     first_line(&mut lines)?;
     let header = header(&mut lines, registry, versions)?;
     let mut replay = Replay { file: file.into(), header, lines: Vec::new(), closing: None };
@@ -121,6 +126,19 @@ fn decode<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, TflError> {
     }
     check_line_ends(file, text)?;
     Ok(text)
+}
+
+/// Returns the error of a file that cannot be read because a merge left its markers in it, if there are any.
+fn unresolved_merge(file: &str, text: &str) -> Option<TflError> {
+    let is_marker = |line: &str| {
+        let rest =
+            ["<<<<<<<", "|||||||", "=======", ">>>>>>>"].iter().find_map(|sign| line.strip_prefix(sign));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    let (number, line) = (1..).zip(text.lines()).find(|(_, line)| is_marker(line))?;
+    let message =
+        format!("this is an unresolved merge: found {}; resolve it, then check the file", quoted(line));
+    Some(TflError::new(file, (number, 1), message))
 }
 
 /// Refuses a file whose every line ends in CR LF, as git writes it with `core.autocrlf`, and explains how to mend it.
@@ -246,8 +264,12 @@ fn closing(line: &SourceLine<'_>, count: u64) -> Result<Closing, TflError> {
     };
     let at = exactly(0, "=")?;
     let (word, next) = line.word(at);
-    if number(word) != Ok(count) {
-        let advice = if is_page(Path::new(line.file)) {
+    let found = number(word);
+    if found != Ok(count) {
+        let is_short = found.is_ok_and(|found| found > count);
+        let advice = if is_short {
+            "; are some of them lost?".into()
+        } else if is_page(Path::new(line.file)) {
             String::new()
         } else {
             format!(" (delete the line and run `{} bless` if they are right)", program::name())

@@ -44,6 +44,12 @@ impl Viewer {
         if self.see_all() { Ok(()) } else { Err(Concealed { what, viewer: self }) }
     }
 
+    /// Returns `true` if a match of these players has a view for this viewer of its own: the host, spectators and players.
+    #[must_use]
+    pub fn is_of_match(self, players: &[Seat]) -> bool {
+        self.0.seat().is_none_or(|seat| seat == Seat::Host || players.contains(&seat))
+    }
+
     /// Returns the viewer of a history that contains only what a seat may know. This viewer sees
     /// everything in it.
     pub(crate) fn narrowed(self, view: Option<SeenBy>) -> Result<Self, NotOfSeat> {

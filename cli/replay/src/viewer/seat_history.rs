@@ -14,6 +14,7 @@ use turnfold_core::picture::Picture;
 use turnfold_core::{AnyRules, AnyState, Digest, FoldError, Step};
 use turnfold_store::NewEntry;
 
+use crate::compare::divergence::Divergence;
 use crate::error::ReplayError;
 use crate::history::Sources;
 use crate::history::entry::{LogEntry, logged};
@@ -22,7 +23,7 @@ use crate::history::record::Record;
 use crate::history::revision::{Revision, SourceName};
 use crate::history::{History, broken_setup};
 use crate::viewer::Viewer;
-use crate::viewer::viewed_entry::ViewedEntry;
+use crate::viewer::viewed_entry::{ViewedEntry, may_know_recorded};
 
 /// A history as one viewer knows it.
 ///
@@ -219,6 +220,7 @@ impl SeatHistory {
         observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
     ) -> Result<Box<dyn AnyState>, ReplayError> {
         let Self { viewer, line, known, .. } = self;
+        let is_own = self.is_of_seat();
         let mut entries = (1..).zip(&line.entries);
         let mut known = (1..).zip(known).peekable();
         let mut state = line.start()?;
@@ -226,12 +228,39 @@ impl SeatHistory {
             let Some((at, entry)) = entries.next() else { return };
             let Some((seq, _)) = known.next_if(|(_, known)| **known == at) else { return };
             if at > count && !step.concealed() {
-                observe(&mut ViewedEntry { viewer: *viewer, seq, step, entry });
+                observe(&mut ViewedEntry { viewer: *viewer, seq, step, entry, is_own });
             }
         };
         let folded = viewer.fold(state.as_mut(), &line.logged(), &line.dice, observe);
         folded.map_err(|cause| self.broken(cause))?;
         Ok(state)
+    }
+
+    /// Returns the first entry that the source records otherwise than the rules compute it, where the viewer may know
+    /// it. State hashes are compared at the last entry alone, because that takes longer than all else.
+    #[must_use]
+    pub fn contradiction(&self) -> Option<Divergence> {
+        let is_recorded = |entry: &LogEntry| entry.outcome.is_some() || entry.hash.is_some();
+        if !may_know_recorded(self.viewer, self.is_of_seat()) || !self.line.entries.iter().any(is_recorded) {
+            return None;
+        }
+        let (mut found, head) = (None, self.head());
+        let folded = self.fold(&mut |seen| {
+            if found.is_none() {
+                found = seen.contradiction_of(seen.seq == head && seen.viewer.see_all());
+            }
+        });
+        // What cannot be folded is named by the verb that needs it.
+        drop(folded);
+        found
+    }
+
+    /// Returns how the record of a known entry that was just folded differs from what the rules compute.
+    pub(crate) fn contradiction_at(&self, seq: u64, step: &mut dyn Step) -> Option<Divergence> {
+        let count = self.entries_until(usize::try_from(seq).unwrap_or(usize::MAX));
+        let entry = self.line.entries.get(count.checked_sub(1)?)?;
+        let is_own = self.is_of_seat();
+        ViewedEntry { viewer: self.viewer, seq, step, entry, is_own }.contradiction()
     }
 
     /// Returns the records of the known entries after the first `count` entries of the log.

@@ -17,6 +17,8 @@ pub struct ViewedEntry<'a> {
     pub(crate) seq: u64,
     pub(crate) step: &'a mut dyn Step,
     pub(crate) entry: &'a LogEntry,
+    /// Whether its source contains only what the viewer may know.
+    pub(crate) is_own: bool,
 }
 
 /// Folds entries that follow a state, such as those just appended to a match whose state is kept, and shows each that the
@@ -38,7 +40,7 @@ pub fn fold_as_viewer(
         let Some(entry) = folded.next() else { return };
         if !step.concealed() {
             seq += 1;
-            observe(&mut ViewedEntry { viewer, seq, step, entry });
+            observe(&mut ViewedEntry { viewer, seq, step, entry, is_own: false });
         }
     };
     viewer.fold(state, &logged(entries), dice, observe)
@@ -97,6 +99,7 @@ impl ViewedEntry<'_> {
     fn record_in(&mut self, detail: Detail) -> Record {
         let mut record = Record::of(self.step, detail);
         record.seq = Some(self.seq);
+        record.recorded = self.contradiction().and_then(|found| Some(found.recorded?.to_string()));
         record
     }
 
@@ -124,10 +127,10 @@ impl ViewedEntry<'_> {
         LoggedRecord { record: self.record(), recorded_at_ms, key, link: None }
     }
 
-    /// Returns the outcome that its source records.
+    /// Returns the outcome that its source records, where the viewer may know it.
     #[must_use]
     pub fn recorded_outcome(&self) -> Option<&Outcome> {
-        self.entry.outcome.as_ref()
+        self.entry.outcome.as_ref().filter(|_| may_know_recorded(self.viewer, self.is_own))
     }
 
     /// Returns when it was recorded; a replay file does not know.
@@ -142,14 +145,36 @@ impl ViewedEntry<'_> {
         self.entry.key.as_ref().map(IdempotencyKey::as_str).filter(|_| self.viewer.see_all())
     }
 
-    /// Returns `true` if its recorded outcome differs from what the rules compute. A player does not learn this, because
-    /// outcomes and hashes cover what is concealed.
-    pub(crate) fn is_contradicted(&mut self) -> bool {
-        let is_recorded = self.entry.outcome.is_some() || self.entry.hash.is_some();
-        self.viewer.see_all()
-            && is_recorded
-            && Divergence::contradiction(self.entry, &LogEntry::of(self.step)).is_some()
+    /// Returns how what its source records differs from what the rules compute, where the viewer may know it.
+    #[must_use]
+    pub fn contradiction(&mut self) -> Option<Divergence> {
+        self.contradiction_of(self.viewer.see_all())
     }
+
+    /// Compares as [`contradiction`](Self::contradiction) does, the state hash only if `with_hash`: it takes longer to compute
+    /// than all else.
+    pub(crate) fn contradiction_of(&mut self, with_hash: bool) -> Option<Divergence> {
+        let Self { viewer, entry, is_own, step, .. } = self;
+        let is_recorded = entry.outcome.is_some() || (with_hash && entry.hash.is_some());
+        if !is_recorded || !may_know_recorded(*viewer, *is_own) {
+            return None;
+        }
+        let computed = if with_hash {
+            LogEntry::of(*step)
+        } else {
+            LogEntry {
+                outcome: Some(step.outcome()),
+                ..LogEntry::new(step.seq(), step.seat(), step.command())
+            }
+        };
+        Divergence::contradiction(entry, &computed)
+    }
+}
+
+/// Returns `true` if a viewer may know what a source records of its entries: outcomes and hashes cover what is concealed, so
+/// a player may only if the source contains nothing else than what this player may know.
+pub(in crate::viewer) fn may_know_recorded(viewer: Viewer, is_own: bool) -> bool {
+    viewer.see_all() || is_own
 }
 
 #[cfg(test)]

@@ -22,10 +22,11 @@ pub(super) fn first(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     first
 }
 
-/// Adds the files that failed and removes the ones that passed. Where none has failed, nothing is written.
+/// Adds the files that failed and removes the ones that passed or are gone. Where none has failed, nothing is written.
 pub(super) fn keep(report: &CheckReport) {
     let known = read();
     let mut failed = known.clone();
+    failed.retain(|line| Path::new(line).exists());
     for file in &report.files {
         let Some(line) = line_of(Path::new(&file.file)) else { continue };
         if file.is_good() {

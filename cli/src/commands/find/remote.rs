@@ -10,7 +10,7 @@ use crate::corpus::CorpusArgs;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, Output, dim, plain};
 use crate::remote::search::{RemoteEntry, RemoteHits, RemoteSearch, branches};
-use crate::sources::answer_each;
+use crate::sources::Several;
 
 /// An entry that was found; a contract.
 #[derive(Serialize)]
@@ -21,18 +21,21 @@ struct FoundThere<'a> {
 }
 
 /// Returns the matches to search, if they are on a service.
-pub(super) fn sources(corpus: &CorpusArgs, context: &Context) -> Result<Option<Vec<SourceName>>, Failure> {
+pub(super) fn sources(
+    corpus: &CorpusArgs,
+    context: &Context,
+) -> Result<Option<Several<SourceName>>, Failure> {
     if !matches!(context.store, StoreAddress::Service(_)) {
         return Ok(None);
     }
     let Some(named) = corpus.named()? else {
-        return context.service()?.map(|client| branches(&client)).transpose();
+        return context.service()?.map(|client| Ok(branches(&client)?.into())).transpose();
     };
     let is_file = |name: &SourceName| matches!(name, SourceName::File(_));
-    if named.iter().all(is_file) {
+    if named.sources.iter().all(is_file) {
         return Ok(None);
     }
-    if named.iter().any(is_file) {
+    if named.sources.iter().any(is_file) {
         return Err(Failure::usage("matches of a service and files are not searched together")
             .hint("name the files in a call of their own"));
     }
@@ -42,11 +45,11 @@ pub(super) fn sources(corpus: &CorpusArgs, context: &Context) -> Result<Option<V
 /// Finds entries, one match after another.
 pub(super) fn find(
     search: &RemoteSearch<'_>,
-    sources: &[SourceName],
+    sources: Several<SourceName>,
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
     let (mut count, mut makes_sense, mut senseless) = (0_u64, false, None);
-    let answered = answer_each(sources, SourceName::to_string, context, |source, context| {
+    let answered = sources.answer_each(SourceName::to_string, context, |source, context| {
         let SourceName::Revision(revision) = source else { return Ok(ExitStatus::Yes) };
         let RemoteHits { entries, senseless: cause } = search.find(revision)?;
         makes_sense |= cause.is_none();

@@ -10,7 +10,6 @@ use rayon::prelude::*;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use turnfold_core::Registry;
-use walkdir::WalkDir;
 
 use super::mismatch::Mismatch;
 use super::replay::{AllDifferences, Checked, check_replay, check_replay_to_end};
@@ -18,6 +17,7 @@ use crate::error::ReplayError;
 use crate::error::input;
 use crate::error::limits;
 use crate::fault::catch;
+use crate::golden::found::{UnreadPath, replays};
 use crate::history::revision::is_page;
 use crate::page::replay_bytes;
 use crate::render::text::{Line, added, counted, error_text, plain, printable, removed, strong};
@@ -31,8 +31,13 @@ use crate::tfl;
 /// # Errors
 /// [`ReplayError::Folder`] for what cannot be searched, and [`ReplayError::NoReplays`], so that an empty folder does not pass.
 pub fn check(registry: &Registry, path: impl AsRef<Path>) -> Result<CheckReport, ReplayError> {
-    let paths = replays(&[path.as_ref().to_path_buf()])?;
-    check_files(paths, CheckLimits::default(), &|path| FileCheck::of(path, false, registry))
+    let found = replays(&[path.as_ref().to_path_buf()]);
+    if let Some(error) = found.failed.into_iter().next() {
+        return Err(error);
+    }
+    let check_file = &|path: &Path| FileCheck::of(path, false, registry);
+    let report = check_files(found.files, CheckLimits::default(), check_file)?;
+    Ok(CheckReport { unread: found.unread, ..report })
 }
 
 /// How many files are checked, and how many at once.
@@ -72,7 +77,7 @@ pub fn check_files(
     });
     let files: Vec<_> = checked.into_iter().take(last.into_inner().saturating_add(1)).flatten().collect();
     let not_checked = count - files.len();
-    Ok(CheckReport { files, not_checked })
+    Ok(CheckReport { files, not_checked, unread: Vec::new() })
 }
 
 /// What came of checking files.
@@ -82,6 +87,8 @@ pub struct CheckReport {
     pub files: Vec<FileCheck>,
     /// How many files were left out after a failure.
     pub not_checked: usize,
+    /// What lies in the folders and looks like a replay file, but was not read.
+    pub unread: Vec<UnreadPath>,
 }
 
 /// What came of checking one file.
@@ -147,7 +154,8 @@ impl CheckReport {
 
 impl fmt::Display for CheckReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.lines(false).try_for_each(|line| writeln!(out, "{line}"))
+        self.lines(false).try_for_each(|line| writeln!(out, "{line}"))?;
+        self.unread.iter().try_for_each(|unread| writeln!(out, "warning: {unread}"))
     }
 }
 
@@ -268,48 +276,14 @@ impl Serialize for FileCheck {
 impl Serialize for CheckReport {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let failed = self.failed().count();
-        let mut json = serializer.serialize_struct("CheckReport", 6)?;
+        let mut json = serializer.serialize_struct("CheckReport", 7)?;
         json.serialize_field("ok", &(failed == 0))?;
         json.serialize_field("passed", &(self.files.len() - failed))?;
         json.serialize_field("failed", &failed)?;
         json.serialize_field("not_checked", &self.not_checked)?;
         json.serialize_field("entries", &self.entries())?;
         json.serialize_field("files", &self.files)?;
+        json.serialize_field("unread", &self.unread)?;
         json.end()
     }
-}
-
-/// Finds the named replay files and the files in named folders, in order.
-///
-/// # Errors
-/// [`ReplayError::Folder`], and [`ReplayError::NoReplays`] since checking nothing must not pass.
-pub fn replays(paths: &[PathBuf]) -> Result<Vec<PathBuf>, ReplayError> {
-    files_ending(paths, &["tfl"])
-}
-
-/// Finds the named files and the files with one of these endings in named folders, in order.
-///
-/// # Errors
-/// As for [`replays`].
-pub fn files_ending(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<PathBuf>, ReplayError> {
-    let ends_so = |path: &Path| path.extension().is_some_and(|it| endings.iter().any(|ending| it == *ending));
-    let mut files = Vec::new();
-    for path in paths {
-        let before = files.len();
-        for entry in WalkDir::new(path).sort_by_file_name() {
-            let entry = entry.map_err(|error| ReplayError::Folder {
-                path: error.path().unwrap_or(path).to_path_buf(),
-                cause: error.io_error().map_or_else(|| error.to_string(), ToString::to_string),
-            })?;
-            let named = entry.depth() == 0;
-            // A link counts as what it leads to, and one that leads nowhere as a file, which then fails.
-            if (named || ends_so(entry.path())) && !entry.path().is_dir() {
-                files.push(entry.into_path());
-            }
-        }
-        if files.len() == before {
-            return Err(ReplayError::NoReplays(path.clone()));
-        }
-    }
-    Ok(files)
 }

@@ -7,6 +7,6 @@ mod mismatch;
 mod replay;
 mod report;
 
-pub use files::{CheckLimits, CheckReport, FileCheck, check, check_files, files_ending, replays};
+pub use files::{CheckLimits, CheckReport, FileCheck, check, check_files};
 pub use mismatch::{DiceFinding, Mismatch, StateDifference};
 pub use replay::{AllDifferences, Checked, check_replay};

@@ -232,7 +232,9 @@ impl<'a> Auditor<'a> {
         let Some(closing) = self.replay.closing else {
             let header = self.replay.header.mark();
             let computed = Claim::Closing(Closing { count, state, log, header });
-            return self.found(line, Divergence::new(subject, DivergenceKind::Missing, None, computed));
+            let is_cut = self.replay.is_cut_short();
+            let kind = if is_cut { DivergenceKind::CutShort } else { DivergenceKind::Missing };
+            return self.found(line, Divergence::new(subject, kind, None, computed));
         };
         for (kind, recorded, computed) in [
             (DivergenceKind::ClosingCount, Claim::Count(closing.count), Claim::Count(count)),

@@ -81,6 +81,7 @@ impl Mismatch {
     pub fn title(&self) -> String {
         let what = match self.kind() {
             DivergenceKind::Missing => &format!("{} is missing", self.divergence.expected()),
+            DivergenceKind::CutShort => "it is missing although every entry is blessed: cut short?",
             DivergenceKind::NotCanonical => "command differs from its canonical form",
             DivergenceKind::Outcome => "outcome differs",
             DivergenceKind::StateHash | DivergenceKind::ClosingState => "state hash differs",
@@ -128,6 +129,7 @@ impl Mismatch {
                 "a page cannot be blessed, make it again from its match"
             }
             DivergenceKind::Header => "if that is meant",
+            DivergenceKind::CutShort => "get the whole file back, then",
             _ if self.is_to_be_blessed() => "to fill it in",
             _ => "to reproduce",
         };
@@ -146,7 +148,7 @@ impl Mismatch {
         let divergence = &self.divergence;
         if let Some(recorded) = &divergence.recorded {
             lines.extend(changed_claims(recorded, &divergence.computed));
-        } else if self.kind() != DivergenceKind::Missing {
+        } else if !matches!(self.kind(), DivergenceKind::Missing | DivergenceKind::CutShort) {
             lines.push(removed(format_args!("- {}", divergence.expected())).into());
             lines.push(added(format_args!("+ {}", divergence.computed)).into());
         }

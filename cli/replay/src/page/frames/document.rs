@@ -13,6 +13,7 @@ use crate::compare::difference::{Difference, differences};
 use crate::error::ReplayError;
 use crate::history::record::LoggedRecord;
 use crate::history::revision::{Revision, SourceName};
+use crate::render::entries::recorded_mark;
 use crate::render::text::printable;
 use crate::viewer::seat_history::SeatHistory;
 use crate::viewer::viewed_entry::ViewedEntry;
@@ -170,9 +171,13 @@ impl Before {
     fn frame(&mut self, entry: &mut ViewedEntry<'_>, standing: Option<String>) -> Frame {
         let after = Self { picture: entry.picture().into(), view: entry.view() };
         let changes = PictureChange::between(&self.picture, &after.picture);
+        let record = entry.logged_record();
+        let mark = record.record.recorded.as_deref().map(recorded_mark);
+        let outcome = entry.outcome().to_string();
+        let text = mark.map_or_else(|| outcome.clone(), |mark| format!("{outcome} {mark}"));
         let frame = Frame {
-            record: entry.logged_record(),
-            text: printable(&entry.outcome().to_string()).into_owned(),
+            record,
+            text: printable(&text).into_owned(),
             shown: changes.map_or_else(|| Shown::Picture(after.picture.clone()), Shown::Changes),
             standing,
             fields: differences(&self.view, &after.view),

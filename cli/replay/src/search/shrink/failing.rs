@@ -82,5 +82,6 @@ fn nothing_to_shrink(mismatch: &Mismatch) -> ReplayError {
     if matches!(mismatch.kind(), DivergenceKind::NotDeterministic | DivergenceKind::NotStorable) {
         return ReplayError::FaultOfRules(headline);
     }
-    ReplayError::NoEntryFails { file: mismatch.file.clone(), headline }
+    let is_cut_short = mismatch.kind() == DivergenceKind::CutShort;
+    ReplayError::NoEntryFails { file: mismatch.file.clone(), headline, is_cut_short }
 }

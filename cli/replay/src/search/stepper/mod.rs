@@ -67,7 +67,7 @@ impl Stepper {
         if !sight.viewer().see_all() {
             // Which parts of an entry a player may know of is decided at the end of the history.
             sight.fold(&mut |seen| {
-                let entry = ShownEntry::of(seen.seq(), seen.step);
+                let entry = ShownEntry::of(seen.seq(), seen.step).with_record(seen.contradiction());
                 blocks.entry(block_of(entry.seq)).or_default().push(entry);
             })?;
         }
@@ -301,8 +301,11 @@ impl Stepper {
             let (from, to) = (block * BLOCK, (block * BLOCK + BLOCK).min(self.sight.known_count()));
             let mut state = self.state_after(from)?;
             let mut shown = Vec::new();
-            self.sight
-                .pass(state.as_mut(), from, to, &mut |seq, step| shown.push(ShownEntry::of(seq, step)))?;
+            let sight = &self.sight;
+            sight.pass(state.as_mut(), from, to, &mut |seq, step| {
+                let entry = ShownEntry::of(seq, step);
+                shown.push(entry.with_record(sight.contradiction_at(seq, step)));
+            })?;
             self.kept.keep(to, state.as_ref());
             self.blocks.insert(block, shown);
         }

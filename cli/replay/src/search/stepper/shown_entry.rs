@@ -2,6 +2,8 @@
 
 use turnfold_core::{Outcome, Step};
 
+use crate::compare::divergence::Divergence;
+
 /// An entry as a list of entries shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownEntry {
@@ -11,11 +13,23 @@ pub struct ShownEntry {
     pub command: String,
     /// What became of it.
     pub outcome: Outcome,
+    /// What the source records instead, where that differs.
+    pub recorded: Option<String>,
 }
 
 impl ShownEntry {
     pub(super) fn of(seq: u64, step: &dyn Step) -> Self {
-        Self { seq, command: format!("{} {}", step.seat(), step.command()), outcome: step.outcome() }
+        Self {
+            seq,
+            command: format!("{} {}", step.seat(), step.command()),
+            outcome: step.outcome(),
+            recorded: None,
+        }
+    }
+
+    /// Returns the entry with how its record differs.
+    pub(super) fn with_record(self, contradiction: Option<Divergence>) -> Self {
+        Self { recorded: contradiction.and_then(|found| Some(found.recorded?.to_string())), ..self }
     }
 
     pub(super) fn contains(&self, lowercase: &str) -> bool {

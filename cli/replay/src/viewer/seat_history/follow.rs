@@ -159,7 +159,7 @@ impl Follower {
             }
             shown.seqs.push(entry.seq);
             shown.times = shown.times.and(entry);
-            observe(&mut ViewedEntry { viewer: self.viewer, seq: shown.head(), step, entry });
+            observe(&mut ViewedEntry { viewer: self.viewer, seq: shown.head(), step, entry, is_own: false });
         };
         let mut state = self.state.fork();
         let folded = self.viewer.fold(state.as_mut(), &logged(entries), &self.dice, observe);

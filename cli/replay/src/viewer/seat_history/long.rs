@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, FoldError, Registry, Step};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, FoldError, Registry, Seat, Step};
 use turnfold_store::{BranchName, MatchName, StoreReader};
 
 use super::SeatHistory;
+use crate::compare::divergence::Divergence;
 use crate::error::ReplayError;
 use crate::history::entry::{LogEntry, logged};
 use crate::history::position::{Position, RUN, Tail};
 use crate::history::revision::{Revision, SourceName};
-use crate::history::{Sources, broken_entry, broken_setup, rules_of};
+use crate::history::{History, Sources, broken_entry, broken_setup, rules_of};
 use crate::tfl::LongReplay;
 use crate::viewer::Viewer;
-use crate::viewer::viewed_entry::ViewedEntry;
+use crate::viewer::viewed_entry::{ViewedEntry, may_know_recorded};
 
 /// A history as one viewer knows it, like [`SeatHistory`], that holds few entries at a time. What is piped in is
 /// held whole, as it can be read only once.
@@ -85,6 +86,43 @@ impl LongHistory {
         if let Form::Snapshots { store, .. } = &self.form { Some(store) } else { None }
     }
 
+    /// Returns `true` if the source contains only what the viewing seat may know.
+    #[must_use]
+    pub fn is_of_seat(&self) -> bool {
+        match &self.form {
+            Form::Snapshots { .. } => false,
+            Form::Held(sight) => sight.is_of_seat(),
+            Form::Runs(runs) => runs.is_own(),
+        }
+    }
+
+    /// Returns the first entry that a file records otherwise than the rules compute it, as
+    /// [`SeatHistory::contradiction`] does.
+    #[must_use]
+    pub fn contradiction(&self) -> Option<Divergence> {
+        match &self.form {
+            Form::Snapshots { .. } => None,
+            Form::Held(sight) => sight.contradiction(),
+            Form::Runs(runs) => runs.contradiction(),
+        }
+    }
+
+    /// Returns the players of the match.
+    ///
+    /// # Errors
+    /// What is wrong with its setup.
+    pub fn players(&self) -> Result<Vec<Seat>, ReplayError> {
+        let start = match &self.form {
+            Form::Snapshots { revision, store, registry, .. } => {
+                let beginning = store.read(&revision.match_name, &revision.branch, Some(0))?;
+                History::of_log(revision, beginning, registry)?.start()?
+            }
+            Form::Runs(runs) => runs.start()?,
+            Form::Held(sight) => sight.start()?,
+        };
+        Ok(start.players().to_vec())
+    }
+
     /// Shows the last entries that the viewer may know of. It can be called again.
     ///
     /// # Errors
@@ -143,6 +181,30 @@ impl Runs {
         })
     }
 
+    fn is_own(&self) -> bool {
+        matches!(&self.entries, StoredEntries::File(long) if long.replay.header.view.is_some())
+    }
+
+    fn contradiction(&self) -> Option<Divergence> {
+        if !matches!(self.entries, StoredEntries::File(_)) || !may_know_recorded(self.viewer, self.is_own()) {
+            return None;
+        }
+        let (mut found, head) = (None, self.head);
+        let compare = &mut |seen: &mut ViewedEntry<'_>| {
+            if found.is_none() {
+                found = seen.contradiction_of(seen.seq == head && seen.viewer.see_all());
+            }
+        };
+        let tail = Tail { count: u64::MAX, first: 1 };
+        // What cannot be folded is named by the verb that shows it.
+        let _ = if self.viewer.see_all() {
+            self.show_to_host(tail, &self.name, compare)
+        } else {
+            self.show_to_player(tail, &self.name, compare)
+        };
+        found
+    }
+
     fn show_to_host(
         &self,
         tail: Tail,
@@ -157,7 +219,7 @@ impl Runs {
             let mut rest = run.iter();
             let observe = &mut |step: &mut dyn Step| {
                 let Some(entry) = rest.next().filter(|entry| entry.seq > passed) else { return };
-                observe(&mut ViewedEntry { viewer, seq: entry.seq, step, entry });
+                observe(&mut ViewedEntry { viewer, seq: entry.seq, step, entry, is_own: false });
             };
             state.fold(&logged(run), &self.dice, observe).map_err(|cause| self.broken(cause))
         })
@@ -189,7 +251,7 @@ impl Runs {
         self.fold_as_at(&end, to, &mut |entry, step| {
             let Some((seq, _)) = known.next_if(|(_, known)| *known == entry.seq) else { return };
             if seq > passed && !step.concealed() {
-                observe(&mut ViewedEntry { viewer: self.viewer, seq, step, entry });
+                observe(&mut ViewedEntry { viewer: self.viewer, seq, step, entry, is_own: self.is_own() });
             }
         })
     }

@@ -1,0 +1,104 @@
+//! Histories read for a verb that shows what the rules compute: a file that records something else is named.
+
+use turnfold_core::{AnyState, Seat};
+use turnfold_replay::{
+    Divergence, DivergenceKind, History, ReplayError, SeatHistory, SourceName, Viewer,
+    render::text::shortened, viewer::seat_history,
+};
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::warn;
+
+/// How many characters of an outcome are printed in a warning.
+const OUTCOME_CHARACTERS_MAX: usize = 160;
+
+/// Reads a revision or a replay file as a viewer knows it.
+pub(crate) fn load(viewer: Viewer, source: &SourceName, context: &Context) -> Result<SeatHistory, Failure> {
+    if matches!(source, SourceName::Revision(_)) {
+        let sight = SeatHistory::load(viewer, source, context)?;
+        require_seat(viewer, sight.start()?.players(), source)?;
+        return Ok(sight);
+    }
+    let sight = SeatHistory::load(viewer, &source.up_to(None), context)?;
+    require_seat(viewer, sight.start()?.players(), source)?;
+    warn_of_record(source, sight.contradiction().as_ref(), sight.is_of_seat());
+    match source.seq() {
+        Some(seq) => Ok(sight.up_to(seq)?),
+        None => Ok(sight),
+    }
+}
+
+/// Requires that a match has the seat whose view is asked for.
+pub(crate) fn require_seat(viewer: Viewer, players: &[Seat], source: &SourceName) -> Result<(), Failure> {
+    if viewer.is_of_match(players) { Ok(()) } else { Err(no_seat(&viewer.to_string(), players, source)) }
+}
+
+/// A seat that a match does not have.
+pub(crate) fn no_seat(seat: &str, players: &[Seat], source: &SourceName) -> Failure {
+    let name = source.up_to(None);
+    Failure::usage(format!("`{name}` has no seat `{seat}`; its seats are {} and host", listed(players)))
+}
+
+/// Lists seats.
+pub(crate) fn listed<'a>(players: impl IntoIterator<Item = &'a Seat>) -> String {
+    players.into_iter().map(|seat| seat.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// Reads a revision or a replay file that conceals nothing.
+pub(crate) fn load_whole(source: &SourceName, context: &Context) -> Result<Loaded, ReplayError> {
+    if matches!(source, SourceName::Revision(_)) {
+        return Ok(Loaded { history: History::load(source, context)?, contradiction: None });
+    }
+    let sight = SeatHistory::of(Viewer::HOST, History::load(&source.up_to(None), context)?)?;
+    let contradiction = sight.contradiction();
+    warn_of_record(source, contradiction.as_ref(), false);
+    let mut history = sight.into_line();
+    if let Some(seq) = source.seq() {
+        history.cut_after(seq)?;
+    }
+    Ok(Loaded { history, contradiction })
+}
+
+/// A history, and the first entry that its file records otherwise.
+pub(crate) struct Loaded {
+    pub(crate) history: History,
+    pub(crate) contradiction: Option<Divergence>,
+}
+
+/// Returns the state of a revision or replay file, and the viewer: the seat, if the file contains only what that seat may
+/// know.
+pub(crate) fn seek(
+    viewer: Viewer,
+    source: &SourceName,
+    context: &Context,
+) -> Result<(Viewer, Box<dyn AnyState>), Failure> {
+    if matches!(source, SourceName::Revision(_)) {
+        let found = seat_history::seek(viewer, source, context)?;
+        require_seat(viewer, found.1.players(), source)?;
+        return Ok(found);
+    }
+    let sight = load(viewer, source, context)?;
+    Ok((sight.viewer(), sight.state()?))
+}
+
+/// Warns that a file records something else than this build computes; `is_of_seat` if it is a file for one seat, which cannot
+/// be checked.
+pub(crate) fn warn_of_record(source: &SourceName, contradiction: Option<&Divergence>, is_of_seat: bool) {
+    let Some(contradiction) = contradiction else { return };
+    let file = source.up_to(None);
+    let next = match source {
+        _ if file.is_standard_input() || is_of_seat => String::new(),
+        _ => turnfold_replay::program::in_hint(format!("; `turnfold check {file}` shows it")),
+    };
+    warn(&format!("{file}: {}{next}", in_words(contradiction)));
+}
+
+/// States what is recorded of an entry, and what this build computes.
+pub(crate) fn in_words(Divergence { subject, kind, recorded, computed, .. }: &Divergence) -> String {
+    let sign = if *kind == DivergenceKind::StateHash { "state hash #" } else { "" };
+    let recorded = recorded.as_ref().map(ToString::to_string).unwrap_or_default();
+    let [recorded, computed] =
+        [recorded, computed.to_string()].map(|claim| shortened(&claim, OUTCOME_CHARACTERS_MAX).to_string());
+    format!("{subject} recorded `{sign}{recorded}`, this build computes `{sign}{computed}`")
+}
