@@ -28,7 +28,7 @@ use crate::stderr::progress;
 const CHECK_SECONDS: u64 = 60;
 
 /// How long the modules of a bundle may take in all while it is audited, and the check of one that another verb brings.
-pub(super) const MODULES_TIME: Duration = Duration::from_secs(120);
+pub(super) const MODULES_TIME: Duration = Duration::from_mins(2);
 
 /// List, show, check and add games, built in or as modules
 ///
@@ -381,7 +381,7 @@ pub(super) fn name_unusable(failure: Failure, context: &Context) -> Failure {
     let unusable: Vec<_> = context.modules.files().unwrap_or_default();
     let unusable = unusable.iter().find_map(|found| Some((&found.path, found.rules.as_ref().err()?)));
     match unusable {
-        Some((path, error)) => failure.hint(&format!("`{}` does not load: {error}", path.display())),
+        Some((path, error)) => failure.hint(format!("`{}` does not load: {error}", path.display())),
         None => failure,
     }
 }

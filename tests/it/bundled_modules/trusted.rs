@@ -1,5 +1,6 @@
 //! Whose word the rules of a bundle are: built in, one's own, signed, listed in a policy, or only brought (TR-27, MD-10).
 
+use std::fmt::Write as _;
 use std::fs;
 
 use base64::Engine as _;
@@ -33,7 +34,7 @@ fn with_module(bundle: &str, file: &[u8]) -> String {
     let (before, _) = bundle.rsplit_once("-- end ").unwrap();
     let mut text = format!("{before}-- module {}\n", file.len());
     for part in file.chunks(49_152) {
-        text += &format!("+{}\n", STANDARD.encode(part));
+        writeln!(text, "+{}", STANDARD.encode(part)).unwrap();
     }
     let end = Digest::new(Sha256::digest(&text).into());
     text + &format!("-- end {end}\n")
@@ -59,13 +60,13 @@ fn impostor(name: &str, otherwise: &str) -> Vec<u8> {
     let count = if otherwise.is_empty() { 5 } else { 4 };
     for (letter, third, answer) in answers.into_iter().take(count) {
         let bytes: Vec<String> = answer.bytes().map(|byte| format!("\\{byte:02x}")).collect();
-        data += &format!("(data (i32.const {at}) \"{}\")", bytes.concat());
+        write!(data, "(data (i32.const {at}) \"{}\")", bytes.concat()).unwrap();
         let is = |letter: char, at: u8| {
             format!("(i32.eq (i32.load8_u offset={at} (local.get 0)) (i32.const {}))", u32::from(letter))
         };
         let place = (at << 32) | answer.len();
-        cases +=
-            &format!("(if (i32.and {} {}) (then (return (i64.const {place}))))", is(letter, 7), is(third, 9));
+        let (first, third) = (is(letter, 7), is(third, 9));
+        write!(cases, "(if (i32.and {first} {third}) (then (return (i64.const {place}))))").unwrap();
         at += answer.len();
     }
     let text = format!(

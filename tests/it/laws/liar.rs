@@ -222,7 +222,9 @@ impl AnyState for LiarState {
     fn choices(&self, seat: Seat) -> Vec<Choice> {
         let mut choices = self.0.choices(seat);
         if self.1 == Lie::ChoosesOthers {
-            choices.iter_mut().for_each(|choice| choice.legal = !choice.legal);
+            for choice in &mut choices {
+                choice.legal = !choice.legal;
+            }
         }
         choices
     }
