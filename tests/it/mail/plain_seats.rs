@@ -1,5 +1,7 @@
 //! Players who have only a mail program: they answer letters with a reply code and commands (PM-38, PM-43).
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use turnfold_core::Seat;
 use turnfold_tests::mailbox::Mailbox;
 
@@ -178,4 +180,100 @@ fn pm_38_seats_without_keys_go_with_neither_seals_nor_fair_dice() {
     let mut mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "");
     mailbox.join(&[P1]);
     assert!(mailbox.sandbox.ok("mail status duel").contains("p1.example"));
+}
+
+/// Writes a mail with these lines of its header and this body, and takes it.
+fn mailed(mailbox: &Mailbox, headers: &str, body: &[u8]) -> (i32, String) {
+    let head = format!("From: ben@example.org\nMessage-ID: <{}@example.org>\n{headers}\n\n", body.len());
+    mailbox.sandbox.write("mail.eml", [head.as_bytes(), body].concat());
+    take(mailbox, "mail.eml")
+}
+
+#[test]
+fn pm_50_words_in_the_charsets_of_china_japan_and_korea_are_recorded_as_they_were_written() {
+    let mailbox = begun();
+    let code = code(&newest(&mailbox, "p1")).to_owned();
+    for (number, (charset, words, recorded)) in [
+        ("gb2312", b"\xc4\xe3\xba\xc3".as_slice(), "%E4%BD%A0%E5%A5%BD"),
+        ("GBK", b"\xc4\xe3\xba\xc3", "%E4%BD%A0%E5%A5%BD"),
+        ("big5", b"\xa7\x41\xa6\x6e", "%E4%BD%A0%E5%A5%BD"),
+        ("EUC-KR", b"\xb0\xa1", "%EA%B0%80"),
+        ("Shift_JIS", b"\x82\xa0", "%E3%81%82"),
+        ("iso-2022-jp", b"\x1b$B$\"\x1b(B", "%E3%81%82"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        // An order is carried out at once and ends the turn, so the last mail alone has one.
+        let order = if number == 5 { "\nconfirm\nstand\n" } else { "\n" };
+        let lines = format!("code {code}\npress all: n{number} ");
+        let body = [lines.as_bytes(), words, order.as_bytes()].concat();
+        let headers = format!("MIME-Version: 1.0\nContent-Type: text/plain; charset={charset}");
+        let (status, output) = mailed(&mailbox, &headers, &body);
+        assert!(status == 0 && output.contains(": applied"), "{charset}: {output}");
+        let log = mailbox.sandbox.ok("log duel.desk");
+        assert!(log.contains(&format!("n{number} {recorded}")), "{charset}: {log}");
+    }
+}
+
+#[test]
+fn pm_50_a_line_that_cannot_be_decoded_costs_no_other() {
+    let mailbox = begun();
+    let code = code(&newest(&mailbox, "p1")).to_owned();
+    let body = format!("code {code}\npress all: \u{e}0!\u{f}\nconfirm\nstand\n");
+    let headers = "MIME-Version: 1.0\nContent-Type: text/plain; charset=iso-2022-kr";
+    let (status, output) = mailed(&mailbox, headers, body.as_bytes());
+    assert!(status == 1 && output.contains("p1 order 1: applied"), "{output}");
+    let why = "could not be read in the charset `iso-2022-kr`, so this line was not taken";
+    assert!(output.contains(why), "{output}");
+    assert!(!mailbox.sandbox.ok("log duel.desk").contains("press"));
+    let letter = newest(&mailbox, "p1");
+    assert!(letter.contains("Subject: [duel] a line of your mail was not taken"), "{letter}");
+    // Words that a paper cannot hold cost no order either.
+    let mailbox = begun();
+    let code = self::code(&newest(&mailbox, "p1")).to_owned();
+    let (status, output) = reply(&mailbox, "order.txt", &code, "press all: a\u{202e}b\nconfirm\nstand");
+    assert!(status == 1 && output.contains("p1 order 1: applied"), "{output}");
+}
+
+#[test]
+fn pm_50_base64_is_read_without_padding_and_before_the_footer_of_a_list() {
+    let mailbox = begun();
+    let code = code(&newest(&mailbox, "p1")).to_owned();
+    let headers =
+        "MIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64";
+    for (number, place) in ["0,-10", "0,-100", "0,-1000"].into_iter().enumerate() {
+        let body = format!("code {code}\npress all: n{number} at {place}");
+        let encoded = STANDARD.encode(&body);
+        let (status, output) = mailed(&mailbox, headers, encoded.trim_end_matches('=').as_bytes());
+        assert!(status == 0 && output.contains(": applied"), "{output}");
+        let log = mailbox.sandbox.ok("log duel.desk");
+        assert!(log.contains(&format!("n{number} at {place}")), "{log}");
+    }
+    for headers in [headers, &headers.replace("base64", "quoted-printable")] {
+        let body = format!("code {code}\npress all: before the footer\n\n");
+        let is_base64 = headers.ends_with("base64");
+        let encoded = if is_base64 { STANDARD.encode(&body) } else { body };
+        let mail = format!("{encoded}\n\n_____\nOur list =\nhttps://lists.example.org/?a=b\n");
+        let (status, output) = mailed(&mailbox, headers, mail.as_bytes());
+        assert!(status == 0 && output.contains(": applied"), "{output}");
+    }
+}
+
+/// RFC 3834: of two headers the stricter counts, in either order.
+#[test]
+fn pm_51_a_mail_with_two_headers_of_a_program_is_of_a_program() {
+    let mailbox = begun();
+    let code = code(&newest(&mailbox, "p1")).to_owned();
+    for headers in [
+        "Auto-Submitted: no\nAuto-Submitted: auto-replied",
+        "Auto-Submitted: auto-replied\nAuto-Submitted: no",
+        "Precedence: list\nPrecedence: bulk",
+    ] {
+        let (status, output) = mailed(&mailbox, headers, format!("code {code}\nconfirm\nstand\n").as_bytes());
+        assert!(status == 1 && output.contains("a program sent it"), "{headers}: {output}");
+    }
+    let (status, output) =
+        mailed(&mailbox, "Auto-Submitted: no", format!("code {code}\nconfirm\nstand\n").as_bytes());
+    assert!(status == 0 && output.contains("p1 order 1: applied"), "{output}");
 }

@@ -21,6 +21,7 @@ mod open;
 mod outbox;
 mod pairing;
 mod paper_form;
+mod part_text;
 mod plain_letter;
 mod plain_reply;
 mod plain_words;

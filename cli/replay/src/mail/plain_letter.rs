@@ -47,7 +47,11 @@ impl TakenReply {
         if let Some(code) = code_of(mail, signers, state, seat) {
             answer_with(&code, state.name_of(seat).is_none(), &mut text);
         }
-        let subject = if self.faults.is_empty() { "your question" } else { "your mail was not taken" };
+        let subject = match (self.faults.is_empty(), self.papers.is_empty()) {
+            (true, _) => "your question",
+            (false, true) => "your mail was not taken",
+            (false, false) => "a line of your mail was not taken",
+        };
         Ok(LetterText {
             subject: format!("[{}] {subject}", mail.of.name),
             text: text.into_string(),

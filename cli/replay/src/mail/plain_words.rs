@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use turnfold_core::paper::{DeskTime, PaperContent, PaperLine, Press};
 
 use super::known_position::KnownPosition;
+use super::part_text::UNDECODED;
 use super::press_words::press_line;
 
 /// What a player without a key may ask. The answer is a letter; nothing is recorded.
@@ -31,8 +32,10 @@ pub(super) struct PlainWords {
     pub(super) wait: bool,
     /// Orders for later turns.
     pub(super) ahead: Option<BTreeMap<u32, Vec<PaperLine>>>,
-    /// What cannot be read, in sentences.
+    /// What cannot be read, in sentences. Then nothing is taken, because an order is whole or none.
     pub(super) faults: Vec<String>,
+    /// What is not taken and costs nothing else, in sentences: lines that no order can be part of.
+    pub(super) refused: Vec<String>,
 }
 
 /// The words with which lines for the desk begin.
@@ -47,11 +50,22 @@ impl PlainWords {
         WORDS.contains(&first_word(line).as_str())
     }
 
-    /// Sorts lines. A command of the game is one also where the desk has the same word.
-    pub(super) fn read(lines: &[String], position: &KnownPosition, zone: i32, joins: bool) -> Self {
+    /// Sorts lines. A command of the game is one also where the desk has the same word. `charset` is that of lines with
+    /// signs that could not be decoded.
+    pub(super) fn read(
+        lines: &[String],
+        position: &KnownPosition,
+        zone: i32,
+        joins: bool,
+        charset: &str,
+    ) -> Self {
         let mut words = Self::default();
         for line in lines {
-            if let Err(fault) = words.take(line, position, zone, joins) {
+            if line.contains(UNDECODED) {
+                words.refused.push(format!(
+                    "`{line}` could not be read in the charset `{charset}`, so this line was not taken. Write it again in UTF-8."
+                ));
+            } else if let Err(fault) = words.take(line, position, zone, joins) {
                 words.faults.push(fault);
             }
         }
@@ -81,7 +95,10 @@ impl PlainWords {
             _ if game.is_ok() => self.plays.extend(game),
             ("wait", "") => self.wait = true,
             ("if", rest) => self.ahead(rest, position)?,
-            ("press", rest) => self.press(rest)?,
+            ("press", rest) => {
+                let refused = self.press(rest).err();
+                self.refused.extend(refused);
+            }
             ("absent", rest) => {
                 let until = rest.strip_prefix("until ").unwrap_or(rest);
                 self.contents.push(PaperContent::Absent(time(until, zone)?));

@@ -6,6 +6,7 @@ use turnfold_core::Digest;
 use super::addresses::MailAddress;
 use super::mail_text::{text_of_bytes, text_of_html, unflowed};
 use super::paper_form::{FoundPaper, MailedPaper};
+use super::part_text::{UNDECODED, attached_bytes, charset_of, part_text};
 
 /// Headers by which a mail is known; text that someone saved has none of them.
 const HEADERS: [&str; 10] = [
@@ -44,8 +45,11 @@ pub struct ReceivedMail {
     pub is_automatic: bool,
     /// Why its text cannot be read, or not all of it.
     pub obstacle: Option<Obstacle>,
-    /// The texts in it, in order: of its parts, its text attachments, and the mails attached to it.
+    /// The texts in it, in order: of its parts, its text attachments, and the mails attached to it. `U+FFFD` stands for what
+    /// could not be decoded.
     pub texts: Vec<String>,
+    /// The charset of the first text in which something could not be decoded.
+    pub undecoded: Option<String>,
     /// The digest of its bytes.
     pub digest: Digest,
 }
@@ -60,6 +64,7 @@ impl ReceivedMail {
             is_automatic: false,
             obstacle: None,
             texts: Vec::new(),
+            undecoded: None,
             digest: Digest::new(blake3::derive_key("turnfold v1 received mail", bytes)),
         };
         let message = of_mailbox(bytes);
@@ -93,11 +98,19 @@ impl ReceivedMail {
             next += 1;
             for part in &message.parts {
                 match &part.body {
-                    PartType::Text(text) => self.texts.push(text_of(part, text)),
-                    PartType::Html(html) => self.texts.push(text_of_html(html)),
+                    PartType::Text(text) => {
+                        let text = part_text(message, part, text);
+                        self.note_undecoded(part, &text);
+                        self.texts.push(text_of(part, &text));
+                    }
+                    PartType::Html(html) => {
+                        let html = part_text(message, part, html);
+                        self.note_undecoded(part, &html);
+                        self.texts.push(text_of_html(&html));
+                    }
                     PartType::Binary(bytes) | PartType::InlineBinary(bytes) => {
                         self.obstacle = self.obstacle.or_else(|| obstacle(part));
-                        let text = text_of_bytes(bytes);
+                        let text = text_of_bytes(&attached_bytes(message, part, bytes));
                         if !MailedPaper::find(text.as_bytes()).is_empty() {
                             self.texts.push(text);
                         }
@@ -106,6 +119,13 @@ impl ReceivedMail {
                     PartType::Multipart(_) => {}
                 }
             }
+        }
+    }
+
+    fn note_undecoded(&mut self, part: &MessagePart<'_>, text: &str) {
+        if self.undecoded.is_none() && text.contains(UNDECODED) {
+            let charset = charset_of(part);
+            self.undecoded = Some(if charset.is_empty() { "UTF-8".into() } else { charset.into() });
         }
     }
 
@@ -185,19 +205,22 @@ fn is_encrypted(part: &MessagePart<'_>) -> bool {
         || subtype.to_ascii_lowercase().ends_with("pkcs7-mime") && !kind.eq_ignore_ascii_case("signed-data")
 }
 
-/// Whether a program sent a mail on its own account (RFC 3834), or it could not be delivered.
+/// Whether a program sent a mail on its own account (RFC 3834), or it could not be delivered. Of a header that is there twice,
+/// one that says so is enough.
 fn is_automatic(mail: &Message<'_>) -> bool {
-    let header = |name: &'static str| {
-        let text = mail.header(HeaderName::from(name)).and_then(|value| value.as_text());
-        text.unwrap_or_default().trim().to_ascii_lowercase()
+    let has = |name: &str, says_so: &dyn Fn(&str) -> bool| {
+        let headers = mail.headers().iter().filter(|header| header.name().eq_ignore_ascii_case(name));
+        headers.filter_map(|header| header.value().as_text()).any(|text| {
+            let text = text.trim().to_ascii_lowercase();
+            !text.is_empty() && says_so(&text)
+        })
     };
     let is_bounce = mail.header_raw(HeaderName::ReturnPath).is_some_and(|path| path.trim() == "<>");
-    let submitted = header("Auto-Submitted");
     let is_report = mail.content_type().is_some_and(|of| of.subtype() == Some("report"));
-    !(submitted.is_empty() || submitted.starts_with("no"))
-        || ["bulk", "junk", "auto_reply", "auto-reply"].contains(&header("Precedence").as_str())
-        || !header("X-Autoreply").is_empty()
-        || !header("X-Autorespond").is_empty()
+    has("Auto-Submitted", &|text| !text.starts_with("no"))
+        || has("Precedence", &|text| ["bulk", "junk", "auto_reply", "auto-reply"].contains(&text))
+        || has("X-Autoreply", &|_| true)
+        || has("X-Autorespond", &|_| true)
         || is_bounce
         || is_report
 }

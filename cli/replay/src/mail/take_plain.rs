@@ -43,7 +43,8 @@ impl MailHost<'_> {
             return Ok(None);
         }
         for text in &mail.texts {
-            if let Some(taken) = self.take_text(text, mail.message_id.as_deref())? {
+            let charset = mail.undecoded.as_deref().unwrap_or("UTF-8");
+            if let Some(taken) = self.take_text(text, mail.message_id.as_deref(), charset)? {
                 return Ok(Some(taken));
             }
         }
@@ -56,6 +57,7 @@ impl MailHost<'_> {
         &mut self,
         text: &str,
         id: Option<&str>,
+        charset: &str,
     ) -> Result<Option<TakenReply>, ReplayError> {
         let rules = self.of.rules.clone();
         let reads = |line: &str| rules.canonical(line).is_ok() || PlainWords::is_own(line);
@@ -79,10 +81,13 @@ impl MailHost<'_> {
             return Ok(Some(taken));
         }
         let position = KnownPosition::of(self, seat)?;
-        let words = PlainWords::read(&reply.commands, &position, self.of.terms.zone_of(seat), turn == 0);
+        let zone = self.of.terms.zone_of(seat);
+        let words = PlainWords::read(&reply.commands, &position, zone, turn == 0, charset);
         taken.questions.clone_from(&words.questions);
         taken.faults.clone_from(&words.faults);
-        if !taken.faults.is_empty() {
+        let is_order_whole = taken.faults.is_empty();
+        taken.faults.extend_from_slice(&words.refused);
+        if !is_order_whole {
             return Ok(Some(taken));
         }
         for (index, content) in self.contents(seat, &words, &mut taken)?.into_iter().enumerate() {
