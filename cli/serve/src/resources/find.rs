@@ -107,7 +107,7 @@ pub(crate) async fn find(
         }
         // One more shows that others follow; the rest is not held.
         let room = AtomicUsize::new(limit + 1 - items.len());
-        let is_wanted = |seen: &ViewedEntry<'_>| {
+        let is_wanted = |seen: &mut ViewedEntry<'_>| {
             seen.seq() > from && room.fetch_update(Relaxed, Relaxed, |room| room.checked_sub(1)).is_ok()
         };
         let wanted = search::Wanted { when: Some(&condition), is_wanted: Some(&is_wanted), all };
