@@ -39,7 +39,8 @@ pub fn view_of(state: &dyn AnyState, seat: Seat) -> Value {
 
 /// Returns the fields in which two views differ, in the order of the views.
 ///
-/// Objects are compared by key. Arrays of nothing but scalars are one field. Arrays of objects that all have an `id`
+/// Objects are compared by key. A short array of nothing but scalars, such as a hex, is one field, and so is one that
+/// became empty or was empty. Arrays of objects that all have an `id`
 /// are matched by it, and the path counts in the second view where both have the object. All other arrays are
 /// compared by index; so are objects that share an id or changed their order, since that would be hidden otherwise.
 #[must_use]
@@ -64,7 +65,7 @@ impl Comparison {
         }
         match (old, new) {
             (Some(Value::Object(old)), Some(Value::Object(new))) => self.objects(old, new),
-            (Some(Value::Array(old)), Some(Value::Array(new))) if !(is_field(old) && is_field(new)) => {
+            (Some(Value::Array(old)), Some(Value::Array(new))) if !is_one_field(old, new) => {
                 self.arrays(old, new);
             }
             _ => {
@@ -121,9 +122,15 @@ impl Comparison {
     }
 }
 
-/// Returns `true` if an array is a value of its own, such as a hex, rather than a list of things.
-fn is_field(array: &[Value]) -> bool {
-    array.iter().all(|value| !value.is_array() && !value.is_object())
+/// The most elements of an array that is a value of its own: a hex has two coordinates or three.
+const FIELD_ELEMENTS_MAX: usize = 3;
+
+/// Returns `true` if two arrays are values of their own, such as hexes, rather than lists of things. One line would hide
+/// which place of a long list changed, such as a disc among the squares of a board.
+fn is_one_field(old: &[Value], new: &[Value]) -> bool {
+    let is_flat = |array: &[Value]| array.iter().all(|value| !value.is_array() && !value.is_object());
+    let is_short = old.len().max(new.len()) <= FIELD_ELEMENTS_MAX;
+    is_flat(old) && is_flat(new) && (is_short || old.is_empty() || new.is_empty())
 }
 
 fn id_of(value: &Value) -> Option<String> {
@@ -170,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn arrays_of_scalars_are_one_field_and_other_arrays_go_by_index() {
+    fn short_arrays_of_scalars_are_one_field_and_other_arrays_go_by_index() {
         let old = json!({"at": [0, 3], "moved": [], "blocked": [[0, 1], [0, 2]]});
         let new = json!({"at": [1, 3], "moved": ["a1"], "blocked": [[0, 1], [5, 5], [6, 6]]});
         let expected = [
@@ -180,6 +187,17 @@ mod tests {
             "/blocked/2 (none) → [6,6]",
         ];
         check(&old, &new, &expected);
+    }
+
+    #[test]
+    fn a_place_of_a_long_array_of_scalars_is_a_field() {
+        let squares = vec![json!("."); 42];
+        let mut after = squares.clone();
+        after[38] = json!("x");
+        check(&json!({"squares": squares}), &json!({"squares": after}), &[r#"/squares/38 "." → "x""#]);
+        check(&json!([1, 2, 3]), &json!([1, 2, 3, 4]), &["/3 (none) → 4"]);
+        check(&json!([1, 2, 3, 4]), &json!([1, 2, 5]), &["/2 3 → 5", "/3 4 → (none)"]);
+        check(&json!([1, 2, 3, 4]), &json!([]), &["/ [1,2,3,4] → []"]);
     }
 
     #[test]
