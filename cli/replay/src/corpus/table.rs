@@ -290,6 +290,7 @@ mod tests {
         check(&json!(" edge"), "\" edge\"");
         check(&Value::Null, "");
         check(&json!(-7), "-7");
+        check(&json!(0.125), "0.125");
         check(&json!(true), "true");
         check(&json!([1, 2]), "\"[1,2]\"");
         check(&json!({"a": "b"}), "\"{\"\"a\"\":\"\"b\"\"}\"");

@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::decimal::Decimal;
+
 /// A comparison. Where its path has `*`, it holds if it holds for one of the values that the path leads to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ViewComparison {
@@ -64,8 +66,8 @@ impl Sign {
     fn holds(self, left: &Value, right: &Value) -> bool {
         let order = order(left, right);
         match self {
-            Self::Equal => left == right,
-            Self::NotEqual => left != right,
+            Self::Equal => is_same(left, right),
+            Self::NotEqual => !is_same(left, right),
             Self::Less => order == Some(Ordering::Less),
             Self::LessOrEqual => matches!(order, Some(Ordering::Less | Ordering::Equal)),
             Self::Greater => order == Some(Ordering::Greater),
@@ -162,11 +164,25 @@ fn has_star(path: &str) -> bool {
 fn order(left: &Value, right: &Value) -> Option<Ordering> {
     match (left, right) {
         (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
-        _ => match (left.as_i64(), right.as_i64()) {
-            (Some(left), Some(right)) => Some(left.cmp(&right)),
-            // Beyond i64 only what is not negative has a place in JSON integers.
-            _ => left.as_u64().zip(right.as_u64()).map(|(left, right)| left.cmp(&right)),
-        },
+        (Value::Number(left), Value::Number(right)) => Some(Decimal::of(left).cmp(&Decimal::of(right))),
+        _ => None,
+    }
+}
+
+/// Returns `true` if two values are the same, where `1` is the same as `1.0`.
+fn is_same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => {
+            left == right || Decimal::of(left) == Decimal::of(right)
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| is_same(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len()
+                && left.iter().all(|(key, value)| right.get(key).is_some_and(|other| is_same(value, other)))
+        }
+        _ => left == right,
     }
 }
 

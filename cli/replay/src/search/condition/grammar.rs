@@ -14,6 +14,7 @@
 use serde_json::Value;
 
 use super::comparison::{Counted, Sign, Subject, ViewComparison, kind};
+use super::decimal::Decimal;
 use super::node::Node;
 
 /// How deep conditions may be nested.
@@ -155,8 +156,8 @@ impl<'a> Parser<'a> {
                     .expected("`&&`, `||` or the end, as a string with signs is written with quotes,");
             }
         }
-        if value.as_number().is_some_and(|number| !(number.is_i64() || number.is_u64())) {
-            return self.expected("a whole number (views hold no others)");
+        if !holds_its_numbers(&rest[..length], &value) {
+            return self.expected("a number of at most 17 digits");
         }
         self.at += length;
         Ok(value)
@@ -190,6 +191,44 @@ impl<'a> Parser<'a> {
 
 fn single(mut nodes: Vec<Node>) -> Result<Node, Vec<Node>> {
     if nodes.len() == 1 { nodes.pop().ok_or(nodes) } else { Err(nodes) }
+}
+
+/// Returns `true` if no number of a value is rounded: a condition must not mean another number than it says.
+fn holds_its_numbers(text: &str, value: &Value) -> bool {
+    match value {
+        Value::Number(number) => Decimal::read(text.trim()) == Some(Decimal::of(number)),
+        // A word that looks like a number is one that JSON cannot hold.
+        Value::String(_) => Decimal::read(text.trim()).is_none(),
+        Value::Array(_) | Value::Object(_) => written_numbers(text).into_iter().all(|written| {
+            let number = serde_json::from_str(written).ok();
+            number.is_some_and(|number| Decimal::read(written) == Some(Decimal::of(&number)))
+        }),
+        Value::Null | Value::Bool(_) => true,
+    }
+}
+
+/// Returns the numbers in the text of an array or object, without what stands in its strings.
+fn written_numbers(text: &str) -> Vec<&str> {
+    let mut numbers = Vec::new();
+    let (mut begin, mut is_quoted, mut is_escaped) = (None, false, false);
+    for (at, character) in text.char_indices() {
+        if is_quoted {
+            is_quoted = is_escaped || character != '"';
+            is_escaped = !is_escaped && character == '\\';
+            continue;
+        }
+        is_quoted = character == '"';
+        let is_of_number = match begin {
+            None => character == '-' || character.is_ascii_digit(),
+            Some(_) => "+-.eE".contains(character) || character.is_ascii_digit(),
+        };
+        if is_of_number {
+            begin.get_or_insert(at);
+        } else if let Some(begin) = begin.take() {
+            numbers.extend(text.get(begin..at));
+        }
+    }
+    numbers
 }
 
 fn ends_a_word(rest: &str) -> bool {

@@ -13,6 +13,7 @@ pub use comparison::ViewComparison;
 use comparison::{is_comparable, kind};
 
 mod comparison;
+mod decimal;
 mod grammar;
 mod node;
 
@@ -265,6 +266,41 @@ mod tests {
     }
 
     #[test]
+    fn decimals_are_compared_exactly() {
+        let view = json!({"share": 0.1, "large": 18_446_744_073_709_551_615_u64, "tiny": 1e-9, "at": [0.5, 2], "whole": 3.0});
+        for (text, expected) in [
+            ("/share == 0.1", true),
+            ("/share == 0.10", true),
+            ("/share == 1e-1", true),
+            ("/share < 0.25", true),
+            ("/share > 0.1", false),
+            ("/share >= 0.1", true),
+            ("/share > 0", true),
+            ("/share < 1", true),
+            ("/share != 0.30000000000000004", true),
+            ("/share < 0.1234567890123456", true),
+            ("/share == 007", false),
+            ("/share != 67.32478057022545", true),
+            ("/large > 0.5", true),
+            ("/large == 18446744073709551615", true),
+            ("/large > 1.5e19", true),
+            ("/tiny < 0.00000001", true),
+            ("/tiny > -0.5", true),
+            ("/at == [0.5,2]", true),
+            ("/at == [0.5,2.0]", true),
+            ("/whole == 3", true),
+            ("/whole <= 3", true),
+            ("count(/at/* < 1.5) == 1", true),
+            ("count(/at/*) > 1.5", true),
+        ] {
+            let condition = text.parse::<Condition>().unwrap();
+            assert_eq!(condition.holds_in(&|path| view.pointer(path).cloned()), expected, "{text}");
+            let again: Condition = condition.to_string().parse().unwrap();
+            assert_eq!(again, condition, "{text}");
+        }
+    }
+
+    #[test]
     fn conditions_are_joined() {
         for (text, expected) in [
             ("/turn == 3 && /phase == end", true),
@@ -343,8 +379,13 @@ mod tests {
             ("count(/units/*) == x", "a comparison with a number at the caret: `count(/units/*) ^== x`"),
             ("count(/units/* > 3", "expected `)` at the caret: `count(/units/* > 3^`"),
             ("count == 3", "`^count == 3`"),
-            ("/turn == 1.5", "expected a whole number (views hold no others) at the caret: `/turn == ^1.5`"),
-            ("/turn == 99999999999999999999", "a whole number"),
+            (
+                "/turn == 99999999999999999999",
+                "expected a number of at most 17 digits at the caret: `/turn == ^9999",
+            ),
+            ("/turn == 0.1000000000000000000001", "a number of at most 17 digits"),
+            ("/units/0/at == [0, 0.1000000000000000000001]", "a number of at most 17 digits"),
+            ("/turn == 1e999", "a number of at most 17 digits"),
             ("/turn < null", "expected a number or a string after `<`, found null"),
             ("/turn >= [1]", "expected a number or a string after `>=`, found an array"),
         ] {

@@ -1,0 +1,135 @@
+//! Numbers of JSON as decimals, compared exactly and without floats.
+
+use std::cmp::Ordering;
+
+use serde_json::Number;
+
+/// A number as its digits: 0.`digits` times ten to the power of `exponent`. Two decimals are equal only if they are the
+/// same number, because no digits begin or end with a zero.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Decimal {
+    is_negative: bool,
+    exponent: i64,
+    /// ASCII; zero has none.
+    digits: Vec<u8>,
+}
+
+impl Decimal {
+    /// Returns a number as it is written. The text of a decimal that a view holds is the shortest that means it, on
+    /// every machine.
+    pub(super) fn of(number: &Number) -> Self {
+        // A number of JSON is written as this reads it.
+        Self::read(&number.to_string()).unwrap_or(Self {
+            is_negative: false,
+            exponent: 0,
+            digits: Vec::new(),
+        })
+    }
+
+    /// Reads a number as JSON writes it; `None` for anything else.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let (is_negative, unsigned) = match text.strip_prefix('-') {
+            Some(unsigned) => (true, unsigned),
+            None => (false, text),
+        };
+        let (mantissa, power) = match unsigned.split_once(['e', 'E']) {
+            Some((mantissa, power)) => (mantissa, power.parse::<i32>().ok()?),
+            None => (unsigned, 0),
+        };
+        let (whole, fraction) = match mantissa.split_once('.') {
+            Some((_, "")) => return None,
+            Some(parts) => parts,
+            None => (mantissa, ""),
+        };
+        let mut digits = [whole, fraction].concat().into_bytes();
+        let is_whole = whole == "0" || !whole.is_empty() && !whole.starts_with('0');
+        if !is_whole || !digits.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
+        digits.drain(..zeros);
+        while digits.last() == Some(&b'0') {
+            digits.pop();
+        }
+        if digits.is_empty() {
+            return Some(Self { is_negative: false, exponent: 0, digits });
+        }
+        let before_point = i64::try_from(whole.len()).ok()? - i64::try_from(zeros).ok()?;
+        Some(Self { is_negative, exponent: before_point + i64::from(power), digits })
+    }
+
+    /// Returns -1, 0 or 1.
+    fn sign(&self) -> i8 {
+        match (self.digits.is_empty(), self.is_negative) {
+            (true, _) => 0,
+            (false, true) => -1,
+            (false, false) => 1,
+        }
+    }
+}
+
+impl Ord for Decimal {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let signs = self.sign().cmp(&other.sign());
+        if signs != Ordering::Equal {
+            return signs;
+        }
+        // No digits begin with a zero, so the larger exponent is the larger number.
+        let sizes = self.exponent.cmp(&other.exponent).then_with(|| self.digits.cmp(&other.digits));
+        if self.is_negative { sizes.reverse() } else { sizes }
+    }
+}
+
+impl PartialOrd for Decimal {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_compared_digit_by_digit() {
+        let ascending = [
+            "-1e300",
+            "-12.5",
+            "-12",
+            "-0.125",
+            "-0.12",
+            "-1e-300",
+            "0",
+            "1e-300",
+            "0.099999999999999999",
+            "0.1",
+            "0.10000000000000000000000001",
+            "0.5",
+            "1",
+            "1.5",
+            "9",
+            "10",
+            "9007199254740993",
+            "18446744073709551615",
+            "1e20",
+            "1.5e20",
+        ];
+        for (index, less) in ascending.iter().enumerate() {
+            for more in &ascending[index + 1..] {
+                let (less, more) = (Decimal::read(less).unwrap(), Decimal::read(more).unwrap());
+                assert!(less < more && more > less, "{less:?} {more:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_number_may_be_written_in_several_ways() {
+        for texts in [["0", "-0.0"], ["1", "1.0"], ["100", "1e2"], ["0.05", "5E-2"], ["12.50", "1.25e+1"]] {
+            let [one, other] = texts.map(|text| Decimal::read(text).unwrap());
+            assert_eq!((&one, one.cmp(&other)), (&other, Ordering::Equal));
+        }
+        for text in ["", "-", ".", ".5", "5.", "007", "x", "1x", "1e", "0x1", "1e99999999999"] {
+            assert_eq!(Decimal::read(text), None, "{text}");
+        }
+    }
+}
