@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::{Value, json};
 use similar::udiff::UnifiedHunkHeader;
-use similar::{Change, ChangeTag, TextDiff};
+use similar::{Algorithm, Change, ChangeTag, DiffTag, TextDiff};
 use turnfold_core::{Digest, Outcome, Seat};
 
 use crate::compare::difference::{Difference, differences};
@@ -123,6 +123,10 @@ pub struct DiffStat {
     pub outcomes_differ: u64,
     /// In how many fields the views at the end differ.
     pub fields_differ: u64,
+    /// Whether fewer commands may differ in a better comparison, which was not looked for because the histories are very long
+    /// and have little in common.
+    #[serde(skip)]
+    pub may_be_shorter: bool,
 }
 
 /// One of two histories that are compared.
@@ -183,7 +187,7 @@ pub(crate) fn records_of(
 
 fn compare_folded(a: Folded, b: Folded, context: usize) -> Comparison {
     let (commands_a, commands_b) = (commands(&a), commands(&b));
-    let diff = TextDiff::from_slices(&commands_a, &commands_b);
+    let (diff, shortest) = aligned(&commands_a, &commands_b);
     let alignment = Alignment { a: &a, b: &b, diff: &diff };
     let pairs = alignment.pairs();
     let both = pairs.iter().filter_map(|pair| Option::zip(pair.0, pair.1));
@@ -212,9 +216,30 @@ fn compare_folded(a: Folded, b: Folded, context: usize) -> Comparison {
         only_in_b: counted(only_in_b),
         outcomes_differ: counted(outcomes.len()),
         fields_differ: counted(state.len()),
+        may_be_shorter: !shortest,
     };
     let games = [a.game, b.game];
     Comparison { stat, a: a.side, b: b.side, games, game_diff, commands, pairs, outcomes, state }
+}
+
+/// The most commands that only one history has up to which a comparison with the fewest is looked for: that takes up to
+/// half the square of their number in steps.
+const SHORTEST_COMMANDS_MAX: usize = 10_000;
+
+/// Aligns commands, and returns `true` if there is no alignment with fewer that only one history has. The default of `similar` is quick, but from some hundred of these on it
+/// may have more than it has to.
+fn aligned<'a>(a: &[&'a str], b: &[&'a str]) -> (TextDiff<'a, 'a, str>, bool) {
+    let quick = TextDiff::from_slices(a, b);
+    if changed_count(&quick) > SHORTEST_COMMANDS_MAX {
+        return (quick, false);
+    }
+    (TextDiff::configure().algorithm(Algorithm::RawMyers).diff_slices(a, b), true)
+}
+
+/// Counts the commands that only one history has.
+fn changed_count(diff: &TextDiff<'_, '_, str>) -> usize {
+    let changed = diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal);
+    changed.map(|op| op.old_range().len() + op.new_range().len()).sum()
 }
 
 fn commands(folded: &Folded) -> Vec<&str> {
@@ -281,5 +306,52 @@ impl Alignment<'_> {
             }
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns commands that follow from a seed.
+    fn commands_of(mut seed: u64, count: usize, kinds: u64) -> Vec<String> {
+        let mut next = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            format!("p1 go {}", (seed >> 33) % kinds)
+        };
+        (0..count).map(|_| next()).collect()
+    }
+
+    /// Counts the commands that only one of two lists has, as the table of all beginnings gives it.
+    fn fewest(a: &[&str], b: &[&str]) -> usize {
+        let mut row: Vec<usize> = (0..=b.len()).collect();
+        for (at, a) in a.iter().enumerate() {
+            let mut before = row[0];
+            row[0] = at + 1;
+            for (index, b) in b.iter().enumerate() {
+                let both = if a == b { before } else { usize::MAX };
+                before = row[index + 1];
+                row[index + 1] = both.min(row[index + 1].min(row[index]) + 1);
+            }
+        }
+        row.last().copied().unwrap_or_default()
+    }
+
+    #[test]
+    fn no_comparison_of_long_unlike_histories_has_fewer_commands() {
+        for (count, kinds) in [(50, 5), (400, 100), (500, 60), (700, 20)] {
+            let lists = [commands_of(1, count, kinds), commands_of(2, count + 7, kinds)];
+            let [a, b] = [0, 1].map(|side| lists[side].iter().map(String::as_str).collect::<Vec<_>>());
+            let (diff, shortest) = aligned(&a, &b);
+            assert!(shortest);
+            assert_eq!(changed_count(&diff), fewest(&a, &b), "{count} {kinds}");
+        }
+    }
+
+    #[test]
+    fn a_comparison_of_very_long_unlike_histories_is_quick_and_may_be_longer() {
+        let lists = [commands_of(1, 6_000, 100_000), commands_of(2, 6_000, 100_000)];
+        let [a, b] = [0, 1].map(|side| lists[side].iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(!aligned(&a, &b).1);
     }
 }

@@ -59,20 +59,27 @@ pub fn stat_lines(comparison: &Comparison) -> Vec<Line> {
     if comparison.stat.equal {
         return lines(comparison);
     }
-    let DiffStat { equal: _, same_game, parts_at, only_in_a, only_in_b, outcomes_differ, fields_differ } =
+    let DiffStat { same_game, parts_at, only_in_a, only_in_b, outcomes_differ, fields_differ, .. } =
         comparison.stat;
     let game = if same_game { "" } else { "other game, " };
     let parts = parts_at.map_or_else(|| "same commands".into(), |seq| format!("parts at entry {seq}"));
     let only = |count: u64, side: &Side| {
         format!("{} only in {}", counted(count, "command", "commands"), side.shown())
     };
-    vec![Line::from(format!(
+    let line = Line::from(format!(
         "{game}{parts}, {}, {}, {}, {}",
         only(only_in_a, &comparison.a),
         only(only_in_b, &comparison.b),
         counted(outcomes_differ, "outcome differs", "outcomes differ"),
         counted(fields_differ, "field differs", "fields differ"),
-    ))]
+    ));
+    [Some(line), longer(comparison)].into_iter().flatten().collect()
+}
+
+/// States that fewer commands than listed may suffice.
+fn longer(comparison: &Comparison) -> Option<Line> {
+    let text = " the histories are long and have little in common, so fewer commands than these may suffice";
+    comparison.stat.may_be_shorter.then(|| [warning("note:"), plain(text)].into())
 }
 
 /// Returns the lines of `diff`.
@@ -97,6 +104,7 @@ pub fn lines(comparison: &Comparison) -> Vec<Line> {
     let same = || format!("both play the same {}", counted(a.entries, "command", "commands"));
     lines.push(strong(parts.unwrap_or_else(same)).into());
     lines.extend(unified(&comparison.commands));
+    lines.extend(longer(comparison));
     if !comparison.outcomes.is_empty() {
         lines.push(strong("outcomes that differ although the command is the same").into());
     }
