@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use turnfold_replay::{
-    Bisection, Condition, Flip, Question, ReplayError, SourceName, Viewer, render,
+    Bisection, Condition, Flip, Judgment, Question, ReplayError, SourceName, Viewer, render,
     search::bisect::{self, EarlierSpell, bisect},
 };
 
@@ -17,13 +17,15 @@ use crate::verdict::ShellJudge;
 /// Runs a binary search between the setup, where the condition must be false, and the end, where it must be true. If it
 /// becomes true more than once, any of those entries may be reported; use `--linear` to find the first. A condition on a
 /// field that the view does not have, or that has a value of another kind, is an error that lists what there is instead.
+/// The command of `--run` is asked again about the logs on which the answer rests; one that gives two answers is an error.
 ///
-/// A condition compares what a path leads to with JSON or a bare word, by ==, !=, <, <=, > or >=. `&&`, `||`, `!` and
+/// A condition compares what a path leads to with JSON or a bare word, numbers exactly, by ==, !=, <, <=, > or >=. `&&`, `||`, `!` and
 /// parentheses join conditions. In a path, `*` is any element or field; `count(PATH)` and `count(PATH == VALUE)` are
 /// numbers.
 ///
 /// With `--as p1`, entries are counted as p1 may know them, like in `log`.
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("question").required(true).args(["when", "run"]))]
 #[command(after_help = "Example: turnfold bisect duel --when '/units/3/at == [4,-2]'")]
 pub(crate) struct Args {
     /// Revision or replay file; `-` is standard input
@@ -31,7 +33,7 @@ pub(crate) struct Args {
     source: SourceName,
 
     /// The condition on the view, such as `/turn >= 3 && count(/units/*) < 2`
-    #[arg(long, value_name = "CONDITION", required_unless_present = "run", conflicts_with = "run")]
+    #[arg(long, value_name = "CONDITION", conflicts_with = "run")]
     when: Option<Condition>,
 
     /// A shell command, called with the path of a replay file; exit code 0 is false, 1 to 124 true, 125 undecided
@@ -58,17 +60,24 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             let judge = ShellJudge::new(command)?;
             bisect(&sight, Question::Judged(&mut |replay| judge.judge(replay)), args.linear)?
         }
-        (None, None) => return Err(Failure::usage("`bisect` needs `--when` or `--run`")),
+        (None, None) => unreachable!("the grammar requires one of them"),
     };
     match found {
         Bisection::InSetup => {
             Err(Failure::negative("the condition already holds in the setup, so no entry makes it true"))
+        }
+        Bisection::NotAtEnd if args.linear => {
+            let entries = counted(sight.head(), "entry", "entries");
+            Err(Failure::negative(format!(
+                "the condition is true neither in the setup nor after any of {entries}"
+            )))
         }
         Bisection::NotAtEnd => Err(Failure::negative(format!(
             "the condition is not true at the end, after {}",
             counted(sight.head(), "entry", "entries")
         ))
         .hint("use `--linear` to find an earlier entry at which it becomes true")),
+        Bisection::Flickers { count, judgments } => Err(flickers(count, judgments)),
         Bisection::UntoldInSetup => Err(untold("in the setup")),
         Bisection::UntoldAtEnd => {
             Err(untold(&format!("at the end, after {}", counted(sight.head(), "entry", "entries"))))
@@ -112,6 +121,24 @@ fn found_lines(flip: &Flip, condition: Option<&Condition>) -> Vec<Line> {
     lines.extend(flip.record.iter().map(render::record));
     lines.extend(flip.state.iter().map(|change| Line::from(format!("  {change}"))));
     lines
+}
+
+/// The failure of a judge that rules on one log in two ways.
+fn flickers(count: u64, judgments: [Judgment; 2]) -> Failure {
+    let place = if count == 0 {
+        "in the setup".into()
+    } else {
+        format!("after {}", counted(count, "entry", "entries"))
+    };
+    let [first, again] = judgments.map(|judgment| match judgment {
+        Judgment::No => "false",
+        Judgment::Yes => "true",
+        Judgment::CannotTell => "undecided",
+    });
+    Failure::usage(format!(
+        "the command of `--run` flickers: of the same log, {place}, it is {first} once and {again} once"
+    ))
+    .hint("use a command that gives the same answer each time, such as one that runs yours several times")
 }
 
 /// The failure of a judge that decides neither in the setup nor at the end.

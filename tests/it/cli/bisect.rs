@@ -33,7 +33,9 @@ exit 1| error: the condition already holds in the setup, so no entry makes it tr
 $ turnfold bisect duel --when turn
 exit 2| error: invalid value 'turn' for '--when <CONDITION>': expected a path into the view such as `/turn`, `count(PATH)`, `!` or `(` at the caret: `^turn`; see `--help`
 $ turnfold bisect duel
-exit 2| error: the following required arguments were not provided: --when <CONDITION>; see `--help`
+exit 2| error: the following required arguments were not provided: <--when <CONDITION>|--run <COMMAND>>; see `--help`
+$ turnfold bisect duel --when "/selected == locust" --linear
+exit 1| error: the condition is true neither in the setup nor after any of 3 entries
 $ turnfold --format json bisect duel --when "/active_player == p2"
 {"first":3,"suspects":[3],"probes":4,"entry":{"seq":3,"seat":"p1","command":"move 0,1","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"moved","unit":"atlas","from":[0,2],"to":[0,1]},{"effect":"cursor","at":[0,1]},{"effect":"impulse_advanced","index":1,"player":"p2","units":1}],"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7"},"state":[{"path":"/impulse","old":0,"new":1},{"path":"/active_player","old":"p1","new":"p2"},{"path":"/moved","old":[],"new":["atlas"]},{"path":"/cursor","old":[0,2],"new":[0,1]},{"path":"/selected","old":"atlas","new":null},{"path":"/units/0/at","old":[0,2],"new":[0,1]},{"path":"/prompt","old":"Player 1: move Atlas AS7-D","new":"Player 2: select a unit to move (1 remaining)"},{"path":"/status","old":"Player 1's turn — move 1 of 1 units","new":"Player 2's turn — move 1 of 1 units"}]}
 
@@ -60,6 +62,39 @@ fn a_command_may_judge_the_prefixes() {
     let (code, printed) = bisect("untold.sh");
     assert_eq!(code, Some(1));
     assert!(printed.starts_with("one of the entries 2 to 3 makes the condition true"), "{printed}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_command_that_flickers_is_named_and_its_answer_is_not() {
+    let sandbox = duel();
+    // It rules that entry 2 makes it true, except in its `$1`-th call, in which it rules otherwise.
+    sandbox.write(
+        "flickers.sh",
+        "echo >> calls; calls=$(grep -c '' calls)\n\
+         grep -q 'p1 confirm' \"$2\"; missing=$?\n\
+         if [ \"$calls\" = \"$1\" ]; then exit $missing; else exit $((1 - missing)); fi\n",
+    );
+    for linear in ["", " --linear"] {
+        for call in 1..=12 {
+            sandbox.write("calls", "");
+            let output =
+                sandbox.shell(&format!("turnfold bisect duel --run 'sh flickers.sh {call}'{linear}"));
+            let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            if printed.starts_with("entry 2 makes the condition true") {
+                // The wrong answer was never asked for.
+                let calls = sandbox.read("calls").lines().count();
+                assert!(calls < call, "{call}{linear}: {printed}");
+                continue;
+            }
+            assert!(
+                stderr.starts_with("error: the command of `--run` flickers: of the same log, "),
+                "{call}{linear}: {printed}{stderr}"
+            );
+            assert_eq!((output.status.code(), printed.as_str()), (Some(2), ""));
+        }
+    }
 }
 
 #[test]
@@ -134,8 +169,11 @@ $ turnfold bisect duel --when "/turn == 1 && (/phase == movement"
 exit 2| error: invalid value '/turn == 1 && (/phase == movement' for '--when <CONDITION>': expected `)` at the caret: `/turn == 1 && (/phase == movement^`; see `--help`
 $ turnfold bisect duel --when "/turn = 1"
 exit 2| error: invalid value '/turn = 1' for '--when <CONDITION>': expected ==, !=, <, <=, > or >= at the caret: `/turn ^= 1`; see `--help`
-$ turnfold bisect duel --when "/turn == 1.5"
-exit 2| error: invalid value '/turn == 1.5' for '--when <CONDITION>': expected a whole number (views hold no others) at the caret: `/turn == ^1.5`; see `--help`
+$ turnfold bisect duel --when "/turn > 0.1000000000000000000001"
+exit 2| error: invalid value '/turn > 0.1000000000000000000001' for '--when <CONDITION>': expected a number of at most 17 digits at the caret: `/turn > ^0.1000000000000000000001`; see `--help`
+$ turnfold bisect duel --when "/impulse > 0.5"
+entry 3 makes `/impulse > 0.5` true (4 steps)
+...
 $ turnfold bisect duel --when "/turn < null"
 exit 2| error: invalid value '/turn < null' for '--when <CONDITION>': expected a number or a string after `<`, found null; see `--help`
 

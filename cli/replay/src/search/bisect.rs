@@ -47,6 +47,13 @@ pub enum Bisection {
     NotAtEnd,
     /// The judge cannot decide at the end.
     UntoldAtEnd,
+    /// The judge rules on one log in two ways.
+    Flickers {
+        /// The number of entries of the log.
+        count: u64,
+        /// The first of its judgments and one that differs.
+        judgments: [Judgment; 2],
+    },
     /// An entry makes it true.
     Found(Box<Flip>),
 }
@@ -74,6 +81,10 @@ pub struct EarlierSpell {
     pub first_false: u64,
 }
 
+/// How often a judge is asked again about each log on which the answer rests. A command that answers by chance gives the
+/// same answers again, on both sides of an entry, in one of 64 searches.
+const AGAIN: usize = 3;
+
 /// What a judge is given, which a player may not see.
 pub const RUN: &str = "the command of `--run` is given whole replay files";
 
@@ -94,29 +105,41 @@ pub fn bisect<E: From<ReplayError>>(
     let base = (0, sight.start()?);
     let mut probe = Probe { sight, question, base, survey: Survey::default(), probes: 0 };
     let end = sight.known_count();
-    match probe.ask(0)? {
-        Judgment::No => {}
-        Judgment::Yes => {
-            probe.check_condition(0)?;
-            return Ok(Bisection::InSetup);
+    let at_start = probe.ask(0)?;
+    if at_start != Judgment::No {
+        if let Some(flickers) = probe.ask_again(0, at_start)? {
+            return Ok(flickers);
         }
-        Judgment::CannotTell => return Ok(Bisection::UntoldInSetup),
+        if at_start == Judgment::CannotTell {
+            return Ok(Bisection::UntoldInSetup);
+        }
+        probe.check_condition(0)?;
+        return Ok(Bisection::InSetup);
     }
     let found = if linear { probe.step_through(end)? } else { probe.halve(end)? };
-    match found {
-        Ok(bracket) => {
-            let condition = match probe.question {
-                Question::Holds(condition) if !linear => Some(condition),
-                _ => None,
-            };
-            Ok(Bisection::Found(Box::new(bracket.flip(sight, probe.probes, condition)?)))
-        }
-        Err(Judgment::CannotTell) => Ok(Bisection::UntoldAtEnd),
-        Err(Judgment::No | Judgment::Yes) => {
+    let bracket = match found {
+        Ok(bracket) => bracket,
+        Err(at_end) => {
+            if let Some(flickers) = probe.ask_again(end, at_end)? {
+                return Ok(flickers);
+            }
+            if at_end == Judgment::CannotTell {
+                return Ok(Bisection::UntoldAtEnd);
+            }
             probe.check_condition(if linear { end } else { 0 })?;
-            Ok(Bisection::NotAtEnd)
+            return Ok(Bisection::NotAtEnd);
+        }
+    };
+    for (count, judgment) in [(bracket.low, Judgment::No), (bracket.high, Judgment::Yes)] {
+        if let Some(flickers) = probe.ask_again(count, judgment)? {
+            return Ok(flickers);
         }
     }
+    let condition = match probe.question {
+        Question::Holds(condition) if !linear => Some(condition),
+        _ => None,
+    };
+    Ok(Bisection::Found(Box::new(bracket.flip(sight, probe.probes, condition)?)))
 }
 
 /// The numbers of entries between which it becomes true: false after `low`, true after `high`.
@@ -190,6 +213,22 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
         };
         tracing::info!(count, ?judgment, "looked at the state after these entries");
         Ok(judgment)
+    }
+
+    /// Asks a judge again about a log on which the answer rests, since it may rule by chance: a race, a clock, a network. A
+    /// condition on the view cannot.
+    fn ask_again(&mut self, count: usize, first: Judgment) -> Result<Option<Bisection>, E> {
+        if matches!(self.question, Question::Holds(_)) {
+            return Ok(None);
+        }
+        for _ in 0..AGAIN {
+            let again = self.ask(count)?;
+            if again != first {
+                let judgments = [first, again];
+                return Ok(Some(Bisection::Flickers { count: count as u64, judgments }));
+            }
+        }
+        Ok(None)
     }
 
     /// Takes a state known to be before whatever is asked next.
