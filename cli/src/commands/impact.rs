@@ -111,7 +111,7 @@ fn of_files(files: Vec<PathBuf>, registry: &Registry, module: Option<&Arc<dyn An
     in_parallel(files, |path| {
         let name = path.display().to_string();
         let fold = || {
-            let mut log = RecordedLog::of_replay(&read(&path, registry)?);
+            let mut log = RecordedLog::of_replay(&read(&path, registry)?, registry);
             if let Some(rules) = of_module(module, log.rules.name()) {
                 log.rules = rules;
             }

@@ -149,6 +149,7 @@ fn tamper(sandbox: &Sandbox) {
     sandbox.write("both.tfl", other_outcome.replacen(hash, "0123456789abcdef", 1));
     with("command.tfl", "p1 move 0,1 ", "p1  move  0,1 ");
     with("reason.tfl", "p2 cycle =>", "p1 cycle =>");
+    with("ignored.tfl", "=> selected unit=atlas", "=> ignored no_unit");
     sandbox.write("junk.tfl", "junk");
     let version = golden.replacen("version = 1", "version = 99", 1);
     sandbox.write("version.tfl", version.replacen("p1 move 0,1 ", "p1 fly ", 1));

@@ -158,15 +158,15 @@ accepted → rejected not_your_turn [CT-2]: 1 log of cycletap version 1
 applied → ignored path_full [CT-8]: 1 log of cycletap version 1
   replays/applied.tfl: entry 14 (p1 tap 1,2)
 effect order_placed differs: 1 log of cycletap version 1
-  replays/effect.tfl: entry 9 (p1 tap 1,0), /tap/state "origin_selected" → "attack_placed"
+  replays/effect.tfl: entry 9 (p1 tap 1,0), order_placed number=7 unit=u1 kind=attack path=1,0 → order_placed number=2 unit=u1 kind=attack path=1,0
 same outcomes, another state at the end: 1 log of cycletap version 1
   replays/end.tfl: entry 19
 same outcomes, other states from an entry on that changes /tap/state: 1 log of cycletap version 1
-  replays/state.tfl: entry 5 (p1 tap 1,0), /tap/state "origin_selected" → "attack_placed"
+  replays/state.tfl: entry 5 (p1 tap 1,0)
 ignored no_way → applied: 1 log of cycletap version 99
   replays/other-version.tfl: entry 11 (p1 tap 1,0), /tap/kind "movement" → "deploy"
 same outcomes, other states from an entry on that changes /tap/state: 1 log of cycletap version 99
-  replays/other-version-hashes.tfl: entry 1 (p1 tap 0,0), /tap/state "idle" → "origin_selected"
+  replays/other-version-hashes.tfl: entry 1 (p1 tap 0,0)
 the seed gives another roll: 1 log of initiative version 1
   replays/roll.tfl: entry 4 (host roll 6 3 5 4)
 attempt rejected other_no_active_unit → rejected no_active_unit [LC-1]: 1 log of lifecycle version 1
@@ -296,12 +296,12 @@ initiative version 99 → 1: 1 of 2 logs fold the same, 1 differs (2 entries)
 accepted → rejected wrong_seat: 1 log of initiative version 99
   older: entry 1 (p1 roll 1 1 2 2)
 unreadable
-  stranger: unknown ruleset `backgammon`; known: [RULESETS]
+  stranger: unknown ruleset `backgammon`; known: [RULESETS]; `turnfold game add FILE` adds one that is a module
 in all, 3 of 5 logs fold the same, 1 differs, 1 unreadable (7 entries)
 stored logs record no outcomes: what is compared is whether every command is accepted
 exit 1
 $ turnfold --format json impact --matches
-{"compared":"acceptance","logs":5,"same":3,"differ":1,"unreadable":1,"entries":7,"rulesets":[{"ruleset":"initiative","version":1,"build_version":1,"logs":2,"same":2,"differ":0,"unreadable":0,"entries":5},{"ruleset":"initiative","version":99,"build_version":1,"logs":2,"same":1,"differ":1,"unreadable":0,"entries":2}],"groups":[{"ruleset":"initiative","version":99,"cause":"accepted → rejected wrong_seat","reason":"wrong_seat","rules":[],"logs":[{"log":"older","seq":1,"attempt":false,"seat":"p1","command":"roll 1 1 2 2","old":null,"new":"rejected wrong_seat","field":null}]}],"unreadable_logs":[{"log":"stranger","ruleset":null,"version":null,"message":"stranger: unknown ruleset `backgammon`; known: [RULESETS]"}]}
+{"compared":"acceptance","logs":5,"same":3,"differ":1,"unreadable":1,"entries":7,"rulesets":[{"ruleset":"initiative","version":1,"build_version":1,"logs":2,"same":2,"differ":0,"unreadable":0,"entries":5},{"ruleset":"initiative","version":99,"build_version":1,"logs":2,"same":1,"differ":1,"unreadable":0,"entries":2}],"groups":[{"ruleset":"initiative","version":99,"cause":"accepted → rejected wrong_seat","reason":"wrong_seat","rules":[],"logs":[{"log":"older","seq":1,"attempt":false,"seat":"p1","command":"roll 1 1 2 2","old":null,"new":"rejected wrong_seat","field":null}]}],"unreadable_logs":[{"log":"stranger","ruleset":null,"version":null,"message":"stranger: unknown ruleset `backgammon`; known: [RULESETS]; `turnfold game add FILE` adds one that is a module"}]}
 exit 1
 
 "#]]);

@@ -217,6 +217,20 @@ impl Divergence {
         self.computed.code().or_else(|| self.recorded.as_ref()?.code())
     }
 
+    /// Returns the first effects in which two accounts of an applied command differ, the recorded one first.
+    #[must_use]
+    pub fn changed_effects(&self) -> Option<(String, String)> {
+        let is_applied = |claim: &Claim| matches!(claim, Claim::Outcome(Outcome::Applied(_)));
+        let recorded = self.recorded.as_ref().filter(|recorded| is_applied(recorded))?;
+        if !is_applied(&self.computed) {
+            return None;
+        }
+        let (old, new) = (recorded.parts(), self.computed.parts());
+        let index = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+        let part = |parts: &[Cow<'_, str>]| parts.get(index).map_or("(none)", AsRef::as_ref).to_owned();
+        (index < old.len().max(new.len())).then(|| (part(&old), part(&new)))
+    }
+
     /// Returns the names of the reasons and rejections that the two accounts give.
     pub(crate) fn codes(&self) -> impl Iterator<Item = &str> {
         self.recorded.iter().chain([&self.computed]).filter_map(Claim::code)

@@ -4,6 +4,7 @@ mod cause;
 
 use std::sync::Arc;
 
+use serde_json::Value;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Outcome, Registry, Seat, Step};
 use turnfold_store::Log;
 
@@ -13,7 +14,7 @@ use crate::error::ReplayError;
 use crate::history::entry::{CommandForm, LogEntry, ShortHash, logged};
 use crate::history::revision::Revision;
 use crate::history::{find_rules, recorded_rules};
-use crate::tfl::{Replay, ReplayLine, TflError};
+use crate::tfl::{Header, Replay, ReplayLine, TflError};
 
 /// A log to be folded under the rules of this build.
 pub struct RecordedLog {
@@ -21,6 +22,8 @@ pub struct RecordedLog {
     pub name: String,
     /// The rules of this build.
     pub rules: Arc<dyn AnyRules>,
+    /// The rules under which it was recorded, if they are others and this build has them.
+    recorded_rules: Option<Arc<dyn AnyRules>>,
     /// The version of the ruleset under which it was recorded.
     pub version: u32,
     /// The setup, or what is wrong with it.
@@ -39,19 +42,24 @@ pub struct FirstDifference {
     pub divergence: Divergence,
     /// What logs that depart alike have in common, such as `applied → ignored not_adjacent`.
     pub group: String,
-    /// The first field that the entry changes here.
+    /// The first field that is another one after the entry than it was by the recorded rules. `None` where this build does
+    /// not know what it was: it does if it has these rules, or if the recorded outcome is that nothing changed.
     pub field: Option<Difference>,
 }
 
 impl RecordedLog {
     /// Takes a replay file of any version.
     #[must_use]
-    pub fn of_replay(replay: &Replay) -> Self {
+    pub fn of_replay(replay: &Replay, registry: &Registry) -> Self {
         let lines =
             replay.lines.iter().filter(|line| matches!(line, ReplayLine::Entry(_) | ReplayLine::Attempt(_)));
         Self {
             name: replay.file.clone(),
             rules: replay.header.rules.clone(),
+            recorded_rules: {
+                let Header { rules, version, module, .. } = &replay.header;
+                registry.resolve(rules.name(), *version, module.as_ref()).ok()
+            },
             version: replay.header.version,
             setup: replay.setup(),
             dice: replay.header.dice,
@@ -84,7 +92,7 @@ impl RecordedLog {
         let Log { genesis, entries, .. } = log;
         let mut entries: Vec<LogEntry> = entries.into_iter().map(LogEntry::from).collect();
         let recorded = recorded_rules(&genesis, registry).ok().filter(|recorded| **recorded != *rules);
-        if let Some(recorded) = recorded {
+        if let Some(recorded) = &recorded {
             let mut outcomes = Vec::new();
             let start = recorded.start(&genesis.setup).map_err(ReplayError::from);
             let folded = start.and_then(|mut state| {
@@ -99,6 +107,7 @@ impl RecordedLog {
         Ok(Self {
             name: name.to_string(),
             rules,
+            recorded_rules: recorded,
             version: genesis.ruleset_version,
             setup: Ok(genesis.setup),
             dice: genesis.dice,
@@ -201,7 +210,7 @@ impl RecordedLog {
         text.unwrap_or_else(|| entry.command.to_string())
     }
 
-    /// Folds up to a line once more, for the first field that it changes.
+    /// Folds up to a line once more, for what it changes here and what it changed by the recorded rules.
     fn depart(&self, index: usize, divergence: Divergence) -> Result<FirstDifference, ReplayError> {
         let (before, rest) = self.lines.split_at(index);
         let mut state = self.start()?;
@@ -213,8 +222,24 @@ impl RecordedLog {
             // Where it is rejected, nothing is changed.
             let _ = self.fold(entry, state.as_mut());
         }
-        let field = differences(&view, &view_of(state.as_ref(), Seat::Host)).into_iter().next();
-        Ok(FirstDifference { group: cause::group(&divergence, field.as_ref()), divergence, field })
+        let view_here = view_of(state.as_ref(), Seat::Host);
+        let changed = differences(&view, &view_here).into_iter().next();
+        let recorded_view = match &divergence.recorded {
+            Some(Claim::Outcome(Outcome::Ignored(_))) => Some(view),
+            _ => self.recorded_view(index),
+        };
+        let field = recorded_view.and_then(|old| differences(&old, &view_here).into_iter().next());
+        Ok(FirstDifference { group: cause::group(&divergence, changed.as_ref()), divergence, field })
+    }
+
+    /// Folds by the recorded rules up to a line and with it, where this build has them.
+    fn recorded_view(&self, index: usize) -> Option<Value> {
+        let rules = self.recorded_rules.as_ref().filter(|rules| ***rules != *self.rules)?;
+        let mut state = rules.start(self.setup.as_ref().ok()?).ok()?;
+        let lines = self.lines.get(..=index)?;
+        let entries = lines.iter().filter_map(ReplayLine::entry);
+        state.fold(&logged(entries), &self.dice, &mut |_| {}).ok()?;
+        Some(view_of(state.as_ref(), Seat::Host))
     }
 }
 

@@ -95,7 +95,11 @@ struct DepartedLog<'a> {
     command: Option<&'a str>,
     old: Option<String>,
     new: Option<String>,
+    /// The first field that differs after it.
     field: Option<&'a Difference>,
+    /// The first effects that differ, recorded and computed, where only effects do.
+    #[serde(skip)]
+    effects: Option<(String, String)>,
 }
 
 #[derive(Serialize)]
@@ -231,16 +235,21 @@ impl<'a> DepartedLog<'a> {
             old: divergence.recorded.as_ref().filter(|_| !is_state).map(Claim::short),
             new: (!is_state).then(|| divergence.computed.short()),
             field: field.as_ref(),
+            effects: divergence.changed_effects(),
         }
     }
 
-    /// Reports where the log departs, and the first field that changes there.
+    /// Reports where the log departs, and the first that the rules change there.
     fn line(&self) -> Line {
         let Self { log, seq, .. } = self;
         let place = if self.attempt { "attempt after entry" } else { "entry" };
         let command = self.seat.zip(self.command);
         let command = command.map(|(seat, command)| format!(" ({seat} {})", printable(command)));
-        let field = self.field.map(|field| format!(", {field}")).unwrap_or_default();
-        format!("  {log}: {place} {seq}{}{field}", command.unwrap_or_default()).into()
+        let changed = match (self.field, &self.effects) {
+            (Some(field), _) => format!(", {field}"),
+            (None, Some((old, new))) => format!(", {} → {}", printable(old), printable(new)),
+            (None, None) => String::new(),
+        };
+        format!("  {log}: {place} {seq}{}{changed}", command.unwrap_or_default()).into()
     }
 }
