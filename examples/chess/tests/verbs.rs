@@ -66,6 +66,8 @@ fn random_games_are_checked_shrunk_and_stepped_through() {
         "winner=p1",
     );
     chess.check(1, "chess play pawn h7g7", "the match is over");
+    // A move in SAN is read by the board, on which nothing can move any more.
+    chess.check(1, "chess play pawn Kg7", "rejected match_over (the match is over)");
     chess.check(
         0,
         "chess export pawn -o pawn.tfl && chess shrink pawn.tfl --when '/result/winners/0 == \"p1\"' -o least.tfl",

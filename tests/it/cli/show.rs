@@ -124,6 +124,8 @@ $ turnfold ask duel reach nobody
 exit 2| error: no unit has the id `nobody`
 $ turnfold ask duel order 3
 exit 2| error: `order` takes two counts of 0 to 1000, found `3`
+$ turnfold ask duel reach
+exit 2| error: expected `reach UNIT`, found `reach`
 $ turnfold ask duel weather
 exit 2| error: unknown query `weather`: `initiative` answers `order LOSER_COUNT WINNER_COUNT` and `reach UNIT`
 

@@ -6,7 +6,10 @@ pub mod trial;
 
 use std::io;
 
-use turnfold_core::{AnyState, CommandSource, DicePolicy, DueRoll, FoldError, Logged, Rejected, Seat, Step};
+use turnfold_core::admission::Refusal;
+use turnfold_core::{
+    AnyState, CommandSource, DicePolicy, DueRoll, FoldError, Logged, Malformed, Rejected, Seat, Step,
+};
 
 use crate::error::ReplayError;
 use crate::history::record::{Detail, Record};
@@ -142,7 +145,7 @@ impl Session {
     ) -> Result<Record, Box<Record>> {
         let read = match &line.malformed {
             Some(message) => Err(Rejected::new("malformed", message.as_str())),
-            None => self.state.read(&line.command).map_err(|cause| Rejected::new("malformed", cause.0)),
+            None => self.state.read(&line.command).map_err(|cause| self.unread(cause)),
         };
         let seat = line.seat.or(default_seat);
         let seat = seat.or_else(|| read.as_ref().ok().and_then(|text| self.state.default_seat(text)));
@@ -152,6 +155,16 @@ impl Session {
             let state = self.state.as_ref();
             Box::new(Record::rejected(seat, &line.command, rejected, state, self.detail))
         })
+    }
+
+    /// Returns why a command cannot be read. Some games read it by what is possible in the state, and after the end
+    /// nothing is.
+    fn unread(&self, cause: Malformed) -> Rejected {
+        if self.state.result().is_some() {
+            let over = Refusal::MatchOver;
+            return Rejected::new(over.code(), over.to_string());
+        }
+        Rejected::new("malformed", cause.0)
     }
 
     /// Rolls what is due, as often as it is due.

@@ -114,7 +114,13 @@ impl Viewer {
     /// # Errors
     /// [`QueryError`] for an unknown question or unusable arguments.
     pub fn ask(self, state: &dyn AnyState, question: &str) -> Result<Answer, QueryError> {
-        state.query(self.0, question)
+        state.query(self.0, question).map_err(|error| match error {
+            QueryError::Unknown { ruleset, found, known } => match form_of(&found, &known) {
+                Some(form) => QueryError::Arguments(format!("expected `{form}`, found `{question}`")),
+                None => QueryError::Unknown { ruleset, found, known },
+            },
+            error => error,
+        })
     }
 
     /// Writes the option `--as` of a command to type next, with a space before it; nothing where no viewer were asked for.
@@ -224,4 +230,10 @@ pub(crate) fn is_open_setup(
 ) -> Result<bool, SetupError> {
     let seen = now.setup_seen(setup, viewer)?;
     Ok(seen == setup || rules.start(&seen)?.state_bytes() == rules.start(setup)?.state_bytes())
+}
+
+/// Finds the form of a question among those that a ruleset lists, each in backticks: one that begins with this word.
+fn form_of<'a>(word: &str, known: &'a str) -> Option<&'a str> {
+    let mut forms = known.split('`').skip(1).step_by(2);
+    forms.find(|form| form.split(' ').next() == Some(word) && *form != word)
 }
