@@ -50,17 +50,39 @@ impl StoreAddress {
     }
 }
 
+/// The store where nothing names one.
+pub(crate) struct Nearest {
+    /// The store.
+    pub(crate) found: Option<StoreAddress>,
+    /// A store above that belongs to another user, and is not used.
+    pub(crate) passed_over: Option<PathBuf>,
+}
+
 impl StoreAddress {
     /// Finds the store in this directory or in the nearest one above it that has one, as git does. A store above that
     /// belongs to another user is not used.
-    pub(crate) fn nearest() -> Option<Self> {
+    pub(crate) fn nearest() -> Nearest {
         let here = PathBuf::from(DEFAULT_DIR);
         if here.exists() {
-            return Some(Self::Dir(here));
+            return Nearest { found: Some(Self::Dir(here)), passed_over: None };
         }
         let current = env::current_dir().unwrap_or_default();
         let mut above = current.ancestors().skip(1).map(|dir| dir.join(DEFAULT_DIR));
-        above.find(|dir| dir.is_dir()).filter(|dir| is_own(dir)).map(Self::Dir)
+        match above.find(|dir| dir.is_dir()) {
+            Some(dir) if is_own(&dir) => Nearest { found: Some(Self::Dir(dir)), passed_over: None },
+            passed_over => Nearest { found: None, passed_over },
+        }
+    }
+
+    /// Returns how messages name the store. The address of a database may hold a password.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Self::Dir(dir) => dir.display().to_string(),
+            #[cfg(feature = "postgres")]
+            Self::Fleet(_) => "the database".into(),
+            #[cfg(feature = "serve")]
+            Self::Service(origin) => origin.to_string(),
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! The one place that knows what to do next: errors of the libraries become failures, each with its exit code and hint.
 
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 use turnfold_replay::bundle::is_bundle;
 use turnfold_replay::history::revision::is_page;
 use turnfold_replay::{InputError, OtherSeat, PageError, ReplayError, SourceName, TflError, program};
-use turnfold_store::{MatchName, RescueError, StoreError};
+use turnfold_store::{MatchName, RescueError, StoreError, open_regular};
 
 use crate::failure::{Failure, FailureKind};
 
@@ -22,8 +22,41 @@ pub(crate) fn without_rules(match_name: &MatchName, recorded: u32, newest: Optio
 
 /// Returns what there is to do with a bundle.
 pub(crate) fn about_bundle(name: &str) -> String {
-    format!("`turnfold audit {name}` checks a bundle, `turnfold import {name}` takes it in")
+    format!(
+        "`turnfold log {name}` shows a bundle, `turnfold audit {name}` checks it, `turnfold import {name}` takes it in"
+    )
 }
+
+/// Returns what a file or folder is that was named in place of a match, and what to do with it.
+pub(crate) fn about_file(name: &str) -> Option<(String, String)> {
+    let path = Path::new(name);
+    if path.join("journal").is_dir() {
+        let hint = format!("`turnfold --store {name} matches` lists what is in it");
+        return Some((format!("`{name}` is a store"), hint));
+    }
+    if path.is_dir() {
+        let hint = format!("name a replay file in it, or check all with `turnfold check {name}`");
+        return Some((format!("`{name}` is a folder"), hint));
+    }
+    if is_bundle(path) {
+        let hint = format!("name a match in it, as in `{name}/MATCH`; {}", about_bundle(name));
+        return Some((format!("`{name}` is a bundle"), hint));
+    }
+    let mut first = Vec::new();
+    let file = open_regular(path).ok()?;
+    file.take(FIRST_WORDS as u64).read_to_end(&mut first).ok()?;
+    if first.starts_with(b"turnfold replay ") {
+        return Some((format!("`{name}` is a replay file"), format!("name it `./{name}`")));
+    }
+    if first.starts_with(b"turnfold backup ") {
+        let hint = format!("`turnfold store restore {name} NEWDIR` makes a store of it");
+        return Some((format!("`{name}` is the backup of a store"), hint));
+    }
+    None
+}
+
+/// How many bytes of a file show what it is.
+const FIRST_WORDS: usize = "turnfold backup ".len();
 
 /// What the library reports, with its exit code and what to do next.
 impl From<ReplayError> for Failure {
@@ -108,6 +141,10 @@ fn hint(error: &ReplayError) -> Option<String> {
         E::Changed(_) => "try again".into(),
         E::OtherVersion { match_name, recorded, known, .. } => {
             without_rules(match_name, *recorded, Some(*known))
+        }
+        E::UnknownRuleset { .. } => {
+            let known = error.advice().unwrap_or_default();
+            format!("{known}; `turnfold game add FILE` adds one that is a module")
         }
         E::File(error) if is_bundle(Path::new(&error.file)) => about_bundle(&error.file),
         E::NotTheSame { .. } => "`turnfold impact --matches` shows what else differs".into(),

@@ -10,16 +10,17 @@ use turnfold_core::registry::NoRules;
 use turnfold_core::{Digest, Registry};
 use turnfold_module::ModuleFolders;
 use turnfold_replay::{
-    Replay, ReplayError, Sources, error::limits::REPLAY, history::recorded_rules,
+    Replay, ReplayError, Sources, bundle::BundledName, error::limits::REPLAY, history::recorded_rules,
     history::revision::input_name, page::replay_bytes, tfl,
 };
 use turnfold_store::{MatchName, Store, StoreReader};
 
 use crate::address::{FleetAddress, StoreAddress};
 use crate::advice::without_rules;
-use crate::failure::{DamagedStore, Failure};
+use crate::bundles::Bundles;
+use crate::failure::{DamagedStore, Failure, not_own};
 use crate::files;
-use crate::output::Output;
+use crate::output::{Output, warn};
 #[cfg(feature = "serve")]
 use crate::remote::origin::SafeOrigin;
 use crate::stderr::progress;
@@ -39,6 +40,12 @@ pub(crate) struct Context {
     pub(crate) registry: Registry,
     /// Where modules lie.
     pub(crate) modules: Arc<ModuleFolders>,
+    /// The store above that is not used, because it belongs to another user.
+    pub(crate) passed_over: Option<PathBuf>,
+    /// What the arguments name.
+    pub(crate) named: Vec<String>,
+    /// The bundles that are read.
+    pub(crate) bundles: Arc<Bundles>,
     /// The store as it is read for several sources, where it stays open between them.
     reader: Option<OnceLock<StoreReader>>,
 }
@@ -61,7 +68,19 @@ impl Context {
         }
         let modules = Arc::new(modules);
         let registry = registry.with_modules(modules.clone());
-        Ok(Self { store, token, verbose: 0, output, grammar, registry, modules, reader: None })
+        Ok(Self {
+            store,
+            token,
+            verbose: 0,
+            output,
+            grammar,
+            registry,
+            modules,
+            passed_over: None,
+            named: Vec::new(),
+            bundles: Arc::default(),
+            reader: None,
+        })
     }
 
     /// Keeps the store open from when it is first read until the end, for a verb that only reads it, but often.
@@ -107,6 +126,9 @@ impl Context {
 
     /// Opens the store, making it where there is none.
     pub(crate) fn open_or_create_store(&self) -> Result<Store, Failure> {
+        if let Some(store) = &self.passed_over {
+            warn(&not_own(store));
+        }
         Ok(match &self.store {
             StoreAddress::Dir(dir) => Store::open_or_create_observed(dir, &mut building())?,
             #[cfg(feature = "postgres")]
@@ -186,7 +208,7 @@ impl Sources for Context {
     }
 
     fn read_replay(&self, path: &Path) -> Result<Replay, ReplayError> {
-        read_replay(path, &self.registry)
+        read_replay(path, &self.registry, &self.bundles)
     }
 
     fn build(&self) -> Option<Digest> {
@@ -194,8 +216,16 @@ impl Sources for Context {
     }
 }
 
-/// Reads a replay file, or standard input for `-`; also one that contains only what a seat may know.
-pub(crate) fn read_replay(path: &Path, registry: &Registry) -> Result<Replay, ReplayError> {
+/// Reads a replay file, or standard input for `-`; also one that contains only what a seat may know, and a match of a
+/// bundle.
+pub(crate) fn read_replay(
+    path: &Path,
+    registry: &Registry,
+    bundles: &Bundles,
+) -> Result<Replay, ReplayError> {
+    if let Some(name) = BundledName::of(path) {
+        return bundles.replay(&name, registry);
+    }
     let bytes = replay_bytes(path, files::read_input_or_stdin(path, &REPLAY)?)?;
     Ok(tfl::read_also_seen(&input_name(path), &bytes, registry)?)
 }

@@ -1,6 +1,7 @@
 //! Many logs at once: revisions, replay files, folders, patterns or a whole store.
 
 use std::mem;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use turnfold_core::Registry;
@@ -10,10 +11,11 @@ use turnfold_replay::{
 };
 use turnfold_store::StoreReader;
 
+use crate::bundles::Bundles;
 use crate::context::{Context, read_replay};
 use crate::failure::{Failure, unless_fault};
 use crate::histories::{require_seat, warn_of_record};
-use crate::sources::{REPLAYS, Several, files_of, stands_for_files, unsearched};
+use crate::sources::{REPLAYS, Several, files_of, in_bundle, stands_for_files, unsearched};
 use crate::stderr;
 
 /// How many logs are looked at before what was found in them is shown.
@@ -41,6 +43,7 @@ pub(crate) struct Corpus {
     failures: Vec<Failure>,
     store: Option<StoreReader>,
     registry: Registry,
+    bundles: Arc<Bundles>,
 }
 
 /// A log that was read.
@@ -53,14 +56,18 @@ struct Read {
 
 impl CorpusArgs {
     /// Returns the sources that were named; `None` stands for every match.
-    pub(crate) fn named(&self) -> Result<Option<Several<SourceName>>, Failure> {
+    pub(crate) fn named(&self, context: &Context) -> Result<Option<Several<SourceName>>, Failure> {
         if self.matches {
             return Ok(None);
         }
         let (mut sources, mut failures) = (Vec::new(), Vec::new());
         for text in &self.sources {
             if !stands_for_files(text) {
-                sources.push(text.parse().map_err(Failure::usage)?);
+                let name: SourceName = text.parse().map_err(Failure::usage)?;
+                match in_bundle(&name, context)? {
+                    Some(within) => sources.extend(within),
+                    None => sources.push(name),
+                }
                 continue;
             }
             let FoundFiles { files, failed, .. } = files_of(text, &REPLAYS)?;
@@ -72,8 +79,13 @@ impl CorpusArgs {
 
     /// Finds the logs; none of them is read yet.
     pub(crate) fn corpus(&self, context: &Context) -> Result<Corpus, Failure> {
-        let registry = context.registry.clone();
-        let mut corpus = Corpus { logs: Vec::new(), failures: Vec::new(), store: None, registry };
+        let mut corpus = Corpus {
+            logs: Vec::new(),
+            failures: Vec::new(),
+            store: None,
+            registry: context.registry.clone(),
+            bundles: context.bundles.clone(),
+        };
         if self.matches {
             let store = context.read_store()?;
             for found in store.matches()? {
@@ -92,7 +104,7 @@ impl CorpusArgs {
             }
             corpus.store = Some(store);
         }
-        if let Some(Several { sources, failures }) = self.named()? {
+        if let Some(Several { sources, failures }) = self.named(context)? {
             let is_stored = |log: &SourceName| matches!(log, SourceName::Revision(_));
             if sources.iter().any(is_stored) {
                 corpus.store = Some(context.read_store()?);
@@ -150,7 +162,7 @@ impl Corpus {
     fn read(&self, name: &SourceName, viewer: Viewer) -> Result<Read, Failure> {
         let history = match (name, &self.store) {
             (SourceName::File(file), _) => {
-                History::of_replay(&file.path, &read_replay(&file.path, &self.registry)?)?
+                History::of_replay(&file.path, &read_replay(&file.path, &self.registry, &self.bundles)?)?
             }
             (SourceName::Revision(revision), Some(store)) => {
                 let log = store.read(&revision.match_name, &revision.branch, None)?;

@@ -185,12 +185,15 @@ impl Failure {
         Self { damaged: self.damaged.map(|_| store), ..self }
     }
 
-    /// Names where the store was looked for, if there is none.
-    pub(crate) fn in_searched_store(mut self) -> Self {
+    /// Names where the store was looked for, if there is none, and which was not used.
+    pub(crate) fn in_searched_store(mut self, passed_over: Option<&Path>) -> Self {
         if self.is_store_missing {
             self.message.push_str(" in this directory or one above it");
+            if let Some(store) = passed_over {
+                self = self.hint(not_own(store));
+            }
         }
-        self.others = self.others.into_iter().map(Self::in_searched_store).collect();
+        self.others = self.others.into_iter().map(|other| other.in_searched_store(passed_over)).collect();
         self
     }
 
@@ -227,6 +230,12 @@ impl fmt::Display for Failure {
         out.write_str(&self.message())?;
         self.hint.as_ref().map_or(Ok(()), |hint| write!(out, "; {hint}"))
     }
+}
+
+/// States why a store is not used, and how to use it.
+pub(crate) fn not_own(store: &Path) -> String {
+    let store = store.display();
+    format!("`{store}` belongs to another user, so it is used only if `--store {store}` names it")
 }
 
 impl FailureKind {

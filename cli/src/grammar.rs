@@ -8,14 +8,14 @@ use clap::builder::styling::Styles;
 use clap::builder::{OsStringValueParser, StyledStr, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use turnfold_replay::program;
 
-use crate::address::{self, StoreAddress};
+use crate::address::{self, Nearest, StoreAddress};
 use crate::colors::Colors;
 use crate::commands;
-use crate::guides::{GROUPS, GUIDES, Guide};
+use crate::guides::{GROUPS, GUIDES, Guide, VerbHelp};
 use crate::output::Format;
 
 /// The heading of the options that every verb has.
@@ -48,7 +48,7 @@ pub(crate) struct Args {
 }
 
 /// The options that every verb has.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct GlobalArgs {
     /// Directory of the store, or the URL of a database or service
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR|URL", env = "TURNFOLD_STORE", default_value = address::DEFAULT_DIR,
@@ -58,6 +58,14 @@ pub(crate) struct GlobalArgs {
     /// Whether the store was looked for and not found.
     #[arg(skip)]
     pub(crate) is_store_searched: bool,
+
+    /// The store above that was not used, because it belongs to another user.
+    #[arg(skip)]
+    pub(crate) passed_over: Option<PathBuf>,
+
+    /// What the arguments without options name, in order.
+    #[arg(skip)]
+    pub(crate) named: Vec<String>,
 
     /// Folder with games as modules [default: `modules/` in the directory of the store]
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR", env = "TURNFOLD_MODULES")]
@@ -130,11 +138,11 @@ fn named(mut command: Command) -> Command {
     command.mut_args(named_arg).mut_subcommands(named)
 }
 
-/// The grammar of `turnfold help GUIDE` alone. The `help` that clap adds knows only verbs, and clap cannot replace it
-/// without removing it from `store`, `mail` and `key` as well.
+/// The grammar of `turnfold help` alone. The `help` that clap adds knows only verbs and takes no options, and clap cannot
+/// replace it without removing it from `store`, `mail` and `key` as well.
 #[derive(Debug, Parser)]
 #[command(disable_help_subcommand = true)]
-struct GuideArgs {
+struct HelpArgs {
     #[command(flatten)]
     global: GlobalArgs,
 
@@ -144,16 +152,44 @@ struct GuideArgs {
 
 #[derive(Debug, Subcommand)]
 enum HelpVerb {
-    Help {
-        #[arg(value_parser = |name: &str| Guide::find(name).ok_or("no such guide"))]
-        guide: &'static Guide,
-    },
+    Help { topic: Vec<String> },
 }
 
-/// Returns the arguments if they ask for a guide.
-fn guide_asked_for(args: &[OsString]) -> Option<Args> {
-    let GuideArgs { global, verb: HelpVerb::Help { guide } } = GuideArgs::try_parse_from(args).ok()?;
-    Some(Args { global, command: commands::Command::Guide(guide) })
+/// Returns the arguments if they ask for a guide, or for help as JSON, which clap does not write.
+fn help_asked_for(args: &[OsString]) -> Option<Args> {
+    let HelpArgs { global, verb: HelpVerb::Help { topic } } = HelpArgs::try_parse_from(args).ok()?;
+    if let [name] = topic.as_slice()
+        && let Some(guide) = Guide::find(name)
+    {
+        return Some(Args { global, command: commands::Command::Guide(guide) });
+    }
+    let help = VerbHelp::find(&topic).filter(|_| global.format == Format::Json)?;
+    Some(Args { global, command: commands::Command::VerbHelp(help) })
+}
+
+impl VerbHelp {
+    /// Finds the help of a verb by its words, such as `mail write`; without any, that of the program.
+    fn find(topic: &[String]) -> Option<Self> {
+        let mut command = grammar();
+        command.build();
+        let mut found = &mut command;
+        for word in topic {
+            found = found.find_subcommand_mut(word)?;
+        }
+        let about = found.get_about().map(ToString::to_string).unwrap_or_default();
+        Some(Self { verb: topic.join(" "), about, text: found.render_long_help().to_string() })
+    }
+}
+
+/// Leaves out the options that every verb has from a request for help, as clap's `help` takes none.
+fn without_options_of_help(args: Vec<OsString>) -> Vec<OsString> {
+    match HelpArgs::try_parse_from(&args) {
+        Ok(HelpArgs { verb: HelpVerb::Help { topic }, .. }) => {
+            let program = args.into_iter().next().unwrap_or_default();
+            [program, "help".into()].into_iter().chain(topic.into_iter().map(OsString::from)).collect()
+        }
+        Err(_) => args,
+    }
 }
 
 /// Reads the arguments of the process; the first is the name of the program.
@@ -161,9 +197,10 @@ fn guide_asked_for(args: &[OsString]) -> Option<Args> {
 /// # Errors
 /// What is wrong with them, or the help that was asked for.
 pub(crate) fn parse(args: Vec<OsString>) -> Result<Args, clap::Error> {
-    if let Some(args) = guide_asked_for(&args) {
+    if let Some(args) = help_asked_for(&args) {
         return Ok(args);
     }
+    let args = without_options_of_help(args);
     // Writing the help of all verbs takes as long as all the rest, so that is left until it is asked for.
     let mut grammar = named(Args::command());
     let matches = grammar.try_get_matches_from_mut(&args).or_else(|error| match error.kind() {
@@ -174,11 +211,31 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<Args, clap::Error> {
     })?;
     let mut args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut grammar))?;
     if matches.value_source("store") == Some(ValueSource::DefaultValue) {
-        let nearest = StoreAddress::nearest();
-        args.global.is_store_searched = nearest.is_none();
-        args.global.store = nearest.unwrap_or(args.global.store);
+        let Nearest { found, passed_over } = StoreAddress::nearest();
+        args.global.is_store_searched = found.is_none();
+        args.global.passed_over = passed_over;
+        args.global.store = found.unwrap_or(args.global.store);
     }
+    args.global.named = named_by(&grammar, &matches);
     Ok(args)
+}
+
+/// Returns what the arguments of a verb name that are no options.
+fn named_by(mut command: &Command, mut matches: &ArgMatches) -> Vec<String> {
+    while let Some((verb, of_verb)) = matches.subcommand() {
+        let Some(found) = command.find_subcommand(verb) else { break };
+        (command, matches) = (found, of_verb);
+    }
+    let mut named = Vec::new();
+    for arg in command.get_positionals() {
+        // What was left out has a default or nothing.
+        if matches.value_source(arg.get_id().as_str()) != Some(ValueSource::CommandLine) {
+            continue;
+        }
+        let words = matches.get_raw(arg.get_id().as_str()).into_iter().flatten();
+        named.extend(words.map(|word| word.to_string_lossy().into_owned()));
+    }
+    named
 }
 
 /// Writes the help of the whole program, which clap would list without groups and guides.

@@ -80,6 +80,23 @@ pub(crate) fn print(guide: &Guide, context: &mut Context) -> Result<ExitStatus, 
     context.output.answer(&document, || lines(guide.text))
 }
 
+/// The help of a verb.
+#[derive(Debug)]
+pub(crate) struct VerbHelp {
+    /// Its words; none for the whole program.
+    pub(crate) verb: String,
+    /// What it does, in one line.
+    pub(crate) about: String,
+    /// All of it, as people read it.
+    pub(crate) text: String,
+}
+
+/// Prints the help of a verb as JSON; as text clap prints it.
+pub(crate) fn print_help(help: &VerbHelp, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let document = json!({ "verb": help.verb, "about": help.about, "text": help.text });
+    context.output.answer(&document, || help.text.lines().map(Line::from).collect())
+}
+
 fn lines(text: &str) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut is_code = false;

@@ -25,6 +25,7 @@
 
 mod address;
 mod advice;
+mod bundles;
 mod clock;
 mod colors;
 mod commands;
@@ -69,7 +70,7 @@ use turnfold_replay::{ReplayError, program};
 use crate::colors::Colors;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind};
-use crate::grammar::Args;
+use crate::grammar::{Args, GlobalArgs};
 use crate::output::{Format, Output};
 use crate::pager::Pager;
 use crate::stderr::LogFormat;
@@ -128,18 +129,22 @@ fn run_as_named(args: Vec<OsString>, registry: Registry) -> ExitCode {
 fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
     // When it goes at the end, however that comes, a pager is waited for before anything is printed on stderr.
     let Args { global, command } = args;
-    let is_searched = global.is_store_searched;
+    let GlobalArgs { is_store_searched: is_searched, passed_over, named, .. } = global.clone();
     let output = Output::new(global.format, !global.no_pager);
     let modules = command.modules(global.modules, &global.store);
     let mut context = Context::new(global.store, global.token, output, grammar::grammar, registry, modules)?;
     context.verbose = global.verbose;
+    context.passed_over = passed_over;
+    context.named = named;
     if command.is_paged(&context.output) {
         context.output.page()?;
     }
     let answer = commands::run(&command, &mut context);
     let answer = answer.map_err(|failure| failure.in_store(context.damaged_store()));
     let answer = answer.map_err(|failure| suggestion::about_match(failure, &context));
-    let answer = answer.map_err(|failure| if is_searched { failure.in_searched_store() } else { failure })?;
+    let answer = answer.map_err(|failure| {
+        if is_searched { failure.in_searched_store(context.passed_over.as_deref()) } else { failure }
+    })?;
     context.output.flush()?;
     Ok(answer)
 }

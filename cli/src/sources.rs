@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use turnfold_replay::{
-    RangeName, ReplayError, SourceName, Sources,
+    RangeName, ReplayError, Revision, SourceName, Sources,
+    bundle::is_bundle,
     golden::found::{FoundFiles, UnreadPath, files_ending},
 };
 
@@ -47,6 +48,9 @@ pub(crate) trait NamedSource: Clone {
 
     /// Returns a whole replay file.
     fn of_file(path: &Path) -> Self;
+
+    /// Returns the same entries of a file.
+    fn in_file(&self, path: &Path) -> Self;
 }
 
 impl NamedSource for SourceName {
@@ -57,6 +61,10 @@ impl NamedSource for SourceName {
     fn of_file(path: &Path) -> Self {
         SourceName::of_file(path)
     }
+
+    fn in_file(&self, path: &Path) -> Self {
+        SourceName::of_file(path).up_to(self.seq())
+    }
 }
 
 impl NamedSource for RangeName {
@@ -66,6 +74,10 @@ impl NamedSource for RangeName {
 
     fn of_file(path: &Path) -> Self {
         Self { source: SourceName::of_file(path), first: 1 }
+    }
+
+    fn in_file(&self, path: &Path) -> Self {
+        Self { source: self.source.in_file(path), first: self.first }
     }
 }
 
@@ -89,6 +101,13 @@ impl<T: NamedSource> Named<T> {
         let (mut found, mut failures) = (Vec::new(), Vec::new());
         let mut is_one = args.len() == 1;
         for SourceArg { text, name } in args {
+            if let Some(name) = name
+                && let Some(within) = in_bundle(name, context)?
+            {
+                is_one &= within.len() == 1;
+                found.extend(within);
+                continue;
+            }
             match name {
                 Some(name) if !stands_for_files(text) || is_match(name.source(), context) => {
                     found.push(name.clone());
@@ -110,6 +129,23 @@ impl<T: NamedSource> Named<T> {
             last => Self::Several(Several { sources: found.into_iter().chain(last).collect(), failures }),
         })
     }
+}
+
+/// Returns the matches of a bundle, if a name is that of one and of no match.
+pub(crate) fn in_bundle<T: NamedSource>(name: &T, context: &Context) -> Result<Option<Vec<T>>, Failure> {
+    let path = match name.source() {
+        SourceName::File(file) => file.path.clone(),
+        SourceName::Revision(revision) => {
+            PathBuf::from(Revision { seq: None, ..revision.clone() }.to_string())
+        }
+    };
+    if !is_bundle(&path) || is_match(name.source(), context) {
+        return Ok(None);
+    }
+    let within = context.bundles.names(&path, &context.registry)?;
+    // The only match of a bundle goes by the name of the bundle.
+    let within = if within.len() == 1 { vec![path] } else { within };
+    Ok(Some(within.iter().map(|path| name.in_file(path)).collect()))
 }
 
 fn is_pattern(text: &str) -> bool {

@@ -1,12 +1,10 @@
 //! What may have been meant by the name of a match that is not there.
 
-use std::path::Path;
-
 use turnfold_replay::Sources;
 use turnfold_replay::search::path::name_like;
 use turnfold_store::MatchName;
 
-use crate::advice::about_bundle;
+use crate::advice::{about_bundle, about_file};
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -15,14 +13,18 @@ const NAMES_MAX: usize = 1000;
 
 /// Adds to a failure about a match that is not there what may have been meant: a bundle, or a match with a name like it.
 pub(crate) fn about_match(failure: Failure, context: &Context) -> Failure {
+    if failure.is_store_missing
+        && let Some((what, hint)) = context.named.iter().find_map(|name| about_file(name))
+    {
+        return Failure::usage(format!("{what}, not a match, and there is no store here")).hint(hint);
+    }
     let Some(name) = failure.missing_match.clone() else { return failure };
     let name = name.as_str();
+    if let Some((what, hint)) = about_file(name) {
+        return failure.hint(format!("{what}: {hint}"));
+    }
     if ["bundle", "tfb"].iter().any(|end| name.rsplit_once('.').is_some_and(|(_, found)| found == *end)) {
         return failure.hint(about_bundle(name));
-    }
-    if Path::new(name).is_dir() {
-        let folder = format!("`{name}` is a folder: name a replay file in it");
-        return failure.hint(format!("{folder}, or check all with `turnfold check {name}`"));
     }
     let Ok(store) = context.read_store() else { return failure };
     let Ok(matches) = store.matches_after(None) else { return failure };

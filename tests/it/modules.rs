@@ -211,9 +211,9 @@ exit 2| error: `text.wasm`: no WebAssembly of a module: it does not begin as Web
 $ turnfold new nim --module text.wasm
 exit 2| error: `text.wasm`: no WebAssembly of a module: it does not begin as WebAssembly does
 $ turnfold new refused --rules tictactoe
-exit 2| error: unknown ruleset `tictactoe`; known: [RULESETS]
+exit 2| error: unknown ruleset `tictactoe`; known: [RULESETS]; `turnfold game add FILE` adds one that is a module
 $ turnfold new duel --module game.wasm
-created match duel (tictactoe version 1, recorded dice) #5a37369cf40b0a58
+created match duel in `.turnfold` (tictactoe version 1, recorded dice) #5a37369cf40b0a58
 the setup is the example of tictactoe; `turnfold rules tictactoe` explains how to write another for `--setup`
 $ turnfold game list
 channel 1 built in

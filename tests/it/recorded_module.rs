@@ -133,7 +133,7 @@ fn md_9_the_service_and_imports_keep_to_the_recorded_module() {
 fn md_9_the_recorded_module_counts_also_where_the_version_is_built_in_again() {
     Sandbox::of_toys().check(str![[r#"
 $ turnfold 1 new bout --rules heaps
-created match bout (heaps version 1, recorded dice) #3fe21ae87b74de08
+created match bout in `.turnfold` (heaps version 1, recorded dice) #3fe21ae87b74de08
 the setup is the example of heaps; `turnfold rules heaps` explains how to write another for `--setup`
 $ turnfold m1 show bout
 1: 4

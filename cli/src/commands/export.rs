@@ -90,6 +90,17 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         Named::Several(sources) => sources,
     };
     let Several { sources, failures } = sources;
+    // Before a folder is asked for, as `export duel duel.tfl` may mean `-o`.
+    for source in &sources {
+        if let SourceName::File(file) = source
+            && !is_standard(&file.path)
+            && !args.html
+            && !file.path.exists()
+            && args.output.folder().is_err()
+        {
+            return Err(missing(&file.path));
+        }
+    }
     let targets = targets(&sources, args.output.folder()?, args.html)?;
     args.output.make_folder()?;
     context.keep_reader();
@@ -102,6 +113,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             export(args, source, Some(path), context)
         },
     )
+}
+
+/// The failure of a file that is not there. It may be meant for what is written.
+fn missing(file: &Path) -> Failure {
+    let file = file.display();
+    Failure::usage(format!("cannot read replay `{file}`: there is no such file"))
+        .hint(format!("`-o {file}` writes to it"))
 }
 
 /// Chooses a file for each source; no two may have the same.
@@ -251,6 +269,9 @@ fn check_ending(path: &Path, html: bool) -> Result<(), Failure> {
 
 fn replay(args: &Args, source: &SourceName, context: &Context) -> Result<Exported, Failure> {
     if let SourceName::File(file) = source {
+        if !is_standard(&file.path) && !file.path.exists() {
+            return Err(missing(&file.path));
+        }
         return Err(Failure::usage(format!("`{file}` is a file already")).hint("`--html` makes a page of it"));
     }
     let sight = SeatHistory::load(args.viewer, source, context)?;

@@ -34,7 +34,7 @@ use crate::sources::Several;
 
 /// Find entries in many matches
 ///
-/// Looks through replay files, folders and matches, many at once. With `--when`, finds the first entry of each that makes a
+/// Looks through replay files, folders, bundles and matches, many at once. With `--when`, finds the first entry of each that makes a
 /// condition true; see `bisect` for how conditions are written. Other options select entries, and an entry must fit all of
 /// them. Prints nothing for a match without such an entry, and exits with 1 if there is none in any. A reason that no rules
 /// give, a seat that no match has and an effect that no entry has are errors that list what there is instead.

@@ -27,7 +27,7 @@ use crate::sources::{Named, SourceArg};
 /// Print the entries of a revision with their outcomes
 ///
 /// A range such as `duel:100..140` includes both its ends, and either may be left out. Of several sources, the entries of each
-/// stand under its name; a folder or pattern stands for the replay files in it.
+/// stand under its name; a folder or pattern stands for the replay files in it, and a bundle for the matches in it.
 ///
 /// With `--as p1`, entries that p1 may not know are left out and not counted, so that the numbers of the others do not
 /// reveal how many there are. Once revealed, they are counted. State hashes and idempotency keys, which could reveal

@@ -77,7 +77,7 @@ use crate::address::StoreAddress;
 use crate::completion;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::guides::{self, Guide};
+use crate::guides::{self, Guide, VerbHelp};
 use crate::output::{Format, Output};
 
 verbs! {
@@ -130,6 +130,7 @@ verbs! {
         Completions(completion::Args) => completion::run,
         Man(man::Args) => man::run,
         #[command(skip)] Guide(&'static Guide) => guides::print,
+        #[command(skip)] VerbHelp(VerbHelp) => guides::print_help,
     }
 }
 

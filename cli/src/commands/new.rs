@@ -185,9 +185,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     store.create_match(&args.match_name, &genesis, Vec::new())?;
     drop(store);
     let seed = if let DicePolicy::Seeded(seed) = dice { Some(seed.to_string()) } else { None };
+    let store_name = context.store.shown();
     let (name, ruleset, version, due) = (&args.match_name, rules.name(), rules.version(), state.due_roll());
     let created = json!({
         "match": name.to_string(),
+        "store": store_name,
         "ruleset": ruleset,
         "version": version,
         "module": module,
@@ -198,7 +200,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         "due_roll": due,
     });
     context.output.answer(&created, || {
-        let game = plain(format_args!(" ({ruleset} version {version}, {} dice) ", dice.name()));
+        let game = plain(format_args!(" in `{store_name}` ({ruleset} version {version}, {} dice) ", dice.name()));
         let hash = dim(format_args!("#{:.16}", state.state_hash()));
         let program = program::name();
         let mut lines = vec![Line::from([plain("created match "), strong(name), game, hash])];

@@ -20,7 +20,8 @@ use crate::sources::{Named, SourceArg};
 
 /// Show what a seat sees: the board, the JSON view or a picture
 ///
-/// Of several sources, each answer stands under its name; a folder or pattern stands for the replay files in it.
+/// Of several sources, each answer stands under its name; a folder or pattern stands for the replay files in it, and a bundle
+/// for the matches in it.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  turnfold show duel:12 --as p1\n  turnfold show duel --changed --reach --format svg\n  \

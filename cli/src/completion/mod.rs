@@ -17,12 +17,14 @@ use clap_complete::{
     engine::ValueCompleter,
 };
 use turnfold_core::{Registry, Seat};
+use turnfold_module::ModuleFolders;
 use turnfold_replay::audit::RowName;
 use turnfold_replay::{Revision, Viewer, history::revision::has_ending, program};
 use turnfold_store::StoreReader;
 
 use bash::Bash;
 
+use crate::address::{DEFAULT_DIR, StoreAddress};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::guides::GUIDES;
@@ -124,7 +126,34 @@ fn rulesets(registry: &Registry) -> Vec<CompletionCandidate> {
     let candidate = |name: &str, summary: &str| {
         CompletionCandidate::new(name.to_owned()).help(Some(summary.to_owned().into()))
     };
-    registry.iter().map(|rules| candidate(rules.name(), rules.summary())).collect()
+    let mut offered: Vec<_> = registry.iter().map(|rules| candidate(rules.name(), rules.summary())).collect();
+    let modules = ModuleFolders::new(module_folders()).files().unwrap_or_default();
+    for rules in modules.into_iter().filter_map(|module| module.rules.ok()) {
+        let offer = candidate(rules.name(), rules.summary());
+        if offered.iter().all(|other| other.get_value() != offer.get_value()) {
+            offered.push(offer);
+        }
+    }
+    offered
+}
+
+/// Finds the folders with modules as verbs do: named ones, or the one next to the store.
+fn module_folders() -> Vec<PathBuf> {
+    let words: Vec<_> = env::args_os().collect();
+    let named = values_of("--modules", &words);
+    let named = if named.is_empty() { env::var_os("TURNFOLD_MODULES").into_iter().collect() } else { named };
+    if named.is_empty() {
+        return vec![store_dir(words.into_iter()).join("modules")];
+    }
+    named.into_iter().map(PathBuf::from).collect()
+}
+
+/// Returns the values of an option among the words so far.
+fn values_of(option: &str, words: &[OsString]) -> Vec<OsString> {
+    let after = words.iter().zip(words.iter().skip(1)).filter(|(word, _)| *word == option);
+    let joined =
+        words.iter().filter_map(|word| Some(word.to_str()?.strip_prefix(option)?.strip_prefix('=')?));
+    after.map(|(_, value)| value.clone()).chain(joined.map(OsString::from)).collect()
 }
 
 fn seats() -> Vec<CompletionCandidate> {
@@ -167,8 +196,12 @@ fn stored_names(dir: &Path, of_match: Option<&str>) -> Option<Vec<String>> {
 /// Finds the store that is meant: the one named among the words so far, the one of the environment, or the usual one.
 fn store_dir(words: impl Iterator<Item = OsString>) -> PathBuf {
     let words: Vec<_> = words.collect();
-    let after = words.iter().zip(words.iter().skip(1)).find(|(word, _)| *word == "--store");
-    let joined = words.iter().find_map(|word| word.to_str()?.strip_prefix("--store="));
-    let named = after.map(|(_, dir)| dir.clone()).or_else(|| joined.map(Into::into));
-    named.or_else(|| env::var_os("TURNFOLD_STORE")).unwrap_or_else(|| ".turnfold".into()).into()
+    let named = values_of("--store", &words).into_iter().next();
+    if let Some(dir) = named.or_else(|| env::var_os("TURNFOLD_STORE")) {
+        return dir.into();
+    }
+    match StoreAddress::nearest().found {
+        Some(StoreAddress::Dir(dir)) => dir,
+        _ => DEFAULT_DIR.into(),
+    }
 }

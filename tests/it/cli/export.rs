@@ -12,6 +12,10 @@ $ turnfold export duel -o duel.tfl
 exported duel to `duel.tfl`: 3 entries
 $ turnfold export duel -o duel.tfl
 exit 2| error: `duel.tfl` exists; `--force` overwrites it
+$ turnfold export duel nowhere.tfl
+exit 2| error: cannot read replay `nowhere.tfl`: there is no such file; `-o nowhere.tfl` writes to it
+$ turnfold export nowhere.tfl
+exit 2| error: cannot read replay `nowhere.tfl`: there is no such file; `-o nowhere.tfl` writes to it
 $ turnfold export duel -o duel.tfl --force
 exported duel to `duel.tfl`: 3 entries
 $ turnfold --store elsewhere import duel.tfl

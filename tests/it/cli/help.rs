@@ -322,6 +322,45 @@ fn bash_completes_rulesets_seats_matches_and_branches() {
     assert_eq!(without_links(&sandbox.ok("log duel")), before);
 }
 
+#[cfg(unix)]
+#[test]
+fn bash_completes_rulesets_that_are_added_as_modules_and_finds_the_store_above() {
+    let sandbox = super::duel();
+    std::fs::create_dir_all(sandbox.path(".turnfold/modules")).unwrap();
+    // The packed game has the name of a built-in one, which is offered once.
+    let module = workspace().join("fixtures/modules/initiative.wasm");
+    std::fs::copy(module, sandbox.path(".turnfold/modules/a.wasm")).unwrap();
+    let module = workspace().join("fixtures/modules/tictactoe.wasm");
+    std::fs::copy(module, sandbox.path(".turnfold/modules/b.wasm")).unwrap();
+    assert_eq!(completed(&sandbox, "new x --rules in"), ["initiative"]);
+    assert_eq!(completed(&sandbox, "new x --rules ti"), ["tictactoe"]);
+    assert_eq!(completed(&sandbox, "rules ti"), ["tictactoe"]);
+    let nim = workspace().join("fixtures/modules/nim-1.wasm");
+    std::fs::create_dir(sandbox.path("games")).unwrap();
+    std::fs::copy(nim, sandbox.path("games/nim.wasm")).unwrap();
+    assert_eq!(completed(&sandbox, "--modules games new x --rules ni"), ["nim"]);
+}
+
+#[test]
+fn help_of_a_verb_is_json_where_that_is_asked_for() {
+    let sandbox = Sandbox::new();
+    for line in ["help mail write --format json", "--format json help mail write"] {
+        let document: serde_json::Value = serde_json::from_str(&sandbox.ok(line)).unwrap();
+        assert_eq!(document["verb"], "mail write");
+        assert!(sandbox.ok("help mail write").starts_with(document["about"].as_str().unwrap()));
+        assert_eq!(document["text"].as_str().unwrap().trim_end(), sandbox.ok("help mail write").trim_end());
+    }
+    let all: serde_json::Value = serde_json::from_str(&sandbox.ok("help --format json")).unwrap();
+    assert_eq!(
+        (&all["verb"], all["text"].as_str().unwrap().trim_end()),
+        (&"".into(), sandbox.ok("help").trim_end())
+    );
+    // As text, options behind a verb are taken too.
+    assert_eq!(sandbox.ok("help bisect --no-pager --color never"), sandbox.ok("help bisect"));
+    assert_eq!(sandbox.ok("help bisect --format text"), sandbox.ok("help bisect"));
+    assert!(!sandbox.shell("turnfold help nothing --format json").status.success());
+}
+
 #[test]
 fn help_prints_every_guide_that_it_lists() {
     let sandbox = Sandbox::new();

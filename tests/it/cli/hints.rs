@@ -15,9 +15,9 @@ exit 2| error: no match `deul` in this store; did you mean `duel`? `turnfold mat
 $ turnfold log something
 exit 2| error: no match `something` in this store; `turnfold matches` lists those there are
 $ turnfold show x.bundle
-exit 2| error: no match `x.bundle` in this store; `turnfold audit x.bundle` checks a bundle, `turnfold import x.bundle` takes it in
+exit 2| error: no match `x.bundle` in this store; `turnfold log x.bundle` shows a bundle, `turnfold audit x.bundle` checks it, `turnfold import x.bundle` takes it in
 $ turnfold verify b.tfb
-exit 2| error: no match `b.tfb` in this store; `turnfold audit b.tfb` checks a bundle, `turnfold import b.tfb` takes it in
+exit 2| error: no match `b.tfb` in this store; `turnfold log b.tfb` shows a bundle, `turnfold audit b.tfb` checks it, `turnfold import b.tfb` takes it in
 $ turnfold play duel move 0,-2
 ! move => rejected malformed (expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `move`)
 exit 1| error: the command was rejected; none of the 2 commands was recorded; a command with spaces needs quotes: `turnfold play duel "move 0,-2"`
@@ -40,9 +40,37 @@ exit 2| error: no match `games` in this store; `games` is a folder: name a repla
 $ turnfold verify games
 exit 2| error: no match `games` in this store; `games` is a folder: name a replay file in it, or check all with `turnfold check games`
 $ turnfold show games/duel.bundle
-exit 2| error: games/duel.bundle:1:1: expected `turnfold replay 2`, found `turnfold bundle 1`; `turnfold audit games/duel.bundle` checks a bundle, `turnfold import games/duel.bundle` takes it in
+turn 1, movement
+Player 2's turn — move 1 of 1 units
+Player 2: select a unit to move (1 remaining)
+
+q   -2 -1  0  1  2
+       -2 __
+    -1 __/b1\__
+  0 __/  \__/b2\__
+   /  \__/  \__/  \
+  1\__/  \__/  \__/
+   /  \__/##\__/  \
+  2\__/  \##/  \__/
+   /  \__/A1\__/  \
+   \__/A2\^_/  \__/
+      \__/  \__/
+         \__/
+q above its column, r at the upper left of its row, which runs down to the right
+
+A1   p1 Atlas AS7-D (atlas) at 0,1, mp 3, moved
+A2   p1 Locust LCT-1V (locust) at -1,2, mp 8
+b1   p2 Kit Fox Prime (kit-fox) at 0,-2, mp 6
+b2   p2 Turret (turret) at 1,-2, mp 0
+^ cursor  <> selected  ' moved  ## blocked
+
+turn 1
 $ turnfold verify games/duel.bundle
-exit 2| error: games/duel.bundle:1:1: expected `turnfold replay 2`, found `turnfold bundle 1`; `turnfold audit games/duel.bundle` checks a bundle, `turnfold import games/duel.bundle` takes it in
+games/duel.bundle:40: entry 1 (host 0x000402040608): command differs from its canonical form
+- 0x000402040608
++ roll 1 2 3 4
+to fill it in: turnfold bless games/duel.bundle
+exit 1
 $ turnfold show .turnfold
 exit 2| error: no replay files (`*.tfl`) under `.turnfold`; it is a store: `turnfold --store .turnfold matches` lists what is in it
 $ turnfold log games/none
@@ -87,6 +115,25 @@ fn the_store_of_a_directory_above_is_found_unless_another_is_named() {
     );
     sandbox.ok("--store deep/.turnfold new other --rules cycletap");
     assert!(printed(&sandbox, "cd deep/deeper && turnfold matches").starts_with("other "));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_above_that_belongs_to_another_user_is_named_and_not_used() {
+    let sandbox = duel();
+    fs::create_dir_all(sandbox.path("deep")).unwrap();
+    if std::os::unix::fs::chown(sandbox.path(".turnfold"), Some(12_345), None).is_err() {
+        println!("SKIPPED: only root can give a folder to another user");
+        return;
+    }
+    let store = fs::canonicalize(sandbox.path(".turnfold")).unwrap().display().to_string();
+    let hint =
+        format!("`{store}` belongs to another user, so it is used only if `--store {store}` names it\n");
+    let missing = "error: no store at `.turnfold` in this directory or one above it; ";
+    assert_eq!(printed(&sandbox, "cd deep && turnfold matches"), format!("{missing}{hint}"));
+    let made = printed(&sandbox, "cd deep && turnfold new other --rules cycletap");
+    assert!(made.starts_with("created match other in `.turnfold` ("), "{made}");
+    assert!(made.ends_with(&format!("warning: {hint}")), "{made}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod bless;
 #[cfg(unix)] // pseudo-terminals
 mod bless_on_terminal;
 mod branch;
+mod bundles;
 mod check;
 mod concealment;
 mod corpus;

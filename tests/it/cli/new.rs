@@ -8,7 +8,7 @@ use turnfold_tests::sandbox::Sandbox;
 fn a_match_is_created_once() {
     Sandbox::new().check(str![[r#"
 $ turnfold new duel --rules initiative --setup fixtures/initiative/small-board.toml --title "First blood"
-created match duel (initiative version 1, recorded dice) #02f3c1e3d3b717c2
+created match duel in `.turnfold` (initiative version 1, recorded dice) #02f3c1e3d3b717c2
 a roll is due: 4 values in 1..=6 for initiative; record it with `turnfold play duel "roll …"`
 $ turnfold new duel --rules initiative --setup fixtures/initiative/small-board.toml
 exit 2| error: match `duel` already exists; choose another name
@@ -22,10 +22,10 @@ duel  initiative  0 entries, 1 branch  [TIME]  First blood
 fn a_seeded_match_keeps_its_seed() {
     Sandbox::new().check(str![[r#"
 $ turnfold new duel --rules initiative --setup fixtures/initiative/small-board.toml --dice seeded --seed 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
-created match duel (initiative version 1, seeded dice) #02f3c1e3d3b717c2
+created match duel in `.turnfold` (initiative version 1, seeded dice) #02f3c1e3d3b717c2
 a roll is due: 4 values in 1..=6 for initiative; `turnfold play duel` rolls it
 $ turnfold --format json new other --rules initiative --setup fixtures/initiative/small-board.toml --dice seeded --seed 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
-{"match":"other","ruleset":"initiative","version":1,"module":null,"example_setup":false,"dice":"seeded","seed":"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff","state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba","due_roll":{"purpose":"initiative","count":4,"low":1,"high":6}}
+{"match":"other","store":".turnfold","ruleset":"initiative","version":1,"module":null,"example_setup":false,"dice":"seeded","seed":"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff","state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba","due_roll":{"purpose":"initiative","count":4,"low":1,"high":6}}
 $ turnfold play duel
 1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=p2:1|p1:1|p2:1|p1:1; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; cursor at=0,-2 #33423e6fdd9b2619
 $ turnfold play other
@@ -46,7 +46,7 @@ fn unusable_arguments_are_named() {
     sandbox.write("binary.toml", [0xff, 0xfe]);
     sandbox.check(str![[r#"
 $ turnfold new duel --rules chess --setup fixtures/initiative/small-board.toml
-exit 2| error: unknown ruleset `chess`; known: [RULESETS]
+exit 2| error: unknown ruleset `chess`; known: [RULESETS]; `turnfold game add FILE` adds one that is a module
 $ turnfold new duel --rules initiative --setup missing.toml
 exit 2| error: cannot read setup `missing.toml`: No such file or directory (os error 2)
 $ turnfold new duel --rules initiative --setup unknown-key.toml
@@ -103,13 +103,13 @@ fn without_a_setup_the_example_of_the_ruleset_is_played_and_named() {
     let sandbox = Sandbox::new();
     sandbox.check(str![[r#"
 $ turnfold new duel --rules initiative
-created match duel (initiative version 1, recorded dice) #02f3c1e3d3b717c2
+created match duel in `.turnfold` (initiative version 1, recorded dice) #02f3c1e3d3b717c2
 the setup is the example of initiative; `turnfold rules initiative` explains how to write another for `--setup`
 a roll is due: 4 values in 1..=6 for initiative; record it with `turnfold play duel "roll …"`
 $ turnfold new other --rules initiative --format json
-{"match":"other","ruleset":"initiative","version":1,"module":null,"example_setup":true,"dice":"recorded","seed":null,"state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba","due_roll":{"purpose":"initiative","count":4,"low":1,"high":6}}
+{"match":"other","store":".turnfold","ruleset":"initiative","version":1,"module":null,"example_setup":true,"dice":"recorded","seed":null,"state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba","due_roll":{"purpose":"initiative","count":4,"low":1,"high":6}}
 $ turnfold new given --rules initiative --setup fixtures/initiative/small-board.toml --format json
-{"match":"given","ruleset":"initiative","version":1,"module":null,"example_setup":false,"dice":"recorded","seed":null,"state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba","due_roll":{"purpose":"initiative","count":4,"low":1,"high":6}}
+{"match":"given","store":".turnfold","ruleset":"initiative","version":1,"module":null,"example_setup":false,"dice":"recorded","seed":null,"state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba","due_roll":{"purpose":"initiative","count":4,"low":1,"high":6}}
 
 "#]]);
     for rules in turnfold_core::registry::rulesets() {

@@ -128,7 +128,7 @@ sound 0 matches, 0 branches, 0 entries
 $ turnfold store salvage .turnfold saved
 saved everything in store saved: 0 matches, 0 branches, 0 entries
 $ turnfold new duel --rules initiative
-created match duel (initiative version 1, recorded dice) #02f3c1e3d3b717c2
+created match duel in `.turnfold` (initiative version 1, recorded dice) #02f3c1e3d3b717c2
 the setup is the example of initiative; `turnfold rules initiative` explains how to write another for `--setup`
 a roll is due: 4 values in 1..=6 for initiative; record it with `turnfold play duel "roll …"`
 

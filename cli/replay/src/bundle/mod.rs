@@ -2,8 +2,10 @@
 //!
 //! A [`BundleFile`] is read strictly; what it lists is its [`BundleOutline`], and its records are read again each time
 //! they are asked for, so that memory does not grow with them. [`StoreRecords`] are the same of a store.
+//! [`BundledHistories`] are a bundle in memory, whose matches are looked at like replay files.
 
 mod file;
+mod histories;
 pub mod import;
 mod modules;
 mod outline;
@@ -15,6 +17,7 @@ mod trees;
 mod write;
 
 pub use file::{BundleFile, is_bundle};
+pub use histories::{BundledHistories, BundledName, BundledReplay, LeftOut};
 pub(crate) use modules::BundleRules;
 pub use modules::NeededModule;
 pub(crate) use outline::in_order;

@@ -28,7 +28,7 @@ pub(super) fn sources(
     if !matches!(context.store, StoreAddress::Service(_)) {
         return Ok(None);
     }
-    let Some(named) = corpus.named()? else {
+    let Some(named) = corpus.named(context)? else {
         return context.service()?.map(|client| Ok(branches(&client)?.into())).transpose();
     };
     let is_file = |name: &SourceName| matches!(name, SourceName::File(_));
