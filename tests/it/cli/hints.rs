@@ -123,7 +123,7 @@ fn a_store_above_that_belongs_to_another_user_is_named_and_not_used() {
     let sandbox = duel();
     fs::create_dir_all(sandbox.path("deep")).unwrap();
     if std::os::unix::fs::chown(sandbox.path(".turnfold"), Some(12_345), None).is_err() {
-        println!("SKIPPED: only root can give a folder to another user");
+        eprintln!("SKIPPED: only root can give a folder to another user");
         return;
     }
     let store = fs::canonicalize(sandbox.path(".turnfold")).unwrap().display().to_string();

@@ -92,8 +92,9 @@ impl BundledHistories {
                         .map_err(|error| ReplayError::Malformed { line: 0, reason: error.to_string() })?,
                 ),
             };
-            let of_line = entries.get_mut(index.0).and_then(|lines| lines.get_mut(index.1));
-            of_line.into_iter().for_each(|line| line.push(entry.clone()));
+            if let Some(of_line) = entries.get_mut(index.0).and_then(|lines| lines.get_mut(index.1)) {
+                of_line.push(entry);
+            }
             Ok(())
         })?;
         let registry = BundleRules::of(&outline, registry).registry;

@@ -119,7 +119,7 @@ impl Viewer {
                 Some(form) => QueryError::Arguments(format!("expected `{form}`, found `{question}`")),
                 None => QueryError::Unknown { ruleset, found, known },
             },
-            error => error,
+            error @ QueryError::Arguments(_) => error,
         })
     }
 

@@ -117,7 +117,8 @@ mod tests {
         for (index, less) in ascending.iter().enumerate() {
             for more in &ascending[index + 1..] {
                 let (less, more) = (Decimal::read(less).unwrap(), Decimal::read(more).unwrap());
-                assert!(less < more && more > less, "{less:?} {more:?}");
+                assert!(less < more, "{less:?} {more:?}");
+                assert!(more > less, "{less:?} {more:?}");
             }
         }
     }
