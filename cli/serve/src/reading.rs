@@ -114,19 +114,25 @@ impl App {
     ) -> ApiResult<T> {
         let at_once = self.serve_for(access, move |app, access| {
             let found = BranchView::find(app, access, &asked.path, asked.seat)?;
-            if found.is_long(app, asked.reach) {
-                return Ok(Err((found, access.clone(), work)));
+            let is_long = found.is_long(app, asked.reach);
+            // Many short histories take as much memory as one long history.
+            if is_long || asked.reach == Reach::Whole {
+                return Ok(Err((found, is_long, access.clone(), work)));
             }
             work(app, access, &found).map(Ok)
         });
-        let (found, access, work) = match at_once.await? {
+        let (found, is_long, access, work) = match at_once.await? {
             Ok(done) => return Ok(done),
             Err(long) => long,
         };
         let token = bearer.hash().map(|(token, _)| token);
         // Nothing is made that could not be sent.
         self.limits.answers.require_room(token)?;
-        let place = self.limits.folds.wait(bearer.reader()?, Some(&found.branch.line().match_name)).await?;
+        let place = if is_long {
+            Some(self.limits.folds.wait(bearer.reader()?, Some(&found.branch.line().match_name)).await?)
+        } else {
+            None
+        };
         let whole = self.limits.whole(found.branch.known_head()).await?;
         self.serve_for(access, move |app, access| {
             let (_place, _whole) = (place, whole);
