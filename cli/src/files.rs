@@ -241,13 +241,17 @@ pub(crate) fn read_text(path: &Path, limits: &Limits) -> Result<String, Failure>
 
 /// Reads the commands of a script: a file, or standard input for `-`.
 pub(crate) fn read_script(path: &Path) -> Result<Vec<ScriptLine>, Failure> {
+    Ok(parse(&read_script_text(path)?))
+}
+
+/// Reads the text of a script: a file, or standard input for `-`.
+pub(crate) fn read_script_text(path: &Path) -> Result<String, Failure> {
     let bytes = read_input_or_stdin(path, &SCRIPT)?;
-    let text = String::from_utf8(bytes).map_err(|error| {
+    String::from_utf8(bytes).map_err(|error| {
         let line =
             error.as_bytes().iter().take(error.utf8_error().valid_up_to()).filter(|byte| **byte == b'\n');
         Failure::usage(format!("{}:{}: expected UTF-8 text", input_name(path), line.count() + 1))
-    })?;
-    Ok(parse(&text))
+    })
 }
 
 /// Reports where in the script a line stands, as `script.txt:4`.

@@ -302,6 +302,11 @@ impl Output {
         self.stdout.write_all(document.as_bytes())
     }
 
+    /// Prints a file as [`document`](Self::document) does, as it is read.
+    pub(crate) fn document_from(&mut self, file: &mut impl io::Read) -> io::Result<()> {
+        io::copy(file, &mut self.stdout).map(drop)
+    }
+
     /// Prints a JSON document on a line of its own.
     pub(crate) fn json(&mut self, document: &(impl Serialize + ?Sized)) -> io::Result<()> {
         writeln!(self.stdout, "{}", json_line(document)?)

@@ -10,7 +10,7 @@ use turnfold_core::{Digest, Seat};
 
 use crate::backup::error::RescueError;
 use crate::backup::part::Totals;
-use crate::entry::{NewEntries, NewEntry, Seq};
+use crate::entry::{NewEntries, PackedEntries, Seq};
 use crate::error::StoreError;
 use crate::genesis::Genesis;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
@@ -183,7 +183,7 @@ pub(crate) struct Append {
     /// Which branch it must be that has the name.
     pub(crate) expected_id: Option<BranchId>,
     pub(crate) expected_head: Seq,
-    pub(crate) entries: Vec<NewEntry>,
+    pub(crate) entries: PackedEntries,
     /// The module that judged them (MD-9).
     pub(crate) module: Option<Digest>,
     pub(crate) idempotency_key: Option<IdempotencyKey>,
@@ -225,12 +225,12 @@ pub(crate) struct NewLine {
 #[derive(Clone, Debug)]
 pub(crate) struct KeyedBatch {
     pub(crate) idempotency_key: Option<IdempotencyKey>,
-    pub(crate) entries: Vec<NewEntry>,
+    pub(crate) entries: PackedEntries,
 }
 
 impl NewMatch {
     /// A match with these first entries, which carry no idempotency key.
-    pub(crate) fn of(name: &MatchName, genesis: &Genesis, entries: Vec<NewEntry>) -> Self {
+    pub(crate) fn of(name: &MatchName, genesis: &Genesis, entries: PackedEntries) -> Self {
         let before = Head { seq: 0, link: genesis.link() };
         let batches = vec![KeyedBatch { idempotency_key: None, entries }];
         let main = NewLine { name: BranchName::main(), from: None, before, batches };

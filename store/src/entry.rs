@@ -39,18 +39,89 @@ pub struct NewEntry {
     pub recorded_at_ms: i64,
 }
 
+/// Commands to be appended, one after another in few bytes: a match may begin with millions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PackedEntries {
+    bytes: Vec<u8>,
+    count: u64,
+}
+
+/// A command as it is packed.
+#[derive(Serialize, Deserialize)]
+struct PackedEntry<'a> {
+    seat: Seat,
+    command: &'a [u8],
+    recorded_at_ms: i64,
+}
+
+impl PackedEntries {
+    /// Returns how many there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Returns `true` if there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Adds a command behind the others.
+    pub fn push(&mut self, NewEntry { seat, command, recorded_at_ms }: &NewEntry) {
+        let (seat, recorded_at_ms) = (*seat, *recorded_at_ms);
+        self.bytes.extend(encode(&PackedEntry { seat, command, recorded_at_ms }));
+        self.count += 1;
+    }
+
+    /// Returns the commands in their order.
+    pub fn iter(&self) -> impl Iterator<Item = NewEntry> {
+        let mut rest = self.bytes.as_slice();
+        std::iter::from_fn(move || {
+            let (entry, after) = postcard::take_from_bytes::<PackedEntry<'_>>(rest).ok()?;
+            rest = after;
+            let PackedEntry { seat, command, recorded_at_ms } = entry;
+            Some(NewEntry { seat, command: command.to_vec(), recorded_at_ms })
+        })
+    }
+
+    /// Returns the same commands, recorded at another time.
+    #[must_use]
+    pub fn recorded_at(&self, recorded_at_ms: i64) -> Self {
+        self.iter().map(|entry| NewEntry { recorded_at_ms, ..entry }).collect()
+    }
+
+    pub(crate) fn check_sizes(&self) -> Result<(), StoreError> {
+        self.iter().try_for_each(|entry| entry.check_size())
+    }
+}
+
+impl FromIterator<NewEntry> for PackedEntries {
+    fn from_iter<I: IntoIterator<Item = NewEntry>>(entries: I) -> Self {
+        let mut packed = Self::default();
+        entries.into_iter().for_each(|entry| packed.push(&entry));
+        packed
+    }
+}
+
+impl From<Vec<NewEntry>> for PackedEntries {
+    fn from(entries: Vec<NewEntry>) -> Self {
+        entries.into_iter().collect()
+    }
+}
+
 /// Commands to be appended, and the module that judged them (MD-9). Commands that no module judged are just a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEntries {
     /// The commands.
-    pub entries: Vec<NewEntry>,
+    pub entries: PackedEntries,
     /// The module. The match has to be played by it, or by no module so far.
     pub module: Option<Digest>,
 }
 
 impl From<Vec<NewEntry>> for NewEntries {
     fn from(entries: Vec<NewEntry>) -> Self {
-        Self { entries, module: None }
+        Self { entries: entries.into(), module: None }
     }
 }
 

@@ -77,7 +77,7 @@ pub use audit::{Audited, BegunFork, MatchAudit, SoundBranch};
 pub use backup::error::RescueError;
 pub use backup::part::Totals;
 pub use chain::Linker;
-pub use entry::{COMMAND_BYTES_MAX, Entry, NewEntries, NewEntry, Seq};
+pub use entry::{COMMAND_BYTES_MAX, Entry, NewEntries, NewEntry, PackedEntries, Seq};
 pub use error::{ErrorKind, StoreError};
 pub use genesis::{GENESIS_BYTES_MAX, Genesis, Origin, OriginCheck};
 pub use grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant, NotAGrantId};

@@ -7,8 +7,9 @@ use turnfold_core::Seat;
 use turnfold_replay::history::position::keep_snapshots;
 use turnfold_replay::render::NothingPlayed;
 use turnfold_replay::session::play::{self, AcceptedCall, PlayCall, PlayOutcome, PlayStand, RepeatedCall};
+use turnfold_replay::session::script::ScriptLines;
 use turnfold_replay::{NotPlayed, Record, RejectedLine, Revision};
-use turnfold_store::{BranchHead, NewEntries, StoreError};
+use turnfold_store::{BranchHead, NewEntries, PackedEntries, StoreError};
 
 use crate::app::App;
 use crate::append_request::{Append, Caller};
@@ -192,7 +193,7 @@ impl Append {
             line: branch.line(),
             viewer: self.view.viewer,
             alone: self.seat,
-            commands: &self.lines,
+            commands: ScriptLines::Read(&self.lines),
             expected: self.expect.as_slice(),
             key: self.key.as_ref(),
         };
@@ -236,8 +237,9 @@ impl Append {
     fn store(&self, app: &App, branch: &OpenBranch, accepted: AcceptedCall) -> ApiResult<Storing> {
         let AcceptedCall { rules, dice, before, records, state } = accepted;
         let recorded_at_ms = app.now_ms();
-        let entries: Vec<_> = records.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
-        let (module, head) = (rules.module(), before + entries.len() as u64);
+        let entries: PackedEntries =
+            records.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
+        let (module, head) = (rules.module(), before + entries.count());
         let entries = NewEntries { entries, module };
         let mut current = HeadState::new(rules, dice, head, state);
         if self.view.viewer.see_all() {

@@ -1,13 +1,16 @@
 //! `turnfold export`: a history as a replay file, or as a page that shows it.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use turnfold_core::Digest;
 use turnfold_replay::{
-    Page, SeatHistory, SourceName, Sources, Viewer,
+    Page, Revision, SeatHistory, SourceName, Sources, Viewer,
     history::revision::{has_ending, is_page},
+    history::written::WrittenReplay,
 };
 #[cfg(feature = "serve")]
 use turnfold_replay::{
@@ -17,7 +20,7 @@ use turnfold_replay::{
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::files::{NewFile, check_new, is_standard, write_whole};
+use crate::files::{NewFile, check_new, is_standard, temporary_dir, write_whole, write_whole_from};
 use crate::histories::require_seat;
 #[cfg(feature = "serve")]
 use crate::output::Format;
@@ -172,6 +175,14 @@ fn export(
             std::slice::from_ref(&revision.match_name),
         )?;
     }
+    if let SourceName::Revision(revision) = source
+        && there.is_none()
+        && args.viewer.see_all()
+        && !args.html
+        && (path.is_some() || !context.output.is_json())
+    {
+        return export_long(revision, path, context);
+    }
     let Exported { view, entries, state_hash, text } = match there {
         Some(exported) => exported,
         None if args.html => page(args, source, context)?,
@@ -250,6 +261,53 @@ fn remote(args: &Args, source: &SourceName, context: &Context) -> Result<Option<
     };
     let entries = text.lines().filter(is_entry).count() as u64;
     Ok(Some(Exported { view, entries, state_hash, text }))
+}
+
+/// Writes a revision as the host sees it, however long it is, to a file or to standard output.
+fn export_long(
+    revision: &Revision,
+    path: Option<&Path>,
+    context: &mut Context,
+) -> Result<ExitStatus, Failure> {
+    let Some(path) = path else {
+        // Nothing is printed of a history with an error, so it is written whole before.
+        let cut_short = |error| Failure::cut_short("replay", error);
+        let dir = temporary_dir()?;
+        let path = dir.path().join("replay.tfl");
+        write_replay(revision, &path, &mut File::create_new(&path)?, context)?;
+        context.output.document_from(&mut File::open(&path)?).map_err(cut_short)?;
+        context.output.flush().map_err(cut_short)?;
+        return Ok(ExitStatus::Yes);
+    };
+    let written = write_whole_from(path, |file| write_replay(revision, path, file, context))?;
+    let WrittenReplay { entries, state_hash } = written;
+    let (name, file) = (revision.to_string(), path.display().to_string());
+    let exported = json!({
+        "revision": name,
+        "view": null,
+        "entries": entries,
+        "state_hash": state_hash,
+        "file": file,
+        "replay": null,
+        "page": null,
+    });
+    let count = counted(entries, "entry", "entries");
+    context.output.answer(&exported, || vec![format!("exported {name} to `{file}`: {count}").into()])
+}
+
+/// Writes a revision as a replay file as it comes.
+fn write_replay(
+    revision: &Revision,
+    path: &Path,
+    file: &mut File,
+    context: &Context,
+) -> Result<WrittenReplay, Failure> {
+    let mut file = BufWriter::new(file);
+    let failed = |cause| Failure::trouble(format!("cannot write `{}`: {cause}", path.display()));
+    let written =
+        WrittenReplay::of(revision, context, &mut |text| file.write_all(text.as_bytes()).map_err(failed))?;
+    file.flush().map_err(failed)?;
+    Ok(written)
 }
 
 /// Requires a file's name to show what it is, for it is read by its name.

@@ -100,14 +100,18 @@ fn import(args: &Args, file: &Path, kept: &mut Kept, context: &mut Context) -> R
         Some(name) => name.clone(),
         None => name_of(file)?,
     };
-    let replay = context.read_replay(file)?.whole()?;
-    let imported = Imported::of(&replay, clock::now_ms()?);
-    let imported = imported.map_err(|error| Failure::undone(error, "nothing was imported"))?;
+    let now_ms = clock::now_ms()?;
+    let imported = if let Some(imported) = Imported::of_long(file, &context.registry, now_ms) {
+        imported
+    } else {
+        let imported = Imported::of(&context.read_replay(file)?.whole()?, now_ms);
+        imported.map_err(|error| Failure::undone(error, "nothing was imported"))?
+    };
     let Imported { rules, setup, dice, module, title, entries, state, passed } = imported;
-    let count = entries.len() as u64;
+    let count = entries.count();
     let genesis = genesis(Game { rules: rules.clone(), module, setup, dice }, title)?;
     let store = kept.store.take().map_or_else(|| context.open_or_create_store(), Ok)?;
-    let created = store.create_match(&name, &genesis, entries);
+    let created = store.create_long_match(&name, &genesis, entries);
     if created.is_ok() {
         passed.keep(&name, &*rules, context, &store);
     }

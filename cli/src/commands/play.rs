@@ -2,18 +2,20 @@
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::slice;
 
 use clap::ValueEnum;
 use turnfold_core::DicePolicy;
 use turnfold_replay::session::play::{
     self, AcceptedCall, PlayCall, PlayCaller, PlayOutcome, PlayStand, RepeatedCall,
 };
+use turnfold_replay::session::script::{ScriptLines, lines_of as script_lines};
 use turnfold_replay::{
     History, NotPlayed, Position, Record, RejectedLine, ReplayError, Revision, Roller, ScriptLine,
     SeatHistory, SourceName, Sources, Tail, Viewer, history::position::keep_snapshots, program,
     render::NothingPlayed, viewer::seat_history::long::LongHistory,
 };
-use turnfold_store::{IdempotencyKey, NewEntries, NewEntry, Store, StoreReader};
+use turnfold_store::{IdempotencyKey, NewEntries, PackedEntries, Store, StoreReader};
 
 use crate::clock;
 use crate::context::Context;
@@ -26,7 +28,7 @@ use crate::{files, random};
 const SAFETY: &str = "Options for scripts and shared matches";
 
 /// The most records of a call that are held until they are printed; of a longer one they are read again.
-const RECORDS_HELD_MAX: usize = 10_000;
+const RECORDS_HELD_MAX: u64 = 10_000;
 
 /// The heading of the options about rolls.
 const DICE: &str = "Dice options";
@@ -100,6 +102,15 @@ pub(crate) fn lines_of(
     Ok(lines)
 }
 
+/// Requires that a script has no command of another seat than the viewer's, if there is one.
+fn require_own(script: &str, viewer: Option<Viewer>) -> Result<(), Failure> {
+    let Some(viewer) = viewer else { return Ok(()) };
+    for mut line in script_lines(script) {
+        viewer.give(slice::from_mut(&mut line)).map_err(ReplayError::from)?;
+    }
+    Ok(())
+}
+
 /// PM-2: requires a line that no desk names.
 pub(crate) fn require_not_by_mail(store: &StoreReader, line: &Revision) -> Result<(), Failure> {
     play::require_not_by_mail(store, line)?.map_err(|reason| failure(&reason, None, None))
@@ -126,7 +137,7 @@ struct Player<'a> {
     /// All that a player may know of; the host's seat need no more than the state.
     seen: Option<SeatHistory>,
     /// What is to be recorded.
-    entries: Vec<NewEntry>,
+    entries: PackedEntries,
 }
 
 impl PlayCaller for Player<'_> {
@@ -163,8 +174,8 @@ impl PlayCaller for Player<'_> {
 
     fn take(&mut self, record: Record) -> Option<Record> {
         // The time follows when all are accepted.
-        self.entries.extend(record.to_store(0));
-        (self.entries.len() <= RECORDS_HELD_MAX).then_some(record)
+        record.to_store(0).iter().for_each(|entry| self.entries.push(entry));
+        (self.entries.count() <= RECORDS_HELD_MAX).then_some(record)
     }
 }
 
@@ -185,11 +196,20 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let lines = lines_of(&args.commands, args.script.as_ref(), args.viewer)?;
     #[cfg(feature = "serve")]
     if let Some(client) = context.service()? {
+        let lines = lines_of(&args.commands, args.script.as_ref(), args.viewer)?;
         return play_on_service(args, &lines, &client, context);
     }
+    let script = args.script.as_ref().map(|path| files::read_script_text(path)).transpose()?;
+    let read = if script.is_some() { Vec::new() } else { lines_of(&args.commands, None, args.viewer)? };
+    let lines = match &script {
+        Some(text) => {
+            require_own(text, args.viewer)?;
+            ScriptLines::Text(text, args.viewer)
+        }
+        None => ScriptLines::Read(&read),
+    };
     let store = context.open_store()?;
     let whole = &Revision { seq: None, ..args.revision.clone() };
     let expected: Vec<_> = args.expect.into_iter().chain(args.revision.seq).collect();
@@ -197,12 +217,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         line: whole,
         viewer: args.viewer(),
         alone: None,
-        commands: &lines,
+        commands: lines,
         expected: &expected,
         key: args.key.as_ref(),
     };
-    let mut player =
-        Player { args, whole, store: &store, context: &*context, seen: None, entries: Vec::new() };
+    let mut player = Player {
+        args,
+        whole,
+        store: &store,
+        context: &*context,
+        seen: None,
+        entries: PackedEntries::default(),
+    };
     let judged = call.judge(&mut player, Some(&store), &*context)?;
     let Player { seen, mut entries, .. } = player;
     let AcceptedCall { rules, before, records: accepted, state, .. } = match judged {
@@ -216,16 +242,16 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
                 let failure = failure(&reason, args.viewer, None);
                 return Err(failure.hint(format!("a command with spaces needs quotes: `{whole}`")));
             }
-            let place = lines.get(index).and_then(|line| files::place_in_script(line, args.script.as_ref()));
+            let line = lines.iter().nth(index);
+            let place = line.and_then(|line| files::place_in_script(&line, args.script.as_ref()));
             return Err(failure(&reason, args.viewer, place));
         }
     };
-    drop(lines);
-    let recorded_at_ms = if entries.is_empty() { 0 } else { clock::now_ms()? };
-    for entry in &mut entries {
-        entry.recorded_at_ms = recorded_at_ms;
+    drop((script, read));
+    if !entries.is_empty() {
+        entries = entries.recorded_at(clock::now_ms()?);
     }
-    let is_held = seen.is_some() || accepted.len() == entries.len();
+    let is_held = seen.is_some() || accepted.len() as u64 == entries.count();
     let records = match seen {
         Some(seen) => seen.play_on(&entries)?,
         None => accepted,

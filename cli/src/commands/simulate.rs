@@ -10,7 +10,7 @@ use turnfold_core::{AnyState, DicePolicy, FoldError, Simulation, Step};
 use turnfold_replay::{
     Passed, Replay, history::find_rules, history::revision::new_match_name, tfl::ReplayOrigin,
 };
-use turnfold_store::{MatchName, NewEntry, SNAPSHOT_INTERVAL};
+use turnfold_store::{MatchName, NewEntry, PackedEntries, SNAPSHOT_INTERVAL};
 
 use super::new::{Dice, Game, genesis, read_setup_or_example};
 use crate::clock;
@@ -246,15 +246,15 @@ impl Play {
         context: &Context,
     ) -> Result<(Box<dyn AnyState>, u64), Failure> {
         let recorded_at_ms = clock::now_ms()?;
-        let mut entries = Vec::new();
+        let mut entries = PackedEntries::default();
         let mut passed = Passed::default();
         let state = self.play(&mut passed, bar, &mut |step| {
-            entries.push(NewEntry { seat: step.seat(), command: step.command_bytes(), recorded_at_ms });
+            entries.push(&NewEntry { seat: step.seat(), command: step.command_bytes(), recorded_at_ms });
         })?;
-        let count = entries.len() as u64;
+        let count = entries.count();
         let store = context.open_or_create_store()?;
         let rules = self.game.rules.clone();
-        store.create_match(name, &genesis(self.game, self.title)?, entries)?;
+        store.create_long_match(name, &genesis(self.game, self.title)?, entries)?;
         passed.keep(name, &*rules, context, &store);
         Ok((state, count))
     }

@@ -151,8 +151,7 @@ fn module_folders() -> Vec<PathBuf> {
 /// Returns the values of an option among the words so far.
 fn values_of(option: &str, words: &[OsString]) -> Vec<OsString> {
     let after = words.iter().zip(words.iter().skip(1)).filter(|(word, _)| *word == option);
-    let joined =
-        words.iter().filter_map(|word| word.to_str()?.strip_prefix(option)?.strip_prefix('='));
+    let joined = words.iter().filter_map(|word| word.to_str()?.strip_prefix(option)?.strip_prefix('='));
     after.map(|(_, value)| value.clone()).chain(joined.map(OsString::from)).collect()
 }
 

@@ -9,7 +9,7 @@ use super::part::{BranchPart, MatchPart, Part, Totals};
 use crate::ancestry::Ancestry;
 use crate::chain::{self, Linker};
 use crate::engine::{Append, Engine, NewBranch, NewMatch};
-use crate::entry::{Entry, NewEntry, Seq, check_size};
+use crate::entry::{Entry, NewEntry, PackedEntries, Seq, check_size};
 use crate::genesis::{GENESIS_BYTES_MAX, Genesis};
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 
@@ -241,7 +241,7 @@ impl<'a> Rebuild<'a> {
         }
         branch.waiting = rest;
         if all_have_come && !*is_created {
-            self.store.create_match(NewMatch::of(name, genesis, Vec::new()))?;
+            self.store.create_match(NewMatch::of(name, genesis, PackedEntries::default()))?;
             *is_created = true;
         }
         Ok(())
@@ -261,15 +261,15 @@ fn append(
         command: entry.command,
         recorded_at_ms: entry.recorded_at_ms,
     };
-    let entries: Vec<_> = entries.into_iter().map(new).collect();
-    entries.iter().try_for_each(NewEntry::check_size)?;
+    let entries: PackedEntries = entries.into_iter().map(new).collect();
+    entries.check_sizes()?;
     if !*is_created {
         *is_created = true;
         if idempotency_key.is_none() {
             store.create_match(NewMatch::of(match_name, genesis, entries))?;
             return Ok(head);
         }
-        store.create_match(NewMatch::of(match_name, genesis, Vec::new()))?;
+        store.create_match(NewMatch::of(match_name, genesis, PackedEntries::default()))?;
     }
     let appended = store.append(Append {
         match_name: match_name.clone(),

@@ -39,7 +39,7 @@ impl<'a> Staging<'a> {
             changes.push(RecordChange { key, value });
         }
         for (branch, parts) in std::mem::take(&mut self.pages) {
-            changes.extend(parts.iter().map(|part| part.put(branch)));
+            changes.extend(parts.into_iter().map(|part| part.put(branch)));
         }
         changes.push(record::put(key::STORE.to_vec(), &self.store));
         self.bytes = 0;
@@ -81,7 +81,7 @@ impl Target for Staging<'_> {
         let Added { before, after, entries } = added;
         let parts = self.pages.entry(branch).or_default();
         for part in cut(*before, *after, entries) {
-            self.bytes += part.records.iter().map(Vec::len).sum::<usize>() + 64;
+            self.bytes += part.size();
             let rest = match parts.last_mut() {
                 Some(last) => last.join(part),
                 None => Some(part),

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::backend::{Backend, BackendError, StoredRecord};
 use super::dir::files::read_at;
@@ -40,6 +40,8 @@ pub(crate) struct View {
     /// The commits that only the heads have.
     in_heads: Vec<Vec<u8>>,
     window: Mutex<Option<Window>>,
+    /// The commit that was read again last: a large one has many pages.
+    last: Mutex<Option<(At, Arc<Vec<u8>>)>>,
 }
 
 /// A part of a segment.
@@ -61,6 +63,7 @@ impl View {
             files,
             in_heads: Vec::new(),
             window: Mutex::new(None),
+            last: Mutex::new(None),
         }
     }
 
@@ -117,8 +120,18 @@ impl View {
         &self.store
     }
 
-    /// Reads the body of a commit again.
-    fn body_at(&self, at: At) -> Result<Vec<u8>, BackendError> {
+    /// Reads the body of a commit again, unless it was the last that was.
+    fn body_at(&self, at: At) -> Result<Arc<Vec<u8>>, BackendError> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, body)) = last.as_ref().filter(|(last, _)| *last == at) {
+            return Ok(Arc::clone(body));
+        }
+        let body = Arc::new(self.read_body(at)?);
+        *last = Some((at, Arc::clone(&body)));
+        Ok(body)
+    }
+
+    fn read_body(&self, at: At) -> Result<Vec<u8>, BackendError> {
         let gone = || damaged("a commit cannot be read again");
         let (segment, at) = match at.place() {
             Ok(place) => return self.in_heads.get(place).cloned().ok_or_else(gone),
@@ -141,7 +154,7 @@ impl View {
         }
         let read = Window { segment, at, bytes };
         let body = within(&read, at).ok_or_else(gone);
-        *window = Some(read);
+        *window = Some(read).filter(|read| read.bytes.len() <= WINDOW_BYTES);
         body
     }
 

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::held::Names;
 use crate::chain::Linker;
-use crate::entry::{NewEntry, Seq, encode};
+use crate::entry::{PackedEntries, Seq, encode};
 use crate::names::IdempotencyKey;
 use crate::reader::found::Head;
 
@@ -37,7 +37,7 @@ pub(super) struct Runs {
 /// Numbers entries from a head on, chains them and packs them into runs.
 pub(super) fn pack(
     head: Head,
-    entries: &[NewEntry],
+    entries: &PackedEntries,
     key: Option<(&IdempotencyKey, i64)>,
     run_entries_max: usize,
 ) -> Vec<Run> {
@@ -51,8 +51,8 @@ pub(super) fn pack(
         runs.push(Run { first, last, slot, before, link, records: encode(records) });
         records.clear();
     };
-    for entry in entries {
-        let encoded = entry.clone().number(end.seq + 1, idempotency_key).encode();
+    for entry in entries.iter() {
+        let encoded = entry.number(end.seq + 1, idempotency_key).encode();
         if !records.is_empty() && (records.len() >= run_entries_max || bytes + encoded.len() > RUN_BYTES_MAX)
         {
             close(&mut records, begin, end);

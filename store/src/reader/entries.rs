@@ -12,7 +12,7 @@ use super::report::Appended;
 use super::segment::Segment;
 use crate::chain::Linker;
 use crate::engine::{EngineReader, Packed};
-use crate::entry::{Entry, NewEntry, Seq};
+use crate::entry::{Entry, PackedEntries, Seq};
 use crate::error::StoreError;
 use crate::names::MatchName;
 
@@ -217,7 +217,7 @@ impl Line {
         &self,
         engine: &dyn EngineReader,
         keyed: RangeInclusive<Seq>,
-        entries: &[NewEntry],
+        entries: &PackedEntries,
     ) -> Result<Appended, StoreError> {
         let (first, last) = (*keyed.start(), *keyed.end());
         let mut stored = self.entries(engine, keyed)?;

@@ -97,7 +97,7 @@ fn usable(
     if entries.is_empty() {
         return Err(StoreError::NothingToAppend { match_name, branch });
     }
-    entries.iter().try_for_each(NewEntry::check_size)?;
+    entries.check_sizes()?;
     let idempotency_key = idempotency_key.cloned();
     Ok(Append { match_name, branch, expected_id: None, expected_head, entries, module, idempotency_key })
 }

@@ -7,7 +7,7 @@ use turnfold_core::Digest;
 use super::store::Store;
 use crate::chain::Linker;
 use crate::engine::{KeyedBatch, NewLine, NewMatch};
-use crate::entry::{Entry, NewEntry, Seq};
+use crate::entry::{Entry, NewEntry, PackedEntries, Seq};
 use crate::error::StoreError;
 use crate::genesis::Genesis;
 use crate::names::{BranchName, MatchName};
@@ -41,7 +41,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut copied = CopiedBranches { match_name: name, genesis, known: BTreeMap::new() };
         let lines = branches.into_iter().map(|branch| copied.next(branch)).collect::<Result<Vec<_>, _>>()?;
-        self.create(NewMatch { lines, ..NewMatch::of(name, genesis, Vec::new()) })
+        self.create(NewMatch { lines, ..NewMatch::of(name, genesis, PackedEntries::default()) })
     }
 }
 
@@ -76,8 +76,8 @@ impl CopiedBranches<'_> {
             link = linker.link(&link, &entry.clone().number(seq, idempotency_key.as_ref()).encode());
             links.push(link);
             match batches.last_mut().filter(|batch| batch.idempotency_key == idempotency_key) {
-                Some(batch) => batch.entries.push(entry),
-                None => batches.push(KeyedBatch { idempotency_key, entries: vec![entry] }),
+                Some(batch) => batch.entries.push(&entry),
+                None => batches.push(KeyedBatch { idempotency_key, entries: vec![entry].into() }),
             }
         }
         let from = parent.map(|(parent, _)| parent);

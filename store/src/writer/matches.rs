@@ -2,7 +2,7 @@
 
 use super::store::Store;
 use crate::engine::{NewBranch, NewMatch};
-use crate::entry::{NewEntries, NewEntry, Seq, check_size};
+use crate::entry::{NewEntries, NewEntry, PackedEntries, Seq, check_size};
 use crate::error::StoreError;
 use crate::genesis::{GENESIS_BYTES_MAX, Genesis};
 use crate::names::{BranchName, MatchName};
@@ -19,7 +19,20 @@ impl Store {
         genesis: &Genesis,
         entries: Vec<NewEntry>,
     ) -> Result<(), StoreError> {
-        entries.iter().try_for_each(NewEntry::check_size)?;
+        self.create_long_match(name, genesis, entries.into())
+    }
+
+    /// Creates a match as [`create_match`](Self::create_match) does, with as many entries as there may be.
+    ///
+    /// # Errors
+    /// As for [`create_match`](Self::create_match).
+    pub fn create_long_match(
+        &self,
+        name: &MatchName,
+        genesis: &Genesis,
+        entries: PackedEntries,
+    ) -> Result<(), StoreError> {
+        entries.check_sizes()?;
         self.create(NewMatch::of(name, genesis, entries))
     }
 
@@ -61,7 +74,7 @@ impl Store {
         entries: impl Into<NewEntries>,
     ) -> Result<(), StoreError> {
         let NewEntries { entries, module } = entries.into();
-        entries.iter().try_for_each(NewEntry::check_size)?;
+        entries.check_sizes()?;
         let (match_name, name, from) = (match_name.clone(), name.clone(), from.clone());
         let module = module.filter(|_| !entries.is_empty());
         self.engine.create_branch(NewBranch { match_name, name, from, at }, NewEntries { entries, module })

@@ -279,8 +279,10 @@ fn perform(store: &Store, lines: &[Line], line: usize, batch: usize) {
         (Batch::Entries(commands), ..) => {
             let key = format!("key-{line}-{batch}").parse().unwrap();
             let append = || {
-                let entries =
-                    NewEntries { entries: entries(commands), module: parent.is_none().then_some(MODULE) };
+                let entries = NewEntries {
+                    entries: entries(commands).into(),
+                    module: parent.is_none().then_some(MODULE),
+                };
                 store.append_judged(&match_name, &branch, head, entries, Some(&key)).unwrap()
             };
             let appended = append();

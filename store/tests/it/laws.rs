@@ -63,7 +63,7 @@ impl Act {
     fn perform(self, store: &Store) -> String {
         match self {
             Self::CreateMatch(m, NewEntries { entries, module }) => {
-                text_of(store.create_match(&m, &Genesis { played_by: module, ..genesis() }, entries))
+                text_of(store.create_long_match(&m, &Genesis { played_by: module, ..genesis() }, entries))
             }
             Self::RenameMatch(m, other) => text_of(store.rename_match(&m, &other)),
             Self::DeleteMatch(m) => text_of(store.delete_match(&m)),
@@ -95,7 +95,7 @@ impl Act {
 /// Has a module judge entries, one of two or none (MD-9).
 fn judged(chance: &mut Chance, entries: Vec<NewEntry>) -> NewEntries {
     let module = [1, 2].get(chance.below(6)).map(|number| Digest::new([*number; 32]));
-    NewEntries { entries, module }
+    NewEntries { entries: entries.into(), module }
 }
 
 fn text_of<T: std::fmt::Debug>(result: Result<T, turnfold_store::StoreError>) -> String {

@@ -24,7 +24,7 @@ fn played_by(store: &Store, match_name: &str) -> Option<Digest> {
 fn append(store: &Store, match_name: &str, module: Digest) -> Result<u64, StoreError> {
     let of = name(match_name);
     let head = store.head(&of, &BranchName::main()).unwrap();
-    let entries = NewEntries { entries: vec![opaque(head)], module: Some(module) };
+    let entries = NewEntries { entries: vec![opaque(head)].into(), module: Some(module) };
     store.append_judged(&of, &BranchName::main(), head, entries, None).map(|appended| appended.last)
 }
 
@@ -47,7 +47,7 @@ fn md_9_the_first_append_by_a_module_records_it_and_another_is_refused() {
         store.create_match(&name("m"), &genesis(), vec![opaque(0)]).unwrap();
         assert_eq!(played_by(store, "m"), None);
         // Entries that are not recorded record no module.
-        let late = NewEntries { entries: vec![opaque(1)], module: Some(OTHER) };
+        let late = NewEntries { entries: vec![opaque(1)].into(), module: Some(OTHER) };
         let late = store.append_judged(&name("m"), &BranchName::main(), 0, late, None);
         assert!(matches!(late, Err(StoreError::Conflict { .. })));
         assert_eq!(played_by(store, "m"), None);
@@ -55,7 +55,7 @@ fn md_9_the_first_append_by_a_module_records_it_and_another_is_refused() {
         assert_eq!(played_by(store, "m"), Some(ONE));
         let before = contents(store);
         require_refused(append(store, "m", OTHER), &name("m"));
-        let line = NewEntries { entries: vec![opaque(9)], module: Some(OTHER) };
+        let line = NewEntries { entries: vec![opaque(9)].into(), module: Some(OTHER) };
         let made = store.create_branch_with(&name("m"), &branch("line"), &BranchName::main(), 1, line);
         require_refused(made, &name("m"));
         assert_eq!(contents(store), before);
@@ -68,7 +68,7 @@ fn md_9_the_first_append_by_a_module_records_it_and_another_is_refused() {
 fn md_9_a_branch_and_a_new_match_record_the_module_of_their_first_entries() {
     on_each(|store| {
         store.create_match(&name("m"), &genesis(), vec![opaque(0)]).unwrap();
-        let line = NewEntries { entries: vec![opaque(1)], module: Some(ONE) };
+        let line = NewEntries { entries: vec![opaque(1)].into(), module: Some(ONE) };
         store.create_branch_with(&name("m"), &branch("line"), &BranchName::main(), 1, line).unwrap();
         require_refused(append(store, "m", OTHER), &name("m"));
         let by_one = Genesis { played_by: Some(ONE), ..genesis() };
@@ -171,7 +171,7 @@ fn md_9_of_writers_with_two_modules_only_one_appends() {
                 let writers = [ONE, OTHER].into_iter().zip(&branches).map(|(module, branch)| {
                     let of = &of;
                     scope.spawn(move || {
-                        let entries = NewEntries { entries: vec![opaque(1)], module: Some(module) };
+                        let entries = NewEntries { entries: vec![opaque(1)].into(), module: Some(module) };
                         store.append_judged(of, branch, 1, entries, None).map(|_| module)
                     })
                 });

@@ -1,16 +1,18 @@
 //! Matches that are to be made: their titles, and those that come from a replay file.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest};
-use turnfold_store::{NewEntry, SNAPSHOT_INTERVAL};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Outcome, Registry};
+use turnfold_store::{NewEntry, PackedEntries, SNAPSHOT_INTERVAL};
 
+use crate::compare::divergence::Divergence;
 use crate::error::ReplayError;
 pub use crate::error::limits::check_title;
 use crate::golden::bless::bless_if_true;
-use crate::history::entry::LogEntry;
-use crate::history::position::Passed;
-use crate::tfl::Replay;
+use crate::history::entry::{Attempt, LogEntry, logged};
+use crate::history::position::{Passed, RUN};
+use crate::tfl::{Closing, LogHasher, LongReplay, Replay, ReplayLine};
 
 /// What a replay file contains of a match: everything but its id and its times.
 pub struct Imported {
@@ -25,7 +27,7 @@ pub struct Imported {
     /// Its title.
     pub title: String,
     /// Its entries.
-    pub entries: Vec<NewEntry>,
+    pub entries: PackedEntries,
     /// The state after them.
     pub state: Box<dyn AnyState>,
     /// The snapshots that were passed.
@@ -41,16 +43,100 @@ impl Imported {
         let blessed = bless_if_true(replay)?;
         let (rules, setup, dice) = (replay.header.rules.clone(), replay.setup()?, replay.header.dice);
         let mut state = replay.start()?;
-        let mut entries = Vec::new();
+        let mut entries = PackedEntries::default();
         let logged: Vec<_> = blessed.entries().map(LogEntry::logged).collect();
         let mut passed = Passed::default();
         for run in logged.chunks(usize::try_from(SNAPSHOT_INTERVAL).unwrap_or(usize::MAX)) {
             state.fold(run, &dice, &mut |step| {
-                entries.push(NewEntry { seat: step.seat(), command: step.command_bytes(), recorded_at_ms });
+                entries.push(&NewEntry { seat: step.seat(), command: step.command_bytes(), recorded_at_ms });
             })?;
-            passed.note(entries.len() as u64, state.as_ref());
+            passed.note(entries.count(), state.as_ref());
         }
         let (module, title) = (replay.header.module, replay.header.title.clone());
         Ok(Self { rules, setup, dice, module, title, entries, state, passed })
+    }
+
+    /// Folds a replay file that is read a run of entries at a time. Returns `None` for other input, and for a file with
+    /// anything wrong: [`of`](Self::of) names that.
+    #[must_use]
+    pub fn of_long(path: &Path, registry: &Registry, recorded_at_ms: i64) -> Option<Self> {
+        let long = LongReplay::open(path, registry)?;
+        let header = &long.replay.header;
+        if header.view.is_some() {
+            return None;
+        }
+        let (rules, dice, state) = (header.rules.clone(), header.dice, long.replay.start().ok()?);
+        let mut reading = Reading {
+            dice,
+            state,
+            run: Vec::new(),
+            log: LogHasher::new(header),
+            recorded_at_ms,
+            entries: PackedEntries::default(),
+            passed: Passed::default(),
+        };
+        let mut is_true = true;
+        let closing = long.pass_lines(&mut |line| {
+            is_true = reading.take(line);
+            Ok(is_true)
+        });
+        let recorded = closing.ok().filter(|_| is_true && reading.fold())?;
+        let Reading { state, log, entries, passed, .. } = reading;
+        let (count, log) = (entries.count(), log.finish());
+        let closing = Closing { count, state: state.state_hash(), log, header: header.mark() };
+        if recorded.is_some_and(|recorded| recorded != closing) {
+            return None;
+        }
+        let (module, title) = (header.module, header.title.clone());
+        let setup = long.replay.setup().ok()?;
+        Some(Self { rules, setup, dice, module, title, entries, state, passed })
+    }
+}
+
+/// A replay file that is folded as it is read.
+struct Reading {
+    dice: DicePolicy,
+    state: Box<dyn AnyState>,
+    /// Entries that are still to be folded.
+    run: Vec<LogEntry>,
+    log: LogHasher,
+    recorded_at_ms: i64,
+    entries: PackedEntries,
+    passed: Passed,
+}
+
+impl Reading {
+    /// Takes the next line; returns `false` if the file records what is not so.
+    fn take(&mut self, line: ReplayLine) -> bool {
+        match line {
+            ReplayLine::Blank | ReplayLine::Comment(_) => true,
+            ReplayLine::Entry(entry) => {
+                let is_full = entry.seq.is_multiple_of(RUN as u64);
+                self.run.push(entry);
+                !is_full || self.fold()
+            }
+            ReplayLine::Attempt(Attempt { seat, command, .. }) => {
+                self.fold()
+                    && matches!(Outcome::from(&self.state.judge(seat, &command)), Outcome::Rejected(_))
+            }
+        }
+    }
+
+    /// Folds the entries that wait; returns `false` if they do not do what the file records.
+    fn fold(&mut self) -> bool {
+        let Self { dice, state, run, log, recorded_at_ms, entries, passed } = self;
+        let (mut recorded, mut is_true) = (run.iter(), true);
+        let folded = state.fold(&logged(&*run), dice, &mut |step| {
+            let computed = LogEntry::of(step);
+            is_true &= recorded
+                .next()
+                .is_some_and(|recorded| Divergence::contradiction(recorded, &computed).is_none());
+            log.add(&computed);
+            let (seat, command, recorded_at_ms) = (step.seat(), step.command_bytes(), *recorded_at_ms);
+            entries.push(&NewEntry { seat, command, recorded_at_ms });
+        });
+        passed.note(entries.count(), state.as_ref());
+        run.clear();
+        is_true && folded.is_ok()
     }
 }

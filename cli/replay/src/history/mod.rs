@@ -6,6 +6,7 @@ pub mod links;
 pub mod position;
 pub mod record;
 pub mod revision;
+pub mod written;
 
 use std::path::Path;
 use std::sync::Arc;

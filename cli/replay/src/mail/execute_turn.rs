@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use turnfold_core::Digest;
 use turnfold_core::paper::{DeskTime, LineName};
 use turnfold_core::rules::desk::{Command, PlayCount, RefusalCode};
-use turnfold_store::{BranchInfo, BranchName, NewEntries, NewEntry, Seq, StoreError};
+use turnfold_store::{BranchInfo, BranchName, NewEntries, PackedEntries, Seq, StoreError};
 
 use super::desk_turn::{SeatStep, TurnPlan};
 use super::game_turn::{GameTurn, OrderEnd, PlayedBetween, PlayedRules};
@@ -204,7 +204,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
             return Ok(Vec::new());
         }
         let recorded_at_ms = self.host.recorded_at_ms;
-        let entries: Vec<NewEntry> =
+        let entries: PackedEntries =
             records.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
         let key = if self.dice.borrow_mut().had_owned() {
             TurnEntries::key_with_nonce(self.host, &self.branch, key)

@@ -16,7 +16,7 @@ use crate::history::revision::Revision;
 use crate::mail::desk_naming;
 use crate::program;
 use crate::render::text::error_text;
-use crate::session::script::ScriptLine;
+use crate::session::script::{ScriptLine, ScriptLines};
 use crate::session::{RejectedLine, Roller, Session, is_roll};
 use crate::viewer::Viewer;
 use crate::viewer::seat_history::SeatHistory;
@@ -123,7 +123,7 @@ pub struct PlayCall<'a> {
     /// rejection would take the roll back.
     pub alone: Option<Seat>,
     /// The commands; without any only rolls that are due are made.
-    pub commands: &'a [ScriptLine],
+    pub commands: ScriptLines<'a>,
     /// What the caller expects the last entry to be, as it counts.
     pub expected: &'a [u64],
     /// The key under which the call is made once.
@@ -261,13 +261,13 @@ impl PlayCall<'_> {
         let roller = caller.roller(&dice)?;
         let mut session = Session::new(state, dice, roller, head + 1, Detail::new(self.viewer));
         let (mut played, mut records) = (Vec::new(), Vec::new());
-        if self.commands.is_empty() {
+        if self.commands.iter().next().is_none() {
             session.roll_due(&mut played)?;
         }
         for (index, line) in self.commands.iter().enumerate() {
-            caller.may_give(line, session.state.as_ref())?;
-            if let Err(record) = session.submit_of(line, self.alone, &mut played)? {
-                let reason = NotPlayed::rejected(&record, self.commands.len(), &*rules);
+            caller.may_give(&line, session.state.as_ref())?;
+            if let Err(record) = session.submit_of(&line, self.alone, &mut played)? {
+                let reason = NotPlayed::rejected(&record, self.commands.count(), &*rules);
                 return Ok(PlayOutcome::Rejected { rejected: RejectedLine { index, record }, reason });
             }
             records.extend(played.drain(..).filter_map(|record| caller.take(record)));
@@ -293,9 +293,11 @@ impl PlayCall<'_> {
         let before = position.state.fork();
         let mut records = Vec::new();
         position.fold(&mut |seen| records.push(seen.record()))?;
-        let given = |line: &ScriptLine| ScriptLine { seat: line.seat.or(self.alone), ..line.clone() };
-        let commands: Vec<_> = self.commands.iter().map(given).collect();
-        if !is_same_call(&commands, &records, before, &position.dice) {
+        let given = self.commands.iter().map(|line| {
+            let line = line.into_owned();
+            ScriptLine { seat: line.seat.or(self.alone), ..line }
+        });
+        if !is_same_call(given, &records, before, &position.dice) {
             let line = Revision { seq: None, ..revision };
             let entries = self.viewer.see_all().then_some(range);
             return Ok(Some(PlayOutcome::NotPlayed(NotPlayed::KeyUsed { line, entries })));
@@ -315,12 +317,12 @@ impl PlayCall<'_> {
 
 /// Returns `true` if recorded entries are the commands of a call, with nothing but rolls between them.
 fn is_same_call(
-    commands: &[ScriptLine],
+    commands: impl Iterator<Item = ScriptLine>,
     records: &[Record],
     mut state: Box<dyn AnyState>,
     dice: &DicePolicy,
 ) -> bool {
-    let mut asked = commands.iter().peekable();
+    let mut asked = commands.peekable();
     for record in records {
         let matches = asked.peek().is_some_and(|line| {
             let same_command = state.read(&line.command).is_ok_and(|command| command == record.command);

@@ -1,5 +1,8 @@
 //! Scripts: `[SEAT:] command`, one a line, `#` comments.
 
+use std::borrow::Cow;
+use std::slice;
+
 use turnfold_core::Seat;
 
 use crate::viewer::Viewer;
@@ -66,13 +69,51 @@ impl Viewer {
     }
 }
 
+/// The commands of a call, one after another.
+#[derive(Clone, Copy, Debug)]
+pub enum ScriptLines<'a> {
+    /// As they were read.
+    Read(&'a [ScriptLine]),
+    /// In the text of a script, which may be long; as of this viewer's seat, if there is one.
+    Text(&'a str, Option<Viewer>),
+}
+
+impl<'a> ScriptLines<'a> {
+    /// Returns the commands in their order. A command of another seat than the viewer's stays as it is.
+    #[must_use]
+    pub fn iter(self) -> Box<dyn Iterator<Item = Cow<'a, ScriptLine>> + 'a> {
+        match self {
+            Self::Read(lines) => Box::new(lines.iter().map(Cow::Borrowed)),
+            Self::Text(text, viewer) => Box::new(lines_of(text).map(move |mut line| {
+                // Whether it may be given was asked before.
+                let _ = viewer.map(|viewer| viewer.give(slice::from_mut(&mut line)));
+                Cow::Owned(line)
+            })),
+        }
+    }
+
+    /// Returns how many there are.
+    #[must_use]
+    pub fn count(self) -> usize {
+        match self {
+            Self::Read(lines) => lines.len(),
+            Self::Text(..) => self.iter().count(),
+        }
+    }
+}
+
 /// Reads a script, which may begin with a byte order mark, as some editors write it.
 #[must_use]
 pub fn parse(text: &str) -> Vec<ScriptLine> {
+    lines_of(text).collect()
+}
+
+/// Reads a script as [`parse`] does, a line at a time.
+pub fn lines_of(text: &str) -> impl Iterator<Item = ScriptLine> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = (1..).zip(text.lines().map(|line| without_comment(line).trim()));
     let lines = lines.filter(|(_, line)| !line.is_empty());
-    lines.map(|(number, line)| ScriptLine { number: Some(number), ..ScriptLine::parse(line) }).collect()
+    lines.map(|(number, line)| ScriptLine { number: Some(number), ..ScriptLine::parse(line) })
 }
 
 /// Cuts a comment: a `#` at the start or after a space.

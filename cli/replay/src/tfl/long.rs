@@ -6,7 +6,7 @@ use std::path::Path;
 
 use turnfold_core::Registry;
 
-use super::file::{FENCE, Replay, ReplayLine};
+use super::file::{Closing, FENCE, Replay, ReplayLine};
 use super::lines::SourceLines;
 use super::read::{Body, read_also_seen};
 use crate::error::ReplayError;
@@ -48,19 +48,40 @@ impl LongReplay {
         }
         let replay = read_also_seen(&input_name(path), header.as_bytes(), registry).ok()?;
         let mut long = Self { replay, head: 0, file, body_at: header.len() as u64 };
-        long.head = long.pass(&mut |_| Ok(true)).ok()?;
+        let mut head = 0;
+        let count = &mut |entry: LogEntry| {
+            head = entry.seq;
+            Ok(true)
+        };
+        long.pass(count).ok()?;
+        long.head = head;
         Some(long)
     }
 
-    /// Reads the lines after the header and passes each entry on, until `take` returns `false`. Returns the number of the
-    /// last entry that was read.
+    /// Reads the lines after the header and passes each entry on, until `take` returns `false`.
     ///
     /// # Errors
-    /// [`ReplayError::Input`] and [`ReplayError::File`] if the file has changed since it was opened, and the error of `take`.
+    /// As for [`pass_lines`](Self::pass_lines).
     pub(crate) fn pass(
         &self,
         take: &mut dyn FnMut(LogEntry) -> Result<bool, ReplayError>,
-    ) -> Result<u64, ReplayError> {
+    ) -> Result<(), ReplayError> {
+        let read = self.pass_lines(&mut |line| match line {
+            ReplayLine::Entry(entry) => take(entry),
+            _ => Ok(true),
+        });
+        read.map(drop)
+    }
+
+    /// Reads the lines after the header and passes each on, until `take` returns `false`. Returns the closing line, if it
+    /// came so far.
+    ///
+    /// # Errors
+    /// [`ReplayError::Input`] and [`ReplayError::File`] if the file has changed since it was opened, and the error of `take`.
+    pub(crate) fn pass_lines(
+        &self,
+        take: &mut dyn FnMut(ReplayLine) -> Result<bool, ReplayError>,
+    ) -> Result<Option<Closing>, ReplayError> {
         let Self { replay: Replay { file: name, header, .. }, file, .. } = self;
         let unreadable = |cause| InputError::Unreadable { what: REPLAY.what, path: name.into(), cause };
         let mut file: &File = file;
@@ -70,12 +91,12 @@ impl LongReplay {
         lines.number = header.first_line_after() - 1;
         loop {
             let number = lines.number;
-            let Some(rest) = lines.next().map_err(unreadable)? else { return Ok(body.count) };
+            let Some(rest) = lines.next().map_err(unreadable)? else { return Ok(body.closing) };
             let Some(line) = (SourceLines { file: name, rest, number }).next()? else { continue };
-            if let Some(ReplayLine::Entry(entry)) = body.read(&line)?
-                && !take(entry)?
+            if let Some(read) = body.read(&line)?
+                && !take(read)?
             {
-                return Ok(body.count);
+                return Ok(body.closing);
             }
         }
     }

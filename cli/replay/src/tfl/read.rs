@@ -70,7 +70,7 @@ pub(super) struct Body {
     view: Option<SeenBy>,
     /// The number of the last entry.
     pub(super) count: u64,
-    closing: Option<Closing>,
+    pub(super) closing: Option<Closing>,
 }
 
 impl Body {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use turnfold_core::picture::Picture;
 use turnfold_core::{AnyRules, AnyState, Digest, FoldError, Step};
-use turnfold_store::NewEntry;
+use turnfold_store::PackedEntries;
 
 use crate::compare::divergence::Divergence;
 use crate::error::ReplayError;
@@ -277,10 +277,11 @@ impl SeatHistory {
     ///
     /// # Errors
     /// As for [`fold`](Self::fold).
-    pub fn play_on(mut self, entries: &[NewEntry]) -> Result<Vec<Record>, ReplayError> {
+    pub fn play_on(mut self, entries: &PackedEntries) -> Result<Vec<Record>, ReplayError> {
         let count = self.line.entries.len();
         let next_seq = self.line.head() + 1;
-        self.line.entries.extend((next_seq..).zip(entries).map(LogEntry::from));
+        let added = entries.iter().collect::<Vec<_>>();
+        self.line.entries.extend((next_seq..).zip(&added).map(LogEntry::from));
         Self::of(self.viewer, self.line)?.records_after(count)
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use turnfold_core::{AnyRules, DicePolicy, Digest, Seed};
 use turnfold_replay::history::find_rules;
 use turnfold_replay::{Imported, history::import::check_title, history::revision::new_match_name, tfl};
-use turnfold_store::{Genesis, GrantKind, GrantLabel, MatchName, NewEntry, NewGrant};
+use turnfold_store::{Genesis, GrantKind, GrantLabel, MatchName, NewGrant, PackedEntries};
 use utoipa::{IntoParams, ToSchema};
 
 use super::match_document::{AskedOfMatch, MatchJson};
@@ -213,7 +213,12 @@ pub(crate) async fn create(
         let setup = rules.read_setup(&new.setup).map_err(|error| unplayable(error.to_string()))?;
         let title = new.title.unwrap_or_default();
         let module = rules.module();
-        make(app, &access, &match_name, NewGame { rules, module, setup, dice, title, entries: Vec::new() })
+        make(
+            app,
+            &access,
+            &match_name,
+            NewGame { rules, module, setup, dice, title, entries: PackedEntries::default() },
+        )
     })
     .await
 }
@@ -243,7 +248,7 @@ struct NewGame {
     setup: Vec<u8>,
     dice: DicePolicy,
     title: String,
-    entries: Vec<NewEntry>,
+    entries: PackedEntries,
 }
 
 fn make(app: &Arc<App>, access: &Access, match_name: &MatchName, new: NewGame) -> ApiResult<Response> {
@@ -267,7 +272,7 @@ fn make(app: &Arc<App>, access: &Access, match_name: &MatchName, new: NewGame) -
     };
     let genesis = genesis.pinned(module);
     let token = AccessToken::generate(TokenKind::Host, &app.outside).map_err(no_chance)?;
-    app.store.create_match(match_name, &genesis, entries)?;
+    app.store.create_long_match(match_name, &genesis, entries)?;
     let grant = NewGrant {
         kind: GrantKind::Host,
         match_name: match_name.clone(),

@@ -11,6 +11,9 @@ use crate::local::index::tree::Tree;
 use crate::local::journal::image::read_next_to_writer;
 use crate::local::view::View;
 
+/// How many changes are copied at a time.
+const CHANGES_MAX: usize = 1024;
+
 /// An index as long as it is sound.
 pub(super) struct Base {
     pub(super) tree: Tree,
@@ -27,20 +30,29 @@ impl Base {
         Self { tree, places, up_to, has_absorbed: AtomicBool::new(false), view: OnceLock::new() }
     }
 
-    /// Writes changes into the index, durably.
-    pub(super) fn absorb(&self, changes: Vec<RecordChange>) -> Result<(), BackendError> {
+    /// Writes changes in the order of their keys into the index, durably; the record about the store has the last key.
+    pub(super) fn absorb(&self, changes: &mut dyn Iterator<Item = RecordChange>) -> Result<(), BackendError> {
         if self.view.get().is_some() {
             return Err(broken("it was damaged"));
         }
         self.has_absorbed.store(true, Ordering::SeqCst);
-        let done = self.tree.absorb(changes).and_then(|()| self.tree.settle());
-        done.map_err(|error| match error {
+        self.write(changes).map_err(|error| match error {
             BackendError::Damaged(reason) => {
                 self.distrust();
                 broken(&reason)
             }
             error => error,
         })
+    }
+
+    fn write(&self, changes: &mut dyn Iterator<Item = RecordChange>) -> Result<(), BackendError> {
+        loop {
+            let some: Vec<_> = changes.take(CHANGES_MAX).collect();
+            if some.is_empty() {
+                return self.tree.settle();
+            }
+            self.tree.absorb(some)?;
+        }
     }
 
     /// Lets the next opening build a new index (ST-8).

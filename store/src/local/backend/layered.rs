@@ -58,7 +58,7 @@ impl Layered {
             key: key.clone(),
             value: value.clone(),
         };
-        self.base.absorb(packed.iter().map(change).collect())?;
+        self.base.absorb(&mut packed.iter().map(change))?;
         self.change().end_packing();
         Ok(())
     }

@@ -83,7 +83,7 @@ impl Tree {
         for (branch, parts) in parts {
             let last = self.last(&key::pages_of(branch))?;
             let last = last.map(|(key, value)| Part::read(&key, &value)).transpose()?;
-            others.extend(joined(last, parts).iter().map(|page| page.put(branch)));
+            others.extend(joined(last, parts).into_iter().map(|page| page.put(branch)));
         }
         others.extend(store);
         let (mut batch, mut bytes) = (sled::Batch::default(), 0);

@@ -69,7 +69,8 @@ impl Packing {
         bodies: &[Vec<u8>],
         is_last: bool,
     ) -> Option<(Vec<u8>, Point)> {
-        let (mut frames, mut lengths, mut end) = (Vec::new(), Vec::new(), before);
+        // The front is written over these bytes once it is known.
+        let (mut pack, mut lengths, mut end) = (vec![0; PREFIX_BYTES], Vec::new(), before);
         for body in bodies {
             end = end.after(body);
             let compressed =
@@ -77,19 +78,19 @@ impl Packing {
             let compressed = compressed.filter(|compressed| compressed.len() < body.len());
             let stored = compressed.as_deref().unwrap_or(body);
             let length = u32::try_from(stored.len()).ok()?.checked_mul(2)? | u32::from(compressed.is_some());
-            let start = frames.len();
-            put_varint(&mut frames, length);
-            frames.extend(self.frames.check::<FRAME_CHECK_BYTES>(&[&end.number.to_le_bytes(), stored]));
-            frames.extend(stored);
-            put_varint(&mut lengths, u32::try_from(frames.len() - start).ok()?);
+            let start = pack.len();
+            put_varint(&mut pack, length);
+            pack.extend(self.frames.check::<FRAME_CHECK_BYTES>(&[&end.number.to_le_bytes(), stored]));
+            pack.extend(stored);
+            put_varint(&mut lengths, u32::try_from(pack.len() - start).ok()?);
         }
         let first = before.number + 1;
-        let (count, frame_bytes) = (u32::try_from(bodies.len()).ok()?, u32::try_from(frames.len()).ok()?);
+        let frame_bytes = u32::try_from(pack.len() - PREFIX_BYTES).ok()?;
+        let count = u32::try_from(bodies.len()).ok()?;
         let length_bytes = u32::try_from(lengths.len()).ok()?;
         let front = PackEnd { first, count, frame_bytes, point: before, length_bytes: 0, is_last: false };
         let back = PackEnd { first, count, frame_bytes, point: end, length_bytes, is_last };
-        let mut pack = self.prefix(&front);
-        pack.extend(frames);
+        pack.splice(..PREFIX_BYTES, self.prefix(&front));
         pack.extend(self.trailer(&back, &lengths));
         Some((pack, end))
     }

@@ -70,6 +70,8 @@ impl JournalWriter {
 
     /// Encodes the next commit; `None` if no head can hold it.
     pub(crate) fn encode(&self, index: u32, body: &[u8]) -> Option<Vec<u8>> {
+        // One that is too large is not copied first.
+        let body = Some(body).filter(|body| FIRST_FRAME + body.len() <= self.limit)?;
         self.frame(Kind::Commit, index, body).filter(|frame| FIRST_FRAME + frame.len() <= self.limit)
     }
 

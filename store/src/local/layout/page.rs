@@ -5,6 +5,7 @@ use turnfold_core::Digest;
 
 use super::{key, record};
 use crate::chain::Linker;
+use crate::entry::encode;
 use crate::local::backend::{BackendError, RecordChange};
 use crate::reader::found::Head;
 
@@ -31,44 +32,62 @@ pub(crate) struct Page<'a> {
 pub(crate) struct Part {
     pub(crate) first: u64,
     pub(crate) link: Digest,
-    pub(crate) records: Vec<Vec<u8>>,
+    count: usize,
+    /// The bytes of the entries themselves.
     bytes: usize,
+    /// The entries as a page has them, one after another.
+    encoded: Vec<u8>,
 }
 
 impl Part {
+    fn of(first: u64, link: Digest, entry: &[u8]) -> Self {
+        Self { first, link, count: 1, bytes: entry.len(), encoded: encode(&entry) }
+    }
+
     /// Reads a page as a part of a larger one.
     pub(crate) fn read(key: &[u8], value: &[u8]) -> Result<Self, BackendError> {
         let body = record::body_of(key, value)
             .map_err(|reason| BackendError::Damaged(format!("a page: {reason}")))?;
         let page: Page<'_> = record::read_body("a page", body)?;
         let first = key::seq_of(key).unwrap_or_default();
-        let records: Vec<_> = page.records.iter().map(|record| record.to_vec()).collect();
-        let bytes = records.iter().map(Vec::len).sum();
-        Ok(Self { first, link: page.link, records, bytes })
+        let (count, bytes) = (page.records.len(), page.records.iter().map(|record| record.len()).sum());
+        let encoded = page.records.iter().flat_map(encode).collect();
+        Ok(Self { first, link: page.link, count, bytes, encoded })
     }
 
     /// Returns the number of the entry that follows.
     pub(crate) fn next(&self) -> u64 {
-        self.first.saturating_add(self.records.len() as u64)
+        self.first.saturating_add(self.count as u64)
+    }
+
+    /// Returns about how many bytes it takes.
+    pub(crate) fn size(&self) -> usize {
+        self.encoded.len() + 64
     }
 
     /// Takes in what follows, unless that is more than a page holds; then gives it back.
     pub(crate) fn join(&mut self, next: Self) -> Option<Self> {
-        let fits =
-            self.records.len() + next.records.len() <= RECORDS_MAX && self.bytes + next.bytes <= BYTES_MAX;
+        let fits = self.count + next.count <= RECORDS_MAX && self.bytes + next.bytes <= BYTES_MAX;
         if !fits || self.next() != next.first {
             return Some(next);
         }
-        self.records.extend(next.records);
+        self.encoded.extend(next.encoded);
+        self.count += next.count;
         self.bytes += next.bytes;
         self.link = next.link;
         None
     }
 
     /// Makes the change that writes it.
-    pub(crate) fn put(&self, branch: u64) -> RecordChange {
-        let records = self.records.iter().map(Vec::as_slice).collect();
-        record::put(key::of_page(branch, self.first), &Page { version: VERSION, link: self.link, records })
+    pub(crate) fn put(self, branch: u64) -> RecordChange {
+        let key = key::of_page(branch, self.first);
+        let mut body = encode(&Page { version: VERSION, link: self.link, records: Vec::new() });
+        // The number of entries stands last, before them.
+        body.pop();
+        body.extend(encode(&self.count));
+        body.extend(self.encoded);
+        let value = Some(record::with_check(&key, body));
+        RecordChange { key, value }
     }
 }
 
@@ -80,7 +99,7 @@ pub(crate) fn cut(before: Head, after: Head, entries: &[&[u8]]) -> Vec<Part> {
     let (linker, mut link) = (Linker::new(), before.link);
     for (entry, seq) in entries.iter().zip(before.seq + 1..) {
         link = if is_one { after.link } else { linker.link(&link, entry) };
-        let part = Part { first: seq, link, records: vec![entry.to_vec()], bytes: entry.len() };
+        let part = Part::of(seq, link, entry);
         let rest = match parts.last_mut() {
             Some(last) => last.join(part),
             None => Some(part),
@@ -101,9 +120,22 @@ mod tests {
         let link = entries.iter().fold(before.link, |link, entry| linker.link(&link, entry));
         let after = Head { seq: 3 + entries.len() as u64, link };
         let parts = cut(before, after, &entries);
-        assert_eq!(parts.iter().map(|part| part.records.len()).collect::<Vec<_>>(), expected);
+        assert_eq!(parts.iter().map(|part| part.count).collect::<Vec<_>>(), expected);
         assert_eq!(parts.last().unwrap().link, link);
         assert!(parts.windows(2).all(|pair| pair[0].next() == pair[1].first));
+    }
+
+    #[test]
+    fn a_part_is_written_as_the_page_that_it_is() {
+        let entries: Vec<_> = [3, 0, 200].map(|size| vec![7; size]).into();
+        let entries: Vec<_> = entries.iter().map(Vec::as_slice).collect();
+        let link = Digest::new([5; 32]);
+        let head = |seq| Head { seq, link };
+        let part = cut(head(8), head(11), &entries).remove(0);
+        let page = Page { version: VERSION, link, records: entries };
+        let RecordChange { key, value } = part.clone().put(4);
+        assert_eq!(value, record::put(key.clone(), &page).value);
+        assert_eq!(Part::read(&key, &value.unwrap()).unwrap(), part);
     }
 
     #[test]

@@ -181,7 +181,7 @@ impl Group {
     /// Makes what is staged durable, all or nothing of it (ST-2), and only then answers everyone (ST-1).
     fn commit(self, ledger: &mut Ledger) {
         let Self { staged, replies, .. } = self;
-        let committed = ledger.commit(&staged);
+        let committed = ledger.commit(staged);
         for (reply, answer) in replies {
             let answer = match (&committed, answer) {
                 (Err(error), Ok(())) => Err(error.repeated()),

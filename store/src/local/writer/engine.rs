@@ -85,7 +85,7 @@ impl Engine for Local {
                     staged.add(&Op::CreateBranch { id, match_name, name, parent, at, link });
                 }
                 for KeyedBatch { idempotency_key, entries } in line.batches {
-                    staged.append(&mut state, entries, idempotency_key.as_ref());
+                    staged.append(&mut state, &entries, idempotency_key.as_ref());
                 }
                 ledger.branches.insert(names, state);
             }
@@ -111,7 +111,7 @@ impl Engine for Local {
             let names = (match_name, name);
             let (match_name, name) = names.clone();
             staged.add(&Op::CreateBranch { id, match_name, name, parent: from, at, link });
-            staged.append(&mut state, entries, None);
+            staged.append(&mut state, &entries, None);
             ledger.branches.insert(names, state);
             Ok(())
         })
@@ -207,7 +207,7 @@ fn stage(append: Append, ledger: &mut Ledger, staged: &mut Staged) -> Result<App
     if let Some(module) = module {
         ledger.play_by(staged, &names.0, module)?;
     }
-    staged.append(&mut state, entries, idempotency_key.as_ref());
+    staged.append(&mut state, &entries, idempotency_key.as_ref());
     ledger.branches.insert(names, state);
     Ok(Appended { first: before.seq + 1, last: state.head.seq, repeated: false })
 }

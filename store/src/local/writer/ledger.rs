@@ -7,7 +7,7 @@ use turnfold_core::Digest;
 
 use crate::chain::Linker;
 use crate::engine::EngineReader as _;
-use crate::entry::{NewEntry, encode};
+use crate::entry::{PackedEntries, encode};
 use crate::error::StoreError;
 use crate::local::journal::commit::Point;
 use crate::local::journal::op::{Op, VERSION};
@@ -20,6 +20,9 @@ use crate::reader::found::Head;
 
 /// Enough bytes for one sync: what is more makes it no cheaper.
 const BYTES_MAX: usize = 128 * 1024;
+
+/// The most entries of one operation.
+const ENTRIES_MAX: usize = 4096;
 
 /// The most branches whose heads are kept; beyond it all are read again when they are written to.
 const BRANCHES_MAX: usize = 4096;
@@ -34,38 +37,52 @@ pub(crate) struct BranchState {
     pub(crate) head: Head,
 }
 
-/// What waits for one sync: operations, encoded one after another.
-#[derive(Default)]
+/// What waits for one sync: operations, encoded one after another behind the version of a body.
 pub(crate) struct Staged {
-    ops: Vec<u8>,
+    body: Vec<u8>,
+}
+
+impl Default for Staged {
+    fn default() -> Self {
+        Self { body: vec![VERSION] }
+    }
 }
 
 impl Staged {
     pub(crate) fn is_full(&self) -> bool {
-        self.ops.len() >= BYTES_MAX
+        self.body.len() >= BYTES_MAX
+    }
+
+    fn is_empty(&self) -> bool {
+        self.body.len() == 1
     }
 
     /// Adds an operation.
     pub(crate) fn add(&mut self, op: &Op<'_>) {
-        self.ops.extend(encode(op));
+        self.body.extend(encode(op));
     }
 
-    /// Numbers entries and appends them to a branch.
+    /// Numbers entries and appends them to a branch, many by several operations, so that readers need not hold them all. The
+    /// entries of an idempotency key are found as one operation.
     pub(crate) fn append(
         &mut self,
         state: &mut BranchState,
-        entries: Vec<NewEntry>,
+        entries: &PackedEntries,
         idempotency_key: Option<&IdempotencyKey>,
     ) {
-        let linker = Linker::new();
-        let mut bytes = Vec::new();
-        for entry in entries {
-            let seq = state.head.seq + 1;
-            let entry = entry.number(seq, idempotency_key).encode();
-            state.head = Head { seq, link: linker.link(&state.head.link, &entry) };
-            bytes.push(entry);
-        }
-        if !bytes.is_empty() {
+        let (linker, mut entries) = (Linker::new(), entries.iter());
+        let entries_max = if idempotency_key.is_some() { usize::MAX } else { ENTRIES_MAX };
+        loop {
+            let mut bytes = Vec::new();
+            for entry in entries.by_ref().take(entries_max) {
+                let seq = state.head.seq + 1;
+                let entry = entry.number(seq, idempotency_key).encode();
+                state.head = Head { seq, link: linker.link(&state.head.link, &entry) };
+                bytes.push(entry);
+            }
+            if bytes.is_empty() {
+                return;
+            }
             let entries = bytes.iter().map(Vec::as_slice).collect();
             self.add(&Op::Append { branch: state.id, link: state.head.link, entries });
         }
@@ -97,7 +114,7 @@ impl Ledger {
         if let Some(failed) = &self.failed {
             return Err(failed.repeated());
         }
-        if self.branches.len() > BRANCHES_MAX && staged.ops.is_empty() {
+        if self.branches.len() > BRANCHES_MAX && staged.is_empty() {
             self.branches.clear();
             self.modules.clear();
         }
@@ -139,12 +156,11 @@ impl Ledger {
     }
 
     /// Makes what is staged durable. What is then read is made of the very bytes that the journal has (ST-17).
-    pub(crate) fn commit(&mut self, staged: &Staged) -> Result<(), StoreError> {
-        if staged.ops.is_empty() {
+    pub(crate) fn commit(&mut self, staged: Staged) -> Result<(), StoreError> {
+        if staged.is_empty() {
             return Ok(());
         }
-        let body = [&[VERSION], &staged.ops[..]].concat();
-        self.persist(body).inspect_err(|error| self.fail(error))
+        self.persist(staged.body).inspect_err(|error| self.fail(error))
     }
 
     fn persist(&mut self, body: Vec<u8>) -> Result<(), StoreError> {

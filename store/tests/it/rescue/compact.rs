@@ -175,7 +175,7 @@ fn a_store_is_read_and_checked_next_to_compactions() {
             })
         });
         let mut compactions = 0;
-        while compactions < 10 && !readers.iter().any(thread::ScopedJoinHandle::is_finished) {
+        while compactions < 5 && !readers.iter().any(thread::ScopedJoinHandle::is_finished) {
             match Store::compact(&dir, &mut unobserved()) {
                 Ok(_) => compactions += 1,
                 Err(RescueError::Store(StoreError::Locked { .. })) => {}
