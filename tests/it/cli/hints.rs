@@ -119,6 +119,7 @@ fn the_store_of_a_directory_above_is_found_unless_another_is_named() {
 
 #[cfg(unix)]
 #[test]
+#[expect(clippy::print_stderr, reason = "who runs the tests has to know what was not tested")]
 fn a_store_above_that_belongs_to_another_user_is_named_and_not_used() {
     let sandbox = duel();
     fs::create_dir_all(sandbox.path("deep")).unwrap();

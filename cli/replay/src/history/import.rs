@@ -82,8 +82,12 @@ impl Imported {
         });
         let recorded = closing.ok().filter(|_| is_true && reading.fold())?;
         let Reading { state, log, entries, passed, .. } = reading;
-        let (count, log) = (entries.count(), log.finish());
-        let closing = Closing { count, state: state.state_hash(), log, header: header.mark() };
+        let closing = Closing {
+            count: entries.count(),
+            state: state.state_hash(),
+            log: log.finish(),
+            header: header.mark(),
+        };
         if recorded.is_some_and(|recorded| recorded != closing) {
             return None;
         }
