@@ -226,7 +226,7 @@ fn a_match_that_differs_is_not_migrated_and_the_first_difference_is_named() {
 $ turnfold 1,2 impact --matches
 heaps version 1 → 2: 2 of 3 logs fold the same, 1 differs (7 entries)
 applied → ignored bad_count: 1 log of heaps version 1
-  other: entry 2 (p2 take 3 1)
+  other: entry 2 (p2 take 3 1), /heaps [1,5,7] → [4,5,7]
 in all, 2 of 3 logs fold the same, 1 differs (7 entries)
 stored logs record no outcomes: they are computed where this build has the recorded version; else what is compared is whether every command is accepted
 exit 1

@@ -280,7 +280,7 @@ mod tests {
             ("/share != 0.30000000000000004", true),
             ("/share < 0.1234567890123456", true),
             ("/share == 007", false),
-            ("/share != 67.32478057022545", true),
+            ("/share != 67.32478057022546", true),
             ("/large > 0.5", true),
             ("/large == 18446744073709551615", true),
             ("/large > 1.5e19", true),

@@ -127,7 +127,7 @@ fn lines_end_with_a_line_feed_alone() {
          if git adds them, put `*.tfl text eol=lf` into `.gitattributes` and check the file out again",
     );
     check_body("# \u{e4}\r\n", "4: expected a line end of LF alone, found U+000D");
-    check_body("1 p1 stand", "11: expected a line feed, found nothing");
+    check_body("1 p1 stand", "11: expected a line feed, found nothing; was the file cut short?");
 }
 
 #[test]
@@ -228,9 +228,10 @@ fn an_attempt_is_rejected_and_has_no_hash() {
 #[test]
 fn the_closing_line_is_complete_and_the_last() {
     let digits = "0".repeat(64);
+    let cut = "0, the number of entries above; are some of them lost?";
     let count = "0, the number of entries above (delete the line and run `turnfold bless` if they are right)";
     let mark = "0".repeat(32);
-    check_body(&format!("= 1 state {digits} log {digits}\n"), &format!("3: expected {count}, found `1`"));
+    check_body(&format!("= 1 state {digits} log {digits}\n"), &format!("3: expected {cut}, found `1`"));
     check_body(&format!("= 00 state {digits} log {digits}\n"), &format!("3: expected {count}, found `00`"));
     check_body("==\n", "1: expected `=`, found `==`");
     check_body("= 0\n", "4: expected `state`, found nothing");

@@ -97,7 +97,11 @@ fn what_is_missing_is_to_be_blessed() {
         &format!("x.tfl:20: attempt (p1 stand): the rejection is missing\n{bless_it}"),
     );
     let closing = format!("={}", piece("\n=", "\n") + "\n");
-    check_change(&closing, "", &format!("x.tfl:23: closing line: the closing line is missing\n{bless_it}"));
+    check_change(
+        &closing,
+        "",
+        "x.tfl:23: closing line: it is missing although every entry is blessed: cut short?\nget the whole file back, then: turnfold check x.tfl",
+    );
 }
 
 #[test]
