@@ -72,7 +72,7 @@ fn p2_and_spectators_get_the_same_whatever_p1_rolled() {
         let liars = liars.elsewhere();
         begun(&liars, cup);
         let mut got = Vec::new();
-        for viewer in ["p2", "spectator", "p6"] {
+        for viewer in ["p2", "spectator"] {
             for line in ["log table", "show table", "show table --json", "replay table", "blame table /bid"] {
                 let line = line.replace("--json", "--format json");
                 got.push(liars.ok(&format!("{line} --as {viewer}")));
