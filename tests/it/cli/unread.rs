@@ -24,8 +24,6 @@ fn stderr(sandbox: &Sandbox, line: &str, code: i32) -> String {
 #[test]
 fn an_ending_in_capitals_is_read_by_every_verb() {
     let sandbox = golden();
-    let wrong = sandbox.read("games/a.tfl").replace('#', "#0").replace("#00", "#0");
-    assert_ne!(wrong, sandbox.read("games/a.tfl"));
     fs::rename(sandbox.path("games/a.tfl"), sandbox.path("games/a.TFL")).unwrap();
     assert!(sandbox.ok("check games").starts_with("ok games/a.TFL 4 entries"));
     for line in [
