@@ -42,8 +42,13 @@ pub(crate) const WAITING_MAX: usize = 64;
 /// The most entries of a log that is folded at once, past those that wait to fold longer ones.
 pub(crate) const SHORT_LOG: u64 = turnfold_store::SNAPSHOT_INTERVAL;
 
-/// The most entries of histories that are held in memory at once while they are folded, short ones apart.
-const WHOLE_ENTRIES_MAX: u32 = 100_000;
+/// The most entries of histories that are held in memory at once while they are folded: of long ones, and of short ones.
+const WHOLE_LONG_MAX: u32 = 100_000;
+const WHOLE_SHORT_MAX: u32 = 16_384;
+
+/// What a short history counts at least: the allocator keeps for each thread what its largest history took, so that only
+/// some threads fold at once.
+const WHOLE_SHORT_MIN: u32 = 2_048;
 
 /// The most streams, of all and of one token.
 pub(crate) const STREAMS_MAX: usize = 10_000;
@@ -84,8 +89,10 @@ pub(crate) struct Limits {
     requests: Arc<Semaphore>,
     pub(crate) folds: Folds,
     pub(crate) answers: Answers,
-    /// Entries of long histories that are read whole at once; one history has room always.
-    whole: Arc<Semaphore>,
+    /// Entries of histories that are read whole at once, of long ones and of short ones, which wait for no long one. One
+    /// history has room always.
+    whole_long: Arc<Semaphore>,
+    whole_short: Arc<Semaphore>,
     streams: Arc<Mutex<StreamCounts>>,
 }
 
@@ -113,7 +120,8 @@ impl Limits {
             requests: Arc::new(Semaphore::new(REQUESTS_MAX)),
             folds: Folds::new(cores),
             answers: Answers::default(),
-            whole: Arc::new(Semaphore::new(WHOLE_ENTRIES_MAX as usize)),
+            whole_long: Arc::new(Semaphore::new(WHOLE_LONG_MAX as usize)),
+            whole_short: Arc::new(Semaphore::new(WHOLE_SHORT_MAX as usize)),
             streams: Arc::default(),
         }
     }
@@ -149,8 +157,14 @@ impl Limits {
 
     /// Waits until a history with this number of entries may be held in memory.
     pub(crate) async fn whole(&self, entries: u64) -> ApiResult<OwnedSemaphorePermit> {
-        let entries = u32::try_from(entries).unwrap_or(u32::MAX).min(WHOLE_ENTRIES_MAX);
-        let whole = Arc::clone(&self.whole).acquire_many_owned(entries).await;
+        let is_short = entries <= SHORT_LOG;
+        let entries = u32::try_from(entries).unwrap_or(u32::MAX);
+        let (whole, entries) = if is_short {
+            (&self.whole_short, entries.clamp(WHOLE_SHORT_MIN, WHOLE_SHORT_MAX))
+        } else {
+            (&self.whole_long, entries.min(WHOLE_LONG_MAX))
+        };
+        let whole = Arc::clone(whole).acquire_many_owned(entries).await;
         whole.map_err(|_| Problem::closing())
     }
 
