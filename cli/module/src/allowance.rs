@@ -6,6 +6,10 @@ use std::time::Duration;
 
 /// What the modules that run on this thread may take, and have taken.
 #[derive(Clone, Copy)]
+#[cfg_attr(
+    not(feature = "interpreter"),
+    expect(dead_code, reason = "without the interpreter no module runs, so none takes time")
+)]
 struct Allowance {
     all: Duration,
     taken: Duration,

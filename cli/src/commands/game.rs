@@ -12,7 +12,9 @@ use turnfold_core::registry::NoRules;
 use turnfold_core::{AnyRules, Digest};
 #[cfg(feature = "modules")]
 use turnfold_laws::{Fixture, broken_laws_while};
-use turnfold_module::{ModuleFile, digest, load, read_module, within};
+#[cfg(feature = "modules")]
+use turnfold_module::within;
+use turnfold_module::{ModuleFile, digest, load, read_module};
 use turnfold_replay::ReplayError;
 use turnfold_replay::fault::catch;
 
@@ -340,10 +342,7 @@ fn laws_broken_by(rules: &dyn AnyRules, seconds: u64) -> Vec<String> {
     // A law that panics is a broken one and is reported as such; the hook would print it as a mistake of this program.
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
-    #[cfg(feature = "modules")]
     let broken = catch(|| broken_within(rules, seconds));
-    #[cfg(not(feature = "modules"))] // then no module was loaded
-    let broken = catch(|| vec![format!("{}: {}", rules.name(), left_out("modules"))]);
     panic::set_hook(hook);
     broken.unwrap_or_else(|fault| vec![fault.to_string()])
 }
@@ -368,6 +367,11 @@ fn broken_within(rules: &dyn AnyRules, seconds: u64) -> Vec<String> {
         ));
     }
     broken
+}
+
+#[cfg(not(feature = "modules"))] // then no module was loaded
+fn broken_within(rules: &dyn AnyRules, _seconds: u64) -> Vec<String> {
+    vec![format!("{}: {}", rules.name(), left_out("modules"))]
 }
 
 fn read(path: &Path) -> Result<(Vec<u8>, Arc<dyn AnyRules>), Failure> {
