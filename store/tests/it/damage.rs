@@ -37,13 +37,10 @@ fn findings(backend: &MemoryBackend, what: &str) -> Vec<Damage> {
         store.append(&name("m"), &branch("line"), 0, commands(1), None).map(|_| ()),
     ];
     for error in others.into_iter().filter_map(Result::err) {
-        // Only an audit distinguishes a record that is gone from one that never was.
+        // Of matches, only an audit distinguishes a record that is gone from one that never was.
         let is_named = matches!(
             error,
-            StoreError::Corrupt { .. }
-                | StoreError::Conflict { .. }
-                | StoreError::NoSuchBranch { .. }
-                | StoreError::NoSuchMatch { .. }
+            StoreError::Corrupt { .. } | StoreError::Conflict { .. } | StoreError::NoSuchMatch { .. }
         );
         assert!(is_named, "{what}: {error}");
     }
@@ -122,6 +119,8 @@ fn an_audit_does_not_take_a_record_under_another_name_for_one_that_never_was() {
         damaged.tamper(&other, Some(value));
         Store::with_backend(Box::new(damaged)).unwrap()
     };
+    let without_branch = moved(b"line").head(&name("m"), &branch("line")).unwrap_err();
+    assert!(matches!(without_branch, StoreError::Corrupt { .. }), "{without_branch}");
     for store in [moved(b"mm"), moved(b"line")] {
         assert_ne!(store.audit(&name("m")).unwrap().damage, []);
         assert_ne!(store.check(&mut |_| ()).unwrap().damage, []);

@@ -76,14 +76,7 @@ impl EngineReader for Records {
         {
             let here = |error: StoreError| error.within(&of.name, Some(&child.name));
             let Some(name) = child.parent_name().map_err(here)? else { break };
-            let found = match self.find_branch(of, &name) {
-                // A branch that others begin on cannot be deleted.
-                Err(StoreError::NoSuchBranch { .. }) => {
-                    let reason = format!("the branch `{name}` it begins on is missing");
-                    return Err(here(StoreError::damaged(reason)));
-                }
-                found => found?,
-            };
+            let found = self.find_branch(of, &name)?;
             if found.id != parent.id {
                 let reason = format!("the branch `{name}` it begins on is another");
                 return Err(here(StoreError::damaged(reason)));

@@ -62,6 +62,10 @@ impl StoredBranch {
         Ok(Self { name, key, value })
     }
 
+    pub(crate) fn require_in_place(&self) -> Result<(), StoreError> {
+        require_in_place("a branch record", &self.key, &self.value)
+    }
+
     pub(crate) fn read(&self, of: &FoundMatch) -> Result<FoundBranch, StoreError> {
         read_branch(of, self.name.clone(), &self.key, &self.value)
     }

@@ -18,7 +18,14 @@ impl Records {
         match value {
             Some(value) => read_branch(of, name.clone(), &key, &value).map_err(at_branch),
             None if name.is_main() => Err(at_branch(StoreError::damaged("its branch record is missing"))),
-            None => Err(StoreError::NoSuchBranch { match_name: of.name.clone(), branch: name.clone() }),
+            None => {
+                // A match has few branches, so all of them are looked at: one whose record is gone is damage.
+                let (_, stored) = self.stored_branches(&of.name)?;
+                for stored in &stored {
+                    stored.require_in_place().map_err(|error| error.within(&of.name, None))?;
+                }
+                Err(StoreError::NoSuchBranch { match_name: of.name.clone(), branch: name.clone() })
+            }
         }
     }
 

@@ -113,9 +113,9 @@ impl Answered {
     }
 }
 
-/// A name whose record is gone is not there. Whether records are missing is what listings and audits find out.
+/// A match whose record is gone is not there. Whether matches are missing is what listings and audits find out.
 fn check_is_damage(error: &StoreError) {
-    if matches!(error, StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. }) {
+    if matches!(error, StoreError::NoSuchMatch { .. }) {
         return;
     }
     let is_damage = matches!(error, StoreError::Corrupt { .. });
