@@ -102,8 +102,8 @@ export class LiveViewer extends Viewer {
 		this.#reading(0, () => super.play());
 	}
 
-	/** @param {string} text @param {boolean} [isPinned] */
-	goTo(text, isPinned = false) {
+	/** @param {string} text @param {boolean} [isPinned] @returns {Promise<void>} */
+	async goTo(text, isPinned = false) {
 		const number = Number(text.replace("#", "").trim() || NaN);
 		if (this.#unread(number)) return this.#reading(number, () => this.goTo(text, isPinned));
 		super.goTo(text);
@@ -136,24 +136,28 @@ export class LiveViewer extends Viewer {
 
 	/** What is done once an entry is there; what was asked for last counts. @type {{number: number, then: () => void} | null} */
 	#wanted = null;
-	#isReading = false;
+	/** What reads; it ends when no one waits for an entry. @type {Promise<void> | null} */ #reader = null;
 
 	/** Reads the entries around one before it does something. @param {number} number @param {() => void} then */
-	async #reading(number, then) {
+	#reading(number, then) {
 		this.#wanted = { number, then };
-		if (this.#isReading) return;
-		this.#isReading = true;
 		this.report("Reading entries…");
+		this.#reader ??= this.#readWanted();
+		return this.#reader;
+	}
+
+	async #readWanted() {
+		await null; // so that it is known as the reader before it ends
 		while (this.#wanted) {
 			const wanted = /** @type {{number: number, then: () => void}} */ (this.#wanted);
 			const [after, to] = this.#unread(wanted.number) ?? [0, 0];
 			const isThere = to === 0 || (await this.#readPart(after, to, wanted.number));
 			if (this.#wanted !== wanted) continue;
 			this.#wanted = null;
-			this.#isReading = false;
 			this.report("");
 			if (isThere) wanted.then();
 		}
+		this.#reader = null;
 	}
 
 	/** Reads of what is not there the part around an entry. @param {number} after @param {number} to @param {number} number */
@@ -167,7 +171,7 @@ export class LiveViewer extends Viewer {
 
 	/** Reads everything that is not there before it does something. @param {() => void} then */
 	async #readAll(then) {
-		for (let isThere = true; isThere && !this.#isReading; ) {
+		for (let isThere = true; isThere && !this.#reader; ) {
 			const to = this.tail;
 			if (to === 0) return then();
 			const [after] = this.#unread(to) ?? [0];
@@ -230,7 +234,9 @@ export class LiveViewer extends Viewer {
 	mark(marks) {
 		this.#marks = marks;
 		this.#markBoards();
-		this.show(this.position);
+		// It is drawn again and not gone to: entries that are not there are not read for that.
+		super.show(this.position);
+		this.#markNamed();
 	}
 
 	/** Shows what would be, until another position is shown. @param {Frames} frames */

@@ -141,9 +141,11 @@ export class LiveMatch {
 		this.viewer.load(first);
 		this.tag = tag;
 		this.commands.due = isDue;
-		this.#isLoading = false;
 		const asked = /^#(\d+)$/.exec(location.hash)?.[1];
-		if (asked) this.viewer.goTo(asked, true);
+		// Nothing is live before the entry that the address names is there.
+		if (asked) await this.viewer.goTo(asked, true);
+		if (signal.aborted) return;
+		this.#isLoading = false;
 		this.#arrived(!asked);
 		this.tools.listBranches();
 		this.#follow(stream, first.event_id ?? `${first.head}`, signal);
