@@ -11,7 +11,7 @@ use crate::digest::Digest;
 use crate::rules::Rules;
 use crate::rules::channel::Channel;
 use crate::rules::cycletap::Cycletap;
-use crate::rules::desk::{Desk, DeskOne};
+use crate::rules::desk::Desk;
 use crate::rules::hexcapture::Hexcapture;
 use crate::rules::initiative::Initiative;
 use crate::rules::lifecycle::Lifecycle;
@@ -71,16 +71,14 @@ pub trait ModuleSource: fmt::Debug + Send + Sync {
 pub struct Registry {
     /// By name, then version.
     games: Vec<Arc<dyn AnyRules>>,
-    /// All versions of the desk, in order.
-    desks: Vec<Arc<dyn AnyRules>>,
+    desk: Arc<dyn AnyRules>,
     modules: Option<Arc<dyn ModuleSource>>,
 }
 
 /// A registry without games.
 impl Default for Registry {
     fn default() -> Self {
-        let desks = Vec::from([erase::<DeskOne>(), erase::<Desk>()]);
-        Self { games: Vec::new(), desks, modules: None }
+        Self { games: Vec::new(), desk: erase::<Desk>(), modules: None }
     }
 }
 
@@ -175,7 +173,7 @@ impl Registry {
     #[must_use]
     pub fn replacing(mut self, rules: Arc<dyn AnyRules>) -> Self {
         if rules.name() == Desk::NAME {
-            return Self { desks: Vec::from([rules]), ..self };
+            return Self { desk: rules, ..self };
         }
         self.games.retain(|known| known.name() != rules.name());
         self.insert(rules)
@@ -274,7 +272,7 @@ impl Registry {
     }
 
     fn versions(&self, name: &str) -> impl Iterator<Item = &Arc<dyn AnyRules>> {
-        self.games.iter().chain(&self.desks).filter(move |rules| rules.name() == name)
+        self.games.iter().chain([&self.desk]).filter(move |rules| rules.name() == name)
     }
 
     /// Returns all versions of the games that are built in, in order.

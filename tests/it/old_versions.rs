@@ -384,7 +384,7 @@ fn a_match_by_mail_is_not_migrated() {
 $ turnfold 2 migrate night night-2
 exit 2| error: `night` is played by mail, and its papers are bound to the match as it is
 $ turnfold 2 migrate night.desk night-2
-exit 2| error: match `night.desk` is of version 2 of `desk` already
+exit 2| error: match `night.desk` is of version 1 of `desk` already
 
 "#]]);
 }

@@ -35,7 +35,7 @@ fn a_name_that_is_taken_is_refused() {
 }
 
 #[test]
-#[should_panic = "version 2 of the ruleset `desk` is taken"]
+#[should_panic = "version 1 of the ruleset `desk` is taken"]
 fn the_desk_has_no_other_version() {
     let _ = Registry::default().with_version(erase::<Desk>());
 }

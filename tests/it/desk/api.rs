@@ -9,7 +9,7 @@ use super::scene::Scene;
 type State = <Desk as Rules>::State;
 
 fn played(setup: &'static str, script: &'static str) -> State {
-    let scene = Scene { name: "api", title: "", setup, script, version: 2 };
+    let scene = Scene { name: "api", title: "", setup, script };
     scene.play();
     let mut state = Desk::start(&toml::from_str(&scene.toml()).unwrap()).unwrap();
     for given in scene.given() {

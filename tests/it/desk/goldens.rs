@@ -20,8 +20,8 @@ fn every_scene_comes_out_as_written() {
 fn unblessed(scene: &Scene) -> String {
     let setup = scene.toml();
     let mut text = format!(
-        "turnfold replay 2\n+++\nruleset = \"desk\"\nversion = {}\ndice = \"recorded\"\ntitle = \"{}\"\n[setup]\n{setup}+++\n",
-        scene.version, scene.title
+        "turnfold replay 2\n+++\nruleset = \"desk\"\nversion = 1\ndice = \"recorded\"\ntitle = \"{}\"\n[setup]\n{setup}+++\n",
+        scene.title
     );
     let mut seq = 0;
     for given in scene.given() {

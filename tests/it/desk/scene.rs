@@ -36,8 +36,6 @@ pub(super) struct Scene {
     /// Keys of the setup, after the first four.
     pub(super) setup: &'static str,
     pub(super) script: &'static str,
-    /// The version of its golden log.
-    pub(super) version: u32,
 }
 
 /// A line of a scene as the desk gets it.
@@ -75,9 +73,7 @@ impl Scene {
             let setup = rest.strip_prefix("+++\n").and_then(|rest| rest.split_once("+++\n"));
             let (setup, script) = setup.unwrap_or(("", rest));
             assert!(script.contains(" => "), "{name} asserts nothing");
-            // PM-37
-            let version = if title.contains("PM-37") { 2 } else { 1 };
-            Self { name, title, setup, script, version }
+            Self { name, title, setup, script }
         };
         let scenes: Vec<Self> = text.split("\n== ").skip(1).map(read).collect();
         assert!(!scenes.is_empty(), "there is no scene");

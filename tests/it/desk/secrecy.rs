@@ -44,7 +44,7 @@ fn read(scene: &Scene, given: &[Given], viewer: Seat) -> Vec<String> {
 }
 
 fn check(secret: &'static str, head: usize, viewer: Seat, expected: &[&str]) {
-    let scene = Scene { name: "secrecy", title: "", setup: secret, script: SCRIPT, version: 2 };
+    let scene = Scene { name: "secrecy", title: "", setup: secret, script: SCRIPT };
     let given = scene.given();
     assert_eq!(read(&scene, &given[..head], viewer), expected, "{secret} {head} {viewer}");
 }
@@ -76,5 +76,5 @@ fn pm_23_orders_are_read_at_the_end_or_at_once_where_the_setup_has_it_so() {
 }
 
 fn scene_comes_out() {
-    Scene { name: "secrecy", title: "", setup: "", script: SCRIPT, version: 2 }.play();
+    Scene { name: "secrecy", title: "", setup: "", script: SCRIPT }.play();
 }

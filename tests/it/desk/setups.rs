@@ -6,7 +6,7 @@ use super::scene::Scene;
 
 /// Starts a desk with these keys after the first ones; returns what it is refused for.
 fn refused(setup: &'static str) -> Option<String> {
-    let toml = Scene { name: "", title: "", setup, script: "", version: 2 }.toml();
+    let toml = Scene { name: "", title: "", setup, script: "" }.toml();
     start(&toml)
 }
 
@@ -47,7 +47,7 @@ fn pm_3_what_a_setup_may_contain() {
         let message = refused(setup).unwrap_or_else(|| panic!("{setup} is accepted"));
         assert!(message.contains(field), "{setup}: {message}");
     }
-    let whole = Scene { name: "", title: "", setup: "", script: "", version: 2 }.toml();
+    let whole = Scene { name: "", title: "", setup: "", script: "" }.toml();
     let default = format!("default = [{}]", "\"stand\", ".repeat(21));
     assert!(start(&format!("{whole}{default}")).unwrap().contains("default"));
     for (key, other) in [("match", "\"00\""), ("game", "\"zz\""), ("host", "\"ann\"")] {

@@ -39,13 +39,8 @@ fn order(turn: &mut GameTurn<'_>, plays: &[&str]) -> Result<(usize, Vec<String>)
     }
 }
 
-/// The terms of a desk of version 1.
-fn version_one<'a>(default: &'a [String], between: &'a [String]) -> PlayedRules<'a> {
-    PlayedRules { default, between, is_version_one: true }
-}
-
-fn version_two<'a>(default: &'a [String], between: &'a [String]) -> PlayedRules<'a> {
-    PlayedRules { default, between, is_version_one: false }
+fn terms<'a>(default: &'a [String], between: &'a [String]) -> PlayedRules<'a> {
+    PlayedRules { default, between }
 }
 
 fn commands(commands: &[&str]) -> Vec<String> {
@@ -99,48 +94,22 @@ fn pm_27_a_roll_that_is_due_already_comes_first() {
 }
 
 #[test]
-fn pm_27_in_version_1_the_first_default_that_is_applied_is_played_until_nothing_is_legal() {
-    let dice = RefCell::new(vec![4]);
-    let mut turn = siege(&dice, false);
-    // `attack` is applied once, and ignored while the gate is open.
-    let played = turn.default(Seat::P2, version_one(&commands(&["dance", "attack", "stay"]), &[])).unwrap();
-    assert_eq!(commands_of(&played), ["p2 attack", "host roll 4", "p2 stay"]);
-    assert_eq!(
-        commands_of(&turn.default(Seat::P2, version_one(&commands(&["stay"]), &[])).unwrap()),
-        [""; 0]
-    );
-    assert_eq!(
-        commands_of(&turn.default(Seat::P1, version_one(&commands(&["dance", "attack"]), &[])).unwrap()),
-        [""; 0]
-    );
-}
-
-#[test]
-fn pm_27_in_version_1_a_default_ends_after_1_000_commands() {
-    let dice = RefCell::new(vec![2; 1001]);
-    let mut turn = siege(&dice, false);
-    let played = turn.default(Seat::P1, version_one(&commands(&["attack"]), &[])).unwrap();
-    assert_eq!((played.len(), dice.borrow().len()), (2000, 1));
-}
-
-#[test]
 fn pm_27_what_comes_between_waits_for_the_living_and_plays_for_the_gone() {
     let dice = RefCell::new(Vec::new());
     let (default, between) = (commands(&["stay"]), commands(&["attack", "next"]));
     let mut turn = siege(&dice, false);
     let both = [Seat::P1, Seat::P2];
-    let none = turn.between(&both, &[], true, version_one(&default, &between)).unwrap();
+    let none = turn.between(&both, &[], false, terms(&default, &between)).unwrap();
     assert!(none.played.is_empty() && !none.ends_round);
     order(&mut turn, &["stay"]).unwrap();
-    let none = turn.between(&both, &[], true, version_one(&default, &between)).unwrap();
+    let none = turn.between(&both, &[], false, terms(&default, &between)).unwrap();
     assert!(none.played.is_empty() && !none.ends_round);
     // With p2 gone, its default comes first, then the host's command, which asks p1 again.
-    let played = turn.between(&[Seat::P1], &[Seat::P2], true, version_one(&default, &between)).unwrap();
+    let played = turn.between(&[Seat::P1], &[Seat::P2], true, terms(&default, &between)).unwrap();
     assert_eq!((commands_of(&played.played), played.ends_round), (commands(&["p2 stay", "host next"]), true));
     // A default that is not applied keeps nothing up; without commands the game stands still.
     order(&mut turn, &["stay"]).unwrap();
-    let none =
-        turn.between(&[Seat::P1], &[Seat::P2], true, version_one(&commands(&["enter"]), &between)).unwrap();
+    let none = turn.between(&[Seat::P1], &[Seat::P2], true, terms(&commands(&["enter"]), &between)).unwrap();
     assert!(none.played.is_empty() && !none.ends_round);
 }
 
@@ -150,10 +119,10 @@ fn pm_37_defaults_are_tried_in_their_order_and_at_most_20_are_played() {
     let mut turn = siege(&dice, false);
     // A pass has each command once, and the next pass begins while the game waits for the seat.
     let default = commands(&["dance", "attack", "enter", "attack"]);
-    let played = turn.default(Seat::P1, version_two(&default, &[])).unwrap();
+    let played = turn.default(Seat::P1, terms(&default, &[])).unwrap();
     let by_player = played.iter().filter(|record| record.seat == Some(Seat::P1)).count();
     assert_eq!((by_player, dice.borrow().len()), (20, 10));
-    let played = turn.default(Seat::P2, version_two(&commands(&["attack", "stay", "attack"]), &[])).unwrap();
+    let played = turn.default(Seat::P2, terms(&commands(&["attack", "stay", "attack"]), &[])).unwrap();
     assert_eq!(commands_of(&played), ["p2 attack", "host roll 2", "p2 stay"]);
 }
 
@@ -165,11 +134,10 @@ fn pm_37_what_comes_between_follows_the_orders_of_each_turn() {
     let between = commands(&["tick 12"]);
     // p1 always has something to do. Without orders nothing is played, with orders each command once.
     let of = |turn: &mut GameTurn<'_>, had_orders| {
-        commands_of(&turn.between(&[Seat::P1], &[], had_orders, version_two(&[], &between)).unwrap().played)
+        commands_of(&turn.between(&[Seat::P1], &[], had_orders, terms(&[], &between)).unwrap().played)
     };
     assert_eq!(of(&mut turn, false), [""; 0]);
     assert_eq!(of(&mut turn, true), ["host tick 12"]);
-    assert_eq!(turn.between(&[Seat::P1], &[], true, version_one(&[], &between)).unwrap().played.len(), 0);
 }
 
 #[test]
@@ -179,7 +147,7 @@ fn pm_27_dice_that_fail_leave_the_game_as_it_was() {
     let mut turn = GameTurn::new(state, 7, Box::new(move |_| Err(chance())));
     let before = turn.state().state_hash();
     assert!(turn.order(Seat::P1, ["attack"]).is_err());
-    assert!(turn.default(Seat::P1, version_one(&commands(&["attack"]), &[])).is_err());
+    assert!(turn.default(Seat::P1, terms(&commands(&["attack"]), &[])).is_err());
     assert_eq!((turn.state().state_hash(), turn.head()), (before, 7));
     let mut turn = siege_with(vec![7]);
     assert!(
@@ -209,13 +177,13 @@ fn pm_14_planning_in_secret_asks_the_seats_with_a_legal_command() {
     let both = [Seat::P1, Seat::P2];
     assert_eq!(able(&turn), [Seat::P1]);
     // p1 misses, p2 has ordered: p1's default first, then p2's order is carried out.
-    assert_eq!(commands_of(&turn.default(Seat::P1, version_one(&default, &[])).unwrap()), ["p1 switch"]);
+    assert_eq!(commands_of(&turn.default(Seat::P1, terms(&default, &[])).unwrap()), ["p1 switch"]);
     assert_eq!(able(&turn), [Seat::P2]);
     let OrderEnd::Carried { count: 1, played } = turn.order(Seat::P2, ["switch"]).unwrap() else {
         panic!("it is carried out")
     };
     assert_eq!(commands_of(&played), ["p2 switch"]);
-    let played = turn.between(&both, &[], true, version_one(&default, &between)).unwrap();
+    let played = turn.between(&both, &[], true, terms(&default, &between)).unwrap();
     assert_eq!((commands_of(&played.played), played.ends_round), (commands(&["host resolve"]), true));
     assert_eq!(able(&turn), [Seat::P1]);
 }

@@ -21,22 +21,18 @@ pub struct PlayedRules<'a> {
     pub default: &'a [String],
     /// The commands of the host after the orders.
     pub between: &'a [String],
-    /// Whether the desk has version 1.
-    pub is_version_one: bool,
 }
 
 impl<'a> PlayedRules<'a> {
     /// Returns the terms of a desk.
     #[must_use]
     pub fn of(terms: &'a Setup) -> Self {
-        let Setup { default, between, is_version_one, .. } = terms;
-        Self { default, between, is_version_one: *is_version_one }
+        Self { default: &terms.default, between: &terms.between }
     }
 
     /// Returns how many more commands may be played in a turn after this many.
-    pub(super) fn left(&self, count: usize) -> usize {
-        let most: usize = if self.is_version_one { 1000 } else { 20 };
-        most.saturating_sub(count)
+    pub(super) fn left(count: usize) -> usize {
+        20_usize.saturating_sub(count)
     }
 }
 
@@ -143,7 +139,7 @@ impl<'a> GameTurn<'a> {
         self.step(|turn, session, played| {
             let mut count = 0;
             while session.state.waits_for(seat) {
-                match turn.play(session, seat, rules.default, rules.left(count), rules, played)? {
+                match turn.play(session, seat, rules.default, PlayedRules::left(count), played)? {
                     0 => break,
                     more => count += more,
                 }
@@ -166,21 +162,21 @@ impl<'a> GameTurn<'a> {
     ) -> Result<PlayedBetween, ReplayError> {
         let (mut defaults, mut betweens) = (0, 0);
         let played = self.step(|turn, session, played| {
-            if had_orders && !rules.is_version_one {
-                betweens = turn.play(session, Seat::Host, rules.between, rules.left(0), rules, played)?;
+            if had_orders {
+                betweens = turn.play(session, Seat::Host, rules.between, PlayedRules::left(0), played)?;
             }
             while !living.iter().any(|seat| session.state.waits_for(*seat)) {
                 let mut for_gone = 0;
-                for seat in gone.iter().filter(|_| rules.left(defaults) > 0) {
+                for seat in gone.iter().filter(|_| PlayedRules::left(defaults) > 0) {
                     if for_gone == 0 && session.state.waits_for(*seat) {
-                        let left = rules.left(defaults);
-                        for_gone = turn.play(session, *seat, rules.default, left, rules, played)?;
+                        let left = PlayedRules::left(defaults);
+                        for_gone = turn.play(session, *seat, rules.default, left, played)?;
                     }
                 }
                 defaults += for_gone;
                 if for_gone == 0 {
-                    let left = rules.left(betweens);
-                    match turn.play(session, Seat::Host, rules.between, left, rules, played)? {
+                    let left = PlayedRules::left(betweens);
+                    match turn.play(session, Seat::Host, rules.between, left, played)? {
                         0 => break,
                         more => betweens += more,
                     }
@@ -191,21 +187,19 @@ impl<'a> GameTurn<'a> {
         Ok(PlayedBetween { played, ends_round: betweens > 0 })
     }
 
-    /// Plays commands in their order, each once and as many as are left. In version 1 the first that is applied is all.
-    /// Returns how many were played.
+    /// Plays commands in their order, each once and as many as are left. Returns how many were played.
     fn play(
         &mut self,
         session: &mut Session,
         seat: Seat,
         commands: &[String],
         left: usize,
-        rules: PlayedRules<'_>,
         played: &mut Vec<Record>,
     ) -> Result<usize, ReplayError> {
-        let (mut count, most) = (0, if rules.is_version_one { left.min(1) } else { left });
+        let mut count = 0;
         for command in commands {
             let is_done = seat != Seat::Host && count > 0 && !session.state.waits_for(seat);
-            if count == most || is_done {
+            if count == left || is_done {
                 break;
             }
             count += usize::from(self.play_one(session, seat, command, played)?);

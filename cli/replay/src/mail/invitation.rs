@@ -83,9 +83,7 @@ pub(super) fn terms_in_words(terms: &Setup, is_fair: bool) -> Vec<String> {
     if !terms.hosted.is_empty() {
         words.push(format!("The host plays {}.", seats(&terms.hosted, Seat::Host)));
     }
-    if !terms.is_version_one {
-        words.extend(news_in_words(terms));
-    }
+    words.extend(liberties_in_words(terms));
     if is_fair {
         words.push("The dice are fair: no one can foresee or choose a roll, and anyone can check it.".into());
     }
@@ -101,8 +99,8 @@ const fn orders_in_words(secret: Secret) -> &'static str {
     }
 }
 
-/// Writes the terms that are new in version 2 of the desk.
-fn news_in_words(terms: &Setup) -> Vec<String> {
+/// Writes what players may do besides their orders.
+fn liberties_in_words(terms: &Setup) -> Vec<String> {
     let mut words = Vec::new();
     if terms.absences > 0 {
         let days = terms.absences;

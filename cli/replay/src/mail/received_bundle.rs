@@ -226,8 +226,7 @@ fn require_concealable(
     let revealed = commands().rfind(|(_, command)| reveals(command));
     // PM-41: press to others is concealed for ever. PM-42: orders ahead are concealed beyond the next turn.
     let may_be_press = terms.press && terms.seats > 2;
-    let may_be_ahead =
-        !terms.is_version_one && !terms.sealed && terms.hosted.is_empty() && terms.head.is_none();
+    let may_be_ahead = !terms.sealed && terms.hosted.is_empty() && terms.head.is_none();
     let is_concealed = |seq: u64| {
         let may_be_order = terms.secret != Secret::No
             && !is_over

@@ -107,7 +107,7 @@ impl Trial<'_> {
         let own = played.iter().filter(|record| record.seat == Some(seat));
         let commands: Vec<&str> = own.map(|record| record.command.as_str()).collect();
         // Before the 20th command the passes end because nothing applies: that is no endless row.
-        if self.rules.left(commands.len()) > 0 || !self.game.state().waits_for(seat) {
+        if PlayedRules::left(commands.len()) > 0 || !self.game.state().waits_for(seat) {
             return Ok(!commands.is_empty());
         }
         let message = format!(
@@ -123,7 +123,7 @@ impl Trial<'_> {
     /// The game asks no seat, so the match ends: that is right only if no commands are left.
     fn end(&self, living: &[Seat], by_host: usize) -> Result<bool, ReplayError> {
         let state = self.game.state();
-        if self.rules.left(by_host) == 0 {
+        if PlayedRules::left(by_host) == 0 {
             let message = format!(
                 "in turn {} of a trial {by_host} commands of the host did not bring the game to the next player; list \
                  commands that do",

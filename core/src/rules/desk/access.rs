@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::state::{Asked, Phase, SeatState, State};
+use super::state::{Asked, Phase, Player, SeatState, State};
 use crate::dice::fair::Contribution;
 use crate::digest::Digest;
-use crate::paper::{DeskTime, LineName, PaperLine, SeatKey};
+use crate::paper::{DeskTime, LineName, SeatKey};
 use crate::seat::Seat;
 
 impl State {
@@ -100,20 +100,22 @@ impl State {
     /// Returns the key with which a seat signs now.
     #[must_use]
     pub fn key_of(&self, seat: Seat) -> Option<&SeatKey> {
-        self.seat(seat)?.key.as_ref()
+        self.seat(seat)?.key()
     }
 
     /// Returns the name of a seat's player.
     #[must_use]
     pub fn name_of(&self, seat: Seat) -> Option<&str> {
-        let plain = || self.extras_of(seat)?.name.as_ref().map(PaperLine::as_str);
-        self.key_of(seat).map(SeatKey::name).or_else(plain)
+        Some(match self.seat(seat)?.player.as_ref()? {
+            Player::Signing(key) => key.name(),
+            Player::Plain(name) => name.as_str(),
+        })
     }
 
     /// Returns `true` for a seat whose player has no key (PM-38).
     #[must_use]
     pub fn plays_plainly(&self, seat: Seat) -> bool {
-        self.is_plain(seat)
+        self.seat(seat).is_some_and(SeatState::is_plain)
     }
 
     /// Returns the hours of the reminder that is due at a time, if one is (PM-40).
@@ -121,15 +123,15 @@ impl State {
     pub fn reminder_due(&self, at: DeskTime) -> Option<u16> {
         let deadline = self.deadline().filter(|deadline| self.is_open() && at < *deadline)?;
         let is_due = |hours: &u16| {
-            at.after_hours(*hours) >= deadline && self.extras.reminded.is_none_or(|last| last > *hours)
+            at.after_hours(*hours) >= deadline && self.reminded.is_none_or(|last| last > *hours)
         };
-        self.extras.remind.iter().copied().find(is_due)
+        self.terms.remind.iter().copied().find(is_due)
     }
 
     /// Returns the digest of the paper with a seat's orders ahead (PM-42).
     #[must_use]
     pub fn orders_ahead(&self, seat: Seat) -> Option<Digest> {
-        Some(self.extras_of(seat)?.ahead.as_ref()?.digest)
+        Some(self.seat(seat)?.ahead.as_ref()?.digest)
     }
 
     /// Returns the number of a seat's last paper that counts (PM-10).

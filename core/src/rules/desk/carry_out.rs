@@ -6,11 +6,10 @@ use alloc::vec::Vec;
 use super::effect::Effect;
 use super::element::{Element, SeatDice};
 use super::judge::Plan;
-use super::keys::take_seat;
 use super::leaving::leave;
 use super::offers;
-use super::progress::{end, extend, go_on};
-use super::state::{Asked, MatchEnd, OpenOffer, Phase, State, TurnPosition};
+use super::progress::{end, extend, go_on, take_seat};
+use super::state::{Asked, MatchEnd, OpenOffer, OrderHeld, Phase, Player, State, TurnPosition};
 use super::step::{Act, Step};
 use super::turn::pass_deadline;
 use crate::outcome::EffectSink;
@@ -21,7 +20,7 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
         // PM-11
         Step::Join { seat, key, dice } => {
             effects.push(|| Effect::Joined { seat, name: key.name().into() });
-            take_seat(state, seat, key);
+            take_seat(state, seat, Player::Signing(key));
             if let (Some(own), Some(head)) = (state.seat_mut(seat), dice) {
                 own.dice = Some(SeatDice::begun(head));
             }
@@ -30,8 +29,7 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
         // PM-38
         Step::Enter { seat, name } => {
             effects.push(|| Effect::Joined { seat, name: name.as_str().into() });
-            state.names_used.insert(name.as_str().into());
-            state.extras_mut(seat).name = Some(name);
+            take_seat(state, seat, Player::Plain(name));
             complete(state, effects);
         }
         Step::Paper { seat, number, act } => {
@@ -65,7 +63,7 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
         }
         // PM-40
         Step::Remind(hours) => {
-            state.extras.reminded = Some(hours);
+            state.reminded = Some(hours);
             if let Some(until) = state.deadline() {
                 let seats = state.awaited();
                 effects.push(|| Effect::Reminded { seats, until });
@@ -103,7 +101,7 @@ fn stand(state: &mut State, step: Step, effects: &mut impl EffectSink<Effect>) {
         seat.asked = if seats.contains(name) { Asked::Yes } else { Asked::Not };
     }
     state.phase = Phase::Open;
-    state.extras.reminded = None;
+    state.reminded = None;
     let ordered = order_ahead(state);
     let deadline = state.after_absences(deadline);
     if let Some(stand) = &mut state.stand {
@@ -126,10 +124,12 @@ fn stand(state: &mut State, step: Step, effects: &mut impl EffectSink<Effect>) {
 /// PM-42: the orders ahead for this turn count. Returns the seats with the numbers of their last papers.
 fn order_ahead(state: &mut State) -> Vec<(Seat, u32)> {
     let mut ordered = Vec::new();
-    for &seat in state.players() {
-        let Some(order) = state.order_ahead(seat) else { continue };
-        if let Some(own) = state.seat_mut(seat).filter(|own| own.asked == Asked::Yes) {
-            own.asked = Asked::Ordered(order);
+    let turn = state.turn();
+    for (&seat, own) in state.players().iter().zip(&mut state.seats) {
+        let Some((digest, plays)) = own.ahead.as_ref().and_then(|ahead| ahead.of(turn)) else { continue };
+        if own.asked == Asked::Yes {
+            own.asked =
+                Asked::Ordered(OrderHeld { digest, waits: false, plays, element: None, as_sealed: false });
             own.misses = 0;
             ordered.push((seat, own.number));
         }
@@ -198,13 +198,14 @@ fn carry_out_act(
         // PM-22
         Act::Rekey(key) => {
             effects.push(|| Effect::Rekeyed { seat, number, name: key.name().into() });
-            take_seat(state, seat, key);
+            take_seat(state, seat, Player::Signing(key));
         }
         // PM-39
         Act::Absent { until, seconds } => {
-            let own = state.extras_mut(seat);
-            own.absent = Some(until);
-            own.absent_seconds = seconds;
+            if let Some(own) = state.seat_mut(seat) {
+                own.absent = Some(until);
+                own.absent_seconds = seconds;
+            }
             effects.push(|| Effect::Absent { seat, number, until });
             let deadline = state.deadline();
             if let Some(later) = deadline.map(|deadline| state.after_absences(deadline))
@@ -217,7 +218,9 @@ fn carry_out_act(
         Act::Press => effects.push(|| Effect::Pressed { seat, number }),
         // PM-42: the newest paper counts.
         Act::Ahead(ahead) => {
-            state.extras_mut(seat).ahead = Some(ahead).filter(|ahead| !ahead.plays.is_empty());
+            if let Some(own) = state.seat_mut(seat) {
+                own.ahead = Some(ahead).filter(|ahead| !ahead.plays.is_empty());
+            }
             effects.push(|| Effect::Ahead { seat, number });
         }
     }

@@ -3,9 +3,8 @@
 use alloc::vec::Vec;
 
 use super::element::Element;
-use super::extras::AheadHeld;
 use super::reason::{Reason, Rejection};
-use super::state::{Asked, OrderHeld, Phase, State};
+use super::state::{AheadHeld, Asked, OrderHeld, Phase, SeatState, State};
 use super::step::{Act, Fault, Step, require_winner};
 use crate::digest::Digest;
 use crate::paper::{
@@ -20,7 +19,7 @@ pub(super) fn plan(state: &State, seat: Seat, signed: &SignedPaper) -> Result<St
     // Who joins signs with the key that the paper itself brings.
     let key = match content {
         PaperContent::Join(join) => Some(&join.key),
-        _ => state.seat(seat).and_then(|seat| seat.key.as_ref()),
+        _ => state.seat(seat).and_then(SeatState::key),
     };
     if !key.is_some_and(|key| signed.is_by(key)) {
         return Err(Rejection::BadSignature.into());
@@ -32,9 +31,9 @@ pub(super) fn plan(state: &State, seat: Seat, signed: &SignedPaper) -> Result<St
 pub(super) fn plan_plain(state: &State, seat: Seat, paper: &Paper) -> Result<Step, Fault> {
     require_match(state, paper)?;
     let may = match paper.content() {
-        PaperContent::Enter(_) => state.extras.plain.contains(&seat),
+        PaperContent::Enter(_) => state.terms.plain.contains(&seat),
         PaperContent::Join(_) | PaperContent::Seal { .. } | PaperContent::Rekey(_) => false,
-        _ => state.is_plain(seat),
+        _ => state.plays_plainly(seat),
     };
     if may { plan_paper(state, seat, paper) } else { Err(Rejection::NotInTerms.into()) }
 }
@@ -101,23 +100,23 @@ fn plan_act(state: &State, seat: Seat, paper: &Paper) -> Result<Act, Fault> {
 
 /// PM-39
 fn plan_absence(state: &State, seat: Seat, until: DeskTime) -> Result<Act, Fault> {
-    if state.extras.absences == 0 {
+    if state.terms.absences == 0 {
         return Err(Rejection::NotInTerms.into());
     }
-    let own = state.extras_of(seat);
+    let own = state.seat(seat);
     let from = own.and_then(|own| own.absent).max(state.clock).ok_or(Rejection::NotYet)?;
     let seconds = until.unix_seconds().saturating_sub(from.unix_seconds());
     if seconds == 0 {
         return Err(Reason::NotLater.into());
     }
     let seconds = own.map_or(0, |own| own.absent_seconds).saturating_add(seconds);
-    let is_too_long = seconds > u64::from(state.extras.absences) * 24 * 60 * 60;
+    let is_too_long = seconds > u64::from(state.terms.absences) * 24 * 60 * 60;
     if is_too_long { Err(Reason::TooLong.into()) } else { Ok(Act::Absent { until, seconds }) }
 }
 
 /// PM-41
 fn plan_press(state: &State, press: &Press) -> Result<Act, Fault> {
-    if !state.extras.press {
+    if !state.terms.press {
         return Err(Rejection::NotInTerms.into());
     }
     let is_known = press.to().seats().iter().all(|seat| state.seat(*seat).is_some());
@@ -126,7 +125,7 @@ fn plan_press(state: &State, press: &Press) -> Result<Act, Fault> {
 
 /// PM-42
 fn plan_ahead(state: &State, paper: &Paper, ahead: &OrdersAhead) -> Result<Act, Fault> {
-    if !state.extras.ahead {
+    if !state.terms.ahead {
         return Err(Rejection::NotInTerms.into());
     }
     if ahead.turns().keys().any(|turn| *turn <= state.turn()) {
@@ -149,7 +148,7 @@ fn plan_enter(state: &State, seat: Seat, name: &PaperLine) -> Result<Step, Fault
 /// PM-11: no one has the seat, and seats that the host plays are taken first.
 fn require_free(state: &State, seat: Seat) -> Result<(), Rejection> {
     let own = state.seat(seat).filter(|_| state.is_free(seat)).ok_or(Rejection::NotAsked)?;
-    let is_hosted_free = state.seats.iter().any(|other| other.hosted && other.key.is_none());
+    let is_hosted_free = state.seats.iter().any(|other| other.hosted && other.player.is_none());
     if !own.hosted && is_hosted_free { Err(Rejection::HostedFirst) } else { Ok(()) }
 }
 

@@ -1,7 +1,6 @@
 //! What a command would do now: the rules of the host's commands. `hearing.rs` has the rules of papers.
 
 use super::command::{AskedSeats, Command};
-use super::extras::Extras;
 use super::hearing;
 use super::reason::{Reason, Rejection};
 use super::state::{OrderHeld, Phase, Standing, State};
@@ -104,7 +103,7 @@ fn order_to_settle<'a>(state: &'a State, digest: &Digest) -> Result<(Seat, &'a O
 
 /// PM-60: the host alone gives a seat to another player, where the terms allow that.
 fn plan_replacement(state: &State, seat: Seat, key: &SeatKey) -> Result<Step, Fault> {
-    if !state.extras.host_replaces {
+    if !state.terms.host_replaces {
         return Err(Rejection::NotInTerms.into());
     }
     if state.phase != Phase::Open {
@@ -121,14 +120,13 @@ fn plan_replacement(state: &State, seat: Seat, key: &SeatKey) -> Result<Step, Fa
 
 /// PM-40: whether a reminder is due: the clock is so near to the deadline, and there was none as near to it.
 fn is_reminder(state: &State, hours: u16) -> bool {
-    let Extras { remind, reminded, .. } = &state.extras;
     let is_due = state
         .stand
         .zip(state.clock)
         .is_some_and(|(stand, clock)| clock < stand.deadline && clock.after_hours(hours) >= stand.deadline);
     state.phase == Phase::Open
-        && remind.contains(&hours)
-        && reminded.is_none_or(|last| last > hours)
+        && state.terms.remind.contains(&hours)
+        && state.reminded.is_none_or(|last| last > hours)
         && is_due
 }
 

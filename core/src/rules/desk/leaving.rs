@@ -19,12 +19,12 @@ pub(super) fn leave(
     for &seat in going {
         let Some(own) = state.seat_mut(seat) else { continue };
         own.gone = true;
+        own.ahead = None;
         if own.asked != Asked::Not {
             own.asked = Asked::Defaulted;
         }
         effects.push(|| Effect::Gone { seat, number });
     }
-    state.drop_ahead(going);
     let living: Vec<Seat> = state.living().collect();
     match living.as_slice() {
         [] => end(state, MatchEnd::Ended(Ending::Void), effects),

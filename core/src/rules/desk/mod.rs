@@ -18,16 +18,13 @@
 //! ```
 
 mod access;
-mod announced;
 mod carry_out;
 mod command;
 mod dice;
 mod effect;
 mod element;
-mod extras;
 mod hearing;
 mod judge;
-mod keys;
 mod leaving;
 mod legal;
 mod offers;
@@ -37,11 +34,9 @@ mod query;
 mod reason;
 mod secrecy;
 mod setup;
-mod since_two;
 mod state;
 mod step;
 mod turn;
-mod versions;
 mod view;
 
 use alloc::format;
@@ -59,9 +54,8 @@ pub use command::{AskedSeats, Command, Grounds, PlayCount, RefusalCode};
 pub use effect::Effect;
 pub use judge::Plan;
 pub use reason::{Reason, Rejection};
-pub use setup::{Setup, SetupOne};
+pub use setup::Setup;
 pub use state::{Missed, Secret, State};
-pub use versions::{DeskOne, StateOne};
 pub use view::{OfferView, SeatView, StandView, View};
 
 /// The ruleset `desk`.
@@ -69,14 +63,14 @@ pub use view::{OfferView, SeatView, StandView, View};
 pub struct Desk;
 
 impl Rules for Desk {
-    const NAME: &'static str = DeskOne::NAME;
-    const VERSION: u32 = 2;
-    const SUMMARY: &'static str = DeskOne::SUMMARY;
-    const EXAMPLE: &'static str = DeskOne::EXAMPLE;
-    const RULEBOOK: &'static str = DeskOne::RULEBOOK;
+    const NAME: &'static str = "desk";
+    const VERSION: u32 = 1;
+    const SUMMARY: &'static str = "the desk of a match by mail: signed papers, deadlines, takebacks";
+    const EXAMPLE: &'static str = include_str!("example.toml");
+    const RULEBOOK: &'static str = include_str!("RULES.md");
     const SECRETS: Secrets<Self> =
         Secrets::Kept { shows: secrecy::shows, setup_seen: |setup, _, _| setup.clone() };
-    const QUERIES: &'static str = DeskOne::QUERIES;
+    const QUERIES: &'static str = "`who`";
 
     type Setup = Setup;
     type State = State;
@@ -129,15 +123,14 @@ impl Rules for Desk {
 }
 
 impl Setup {
-    /// Decodes the setup of a desk, which every version stores in its own form.
+    /// Decodes the setup of a desk.
     ///
     /// # Errors
     /// [`DecodeError`], also for a version that this build does not know.
     pub fn decode(version: u32, bytes: &[u8]) -> Result<Self, DecodeError> {
-        match version {
-            DeskOne::VERSION => decode_strictly(bytes).map(SetupOne::into_setup),
-            Desk::VERSION => decode_strictly(bytes),
-            _ => Err(DecodeError::Unreadable(format!("a desk of version {version} is unknown"))),
+        if version == Desk::VERSION {
+            return decode_strictly(bytes);
         }
+        Err(DecodeError::Unreadable(format!("a desk of version {version} is unknown")))
     }
 }

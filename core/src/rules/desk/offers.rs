@@ -1,9 +1,8 @@
 //! Offers to which all have agreed (PM-20).
 
 use super::effect::Effect;
-use super::keys::take_seat;
-use super::progress::{become_ready, end, extend};
-use super::state::{Asked, MatchEnd, OpenOffer, Phase, Standing, State};
+use super::progress::{become_ready, end, extend, take_seat};
+use super::state::{Asked, MatchEnd, OpenOffer, Phase, Player, Standing, State};
 use crate::outcome::EffectSink;
 use crate::paper::{Offer, SeatKey};
 use crate::seat::Seat;
@@ -39,21 +38,25 @@ fn take_agreed(state: &mut State) -> Option<(Seat, OpenOffer)> {
 /// PM-20, PM-60: another player has the seat.
 pub(super) fn replace(state: &mut State, seat: Seat, key: SeatKey, effects: &mut impl EffectSink<Effect>) {
     effects.push(|| Effect::Replaced { seat, name: key.name().into() });
-    take_seat(state, seat, key);
+    take_seat(state, seat, Player::Signing(key));
     if let Some(own) = state.seat_mut(seat) {
         own.misses = 0;
         own.gone = false;
+        // The new player announced nothing.
+        own.absent = None;
+        own.absent_seconds = 0;
+        own.ahead = None;
     }
-    // PM-38: the new player has a key, and announced nothing.
-    state.extras.seats.remove(&seat);
 }
 
 /// The turn is not carried out; the game goes on from an earlier stand.
 fn take_back(state: &mut State, to: Standing, effects: &mut impl EffectSink<Effect>) {
-    // PM-42: they were for turns that come otherwise now.
-    state.drop_ahead(state.players());
-    for seat in state.seats.iter_mut().filter(|seat| seat.asked != Asked::Not) {
-        seat.asked = Asked::Settled;
+    for seat in &mut state.seats {
+        // PM-42: they were for turns that come otherwise now.
+        seat.ahead = None;
+        if seat.asked != Asked::Not {
+            seat.asked = Asked::Settled;
+        }
     }
     state.takeback = Some(to);
     become_ready(state, effects);

@@ -1,16 +1,38 @@
-//! How a turn goes on and ends: its deadline, when it is ready, and the end of the match (PM-16, PM-18, PM-21).
+//! Who has a seat, and how a turn goes on and ends: its deadline, when it is ready, the end of the match (PM-11, PM-16,
+//! PM-18, PM-21).
 
 use alloc::string::ToString;
 
 use super::effect::Effect;
-use super::state::{Asked, MatchEnd, Phase, State};
+use super::state::{Asked, MatchEnd, Phase, Player, State};
 use crate::outcome::EffectSink;
 use crate::paper::DeskTime;
+use crate::seat::Seat;
+
+/// PM-11: gives a seat to a player. No other can have this name and key from now on.
+pub(super) fn take_seat(state: &mut State, seat: Seat, player: Player) {
+    match &player {
+        Player::Signing(key) => {
+            state.names_used.insert(key.name().into());
+            state.keys_used.insert(key.to_base64());
+        }
+        Player::Plain(name) => {
+            state.names_used.insert(name.as_str().into());
+        }
+    }
+    if let Some(own) = state.seat_mut(seat) {
+        own.player = Some(player);
+        // FD-15 of `dice.md`: there is no new chain.
+        if let Some(dice) = &mut own.dice {
+            dice.ended = true;
+        }
+    }
+}
 
 pub(super) fn extend(state: &mut State, until: DeskTime, effects: &mut impl EffectSink<Effect>) {
     if let Some(stand) = &mut state.stand {
         stand.deadline = until;
-        state.extras.reminded = None;
+        state.reminded = None;
         effects.push(|| Effect::Extended { until });
     }
 }

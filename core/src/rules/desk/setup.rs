@@ -8,8 +8,6 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::element::Element;
-use super::extras::Extras;
-use super::since_two::since_two;
 use super::state::{Missed, Phase, SeatState, Secret, State, Terms};
 use crate::digest::Digest;
 use crate::rules::SetupError;
@@ -17,27 +15,78 @@ use crate::seat::Seat;
 use crate::text::number;
 use crate::trust::{KeyKind, VerifierKey};
 
-/// The setup of a desk of version 1: the fields that are not new in version 2.
+/// The setup as written in TOML.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(from = "SetupFields", into = "SetupFields")]
-pub struct SetupOne(pub(super) Setup);
-
-impl SetupOne {
-    pub(super) fn into_setup(self) -> Setup {
-        self.0
-    }
-}
-
-impl From<SetupFields> for SetupOne {
-    fn from(fields: SetupFields) -> Self {
-        Self(Setup { is_version_one: true, ..fields.into() })
-    }
-}
-
-impl From<SetupOne> for SetupFields {
-    fn from(SetupOne(setup): SetupOne) -> Self {
-        setup.into()
-    }
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "the terms have each of them")]
+pub struct Setup {
+    /// The id of the game's match: 32 hex digits.
+    #[serde(rename = "match")]
+    pub match_id: String,
+    /// The link of the game's Genesis: 64 hex digits.
+    pub game: String,
+    /// The vkey that signs the desk's checkpoints.
+    pub host: String,
+    /// The head of the host's dice chain, only with fair dice: 64 hex digits.
+    #[serde(default)]
+    pub head: Option<String>,
+    /// The players, 1..=16.
+    #[serde(default = "default_seats")]
+    pub seats: u8,
+    /// The hours of each turn, 1..=8760.
+    #[serde(default = "default_hours")]
+    pub hours: u16,
+    /// Whether a round asks all seats at once.
+    #[serde(default)]
+    pub together: bool,
+    /// Whether a turn is ready when all have ordered; else at its deadline.
+    #[serde(default = "default_hurry")]
+    pub hurry: bool,
+    /// Whether every seat commits itself before any order is shown.
+    #[serde(default)]
+    pub sealed: bool,
+    /// The seats that the host plays itself.
+    #[serde(default)]
+    pub hosted: Vec<Seat>,
+    /// What becomes of a seat that missed.
+    #[serde(default)]
+    pub missed: Missed,
+    /// PM-37: the commands for a seat that missed, at most 20.
+    #[serde(default = "default_commands")]
+    pub default: Vec<String>,
+    /// PM-37: the commands of `host` after the orders of a turn, at most 20.
+    #[serde(default)]
+    pub between: Vec<String>,
+    /// The misses in a row after which a seat is gone; 0 for never.
+    #[serde(default = "default_patience")]
+    pub patience: u32,
+    /// Until when orders are hidden from other seats.
+    #[serde(default)]
+    pub secret: Secret,
+    /// The turns by which spectators lag behind; 0 when they see nothing before the end.
+    #[serde(default)]
+    pub spectators: u32,
+    /// PM-38: the seats whose players may do without a key.
+    #[serde(default)]
+    pub plain: Vec<Seat>,
+    /// PM-39: the days of absence that each seat may announce in all, 0..=366.
+    #[serde(default = "default_absences")]
+    pub absences: u16,
+    /// PM-40: how long before a deadline reminders are due, such as `24h`; at most 5.
+    #[serde(default)]
+    pub remind: Vec<String>,
+    /// PM-41: whether players may write to each other.
+    #[serde(default = "default_press")]
+    pub press: bool,
+    /// The time zones of the letters, by seat, such as `+02:00`; UTC for seats without one.
+    #[serde(default)]
+    pub zones: Vec<String>,
+    /// PM-60: whether the host alone may give a seat to another player.
+    #[serde(default)]
+    pub host_replaces: bool,
+    /// PM-61: whether words of players come in a letter of their own; else in the reader's next letter.
+    #[serde(default)]
+    pub press_at_once: bool,
 }
 
 impl Setup {
@@ -46,91 +95,6 @@ impl Setup {
     pub fn zone_of(&self, seat: Seat) -> i32 {
         let place = Seat::players(self.seats.into()).iter().position(|player| *player == seat);
         place.and_then(|place| minutes(self.zones.get(place)?)).unwrap_or(0)
-    }
-}
-
-since_two! {
-    /// The setup as written in TOML.
-    #[derive(Clone, Debug, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
-    pub struct Setup;
-    /// The fields of version 1.
-    #[derive(Clone, Debug, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct SetupFields;
-    one {
-        /// The id of the game's match: 32 hex digits.
-        #[serde(rename = "match")]
-        pub match_id: String,
-        /// The link of the game's Genesis: 64 hex digits.
-        pub game: String,
-        /// The vkey that signs the desk's checkpoints.
-        pub host: String,
-        /// The head of the host's dice chain, only with fair dice: 64 hex digits.
-        #[serde(default)]
-        pub head: Option<String>,
-        /// The players, 1..=16.
-        #[serde(default = "default_seats")]
-        pub seats: u8,
-        /// The hours of each turn, 1..=8760.
-        #[serde(default = "default_hours")]
-        pub hours: u16,
-        /// Whether a round asks all seats at once.
-        #[serde(default)]
-        pub together: bool,
-        /// Whether a turn is ready when all have ordered; else at its deadline.
-        #[serde(default = "default_hurry")]
-        pub hurry: bool,
-        /// Whether every seat commits itself before any order is shown.
-        #[serde(default)]
-        pub sealed: bool,
-        /// The seats that the host plays itself.
-        #[serde(default)]
-        pub hosted: Vec<Seat>,
-        /// What becomes of a seat that missed.
-        #[serde(default)]
-        pub missed: Missed,
-        /// PM-37: the commands for a seat that missed, at most 20.
-        #[serde(default = "default_commands")]
-        pub default: Vec<String>,
-        /// PM-37: the commands of `host` after the orders of a turn, at most 20.
-        #[serde(default)]
-        pub between: Vec<String>,
-        /// The misses in a row after which a seat is gone; 0 for never.
-        #[serde(default = "default_patience")]
-        pub patience: u32,
-        /// Until when orders are hidden from other seats.
-        #[serde(default)]
-        pub secret: Secret,
-        /// The turns by which spectators lag behind; 0 when they see nothing before the end.
-        #[serde(default)]
-        pub spectators: u32,
-    }
-    two {
-        /// PM-38: the seats whose players may do without a key.
-        #[serde(default)]
-        pub plain: Vec<Seat>,
-        /// PM-39: the days of absence that each seat may announce in all, 0..=366.
-        #[serde(default = "default_absences")]
-        pub absences: u16,
-        /// PM-40: how long before a deadline reminders are due, such as `24h`; at most 5.
-        #[serde(default)]
-        pub remind: Vec<String>,
-        /// PM-41: whether players may write to each other.
-        #[serde(default = "default_press")]
-        pub press: bool,
-        /// The time zones of the letters, by seat, such as `+02:00`; UTC for seats without one.
-        #[serde(default)]
-        pub zones: Vec<String>,
-        /// PM-60: whether the host alone may give a seat to another player.
-        #[serde(default)]
-        pub host_replaces: bool,
-        /// PM-61: whether words of players come in a letter of their own; else in the reader's next letter.
-        #[serde(default)]
-        pub press_at_once: bool,
-        /// Whether the desk has version 1.
-        #[serde(skip)]
-        pub is_version_one: bool,
     }
 }
 
@@ -186,6 +150,15 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
         }
         SetupError::unique(&mut hosted, *seat, &field, format_args!("seat `{seat}`"))?;
     }
+    let (plain, remind) = (plain_seats(setup, players, &hosted)?, reminders(setup)?);
+    SetupError::within("absences", &setup.absences, 0..=366)?;
+    SetupError::within("zones", &setup.zones.len(), 0..=players.len())?;
+    for (index, text) in setup.zones.iter().enumerate() {
+        if minutes(text).is_none() {
+            let message = format!("expected a time zone such as `+02:00`, found `{text}`");
+            return Err(SetupError::value(format!("zones[{index}]"), message));
+        }
+    }
     let seats = players.iter().map(|seat| SeatState::free(hosted.contains(seat))).collect();
     Ok(State {
         match_id,
@@ -196,6 +169,13 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
             missed: setup.missed,
             patience: setup.patience,
             secret: setup.secret,
+            plain,
+            remind,
+            absences: setup.absences,
+            press: setup.press,
+            // PM-42: such an order is there before a seal, and has no element of fair dice.
+            ahead: !setup.sealed && hosted.is_empty() && setup.head.is_none(),
+            host_replaces: setup.host_replaces,
         },
         names_used: [host.name().into()].into(),
         keys_used: [host.to_base64()].into(),
@@ -206,18 +186,22 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
         stands: Vec::new(),
         stand: None,
         told_turn: 0,
+        reminded: None,
         offers: BTreeMap::new(),
         takeback: None,
-        extras: extras(setup, players, &hosted)?,
     })
 }
 
-/// PM-37 to PM-42: the terms that are new in version 2; version 1 has none.
-fn extras(setup: &Setup, players: &[Seat], hosted: &BTreeSet<Seat>) -> Result<Extras, SetupError> {
+/// PM-38
+fn plain_seats(
+    setup: &Setup,
+    players: &[Seat],
+    hosted: &BTreeSet<Seat>,
+) -> Result<BTreeSet<Seat>, SetupError> {
     let mut plain = BTreeSet::new();
     for (index, seat) in setup.plain.iter().enumerate() {
         let field = format!("plain[{index}]");
-        // PM-38: a seal and an element of fair dice need a key.
+        // A seal and an element of fair dice need a key.
         let fault = if !players.contains(seat) {
             format!("expected a seat from `p1` to `p{}`, found `{seat}`", setup.seats)
         } else if hosted.contains(seat) {
@@ -232,7 +216,11 @@ fn extras(setup: &Setup, players: &[Seat], hosted: &BTreeSet<Seat>) -> Result<Ex
         };
         return Err(SetupError::value(field, fault));
     }
-    SetupError::within("absences", &setup.absences, 0..=366)?;
+    Ok(plain)
+}
+
+/// PM-40
+fn reminders(setup: &Setup) -> Result<BTreeSet<u16>, SetupError> {
     SetupError::within("remind", &setup.remind.len(), 0..=5)?;
     let mut remind = BTreeSet::new();
     for (index, text) in setup.remind.iter().enumerate() {
@@ -243,17 +231,7 @@ fn extras(setup: &Setup, players: &[Seat], hosted: &BTreeSet<Seat>) -> Result<Ex
         SetupError::within(&field, &hours, 1..=8760)?;
         SetupError::unique(&mut remind, hours, &field, format_args!("`{text}`"))?;
     }
-    SetupError::within("zones", &setup.zones.len(), 0..=players.len())?;
-    for (index, text) in setup.zones.iter().enumerate() {
-        if minutes(text).is_none() {
-            let message = format!("expected a time zone such as `+02:00`, found `{text}`");
-            return Err(SetupError::value(format!("zones[{index}]"), message));
-        }
-    }
-    // PM-42: such an order is there before a seal, and has no element of fair dice.
-    let ahead = !setup.is_version_one && !setup.sealed && hosted.is_empty() && setup.head.is_none();
-    let (absences, press, host_replaces) = (setup.absences, setup.press, setup.host_replaces);
-    Ok(Extras { plain, remind, absences, press, ahead, host_replaces, ..Extras::default() })
+    Ok(remind)
 }
 
 /// Reads a time zone: `+hh:mm` or `-hh:mm`, at most 14 hours.

@@ -9,51 +9,42 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::element::{Element, SeatDice};
-use super::extras::Extras;
-use super::since_two::since_two;
 use crate::digest::Digest;
-use crate::paper::{DeskTime, Ending, LineName, MatchId, Offer, SeatKey};
+use crate::paper::{DeskTime, Ending, LineName, MatchId, Offer, PaperLine, SeatKey};
 use crate::seat::Seat;
 
-since_two! {
-    /// Everything the future of a desk depends on. The game itself is no part of it (PM-1).
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-    pub struct State;
-    /// The fields of version 1.
-    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-    struct StateFields;
-    one {
-        pub(super) match_id: MatchId,
-        pub(super) terms: Terms,
-        /// The names that a seat or the host has or had.
-        pub(super) names_used: BTreeSet<String>,
-        /// Likewise the public keys, in base64.
-        pub(super) keys_used: BTreeSet<String>,
-        /// With fair dice, what the host opened last: the index is the number of the last roll (FD-7).
-        pub(super) host_element: Option<Element>,
-        pub(super) phase: Phase,
-        /// By seat, from `p1` on.
-        pub(super) seats: Vec<SeatState>,
-        pub(super) clock: Option<DeskTime>,
-        /// Where each turn began; there are as many as turns.
-        pub(super) stands: Vec<Standing>,
-        /// Of the last of them.
-        pub(super) stand: Option<TurnPosition>,
-        /// The newest turn whose stand had a STATE; 0 before.
-        pub(super) told_turn: u32,
-        /// The open offers, one a seat at most.
-        pub(super) offers: BTreeMap<Seat, OpenOffer>,
-        /// PM-20: the stand to which all agreed to go back; until the next stand.
-        pub(super) takeback: Option<Standing>,
-    }
-    two {
-        /// Terms that are new in version 2, and what they led to.
-        pub(super) extras: Extras,
-    }
+/// Everything the future of a desk depends on. The game itself is no part of it (PM-1).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    pub(super) match_id: MatchId,
+    pub(super) terms: Terms,
+    /// The names that a seat or the host has or had.
+    pub(super) names_used: BTreeSet<String>,
+    /// Likewise the public keys, in base64.
+    pub(super) keys_used: BTreeSet<String>,
+    /// With fair dice, what the host opened last: the index is the number of the last roll (FD-7).
+    pub(super) host_element: Option<Element>,
+    pub(super) phase: Phase,
+    /// By seat, from `p1` on.
+    pub(super) seats: Vec<SeatState>,
+    pub(super) clock: Option<DeskTime>,
+    /// Where each turn began; there are as many as turns.
+    pub(super) stands: Vec<Standing>,
+    /// Of the last of them.
+    pub(super) stand: Option<TurnPosition>,
+    /// The newest turn whose stand had a STATE; 0 before.
+    pub(super) told_turn: u32,
+    /// PM-40: the hours of the last reminder of this deadline.
+    pub(super) reminded: Option<u16>,
+    /// The open offers, one a seat at most.
+    pub(super) offers: BTreeMap<Seat, OpenOffer>,
+    /// PM-20: the stand to which all agreed to go back; until the next stand.
+    pub(super) takeback: Option<Standing>,
 }
 
 /// What the setup says about turns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the terms have each of them")]
 pub(super) struct Terms {
     pub(super) hours: u16,
     pub(super) hurry: bool,
@@ -61,6 +52,18 @@ pub(super) struct Terms {
     pub(super) missed: Missed,
     pub(super) patience: u32,
     pub(super) secret: Secret,
+    /// PM-38: the seats whose players may do without a key.
+    pub(super) plain: BTreeSet<Seat>,
+    /// PM-40: how many hours before a deadline reminders are due.
+    pub(super) remind: BTreeSet<u16>,
+    /// PM-39: the days of absence of each seat.
+    pub(super) absences: u16,
+    /// PM-41
+    pub(super) press: bool,
+    /// PM-42: whether orders ahead are taken.
+    pub(super) ahead: bool,
+    /// PM-60: whether the host alone may give a seat to another player.
+    pub(super) host_replaces: bool,
 }
 
 /// What becomes of a seat that missed. The variant order is part of the log format.
@@ -139,7 +142,7 @@ pub(super) struct SeatState {
     /// The host plays it.
     pub(super) hosted: bool,
     /// `None` while the seat is free.
-    pub(super) key: Option<SeatKey>,
+    pub(super) player: Option<Player>,
     /// Of its last applied paper.
     pub(super) number: u32,
     /// In a row.
@@ -148,11 +151,66 @@ pub(super) struct SeatState {
     /// With fair dice, once the seat is taken.
     pub(super) dice: Option<SeatDice>,
     pub(super) asked: Asked,
+    /// PM-39: until when the player is absent.
+    pub(super) absent: Option<DeskTime>,
+    /// PM-39: the seconds of absence so far.
+    pub(super) absent_seconds: u64,
+    /// PM-42: the orders ahead that count.
+    pub(super) ahead: Option<AheadHeld>,
 }
 
 impl SeatState {
     pub(super) const fn free(hosted: bool) -> Self {
-        Self { hosted, key: None, number: 0, misses: 0, gone: false, dice: None, asked: Asked::Not }
+        Self {
+            hosted,
+            player: None,
+            number: 0,
+            misses: 0,
+            gone: false,
+            dice: None,
+            asked: Asked::Not,
+            absent: None,
+            absent_seconds: 0,
+            ahead: None,
+        }
+    }
+
+    /// The key with which its player signs.
+    pub(super) const fn key(&self) -> Option<&SeatKey> {
+        if let Some(Player::Signing(key)) = &self.player { Some(key) } else { None }
+    }
+
+    /// PM-38: whether its player has no key.
+    pub(super) const fn is_plain(&self) -> bool {
+        matches!(self.player, Some(Player::Plain(_)))
+    }
+
+    /// PM-39: until when its player is absent, if that is later than this time.
+    pub(super) fn absent_beyond(&self, time: DeskTime) -> Option<DeskTime> {
+        self.absent.filter(|until| *until > time)
+    }
+}
+
+/// Who has a seat. The variant order is part of the log format.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Player {
+    /// One who signs papers.
+    Signing(SeatKey),
+    /// PM-38: one without a key, of this name.
+    Plain(PaperLine),
+}
+
+/// PM-42: the paper with orders ahead, and how many commands it has for which turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct AheadHeld {
+    pub(super) digest: Digest,
+    pub(super) plays: BTreeMap<u32, u16>,
+}
+
+impl AheadHeld {
+    /// Its digest and how many commands it has for a turn, if it has any.
+    pub(super) fn of(&self, turn: u32) -> Option<(Digest, u16)> {
+        self.plays.get(&turn).map(|plays| (self.digest, *plays))
     }
 }
 
@@ -250,7 +308,7 @@ impl State {
 
     /// PM-11: whether no one has the seat.
     pub(super) fn is_free(&self, seat: Seat) -> bool {
-        self.seat(seat).is_none_or(|own| own.key.is_none()) && !self.is_plain(seat)
+        self.seat(seat).is_none_or(|own| own.player.is_none())
     }
 
     pub(super) fn living(&self) -> impl Iterator<Item = Seat> {
@@ -277,6 +335,12 @@ impl State {
     /// PM-16: whether a seat that must seal has sent nothing, so that the deadline is for the seals alone.
     pub(super) fn awaits_seals(&self) -> bool {
         self.seats.iter().any(|seat| seat.asked == Asked::Yes && self.must_seal(seat))
+    }
+
+    /// PM-39: a deadline that waits for the seats that are asked, have sent nothing and are absent.
+    pub(super) fn after_absences(&self, deadline: DeskTime) -> DeskTime {
+        let awaited = self.seats.iter().filter(|own| matches!(own.asked, Asked::Yes | Asked::Sealed(_)));
+        awaited.filter_map(|own| own.absent_beyond(deadline)).max().unwrap_or(deadline)
     }
 
     /// PM-17: whether a seat misses when the deadline passes now.

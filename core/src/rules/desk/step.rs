@@ -3,9 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::extras::AheadHeld;
 use super::reason::{Reason, Rejection};
-use super::state::{OrderHeld, Standing, State};
+use super::state::{AheadHeld, OrderHeld, Standing, State};
 use crate::digest::Digest;
 use crate::paper::{DeskTime, Ending, LineName, Offer, PaperLine, SeatKey};
 use crate::seat::Seat;

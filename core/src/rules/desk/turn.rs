@@ -19,15 +19,16 @@ pub(super) fn pass_deadline(state: &mut State, at: DeskTime, effects: &mut impl 
     let awaited_seals = state.awaits_seals();
     let missing: Vec<Seat> =
         state.named_seats().filter(|(_, seat)| state.is_awaited(seat)).map(|(seat, _)| seat).collect();
-    let (terms, mut going) = (state.terms, Vec::new());
+    let (policy, patience, hours) = (state.terms.missed, state.terms.patience, state.terms.hours);
+    let mut going = Vec::new();
     for &seat in &missing {
         let Some(own) = state.seat_mut(seat) else { continue };
         own.misses = own.misses.saturating_add(1);
         let misses = own.misses;
-        if terms.missed == Missed::Default {
+        if policy == Missed::Default {
             own.asked = Asked::Defaulted;
         }
-        if terms.patience > 0 && misses >= terms.patience {
+        if patience > 0 && misses >= patience {
             going.push(seat);
         }
         effects.push(|| Effect::Missed { seat, misses });
@@ -39,7 +40,7 @@ pub(super) fn pass_deadline(state: &mut State, at: DeskTime, effects: &mut impl 
     let still_asked =
         |seat: &Seat| state.seat(*seat).is_some_and(|own| matches!(own.asked, Asked::Yes | Asked::Sealed(_)));
     if state.phase == Phase::Open && missing.iter().any(still_asked) {
-        extend(state, state.after_absences(at.after_hours(terms.hours)), effects);
+        extend(state, state.after_absences(at.after_hours(hours)), effects);
     }
     go_on(state, awaited_seals, effects);
 }

@@ -92,8 +92,8 @@ impl SeatView {
             status: own.asked.word(),
             misses: own.misses,
             gone: own.gone,
-            plain: state.is_plain(seat),
-            absent: state.clock.and_then(|clock| state.absent_beyond(seat, clock)),
+            plain: own.is_plain(),
+            absent: state.clock.and_then(|clock| own.absent_beyond(clock)),
         }
     }
 }
