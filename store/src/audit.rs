@@ -14,7 +14,7 @@ use crate::entry::{Entry, Seq};
 use crate::error::StoreError;
 use crate::genesis::Genesis;
 use crate::names::{BranchName, MatchName};
-use crate::reader::line::Line;
+use crate::reader::branch::Branch;
 use crate::reader::report::Damage;
 use crate::reader::store_reader::StoreReader;
 use crate::snapshots::{SNAPSHOT_INTERVAL, Snapshot, has_snapshot};
@@ -150,8 +150,8 @@ struct AuditedFork {
 }
 
 /// A branch that can be read, and its fork; `None` for a branch whose parents have to be read with it.
-struct AuditedLine {
-    line: Line,
+struct AuditedBranch {
+    branch: Branch,
     /// Its number in the ancestry.
     index: usize,
     fork: Option<(usize, Seq)>,
@@ -167,35 +167,35 @@ impl Audit<'_> {
             found => found?,
         };
         (self.observe)(Audited::Match(&of.genesis()?));
-        let (branches, missing) = self.engine.auditable(&of)?;
+        let (auditable, missing) = self.engine.auditable(&of)?;
         if let Some(error) = missing {
             self.record(None, error)?;
         }
-        let mut lines = Vec::new();
-        for (name, line) in branches {
-            match line {
-                Ok(line) => lines.push(line),
+        let mut branches = Vec::new();
+        for (name, branch) in auditable {
+            match branch {
+                Ok(branch) => branches.push(branch),
                 Err(error) => self.record(Some(&name), error)?,
             }
         }
-        for line in self.with_forks(lines) {
-            if let Err(error) = self.audit_line(&line) {
-                self.record(Some(&line.line.branch.name), error)?;
+        for branch in self.with_forks(branches) {
+            if let Err(error) = self.audit_branch(&branch) {
+                self.record(Some(&branch.branch.found.name), error)?;
             }
         }
         Ok(())
     }
 
     /// Puts parents first, and finds where each branch begins.
-    fn with_forks(&mut self, mut lines: Vec<Line>) -> Vec<AuditedLine> {
-        sort_parents_first(&mut lines);
+    fn with_forks(&mut self, mut branches: Vec<Branch>) -> Vec<AuditedBranch> {
+        sort_parents_first(&mut branches);
         let (mut ancestry, mut indexes) = (Ancestry::default(), BTreeMap::new());
-        let mut found = Vec::new();
-        for line in lines {
-            let parent = line.branch.parent.as_ref();
+        let mut audited = Vec::new();
+        for branch in branches {
+            let parent = branch.found.parent.as_ref();
             let known = parent.and_then(|parent| indexes.get(&parent.id).copied());
-            let index = ancestry.add(known, line.branch.forked_at().saturating_add(1));
-            indexes.insert(line.branch.id, index);
+            let index = ancestry.add(known, branch.found.forked_at().saturating_add(1));
+            indexes.insert(branch.found.id, index);
             let fork =
                 known.zip(parent).map(|(known, parent)| (ancestry.holder(known, parent.at), parent.at));
             if let Some(fork) = fork {
@@ -203,28 +203,31 @@ impl Audit<'_> {
                 let fork = self.forks.entry(fork).or_insert(AuditedFork { number, waiting: 0, link: None });
                 fork.waiting += 1;
             }
-            found.push(AuditedLine { line, index, fork });
+            audited.push(AuditedBranch { branch, index, fork });
         }
-        found
+        audited
     }
 
     /// Audits the branch's own entries, or all that lead to it where those before are not in order.
-    fn audit_line(&mut self, AuditedLine { line, index, fork }: &AuditedLine) -> Result<(), StoreError> {
+    fn audit_branch(
+        &mut self,
+        AuditedBranch { branch, index, fork }: &AuditedBranch,
+    ) -> Result<(), StoreError> {
         let damage_before = self.damage.len();
-        let Line { branch, head, .. } = line;
-        let begun = fork.and_then(|fork| self.begun(fork, branch.before));
-        (self.observe)(Audited::Branch { name: &branch.name, fork: begun });
-        let first = begun.map_or(1, |_| branch.forked_at().saturating_add(1));
-        if branch.parent.is_none() {
-            self.reach((*index, 0), line.of.link());
+        let Branch { found, head, .. } = branch;
+        let begun = fork.and_then(|fork| self.begun(fork, found.before));
+        (self.observe)(Audited::Branch { name: &found.name, fork: begun });
+        let first = begun.map_or(1, |_| found.forked_at().saturating_add(1));
+        if found.parent.is_none() {
+            self.reach((*index, 0), branch.of.link());
         }
-        let mut entries = line.entries(self.engine, first..=head.seq)?;
+        let mut entries = branch.entries(self.engine, first..=head.seq)?;
         let mut idempotency_keys = BTreeMap::new();
         let mut chunk = Vec::new();
         while let Some(linked) = entries.next_linked() {
             let (entry, link) = linked?;
             let seq = entry.seq;
-            if let Some(key) = entry.idempotency_key.clone().filter(|_| seq > branch.forked_at()) {
+            if let Some(key) = entry.idempotency_key.clone().filter(|_| seq > found.forked_at()) {
                 idempotency_keys.entry(key).or_insert((seq, seq)).1 = seq;
             }
             chunk.push(entry);
@@ -238,11 +241,11 @@ impl Audit<'_> {
         }
         (self.observe)(Audited::Entries(&chunk));
         let end = entries.link();
-        for (seq, reason) in self.engine.audit_kept(line, idempotency_keys)? {
-            self.find(Some(&branch.name), seq, reason);
+        for (seq, reason) in self.engine.audit_kept(branch, idempotency_keys)? {
+            self.find(Some(&found.name), seq, reason);
         }
         if self.damage.len() == damage_before {
-            let (name, entries, own_entries) = (branch.name.clone(), head.seq, head.seq - branch.forked_at());
+            let (name, entries, own_entries) = (found.name.clone(), head.seq, head.seq - found.forked_at());
             (self.observe)(Audited::Sound(SoundBranch { name, entries, own_entries, link: end }));
         }
         Ok(())

@@ -15,9 +15,9 @@ use crate::error::StoreError;
 use crate::genesis::Genesis;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
 use crate::names::{BranchName, IdempotencyKey, MatchName};
+use crate::reader::branch::{Branch, Own};
+use crate::reader::branch::{BranchId, NamedBranch};
 use crate::reader::found::{FoundBranch, FoundMatch, Head};
-use crate::reader::line::{BranchId, NamedBranch};
-use crate::reader::line::{Line, Own};
 use crate::reader::report::Appended;
 use crate::reader::report::{MatchInfo, StoreCheck, StoreStats};
 use crate::snapshots::Snapshots;
@@ -49,8 +49,8 @@ pub(crate) struct Packed<'a> {
     pub(crate) after: Option<Digest>,
 }
 
-/// A branch that is audited: its name, and its line as far as that can be read.
-pub(crate) type Auditable = (BranchName, Result<Line, StoreError>);
+/// The name of a branch and, if it can be read, the branch.
+pub(crate) type Auditable = (BranchName, Result<Branch, StoreError>);
 
 /// The entries that carry an idempotency key: the first and the last.
 pub(crate) type KeyedEntries = BTreeMap<IdempotencyKey, (Seq, Seq)>;
@@ -69,7 +69,7 @@ pub(crate) trait EngineReader: Send + Sync {
     }
 
     /// Finds a branch of a match, up to its acknowledged head.
-    fn found_branch(&self, match_name: &MatchName, branch: &BranchName) -> Result<Line, StoreError>;
+    fn found_branch(&self, match_name: &MatchName, branch: &BranchName) -> Result<Branch, StoreError>;
 
     /// Returns `true` if other processes may write at the same time.
     fn is_shared(&self) -> bool {
@@ -79,15 +79,15 @@ pub(crate) trait EngineReader: Send + Sync {
     /// Returns the heads of branches, in their order; `None` for one that is gone or has another name.
     fn heads(&self, branches: &[NamedBranch]) -> Result<Vec<Option<Seq>>, StoreError> {
         let head = |named: &NamedBranch| match self.found_branch(&named.match_name, &named.branch) {
-            Ok(line) => Ok((BranchId::of(&line) == named.id).then_some(line.head.seq)),
+            Ok(branch) => Ok((BranchId::of(&branch) == named.id).then_some(branch.head.seq)),
             Err(StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. }) => Ok(None),
             Err(error) => Err(error),
         };
         branches.iter().map(head).collect()
     }
 
-    /// Returns the lines of all branches of a match, up to the heads that they have at one moment.
-    fn branches(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Line>), StoreError>;
+    /// Returns all branches of a match with the heads that they have at one moment.
+    fn branches(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Branch>), StoreError>;
 
     /// Returns a branch and those it begins on, one after another.
     fn ancestry(&self, of: &FoundMatch, branch: &FoundBranch) -> Result<Vec<FoundBranch>, StoreError>;
@@ -114,7 +114,7 @@ pub(crate) trait EngineReader: Send + Sync {
     /// Returns the entries that an append with this idempotency key brought to the branch.
     fn find_key(
         &self,
-        line: &Line,
+        branch: &Branch,
         idempotency_key: &IdempotencyKey,
     ) -> Result<Option<RangeInclusive<Seq>>, StoreError>;
 
@@ -155,7 +155,7 @@ pub(crate) trait EngineReader: Send + Sync {
     fn auditable(&self, of: &FoundMatch) -> Result<(Vec<Auditable>, Option<StoreError>), StoreError>;
 
     /// Requires the other records of a branch to match its own entries.
-    fn audit_kept(&self, line: &Line, keys: KeyedEntries) -> Result<Vec<Found>, StoreError>;
+    fn audit_kept(&self, branch: &Branch, keys: KeyedEntries) -> Result<Vec<Found>, StoreError>;
 
     /// Audits everything stored.
     fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError>;
@@ -207,12 +207,12 @@ pub(crate) struct NewMatch {
     /// The module that is recorded for it (MD-9).
     pub(crate) module: Option<Digest>,
     /// `main`, then the others, each after the one that it begins on.
-    pub(crate) lines: Vec<NewLine>,
+    pub(crate) branches: Vec<InitialBranch>,
 }
 
 /// A branch of a match to be made.
 #[derive(Clone, Debug)]
-pub(crate) struct NewLine {
+pub(crate) struct InitialBranch {
     pub(crate) name: BranchName,
     /// The branch that it begins on; `None` for `main`.
     pub(crate) from: Option<BranchName>,
@@ -233,9 +233,9 @@ impl NewMatch {
     pub(crate) fn of(name: &MatchName, genesis: &Genesis, entries: PackedEntries) -> Self {
         let before = Head { seq: 0, link: genesis.link() };
         let batches = vec![KeyedBatch { idempotency_key: None, entries }];
-        let main = NewLine { name: BranchName::main(), from: None, before, batches };
+        let main = InitialBranch { name: BranchName::main(), from: None, before, batches };
         let module = genesis.played_by.filter(|_| genesis.module.is_none());
-        Self { name: name.clone(), genesis: genesis.encode(), module, lines: vec![main] }
+        Self { name: name.clone(), genesis: genesis.encode(), module, branches: vec![main] }
     }
 }
 

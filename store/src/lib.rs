@@ -1,6 +1,6 @@
 //! The memory of turnfold: an append-only log of every match, in a journal with an index, or in a database.
 //!
-//! A [`Store`] holds matches. A match begins with its [`Genesis`] and has branches; a branch is a line of [`Entry`]s,
+//! A [`Store`] holds matches. A match begins with its [`Genesis`] and has branches; a branch is a chain of [`Entry`]s,
 //! numbered from 1, each linked to all before it by a chain of digests. Entries come in atomic, durable batches
 //! ([`Store::append`]) and are checked against the chain whenever they are read ([`StoreReader::read`]).
 //! [`StoreReader::audit`] checks all that is stored of a match, and hands its entries to a caller that knows their rules.
@@ -88,9 +88,9 @@ pub use local::dir::files::open_regular;
 pub use local::dir::holder::Holder;
 pub use local::rescue::{Compacted, LostEntries, Salvage};
 pub use names::{BranchName, GrantLabel, IdempotencyKey, MatchName, NotAName};
+pub use reader::branch::{BranchHead, BranchId, NamedBranch};
 pub use reader::branches::BranchInfo;
 pub use reader::entries::Entries;
-pub use reader::line::{BranchHead, BranchId, NamedBranch};
 pub use reader::log::Log;
 pub use reader::matches::Matches;
 pub use reader::report::Appended;

@@ -13,8 +13,8 @@ use super::schema::new_id;
 use crate::engine::{Append, EngineReader as _};
 use crate::entry::Seq;
 use crate::error::StoreError;
+use crate::reader::branch::BranchId;
 use crate::reader::found::{FoundMatch, Head};
-use crate::reader::line::BranchId;
 use crate::reader::report::Appended;
 
 /// How often the same is sent again while the branch looks as if it could be inserted (FL-12).
@@ -54,8 +54,8 @@ impl Fleet {
             let (id, head, of) = if let (Some((id, head)), None) = (hint, append.module) {
                 (id, head, None)
             } else {
-                let line = self.reading.found_branch(&names.0, &names.1)?;
-                (BranchId::of(&line), line.head, Some(line.of))
+                let branch = self.reading.found_branch(&names.0, &names.1)?;
+                (BranchId::of(&branch), branch.head, Some(branch.of))
             };
             if !is_asked(&id) {
                 let (match_name, branch) = names;
@@ -63,8 +63,8 @@ impl Fleet {
             }
             let head_expected = (head.seq == append.expected_head).then_some(head);
             if self.held().is_lost(id) {
-                let line = self.reading.found_branch(&names.0, &names.1)?;
-                return Err(self.held().lose(&line, head));
+                let branch = self.reading.found_branch(&names.0, &names.1)?;
+                return Err(self.held().lose(&branch, head));
             }
             if let Some(head) = head_expected {
                 let module = match new_module(of.as_ref(), append.module) {
@@ -117,33 +117,33 @@ impl Fleet {
         tried: Option<(BranchId, Head)>,
     ) -> Result<Settled, StoreError> {
         let reader = self.reading.as_ref();
-        let line = reader.found_branch(&names.0, &names.1)?;
-        if append.expected_id.is_some_and(|asked| asked != BranchId::of(&line)) {
+        let branch = reader.found_branch(&names.0, &names.1)?;
+        if append.expected_id.is_some_and(|asked| asked != BranchId::of(&branch)) {
             let (match_name, branch) = names.clone();
             return Err(StoreError::NoSuchBranch { match_name, branch });
         }
         let mut free = None;
         if let Some(key) = &append.idempotency_key {
-            free = match reader.find_slot(&line, key)? {
+            free = match reader.find_slot(&branch, key)? {
                 Slot::Taken(keyed) => {
-                    return line.repeated(reader, keyed, &append.entries).map(Settled::Repeated);
+                    return branch.repeated(reader, keyed, &append.entries).map(Settled::Repeated);
                 }
                 Slot::Free(slot) => Some(slot),
             };
             // The runs of a branch deleted since then go after it, and the key with them (FL-15).
             let again = reader.found_branch(&names.0, &names.1)?;
-            if BranchId::of(&again) != BranchId::of(&line) {
+            if BranchId::of(&again) != BranchId::of(&branch) {
                 return Ok(Settled::Again(append.idempotency_key.as_ref().map(first_slot)));
             }
         }
-        if line.head.seq != append.expected_head {
+        if branch.head.seq != append.expected_head {
+            let (expected, head) = (append.expected_head, branch.head.seq);
             let (match_name, branch) = names.clone();
-            let (expected, head) = (append.expected_head, line.head.seq);
             return Err(StoreError::Conflict { match_name, branch, expected, head });
         }
         match tried {
-            Some((id, head)) if id == BranchId::of(&line) && head.link != line.head.link => {
-                Err(self.held().lose(&line, head))
+            Some((id, head)) if id == BranchId::of(&branch) && head.link != branch.head.link => {
+                Err(self.held().lose(&branch, head))
             }
             _ => Ok(Settled::Again(free)),
         }

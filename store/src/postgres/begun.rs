@@ -9,7 +9,7 @@ use super::insert::statement;
 use super::read::{column, uuid};
 use super::run::{Runs, end_of, first_slot, next_slot, pack};
 use super::schema::{branch_number, new_id};
-use crate::engine::{KeyedBatch, NewLine};
+use crate::engine::{InitialBranch, KeyedBatch};
 use crate::error::StoreError;
 use crate::names::MatchName;
 use crate::reader::found::{Head, MatchId};
@@ -33,12 +33,12 @@ pub(super) struct Begun {
 impl Begun {
     /// Packs the first entries of a branch. Each batch is an append of its own, so that its idempotency key is found.
     pub(super) fn of(
-        line: NewLine,
+        branch: InitialBranch,
         (match_name, of): (&MatchName, MatchId),
         parent: Option<u64>,
         run_entries_max: usize,
     ) -> Result<Self, StoreError> {
-        let NewLine { name, from, before, batches } = line;
+        let InitialBranch { name, from, before, batches } = branch;
         let names = (match_name.clone(), name);
         let branch = branch_number(if from.is_none() { uuid(of) } else { new_id()? });
         let (mut end, mut appends, mut taken) = (before, Vec::new(), BTreeSet::new());

@@ -11,13 +11,13 @@ use super::fault::Fault;
 use super::insert::record_module;
 use super::read::{Ask as _, get, uuid};
 use super::schema::new_id;
-use crate::engine::{Append, Engine, EngineReader, KeyedBatch, NewBranch, NewLine, NewMatch};
+use crate::engine::{Append, Engine, EngineReader, InitialBranch, KeyedBatch, NewBranch, NewMatch};
 use crate::entry::NewEntries;
 use crate::error::StoreError;
 use crate::grant::{GrantId, JoinedSeat, NewGrant};
 use crate::names::{BranchName, MatchName};
+use crate::reader::branch::BranchId;
 use crate::reader::found::{Head, MatchId};
-use crate::reader::line::BranchId;
 use crate::reader::report::Appended;
 use std::sync::Arc;
 
@@ -30,16 +30,16 @@ impl Engine for Fleet {
         const MATCH: &str =
             "INSERT INTO @match (name, id, genesis, module) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
         const SAME: &str = "SELECT id FROM @match WHERE name = $1";
-        let NewMatch { name: match_name, genesis, module, lines } = new;
+        let NewMatch { name: match_name, genesis, module, branches } = new;
         let module = module.as_ref().map(|module| module.as_bytes().as_slice());
         let attempt = new_id()?;
         let of = MatchId(attempt.as_u128());
         let mut begun: Vec<Begun> = Vec::new();
-        for line in lines {
+        for branch in branches {
             let parent =
-                line.from.as_ref().and_then(|from| begun.iter().find(|begun| begun.names.1 == *from));
+                branch.from.as_ref().and_then(|from| begun.iter().find(|begun| begun.names.1 == *from));
             let parent = parent.map(|parent| parent.branch);
-            begun.push(Begun::of(line, (&match_name, of), parent, self.run_entries_max)?);
+            begun.push(Begun::of(branch, (&match_name, of), parent, self.run_entries_max)?);
         }
         let is_made = self.pool().until_answered(|connection, maybe| {
             connection.run("BEGIN")?;
@@ -75,14 +75,14 @@ impl Engine for Fleet {
         parent.require(at)?;
         let before = Head { seq: at, link: parent.link_at(reader, at)? };
         let batches = vec![KeyedBatch { idempotency_key: None, entries }];
-        let line = NewLine { name: name.clone(), from: Some(from.clone()), before, batches };
+        let branch = InitialBranch { name: name.clone(), from: Some(from.clone()), before, batches };
         let module = new_module(Some(&parent.of), module)?;
         let of = parent.of.id;
-        let begun = Begun::of(line, (&match_name, of), Some(parent.branch.id), self.run_entries_max)?;
+        let begun = Begun::of(branch, (&match_name, of), Some(parent.found.id), self.run_entries_max)?;
         let made = self.pool().until_answered(|connection, maybe| {
             connection.run("BEGIN")?;
             if let Some(module) = &module
-                && !record_module(connection, parent.branch.id, module)?
+                && !record_module(connection, parent.found.id, module)?
             {
                 connection.run("ROLLBACK")?;
                 return Ok(Ok(None));
@@ -118,8 +118,8 @@ impl Engine for Fleet {
 
     fn delete_branch(&self, match_name: &MatchName, name: &BranchName) -> Result<(), StoreError> {
         const DELETE: &str = "DELETE FROM @branch WHERE no = $1 AND name = $2";
-        let line = self.reading.found_branch(match_name, name)?;
-        let no = line.branch.id.cast_signed();
+        let branch = self.reading.found_branch(match_name, name)?;
+        let no = branch.found.id.cast_signed();
         let gone = || StoreError::NoSuchBranch { match_name: match_name.clone(), branch: name.clone() };
         loop {
             let deleted = self.pool().until_answered(|connection, maybe| {
@@ -157,8 +157,8 @@ impl Engine for Fleet {
     ) -> Result<(), StoreError> {
         const RENAME: &str = "UPDATE @branch SET name = $3 WHERE no = $1 AND name = $2 AND $2 <> $3";
         const NOW: &str = "SELECT FROM @branch WHERE no = $1 AND name = $2";
-        let line = self.reading.found_branch(match_name, name)?;
-        let no = line.branch.id.cast_signed();
+        let branch = self.reading.found_branch(match_name, name)?;
+        let no = branch.found.id.cast_signed();
         let taken = || StoreError::BranchExists { match_name: match_name.clone(), branch: new.clone() };
         if name == new {
             return Err(taken());

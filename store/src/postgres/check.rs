@@ -9,19 +9,23 @@ use crate::audit::{Audited, audit};
 use crate::backup::part::Totals;
 use crate::engine::{EngineReader, Found, KeyedEntries};
 use crate::error::StoreError;
-use crate::reader::line::Line;
+use crate::reader::branch::Branch;
 use crate::reader::report::{Damage, MatchStats, StoreCheck, StoreStats};
 
 /// Requires the runs of a branch to follow each other, and their keys to be their entries' keys.
-pub(super) fn audit_kept(ask: &impl Ask, line: &Line, keys: &KeyedEntries) -> Result<Vec<Found>, StoreError> {
+pub(super) fn audit_kept(
+    ask: &impl Ask,
+    branch: &Branch,
+    keys: &KeyedEntries,
+) -> Result<Vec<Found>, StoreError> {
     const RUNS: &str = "SELECT first, last, key FROM @run WHERE branch = $1 AND first > $2 AND first <= $3 \
                         ORDER BY first LIMIT 4096";
     let (mut damage, mut slots) = (Vec::new(), BTreeMap::new());
-    let (mut next, head) = (line.branch.forked_at() + 1, line.head.seq);
+    let (mut next, head) = (branch.found.forked_at() + 1, branch.head.seq);
     let mut after = 0;
     loop {
         let bound: [&(dyn postgres::types::ToSql + Sync); 3] =
-            [&line.branch.id.cast_signed(), &super::read::column(after), &super::read::column(head)];
+            [&branch.found.id.cast_signed(), &super::read::column(after), &super::read::column(head)];
         let rows = ask.rows(RUNS, &bound, None)?;
         for row in &rows {
             let (first, last) = (number(row, 0)?, number(row, 1)?);

@@ -13,7 +13,8 @@ use super::held::{Held, Names};
 use super::keys::Slot;
 use super::migrate::Migration;
 use super::read::{
-    Ask, LINE, LINES, Newest, Reading, column, digest, get, line_in, match_in, name, number, take_run, uuid,
+    Ask, BRANCH, BRANCHES, Newest, Reading, branch_in, column, digest, get, match_in, name, number, take_run,
+    uuid,
 };
 use super::{check, read, schema};
 use crate::backup::error::RescueError;
@@ -23,9 +24,9 @@ use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::grant::Grant;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
+use crate::reader::branch::{Branch, Own};
+use crate::reader::branch::{BranchId, NamedBranch};
 use crate::reader::found::{FoundBranch, FoundMatch, Parent};
-use crate::reader::line::{BranchId, NamedBranch};
-use crate::reader::line::{Line, Own};
 use crate::reader::report::{MatchInfo, StoreCheck, StoreStats};
 
 /// The most entries of a run: what is more is several (FL-7).
@@ -123,15 +124,15 @@ pub(super) fn unconnected(address: &FleetAddress, fault: Fault) -> StoreError {
 }
 
 impl<A: Ask> Reading<A> {
-    fn find(&self, names: &Names) -> Result<Line, StoreError> {
+    fn find(&self, names: &Names) -> Result<Branch, StoreError> {
         let (match_name, branch) = names;
-        let rows = self.0.rows(LINE, &[&match_name.as_str(), &branch.as_str()], None)?;
+        let rows = self.0.rows(BRANCH, &[&match_name.as_str(), &branch.as_str()], None)?;
         let Some(row) = rows.first() else {
             return Err(StoreError::NoSuchMatch { match_name: match_name.clone() });
         };
         let of = match_in(row, match_name)?;
         if get::<Option<i64>>(row, 3)?.is_some() {
-            return line_in(row, of);
+            return branch_in(row, of);
         }
         if branch.is_main() {
             return Err(StoreError::damaged("it is missing").within(match_name, Some(branch)));
@@ -149,21 +150,21 @@ impl<A: Ask> EngineReader for Reading<A> {
         match_in(row, name)
     }
 
-    fn found_branch(&self, match_name: &MatchName, branch: &BranchName) -> Result<Line, StoreError> {
+    fn found_branch(&self, match_name: &MatchName, branch: &BranchName) -> Result<Branch, StoreError> {
         let names = (match_name.clone(), branch.clone());
-        let mut line = self.find(&names)?;
-        let Some(held) = self.0.held() else { return Ok(line) };
-        if let Some(before) = held.beyond(&line) {
+        let mut branch = self.find(&names)?;
+        let Some(held) = self.0.held() else { return Ok(branch) };
+        if let Some(before) = held.beyond(&branch) {
             // Another process may have acknowledged it since we asked.
-            line = self.find(&names)?;
-            let goes_back =
-                line.head.seq < before.seq || line.head.seq == before.seq && line.head.link != before.link;
-            if goes_back && held.beyond(&line).is_some() {
-                return Err(held.lose(&line, before));
+            branch = self.find(&names)?;
+            let goes_back = branch.head.seq < before.seq
+                || branch.head.seq == before.seq && branch.head.link != before.link;
+            if goes_back && held.beyond(&branch).is_some() {
+                return Err(held.lose(&branch, before));
             }
         }
-        held.note(names, BranchId::of(&line), line.head);
-        Ok(line)
+        held.note(names, BranchId::of(&branch), branch.head);
+        Ok(branch)
     }
 
     fn is_shared(&self) -> bool {
@@ -174,16 +175,16 @@ impl<A: Ask> EngineReader for Reading<A> {
         read::heads(&self.0, branches)
     }
 
-    fn branches(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Line>), StoreError> {
-        let rows = self.0.rows(LINES, &[&name.as_str()], None)?;
+    fn branches(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Branch>), StoreError> {
+        let rows = self.0.rows(BRANCHES, &[&name.as_str()], None)?;
         let row = rows.first().ok_or_else(|| StoreError::NoSuchMatch { match_name: name.clone() })?;
         let of = match_in(row, name)?;
         let there = rows.iter().filter(|row| row.try_get::<_, i64>(3).is_ok());
-        let lines = there.map(|row| line_in(row, of.clone())).collect::<Result<Vec<_>, _>>()?;
-        if !lines.iter().any(|line| line.branch.name.is_main()) {
+        let branches = there.map(|row| branch_in(row, of.clone())).collect::<Result<Vec<_>, _>>()?;
+        if !branches.iter().any(|branch| branch.found.name.is_main()) {
             return Err(StoreError::damaged("it is missing").within(name, Some(&BranchName::main())));
         }
-        Ok((of, lines))
+        Ok((of, branches))
     }
 
     fn ancestry(&self, of: &FoundMatch, branch: &FoundBranch) -> Result<Vec<FoundBranch>, StoreError> {
@@ -281,10 +282,10 @@ impl<A: Ask> EngineReader for Reading<A> {
 
     fn find_key(
         &self,
-        line: &Line,
+        branch: &Branch,
         idempotency_key: &IdempotencyKey,
     ) -> Result<Option<RangeInclusive<Seq>>, StoreError> {
-        match self.find_slot(line, idempotency_key)? {
+        match self.find_slot(branch, idempotency_key)? {
             Slot::Taken(keyed) => Ok(Some(keyed)),
             Slot::Free(_) => Ok(None),
         }
@@ -312,18 +313,18 @@ impl<A: Ask> EngineReader for Reading<A> {
     }
 
     fn auditable(&self, of: &FoundMatch) -> Result<(Vec<Auditable>, Option<StoreError>), StoreError> {
-        let rows = self.0.rows(LINES, &[&of.name.as_str()], None)?;
+        let rows = self.0.rows(BRANCHES, &[&of.name.as_str()], None)?;
         let mut branches = Vec::new();
         for row in rows.iter().filter(|row| row.try_get::<_, i64>(3).is_ok()) {
-            branches.push((name(row, 4)?, line_in(row, of.clone())));
+            branches.push((name(row, 4)?, branch_in(row, of.clone())));
         }
         let missing = (!branches.iter().any(|(name, _): &Auditable| name.is_main()))
             .then(|| StoreError::damaged("it is missing").within(&of.name, Some(&BranchName::main())));
         Ok((branches, missing))
     }
 
-    fn audit_kept(&self, line: &Line, keys: KeyedEntries) -> Result<Vec<Found>, StoreError> {
-        check::audit_kept(&self.0, line, &keys)
+    fn audit_kept(&self, branch: &Branch, keys: KeyedEntries) -> Result<Vec<Found>, StoreError> {
+        check::audit_kept(&self.0, branch, &keys)
     }
 
     fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {

@@ -6,9 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
+use crate::reader::branch::Branch;
+use crate::reader::branch::BranchId;
 use crate::reader::found::Head;
-use crate::reader::line::BranchId;
-use crate::reader::line::Line;
 
 /// The most branches that are remembered; beyond it all are forgotten.
 const HELD_MAX: usize = 1 << 16;
@@ -53,19 +53,19 @@ impl Held {
         state.names.insert(names, id);
     }
 
-    /// Returns the head that a line lacks, if it ends before one that was held or goes another way.
-    pub(super) fn beyond(&self, line: &Line) -> Option<Head> {
-        let held = self.state().heads.get(&BranchId::of(line)).copied();
+    /// Returns the head that a branch lacks, if it ends before one that was held or goes another way.
+    pub(super) fn beyond(&self, branch: &Branch) -> Option<Head> {
+        let held = self.state().heads.get(&BranchId::of(branch)).copied();
         held.filter(|held| {
-            held.seq > line.head.seq || held.seq == line.head.seq && held.link != line.head.link
+            held.seq > branch.head.seq || held.seq == branch.head.seq && held.link != branch.head.link
         })
     }
 
     /// Notes that a branch went back, and reports it.
-    pub(super) fn lose(&self, line: &Line, held: Head) -> StoreError {
-        self.state().lost.insert(BranchId::of(line));
-        let (match_name, branch) = line.names();
-        StoreError::Receded { match_name, branch, held: held.seq, found: line.head.seq }
+    pub(super) fn lose(&self, branch: &Branch, held: Head) -> StoreError {
+        self.state().lost.insert(BranchId::of(branch));
+        let (match_name, name) = branch.names();
+        StoreError::Receded { match_name, branch: name, held: held.seq, found: branch.head.seq }
     }
 
     /// Returns `true` if a branch went back while this process had it.

@@ -8,7 +8,7 @@ use super::run::{first_slot, next_slot};
 use crate::entry::{COMMAND_BYTES_MAX, Entry, Seq};
 use crate::error::StoreError;
 use crate::names::IdempotencyKey;
-use crate::reader::line::Line;
+use crate::reader::branch::Branch;
 
 /// More bytes than a run has up to the end of its first entry.
 const FIRST_BYTES_MAX: i32 = 66_000;
@@ -26,23 +26,23 @@ pub(super) enum Slot {
 impl<A: Ask> Reading<A> {
     /// Finds the entries of a key, or the slot that it may take. A run counts only if its first entry carries the key: two
     /// keys with one hash are two keys.
-    pub(super) fn find_slot(&self, line: &Line, key: &IdempotencyKey) -> Result<Slot, StoreError> {
+    pub(super) fn find_slot(&self, branch: &Branch, key: &IdempotencyKey) -> Result<Slot, StoreError> {
         const KEYED: &str = "SELECT first, last, attempt, substr(records, 1, $3) FROM @run \
                              WHERE branch = $1 AND key = $2";
         const REST: &str = "SELECT last FROM @run WHERE branch = $1 AND first = $2 AND attempt = $3";
-        let branch = line.branch.id.cast_signed();
+        let id = branch.found.id.cast_signed();
         let mut slot = first_slot(key);
         loop {
-            let rows = self.0.rows(KEYED, &[&branch, &slot, &FIRST_BYTES_MAX], None)?;
+            let rows = self.0.rows(KEYED, &[&id, &slot, &FIRST_BYTES_MAX], None)?;
             let Some(row) = rows.first() else { return Ok(Slot::Free(slot)) };
             let (first, mut last, attempt) = (number(row, 0)?, number(row, 1)?, get::<uuid::Uuid>(row, 2)?);
-            let carried = first_key(get(row, 3)?).map_err(|error| line.within(error.at(first)))?;
+            let carried = first_key(get(row, 3)?).map_err(|error| branch.within(error.at(first)))?;
             if carried.as_ref() != Some(key) {
                 slot = next_slot(slot);
                 continue;
             }
             loop {
-                let rest = self.0.rows(REST, &[&branch, &column(last + 1), &attempt], None)?;
+                let rest = self.0.rows(REST, &[&id, &column(last + 1), &attempt], None)?;
                 let Some(row) = rest.first() else { return Ok(Slot::Taken(first..=last)) };
                 last = number(row, 0)?;
             }

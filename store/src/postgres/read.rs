@@ -17,8 +17,8 @@ use crate::engine::{Packed, Walk};
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
+use crate::reader::branch::{Branch, NamedBranch};
 use crate::reader::found::{FoundBranch, FoundMatch, Head, MatchId, Parent};
-use crate::reader::line::{Line, NamedBranch};
 
 /// Answers statements that only read.
 pub(super) trait Ask: Send + Sync {
@@ -161,7 +161,7 @@ pub(super) fn uuid(id: MatchId) -> Uuid {
     Uuid::from_u128(id.0)
 }
 
-macro_rules! lines {
+macro_rules! branches {
     ($with:literal, $rest:literal) => {
         concat!(
             "SELECT m.id, m.genesis, (SELECT count(*) FROM @branch c WHERE c.match = m.id), b.no, b.name, b.parent, \
@@ -176,10 +176,10 @@ macro_rules! lines {
 }
 
 /// A branch of a match with its head.
-pub(super) const LINE: &str = lines!("AND b.name = $2", "");
+pub(super) const BRANCH: &str = branches!("AND b.name = $2", "");
 
 /// All branches of a match with their heads.
-pub(super) const LINES: &str = lines!("", "ORDER BY b.name");
+pub(super) const BRANCHES: &str = branches!("", "ORDER BY b.name");
 
 /// Reads a match from one of the rows above.
 pub(super) fn match_in(row: &Row, name: &MatchName) -> Result<FoundMatch, StoreError> {
@@ -193,7 +193,7 @@ pub(super) fn match_in(row: &Row, name: &MatchName) -> Result<FoundMatch, StoreE
 }
 
 /// Reads a branch with its head from one of the rows above.
-pub(super) fn line_in(row: &Row, of: FoundMatch) -> Result<Line, StoreError> {
+pub(super) fn branch_in(row: &Row, of: FoundMatch) -> Result<Branch, StoreError> {
     let name: BranchName = name(row, 4)?;
     let read = || {
         let (at, before) = (number(row, 7)?, digest(row, 8)?);
@@ -205,15 +205,15 @@ pub(super) fn line_in(row: &Row, of: FoundMatch) -> Result<Line, StoreError> {
         if parent.is_none() != name.is_main() || parent.is_none() && (at != 0 || before != of.link()) {
             return Err(StoreError::damaged("it does not begin where it can"));
         }
-        let branch = FoundBranch { name: name.clone(), id: number(row, 3)?, parent, before };
+        let found = FoundBranch { name: name.clone(), id: number(row, 3)?, parent, before };
         let head = match get::<Option<i64>>(row, 9)? {
             Some(_) => Head { seq: number(row, 9)?, link: digest(row, 10)? },
             None => Head { seq: at, link: before },
         };
-        Ok((branch, head))
+        Ok((found, head))
     };
-    let (branch, head) = read().map_err(|error| error.within(&of.name, Some(&name)))?;
-    Ok(Line { of, branch, head })
+    let (found, head) = read().map_err(|error| error.within(&of.name, Some(&name)))?;
+    Ok(Branch { of, found, head })
 }
 
 /// Hands on the entries of a run: a row of its first and last number, the links before and after, and its records.

@@ -2,7 +2,7 @@
 
 use turnfold_core::Digest;
 
-use super::line::Line;
+use super::branch::Branch;
 use super::store_reader::StoreReader;
 use crate::entry::Seq;
 use crate::error::StoreError;
@@ -37,13 +37,13 @@ impl StoreReader {
     /// [`StoreError::NoSuchMatch`], and [`StoreError::Corrupt`] when one cannot be read or some are missing.
     pub fn branches(&self, match_name: &MatchName) -> Result<Vec<BranchInfo>, StoreError> {
         let _branches = self.engine.hold_branches();
-        let (_, lines) = self.engine.branches(match_name)?;
+        let (_, branches) = self.engine.branches(match_name)?;
         let mut infos = Vec::new();
-        for Line { branch, head, .. } in lines {
-            let parent = branch.parent_name();
-            let parent = parent.map_err(|error| error.within(match_name, Some(&branch.name)))?;
-            let parent = parent.map(|name| (name, branch.forked_at()));
-            infos.push(BranchInfo { name: branch.name, parent, head: head.seq, head_link: head.link });
+        for Branch { found, head, .. } in branches {
+            let parent = found.parent_name();
+            let parent = parent.map_err(|error| error.within(match_name, Some(&found.name)))?;
+            let parent = parent.map(|name| (name, found.forked_at()));
+            infos.push(BranchInfo { name: found.name, parent, head: head.seq, head_link: head.link });
         }
         infos.sort_by(|left, right| left.name.main_first().cmp(&right.name.main_first()));
         Ok(infos)
@@ -54,6 +54,6 @@ impl StoreReader {
     /// # Errors
     /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and any error of reading.
     pub fn head(&self, match_name: &MatchName, branch: &BranchName) -> Result<Seq, StoreError> {
-        self.engine.found_branch(match_name, branch).map(|line| line.head.seq)
+        self.engine.found_branch(match_name, branch).map(|branch| branch.head.seq)
     }
 }

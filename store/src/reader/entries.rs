@@ -7,7 +7,7 @@ use std::vec;
 
 use turnfold_core::Digest;
 
-use super::line::Line;
+use super::branch::Branch;
 use super::report::Appended;
 use super::segment::Segment;
 use crate::chain::Linker;
@@ -134,8 +134,8 @@ impl Entries<'_> {
         match self.engine.found_branch(&self.match_name, &segment.branch) {
             Err(gone @ (StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. })) => gone,
             // Another got its name.
-            Ok(line) if (line.of.id, line.branch.id) != (segment.own.of, segment.own.branch) => {
-                let (match_name, branch) = line.names();
+            Ok(branch) if (branch.of.id, branch.found.id) != (segment.own.of, segment.own.branch) => {
+                let (match_name, branch) = branch.names();
                 StoreError::NoSuchBranch { match_name, branch }
             }
             _ => error,
@@ -166,7 +166,7 @@ impl fmt::Debug for Entries<'_> {
     }
 }
 
-impl Line {
+impl Branch {
     /// Reads entries; the range must end at or before the head.
     pub(crate) fn entries<'a>(
         &self,
@@ -180,10 +180,10 @@ impl Line {
             Some(first) => engine
                 .anchor(first.own, first.before, wanted_from)
                 .map_err(|error| error.within(&self.of.name, Some(&first.branch)))?,
-            None => (wanted_from, self.branch.before),
+            None => (wanted_from, self.found.before),
         };
         // An empty log has nothing to read, but its head still has to be where its branch begins.
-        if self.head.seq == self.branch.forked_at() && self.head.link != self.branch.before {
+        if self.head.seq == self.found.forked_at() && self.head.link != self.found.before {
             return Err(self.within(StoreError::damaged("its head's link is not the one it begins with")));
         }
         Ok(Entries {
@@ -204,8 +204,8 @@ impl Line {
         if at == 0 {
             return Ok(self.of.link());
         }
-        if at == self.branch.forked_at() {
-            return Ok(self.branch.before);
+        if at == self.found.forked_at() {
+            return Ok(self.found.before);
         }
         let mut entries = self.entries(engine, at..=at)?;
         entries.try_for_each(|entry| entry.map(|_| ()))?;

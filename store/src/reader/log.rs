@@ -38,9 +38,9 @@ impl StoreReader {
         range: RangeInclusive<Seq>,
     ) -> Result<Entries<'_>, StoreError> {
         let _branches = self.engine.hold_branches();
-        let line = self.engine.found_branch(match_name, branch)?;
-        line.require(*range.end())?;
-        line.entries(self.engine.as_ref(), range)
+        let branch = self.engine.found_branch(match_name, branch)?;
+        branch.require(*range.end())?;
+        branch.entries(self.engine.as_ref(), range)
     }
 
     /// Returns the link after each entry of a range, checked like [`entries`](StoreReader::entries); where the range
@@ -55,13 +55,13 @@ impl StoreReader {
         range: RangeInclusive<Seq>,
     ) -> Result<Vec<Digest>, StoreError> {
         let _branches = self.engine.hold_branches();
-        let line = self.engine.found_branch(match_name, branch)?;
-        line.require(*range.end())?;
+        let branch = self.engine.found_branch(match_name, branch)?;
+        branch.require(*range.end())?;
         let mut links = Vec::new();
         if range.contains(&0) {
-            links.push(line.link_at(self.engine.as_ref(), 0)?);
+            links.push(branch.link_at(self.engine.as_ref(), 0)?);
         }
-        let mut entries = line.entries(self.engine.as_ref(), range)?;
+        let mut entries = branch.entries(self.engine.as_ref(), range)?;
         while let Some(linked) = entries.next_linked() {
             links.push(linked?.1);
         }
@@ -79,11 +79,11 @@ impl StoreReader {
         to: Option<Seq>,
     ) -> Result<Log, StoreError> {
         let _branches = self.engine.hold_branches();
-        let line = self.engine.found_branch(match_name, branch)?;
-        let to = to.unwrap_or(line.head.seq);
-        line.require(to)?;
-        let genesis = line.of.genesis()?;
-        let entries = line.entries(self.engine.as_ref(), 1..=to)?;
-        Ok(Log { genesis, head: line.head.seq, entries: entries.collect::<Result<_, _>>()? })
+        let branch = self.engine.found_branch(match_name, branch)?;
+        let to = to.unwrap_or(branch.head.seq);
+        branch.require(to)?;
+        let genesis = branch.of.genesis()?;
+        let entries = branch.entries(self.engine.as_ref(), 1..=to)?;
+        Ok(Log { genesis, head: branch.head.seq, entries: entries.collect::<Result<_, _>>()? })
     }
 }

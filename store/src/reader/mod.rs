@@ -1,9 +1,9 @@
 //! Reading a store: matches, branches and entries, each checked as it is read, whichever engine has them.
 
+pub(crate) mod branch;
 pub(crate) mod branches;
 pub(crate) mod entries;
 pub(crate) mod found;
-pub(crate) mod line;
 pub(crate) mod log;
 pub(crate) mod matches;
 mod notice;

@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use turnfold_core::Digest;
 
+use super::branch::{BranchHead, BranchId, NamedBranch};
 use super::entries::Entries;
-use super::line::{BranchHead, BranchId, NamedBranch};
 use super::store_reader::StoreReader;
 use crate::entry::Seq;
 use crate::error::StoreError;
@@ -24,8 +24,8 @@ impl StoreReader {
     /// # Errors
     /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and every error of reading.
     pub fn branch_head(&self, match_name: &MatchName, branch: &BranchName) -> Result<BranchHead, StoreError> {
-        let line = self.engine.found_branch(match_name, branch)?;
-        Ok(BranchHead { id: BranchId::of(&line), seq: line.head.seq })
+        let branch = self.engine.found_branch(match_name, branch)?;
+        Ok(BranchHead { id: BranchId::of(&branch), seq: branch.head.seq })
     }
 
     /// Returns the last entries of branches, in their order; `None` for one that is deleted or has another name.
@@ -47,13 +47,13 @@ impl StoreReader {
     ) -> Result<Entries<'_>, StoreError> {
         let NamedBranch { match_name, branch, id } = named;
         let _branches = self.engine.hold_branches();
-        let line = self.engine.found_branch(match_name, branch)?;
-        if BranchId::of(&line) != *id {
-            let (match_name, branch) = line.names();
+        let branch = self.engine.found_branch(match_name, branch)?;
+        if BranchId::of(&branch) != *id {
+            let (match_name, branch) = branch.names();
             return Err(StoreError::NoSuchBranch { match_name, branch });
         }
-        line.require(*range.end())?;
-        line.entries(self.engine.as_ref(), range)
+        branch.require(*range.end())?;
+        branch.entries(self.engine.as_ref(), range)
     }
 
     /// Finds the grants of tokens by the tokens' hashes, those that there are.

@@ -1,14 +1,14 @@
-//! Segments: the parts of a line that lie on its branch and on the branches it begins on.
+//! Segments: the parts of a history that lie on the branch itself and on the branches it begins on.
 
 use turnfold_core::Digest;
 
-use super::line::{Line, Own};
+use super::branch::{Branch, Own};
 use crate::engine::EngineReader;
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::names::BranchName;
 
-/// A part of a line that lies on one branch.
+/// A part of a history that lies on one branch.
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(crate) branch: BranchName,
@@ -19,8 +19,8 @@ pub(crate) struct Segment {
     pub(crate) after: Option<Digest>,
 }
 
-impl Line {
-    /// Finds the parts that make up the line from `from` to `to`, the oldest first.
+impl Branch {
+    /// Finds the parts that make up the history from `from` to `to`, the oldest first.
     pub(crate) fn segments(
         &self,
         engine: &dyn EngineReader,
@@ -30,9 +30,9 @@ impl Line {
         let (mut segments, mut last) = (Vec::new(), to);
         let mut after = (to == self.head.seq).then_some(self.head.link);
         // However deep branches are nested, those below are not asked for where nothing of them is read.
-        let is_own = to < from || from > self.branch.forked_at();
+        let is_own = to < from || from > self.found.forked_at();
         let branches =
-            if is_own { vec![self.branch.clone()] } else { engine.ancestry(&self.of, &self.branch)? };
+            if is_own { vec![self.found.clone()] } else { engine.ancestry(&self.of, &self.found)? };
         for branch in branches {
             let forked_at = branch.forked_at();
             if last > forked_at && last >= from {

@@ -1,4 +1,4 @@
-//! The last snapshot of a line of entries.
+//! The last snapshot on a branch.
 
 use turnfold_core::Digest;
 
@@ -32,11 +32,11 @@ impl StoreReader {
         let Some(snapshots) = self.engine.snapshots().filter(|snapshots| snapshots.exist()) else {
             return Ok(None);
         };
-        let line = self.engine.found_branch(match_name, branch)?;
-        let to = to.min(line.head.seq);
+        let branch = self.engine.found_branch(match_name, branch)?;
+        let to = to.min(branch.head.seq);
         let mut seq = to - to % SNAPSHOT_INTERVAL;
         while seq > 0 {
-            let name = line.link_at(self.engine.as_ref(), seq)?;
+            let name = branch.link_at(self.engine.as_ref(), seq)?;
             if let Some(snapshot) = snapshots.read(&name, seq, Some(build)) {
                 return Ok(Some(snapshot));
             }

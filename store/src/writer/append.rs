@@ -7,7 +7,7 @@ use crate::engine::Append;
 use crate::entry::{NewEntries, NewEntry, Seq};
 use crate::error::StoreError;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
-use crate::reader::line::BranchHead;
+use crate::reader::branch::BranchHead;
 use crate::reader::report::Appended;
 
 impl Store {
@@ -82,8 +82,8 @@ impl Store {
         branch: &BranchName,
         idempotency_key: &IdempotencyKey,
     ) -> Result<Option<RangeInclusive<Seq>>, StoreError> {
-        let line = self.engine().found_branch(match_name, branch)?;
-        self.engine().find_key(&line, idempotency_key)
+        let branch = self.engine().found_branch(match_name, branch)?;
+        self.engine().find_key(&branch, idempotency_key)
     }
 }
 

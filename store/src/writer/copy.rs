@@ -6,7 +6,7 @@ use turnfold_core::Digest;
 
 use super::store::Store;
 use crate::chain::Linker;
-use crate::engine::{KeyedBatch, NewLine, NewMatch};
+use crate::engine::{InitialBranch, KeyedBatch, NewMatch};
 use crate::entry::{Entry, NewEntry, PackedEntries, Seq};
 use crate::error::StoreError;
 use crate::genesis::Genesis;
@@ -40,8 +40,9 @@ impl Store {
         branches: Vec<BranchCopy>,
     ) -> Result<(), StoreError> {
         let mut copied = CopiedBranches { match_name: name, genesis, known: BTreeMap::new() };
-        let lines = branches.into_iter().map(|branch| copied.next(branch)).collect::<Result<Vec<_>, _>>()?;
-        self.create(NewMatch { lines, ..NewMatch::of(name, genesis, PackedEntries::default()) })
+        let branches =
+            branches.into_iter().map(|branch| copied.next(branch)).collect::<Result<Vec<_>, _>>()?;
+        self.create(NewMatch { branches, ..NewMatch::of(name, genesis, PackedEntries::default()) })
     }
 }
 
@@ -55,7 +56,7 @@ struct CopiedBranches<'a> {
 
 impl CopiedBranches<'_> {
     /// Numbers and chains the next branch.
-    fn next(&mut self, branch: BranchCopy) -> Result<NewLine, StoreError> {
+    fn next(&mut self, branch: BranchCopy) -> Result<InitialBranch, StoreError> {
         let BranchCopy { name, parent, entries } = branch;
         let (name, parent) = if self.known.is_empty() { (BranchName::main(), None) } else { (name, parent) };
         if self.known.contains_key(&name) {
@@ -82,7 +83,7 @@ impl CopiedBranches<'_> {
         }
         let from = parent.map(|(parent, _)| parent);
         self.known.insert(name.clone(), (from.clone(), before.seq, links));
-        Ok(NewLine { name, from, before, batches })
+        Ok(InitialBranch { name, from, before, batches })
     }
 
     /// Returns the link after an entry of a branch, which may be one of those that it has from another.

@@ -39,7 +39,7 @@ impl Store {
     pub(super) fn create(&self, new: NewMatch) -> Result<(), StoreError> {
         check_size("a genesis", new.genesis.len(), GENESIS_BYTES_MAX)?;
         let has_entries =
-            new.lines.iter().flat_map(|line| &line.batches).any(|batch| !batch.entries.is_empty());
+            new.branches.iter().flat_map(|branch| &branch.batches).any(|batch| !batch.entries.is_empty());
         let module = new.module.filter(|_| has_entries);
         self.engine.create_match(NewMatch { module, ..new })
     }

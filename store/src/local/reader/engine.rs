@@ -5,7 +5,7 @@ use std::sync::RwLockReadGuard;
 
 use turnfold_core::{Digest, Seat};
 
-use super::found::{StoredBranch, read_match};
+use super::found::read_match;
 use super::records::{Records, hold};
 use crate::backup::error::RescueError;
 use crate::backup::part::Totals;
@@ -21,8 +21,8 @@ use crate::local::layout::{key, record};
 use crate::local::rescue::check::check;
 use crate::local::rescue::losses::locate;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
+use crate::reader::branch::{Branch, Own};
 use crate::reader::found::{FoundBranch, FoundMatch};
-use crate::reader::line::{Line, Own};
 use crate::reader::report::{MatchInfo, StoreCheck, StoreStats};
 use crate::snapshots::Snapshots;
 
@@ -40,11 +40,11 @@ impl EngineReader for Records {
         self.count_matches()
     }
 
-    fn found_branch(&self, match_name: &MatchName, name: &BranchName) -> Result<Line, StoreError> {
+    fn found_branch(&self, match_name: &MatchName, name: &BranchName) -> Result<Branch, StoreError> {
         let find = || {
             let of = self.found_match(match_name)?;
-            let branch = self.find_branch(&of, name)?;
-            self.line(&of, branch)
+            let found = self.find_branch(&of, name)?;
+            self.branch(&of, found)
         };
         match find() {
             // What is deleted while we look seems damaged; the second time it is not there.
@@ -53,25 +53,29 @@ impl EngineReader for Records {
         }
     }
 
-    fn branches(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Line>), StoreError> {
-        let (of, branches) = self.branches_of(name)?;
-        let heads = match self.heads_of(&branches) {
-            Ok(heads) => heads,
+    fn branches(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Branch>), StoreError> {
+        let (of, all_found) = self.branches_of(name)?;
+        let mut branches = Vec::with_capacity(all_found.len());
+        match self.heads_of(&all_found) {
+            Ok(heads) => {
+                for (found, head) in all_found.into_iter().zip(heads) {
+                    branches.push(Branch { of: of.clone(), found, head });
+                }
+            }
             // One after another they show which it is.
-            Err(_) => branches
-                .iter()
-                .map(|branch| Ok(self.line(&of, branch.clone())?.head))
-                .collect::<Result<_, StoreError>>()?,
-        };
-        let line = |(branch, head)| Line { of: of.clone(), branch, head };
-        let lines = branches.into_iter().zip(heads).map(line).collect();
-        Ok((of, lines))
+            Err(_) => {
+                for found in all_found {
+                    branches.push(self.branch(&of, found)?);
+                }
+            }
+        }
+        Ok((of, branches))
     }
 
     fn ancestry(&self, of: &FoundMatch, branch: &FoundBranch) -> Result<Vec<FoundBranch>, StoreError> {
-        let mut line = vec![branch.clone()];
+        let mut ancestry = vec![branch.clone()];
         // A parent's id is less than its child's, so this ends.
-        while let Some(child) = line.last()
+        while let Some(child) = ancestry.last()
             && let Some(parent) = &child.parent
         {
             let here = |error: StoreError| error.within(&of.name, Some(&child.name));
@@ -81,9 +85,9 @@ impl EngineReader for Records {
                 let reason = format!("the branch `{name}` it begins on is another");
                 return Err(here(StoreError::damaged(reason)));
             }
-            line.push(found);
+            ancestry.push(found);
         }
-        Ok(line)
+        Ok(ancestry)
     }
 
     fn matches_after(&self, after: Option<&MatchName>) -> Result<Each<'_, MatchInfo>, StoreError> {
@@ -127,12 +131,12 @@ impl EngineReader for Records {
 
     fn find_key(
         &self,
-        line: &Line,
+        branch: &Branch,
         idempotency_key: &IdempotencyKey,
     ) -> Result<Option<RangeInclusive<Seq>>, StoreError> {
-        let found = self.keyed(line.branch.id, idempotency_key).map_err(|error| line.within(error))?;
+        let found = self.keyed(branch.found.id, idempotency_key).map_err(|error| branch.within(error))?;
         // What lies behind the head is not acknowledged yet.
-        Ok(found.filter(|found| found.last <= line.head.seq).map(|found| found.first..=found.last))
+        Ok(found.filter(|found| found.last <= branch.head.seq).map(|found| found.first..=found.last))
     }
 
     fn find_grant(&self, hash: &Digest) -> Result<Option<Grant>, StoreError> {
@@ -177,17 +181,18 @@ impl EngineReader for Records {
             Ok((_, stored)) => (stored, None),
             Err(error) => (self.readable_branches(of)?, Some(error)),
         };
-        let line = |stored: StoredBranch| {
-            let line = stored.read(of).and_then(|branch| self.line(of, branch));
-            (stored.name, line)
-        };
-        Ok((stored.into_iter().map(line).collect(), missing))
+        let mut auditable = Vec::with_capacity(stored.len());
+        for stored in stored {
+            let branch = stored.read(of).and_then(|found| self.branch(of, found));
+            auditable.push((stored.name, branch));
+        }
+        Ok((auditable, missing))
     }
 
-    fn audit_kept(&self, line: &Line, mut keys: KeyedEntries) -> Result<Vec<Found>, StoreError> {
-        let Line { branch, head, .. } = line;
+    fn audit_kept(&self, branch: &Branch, mut keys: KeyedEntries) -> Result<Vec<Found>, StoreError> {
+        let Branch { found, head, .. } = branch;
         let mut damage = Vec::new();
-        for (key, value) in self.scan_all(key::idempotency_of(branch.id))? {
+        for (key, value) in self.scan_all(key::idempotency_of(found.id))? {
             let text = key::text_after(&key, key::ID_PREFIX).and_then(|text| text.parse().ok());
             let text: IdempotencyKey =
                 text.ok_or_else(|| StoreError::damaged("an idempotency key has no proper name"))?;
@@ -210,14 +215,14 @@ impl EngineReader for Records {
             damage.push((Some(first), format!("the idempotency key `{text}` is missing")));
         }
         // Entries behind the head, which a head that was set back leaves.
-        let last_page = self.page_at(branch.id, 0, Seq::MAX - 1)?;
+        let last_page = self.page_at(found.id, 0, Seq::MAX - 1)?;
         let last = match &last_page {
             Some(stored) => Some(stored.next(&stored.read()?) - 1),
             None => None,
         };
         let last = last.filter(|last| *last > head.seq);
         // Someone may have appended since we read the head; what counts is the head as it is now.
-        let last = last.filter(|_| self.head(branch).is_ok_and(|now| now == *head));
+        let last = last.filter(|_| self.head(found).is_ok_and(|now| now == *head));
         damage
             .extend(last.map(|last| (Some(last), format!("it lies behind the head, which is {}", head.seq))));
         Ok(damage)

@@ -1,4 +1,4 @@
-//! Finding branches and lines by name, and whether all are there.
+//! Finding branches and grants by name, and whether all are there.
 
 use super::found::{StoredBranch, read_branch, require_in_place};
 use super::records::Records;
@@ -7,8 +7,8 @@ use crate::error::StoreError;
 use crate::local::layout::record::IdempotencyRecord;
 use crate::local::layout::{key, record};
 use crate::names::{BranchName, IdempotencyKey, MatchName};
+use crate::reader::branch::Branch;
 use crate::reader::found::{FoundBranch, FoundMatch};
-use crate::reader::line::Line;
 
 impl Records {
     pub(crate) fn find_branch(&self, of: &FoundMatch, name: &BranchName) -> Result<FoundBranch, StoreError> {
@@ -29,10 +29,10 @@ impl Records {
         }
     }
 
-    /// Returns the line of a branch, up to its acknowledged head.
-    pub(crate) fn line(&self, of: &FoundMatch, branch: FoundBranch) -> Result<Line, StoreError> {
-        let head = self.head(&branch).map_err(|error| error.within(&of.name, Some(&branch.name)))?;
-        Ok(Line { of: of.clone(), branch, head })
+    /// Reads the acknowledged head of a branch.
+    pub(crate) fn branch(&self, of: &FoundMatch, found: FoundBranch) -> Result<Branch, StoreError> {
+        let head = self.head(&found).map_err(|error| error.within(&of.name, Some(&found.name)))?;
+        Ok(Branch { of: of.clone(), found, head })
     }
 
     /// Returns a match and its branches, if all can be read.

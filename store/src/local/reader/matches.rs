@@ -6,8 +6,8 @@ use crate::engine::{EngineReader as _, until_error};
 use crate::error::StoreError;
 use crate::local::layout::key;
 use crate::names::{BranchName, MatchName};
+use crate::reader::branch::Branch;
 use crate::reader::found::FoundMatch;
-use crate::reader::line::Line;
 use crate::reader::report::MatchInfo;
 
 impl Records {
@@ -60,7 +60,7 @@ impl Records {
 
     fn match_info(&self, of: &FoundMatch) -> Result<MatchInfo, StoreError> {
         let main = self.find_branch(of, &BranchName::main())?;
-        let Line { of, head, .. } = self.line(of, main)?;
+        let Branch { of, head, .. } = self.branch(of, main)?;
         Ok(MatchInfo { genesis: of.genesis()?, head: head.seq, branches: of.branches, name: of.name })
     }
 }

@@ -100,20 +100,22 @@ fn find(records: &Records, matches: &mut BTreeMap<u64, MergedMatch>, is_complete
         });
         found.module = found.module.or(of.module);
         for stored in records.readable_branches(&of).unwrap_or_default() {
-            let Ok(line) = stored.read(&of).and_then(|branch| records.line(&of, branch)) else { continue };
-            let id = line.branch.id;
+            let Ok(branch) = stored.read(&of).and_then(|stored| records.branch(&of, stored)) else {
+                continue;
+            };
+            let id = branch.found.id;
             if is_complete && !found.branches.contains_key(&id) {
                 continue;
             }
-            let before = Head { seq: line.branch.forked_at(), link: line.branch.before };
-            let branch = found.branches.entry(id).or_insert_with(|| MergedBranch {
-                name: line.branch.name.clone(),
-                parent: line.branch.parent.as_ref().map(|parent| parent.id),
+            let before = Head { seq: branch.found.forked_at(), link: branch.found.before };
+            let merged = found.branches.entry(id).or_insert_with(|| MergedBranch {
+                name: branch.found.name.clone(),
+                parent: branch.found.parent.as_ref().map(|parent| parent.id),
                 before,
                 entries: Vec::new(),
                 claimed: before.seq,
             });
-            branch.claimed = branch.claimed.max(line.head.seq);
+            merged.claimed = merged.claimed.max(branch.head.seq);
         }
     }
 }
@@ -277,11 +279,11 @@ mod tests {
     fn sample() -> MemoryBackend {
         let backend = MemoryBackend::new();
         let store = Store::with_backend(Box::new(backend.clone())).unwrap();
-        let [m, n, main, line, twig] = ["m", "n", "main", "line", "twig"];
+        let [m, n, main, branch, twig] = ["m", "n", "main", "line", "twig"];
         for name in [m, n] {
             store.create_match(&name.parse().unwrap(), &genesis(), entries(150)).unwrap();
         }
-        for (new, from, at) in [(line, main, 100), (twig, line, 170)] {
+        for (new, from, at) in [(branch, main, 100), (twig, branch, 170)] {
             let [new, from] = [new, from].map(|name| name.parse().unwrap());
             store.create_branch(&m.parse().unwrap(), &new, &from, at).unwrap();
             store.append(&m.parse().unwrap(), &new, at, entries(150), None).unwrap();
@@ -295,9 +297,9 @@ mod tests {
         walk(records, &mut |_| Ok(())).unwrap();
         let mut heads = Vec::new();
         for name in records.match_names().unwrap() {
-            let (of, lines) = records.branches(&name.unwrap()).unwrap();
+            let (of, branches) = records.branches(&name.unwrap()).unwrap();
             heads.extend(
-                lines.iter().map(|line| (format!("{}@{}", of.name, line.branch.name), line.head.seq)),
+                branches.iter().map(|branch| (format!("{}@{}", of.name, branch.found.name), branch.head.seq)),
             );
         }
         heads

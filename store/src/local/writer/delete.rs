@@ -8,8 +8,8 @@ use crate::error::StoreError;
 use crate::local::journal::op::Op;
 use crate::local::reader::records::Records;
 use crate::names::{BranchName, MatchName};
+use crate::reader::branch::Branch;
 use crate::reader::found::FoundBranch;
-use crate::reader::line::Line;
 use crate::snapshots::{SNAPSHOT_INTERVAL, Snapshots};
 
 /// Deletes a branch. It waits for a backup to be done with a match.
@@ -65,8 +65,8 @@ fn stage_branch(
     if let Some(child) = branches.into_iter().find(is_child) {
         return Err(StoreError::BranchInUse { match_name, branch: name, child: child.name });
     }
-    let line = ledger.records.line(&of, found)?;
-    let links = snapshot_links(&ledger.records, &line);
+    let branch = ledger.records.branch(&of, found)?;
+    let links = snapshot_links(&ledger.records, &branch);
     ledger.branches.remove(&(match_name.clone(), name.clone()));
     staged.add(&Op::DeleteBranch { match_name, name });
     Ok(links)
@@ -76,8 +76,8 @@ fn stage_match(ledger: &mut Ledger, staged: &mut Staged, name: MatchName) -> Res
     let (of, branches) = ledger.records.branches_of(&name)?;
     let mut links = Vec::new();
     for branch in branches {
-        let line = ledger.records.line(&of, branch)?;
-        links.extend(snapshot_links(&ledger.records, &line));
+        let branch = ledger.records.branch(&of, branch)?;
+        links.extend(snapshot_links(&ledger.records, &branch));
     }
     ledger.forget(&name);
     staged.add(&Op::DeleteMatch { name });
@@ -86,10 +86,10 @@ fn stage_match(ledger: &mut Ledger, staged: &mut Staged, name: MatchName) -> Res
 
 /// Returns the links of a branch's own entries that have a snapshot, as far as they can be read: a snapshot
 /// that stays behind is only in the way.
-fn snapshot_links(records: &Records, line: &Line) -> Vec<Digest> {
+fn snapshot_links(records: &Records, branch: &Branch) -> Vec<Digest> {
     if !records.snapshots.as_ref().is_some_and(Snapshots::exist) {
         return Vec::new();
     }
-    let own = line.branch.forked_at() / SNAPSHOT_INTERVAL + 1..=line.head.seq / SNAPSHOT_INTERVAL;
-    own.filter_map(|number| line.link_at(records, number * SNAPSHOT_INTERVAL).ok()).collect()
+    let own = branch.found.forked_at() / SNAPSHOT_INTERVAL + 1..=branch.head.seq / SNAPSHOT_INTERVAL;
+    own.filter_map(|number| branch.link_at(records, number * SNAPSHOT_INTERVAL).ok()).collect()
 }

@@ -67,24 +67,24 @@ impl Engine for Local {
     }
 
     fn create_match(&self, new: NewMatch) -> Result<(), StoreError> {
-        let NewMatch { name: match_name, genesis, module, lines } = new;
+        let NewMatch { name: match_name, genesis, module, branches } = new;
         self.committer.perform(Order::Alone, move |ledger, staged| {
             if ledger.records.backend.get(&key::of_match(&match_name))?.is_some() {
                 return Err(StoreError::AlreadyExists { match_name });
             }
-            let id = ledger.take_ids(1 + lines.len() as u64);
+            let id = ledger.take_ids(1 + branches.len() as u64);
             staged.add(&Op::CreateMatch { id, name: match_name.clone(), genesis: &genesis });
             if let Some(module) = module {
                 staged.add(&Op::RecordModule { match_name: match_name.clone(), module });
             }
-            for (id, line) in (id + 1..).zip(lines) {
-                let (name, names) = (line.name.clone(), (match_name.clone(), line.name));
-                let mut state = BranchState { id, head: line.before };
-                if let Some(parent) = line.from {
-                    let (match_name, Head { seq: at, link }) = (match_name.clone(), line.before);
+            for (id, branch) in (id + 1..).zip(branches) {
+                let (name, names) = (branch.name.clone(), (match_name.clone(), branch.name));
+                let mut state = BranchState { id, head: branch.before };
+                if let Some(parent) = branch.from {
+                    let (match_name, Head { seq: at, link }) = (match_name.clone(), branch.before);
                     staged.add(&Op::CreateBranch { id, match_name, name, parent, at, link });
                 }
-                for KeyedBatch { idempotency_key, entries } in line.batches {
+                for KeyedBatch { idempotency_key, entries } in branch.batches {
                     staged.append(&mut state, &entries, idempotency_key.as_ref());
                 }
                 ledger.branches.insert(names, state);
@@ -185,8 +185,8 @@ fn stage(append: Append, ledger: &mut Ledger, staged: &mut Staged) -> Result<App
     let mut state = if let Some(state) = ledger.branches.get(&names) {
         *state
     } else {
-        let line = ledger.records.found_branch(&names.0, &names.1)?;
-        BranchState { id: line.branch.id, head: line.head }
+        let branch = ledger.records.found_branch(&names.0, &names.1)?;
+        BranchState { id: branch.found.id, head: branch.head }
     };
     if expected_id.is_some_and(|expected| expected.branch != state.id) {
         let (match_name, branch) = names;
@@ -195,8 +195,8 @@ fn stage(append: Append, ledger: &mut Ledger, staged: &mut Staged) -> Result<App
     if let Some(idempotency_key) = &idempotency_key {
         let earlier = ledger.records.keyed(state.id, idempotency_key);
         if let Some(earlier) = earlier.map_err(|error| error.within(&names.0, Some(&names.1)))? {
-            let line = ledger.records.found_branch(&names.0, &names.1)?;
-            return line.repeated(ledger.records.as_ref(), earlier.first..=earlier.last, &entries);
+            let branch = ledger.records.found_branch(&names.0, &names.1)?;
+            return branch.repeated(ledger.records.as_ref(), earlier.first..=earlier.last, &entries);
         }
     }
     let before = state.head;

@@ -1,4 +1,4 @@
-//! A line of entries: a branch of a match, up to its head; and branches by what they are, whatever their names (FL-8).
+//! Branches of a match up to their heads, and branches by their id, which outlives a rename (FL-8).
 
 use std::ops::RangeInclusive;
 
@@ -9,9 +9,9 @@ use crate::names::{BranchName, MatchName};
 
 /// A branch of a match and its head. Its entries are the entries of the branches it begins on, then its own.
 #[derive(Clone, Debug)]
-pub(crate) struct Line {
+pub(crate) struct Branch {
     pub(crate) of: FoundMatch,
-    pub(crate) branch: FoundBranch,
+    pub(crate) found: FoundBranch,
     pub(crate) head: Head,
 }
 
@@ -26,20 +26,20 @@ pub(crate) struct Own {
     pub(crate) last: Seq,
 }
 
-impl Line {
+impl Branch {
     /// Returns the names of the match and the branch.
     pub(crate) fn names(&self) -> (MatchName, BranchName) {
-        (self.of.name.clone(), self.branch.name.clone())
+        (self.of.name.clone(), self.found.name.clone())
     }
 
     /// Reports that damage belongs to this match and branch.
     pub(crate) fn within(&self, error: StoreError) -> StoreError {
-        error.within(&self.of.name, Some(&self.branch.name))
+        error.within(&self.of.name, Some(&self.found.name))
     }
 
     /// Returns the numbers of the branch's own entries.
     pub(crate) fn own(&self) -> RangeInclusive<Seq> {
-        self.branch.forked_at() + 1..=self.head.seq
+        self.found.forked_at() + 1..=self.head.seq
     }
 
     /// Requires that there is such an entry; 0 stands for the setup.
@@ -60,8 +60,8 @@ pub struct BranchId {
 }
 
 impl BranchId {
-    pub(crate) fn of(line: &Line) -> Self {
-        Self { of: line.of.id, branch: line.branch.id }
+    pub(crate) fn of(branch: &Branch) -> Self {
+        Self { of: branch.of.id, branch: branch.found.id }
     }
 }
 
