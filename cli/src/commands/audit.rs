@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         accepts_brought_rules: false,
     };
     let time = Duration::from_secs(args.seconds);
-    // FD-20
+    // FD-20: the audit names each fair roll that it computed again.
     let on_roll = &mut |roll: &FairRoll| tracing::info!("{roll}");
     let rows = if let Some(path) = &args.bundle {
         match BundleFile::read(path) {

@@ -22,7 +22,7 @@ impl Owner {
     /// Returns the chain of this owner whose signing key has the seed `secret`.
     #[must_use]
     pub fn chain(self, secret: &[u8; 32]) -> Chain {
-        // FD-1
+        // FD-1: the top follows from key and match, so that no file holds it.
         let mut top = blake3::Hasher::new_derive_key("turnfold v1 dice top");
         top.update(secret).update(&self.match_id).update(&[party_byte(self.party)]);
         Chain { owner: self, top: top.finalize().into() }
@@ -39,7 +39,7 @@ impl Owner {
     /// Returns the element for `target` that belongs to `element`, the one for `index`.
     fn descend(self, element: Digest, index: u16, target: u16) -> Digest {
         let step = blake3::Hasher::new_derive_key("turnfold v1 dice step");
-        // FD-2
+        // FD-2: an element is the hash of the one above it, so one element is enough to check all below it.
         (target..index).rev().map(|below| u64::from(below) + 1).fold(element, |element, index| {
             let mut step = step.clone();
             step.update(&self.match_id).update(&[party_byte(self.party)]);

@@ -102,7 +102,7 @@ impl<'a> Walk<'a> {
             has_dice: false,
             mail: MailAudit::new(lines, registry, on_roll),
         };
-        // MD-10
+        // MD-10: a module that cannot be used leaves rules unchecked, and fails nothing.
         for cause in unusable {
             walk.rules.not_checked(None, cause.clone());
         }

@@ -21,7 +21,7 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
         }
         Step::Open { channel, token } => open(state, channel, token, effects),
         Step::Move { from, to, variant } => make_move(state, from, to, variant, effects),
-        // CH-11
+        // CH-11: the moves stand, and the turn ends with them.
         Step::Confirm => {
             effects.push(|| Effect::Confirmed);
             end_turn(state, effects);
@@ -39,7 +39,7 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
     }
 }
 
-/// CH-4
+/// CH-4: the maya is filled at once, before the row can come into harmony.
 fn take(
     state: &mut State,
     row: Row,
@@ -71,7 +71,7 @@ fn refill(state: &mut State, place: MayaPlace, effects: &mut impl EffectSink<Eff
     effects.push(|| Effect::Refilled { row: place.row + 1, col: place.column + 1, id });
 }
 
-/// CH-5
+/// CH-5: channel 8 waits for a color; the others wait for their first move.
 fn open(
     state: &mut State,
     channel: ChannelNumber,
@@ -89,7 +89,7 @@ fn open(
     };
 }
 
-/// CH-10
+/// CH-10: an energy moves once in a channel, so its id is kept.
 fn make_move(
     state: &mut State,
     from: Place,
@@ -147,7 +147,7 @@ fn cancel(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     effects.push(|| Effect::Cancelled);
 }
 
-/// CH-6
+/// CH-6: tokens return in the order of their channels, as that order decides their places.
 fn meditate(state: &mut State, chakra: Chakra, effects: &mut impl EffectSink<Effect>) {
     let Some(player) = state.active_player_mut() else { return };
     let on_channels = player.tokens.numbered().filter(|(_, token)| matches!(token, Token::Channel(_)));

@@ -14,7 +14,7 @@ pub(super) fn end_turn(state: &mut State, effects: &mut impl EffectSink<Effect>)
     for chakra in Chakra::all() {
         unite(state, chakra, effects);
     }
-    // CH-14
+    // CH-14: the round is played to its last seat, so that all have had as many turns.
     let harmonised = state.players.iter().map(|player| player.board.harmonised().count());
     if !state.last_round && harmonised.max() >= Some(ROWS_TO_END) {
         state.last_round = true;

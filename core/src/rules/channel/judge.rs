@@ -71,7 +71,7 @@ fn belongs_to_phase(state: &State, command: &Command) -> bool {
 fn plan(state: &State, player: &Player, command: &Command) -> Result<Step, Rejection> {
     match command {
         Command::Take { row, ids } => plan_take(state, player, *row, ids.as_slice()),
-        // CH-5
+        // CH-5: the reasons are tried in the order of the rule.
         Command::Channel(channel) => {
             let token = player.tokens.next_free().ok_or(Rejection::NoToken)?;
             if player.tokens.at(Token::Channel(*channel)).is_some() {
@@ -82,7 +82,7 @@ fn plan(state: &State, player: &Player, command: &Command) -> Result<Step, Rejec
             }
             Ok(Step::Open { channel: *channel, token })
         }
-        // CH-10
+        // CH-10: what is offered has been looked ahead for, so nothing else is checked.
         Command::Move { id, row } => {
             let sequence = state.sequence().ok_or(Rejection::WrongPhase)?;
             let offered = sequence.offered(&player.board, *id, *row);

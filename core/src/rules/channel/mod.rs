@@ -103,7 +103,7 @@ impl Rules for Channel {
     }
 
     fn result(state: &State) -> Option<MatchResult> {
-        // CH-15
+        // CH-15: everyone sees the scores at the end, so the result has them.
         let scores = state.seats().iter().zip(&state.players);
         let scores = scores.map(|(seat, player)| (*seat, score::score(state, player).into()));
         Self::over(state).then(|| MatchResult::won_by(score::winners(state)).scored(scores))

@@ -78,7 +78,7 @@ fn possible(state: &State, channel: &str) -> Result<Answer, Malformed> {
     Ok(Answer::new(possible.to_string(), &possible))
 }
 
-/// CH-17
+/// CH-17: the last energy moved comes first, as it is the lowest part of the number.
 fn decoded(code: &str) -> Result<Answer, Malformed> {
     let Some(read) = number::<u64>(code).ok().filter(|code| *code <= CODE_MAX) else {
         let message = format!("`decode` takes a number of 0 to {CODE_MAX}, found `{}`", code.escape_debug());

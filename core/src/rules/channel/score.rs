@@ -13,7 +13,7 @@ pub(super) fn score(state: &State, player: &Player) -> u32 {
     if state.is_over() { final_score(state, player) } else { count(player.board.harmonised()) }
 }
 
-/// CH-15
+/// CH-15: the secret plenitudes count, whoever has seen them.
 fn final_score(state: &State, player: &Player) -> u32 {
     let board = &player.board;
     let chakras: u32 = board.harmonised().map(|chakra| u32::from(state.plenitude_of(chakra))).sum();

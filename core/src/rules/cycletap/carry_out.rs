@@ -17,13 +17,13 @@ pub(super) fn carry_out(state: &mut State, Plan(step): Plan, effects: &mut impl 
         Phase::Execution | Phase::Over { .. } => Tap::Idle,
     };
     let next = match step {
-        // CT-3, CT-5
+        // CT-3, CT-5: a pending defense of the unit before becomes an order.
         Step::Select(unit) => {
             settle_defense(state, &tap, effects);
             push_at(state, unit, effects, |at| Effect::OriginSelected { at });
             Tap::OriginSelected(unit)
         }
-        // CT-4
+        // CT-4: the order gives way now, so that its slots are free.
         Step::AwaitDefense(unit) => {
             clear_orders(state, unit, effects);
             push_at(state, unit, effects, |at| Effect::DefensePending { at });
@@ -34,7 +34,7 @@ pub(super) fn carry_out(state: &mut State, Plan(step): Plan, effects: &mut impl 
             effects.push(|| Effect::OrderCancelled { unit: unit.name() });
             Tap::Idle
         }
-        // CT-6
+        // CT-6: a path gives way to the attack and returns its slot.
         Step::Attack { unit, target } => {
             if state.has_path(unit) {
                 clear_orders(state, unit, effects);
@@ -48,14 +48,14 @@ pub(super) fn carry_out(state: &mut State, Plan(step): Plan, effects: &mut impl 
             effects.push(|| Effect::PathStarted { at });
             Tap::PathBuilding(BuiltPath { unit, waypoints: [at].into(), kind: PathKind::Movement })
         }
-        // CT-8, CT-9, CT-10
+        // CT-8, CT-9, CT-10: a path exists only while one is being built.
         Step::ChangePath(step) => match tap {
             Tap::PathBuilding(path) => change_path(state, step, path, effects),
             other => other,
         },
-        // CT-12
+        // CT-12: the phase ends, so no tap state is put back below.
         Step::EndPlanning => return end_planning(state, &tap, effects),
-        // CT-14 to CT-18
+        // CT-14 to CT-18: all orders are gone afterwards, the tap states too.
         Step::Resolve => return execution::resolve(state, effects),
     };
     if let Phase::Planning(planning) = &mut state.phase {
@@ -70,7 +70,7 @@ fn change_path(
     effects: &mut impl EffectSink<Effect>,
 ) -> Tap {
     match step {
-        // CT-8
+        // CT-8: a path of one waypoint can be either kind.
         PathStep::ToggleKind => {
             path.kind = path.kind.other();
             effects.push(|| Effect::PathKind { kind: path.kind });
@@ -85,7 +85,7 @@ fn change_path(
             place(state, path.unit, Task::Path(path.kind, path.waypoints), effects);
             return Tap::Idle;
         }
-        // CT-10
+        // CT-10: without its only waypoint the unit is the origin again.
         PathStep::Shorten => {
             path.waypoints.pop();
             let Some(&at) = path.waypoints.last() else {
@@ -98,7 +98,7 @@ fn change_path(
     Tap::PathBuilding(path)
 }
 
-/// CT-12
+/// CT-12: a path being built is dropped at no cost.
 fn end_planning(state: &mut State, tap: &Tap, effects: &mut impl EffectSink<Effect>) {
     settle_defense(state, tap, effects);
     if matches!(tap, Tap::PathBuilding(_)) {
@@ -106,7 +106,7 @@ fn end_planning(state: &mut State, tap: &Tap, effects: &mut impl EffectSink<Effe
     }
     let Some(&Planning { seat, .. }) = state.planning() else { return };
     effects.push(|| Effect::PlanningEnded { seat });
-    // CT-2
+    // CT-2: p1 plans, then p2, then the host resolves.
     state.phase = if seat == Seat::P1 { Phase::planning(Seat::P2) } else { Phase::Execution };
 }
 

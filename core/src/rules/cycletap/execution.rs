@@ -51,7 +51,7 @@ fn deploy(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     }
 }
 
-/// CT-18
+/// CT-18: the turn keeps its number when the match is over.
 fn clean_up(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     state.orders.clear();
     let is_alive = |player: &Seat| state.units.values().any(|unit| unit.owner == *player);

@@ -47,19 +47,19 @@ pub(super) fn decide(
     command: &Command,
 ) -> Result<Verdict<Plan, Reason>, Rejection> {
     let planned = match (command, &state.phase) {
-        // CT-2
+        // CT-2: `resolve` belongs to the execution, and nothing else does.
         (Command::Resolve, Phase::Execution) => Ok(Step::Resolve),
         (Command::Resolve, _) | (_, Phase::Execution | Phase::Over { .. }) => {
             return Err(Rejection::WrongPhase);
         }
         (_, Phase::Planning(planning)) if planning.seat != seat => return Err(Rejection::NotYourTurn),
         (Command::Tap(hex), Phase::Planning(planning)) => tap(state, planning, *hex),
-        // CT-10
+        // CT-10: only a path can be shortened.
         (Command::Back, Phase::Planning(planning)) => match planning.tap {
             Tap::PathBuilding(_) => Ok(Step::ChangePath(PathStep::Shorten)),
             _ => Err(Reason::NothingToUndo),
         },
-        // CT-12
+        // CT-12: a player can always end the planning, so there is no stalemate.
         (Command::Switch, Phase::Planning(_)) => Ok(Step::EndPlanning),
     };
     Ok(planned.map(Plan).into())
@@ -70,20 +70,20 @@ fn tap(state: &State, planning: &Planning, hex: Hex) -> Result<Step, Reason> {
     let friendly = state.unit_at(hex).filter(|(_, unit)| unit.owner == planning.seat).map(|(id, _)| id);
     let origin = planning.tap.origin();
     let Some((unit, from)) = origin.and_then(|unit| Some((unit, state.units.get(&unit)?.at))) else {
-        // CT-3
+        // CT-3: nothing is selected, so the tap must find a unit of the seat.
         return friendly.map(Step::Select).ok_or(Reason::NoFriendlyUnit);
     };
     let on_origin = hex == from;
     match (&planning.tap, friendly) {
-        // CT-9
+        // CT-9: the origin confirms a path, which is why `back` is a command.
         (Tap::PathBuilding(_), _) if on_origin => Ok(Step::ChangePath(PathStep::Confirm)),
         (Tap::PathBuilding(path), _) => {
             tap_while_building(state, planning.seat, path, hex).map(Step::ChangePath)
         }
-        // CT-4
+        // CT-4: a second tap on the origin cancels.
         (Tap::DefensePending(_), _) if on_origin => Ok(Step::CancelOrder(unit)),
         _ if on_origin => Ok(Step::AwaitDefense(unit)),
-        // CT-5
+        // CT-5: no unit attacks its own side, so its units are tapped freely.
         (_, Some(other)) => Ok(Step::Select(other)),
         (_, None) => tap_around(state, planning, (unit, from), hex),
     }
@@ -101,7 +101,7 @@ fn tap_around(
         return Err(Reason::Defending);
     }
     if state.tasks_of(unit).any(|task| *task == Task::Attack(hex)) {
-        // CT-7
+        // CT-7: the first waypoint of a path is an empty hex.
         check_no_enemy(state, planning.seat, hex)?;
         return Ok(Step::StartPath { unit, at: hex });
     }

@@ -97,7 +97,7 @@ impl Rules for Cycletap {
     }
 
     fn result(state: &State) -> Option<MatchResult> {
-        // CT-18
+        // CT-18: no winner if both sides lost their last unit at once.
         let state::Phase::Over { winner } = state.phase else { return None };
         Some(winner.map_or_else(MatchResult::drawn, |winner| MatchResult::won_by([winner])))
     }

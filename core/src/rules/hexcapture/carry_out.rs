@@ -22,10 +22,10 @@ pub(super) fn carry_out(state: &mut State, plan: &Plan, effects: &mut impl Effec
             effects.push(|| Effect::Action { held: false });
             stop(state, Action::Free, effects);
         }
-        // HC-7
+        // HC-7: the roll chooses the place, so eating waits for it.
         Step::AwaitEat => charge::await_roll(state, Due::Eat, None, effects),
         Step::Eat { from, stored } => eat(state, from, stored, effects),
-        // HC-8
+        // HC-8: one cursor serves both views.
         Step::Toggle => {
             let field = match state.field {
                 Field::World => Field::Inventory,
@@ -37,7 +37,7 @@ pub(super) fn carry_out(state: &mut State, plan: &Plan, effects: &mut impl Effec
             stop(state, action, effects);
         }
         Step::Tick(ticks) => tick::run(state, ticks, effects),
-        // HC-14
+        // HC-14: the roll succeeded, so the hex is carried.
         Step::Capture => {
             state.due = None;
             charge::capture(state, effects);

@@ -43,15 +43,15 @@ fn plan(state: &State, command: &Command) -> Result<Step, Reason> {
     match command {
         Command::Move(direction) => move_cursor(state, *direction, false),
         Command::Stick(direction) => move_cursor(state, *direction, true),
-        // HC-4
+        // HC-4: a held action comes before a cooldown, as the rule lists them.
         Command::Act if state.action != Action::Free => Err(Reason::AlreadyHeld),
         Command::Act if state.cooldown > 0 => Err(Reason::Cooldown),
         Command::Act => Ok(Step::Press(pressed(state))),
-        // HC-5
+        // HC-5: only a held action can be let go.
         Command::Release if state.action == Action::Free => Err(Reason::NotHeld),
         Command::Release => Ok(Step::LetGo),
         Command::Eat => eat(state),
-        // HC-8
+        // HC-8: changing the view is always possible.
         Command::Toggle => Ok(Step::Toggle),
         Command::Tick(ticks) => Ok(Step::Tick(*ticks)),
         Command::Roll(values) => roll(state, values),
@@ -64,7 +64,7 @@ fn move_cursor(state: &State, direction: Direction, by_stick: bool) -> Result<St
     if !state.board.contains(to) {
         return Err(Reason::OutOfBounds);
     }
-    // HC-3
+    // HC-3: a stick rests for itself, a carry for every kind of step.
     let stick_rests = by_stick && within(state, state.last_stick, state.timing.stick_period);
     if stick_rests || carry_rests(state) {
         return Err(Reason::Throttled);
@@ -113,12 +113,12 @@ fn eat(state: &State) -> Result<Step, Reason> {
 fn roll(state: &State, values: &[i32]) -> Result<Step, Reason> {
     let value = values.first().copied().unwrap_or_default();
     if state.due == Some(Due::Eat) {
-        // HC-7
+        // HC-7: the value counts the empty places, by q and then r.
         let from = state.carried_world_hex().ok_or(Reason::NotCarrying)?;
         let index = usize::try_from(value).unwrap_or_default();
         return Ok(Step::Eat { from, stored: state.inventory.empties(state.board).nth(index) });
     }
-    // HC-14
+    // HC-14: 0 to 99, so a chance of 25 succeeds with 25 of 100 values.
     let chance = state.chance_under_cursor().unwrap_or_default();
     Ok(if value < i32::from(chance) { Step::Capture } else { Step::FailCapture })
 }

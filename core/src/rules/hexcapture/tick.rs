@@ -42,7 +42,7 @@ fn hold_action(state: &mut State, effects: &mut impl EffectSink<Effect>) {
         return;
     }
     match state.carried {
-        // HC-11
+        // HC-11: a carried hex is released only onto an empty one.
         Some(Carried::World { .. }) => {
             let releasing = state.under_cursor().is_none();
             if releasing && state.action == Action::Held {
@@ -50,7 +50,7 @@ fn hold_action(state: &mut State, effects: &mut impl EffectSink<Effect>) {
             }
             state.action = if releasing { Action::Releasing } else { Action::Held };
         }
-        // HC-9
+        // HC-9: a turtle on the cursor is not next to it, so it steps off.
         None | Some(Carried::Inventory { .. }) if !state.turtle_is_adjacent() => {
             if state.is_every(state.timing.approach_period) {
                 walk::approach(state, effects);

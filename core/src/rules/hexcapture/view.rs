@@ -76,7 +76,7 @@ impl View {
             world: state.world.colored(state.board).map(cell).collect(),
             inventory: state.inventory.colored(state.board).map(cell).collect(),
             eaten: state.eaten.clone(),
-            // HC-17
+            // HC-17: for information; no rule reads it.
             adjacent: state.world.adjacent(state.board, state.palette.colors.len()),
         }
     }

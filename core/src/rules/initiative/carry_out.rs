@@ -12,14 +12,14 @@ use crate::seat::Seat;
 pub(super) fn carry_out(state: &mut State, plan: &Plan, effects: &mut impl EffectSink<Effect>) {
     match plan.0 {
         Step::Roll(totals) => roll(state, totals, effects),
-        // IN-7
+        // IN-7: a selection is dropped, since the cursor leaves it.
         Step::Cycle(at) => {
             if state.selected.take().is_some() {
                 effects.push(|| Effect::Deselected);
             }
             set_cursor(state, at, effects);
         }
-        // IN-8, IN-9
+        // IN-8, IN-9: a click moves the cursor first; `confirm` selects where it is.
         Step::Select { unit, cursor } => {
             if let Some(at) = cursor {
                 set_cursor(state, at, effects);
@@ -29,12 +29,12 @@ pub(super) fn carry_out(state: &mut State, plan: &Plan, effects: &mut impl Effec
                 effects.push(|| Effect::Selected { unit: unit.id.clone() });
             }
         }
-        // IN-10
+        // IN-10: the cursor stays on the unit.
         Step::Deselect => {
             state.selected = None;
             effects.push(|| Effect::Deselected);
         }
-        // IN-11
+        // IN-11: the cursor goes with the unit.
         Step::Move { unit: index, to } => {
             if let Some(unit) = state.units.get_mut(usize::from(index)) {
                 let from = core::mem::replace(&mut unit.at, to);
@@ -43,14 +43,14 @@ pub(super) fn carry_out(state: &mut State, plan: &Plan, effects: &mut impl Effec
             set_cursor(state, to, effects);
             complete_movement(state, index, effects);
         }
-        // IN-12
+        // IN-12: the unit counts for the impulse without leaving its hex.
         Step::Stand { unit: index } => {
             if let Some(unit) = state.unit(index) {
                 effects.push(|| Effect::Stood { unit: unit.id.clone() });
             }
             complete_movement(state, index, effects);
         }
-        // IN-5
+        // IN-5: dice and moved units were visible until now.
         Step::NextTurn => {
             state.turn += 1;
             state.phase = Phase::Initiative;
@@ -64,12 +64,12 @@ pub(super) fn carry_out(state: &mut State, plan: &Plan, effects: &mut impl Effec
 
 fn roll(state: &mut State, [p1, p2]: [i32; 2], effects: &mut impl EffectSink<Effect>) {
     effects.push(|| Effect::Rolled { p1, p2 });
-    // IN-2
+    // IN-2: the roll is recorded, and due again.
     if p1 == p2 {
         effects.push(|| Effect::Flash { text: format!("Initiative: both rolled {p1} — roll again") });
         return;
     }
-    // IN-3
+    // IN-3: the loser moves first.
     let loser = if p1 < p2 { Seat::P1 } else { Seat::P2 };
     let decided = Decided { totals: [p1, p2], loser };
     state.initiative = Some(decided);

@@ -39,7 +39,7 @@ pub(super) fn decide(
 ) -> Result<Verdict<Plan, Reason>, Rejection> {
     match command {
         Command::Roll(_) => {}
-        // IN-5
+        // IN-5: the host alone opens the next turn, when all impulses are over.
         Command::NextTurn if state.phase == Phase::End => {}
         Command::NextTurn => return Err(Rejection::WrongPhase),
         _ => match state.active_player() {
@@ -57,25 +57,25 @@ fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Reason> {
     match command {
         Command::Roll(values) => Ok(Step::Roll(totals(values))),
         Command::Cycle => Ok(Step::Cycle(next_selectable(state))),
-        // IN-8
+        // IN-8: the cursor is on the board, so the unit alone is checked.
         Command::Confirm => {
             Ok(Step::Select { unit: selectable_at(state, seat, state.cursor)?, cursor: None })
         }
-        // IN-9
+        // IN-9: a click that is ignored leaves the cursor where it was.
         Command::Click(hex) if !state.board.contains(*hex) => Err(Reason::OutOfBounds),
         Command::Click(hex) => {
             Ok(Step::Select { unit: selectable_at(state, seat, *hex)?, cursor: Some(*hex) })
         }
-        // IN-10
+        // IN-10: without a selection there is nothing to drop.
         Command::Cancel => selected().map(|_| Step::Deselect),
-        // IN-11
+        // IN-11: the reasons are tried in the order of the rule.
         Command::Move(to) => {
             let index = selected()?;
             let unit = state.unit(index).ok_or(Reason::NothingSelected)?;
             check_move(state, unit, *to)?;
             Ok(Step::Move { unit: index, to: *to })
         }
-        // IN-12
+        // IN-12: a unit that stands has moved, so it must be selected.
         Command::Stand => Ok(Step::Stand { unit: selected()? }),
         Command::NextTurn => Ok(Step::NextTurn),
     }

@@ -11,12 +11,12 @@ use crate::outcome::EffectSink;
 pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl EffectSink<Effect>) {
     match plan.0 {
         Step::Race(race, lap) => finish_race(state, &race, lap, effects),
-        // LC-11
+        // LC-11: once in a turn, which `done` remembers.
         Step::Move => {
             act(state, ACTION_AP, |done| done.moved = true);
             effects.push(|| Effect::Moved);
         }
-        // LC-11
+        // LC-11: the target loses the attack in hit points, with no defense.
         Step::Attack { target } => {
             let Some(attack) = state.active().map(|active| active.unit.attack) else { return };
             act(state, ACTION_AP, |done| {
@@ -31,7 +31,7 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
 }
 
 fn finish_race(state: &mut State, race: &Race, lap: Lap, effects: &mut impl EffectSink<Effect>) {
-    // LC-2
+    // LC-2: every living unit is charged, not only the one that is next.
     state.global_time = state.global_time.saturating_add(lap.ticks);
     for (index, charge) in race.charges() {
         if let Some(unit) = state.unit_mut(index) {
@@ -39,11 +39,11 @@ fn finish_race(state: &mut State, race: &Race, lap: Lap, effects: &mut impl Effe
         }
     }
     effects.push(|| Effect::Ticked { ticks: lap.ticks });
-    // LC-3
+    // LC-3: ticks may pass without a turn.
     let Some(next) = lap.next else { return };
     match start_turn(state, next, effects) {
         Upkeep::Acts => {}
-        // LC-9
+        // LC-9: a stunned unit pays for its turn, a dead one does not.
         Upkeep::Stunned => end_turn(state, effects),
         Upkeep::Died => die(state, next, effects),
     }
@@ -95,7 +95,7 @@ fn receive(unit: &mut Unit, status: Status, effects: &mut impl EffectSink<Effect
     }
 }
 
-/// LC-11
+/// LC-11: healing and status are dropped if the damage kills.
 fn damage(state: &mut State, index: UnitIndex, amount: u32, effects: &mut impl EffectSink<Effect>) {
     let Some(unit) = state.unit_mut(index) else { return };
     unit.lose_hp(amount);
@@ -114,13 +114,13 @@ fn die(state: &mut State, index: UnitIndex, effects: &mut impl EffectSink<Effect
     if state.active().is_some_and(|active| active.index == index) {
         leave_turn(state, effects);
     }
-    // LC-13
+    // LC-13: the first team without a living unit loses at once.
     if let Some(winner) = state.winner() {
         effects.push(|| Effect::MatchOver { winner });
     }
 }
 
-/// LC-12
+/// LC-12: what the charge had above 100 stays as a head start.
 fn end_turn(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     let index = state.active().map(|active| active.index);
     if let Some(unit) = index.and_then(|index| state.unit_mut(index)) {

@@ -38,13 +38,13 @@ pub(super) fn decide(
     command: &Command,
 ) -> Result<Verdict<Plan, Reason>, Rejection> {
     let planned = match command {
-        // LC-3
+        // LC-3: a single turn starts at most, however many ticks pass.
         Command::Tick(ticks) => Ok(race(state, u64::from(ticks.get()))?),
         Command::Advance => Ok(race(state, NO_LIMIT)?),
         Command::Move => plan_move(&acting(state, seat)?),
         Command::Attack(target) => plan_attack(state, &acting(state, seat)?, target),
         Command::Skill { skill, target } => plan_skill(state, &acting(state, seat)?, skill, target.as_ref()),
-        // LC-12
+        // LC-12: only the player of the active unit can end its turn.
         Command::End => {
             acting(state, seat)?;
             Ok(Step::End)
@@ -54,12 +54,12 @@ pub(super) fn decide(
 }
 
 fn race(state: &State, ticks_max: u64) -> Result<Step, Rejection> {
-    // LC-1
+    // LC-1: time stands still while a unit is active.
     if state.active().is_some() {
         return Err(Rejection::UnitActive);
     }
     let mut race = Race::of(state);
-    // LC-5
+    // LC-5: no tick would ever start a turn.
     let lap = race.run(ticks_max).ok_or(Rejection::Stalemate)?;
     Ok(Step::Race(race, lap))
 }
@@ -73,12 +73,12 @@ fn acting(state: &State, seat: Seat) -> Result<Active<'_>, Rejection> {
     Ok(active)
 }
 
-/// LC-11
+/// LC-11: points come before what the action itself requires.
 fn afford(active: &Active<'_>, ap: u32) -> Result<(), Reason> {
     if active.unit.ap >= ap { Ok(()) } else { Err(Reason::NotEnoughAp) }
 }
 
-/// LC-11
+/// LC-11: once in a turn.
 fn plan_move(active: &Active<'_>) -> Result<Step, Reason> {
     afford(active, ACTION_AP)?;
     if active.done.moved {
@@ -87,7 +87,7 @@ fn plan_move(active: &Active<'_>) -> Result<Step, Reason> {
     Ok(Step::Move)
 }
 
-/// LC-11
+/// LC-11: once in a turn, on a living unit of the other team.
 fn plan_attack(state: &State, active: &Active<'_>, target: &Id) -> Result<Step, Reason> {
     afford(active, ACTION_AP)?;
     if active.done.attacked {
@@ -96,7 +96,7 @@ fn plan_attack(state: &State, active: &Active<'_>, target: &Id) -> Result<Step, 
     Ok(Step::Attack { target: choose(state, active, Target::Enemy, Some(target))? })
 }
 
-/// LC-11
+/// LC-11: a skill is known before its cost is asked.
 fn plan_skill(state: &State, active: &Active<'_>, id: &Id, target: Option<&Id>) -> Result<Step, Reason> {
     let skills = &active.unit.skills;
     let known = skills.iter().enumerate().find(|(_, learned)| learned.skill.id == *id);

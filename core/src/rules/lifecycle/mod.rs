@@ -92,12 +92,12 @@ impl Rules for Lifecycle {
     }
 
     fn over(state: &State) -> bool {
-        // LC-13
+        // LC-13: a match of one team has no winner and goes on.
         state.winner().is_some()
     }
 
     fn result(state: &State) -> Option<MatchResult> {
-        // LC-13
+        // LC-13: the player of the team that is left has won.
         state.winner().map(|team| MatchResult::won_by([team.seat()]))
     }
 

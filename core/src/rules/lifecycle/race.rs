@@ -55,7 +55,7 @@ impl Race {
         for racer in &mut self.racers {
             racer.charge = charge_after_ticks(racer.charge, racer.speed, ticks);
         }
-        // LC-4
+        // LC-4: the greatest charge, then the team `player`, then the order of the setup.
         let ready = self.racers.iter().filter(|racer| racer.charge >= TURN_CHARGE);
         let next = ready.min_by_key(|racer| (Reverse(racer.charge), racer.team, racer.unit));
         Some(Lap { ticks, next: next.map(|racer| racer.unit) })
@@ -85,7 +85,7 @@ impl Racer {
     }
 }
 
-/// LC-2
+/// LC-2: computed, not counted, so that a long wait takes no longer.
 fn charge_after_ticks(charge: u64, speed: u32, ticks: u64) -> u64 {
     charge.saturating_add(u64::from(speed).saturating_mul(ticks))
 }

@@ -24,10 +24,10 @@ pub(super) fn start_turn(
 ) -> Upkeep {
     enter_turn(state, index, effects);
     let Some(unit) = state.unit_mut(index) else { return Upkeep::Acts };
-    // LC-6
+    // LC-6: points left over from the turn before are lost.
     unit.ap = 3 + unit.speed / 5;
     effects.push(|| Effect::ApSet { ap: unit.ap });
-    // LC-7
+    // LC-7: before statuses, so that a skill is ready in this turn.
     for learned in unit.skills.iter_mut().filter(|learned| learned.cooldown_left > 0) {
         learned.cooldown_left -= 1;
         effects.push(|| Effect::Cooldown { skill: learned.skill.id.clone(), left: learned.cooldown_left });
@@ -36,7 +36,7 @@ pub(super) fn start_turn(
     if !unit.is_alive() {
         return Upkeep::Died;
     }
-    // LC-9
+    // LC-9: after statuses, so a stun of one turn is gone by now.
     if unit.statuses.iter().any(|status| status.kind == StatusKind::Stun) {
         effects.push(|| Effect::Stunned { unit: unit.id.clone() });
         return Upkeep::Stunned;
