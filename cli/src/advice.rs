@@ -114,8 +114,8 @@ fn hint(error: &ReplayError) -> Option<String> {
     Some(match error {
         E::Folder { .. } => "name replay files or a folder with `*.tfl` in it".into(),
         E::NoReplays(_) => "nothing was checked".into(),
-        E::Entry { line: SourceName::File(_), .. } => "correct the entry or cut the log before it".into(),
-        E::Entry { line: SourceName::Revision(revision), .. } => {
+        E::Entry { history: SourceName::File(_), .. } => "correct the entry or cut the log before it".into(),
+        E::Entry { history: SourceName::Revision(revision), .. } => {
             format!("the log disagrees with its rules, see `turnfold verify {}`", revision.match_name)
         }
         E::Page(PageError::NoReplay { .. }) => "ask for one made without `--as`".into(),

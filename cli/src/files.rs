@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use turnfold_replay::history::revision::{input_name, is_standard};
 use turnfold_replay::{
-    InputError, Limits, PageError, ReplayError, ScriptLine,
+    InputError, Limits, PageError, ReplayError, ScriptCommand,
     error::input::{self, read_bounded},
     error::limits::REPLAY,
     history::revision::is_page,
@@ -240,7 +240,7 @@ pub(crate) fn read_text(path: &Path, limits: &Limits) -> Result<String, Failure>
 }
 
 /// Reads the commands of a script: a file, or standard input for `-`.
-pub(crate) fn read_script(path: &Path) -> Result<Vec<ScriptLine>, Failure> {
+pub(crate) fn read_script(path: &Path) -> Result<Vec<ScriptCommand>, Failure> {
     Ok(parse(&read_script_text(path)?))
 }
 
@@ -255,7 +255,7 @@ pub(crate) fn read_script_text(path: &Path) -> Result<String, Failure> {
 }
 
 /// Reports where in the script a line stands, as `script.txt:4`.
-pub(crate) fn place_in_script(line: &ScriptLine, script: Option<&PathBuf>) -> Option<String> {
+pub(crate) fn place_in_script(line: &ScriptCommand, script: Option<&PathBuf>) -> Option<String> {
     Some(format!("{}:{}", input_name(script?), line.number?))
 }
 

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use signed_note::{Note, Signer as _, StandardSigner, StandardVerifier, VerifierList};
 use tlog_tiles::tlog::{Error, Hash, HashReader, stored_hashes, tree_hash};
 use turnfold_core::trust::{
-    Checkpoint, KeyKind, PrivateKey, SignatureLine, SignedNote, Tree, TreeHash, VerifierKey, line_origin,
+    Checkpoint, KeyKind, PrivateKey, SignatureLine, SignedNote, Tree, TreeHash, VerifierKey, branch_origin,
 };
 
 const SIZE_MAX: u64 = 70;
@@ -61,7 +61,7 @@ fn key() -> PrivateKey {
 }
 
 fn origin() -> String {
-    line_origin(key().name(), &[0x5f; 16], "main")
+    branch_origin(key().name(), &[0x5f; 16], "main")
 }
 
 fn our_vkey() -> VerifierKey {

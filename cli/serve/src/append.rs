@@ -7,8 +7,8 @@ use turnfold_core::Seat;
 use turnfold_replay::history::position::keep_snapshots;
 use turnfold_replay::render::NothingPlayed;
 use turnfold_replay::session::play::{self, AcceptedCall, PlayCall, PlayOutcome, PlayStand, RepeatedCall};
-use turnfold_replay::session::script::ScriptLines;
-use turnfold_replay::{NotPlayed, Record, RejectedLine, Revision};
+use turnfold_replay::session::script::ScriptCommands;
+use turnfold_replay::{NotPlayed, Record, RejectedCommand, Revision};
 use turnfold_store::{BranchHead, NewEntries, PackedEntries, StoreError};
 
 use crate::app::App;
@@ -193,7 +193,7 @@ impl Append {
             line: branch.line(),
             viewer: self.view.viewer,
             alone: self.seat,
-            commands: ScriptLines::Read(&self.lines),
+            commands: ScriptCommands::Read(&self.lines),
             expected: self.expect.as_slice(),
             key: self.key.as_ref(),
         };
@@ -210,7 +210,7 @@ impl Append {
         let (tag, began) = (caller.tag, caller.began);
         match judged? {
             PlayOutcome::NotPlayed(reason) => Err(refused(reason, &tag)),
-            PlayOutcome::Rejected { rejected: RejectedLine { index, record }, reason } => {
+            PlayOutcome::Rejected { rejected: RejectedCommand { index, record }, reason } => {
                 Err(Problem::of_command(reason.detail(None), index, *record))
             }
             // SV-14: a tag from then, as a newer one would let the next `If-Match` pass moves that were not seen.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tokio::time::Instant;
 use turnfold_core::{AnyState, DicePolicy, Seat};
 use turnfold_replay::session::play::{PlayCaller, PlayStand};
-use turnfold_replay::{Roller, ScriptLine};
+use turnfold_replay::{Roller, ScriptCommand};
 use turnfold_store::{BranchName, IdempotencyKey, MatchName};
 
 use crate::app::App;
@@ -23,7 +23,7 @@ pub(crate) struct Append {
     pub(crate) view: Viewpoint,
     /// The seat whose commands they are; `None` for the host's.
     pub(crate) seat: Option<Seat>,
-    pub(crate) lines: Vec<ScriptLine>,
+    pub(crate) lines: Vec<ScriptCommand>,
     /// Whether due rolls are made.
     pub(crate) rolls: bool,
     pub(crate) key: Option<IdempotencyKey>,
@@ -80,7 +80,7 @@ impl PlayCaller for Caller<'_> {
         Ok(if self.append.rolls { Roller::of(dice) } else { Roller::Absent })
     }
 
-    fn may_give(&mut self, line: &ScriptLine, state: &dyn AnyState) -> ApiResult<()> {
+    fn may_give(&mut self, line: &ScriptCommand, state: &dyn AnyState) -> ApiResult<()> {
         if self.append.seat.is_some() {
             return Ok(());
         }

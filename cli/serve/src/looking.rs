@@ -73,7 +73,7 @@ impl OpenBranch {
     }
 
     fn no_entry(&self, seq: u64, head: u64) -> ReplayError {
-        ReplayError::NoEntry { line: SourceName::Revision(self.line().clone()), seq, head }
+        ReplayError::NoEntry { history: SourceName::Revision(self.line().clone()), seq, head }
     }
 
     /// Returns the state after an entry, as the log counts, from the nearest snapshot.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use turnfold_core::{Digest, Seat};
 use turnfold_replay::{
-    Amending, Amendment, EntryName, FileName, History, Replay, Revision, ScriptLine, SourceName, Sources,
+    Amending, Amendment, EntryName, FileName, History, Replay, Revision, ScriptCommand, SourceName, Sources,
     golden::amend,
     golden::bless::{bless, bless_if_true},
     history::position::keep_snapshots,
@@ -92,7 +92,7 @@ struct ChangeArgs {
 
 impl ChangeArgs {
     fn read(&self) -> Result<Amending, Failure> {
-        let line = self.command.as_deref().map(ScriptLine::parse);
+        let line = self.command.as_deref().map(ScriptCommand::parse);
         match line {
             None if self.drop => Ok(Amending::Drop),
             None => Err(Failure::usage("`amend` needs a command or `--drop`")),

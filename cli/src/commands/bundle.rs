@@ -9,9 +9,9 @@ use turnfold_core::trust::SignedNote;
 use turnfold_replay::ReplayError;
 use turnfold_replay::audit::read_held;
 use turnfold_replay::bundle::{
-    BundledModule, LineRecords, NeededModule, SeatRecords, StoreRecords, write_bundle,
+    BundleRecords, BundledModule, NeededModule, SeatRecords, StoreRecords, write_bundle,
 };
-use turnfold_replay::signing::{Signers, sign_lines, write_signed_bundle};
+use turnfold_replay::signing::{Signers, sign_branches, write_signed_bundle};
 use turnfold_replay::{Sources, Viewer};
 use turnfold_store::MatchName;
 
@@ -113,7 +113,7 @@ fn bundle(
     let Some(path) = path else {
         if let Some(signers) = &signers {
             // What is refused is refused before anything is printed.
-            sign_lines(&records, signers)?;
+            sign_branches(&records, signers)?;
         }
         let stdout = context.output.bytes()?;
         let written = write(&mut BufWriter::new(stdout), &records, signers.as_ref(), notes);
@@ -126,17 +126,20 @@ fn bundle(
         Ok(write(&mut BufWriter::new(file), &records, signers.as_ref(), notes)?)
     })?;
     let outline = records.outline();
-    let lines = outline.matches.iter().flat_map(|of| &of.lines);
-    let (lines, own): (u64, u64) = lines.fold((0, 0), |(lines, own), line| (lines + 1, own + line.count));
+    let (mut branches, mut own) = (0, 0);
+    for of in &outline.matches {
+        branches += of.branches.len() as u64;
+        own += of.branches.iter().map(|branch| branch.count).sum::<u64>();
+    }
     let (file, matches) = (path.display().to_string(), outline.matches.len() as u64);
     let bundled = serde_json::json!({
-        "file": file, "matches": matches, "lines": lines, "records": own, "checkpoints": count,
+        "file": file, "matches": matches, "lines": branches, "records": own, "checkpoints": count,
         "modules": outline.modules.iter().map(BundledModule::digest).collect::<Vec<_>>(),
         "missing_modules": missing,
     });
     context.output.answer(&bundled, || {
         let matches = counted(matches, "match", "matches");
-        let (lines, own) = (counted(lines, "line", "lines"), counted(own, "record", "records"));
+        let (lines, own) = (counted(branches, "line", "lines"), counted(own, "record", "records"));
         let checkpoints = counted(count, "checkpoint", "checkpoints");
         let modules = counted(outline.modules.len() as u64, "module", "modules");
         let modules = if outline.modules.is_empty() { String::new() } else { format!(", {modules}") };
@@ -162,7 +165,7 @@ fn find(needed: BTreeSet<NeededModule>, context: &Context) -> (Vec<BundledModule
 /// Writes the bundle; returns how many checkpoints it has.
 fn write(
     out: &mut dyn Write,
-    records: &dyn LineRecords,
+    records: &dyn BundleRecords,
     signers: Option<&Signers>,
     notes: Vec<SignedNote>,
 ) -> Result<u64, ReplayError> {

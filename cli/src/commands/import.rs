@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use turnfold_core::registry::ModuleSource as _;
 use turnfold_module::within;
-use turnfold_replay::bundle::import::{ImportNames, ImportPlan, ImportedLine, LineChange};
+use turnfold_replay::bundle::import::{BranchChange, ImportNames, ImportPlan, ImportedBranch};
 use turnfold_replay::bundle::{BundleFile, BundledModule, NeededModule, is_bundle};
 use turnfold_replay::{Imported, Sources, history::revision::new_match_name};
 use turnfold_store::{BranchName, MatchName, Store, StoreError};
@@ -158,19 +158,19 @@ fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Res
     }
     plan.carry_out(&store)?;
     store.close()?;
-    let line = |ImportedLine { match_name, branch, change, added, .. }: &ImportedLine| {
+    let line = |ImportedBranch { match_name, branch, change, added, .. }: &ImportedBranch| {
         let added = counted(*added, "entry", "entries");
         let change = match change {
-            LineChange::UpToDate => ": already up to date".into(),
-            LineChange::Forward(head) => format!(": {added} added after entry {head}"),
-            LineChange::New(None) => format!(": imported, {added}"),
-            LineChange::New(Some((parent, at))) => format!(": imported, {added} after {parent}:{at}"),
+            BranchChange::UpToDate => ": already up to date".into(),
+            BranchChange::Forward(head) => format!(": {added} added after entry {head}"),
+            BranchChange::New(None) => format!(": imported, {added}"),
+            BranchChange::New(Some((parent, at))) => format!(": imported, {added} after {parent}:{at}"),
         };
         Line::from([strong(format_args!("{match_name}@{branch}")), plain(change)])
     };
     let modules: Vec<_> = modules.into_iter().map(|(_, module)| module).collect();
     let imported = json!({
-        "file": path.display().to_string(), "lines": plan.lines, "modules": modules, "not_checked": plan.not_checked,
+        "file": path.display().to_string(), "lines": plan.branches, "modules": modules, "not_checked": plan.not_checked,
     });
     context.output.answer(&imported, || {
         let left = plan
@@ -185,7 +185,7 @@ fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Res
                 plain(format_args!(" (module {module:.16}): all laws passed")),
             ])
         });
-        added.chain(plan.lines.iter().map(line)).chain(left).collect()
+        added.chain(plan.branches.iter().map(line)).chain(left).collect()
     })
 }
 

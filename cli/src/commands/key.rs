@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::json;
-use turnfold_core::trust::{KeyKind, KeyName, PrivateKey, line_origin};
+use turnfold_core::trust::{KeyKind, KeyName, PrivateKey, branch_origin};
 use turnfold_replay::signing::KeyFile;
 use turnfold_replay::{Revision, Sources};
 
@@ -101,7 +101,7 @@ fn show_key(args: &ShowKeyArgs, context: &mut Context) -> Result<ExitStatus, Fai
         store.head(match_name, branch)?;
         let file = file.require(KeyKind::Signer)?;
         let id = store.genesis(match_name)?.match_id;
-        verifier = verifier.for_origin(&line_origin(file.key.name(), &id, branch.as_str()));
+        verifier = verifier.for_origin(&branch_origin(file.key.name(), &id, branch.as_str()));
     }
     let vkey = verifier.to_string();
     let shown = json!({

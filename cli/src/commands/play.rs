@@ -9,9 +9,9 @@ use turnfold_core::DicePolicy;
 use turnfold_replay::session::play::{
     self, AcceptedCall, PlayCall, PlayCaller, PlayOutcome, PlayStand, RepeatedCall,
 };
-use turnfold_replay::session::script::{ScriptLines, lines_of as script_lines};
+use turnfold_replay::session::script::{ScriptCommands, lines_of as script_lines};
 use turnfold_replay::{
-    History, NotPlayed, Position, Record, RejectedLine, ReplayError, Revision, Roller, ScriptLine,
+    History, NotPlayed, Position, Record, RejectedCommand, ReplayError, Revision, Roller, ScriptCommand,
     SeatHistory, SourceName, Sources, Tail, Viewer, history::position::keep_snapshots, program,
     render::NothingPlayed, viewer::seat_history::long::LongHistory,
 };
@@ -91,10 +91,10 @@ pub(crate) fn lines_of(
     commands: &[String],
     script: Option<&PathBuf>,
     viewer: Option<Viewer>,
-) -> Result<Vec<ScriptLine>, Failure> {
+) -> Result<Vec<ScriptCommand>, Failure> {
     let mut lines = match script {
         Some(path) => files::read_script(path)?,
-        None => commands.iter().map(|command| ScriptLine::parse(command)).collect(),
+        None => commands.iter().map(|command| ScriptCommand::parse(command)).collect(),
     };
     if let Some(viewer) = viewer {
         viewer.give(&mut lines).map_err(ReplayError::from)?;
@@ -206,9 +206,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let lines = match &script {
         Some(text) => {
             require_own(text, args.viewer)?;
-            ScriptLines::Text(text, args.viewer)
+            ScriptCommands::Text(text, args.viewer)
         }
-        None => ScriptLines::Read(&read),
+        None => ScriptCommands::Read(&read),
     };
     let store = context.open_store()?;
     let whole = &Revision { seq: None, ..args.revision.clone() };
@@ -235,7 +235,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         PlayOutcome::Accepted(accepted) => accepted,
         PlayOutcome::Repeated(repeated) => return repeat(&repeated, args, context),
         PlayOutcome::NotPlayed(reason) => return Err(failure(&reason, args.viewer, None)),
-        PlayOutcome::Rejected { rejected: RejectedLine { index, record }, reason } => {
+        PlayOutcome::Rejected { rejected: RejectedCommand { index, record }, reason } => {
             context.output.record(&record)?;
             context.output.flush()?;
             if let Some(whole) = args.whole_command(&record, index) {
@@ -296,7 +296,7 @@ fn print_recorded(
 #[cfg(feature = "serve")]
 fn play_on_service(
     args: &Args,
-    lines: &[ScriptLine],
+    lines: &[ScriptCommand],
     client: &Client,
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
@@ -310,7 +310,7 @@ fn play_on_service(
         rolls: !args.no_auto_roll,
         key: key.as_deref(),
     };
-    let place = |line: &ScriptLine| before_colon(files::place_in_script(line, args.script.as_ref()));
+    let place = |line: &ScriptCommand| before_colon(files::place_in_script(line, args.script.as_ref()));
     append::play(client, &call, place, &mut context.output)
 }
 

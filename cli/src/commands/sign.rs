@@ -6,7 +6,7 @@ use serde_json::json;
 use turnfold_core::trust::SignatureLine;
 use turnfold_replay::bundle::{StoreRecords, write_checkpoints};
 use turnfold_replay::error::limits::NOTE;
-use turnfold_replay::signing::{SignedLine, Signers, sign_lines};
+use turnfold_replay::signing::{SignedBranch, Signers, sign_branches};
 use turnfold_replay::{Revision, Sources};
 
 use super::audit::read_policy;
@@ -65,15 +65,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let store = context.read_store()?;
     let signers = Signers::open(&args.key)?;
     let signed = if args.revisions.is_empty() {
-        sign_lines(&StoreRecords::of_all(&store)?, &signers)?
+        sign_branches(&StoreRecords::of_all(&store)?, &signers)?
     } else if let (Some(policy), [line]) = (&policy, args.revisions.as_slice()) {
         signers.add(&store, line, &cosignatures, policy)?
     } else {
         let signed = args.revisions.iter().map(|line| signers.sign(&store, line, args.since));
-        signed.collect::<Result<Vec<SignedLine>, _>>()?
+        signed.collect::<Result<Vec<SignedBranch>, _>>()?
     };
     let text = match signed.as_slice() {
-        [SignedLine { request: Some(request), .. }] => request.to_string(),
+        [SignedBranch { request: Some(request), .. }] => request.to_string(),
         [one] if !args.revisions.is_empty() => one.note.to_string(),
         many => {
             let mut bundle = Vec::new();
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         }
     };
     let file = args.output.write(&text)?;
-    let checkpoints = signed.iter().map(|SignedLine { revision, checkpoint, note, request }| {
+    let checkpoints = signed.iter().map(|SignedBranch { revision, checkpoint, note, request }| {
         json!({
             "match": revision.match_name.as_str(),
             "branch": revision.branch.as_str(),
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     });
     let document = json!({ "file": file, "checkpoints": checkpoints.collect::<Vec<_>>() });
     context.output.answer_with_text(&document, &text, file.as_deref(), |file| match signed.as_slice() {
-        [SignedLine { revision, checkpoint, .. }] => {
+        [SignedBranch { revision, checkpoint, .. }] => {
             let size = counted(checkpoint.size, "record", "records");
             format!("signed {revision} to `{file}`: {size}").into()
         }

@@ -1,7 +1,7 @@
 //! Commands sent to a service: as `play` prints what becomes of them.
 
 use serde_json::{Value, json};
-use turnfold_replay::{Revision, ScriptLine, Viewer, render};
+use turnfold_replay::{Revision, ScriptCommand, Viewer, render};
 use turnfold_serve::TokenKind;
 
 use crate::failure::{ExitStatus, Failure};
@@ -18,7 +18,7 @@ pub(crate) struct Call<'a> {
     /// Another last entry that is expected.
     pub(crate) expect: Option<u64>,
     /// The commands, all of the seat that plays where one is named.
-    pub(crate) lines: &'a [ScriptLine],
+    pub(crate) lines: &'a [ScriptCommand],
     /// Who plays, where it is named.
     pub(crate) viewer: Option<Viewer>,
     /// Whether due rolls are made.
@@ -31,7 +31,7 @@ pub(crate) struct Call<'a> {
 pub(crate) fn play(
     client: &Client,
     call: &Call,
-    place: impl Fn(&ScriptLine) -> String,
+    place: impl Fn(&ScriptCommand) -> String,
     output: &mut Output,
 ) -> Result<ExitStatus, Failure> {
     require_sendable(client, call)?;
@@ -97,8 +97,8 @@ fn require_sendable(client: &Client, call: &Call) -> Result<(), Failure> {
 }
 
 /// Writes a command as scripts do.
-fn written(line: &ScriptLine) -> String {
-    let ScriptLine { seat, command, .. } = line;
+fn written(line: &ScriptCommand) -> String {
+    let ScriptCommand { seat, command, .. } = line;
     seat.map_or_else(|| command.clone(), |seat| format!("{seat}: {command}"))
 }
 

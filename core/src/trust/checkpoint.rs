@@ -48,6 +48,6 @@ impl FromStr for Checkpoint {
 
 /// Returns the origin of a line: the key's name, the match's id and the branch's name (TR-4).
 #[must_use]
-pub fn line_origin(name: &KeyName, match_id: &[u8; 16], branch: &str) -> String {
+pub fn branch_origin(name: &KeyName, match_id: &[u8; 16], branch: &str) -> String {
     format!("{name}/{:032x}/{branch}", u128::from_be_bytes(*match_id))
 }

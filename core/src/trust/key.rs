@@ -10,7 +10,7 @@ use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use sha2::{Digest as _, Sha256};
 
 use super::base64;
-use super::origin::LineOrigin;
+use super::origin::BranchOrigin;
 use crate::dice::fair::{Chain, Owner};
 use crate::text::Malformed;
 
@@ -183,7 +183,7 @@ impl VerifierKey {
     /// (TR-17). A key whose name goes on after this one is another log, even where it is of the same seed.
     #[must_use]
     pub fn stands_for(&self, origin: &str) -> bool {
-        origin == self.name || LineOrigin::read(origin).is_some_and(|line| line.name == self.name)
+        origin == self.name || BranchOrigin::read(origin).is_some_and(|line| line.name == self.name)
     }
 
     /// Returns `true` if both are the same key, whatever their names and what they do.

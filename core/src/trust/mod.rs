@@ -14,10 +14,10 @@ pub mod policy;
 pub mod proof;
 pub mod tree;
 
-pub use checkpoint::{Checkpoint, line_origin};
+pub use checkpoint::{Checkpoint, branch_origin};
 pub use key::{BadSignature, KeyId, KeyKind, KeyName, PrivateKey, VerifierKey};
 pub use note::{SignatureLine, SignedNote};
-pub use origin::LineOrigin;
+pub use origin::BranchOrigin;
 pub use policy::{Cosigned, PolicyError, TrustPolicy};
 pub use proof::{ConsistencyRequest, InclusionProof};
 pub use tree::{ProofBuilder, Tree, TreeHash};

@@ -4,7 +4,7 @@ use crate::text::is_line_name;
 
 /// An origin taken apart: the name of the key, and the line of a match that it is of (TR-4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LineOrigin<'a> {
+pub struct BranchOrigin<'a> {
     /// The key's name.
     pub name: &'a str,
     /// The match's id.
@@ -13,7 +13,7 @@ pub struct LineOrigin<'a> {
     pub branch: &'a str,
 }
 
-impl<'a> LineOrigin<'a> {
+impl<'a> BranchOrigin<'a> {
     /// Reads an origin; `None` for a log that is no line of a match.
     #[must_use]
     pub fn read(origin: &'a str) -> Option<Self> {

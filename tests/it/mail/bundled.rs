@@ -3,7 +3,7 @@
 use turnfold_core::trust::TreeHash;
 use turnfold_replay::ReplayError;
 use turnfold_replay::audit::{AuditQuestion, AuditRow, FairRoll, RowName, RowResult, audit_with};
-use turnfold_replay::bundle::{BundleOutline, BundledRecord, LineRecords, TakeRecord};
+use turnfold_replay::bundle::{BundleOutline, BundleRecords, BundledRecord, TakeRecord};
 
 use super::correspondence::registry;
 
@@ -42,14 +42,14 @@ impl Bundled {
     }
 }
 
-impl LineRecords for Bundled {
+impl BundleRecords for Bundled {
     fn outline(&self) -> &BundleOutline {
         &self.outline
     }
 
     fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ReplayError> {
         for (line, records, left_out) in &self.records {
-            let first = usize::try_from(self.outline.matches[line.0].lines[line.1].first).unwrap();
+            let first = usize::try_from(self.outline.matches[line.0].branches[line.1].first).unwrap();
             for (index, record) in (first..).zip(records) {
                 let leaf = BundledRecord::LeftOut(TreeHash::of_record(record));
                 take(*line, if left_out.contains(&index) { leaf } else { BundledRecord::Shown(record) })?;

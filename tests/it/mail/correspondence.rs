@@ -13,7 +13,7 @@ use turnfold_core::rules::desk;
 use turnfold_core::trust::{KeyKind, PrivateKey, Tree, TreeHash};
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Digest, Logged, Registry, Rules, Seat};
 use turnfold_replay::audit::{AuditRow, FairRoll, RowName, RowResult};
-use turnfold_replay::bundle::{BundleOutline, BundledLine, BundledMatch};
+use turnfold_replay::bundle::{BundleOutline, BundledBranch, BundledMatch};
 use turnfold_store::{Entry, Genesis, Linker};
 
 use super::bundled::{Bundled, expect};
@@ -501,10 +501,10 @@ impl Correspondence {
 
     /// The match as a bundle has it, with its desk or without.
     pub(super) fn records(&self, with_desk: bool) -> Bundled {
-        let outline_of = |name: &str, genesis: &Genesis, lines: Vec<BundledLine>| BundledMatch {
+        let outline_of = |name: &str, genesis: &Genesis, lines: Vec<BundledBranch>| BundledMatch {
             name: name.parse().unwrap(),
             genesis: genesis.clone(),
-            lines,
+            branches: lines,
         };
         let mut records = Vec::new();
         let mut lines = Vec::new();
@@ -554,10 +554,10 @@ fn line_of(
     parts: &[Vec<u8>],
     genesis: &Genesis,
     all: &[Entry],
-) -> BundledLine {
+) -> BundledBranch {
     let linker = Linker::new();
-    BundledLine {
-        branch: log.branch.parse().unwrap(),
+    BundledBranch {
+        name: log.branch.parse().unwrap(),
         parent,
         first,
         count: parts.len() as u64,

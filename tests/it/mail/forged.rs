@@ -3,7 +3,7 @@
 
 use turnfold_core::Seat::{self, Host, P1, P2};
 use turnfold_replay::audit::{AuditRow, RowName, RowResult};
-use turnfold_replay::bundle::{BundledRecord, LineRecords, StoreRecords};
+use turnfold_replay::bundle::{BundleRecords, BundledRecord, StoreRecords};
 use turnfold_store::{Entry, IdempotencyKey};
 
 use super::bundled::Bundled;
@@ -50,7 +50,7 @@ fn forged(honest: &Bundled, of: usize, change: &dyn Fn(&mut Vec<Entry>)) -> Vec<
     }
     parts.truncate(1);
     parts.extend(entries.iter().map(Entry::encode));
-    forged.outline.matches[of].lines[0].count = parts.len() as u64;
+    forged.outline.matches[of].branches[0].count = parts.len() as u64;
     forged.audit(&mut |_| {})
 }
 

@@ -1,6 +1,6 @@
 //! Names, key files and verifier keys: their one form, and what is refused (TR-6, TR-7, TR-9).
 
-use turnfold_core::trust::{KeyName, LineOrigin, PrivateKey, VerifierKey};
+use turnfold_core::trust::{BranchOrigin, KeyName, PrivateKey, VerifierKey};
 
 use super::vectors::{KEY_FILE, ORIGIN, VKEY, signer, witness};
 
@@ -95,8 +95,8 @@ fn tr_17_a_key_stands_for_its_name_and_for_the_lines_of_matches_exactly_under_it
         assert!(!key.stands_for(origin), "{origin}");
     }
     assert_eq!(
-        LineOrigin::read(ORIGIN),
-        Some(LineOrigin {
+        BranchOrigin::read(ORIGIN),
+        Some(BranchOrigin {
             name: "games.example/ann",
             match_id: 0x5f0c_9d3e_1a2b_4c6d_8e9f_0a1b_2c3d_4e5f_u128.to_be_bytes(),
             branch: "main"

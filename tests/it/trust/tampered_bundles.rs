@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 use turnfold_core::Digest;
-use turnfold_core::trust::{Checkpoint, PrivateKey, SignatureLine, SignedNote, Tree, TreeHash, line_origin};
+use turnfold_core::trust::{
+    Checkpoint, PrivateKey, SignatureLine, SignedNote, Tree, TreeHash, branch_origin,
+};
 use turnfold_store::{Entry, Genesis, Linker};
 
 use super::{from_base64, to_base64};
@@ -125,7 +127,7 @@ impl Edited {
     pub(super) fn checkpoint(&self, index: usize, key: &PrivateKey) -> SignedNote {
         let mut tree = Tree::default();
         self.records(index).iter().for_each(|record| tree.push(TreeHash::of_record(record)));
-        let origin = line_origin(key.name(), &self.genesis().match_id, &self.lines[index].branch);
+        let origin = branch_origin(key.name(), &self.genesis().match_id, &self.lines[index].branch);
         let text = Checkpoint { origin: origin.clone(), size: tree.size(), root: tree.root() }.to_string();
         let line = SignatureLine::sign(key, &origin, &text);
         SignedNote::new(text, vec![line]).unwrap()

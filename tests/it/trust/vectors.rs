@@ -3,7 +3,7 @@
 use turnfold_core::Digest;
 use turnfold_core::trust::tree::{included_root, is_consistent};
 use turnfold_core::trust::{
-    Checkpoint, KeyKind, PrivateKey, SignatureLine, SignedNote, Tree, TreeHash, VerifierKey, line_origin,
+    Checkpoint, KeyKind, PrivateKey, SignatureLine, SignedNote, Tree, TreeHash, VerifierKey, branch_origin,
 };
 
 pub(crate) const VKEY: &str = "games.example/ann+f74b7821+AQOhB7/zzhC+HXDdGOdLwJln5NYwm6UNXx3chmQSVTG4";
@@ -62,7 +62,7 @@ fn tr_6_keys_have_the_ids_and_forms_of_the_vectors() {
     assert_eq!(PrivateKey::read(KEY_FILE).unwrap().verifier(), VKEY.parse::<VerifierKey>().unwrap());
     assert_eq!(signer().verifier().for_origin(ORIGIN).id().to_string(), "f565184f");
     let match_id = 0x5f0c_9d3e_1a2b_4c6d_8e9f_0a1b_2c3d_4e5f_u128.to_be_bytes();
-    assert_eq!(line_origin(signer().name(), &match_id, "main"), ORIGIN);
+    assert_eq!(branch_origin(signer().name(), &match_id, "main"), ORIGIN);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fs;
 use sha2::{Digest as _, Sha256};
 use turnfold_core::{Digest, Registry};
 use turnfold_replay::audit::{AuditQuestion, audit};
-use turnfold_replay::bundle::{BundleFile, LineRecords, StoreRecords, write_bundle};
+use turnfold_replay::bundle::{BundleFile, BundleRecords, StoreRecords, write_bundle};
 use turnfold_store::Store;
 
 use super::{check_message, sample};

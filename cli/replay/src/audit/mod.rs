@@ -11,8 +11,8 @@ mod rows;
 mod signed;
 mod walk;
 
-use crate::bundle::sizes::{LineFinder, revision};
-use crate::bundle::{BundleOutline, BundleRules, LineRecords};
+use crate::bundle::sizes::{BranchFinder, revision};
+use crate::bundle::{BundleOutline, BundleRecords, BundleRules};
 use crate::error::ReplayError;
 
 pub use mail::FairRoll;
@@ -46,7 +46,7 @@ pub fn malformed(error: &ReplayError) -> Vec<AuditRow> {
 ///
 /// # Errors
 /// What cannot be read. What is wrong with the matches is in the rows.
-pub fn audit(records: &dyn LineRecords, question: AuditQuestion<'_>) -> Result<Vec<AuditRow>, ReplayError> {
+pub fn audit(records: &dyn BundleRecords, question: AuditQuestion<'_>) -> Result<Vec<AuditRow>, ReplayError> {
     audit_with(records, question, &mut |_| {})
 }
 
@@ -55,19 +55,19 @@ pub fn audit(records: &dyn LineRecords, question: AuditQuestion<'_>) -> Result<V
 /// # Errors
 /// As for [`audit`].
 pub fn audit_with(
-    records: &dyn LineRecords,
+    records: &dyn BundleRecords,
     question: AuditQuestion<'_>,
     on_roll: &mut dyn FnMut(&FairRoll),
 ) -> Result<Vec<AuditRow>, ReplayError> {
     let outline = records.outline();
-    let lines = LineFinder::of(outline);
-    let signed = signed::checkpoints(&lines, question);
-    let wanted: Vec<_> = signed.iter().flat_map(signed::LineCheckpoints::wanted).collect();
+    let branches = BranchFinder::of(outline);
+    let signed = signed::checkpoints(&branches, question);
+    let wanted: Vec<_> = signed.iter().flat_map(signed::BranchCheckpoints::wanted).collect();
     let rules = BundleRules::of(outline, question.registry);
     let walked =
-        Walk::through(records, &lines, &rules, &wanted, &Vouching { question, signed: &signed }, on_roll)?;
+        Walk::through(records, &branches, &rules, &wanted, &Vouching { question, signed: &signed }, on_roll)?;
     let bytes = RowBuilder::default().row(RowName::Bytes, || {
-        let count: u64 = outline.matches.iter().flat_map(|of| &of.lines).map(|line| line.count).sum();
+        let count: u64 = outline.matches.iter().flat_map(|of| &of.branches).map(|branch| branch.count).sum();
         format!(
             "{} and {} in canonical form",
             counted(count, "record"),
@@ -75,7 +75,7 @@ pub fn audit_with(
         )
     });
     let walk::Walked { chain, dice, rules, trees, mail } = walked;
-    let known = signed::Known { lines: &lines, question, trees: &trees };
+    let known = signed::Known { branches: &branches, question, trees: &trees };
     Ok(vec![
         bytes,
         chain,

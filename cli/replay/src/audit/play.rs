@@ -1,4 +1,4 @@
-//! A line under its rules: folded from the Genesis, its seeded rolls computed again (TR-26, TR-27).
+//! A branch under its rules: folded from the Genesis, its seeded rolls computed again (TR-26, TR-27).
 
 use turnfold_core::registry::NoRules;
 use turnfold_core::{
@@ -13,7 +13,7 @@ use crate::history::{distrusted, recorded_rules};
 /// How many entries are folded at a time.
 const RUN: usize = 256;
 
-/// What the rules compute of a line so far.
+/// What the rules compute of a branch so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// All is well.
@@ -37,12 +37,12 @@ fn why_unknown(cause: &NoRules) -> String {
     }
 }
 
-/// A line being folded.
+/// A branch being folded.
 pub(super) struct Playing {
     state: Option<Box<dyn AnyState>>,
-    /// The module that the line is folded by (MD-10).
+    /// The module that the branch is folded by (MD-10).
     pub(super) module: Option<Digest>,
-    /// The same line by the rules that are built in, where they have the name and version of the module: any module may take
+    /// The same branch by the rules that are built in, where they have the name and version of the module: any module may take
     /// that name, so they judge.
     built_in: Option<Box<dyn AnyState>>,
     dice: DicePolicy,
@@ -118,7 +118,7 @@ impl Playing {
         }
     }
 
-    /// Returns a copy, for a line that begins here.
+    /// Returns a copy, for a branch that begins here.
     pub(super) fn fork(&mut self) -> Self {
         self.settle();
         Self {
@@ -152,7 +152,7 @@ impl Playing {
         }
     }
 
-    /// Returns `true` if rules that are built in judged the line as well.
+    /// Returns `true` if rules that are built in judged the branch as well.
     pub(super) fn is_judged_by_built_in(&self) -> bool {
         self.built_in.is_some()
     }

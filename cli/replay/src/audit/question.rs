@@ -6,7 +6,7 @@ use turnfold_core::Registry;
 use turnfold_core::trust::proof::note_within;
 use turnfold_core::trust::{Checkpoint, SignedNote, TrustPolicy};
 
-use crate::bundle::{BundleFile, LineRecords, is_bundle};
+use crate::bundle::{BundleFile, BundleRecords, is_bundle};
 use crate::error::ReplayError;
 use crate::error::input::read_file;
 use crate::error::limits::NOTE;

@@ -1,4 +1,4 @@
-//! Checkpoints of lines: signed by keys of the policy, kept by the auditor, seen by players, cosigned by witnesses (TR-23 to
+//! Checkpoints of branches: signed by keys of the policy, kept by the auditor, seen by players, cosigned by witnesses (TR-23 to
 //! TR-25, PM-33).
 
 use std::collections::BTreeMap;
@@ -10,44 +10,44 @@ use turnfold_core::trust::{BadSignature, Checkpoint, SignedNote, TrustPolicy};
 use super::mail::MailRows;
 use super::question::AuditQuestion;
 use super::rows::{AuditRow, RowBuilder, RowName, counted};
-use crate::bundle::sizes::{LineFinder, revision};
-use crate::bundle::{LineIndex, LineTrees};
+use crate::bundle::sizes::{BranchFinder, revision};
+use crate::bundle::{BranchIndex, BranchTrees};
 
 /// What the rows about checkpoints need to know.
 pub(super) struct Known<'a> {
-    pub(super) lines: &'a LineFinder<'a>,
+    pub(super) branches: &'a BranchFinder<'a>,
     pub(super) question: AuditQuestion<'a>,
     /// The trees that were asked for.
-    pub(super) trees: &'a LineTrees<'a>,
+    pub(super) trees: &'a BranchTrees<'a>,
 }
 
 /// By whom the rules that only the bundle brings are vouched for.
 pub(super) struct Vouching<'a> {
     pub(super) question: AuditQuestion<'a>,
-    pub(super) signed: &'a [LineCheckpoints],
+    pub(super) signed: &'a [BranchCheckpoints],
 }
 
 impl Vouching<'_> {
-    /// Returns why a module that only the bundle brings is not taken for the rules of a line; `None` if it is.
+    /// Returns why a module that only the bundle brings is not taken for the rules of a branch; `None` if it is.
     ///
-    /// A pin stands in the first record, so a key of the policy that signed anything of the line signed the digest. Where a
+    /// A pin stands in the first record, so a key of the policy that signed anything of the branch signed the digest. Where a
     /// policy lists modules, no others count.
     pub(super) fn why_not(
         &self,
-        line: LineIndex,
+        branch: BranchIndex,
         module: &Digest,
         is_pinned: bool,
-        trees: &LineTrees<'_>,
+        trees: &BranchTrees<'_>,
     ) -> Option<String> {
         let question = self.question;
         if question.accepts_brought_rules || question.policy.is_some_and(|of| of.modules().contains(module)) {
             return None;
         }
         let is_signed = || {
-            let of_line = self.signed.iter().find(|signed| signed.line == line);
-            of_line.is_some_and(|of_line| {
-                let mut signed = of_line.signed.iter().map(|(checkpoint, _)| checkpoint);
-                signed.any(|signed| signed.size > 0 && trees.root(line, signed.size) == Some(signed.root))
+            let of_branch = self.signed.iter().find(|signed| signed.branch == branch);
+            of_branch.is_some_and(|of_branch| {
+                let mut signed = of_branch.signed.iter().map(|(checkpoint, _)| checkpoint);
+                signed.any(|signed| signed.size > 0 && trees.root(branch, signed.size) == Some(signed.root))
             })
         };
         let lists_others = question.policy.is_some_and(|policy| !policy.modules().is_empty());
@@ -64,29 +64,35 @@ impl Vouching<'_> {
     }
 }
 
-/// The checkpoints of a line by keys of the policy, and those that are only wanted.
-pub(super) struct LineCheckpoints {
-    line: LineIndex,
+/// The checkpoints of a branch by keys of the policy, and those that are only wanted.
+pub(super) struct BranchCheckpoints {
+    branch: BranchIndex,
     signed: Vec<(Checkpoint, SignedNote)>,
     bad: Option<BadSignature>,
     /// The sizes at which roots are asked for.
     sizes: Vec<u64>,
 }
 
-impl LineCheckpoints {
-    pub(super) fn wanted(&self) -> impl Iterator<Item = (LineIndex, u64)> {
-        self.sizes.iter().map(|size| (self.line, *size))
+impl BranchCheckpoints {
+    pub(super) fn wanted(&self) -> impl Iterator<Item = (BranchIndex, u64)> {
+        self.sizes.iter().map(|size| (self.branch, *size))
     }
 }
 
-/// Sorts the checkpoints that are there, and those that are held, by line.
-pub(super) fn checkpoints(lines: &LineFinder<'_>, question: AuditQuestion<'_>) -> Vec<LineCheckpoints> {
-    let outline = lines.outline;
-    let mut by_line: BTreeMap<LineIndex, LineCheckpoints> = BTreeMap::new();
+/// Sorts the checkpoints that are there, and those that are held, by branch.
+pub(super) fn checkpoints(
+    branches: &BranchFinder<'_>,
+    question: AuditQuestion<'_>,
+) -> Vec<BranchCheckpoints> {
+    let outline = branches.outline;
+    let mut by_branch: BTreeMap<BranchIndex, BranchCheckpoints> = BTreeMap::new();
     for (of, found) in outline.matches.iter().enumerate() {
-        for line in 0..found.lines.len() {
-            let line = (of, line);
-            by_line.insert(line, LineCheckpoints { line, signed: Vec::new(), bad: None, sizes: Vec::new() });
+        for branch in 0..found.branches.len() {
+            let branch = (of, branch);
+            by_branch.insert(
+                branch,
+                BranchCheckpoints { branch, signed: Vec::new(), bad: None, sizes: Vec::new() },
+            );
         }
     }
     let held = question.held.iter().map(|held| (&held.checkpoint, &held.note, false));
@@ -95,38 +101,38 @@ pub(super) fn checkpoints(lines: &LineFinder<'_>, question: AuditQuestion<'_>) -
     for (checkpoint, note, is_own) in
         own.iter().map(|(checkpoint, note)| (checkpoint, *note, true)).chain(held)
     {
-        let of_line = lines.line_of(&checkpoint.origin).and_then(|line| by_line.get_mut(&line));
-        let (Some(of_line), Some(policy)) = (of_line, question.policy) else { continue };
-        of_line.sizes.push(checkpoint.size);
+        let of_branch = branches.branch_of(&checkpoint.origin).and_then(|branch| by_branch.get_mut(&branch));
+        let (Some(of_branch), Some(policy)) = (of_branch, question.policy) else { continue };
+        of_branch.sizes.push(checkpoint.size);
         if is_own {
             match policy.is_signed(note, &checkpoint.origin) {
-                Ok(true) => of_line.signed.push((checkpoint.clone(), note.clone())),
+                Ok(true) => of_branch.signed.push((checkpoint.clone(), note.clone())),
                 Ok(false) => {}
-                Err(bad) => of_line.bad = Some(bad),
+                Err(bad) => of_branch.bad = Some(bad),
             }
         }
     }
-    by_line.into_values().collect()
+    by_branch.into_values().collect()
 }
 
-/// Requires each line to have a checkpoint at its full size, and none that contradicts it.
-pub(super) fn signature(lines: &[LineCheckpoints], known: &Known<'_>) -> AuditRow {
+/// Requires each branch to have a checkpoint at its full size, and none that contradicts it.
+pub(super) fn signature(branches: &[BranchCheckpoints], known: &Known<'_>) -> AuditRow {
     let mut row = RowBuilder::default();
     if known.question.policy.is_none() {
         row.not_checked(None, "no policy says whose signatures count; give one with `--policy`");
         return row.row(RowName::Signature, String::new);
     }
-    for of_line in lines {
-        let size = known.lines.size(of_line.line);
-        let at = || revision(known.lines.outline, of_line.line);
-        if let Some(bad) = &of_line.bad {
+    for of_branch in branches {
+        let size = known.branches.size(of_branch.branch);
+        let at = || revision(known.branches.outline, of_branch.branch);
+        if let Some(bad) = &of_branch.bad {
             row.fail(at(), bad.to_string());
         }
         let mut covered = 0;
-        for (checkpoint, _) in &of_line.signed {
+        for (checkpoint, _) in &of_branch.signed {
             if checkpoint.size > size {
                 row.fail(at(), format!("size {} is signed, {size} records are there", checkpoint.size));
-            } else if known.trees.root(of_line.line, checkpoint.size) != Some(checkpoint.root) {
+            } else if known.trees.root(of_branch.branch, checkpoint.size) != Some(checkpoint.root) {
                 let signed = checkpoint.size;
                 row.fail(at(), format!("the first {signed} records are not those that were signed"));
             } else {
@@ -143,10 +149,10 @@ pub(super) fn signature(lines: &[LineCheckpoints], known: &Known<'_>) -> AuditRo
             row.not_checked(at(), format!("no signature of a key of the policy covers {records}"));
         }
     }
-    row.row(RowName::Signature, || format!("{} signed to the end", counted(lines.len() as u64, "line")))
+    row.row(RowName::Signature, || format!("{} signed to the end", counted(branches.len() as u64, "line")))
 }
 
-/// Holds what the auditor kept against the lines there are; papers were held against their desks before.
+/// Holds what the auditor kept against the branches there are; papers were held against their desks before.
 pub(super) fn consistency(known: &Known<'_>, mail: &MailRows) -> AuditRow {
     let mut row = mail.consistency.clone();
     let seen = mail.seen_text().map(|seen| format!("; {seen}")).unwrap_or_default();
@@ -166,12 +172,12 @@ pub(super) fn consistency(known: &Known<'_>, mail: &MailRows) -> AuditRow {
             }
         }
         compared += 1;
-        let Some(index) = known.lines.line_of(origin) else {
+        let Some(index) = known.branches.branch_of(origin) else {
             row.fail(None, format!("line missing: `{origin}` was signed at size {size}"));
             continue;
         };
-        let now = known.lines.size(index);
-        let at = revision(known.lines.outline, index);
+        let now = known.branches.size(index);
+        let at = revision(known.branches.outline, index);
         if now < *size {
             row.fail(at, format!("rolled back from {size} to {now} records"));
         } else if known.trees.root(index, *size) != Some(*root) {
@@ -191,8 +197,8 @@ pub(super) fn consistency(known: &Known<'_>, mail: &MailRows) -> AuditRow {
     })
 }
 
-/// Requires the policy's quorum of each line's newest signed checkpoint.
-pub(super) fn cosignatures(lines: &[LineCheckpoints], known: &Known<'_>) -> AuditRow {
+/// Requires the policy's quorum of each branch's newest signed checkpoint.
+pub(super) fn cosignatures(branches: &[BranchCheckpoints], known: &Known<'_>) -> AuditRow {
     let mut row = RowBuilder::default();
     let Some(policy) = known.question.policy else {
         row.not_checked(None, "no policy says whose cosignatures count; give one with `--policy`");
@@ -203,13 +209,13 @@ pub(super) fn cosignatures(lines: &[LineCheckpoints], known: &Known<'_>) -> Audi
         return row.row(RowName::Cosignatures, String::new);
     }
     let mut times = Vec::new();
-    for of_line in lines {
-        let at = || revision(known.lines.outline, of_line.line);
-        let Some(newest) = of_line.signed.iter().map(|(checkpoint, _)| checkpoint.size).max() else {
+    for of_branch in branches {
+        let at = || revision(known.branches.outline, of_branch.branch);
+        let Some(newest) = of_branch.signed.iter().map(|(checkpoint, _)| checkpoint.size).max() else {
             row.not_checked(at(), "no signed checkpoint that a witness could cosign");
             continue;
         };
-        let notes = of_line.signed.iter().filter(|(checkpoint, _)| checkpoint.size == newest);
+        let notes = of_branch.signed.iter().filter(|(checkpoint, _)| checkpoint.size == newest);
         match cosigned(policy, notes.map(|(_, note)| note)) {
             Err(bad) => row.fail(at(), bad.to_string()),
             Ok((false, _)) => row.fail(at(), format!("the quorum has not cosigned size {newest}")),
@@ -218,10 +224,10 @@ pub(super) fn cosignatures(lines: &[LineCheckpoints], known: &Known<'_>) -> Audi
     }
     let times = times.iter().min().zip(times.iter().max());
     row.row(RowName::Cosignatures, || {
-        let lines = counted(lines.len() as u64, "line");
+        let branches = counted(branches.len() as u64, "line");
         let (oldest, newest) =
             times.map(|(oldest, newest)| (time(*oldest), time(*newest))).unwrap_or_default();
-        format!("the quorum has cosigned {lines}, between {oldest} and {newest}")
+        format!("the quorum has cosigned {branches}, between {oldest} and {newest}")
     })
 }
 
@@ -236,8 +242,8 @@ fn cosigned<'a>(
     }
     let (mut is_met, mut times) = (false, Vec::new());
     for notes in by_text.into_values() {
-        let lines = notes.iter().flat_map(|note| note.signatures().iter().cloned());
-        let together = notes.first().and_then(|first| (*first).clone().with(lines));
+        let branches = notes.iter().flat_map(|note| note.signatures().iter().cloned());
+        let together = notes.first().and_then(|first| (*first).clone().with(branches));
         for note in notes.into_iter().chain(together.as_ref()) {
             let found = policy.cosigned(note)?;
             is_met |= found.is_met;

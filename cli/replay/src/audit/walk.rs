@@ -1,4 +1,4 @@
-//! One walk over all records: numbers and links, trees, rules and dice of every line (TR-22, TR-26, TR-27).
+//! One walk over all records: numbers and links, trees, rules and dice of every branch (TR-22, TR-26, TR-27).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,9 +9,9 @@ use super::mail::{FairRoll, MailAudit, MailRows};
 use super::play::{Playing, Verdict};
 use super::rows::{AuditRow, RowBuilder, RowName, counted};
 use super::signed::Vouching;
-use crate::bundle::sizes::{LineFinder, LineSize, revision};
+use crate::bundle::sizes::{BranchFinder, BranchSize, revision};
 use crate::bundle::{
-    BundleOutline, BundleRules, BundledLine, BundledRecord, LineIndex, LineRecords, LineTrees,
+    BranchIndex, BranchTrees, BundleOutline, BundleRecords, BundleRules, BundledBranch, BundledRecord,
 };
 use crate::error::ReplayError;
 use crate::golden::origins::is_wrong;
@@ -22,14 +22,14 @@ pub(super) struct Walked<'a> {
     pub(super) chain: AuditRow,
     pub(super) dice: AuditRow,
     pub(super) rules: AuditRow,
-    pub(super) trees: LineTrees<'a>,
+    pub(super) trees: BranchTrees<'a>,
     pub(super) mail: MailRows,
 }
 
 /// Takes each roll of fair dice that was recomputed (FD-20).
 pub(super) type OnRoll<'a> = &'a mut dyn FnMut(&FairRoll);
 
-/// A line up to some record.
+/// A branch up to some record.
 struct LineState {
     /// The number of its records.
     size: u64,
@@ -42,26 +42,26 @@ struct LineState {
 
 /// What is known while records go by.
 pub(super) struct Walk<'a> {
-    lines: &'a LineFinder<'a>,
+    branches: &'a BranchFinder<'a>,
     outline: &'a BundleOutline,
     registry: &'a Registry,
-    /// The modules that only the bundle brings, and the lines that were folded by one of them.
+    /// The modules that only the bundle brings, and the branches that were folded by one of them.
     brought: &'a BTreeSet<Digest>,
-    brought_rules: Vec<(LineIndex, Digest)>,
+    brought_rules: Vec<(BranchIndex, Digest)>,
     linker: Linker,
-    /// Where other lines begin, and how many are still to begin there.
-    forks: BTreeMap<LineSize, u64>,
+    /// Where other branches begin, and how many are still to begin there.
+    forks: BTreeMap<BranchSize, u64>,
     /// Lines as they were there.
-    kept: BTreeMap<LineSize, LineState>,
-    /// The line whose records go by.
-    current: Option<(LineIndex, LineState)>,
+    kept: BTreeMap<BranchSize, LineState>,
+    /// The branch whose records go by.
+    current: Option<(BranchIndex, LineState)>,
     /// Whether the `main` whose records go by has the entries of the match's origins.
     origins: Option<OriginCheck>,
-    trees: LineTrees<'a>,
+    trees: BranchTrees<'a>,
     chain: RowBuilder,
     dice: RowBuilder,
     rules: RowBuilder,
-    /// The modules that lines were folded by, in words (MD-10).
+    /// The modules that branches were folded by, in words (MD-10).
     modules: BTreeSet<String>,
     entries: u64,
     rolls: u64,
@@ -73,26 +73,26 @@ pub(super) struct Walk<'a> {
 impl<'a> Walk<'a> {
     /// Reads all records once.
     pub(super) fn through(
-        records: &'a dyn LineRecords,
-        lines: &'a LineFinder<'a>,
+        records: &'a dyn BundleRecords,
+        branches: &'a BranchFinder<'a>,
         BundleRules { registry, unusable, brought }: &'a BundleRules,
-        wanted: &[(LineIndex, u64)],
+        wanted: &[(BranchIndex, u64)],
         vouching: &Vouching<'_>,
         on_roll: OnRoll<'a>,
     ) -> Result<Walked<'a>, ReplayError> {
         let outline = records.outline();
         let mut walk = Self {
-            lines,
+            branches,
             outline,
             registry,
             brought,
             brought_rules: Vec::new(),
             linker: Linker::new(),
-            forks: lines.forks(),
+            forks: branches.forks(),
             kept: BTreeMap::new(),
             current: None,
             origins: None,
-            trees: LineTrees::of(lines, wanted),
+            trees: BranchTrees::of(branches, wanted),
             chain: RowBuilder::default(),
             dice: RowBuilder::default(),
             rules: RowBuilder::default(),
@@ -100,52 +100,52 @@ impl<'a> Walk<'a> {
             entries: 0,
             rolls: 0,
             has_dice: false,
-            mail: MailAudit::new(lines, registry, on_roll),
+            mail: MailAudit::new(branches, registry, on_roll),
         };
         // MD-10: a module that cannot be used leaves rules unchecked, and fails nothing.
         for cause in unusable {
             walk.rules.not_checked(None, cause.clone());
         }
-        let mut next = LineIndex::default();
-        records.each(&mut |line, record| {
-            while next <= line {
+        let mut next = BranchIndex::default();
+        records.each(&mut |branch, record| {
+            while next <= branch {
                 walk.begin(next)?;
                 next = walk.after(next);
             }
-            walk.take(line, record)
+            walk.take(branch, record)
         })?;
         while next.0 < outline.matches.len() {
             walk.begin(next)?;
             next = walk.after(next);
         }
-        walk.end_line();
+        walk.end_branch();
         walk.mail.end_before(outline.matches.len());
         Ok(walk.finish(vouching))
     }
 
-    /// Returns the line that comes next in the outline.
-    fn after(&self, (of, line): LineIndex) -> LineIndex {
-        let has_more = self.outline.matches.get(of).is_some_and(|of| line + 1 < of.lines.len());
-        if has_more { (of, line + 1) } else { (of + 1, 0) }
+    /// Returns the branch that comes next in the outline.
+    fn after(&self, (of, branch): BranchIndex) -> BranchIndex {
+        let has_more = self.outline.matches.get(of).is_some_and(|of| branch + 1 < of.branches.len());
+        if has_more { (of, branch + 1) } else { (of + 1, 0) }
     }
 
-    fn line(&self, (of, line): LineIndex) -> Option<&'a BundledLine> {
-        self.outline.matches.get(of)?.lines.get(line)
+    fn branch(&self, (of, branch): BranchIndex) -> Option<&'a BundledBranch> {
+        self.outline.matches.get(of)?.branches.get(branch)
     }
 
-    fn genesis(&self, (of, _): LineIndex) -> Option<&'a Genesis> {
+    fn genesis(&self, (of, _): BranchIndex) -> Option<&'a Genesis> {
         self.outline.matches.get(of).map(|of| &of.genesis)
     }
 
-    /// Ends the line before and begins this one, where it begins.
-    fn begin(&mut self, index: LineIndex) -> Result<(), ReplayError> {
-        self.end_line();
+    /// Ends the branch before and begins this one, where it begins.
+    fn begin(&mut self, index: BranchIndex) -> Result<(), ReplayError> {
+        self.end_branch();
         if index.1 == 0 {
             self.mail.end_before(index.0);
         }
-        let (Some(line), Some(genesis)) = (self.line(index), self.genesis(index)) else { return Ok(()) };
-        let state = if line.parent.is_some() {
-            let kept = self.lines.fork(index).and_then(|fork| self.kept_at(fork));
+        let (Some(branch), Some(genesis)) = (self.branch(index), self.genesis(index)) else { return Ok(()) };
+        let state = if branch.parent.is_some() {
+            let kept = self.branches.fork(index).and_then(|fork| self.kept_at(fork));
             kept.ok_or_else(|| ReplayError::Changed("the bundle".into()))?
         } else {
             let playing = Playing::of(genesis, self.registry);
@@ -166,23 +166,23 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Returns what a line begins with; it is let go with the last that begins there.
-    fn kept_at(&mut self, fork: LineSize) -> Option<LineState> {
+    /// Returns what a branch begins with; it is let go with the last that begins there.
+    fn kept_at(&mut self, fork: BranchSize) -> Option<LineState> {
         let waiting = self.forks.get_mut(&fork)?;
         *waiting = waiting.saturating_sub(1);
         if *waiting == 0 { self.kept.remove(&fork) } else { self.kept.get_mut(&fork).map(LineState::fork) }
     }
 
-    /// Takes a record of the current line.
-    fn take(&mut self, line: LineIndex, record: BundledRecord<'_>) -> Result<(), ReplayError> {
-        let genesis = self.genesis(line);
-        let Some((_, progress)) = self.current.as_mut().filter(|(current, _)| *current == line) else {
+    /// Takes a record of the current branch.
+    fn take(&mut self, branch: BranchIndex, record: BundledRecord<'_>) -> Result<(), ReplayError> {
+        let genesis = self.genesis(branch);
+        let Some((_, progress)) = self.current.as_mut().filter(|(current, _)| *current == branch) else {
             return Err(ReplayError::Changed("the bundle".into()));
         };
         let index = progress.size;
         progress.size += 1;
-        self.trees.take(line, record)?;
-        self.mail.take(line, index, &record);
+        self.trees.take(branch, record)?;
+        self.mail.take(branch, index, &record);
         match record {
             BundledRecord::LeftOut(_) => {
                 progress.link = None;
@@ -203,26 +203,26 @@ impl<'a> Walk<'a> {
                 self.entries += 1;
             }
         }
-        let at = (line, progress.size);
+        let at = (branch, progress.size);
         if self.forks.contains_key(&at) {
             self.kept.insert(at, progress.fork());
         }
         Ok(())
     }
 
-    /// Adds to the rows what is left to report of the line that has gone by.
-    fn end_line(&mut self) {
+    /// Adds to the rows what is left to report of the branch that has gone by.
+    fn end_branch(&mut self) {
         let Some((index, mut progress)) = self.current.take() else { return };
-        let (Some(line), Some(genesis)) = (self.line(index), self.genesis(index)) else { return };
+        let (Some(branch), Some(genesis)) = (self.branch(index), self.genesis(index)) else { return };
         let place = revision(self.outline, index);
         let at = |seq: u64| place.as_ref().map(|place| place.at(seq));
-        let last = line.size().saturating_sub(1);
+        let last = branch.size().saturating_sub(1);
         match (progress.misplaced, progress.link) {
             (Some((expected, found)), _) => {
                 self.chain.fail(at(expected), format!("expected entry {expected}, found entry {found}"));
             }
             (None, None) => self.chain.not_checked(place.clone(), "records are left out"),
-            (None, Some(end)) if end != line.link => {
+            (None, Some(end)) if end != branch.link => {
                 self.chain.fail(at(last), "the links of the records do not lead to the link that is stated");
             }
             (None, Some(_)) => {}
@@ -280,19 +280,19 @@ impl<'a> Walk<'a> {
     fn finish(self, vouching: &Vouching<'_>) -> Walked<'a> {
         let Self { brought_rules, trees, outline, .. } = &self;
         let mut unvouched = Vec::new();
-        for ((of, line), module) in brought_rules {
+        for ((of, branch), module) in brought_rules {
             let Some(found) = outline.matches.get(*of) else { continue };
             let is_pinned = found.genesis.only_module().is_some();
-            let why = vouching.why_not((*of, *line), module, is_pinned, trees);
+            let why = vouching.why_not((*of, *branch), module, is_pinned, trees);
             unvouched.extend(
-                why.map(|why| ((*of, *line), matches!(found.genesis.dice, DicePolicy::Seeded(_)), why)),
+                why.map(|why| ((*of, *branch), matches!(found.genesis.dice, DicePolicy::Seeded(_)), why)),
             );
         }
         let Self {
             chain, mut dice, mut rules, modules, trees, outline, entries, rolls, has_dice, mail, ..
         } = self;
-        for (line, is_seeded, why) in unvouched {
-            let place = revision(outline, line);
+        for (branch, is_seeded, why) in unvouched {
+            let place = revision(outline, branch);
             // What is due, and when, follows from the rules.
             if is_seeded && has_dice {
                 dice.not_checked(place.clone(), why.clone());
@@ -300,10 +300,11 @@ impl<'a> Walk<'a> {
             rules.not_checked(place, why);
         }
         let mail = mail.rows;
-        let lines: u64 = outline.matches.iter().map(|of| of.lines.len() as u64).sum();
-        let lines = counted(lines, "line");
+        let branches: u64 = outline.matches.iter().map(|of| of.branches.len() as u64).sum();
+        let branches = counted(branches, "line");
         Walked {
-            chain: chain.row(RowName::Chain, || format!("{lines} linked from the first record to the last")),
+            chain: chain
+                .row(RowName::Chain, || format!("{branches} linked from the first record to the last")),
             dice: {
                 let fair = mail.dice_text();
                 dice.absorb(mail.dice.clone());
@@ -326,7 +327,7 @@ impl<'a> Walk<'a> {
             },
             rules: rules.row(RowName::Rules, || {
                 let entries = if entries == 1 { "1 entry".into() } else { format!("{entries} entries") };
-                let folded = format!("{entries} of {lines} folded from the setup");
+                let folded = format!("{entries} of {branches} folded from the setup");
                 [folded].into_iter().chain(modules).collect::<Vec<_>>().join(", ")
             }),
             trees,

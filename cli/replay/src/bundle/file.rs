@@ -8,7 +8,7 @@ use turnfold_store::Entry;
 
 use super::outline::{BundleOutline, TITLE};
 use super::parse::parse;
-use super::records::{BundledRecord, LineRecords, TakeRecord};
+use super::records::{BundleRecords, BundledRecord, TakeRecord};
 use crate::error::ReplayError;
 use crate::error::input;
 
@@ -30,9 +30,9 @@ impl BundleFile {
     /// [`ReplayError`] with the first line that is wrong.
     pub fn read(path: &Path) -> Result<Self, ReplayError> {
         let mut before = None;
-        let outline = parse_file(path, &mut |line, record| {
+        let outline = parse_file(path, &mut |branch, record| {
             // The parser decodes the first record of a match, its Genesis.
-            let is_genesis = line.1 == 0 && before.replace(line) != Some(line);
+            let is_genesis = branch.1 == 0 && before.replace(branch) != Some(branch);
             if let (false, BundledRecord::Shown(bytes)) = (is_genesis, record) {
                 Entry::decode(bytes)
                     .map_err(|error| ReplayError::Malformed { line: 0, reason: error.to_string() })?;
@@ -48,7 +48,7 @@ fn parse_file(path: &Path, take: &mut TakeRecord<'_>) -> Result<BundleOutline, R
     parse(&mut BufReader::with_capacity(BUFFER_BYTES, file), path, take)
 }
 
-impl LineRecords for BundleFile {
+impl BundleRecords for BundleFile {
     fn outline(&self) -> &BundleOutline {
         &self.outline
     }

@@ -7,8 +7,8 @@ use turnfold_store::{Entry, Seq};
 
 use super::file::{BundleFile, is_bundle};
 use super::modules::BundleRules;
-use super::outline::{BundleOutline, BundledLine, BundledMatch};
-use super::records::{BundledRecord, LineIndex, LineRecords};
+use super::outline::{BundleOutline, BundledBranch, BundledMatch};
+use super::records::{BranchIndex, BundleRecords, BundledRecord};
 use crate::error::ReplayError;
 use crate::history::revision::{Revision, SourceName, is_standard};
 use crate::history::{broken_setup, rules_of};
@@ -45,7 +45,7 @@ pub struct BundledHistories {
     outline: BundleOutline,
     /// The rules there are, and those that the bundle brings.
     registry: Registry,
-    /// The own entries of each line of each match; `None` is one that is left out.
+    /// The own entries of each branch of each match; `None` is one that is left out.
     entries: Vec<Vec<Vec<Option<Entry>>>>,
 }
 
@@ -77,8 +77,8 @@ impl BundledHistories {
         let file = BundleFile::read(path)?;
         let outline = file.outline().clone();
         let mut entries: Vec<Vec<Vec<_>>> =
-            outline.matches.iter().map(|of| vec![Vec::new(); of.lines.len()]).collect();
-        let mut before: Option<LineIndex> = None;
+            outline.matches.iter().map(|of| vec![Vec::new(); of.branches.len()]).collect();
+        let mut before: Option<BranchIndex> = None;
         file.each(&mut |index, record| {
             let begins = before.replace(index) != Some(index);
             // The first record of a match is its Genesis, which the outline holds.
@@ -92,8 +92,8 @@ impl BundledHistories {
                         .map_err(|error| ReplayError::Malformed { line: 0, reason: error.to_string() })?,
                 ),
             };
-            if let Some(of_line) = entries.get_mut(index.0).and_then(|lines| lines.get_mut(index.1)) {
-                of_line.push(entry);
+            if let Some(of_branch) = entries.get_mut(index.0).and_then(|branches| branches.get_mut(index.1)) {
+                of_branch.push(entry);
             }
             Ok(())
         })?;
@@ -104,11 +104,11 @@ impl BundledHistories {
     /// Returns the names of the branches, as files in the bundle.
     #[must_use]
     pub fn names(&self) -> Vec<PathBuf> {
-        let lines = |of: &BundledMatch| {
-            let revision = |line: &BundledLine| revision_of(of, line).to_string();
-            of.lines.iter().map(revision).collect::<Vec<_>>()
+        let branches = |of: &BundledMatch| {
+            let revision = |branch: &BundledBranch| revision_of(of, branch).to_string();
+            of.branches.iter().map(revision).collect::<Vec<_>>()
         };
-        self.outline.matches.iter().flat_map(lines).map(|name| self.path.join(name)).collect()
+        self.outline.matches.iter().flat_map(branches).map(|name| self.path.join(name)).collect()
     }
 
     /// Makes a replay of a branch; the name of the bundle alone stands for its only branch.
@@ -117,9 +117,9 @@ impl BundledHistories {
     /// [`ReplayError::Unusable`] for a branch that is not in the bundle, and what is wrong with its records.
     pub fn replay(&self, name: &BundledName) -> Result<BundledReplay, ReplayError> {
         let (of, index) = self.find(name)?;
-        let (genesis, lines) = (&of.genesis, &of.lines);
-        let line = lines.get(index).ok_or_else(|| self.unnamed("no match"))?;
-        let revision = revision_of(of, line);
+        let (genesis, branches) = (&of.genesis, &of.branches);
+        let branch = branches.get(index).ok_or_else(|| self.unnamed("no match"))?;
+        let revision = revision_of(of, branch);
         let rules = rules_of(genesis, &revision, &self.registry)?;
         let path = match &name.within {
             Some(within) => self.path.join(within),
@@ -130,7 +130,7 @@ impl BundledHistories {
         let shown = path.display().to_string();
         let composed = Replay::compose(&shown, origin, &genesis.setup, None);
         let mut replay = composed.map_err(|cause| broken_setup(&SourceName::of_file(&path), cause))?;
-        let all = line.size().saturating_sub(1);
+        let all = branch.size().saturating_sub(1);
         let mut lacks: Option<LeftOut> = None;
         for (seq, entry) in (1..=all).zip(self.entries_of(of, index)) {
             let Some(entry) = entry else {
@@ -151,19 +151,19 @@ impl BundledHistories {
         Ok(BundledReplay { replay, lacks })
     }
 
-    /// Finds a branch: its match, and its place among the lines of that.
+    /// Finds a branch: its match, and its place among the branches of that.
     fn find(&self, name: &BundledName) -> Result<(&BundledMatch, usize), ReplayError> {
         let matches = &self.outline.matches;
         let Some(within) = &name.within else {
             return match matches.as_slice() {
-                [of] if of.lines.len() == 1 => Ok((of, 0)),
+                [of] if of.branches.len() == 1 => Ok((of, 0)),
                 _ => Err(self.unnamed("several matches")),
             };
         };
         let found = within.parse::<Revision>().ok().filter(|revision| revision.seq.is_none());
         let found = found.and_then(|revision| {
             let of = matches.iter().find(|of| of.name == revision.match_name)?;
-            Some((of, of.lines.iter().position(|line| line.branch == revision.branch)?))
+            Some((of, of.branches.iter().position(|branch| branch.name == revision.branch)?))
         });
         found.ok_or_else(|| self.unnamed(&format!("no match `{within}`")))
     }
@@ -181,26 +181,26 @@ impl BundledHistories {
         ReplayError::Unusable(format!("the bundle `{bundle}` has {what}; name one of {}", listed.join(", ")))
     }
 
-    /// Returns all entries of a line: first the ones of its parents, then its own.
+    /// Returns all entries of a branch: first the ones of its parents, then its own.
     fn entries_of(&self, of: &BundledMatch, index: usize) -> Vec<Option<&Entry>> {
         let place = self.outline.matches.iter().position(|other| other.name == of.name);
         let entries = place.and_then(|place| self.entries.get(place)).map(Vec::as_slice).unwrap_or_default();
-        // From the line to `main`: each with the index of the first record that is not its own any more.
+        // From the branch to `main`: each with the index of the first record that is not its own any more.
         let mut parts = Vec::new();
         let mut next = Some((index, u64::MAX));
         while let Some((at, end)) = next {
-            let Some(line) = of.lines.get(at) else { break };
-            let first = line.first.max(1);
+            let Some(branch) = of.branches.get(at) else { break };
+            let first = branch.first.max(1);
             let own = entries.get(at).map(Vec::as_slice).unwrap_or_default();
             let count = usize::try_from(end.saturating_sub(first)).unwrap_or(usize::MAX).min(own.len());
             parts.push(own.get(..count).unwrap_or_default());
             // Parents come first, so this ends.
-            next = line.parent.filter(|parent| *parent < at).map(|parent| (parent, line.first));
+            next = branch.parent.filter(|parent| *parent < at).map(|parent| (parent, branch.first));
         }
         parts.into_iter().rev().flatten().map(Option::as_ref).collect()
     }
 }
 
-fn revision_of(of: &BundledMatch, line: &BundledLine) -> Revision {
-    Revision { match_name: of.name.clone(), branch: line.branch.clone(), seq: None }
+fn revision_of(of: &BundledMatch, branch: &BundledBranch) -> Revision {
+    Revision { match_name: of.name.clone(), branch: branch.name.clone(), seq: None }
 }

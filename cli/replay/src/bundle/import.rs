@@ -12,10 +12,10 @@ use turnfold_store::{
 use self::links::{BundledLinks, stored_link};
 
 use crate::audit::{AuditQuestion, RowName, RowResult, audit};
-use crate::bundle::sizes::LineFinder;
+use crate::bundle::sizes::BranchFinder;
 use crate::bundle::{
-    BundleOutline, BundleRules, BundledLine, BundledMatch, BundledModule, BundledRecord, LineIndex,
-    LineRecords, StoreRecords,
+    BranchIndex, BundleOutline, BundleRecords, BundleRules, BundledBranch, BundledMatch, BundledModule,
+    BundledRecord, StoreRecords,
 };
 use crate::error::ReplayError;
 use crate::history::recorded_rules;
@@ -30,23 +30,23 @@ const RUN: usize = 4096;
 pub struct ImportNames {
     /// For a match, instead of its own.
     pub match_name: Option<MatchName>,
-    /// For a line that parts from the stored one.
+    /// For a branch that parts from the stored one.
     pub branch: Option<BranchName>,
 }
 
-/// What is done with a line.
+/// What is done with a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LineChange {
+pub enum BranchChange {
     /// Nothing: the store has all of it.
     UpToDate,
-    /// The stored line, which ends here, goes on.
+    /// The stored branch, which ends here, goes on.
     Forward(Seq),
-    /// A line is made, beginning on this branch after this entry; `main` of a new match begins on nothing.
+    /// A branch is made, beginning on this one after this entry; `main` of a new match begins on nothing.
     New(Option<(BranchName, Seq)>),
 }
 
 /// Writes only its kind.
-impl Serialize for LineChange {
+impl Serialize for BranchChange {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(match self {
             Self::UpToDate => "up_to_date",
@@ -56,27 +56,27 @@ impl Serialize for LineChange {
     }
 }
 
-/// A line of a bundle, and what is done with it.
+/// A branch of a bundle, and what is done with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ImportedLine {
+pub struct ImportedBranch {
     /// The match in the store.
     #[serde(rename = "match")]
     pub match_name: MatchName,
     /// The branch in the store.
     pub branch: BranchName,
     /// What is done.
-    pub change: LineChange,
+    pub change: BranchChange,
     /// How many entries are added.
     pub added: u64,
     #[serde(skip)]
-    index: LineIndex,
+    index: BranchIndex,
 }
 
 /// What is to be done with a bundle, decided before anything is written.
 pub struct ImportPlan<'a> {
-    records: &'a dyn LineRecords,
-    /// The lines in the order of the bundle.
-    pub lines: Vec<ImportedLine>,
+    records: &'a dyn BundleRecords,
+    /// The branches in the order of the bundle.
+    pub branches: Vec<ImportedBranch>,
     /// The modules of the bundle that its matches are played by, which need not be there yet (MD-10).
     pub bundled: Vec<(&'a BundledModule, Arc<dyn AnyRules>)>,
     /// The modules that judged the matches, in the order of the bundle (MD-9).
@@ -92,7 +92,7 @@ impl<'a> ImportPlan<'a> {
     /// # Errors
     /// [`ReplayError`].
     pub fn of(
-        records: &'a dyn LineRecords,
+        records: &'a dyn BundleRecords,
         store: Option<&StoreReader>,
         registry: &Registry,
         names: &ImportNames,
@@ -105,15 +105,17 @@ impl<'a> ImportPlan<'a> {
         }
         let bundled = BundledLinks::read(records)?;
         let stored = store.map_or_else(|| Ok(BTreeMap::new()), |store| stored_names(store, outline))?;
-        let mut lines = Vec::new();
+        let mut branches = Vec::new();
         for (index, of) in outline.matches.iter().enumerate() {
             let planning = Planning { of, index, links: &bundled, names };
             match store.zip(stored.get(&of.genesis.match_id)) {
-                Some((store, name)) => lines.extend(planning.known(store, name)?),
-                None => lines.extend(planning.unknown(store)?),
+                Some((store, name)) => branches.extend(planning.known(store, name)?),
+                None => branches.extend(planning.unknown(store)?),
             }
         }
-        if names.branch.is_some() && !lines.iter().any(|line| Some(&line.branch) == names.branch.as_ref()) {
+        if names.branch.is_some()
+            && !branches.iter().any(|branch| Some(&branch.branch) == names.branch.as_ref())
+        {
             return Err(ReplayError::Refused(
                 "no line parts from a stored one, so `--branch` has none to name".into(),
             ));
@@ -121,7 +123,7 @@ impl<'a> ImportPlan<'a> {
         let rules = BundleRules::of(outline, registry);
         let module = |of: &BundledMatch| recorded_rules(&of.genesis, &rules.registry).ok()?.module();
         let modules = outline.matches.iter().map(module).collect();
-        Ok(Self { records, lines, bundled: rules.used(outline), modules, not_checked })
+        Ok(Self { records, branches, bundled: rules.used(outline), modules, not_checked })
     }
 
     /// Applies the plan. Safe to repeat after an interruption.
@@ -132,12 +134,12 @@ impl<'a> ImportPlan<'a> {
         let outline = self.records.outline();
         let mut writer = EntryWriter { store, modules: &self.modules, waiting: Vec::new(), target: None };
         let mut current = None;
-        let mut lines = self.lines.iter().peekable();
+        let mut branches = self.branches.iter().peekable();
         self.records.each(&mut |index, record| {
             if current != Some(index) {
                 writer.flush()?;
-                while let Some(line) = lines.next_if(|line| line.index <= index) {
-                    writer.begin(line, outline)?;
+                while let Some(branch) = branches.next_if(|branch| branch.index <= index) {
+                    writer.begin(branch, outline)?;
                 }
                 current = Some(index);
             }
@@ -147,15 +149,15 @@ impl<'a> ImportPlan<'a> {
             Ok(())
         })?;
         writer.flush()?;
-        for line in lines {
-            writer.begin(line, outline)?;
+        for branch in branches {
+            writer.begin(branch, outline)?;
         }
         Ok(())
     }
 }
 
 /// Requires what an audit can check without anybody's key; returns what it could not check for want of the rules.
-fn require_sound(records: &dyn LineRecords, registry: &Registry) -> Result<Option<String>, ReplayError> {
+fn require_sound(records: &dyn BundleRecords, registry: &Registry) -> Result<Option<String>, ReplayError> {
     let rows =
         audit(records, AuditQuestion { policy: None, held: &[], registry, accepts_brought_rules: true })?;
     let mut not_checked = None;
@@ -206,74 +208,80 @@ struct Planning<'a> {
 
 impl Planning<'_> {
     /// A match that the store does not have.
-    fn unknown(&self, store: Option<&StoreReader>) -> Result<Vec<ImportedLine>, ReplayError> {
+    fn unknown(&self, store: Option<&StoreReader>) -> Result<Vec<ImportedBranch>, ReplayError> {
         let name = self.names.match_name.as_ref().unwrap_or(&self.of.name).clone();
         if store.is_some_and(|store| store.genesis(&name).is_ok()) {
             return Err(ReplayError::Refused(format!(
                 "another match has the name `{name}`; give this one another with `--name`"
             )));
         }
-        let lines = self.of.lines.iter().enumerate();
-        Ok(lines.map(|(line, found)| self.new_line(&name, line, found)).collect())
+        let branches = self.of.branches.iter().enumerate();
+        Ok(branches.map(|(index, found)| self.new_branch(&name, index, found)).collect())
     }
 
-    fn new_line(&self, name: &MatchName, line: usize, found: &BundledLine) -> ImportedLine {
-        let parent = found.parent.and_then(|parent| self.of.lines.get(parent));
-        let from = parent.map(|parent| (parent.branch.clone(), found.first.saturating_sub(1)));
+    fn new_branch(&self, name: &MatchName, index: usize, found: &BundledBranch) -> ImportedBranch {
+        let parent = found.parent.and_then(|parent| self.of.branches.get(parent));
+        let from = parent.map(|parent| (parent.name.clone(), found.first.saturating_sub(1)));
         let added = if from.is_none() { found.count.saturating_sub(1) } else { found.count };
-        let (match_name, branch) = (name.clone(), found.branch.clone());
-        ImportedLine { match_name, branch, change: LineChange::New(from), added, index: (self.index, line) }
+        let (match_name, branch) = (name.clone(), found.name.clone());
+        ImportedBranch {
+            match_name,
+            branch,
+            change: BranchChange::New(from),
+            added,
+            index: (self.index, index),
+        }
     }
 
-    /// A match that the store has: each line goes on, is there, is new, or parts.
-    fn known(&self, store: &StoreReader, name: &MatchName) -> Result<Vec<ImportedLine>, ReplayError> {
+    /// A match that the store has: each branch goes on, is there, is new, or parts.
+    fn known(&self, store: &StoreReader, name: &MatchName) -> Result<Vec<ImportedBranch>, ReplayError> {
         if let Some(asked) = self.names.match_name.as_ref().filter(|asked| *asked != name) {
             return Err(ReplayError::Unusable(format!(
                 "the store has this match as `{name}`, not `{asked}`"
             )));
         }
         let stored = StoreRecords::of(store, std::slice::from_ref(name))?;
-        let stored = LineFinder::of(stored.outline());
-        let mut lines = Vec::new();
-        for (line, found) in self.of.lines.iter().enumerate() {
-            let Some(other) = stored.line(0, found.branch.as_str()) else {
-                lines.push(self.new_line(name, line, found));
+        let stored = BranchFinder::of(stored.outline());
+        let mut branches = Vec::new();
+        for (index, found) in self.of.branches.iter().enumerate() {
+            let Some(other) = stored.branch(0, found.name.as_str()) else {
+                branches.push(self.new_branch(name, index, found));
                 continue;
             };
             let [last, head] = [found.size(), stored.size((0, other))].map(|size| size.saturating_sub(1));
             let same =
-                self.last_shared(line, last.min(head), |seq| stored_link(store, &stored, other, seq))?;
-            let (match_name, branch) = (name.clone(), found.branch.clone());
+                self.last_shared(index, last.min(head), |seq| stored_link(store, &stored, other, seq))?;
+            let (match_name, branch) = (name.clone(), found.name.clone());
             let (branch, change) = if same == last {
-                (branch, LineChange::UpToDate)
+                (branch, BranchChange::UpToDate)
             } else if same == head {
-                (branch, LineChange::Forward(head))
+                (branch, BranchChange::Forward(head))
             } else {
                 self.parted(store, name, &branch, same)?
             };
-            if change != LineChange::UpToDate && same.saturating_add(1) < found.first {
+            if change != BranchChange::UpToDate && same.saturating_add(1) < found.first {
                 return Err(ReplayError::Refused(format!(
                     "`{name}@{}` begins after entry {} in the bundle and elsewhere in the store, so it cannot go on there",
-                    found.branch,
+                    found.name,
                     found.first.saturating_sub(1)
                 )));
             }
-            let added = if change == LineChange::UpToDate { 0 } else { last.saturating_sub(same) };
-            lines.push(ImportedLine { match_name, branch, change, added, index: (self.index, line) });
+            let added = if change == BranchChange::UpToDate { 0 } else { last.saturating_sub(same) };
+            branches.push(ImportedBranch { match_name, branch, change, added, index: (self.index, index) });
         }
-        Ok(lines)
+        Ok(branches)
     }
 
-    /// Returns the last entry up to which a line and a stored one with these links are the same. A link stands for all
+    /// Returns the last entry up to which a branch and a stored one with these links are the same. A link stands for all
     /// entries before it, so few have to be compared.
     fn last_shared(
         &self,
-        line: usize,
+        branch: usize,
         to: Seq,
         stored: impl Fn(Seq) -> Result<Option<Digest>, ReplayError>,
     ) -> Result<Seq, ReplayError> {
         let is_same = |seq: Seq| -> Result<bool, ReplayError> {
-            let own = self.links.at((self.index, line), seq);
+            let own = self.links.at((self.index, branch), seq);
             Ok(own.is_some() && own == stored(seq)?)
         };
         if is_same(to)? {
@@ -287,14 +295,14 @@ impl Planning<'_> {
         Ok(same)
     }
 
-    /// A line that parts from the stored one: a branch, if there is a name for it.
+    /// A branch that parts from the stored one is taken in under another name, if there is one.
     fn parted(
         &self,
         store: &StoreReader,
         name: &MatchName,
         branch: &BranchName,
         same: Seq,
-    ) -> Result<(BranchName, LineChange), ReplayError> {
+    ) -> Result<(BranchName, BranchChange), ReplayError> {
         let first = same.saturating_add(1);
         let Some(asked) = &self.names.branch else {
             return Err(ReplayError::Refused(format!(
@@ -302,13 +310,13 @@ impl Planning<'_> {
             )));
         };
         let is_taken =
-            store.head(name, asked).is_ok() || self.of.lines.iter().any(|line| line.branch == *asked);
+            store.head(name, asked).is_ok() || self.of.branches.iter().any(|branch| branch.name == *asked);
         if is_taken {
             return Err(ReplayError::Refused(format!(
                 "match `{name}` has a branch `{asked}`; choose another name"
             )));
         }
-        Ok((asked.clone(), LineChange::New(Some((branch.clone(), same)))))
+        Ok((asked.clone(), BranchChange::New(Some((branch.clone(), same)))))
     }
 }
 
@@ -317,35 +325,35 @@ struct EntryWriter<'a> {
     store: &'a Store,
     modules: &'a [Option<Digest>],
     waiting: Vec<Entry>,
-    /// The line that is written, and the last entry that it has.
-    target: Option<(&'a ImportedLine, Seq)>,
+    /// The branch that is written, and the last entry that it has.
+    target: Option<(&'a ImportedBranch, Seq)>,
 }
 
 impl<'a> EntryWriter<'a> {
-    fn begin(&mut self, line: &'a ImportedLine, outline: &BundleOutline) -> Result<(), ReplayError> {
-        let head = match &line.change {
-            LineChange::UpToDate => {
+    fn begin(&mut self, branch: &'a ImportedBranch, outline: &BundleOutline) -> Result<(), ReplayError> {
+        let head = match &branch.change {
+            BranchChange::UpToDate => {
                 self.target = None;
                 return Ok(());
             }
-            LineChange::Forward(head) => *head,
-            LineChange::New(Some((parent, at))) => {
-                self.store.create_branch(&line.match_name, &line.branch, parent, *at)?;
+            BranchChange::Forward(head) => *head,
+            BranchChange::New(Some((parent, at))) => {
+                self.store.create_branch(&branch.match_name, &branch.branch, parent, *at)?;
                 *at
             }
-            LineChange::New(None) => {
-                if let Some(of) = outline.matches.get(line.index.0) {
-                    self.store.create_match(&line.match_name, &of.genesis, Vec::new())?;
+            BranchChange::New(None) => {
+                if let Some(of) = outline.matches.get(branch.index.0) {
+                    self.store.create_match(&branch.match_name, &of.genesis, Vec::new())?;
                 }
                 0
             }
         };
-        self.target = Some((line, head));
+        self.target = Some((branch, head));
         Ok(())
     }
 
-    fn take(&mut self, index: LineIndex, record: &[u8]) -> Result<(), ReplayError> {
-        let Some((_, head)) = self.target.filter(|(line, _)| line.index == index) else { return Ok(()) };
+    fn take(&mut self, index: BranchIndex, record: &[u8]) -> Result<(), ReplayError> {
+        let Some((_, head)) = self.target.filter(|(branch, _)| branch.index == index) else { return Ok(()) };
         // The Genesis is no entry, and its match has been made of it.
         let Ok(entry) = Entry::decode(record) else { return Ok(()) };
         if entry.seq <= head {
@@ -362,15 +370,15 @@ impl<'a> EntryWriter<'a> {
 
     fn flush(&mut self) -> Result<(), ReplayError> {
         let waiting = std::mem::take(&mut self.waiting);
-        let (Some((line, head)), Some(last)) = (&mut self.target, waiting.last()) else { return Ok(()) };
+        let (Some((branch, head)), Some(last)) = (&mut self.target, waiting.last()) else { return Ok(()) };
         let (key, last): (Option<IdempotencyKey>, Seq) = (last.idempotency_key.clone(), last.seq);
         let entries = waiting.into_iter().map(|entry| {
             let Entry { seat, command, recorded_at_ms, .. } = entry;
             NewEntry { seat, command, recorded_at_ms }
         });
-        let module = self.modules.get(line.index.0).copied().flatten();
+        let module = self.modules.get(branch.index.0).copied().flatten();
         let entries = NewEntries { entries: entries.collect(), module };
-        self.store.append_judged(&line.match_name, &line.branch, *head, entries, key.as_ref())?;
+        self.store.append_judged(&branch.match_name, &branch.branch, *head, entries, key.as_ref())?;
         *head = last;
         Ok(())
     }

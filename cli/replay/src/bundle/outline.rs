@@ -1,4 +1,4 @@
-//! What a bundle lists: matches, their lines, modules, checkpoints.
+//! What a bundle lists: matches, their branches, modules, checkpoints.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -29,16 +29,16 @@ pub struct BundledMatch {
     pub name: MatchName,
     /// How it begins.
     pub genesis: Genesis,
-    /// Its lines: `main`, then the others, parents first.
-    pub lines: Vec<BundledLine>,
+    /// Its branches: `main`, then the others, parents first.
+    pub branches: Vec<BundledBranch>,
 }
 
-/// A line of a match.
+/// A branch of a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BundledLine {
-    /// Its branch.
-    pub branch: BranchName,
-    /// The index of the line it begins on; `None` for `main`.
+pub struct BundledBranch {
+    /// Its name.
+    pub name: BranchName,
+    /// The index of the branch it begins on; `None` for `main`.
     pub parent: Option<usize>,
     /// The index of the first record of its own.
     pub first: u64,
@@ -83,7 +83,7 @@ impl fmt::Debug for BundledModule {
     }
 }
 
-impl BundledLine {
+impl BundledBranch {
     /// Returns the number of its records, its parents' included (TR-1).
     #[must_use]
     pub const fn size(&self) -> u64 {
@@ -92,20 +92,20 @@ impl BundledLine {
 }
 
 impl BundledMatch {
-    /// Returns how the lines begin on each other.
+    /// Returns how the branches begin on each other.
     pub(crate) fn ancestry(&self) -> Ancestry {
         let mut ancestry = Ancestry::default();
-        for (index, line) in self.lines.iter().enumerate() {
-            ancestry.add(line.parent.filter(|parent| *parent < index), line.first);
+        for (index, branch) in self.branches.iter().enumerate() {
+            ancestry.add(branch.parent.filter(|parent| *parent < index), branch.first);
         }
         ancestry
     }
 
-    /// Returns `true` if records of a line are left out, its parents' included.
+    /// Returns `true` if records of a branch are left out, its parents' included.
     #[must_use]
-    pub fn left_out(&self, line: usize) -> bool {
-        let mut next = Some(line);
-        while let Some(found) = next.and_then(|line| self.lines.get(line)) {
+    pub fn left_out(&self, branch: usize) -> bool {
+        let mut next = Some(branch);
+        while let Some(found) = next.and_then(|branch| self.branches.get(branch)) {
             if found.left_out > 0 {
                 return true;
             }
@@ -115,7 +115,7 @@ impl BundledMatch {
     }
 }
 
-/// Puts lines into the order of a bundle: parents first, those that may come next by name. `None` where there is no such
+/// Puts branches into the order of a bundle: parents first, those that may come next by name. `None` where there is no such
 /// order.
 pub(crate) fn in_order(parents: &BTreeMap<BranchName, Option<BranchName>>) -> Option<Vec<BranchName>> {
     let mut waiting: BTreeMap<Option<&BranchName>, Vec<&BranchName>> = BTreeMap::new();

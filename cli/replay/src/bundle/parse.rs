@@ -12,7 +12,7 @@ use turnfold_core::Digest;
 use turnfold_core::text::{in_one_line, number};
 use turnfold_store::{BranchName, COMMAND_BYTES_MAX, GENESIS_BYTES_MAX, Genesis, MatchName};
 
-use super::outline::{BundleOutline, BundledLine, BundledMatch, TITLE, in_order};
+use super::outline::{BundleOutline, BundledBranch, BundledMatch, TITLE, in_order};
 use super::records::{BundledRecord, TakeRecord};
 use crate::error::ReplayError;
 use crate::error::input::InputError;
@@ -147,10 +147,10 @@ impl Parser<'_> {
         number(word).map_err(|error| self.malformed(error.to_string()))
     }
 
-    /// Reads the lines of a match.
+    /// Reads the branches of a match.
     fn read_match(&mut self, name: MatchName, take: &mut TakeRecord<'_>) -> Result<(), ReplayError> {
         self.next()?;
-        let mut lines: Vec<BundledLine> = Vec::new();
+        let mut branches: Vec<BundledBranch> = Vec::new();
         let mut indexes: BTreeMap<BranchName, usize> = BTreeMap::new();
         let mut parents: BTreeMap<BranchName, Option<BranchName>> = BTreeMap::new();
         let (mut genesis, mut bytes) = (None, Vec::new());
@@ -159,46 +159,49 @@ impl Parser<'_> {
             if self.lines > BUNDLE_LINES_MAX {
                 return Err(self.malformed(format!("expected at most {BUNDLE_LINES_MAX} lines of matches")));
             }
-            let mut line = self.line_header(&words, &lines, &indexes)?;
-            let parent = line.parent.and_then(|parent| lines.get(parent)).map(|parent| parent.branch.clone());
-            if parents.insert(line.branch.clone(), parent).is_some() {
-                return Err(self.malformed(format!("a second line `{}`", line.branch)));
+            let mut branch = self.line_header(&words, &branches, &indexes)?;
+            let parent =
+                branch.parent.and_then(|parent| branches.get(parent)).map(|parent| parent.name.clone());
+            if parents.insert(branch.name.clone(), parent).is_some() {
+                return Err(self.malformed(format!("a second line `{}`", branch.name)));
             }
-            indexes.insert(line.branch.clone(), lines.len());
-            let index = (self.outline.matches.len(), lines.len());
-            for record in 0..line.count {
+            indexes.insert(branch.name.clone(), branches.len());
+            let index = (self.outline.matches.len(), branches.len());
+            for record in 0..branch.count {
                 self.next()?;
                 let found = self.record(&mut bytes)?;
-                if line.first == 0 && record == 0 {
+                if branch.first == 0 && record == 0 {
                     genesis = Some(self.genesis(found)?);
                 }
-                line.left_out += u64::from(matches!(found, BundledRecord::LeftOut(_)));
+                branch.left_out += u64::from(matches!(found, BundledRecord::LeftOut(_)));
                 take(index, found).map_err(|error| self.at_line(error))?;
             }
-            lines.push(line);
+            branches.push(branch);
             self.next()?;
         }
-        if !in_order(&parents).is_some_and(|order| order.iter().eq(lines.iter().map(|line| &line.branch))) {
+        if !in_order(&parents)
+            .is_some_and(|order| order.iter().eq(branches.iter().map(|branch| &branch.name)))
+        {
             return Err(self.malformed("expected the lines of a match with parents first, and by name"));
         }
         let genesis = genesis.ok_or_else(|| self.malformed("expected a match with a line `main`"))?;
         if !self.ids.insert(genesis.match_id) {
             return Err(self.malformed("two matches have one id"));
         }
-        self.outline.matches.push(BundledMatch { name, genesis, lines });
+        self.outline.matches.push(BundledMatch { name, genesis, branches });
         Ok(())
     }
 
     fn line_header(
         &self,
-        [branch, parent, first, count, link]: &[String; 5],
-        earlier: &[BundledLine],
+        [name, parent, first, count, link]: &[String; 5],
+        earlier: &[BundledBranch],
         indexes: &BTreeMap<BranchName, usize>,
-    ) -> Result<BundledLine, ReplayError> {
-        let branch: BranchName = self.word(branch)?;
+    ) -> Result<BundledBranch, ReplayError> {
+        let name: BranchName = self.word(name)?;
         let (first, count) = (self.number::<u64>(first)?, self.number::<u64>(count)?);
         let link = self.word(link)?;
-        let is_main = branch.is_main();
+        let is_main = name.is_main();
         let parent = match parent.as_str() {
             "-" => None,
             parent => {
@@ -215,7 +218,7 @@ impl Parser<'_> {
         if !fits || first.checked_add(count).is_none() {
             return Err(self.malformed("a line that does not begin where it can"));
         }
-        Ok(BundledLine { branch, parent, first, count, link, left_out: 0 })
+        Ok(BundledBranch { name, parent, first, count, link, left_out: 0 })
     }
 
     /// Reads a record; one that is shown is put into `bytes`.

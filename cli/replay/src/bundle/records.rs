@@ -1,17 +1,17 @@
-//! Records of lines, from wherever they are read as often as they are asked for.
+//! Records of branches, from wherever they are read as often as they are asked for.
 
 use std::collections::BTreeMap;
 
 use turnfold_core::trust::{SignedNote, TreeHash};
 use turnfold_store::{BranchInfo, BranchName, MatchName, Seq, StoreReader};
 
-use super::outline::{BundleOutline, BundledLine, BundledMatch, BundledModule, in_order};
+use super::outline::{BundleOutline, BundledBranch, BundledMatch, BundledModule, in_order};
 use crate::error::ReplayError;
 
-/// A line and its match, by their indexes in the outline: the match first.
-pub type LineIndex = (usize, usize);
+/// A branch and its match, by their indexes in the outline: the match first.
+pub type BranchIndex = (usize, usize);
 
-/// A record of a line.
+/// A record of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BundledRecord<'a> {
     /// The encoded Genesis or Entry.
@@ -31,27 +31,27 @@ impl BundledRecord<'_> {
 }
 
 /// What takes one record after another.
-pub type TakeRecord<'a> = dyn FnMut(LineIndex, BundledRecord<'_>) -> Result<(), ReplayError> + 'a;
+pub type TakeRecord<'a> = dyn FnMut(BranchIndex, BundledRecord<'_>) -> Result<(), ReplayError> + 'a;
 
-/// Matches whose records can be read, line after line in the order of the outline.
-pub trait LineRecords {
+/// Matches whose records can be read, branch after branch in the order of the outline.
+pub trait BundleRecords {
     /// Returns what there is.
     fn outline(&self) -> &BundleOutline;
 
-    /// Reads every line's own records.
+    /// Reads every branch's own records.
     ///
     /// # Errors
     /// What cannot be read, and what `take` returns.
     fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ReplayError>;
 }
 
-/// Some lines of a match, each up to an entry; with a line those that it begins on.
+/// Some branches of a match, each up to an entry; with a branch those that it begins on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchPart {
     /// The match.
     pub name: MatchName,
-    /// Its lines, and the last entry of each.
-    pub lines: Vec<(BranchName, Seq)>,
+    /// Its branches, and the last entry of each.
+    pub branches: Vec<(BranchName, Seq)>,
 }
 
 /// Matches of a store.
@@ -73,7 +73,7 @@ impl<'a> StoreRecords<'a> {
         Ok(Self { store, outline: BundleOutline { matches, ..BundleOutline::default() } })
     }
 
-    /// Lists these lines of matches only, which need not be in order.
+    /// Lists these branches of matches only, which need not be in order.
     pub(crate) fn of_parts(store: &'a StoreReader, parts: &[MatchPart]) -> Result<Self, ReplayError> {
         let mut matches: Vec<_> =
             parts.iter().map(|part| part_of(store, part)).collect::<Result<_, ReplayError>>()?;
@@ -118,50 +118,50 @@ fn outline_of(store: &StoreReader, name: MatchName) -> Result<BundledMatch, Repl
     let order = in_order(&parents).unwrap_or_default();
     let infos: BTreeMap<_, _> = infos.iter().map(|info| (&info.name, info)).collect();
     let indexes: BTreeMap<_, _> = order.iter().zip(0..).collect();
-    let lines = order.iter().filter_map(|branch| {
-        let info = infos.get(branch)?;
+    let branches = order.iter().filter_map(|name| {
+        let info = infos.get(name)?;
         let first = info.parent.as_ref().map_or(0, |(_, at)| at.saturating_add(1));
         let parent = info.parent.as_ref().and_then(|(parent, _)| indexes.get(parent).copied());
         let count = info.head.saturating_add(1).saturating_sub(first);
-        let (branch, link) = (branch.clone(), info.head_link);
-        Some(BundledLine { branch, parent, first, count, link, left_out: 0 })
+        let (name, link) = (name.clone(), info.head_link);
+        Some(BundledBranch { name, parent, first, count, link, left_out: 0 })
     });
-    let lines = lines.collect();
-    Ok(BundledMatch { genesis: store.genesis(&name)?, name, lines })
+    let branches = branches.collect();
+    Ok(BundledMatch { genesis: store.genesis(&name)?, name, branches })
 }
 
-/// Cuts the outline of a match to some of its lines.
+/// Cuts the outline of a match to some of its branches.
 fn part_of(store: &StoreReader, part: &MatchPart) -> Result<BundledMatch, ReplayError> {
     let whole = outline_of(store, part.name.clone())?;
-    let mut lines: Vec<BundledLine> = Vec::new();
-    let lasts: BTreeMap<_, _> = part.lines.iter().map(|(branch, last)| (branch, last)).collect();
+    let mut branches: Vec<BundledBranch> = Vec::new();
+    let lasts: BTreeMap<_, _> = part.branches.iter().map(|(branch, last)| (branch, last)).collect();
     let mut indexes = BTreeMap::new();
-    for (index, line) in whole.lines.iter().enumerate() {
-        let Some(last) = lasts.get(&line.branch) else { continue };
-        let parent = line.parent.and_then(|parent| indexes.get(&parent).copied());
-        indexes.insert(index, lines.len());
-        let link = store.links(&part.name, &line.branch, **last..=**last)?.pop().unwrap_or(line.link);
-        let count = last.saturating_add(1).saturating_sub(line.first);
-        lines.push(BundledLine { parent, count, link, ..line.clone() });
+    for (index, branch) in whole.branches.iter().enumerate() {
+        let Some(last) = lasts.get(&branch.name) else { continue };
+        let parent = branch.parent.and_then(|parent| indexes.get(&parent).copied());
+        indexes.insert(index, branches.len());
+        let link = store.links(&part.name, &branch.name, **last..=**last)?.pop().unwrap_or(branch.link);
+        let count = last.saturating_add(1).saturating_sub(branch.first);
+        branches.push(BundledBranch { parent, count, link, ..branch.clone() });
     }
-    Ok(BundledMatch { lines, ..whole })
+    Ok(BundledMatch { branches, ..whole })
 }
 
-impl LineRecords for StoreRecords<'_> {
+impl BundleRecords for StoreRecords<'_> {
     fn outline(&self) -> &BundleOutline {
         &self.outline
     }
 
     fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ReplayError> {
         for (index, of) in self.outline.matches.iter().enumerate() {
-            for (line, BundledLine { branch, first, .. }) in of.lines.iter().enumerate() {
-                let line_index = (index, line);
-                if *first == 0 {
-                    take(line_index, BundledRecord::Shown(&of.genesis.encode()))?;
+            for (position, branch) in of.branches.iter().enumerate() {
+                let branch_index = (index, position);
+                if branch.first == 0 {
+                    take(branch_index, BundledRecord::Shown(&of.genesis.encode()))?;
                 }
-                let to = of.lines.get(line).map_or(0, BundledLine::size).saturating_sub(1);
-                for entry in self.store.entries(&of.name, branch, (*first).max(1)..=to)? {
-                    take(line_index, BundledRecord::Shown(&entry?.encode()))?;
+                let to = branch.size().saturating_sub(1);
+                for entry in self.store.entries(&of.name, &branch.name, branch.first.max(1)..=to)? {
+                    take(branch_index, BundledRecord::Shown(&entry?.encode()))?;
                 }
             }
         }

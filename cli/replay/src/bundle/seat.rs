@@ -6,7 +6,7 @@ use turnfold_core::{DicePolicy, Registry, Seat, Step};
 use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, Seq};
 
 use super::outline::{BundleOutline, BundledMatch};
-use super::records::{BundledRecord, LineIndex, LineRecords, StoreRecords, TakeRecord};
+use super::records::{BranchIndex, BundleRecords, BundledRecord, StoreRecords, TakeRecord};
 use crate::error::ReplayError;
 use crate::history::entry::{LogEntry, logged};
 use crate::history::revision::{Revision, SourceName};
@@ -32,11 +32,11 @@ pub(crate) fn without_nonce(key: &str) -> Option<&str> {
 pub struct SeatRecords<'a> {
     records: StoreRecords<'a>,
     outline: BundleOutline,
-    left_out: BTreeSet<(LineIndex, Seq)>,
+    left_out: BTreeSet<(BranchIndex, Seq)>,
 }
 
 impl<'a> SeatRecords<'a> {
-    /// Finds what is to be left out: every record that the seat may not fully know at the end of some line that has it,
+    /// Finds what is to be left out: every record that the seat may not fully know at the end of some branch that has it,
     /// and every other of the same append.
     ///
     /// # Errors
@@ -65,20 +65,20 @@ impl<'a> SeatRecords<'a> {
         let mut outline = records.outline().clone();
         let mut left_out = BTreeSet::new();
         for (of_index, of) in outline.matches.iter_mut().enumerate() {
-            for (line_index, line) in of.lines.iter_mut().enumerate() {
-                let own = line.first..line.size();
-                let key = |seq| (of.name.clone(), line.branch.clone(), seq);
-                let of_line = hidden.range(key(own.start)..key(own.end));
-                let of_line: Vec<_> = of_line.map(|(_, _, seq)| *seq).collect();
-                line.left_out = of_line.len() as u64;
-                left_out.extend(of_line.into_iter().map(|seq| ((of_index, line_index), seq)));
+            for (branch_index, branch) in of.branches.iter_mut().enumerate() {
+                let own = branch.first..branch.size();
+                let key = |seq| (of.name.clone(), branch.name.clone(), seq);
+                let of_branch = hidden.range(key(own.start)..key(own.end));
+                let of_branch: Vec<_> = of_branch.map(|(_, _, seq)| *seq).collect();
+                branch.left_out = of_branch.len() as u64;
+                left_out.extend(of_branch.into_iter().map(|seq| ((of_index, branch_index), seq)));
             }
         }
         Self { records, outline, left_out }
     }
 }
 
-/// Records that are left out: the match, the line whose own they are, and their numbers.
+/// Records that are left out: the match, the branch whose own they are, and their numbers.
 type HiddenRecords = BTreeSet<(MatchName, BranchName, Seq)>;
 
 /// Finds what is to be left out for a seat.
@@ -89,25 +89,25 @@ fn hidden_from(
 ) -> Result<HiddenRecords, ReplayError> {
     let mut found = HiddenRecords::new();
     for of in records.outline().matches.iter().filter(|_| !viewer.see_all()) {
-        for (line, seq) in hidden_in(records, of, viewer, registry)? {
-            let Some(line) = of.lines.get(line) else { continue };
-            found.insert((of.name.clone(), line.branch.clone(), seq));
+        for (branch, seq) in hidden_in(records, of, viewer, registry)? {
+            let Some(branch) = of.branches.get(branch) else { continue };
+            found.insert((of.name.clone(), branch.name.clone(), seq));
         }
     }
     Ok(found)
 }
 
-impl LineRecords for SeatRecords<'_> {
+impl BundleRecords for SeatRecords<'_> {
     fn outline(&self) -> &BundleOutline {
         &self.outline
     }
 
     fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ReplayError> {
-        let mut next: (Option<LineIndex>, Seq) = (None, 0);
+        let mut next: (Option<BranchIndex>, Seq) = (None, 0);
         self.records.each(&mut |index, record| {
             if next.0 != Some(index) {
-                let line = self.outline.matches.get(index.0).and_then(|of| of.lines.get(index.1));
-                next = (Some(index), line.map_or(0, |line| line.first));
+                let branch = self.outline.matches.get(index.0).and_then(|of| of.branches.get(index.1));
+                next = (Some(index), branch.map_or(0, |branch| branch.first));
             }
             let seq = next.1;
             next.1 += 1;
@@ -119,7 +119,7 @@ impl LineRecords for SeatRecords<'_> {
     }
 }
 
-/// Finds what a seat may not know of a match, by the lines whose own records they are.
+/// Finds what a seat may not know of a match, by the branches whose own records they are.
 fn hidden_in(
     store: &StoreRecords<'_>,
     of: &BundledMatch,
@@ -134,8 +134,8 @@ fn hidden_in(
     let mut keys: BTreeSet<IdempotencyKey> = BTreeSet::new();
     let mut all: Vec<(usize, Entry)> = Vec::new();
     let ancestry = of.ancestry();
-    for (line, found) in of.lines.iter().enumerate() {
-        let revision = Revision { match_name: of.name.clone(), branch: found.branch.clone(), seq: None };
+    for (branch, found) in of.branches.iter().enumerate() {
+        let revision = Revision { match_name: of.name.clone(), branch: found.name.clone(), seq: None };
         let name = SourceName::Revision(revision.clone());
         let rules = rules_of(&of.genesis, &revision, registry)?;
         let mut state = rules.start(&of.genesis.setup)?;
@@ -151,14 +151,14 @@ fn hidden_in(
         }
         let entries = store.entries_of(&revision.at(found.size().saturating_sub(1)))?;
         all.extend(
-            entries.iter().filter(|entry| entry.seq >= found.first).map(|entry| (line, entry.clone())),
+            entries.iter().filter(|entry| entry.seq >= found.first).map(|entry| (branch, entry.clone())),
         );
         let of_key: Vec<_> = entries.iter().map(|entry| entry.idempotency_key.clone()).collect();
         let log: Vec<_> = entries.into_iter().map(LogEntry::from).collect();
         let mut index = 0;
         let observe = &mut |step: &mut dyn Step| {
             if !step.wholly_shown() {
-                hidden.insert((ancestry.holder(line, step.seq()), step.seq()));
+                hidden.insert((ancestry.holder(branch, step.seq()), step.seq()));
                 keys.extend(of_key.get(index).cloned().flatten());
             }
             index += 1;
@@ -168,17 +168,17 @@ fn hidden_in(
             .map_err(|cause| broken_entry(&name, cause))?;
     }
     let concealed = hidden.clone();
-    for (line, Entry { seq, seat, idempotency_key: key, .. }) in all {
+    for (branch, Entry { seq, seat, idempotency_key: key, .. }) in all {
         if key.as_ref().is_some_and(|key| keys.contains(key)) {
-            hidden.insert((line, seq));
+            hidden.insert((branch, seq));
         }
         let has_nonce = key.as_ref().is_some_and(|key| without_nonce(key.as_str()).is_some());
-        if seat == Seat::Host && concealed.contains(&(line, seq)) && !has_nonce {
+        if seat == Seat::Host && concealed.contains(&(branch, seq)) && !has_nonce {
             return guessable(&format!("entry {seq} of `{}` is a roll, which has few values", of.name));
         }
         // What the host gives is shown to all in most games, and at a desk: it shows nothing about anyone's secrets.
         let is_open =
-            viewer.perspective().is_seat(seat) || seat == Seat::Host && !hidden.contains(&(line, seq));
+            viewer.perspective().is_seat(seat) || seat == Seat::Host && !hidden.contains(&(branch, seq));
         let is_safe = key.is_some_and(|key| UNGUESSABLE.iter().any(|begin| key.as_str().starts_with(begin)));
         // Of all that other players gave, left out or not: else the refusal would show that they hide something.
         if !is_open && !is_safe {
@@ -189,7 +189,7 @@ fn hidden_in(
 }
 
 impl StoreRecords<'_> {
-    /// Reads the entries of a line, up to the last that is listed.
+    /// Reads the entries of a branch, up to the last that is listed.
     fn entries_of(&self, revision: &Revision) -> Result<Vec<Entry>, ReplayError> {
         Ok(self.store().read(&revision.match_name, &revision.branch, revision.seq)?.entries)
     }

@@ -8,9 +8,9 @@ use sha2::{Digest as _, Sha256};
 use turnfold_core::Digest;
 use turnfold_core::trust::SignedNote;
 
-use super::outline::{BundleOutline, BundledLine, BundledModule, TITLE};
+use super::outline::{BundleOutline, BundledBranch, BundledModule, TITLE};
 use super::parse::{MODULE_LINE_BYTES, checkpoint_order};
-use super::records::{BundledRecord, LineIndex, LineRecords};
+use super::records::{BranchIndex, BundleRecords, BundledRecord};
 use crate::error::ReplayError;
 
 /// Writes all records, and these checkpoints in the order of a bundle, each once.
@@ -19,11 +19,11 @@ use crate::error::ReplayError;
 /// What cannot be read or written.
 pub fn write_bundle(
     out: &mut dyn Write,
-    records: &dyn LineRecords,
+    records: &dyn BundleRecords,
     checkpoints: Vec<SignedNote>,
 ) -> Result<(), ReplayError> {
     let mut writer = BundleWriter::begin(out, records.outline())?;
-    records.each(&mut |line, record| writer.record(line, record))?;
+    records.each(&mut |branch, record| writer.record(branch, record))?;
     writer.end(checkpoints)
 }
 
@@ -31,8 +31,8 @@ pub fn write_bundle(
 pub(crate) struct BundleWriter<'a> {
     out: Hashed<'a>,
     outline: &'a BundleOutline,
-    /// The line last begun.
-    begun: Option<LineIndex>,
+    /// The branch last begun.
+    begun: Option<BranchIndex>,
     /// The line of text of a record.
     text: String,
 }
@@ -46,8 +46,12 @@ impl<'a> BundleWriter<'a> {
     }
 
     /// Writes the next record, in the order of the outline.
-    pub(crate) fn record(&mut self, line: LineIndex, record: BundledRecord<'_>) -> Result<(), ReplayError> {
-        self.begin_lines(Some(line))?;
+    pub(crate) fn record(
+        &mut self,
+        branch: BranchIndex,
+        record: BundledRecord<'_>,
+    ) -> Result<(), ReplayError> {
+        self.begin_branches(Some(branch))?;
         self.text.clear();
         match record {
             BundledRecord::Shown(bytes) => {
@@ -62,39 +66,39 @@ impl<'a> BundleWriter<'a> {
 
     /// Writes these checkpoints in the order of a bundle, each once, and the end.
     pub(crate) fn end(mut self, checkpoints: Vec<SignedNote>) -> Result<(), ReplayError> {
-        self.begin_lines(None)?;
+        self.begin_branches(None)?;
         for module in &self.outline.modules {
             self.out.module(module)?;
         }
         self.out.end(checkpoints)
     }
 
-    /// Writes the headers of the lines up to this one, or to the last: those without records of their own have nothing
+    /// Writes the headers of the branches up to this one, or to the last: those without records of their own have nothing
     /// else.
-    fn begin_lines(&mut self, until: Option<LineIndex>) -> Result<(), ReplayError> {
+    fn begin_branches(&mut self, until: Option<BranchIndex>) -> Result<(), ReplayError> {
         while self.begun != until || until.is_none() {
-            let (index, line) = match self.begun {
+            let (index, position) = match self.begun {
                 None => (0, 0),
-                Some((index, line))
-                    if self.outline.matches.get(index).is_some_and(|of| line + 1 < of.lines.len()) =>
+                Some((index, position))
+                    if self.outline.matches.get(index).is_some_and(|of| position + 1 < of.branches.len()) =>
                 {
-                    (index, line + 1)
+                    (index, position + 1)
                 }
                 Some((index, _)) => (index + 1, 0),
             };
             let Some((of, next)) =
-                self.outline.matches.get(index).and_then(|of| Some((of, of.lines.get(line)?)))
+                self.outline.matches.get(index).and_then(|of| Some((of, of.branches.get(position)?)))
             else {
                 break;
             };
-            if line == 0 {
+            if position == 0 {
                 self.out.text(&format!("-- match {}\n", of.name))?;
             }
-            let BundledLine { branch, parent, first, count, link, .. } = next;
+            let BundledBranch { name, parent, first, count, link, .. } = next;
             let parent =
-                parent.and_then(|parent| of.lines.get(parent)).map_or("-", |parent| parent.branch.as_str());
-            self.out.text(&format!("-- line {branch} {parent} {first} {count} {link}\n"))?;
-            self.begun = Some((index, line));
+                parent.and_then(|parent| of.branches.get(parent)).map_or("-", |parent| parent.name.as_str());
+            self.out.text(&format!("-- line {name} {parent} {first} {count} {link}\n"))?;
+            self.begun = Some((index, position));
         }
         Ok(())
     }

@@ -100,36 +100,36 @@ pub enum ReplayError {
         difference: String,
     },
     /// An entry that the history does not have.
-    #[error("`{line}` has no entry {seq}; its last is {head}")]
+    #[error("`{history}` has no entry {seq}; its last is {head}")]
     NoEntry {
         /// The history.
-        line: SourceName,
+        history: SourceName,
         /// The entry's number.
         seq: u64,
         /// The number of the last entry.
         head: u64,
     },
     /// A setup that its own rules refuse.
-    #[error("`{line}`: {cause}")]
+    #[error("`{history}`: {cause}")]
     Setup {
         /// The history.
-        line: SourceName,
+        history: SourceName,
         /// What is wrong.
         cause: SetupError,
     },
     /// An entry that its own rules refuse.
-    #[error("`{line}`: {cause}")]
+    #[error("`{history}`: {cause}")]
     Entry {
         /// The history.
-        line: SourceName,
+        history: SourceName,
         /// The entry and what is wrong with it.
         cause: FoldError,
     },
     /// An entry that its own rules refuse. A player learns nothing else.
-    #[error("`{line}`: its rules do not accept an entry")]
+    #[error("`{history}`: its rules do not accept an entry")]
     ConcealedEntry {
         /// The history.
-        line: SourceName,
+        history: SourceName,
     },
     /// A log that this build cannot read to its end, or not at all.
     #[error("{log}: {cause}")]
@@ -146,10 +146,10 @@ pub enum ReplayError {
     #[error(transparent)]
     BadEntry(#[from] FoldError),
     /// A history too long for a replay file.
-    #[error("`{line}` has more than {REPLAY_ENTRIES_MAX} entries, too many for a replay file")]
+    #[error("`{history}` has more than {REPLAY_ENTRIES_MAX} entries, too many for a replay file")]
     TooLong {
         /// The history.
-        line: SourceName,
+        history: SourceName,
     },
     /// A replay file that records something else than its rules compute.
     #[error("{file}{}: {what}", line.map(|line| format!(":{line}")).unwrap_or_default())]
@@ -169,10 +169,10 @@ pub enum ReplayError {
     NotOfSeat(#[from] NotOfSeat),
     /// A match that cannot be written for a seat: without the concealed entries, its rules show that seat something
     /// else.
-    #[error("`{line}`: without what {viewer} may not know, `{}` shows {viewer} something else", rules)]
+    #[error("`{history}`: without what {viewer} may not know, `{}` shows {viewer} something else", rules)]
     NotSeparable {
         /// The history.
-        line: SourceName,
+        history: SourceName,
         /// Whose knowledge it is.
         viewer: Viewer,
         /// The ruleset.
@@ -259,26 +259,28 @@ pub enum ReplayError {
     /// A bundle cannot be written.
     #[error("cannot write the bundle: {0}")]
     Write(#[source] io::Error),
-    /// A line that is shorter than the one that was signed (TR-11).
-    #[error("`{line}` was rolled back: {signed} records are signed, but it has {found}; nothing was signed")]
+    /// A branch that is shorter than the one that was signed (TR-11).
+    #[error(
+        "`{branch}` was rolled back: {signed} records are signed, but it has {found}; nothing was signed"
+    )]
     RolledBack {
-        /// The line.
-        line: String,
+        /// The branch.
+        branch: String,
         /// The size that is in memory.
         signed: u64,
-        /// The size of the line.
+        /// The size of the branch.
         found: u64,
     },
-    /// A line that is not the one that was signed (TR-11).
+    /// A branch with another history than was signed (TR-11).
     #[error(
-        "`{line}` has another history: its first {signed} of {found} records differ from the signed checkpoint; nothing was signed"
+        "`{branch}` has another history: its first {signed} of {found} records differ from the signed checkpoint; nothing was signed"
     )]
     AnotherHistory {
-        /// The line.
-        line: String,
+        /// The branch.
+        branch: String,
         /// The size that is in memory.
         signed: u64,
-        /// The size of the line.
+        /// The size of the branch.
         found: u64,
     },
     /// A key or its memory cannot be read or written.

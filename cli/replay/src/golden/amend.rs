@@ -6,7 +6,7 @@ use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
 use crate::error::ReplayError;
 use crate::history::entry::{Attempt, LogEntry, logged};
 use crate::history::record::{Detail, Record};
-use crate::session::script::ScriptLine;
+use crate::session::script::ScriptCommand;
 use crate::session::{Roller, Session, is_roll};
 use crate::tfl::{Replay, ReplayLine};
 use crate::viewer::Viewer;
@@ -15,9 +15,9 @@ use crate::viewer::Viewer;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Amending {
     /// Another command takes its place.
-    Replace(ScriptLine),
+    Replace(ScriptCommand),
     /// A command comes before it.
-    Insert(ScriptLine),
+    Insert(ScriptCommand),
     /// It is left out.
     Drop,
 }
@@ -182,7 +182,7 @@ impl Amendment {
             return self.roll_again(entry);
         }
         let command = entry.command.to_string();
-        let line = ScriptLine { seat: Some(entry.seat), command, malformed: None, number: None };
+        let line = ScriptCommand { seat: Some(entry.seat), command, malformed: None, number: None };
         let record = match self.play(&line, None)? {
             Ok(played) => self.take(played, Some(entry)),
             Err(record) => {
@@ -233,7 +233,7 @@ impl Amendment {
     /// Plays a command; when it is rejected and the seed has a roll to make first, after that roll.
     fn play(
         &mut self,
-        line: &ScriptLine,
+        line: &ScriptCommand,
         seat: Option<Seat>,
     ) -> Result<Result<Record, Box<Record>>, ReplayError> {
         match self.session.submit_alone(line, seat) {

@@ -136,7 +136,7 @@ impl History {
     pub fn cut_after(&mut self, seq: u64) -> Result<(), ReplayError> {
         let head = self.head();
         if seq > head {
-            return Err(ReplayError::NoEntry { line: self.name.clone(), seq, head });
+            return Err(ReplayError::NoEntry { history: self.name.clone(), seq, head });
         }
         self.entries.retain(|entry| entry.seq <= seq);
         self.name = self.name.up_to(Some(seq));
@@ -243,7 +243,7 @@ impl History {
     /// As for [`fold`](Self::fold), and [`ReplayError::TooLong`].
     pub fn to_replay(&self) -> Result<Replay, ReplayError> {
         if self.entries.len() > REPLAY_ENTRIES_MAX {
-            return Err(ReplayError::TooLong { line: self.name.clone() });
+            return Err(ReplayError::TooLong { history: self.name.clone() });
         }
         let name = self.name.to_string();
         let mut replay = Replay::compose(&name, self.origin(), &self.setup, None)
@@ -265,12 +265,12 @@ impl History {
 
 /// A setup that its own rules refuse.
 pub(crate) fn broken_setup(name: &SourceName, cause: SetupError) -> ReplayError {
-    ReplayError::Setup { line: name.clone(), cause }
+    ReplayError::Setup { history: name.clone(), cause }
 }
 
 /// An entry that its own rules refuse: the log disagrees with them.
 pub(crate) fn broken_entry(name: &SourceName, cause: FoldError) -> ReplayError {
-    ReplayError::Entry { line: name.clone(), cause }
+    ReplayError::Entry { history: name.clone(), cause }
 }
 
 /// Finds a ruleset by name, in its newest version.

@@ -58,7 +58,7 @@ impl Tail {
         let before = self.first.saturating_sub(1);
         if before > to {
             let name = name.up_to(None);
-            return Err(ReplayError::NoEntry { line: name, seq: self.first, head: to });
+            return Err(ReplayError::NoEntry { history: name, seq: self.first, head: to });
         }
         Ok(before.max(to.saturating_sub(self.count)))
     }

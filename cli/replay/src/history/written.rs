@@ -38,7 +38,7 @@ impl WrittenReplay {
         let beginning = store.read(match_name, branch, Some(0)).map_err(ReplayError::from)?;
         let count = seq.unwrap_or(beginning.head);
         if count.min(beginning.head) > REPLAY_ENTRIES_MAX as u64 {
-            return Err(ReplayError::TooLong { line: name }.into());
+            return Err(ReplayError::TooLong { history: name }.into());
         }
         let mut entries = store.entries(match_name, branch, 1..=count).map_err(ReplayError::from)?;
         let rules = rules_of(&beginning.genesis, revision, sources.registry())?;

@@ -10,7 +10,7 @@ use turnfold_store::Entry;
 use crate::error::ReplayError;
 use crate::history::entry::stored;
 use crate::history::record::{Detail, Record};
-use crate::session::script::ScriptLine;
+use crate::session::script::ScriptCommand;
 use crate::session::{ROLLS_IN_A_ROW_MAX, Roller, Session};
 use crate::viewer::Viewer;
 
@@ -261,7 +261,7 @@ impl<'a> GameTurn<'a> {
 fn give(session: &mut Session, seat: Seat, command: &str) -> Result<Record, Rejected> {
     let command = session.state.read(command).map_err(|cause| Rejected::new("malformed", cause.0))?;
     session.state.judge(seat, &command)?;
-    let line = ScriptLine { seat: Some(seat), command, malformed: None, number: None };
+    let line = ScriptCommand { seat: Some(seat), command, malformed: None, number: None };
     Ok(session.submit_alone(&line, None).expect("what judging accepts folds, with any values in range"))
 }
 

@@ -13,7 +13,7 @@ use super::desk_turn::AppliedEntry;
 use super::letter_words::{seat, seats, time};
 use super::pairing::{MailMatch, branch_of};
 use super::press_words::press_text;
-use crate::bundle::{LineRecords, MatchPart, SeatRecords, StoreRecords, write_bundle};
+use crate::bundle::{BundleRecords, MatchPart, SeatRecords, StoreRecords, write_bundle};
 use crate::drawing::{Highlights, text};
 use crate::error::ReplayError;
 use crate::history::History;
@@ -82,10 +82,10 @@ impl LetterPart {
 
     /// Lists the records of both matches.
     pub(super) fn records<'a>(&self, mail: &MailLogs<'a>) -> Result<StoreRecords<'a>, ReplayError> {
-        let lines = self.lines.iter().map(|(branch, last)| (branch.clone(), *last)).collect();
-        let game = MatchPart { name: mail.of.name.clone(), lines };
-        let desk_line = (BranchName::main(), self.size.saturating_sub(1));
-        let desk = MatchPart { name: mail.of.desk.clone(), lines: vec![desk_line] };
+        let branches = self.lines.iter().map(|(branch, last)| (branch.clone(), *last)).collect();
+        let game = MatchPart { name: mail.of.name.clone(), branches };
+        let desk_branch = (BranchName::main(), self.size.saturating_sub(1));
+        let desk = MatchPart { name: mail.of.desk.clone(), branches: vec![desk_branch] };
         StoreRecords::of_parts(mail.store, &[game, desk])
     }
 }
@@ -94,14 +94,14 @@ impl LetterPart {
 pub(super) fn signed_bundle(
     mail: &MailLogs<'_>,
     signers: &Signers,
-    records: &dyn LineRecords,
+    records: &dyn BundleRecords,
 ) -> Result<Vec<u8>, ReplayError> {
     let mut notes: Vec<SignedNote> = Vec::new();
     for of in &records.outline().matches {
-        for line in &of.lines {
-            let (match_name, branch) = (of.name.clone(), line.branch.clone());
-            let seq = Some(line.size().saturating_sub(1));
-            let signed = signers.sign(mail.store, &Revision { match_name, branch, seq }, None)?;
+        for branch in &of.branches {
+            let seq = Some(branch.size().saturating_sub(1));
+            let revision = Revision { match_name: of.name.clone(), branch: branch.name.clone(), seq };
+            let signed = signers.sign(mail.store, &revision, None)?;
             notes.push(signed.note);
         }
     }

@@ -10,8 +10,8 @@ use turnfold_core::{Registry, Rules, Seat};
 use super::desk_history::DeskHistory;
 use super::player_memory::PlayerMemory;
 use crate::audit::{self, AuditQuestion, HeldCheckpoint, RowName, RowResult};
-use crate::bundle::sizes::LineFinder;
-use crate::bundle::{BundleFile, BundledMatch, LineRecords};
+use crate::bundle::sizes::BranchFinder;
+use crate::bundle::{BundleFile, BundleRecords, BundledMatch};
 use crate::error::ReplayError;
 use crate::history::recorded_rules;
 use crate::signing::KeyMemory;
@@ -205,11 +205,11 @@ fn require_concealable(
     };
     let rules = recorded_rules(&game.genesis, registry).ok();
     let has_secrets = rules.is_none_or(|rules| rules.has_secrets());
-    if let Some(line) = game.lines.iter().find(|line| line.left_out > 0 && !has_secrets) {
-        return Err(refused(game, format!("a record of branch `{}`", line.branch)));
+    if let Some(branch) = game.branches.iter().find(|branch| branch.left_out > 0 && !has_secrets) {
+        return Err(refused(game, format!("a record of branch `{}`", branch.name)));
     }
-    if let Some(line) = desk.lines.iter().find(|line| line.left_out > 0 && !line.branch.is_main()) {
-        return Err(refused(desk, format!("a record of branch `{}`", line.branch)));
+    if let Some(branch) = desk.branches.iter().find(|branch| branch.left_out > 0 && !branch.name.is_main()) {
+        return Err(refused(desk, format!("a record of branch `{}`", branch.name)));
     }
     let (terms, commands) =
         (history.terms(), || history.entries().iter().map(|entry| (entry.seq, &entry.command)));
@@ -284,10 +284,10 @@ fn read_desk(
 
 /// Returns the host's checkpoint on the whole of each line. The audit has required one of each.
 fn checkpoints(bundle: &BundleFile, policy: &TrustPolicy) -> Vec<(SignedNote, Checkpoint)> {
-    let lines = LineFinder::of(bundle.outline());
+    let lines = BranchFinder::of(bundle.outline());
     let signed = bundle.outline().checkpoints.iter().filter_map(|note| {
         let checkpoint: Checkpoint = note.text().parse().ok()?;
-        let is_whole = lines.size(lines.line_of(&checkpoint.origin)?) == checkpoint.size;
+        let is_whole = lines.size(lines.branch_of(&checkpoint.origin)?) == checkpoint.size;
         let is_signed = is_whole && policy.is_signed(note, &checkpoint.origin) == Ok(true);
         is_signed.then(|| (note.clone(), checkpoint))
     });

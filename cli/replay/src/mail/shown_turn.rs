@@ -13,8 +13,8 @@ use turnfold_store::Entry;
 use super::desk_turn::TurnRecord;
 use super::game_turn::{GameTurn, OrderEnd};
 use super::received_bundle::ReceivedBundle;
-use crate::bundle::sizes::LineFinder;
-use crate::bundle::{BundledRecord, LineRecords};
+use crate::bundle::sizes::BranchFinder;
+use crate::bundle::{BundleRecords, BundledRecord};
 use crate::error::ReplayError;
 use crate::history::entry::stored;
 use crate::history::record::Record;
@@ -126,9 +126,9 @@ fn game_before_plays(
     registry: &Registry,
 ) -> Result<Option<Box<dyn AnyState>>, ReplayError> {
     let of = &received.game;
-    let line = of.lines.iter().position(|line| line.branch.as_str() == position.line.as_str());
+    let line = of.branches.iter().position(|branch| branch.name.as_str() == position.line.as_str());
     let Some(line) = line.filter(|line| !of.left_out(*line)) else { return Ok(None) };
-    let branch = of.lines.get(line).map(|line| line.branch.clone());
+    let branch = of.branches.get(line).map(|branch| branch.name.clone());
     let Some(branch) = branch else { return Ok(None) };
     let revision = Revision { match_name: of.name.clone(), branch, seq: None };
     let rules = rules_of(&of.genesis, &revision, registry)?;
@@ -189,7 +189,7 @@ fn without_effect(record: &Record) -> Option<String> {
 
 /// Reads the first entries of a line, including those that it shares with its parents.
 fn entries(received: &ReceivedBundle, line: usize, to: u64) -> Result<Vec<Entry>, ReplayError> {
-    let lines = LineFinder::of(received.bundle.outline());
+    let lines = BranchFinder::of(received.bundle.outline());
     let parts: BTreeMap<_, _> =
         lines.parts((received.game_index, line), to.saturating_add(1)).into_iter().collect();
     let mut entries = Vec::new();

@@ -307,11 +307,11 @@ impl<'a> PaperWriter<'a> {
         if let Some(asked) = self.request.turn.filter(|asked| *asked != self.turn.number) {
             return Err(refused(format!("the bundle is of turn {}, not {asked}", self.turn.number)));
         }
-        let lines = &self.received.game.lines;
-        let line = lines.iter().find(|line| line.branch.as_str() == position.line.as_str());
-        let is_there = line.is_some_and(|line| {
-            line.size() > position.game_seq
-                && (line.size() != position.game_seq.saturating_add(1) || line.link == position.link)
+        let branches = &self.received.game.branches;
+        let branch = branches.iter().find(|branch| branch.name.as_str() == position.line.as_str());
+        let is_there = branch.is_some_and(|branch| {
+            branch.size() > position.game_seq
+                && (branch.size() != position.game_seq.saturating_add(1) || branch.link == position.link)
         });
         if is_there {
             Ok(position)

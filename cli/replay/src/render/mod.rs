@@ -24,7 +24,7 @@
 //! ```
 //! use turnfold_core::{DicePolicy, Registry};
 //! use turnfold_replay::render::{self, LegalCommand, json_line, legal_commands};
-//! use turnfold_replay::{Detail, Viewer, NotPlayed, Roller, ScriptLine, Session};
+//! use turnfold_replay::{Detail, Viewer, NotPlayed, Roller, ScriptCommand, Session};
 //!
 //! let registry = Registry::standard();
 //! let rules = registry.find("initiative").expect("it is one of ours");
@@ -33,13 +33,13 @@
 //!     Session::new(state, DicePolicy::Recorded, Roller::Absent, 1, Detail::new(Viewer::HOST));
 //!
 //! // What `play` prints, as text and as JSON.
-//! let records = session.submit_all(&[ScriptLine::parse("host: roll 1 2 3 4")])?.expect("it is accepted");
+//! let records = session.submit_all(&[ScriptCommand::parse("host: roll 1 2 3 4")])?.expect("it is accepted");
 //! let printed = render::text(records.iter().map(render::record));
 //! assert!(printed.starts_with("1 host roll 1 2 3 4 => rolled p1=3 p2=7; ") && printed.ends_with('\n'));
 //! assert!(json_line(&records[0])?.starts_with(r#"{"seq":1,"seat":"host","command":"roll 1 2 3 4","#));
 //!
 //! // What it prints when a command is rejected.
-//! let lines = [ScriptLine::parse("p1: jump")];
+//! let lines = [ScriptCommand::parse("p1: jump")];
 //! let rejected = session.submit_all(&lines)?.expect_err("there is no such command");
 //! assert!(render::rejection(&rejected.record, None).to_string().starts_with("! p1 jump => rejected malformed ("));
 //! let reason = NotPlayed::rejected(&rejected.record, lines.len(), &*rules);

@@ -13,7 +13,7 @@ use turnfold_core::{
 
 use crate::error::ReplayError;
 use crate::history::record::{Detail, Record};
-use crate::session::script::ScriptLine;
+use crate::session::script::ScriptCommand;
 
 /// Rolls in a row after which something must be wrong: a tied roll is due again, but not for ever.
 pub(crate) const ROLLS_IN_A_ROW_MAX: u32 = 10_000;
@@ -61,7 +61,7 @@ pub type Played = Result<(), Box<Record>>;
 
 /// A line of a call that was rejected.
 #[derive(Clone, Debug)]
-pub struct RejectedLine {
+pub struct RejectedCommand {
     /// Its index in the call, from 0.
     pub index: usize,
     /// The record of its command.
@@ -88,7 +88,7 @@ impl Session {
     ///
     /// # Errors
     /// [`ReplayError`] when the dice fail.
-    pub fn submit(&mut self, line: &ScriptLine, played: &mut Vec<Record>) -> Result<Played, ReplayError> {
+    pub fn submit(&mut self, line: &ScriptCommand, played: &mut Vec<Record>) -> Result<Played, ReplayError> {
         self.submit_of(line, None, played)
     }
 
@@ -98,7 +98,7 @@ impl Session {
     /// As for [`submit`](Self::submit).
     pub(crate) fn submit_of(
         &mut self,
-        line: &ScriptLine,
+        line: &ScriptCommand,
         alone: Option<Seat>,
         played: &mut Vec<Record>,
     ) -> Result<Played, ReplayError> {
@@ -120,15 +120,15 @@ impl Session {
     /// As for [`submit`](Self::submit).
     pub fn submit_all(
         &mut self,
-        lines: &[ScriptLine],
-    ) -> Result<Result<Vec<Record>, RejectedLine>, ReplayError> {
+        lines: &[ScriptCommand],
+    ) -> Result<Result<Vec<Record>, RejectedCommand>, ReplayError> {
         let mut played = Vec::new();
         if lines.is_empty() {
             self.roll_due(&mut played)?;
         }
         for (index, line) in lines.iter().enumerate() {
             if let Err(record) = self.submit(line, &mut played)? {
-                return Ok(Err(RejectedLine { index, record }));
+                return Ok(Err(RejectedCommand { index, record }));
             }
         }
         Ok(Ok(played))
@@ -140,7 +140,7 @@ impl Session {
     /// Its record when it was rejected.
     pub fn submit_alone(
         &mut self,
-        line: &ScriptLine,
+        line: &ScriptCommand,
         default_seat: Option<Seat>,
     ) -> Result<Record, Box<Record>> {
         let read = match &line.malformed {

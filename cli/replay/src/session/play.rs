@@ -16,8 +16,8 @@ use crate::history::revision::Revision;
 use crate::mail::desk_naming;
 use crate::program;
 use crate::render::text::error_text;
-use crate::session::script::{ScriptLine, ScriptLines};
-use crate::session::{RejectedLine, Roller, Session, is_roll};
+use crate::session::script::{ScriptCommand, ScriptCommands};
+use crate::session::{RejectedCommand, Roller, Session, is_roll};
 use crate::viewer::Viewer;
 use crate::viewer::seat_history::SeatHistory;
 
@@ -123,7 +123,7 @@ pub struct PlayCall<'a> {
     /// rejection would take the roll back.
     pub alone: Option<Seat>,
     /// The commands; without any only rolls that are due are made.
-    pub commands: ScriptLines<'a>,
+    pub commands: ScriptCommands<'a>,
     /// What the caller expects the last entry to be, as it counts.
     pub expected: &'a [u64],
     /// The key under which the call is made once.
@@ -165,7 +165,7 @@ pub trait PlayCaller {
     ///
     /// # Errors
     /// Why it may not.
-    fn may_give(&mut self, _line: &ScriptLine, _state: &dyn AnyState) -> Result<(), Self::Error> {
+    fn may_give(&mut self, _line: &ScriptCommand, _state: &dyn AnyState) -> Result<(), Self::Error> {
         Ok(())
     }
 
@@ -183,7 +183,7 @@ pub enum PlayOutcome {
     /// Nothing is recorded, as a command is rejected.
     Rejected {
         /// Which command, and its record.
-        rejected: RejectedLine,
+        rejected: RejectedCommand,
         /// The sentence that follows the record.
         reason: NotPlayed,
     },
@@ -268,7 +268,7 @@ impl PlayCall<'_> {
             caller.may_give(&line, session.state.as_ref())?;
             if let Err(record) = session.submit_of(&line, self.alone, &mut played)? {
                 let reason = NotPlayed::rejected(&record, self.commands.count(), &*rules);
-                return Ok(PlayOutcome::Rejected { rejected: RejectedLine { index, record }, reason });
+                return Ok(PlayOutcome::Rejected { rejected: RejectedCommand { index, record }, reason });
             }
             records.extend(played.drain(..).filter_map(|record| caller.take(record)));
         }
@@ -295,7 +295,7 @@ impl PlayCall<'_> {
         position.fold(&mut |seen| records.push(seen.record()))?;
         let given = self.commands.iter().map(|line| {
             let line = line.into_owned();
-            ScriptLine { seat: line.seat.or(self.alone), ..line }
+            ScriptCommand { seat: line.seat.or(self.alone), ..line }
         });
         if !is_same_call(given, &records, before, &position.dice) {
             let line = Revision { seq: None, ..revision };
@@ -317,7 +317,7 @@ impl PlayCall<'_> {
 
 /// Returns `true` if recorded entries are the commands of a call, with nothing but rolls between them.
 fn is_same_call(
-    commands: impl Iterator<Item = ScriptLine>,
+    commands: impl Iterator<Item = ScriptCommand>,
     records: &[Record],
     mut state: Box<dyn AnyState>,
     dice: &DicePolicy,

@@ -9,7 +9,7 @@ use crate::viewer::Viewer;
 
 /// A command as a user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScriptLine {
+pub struct ScriptCommand {
     /// The seat, where one is named.
     pub seat: Option<Seat>,
     /// The command's text; when the seat is none, all of the line.
@@ -20,7 +20,7 @@ pub struct ScriptLine {
     pub number: Option<usize>,
 }
 
-impl ScriptLine {
+impl ScriptCommand {
     /// Reads a line without its comment. What stands before the first colon is a seat, unless it holds a space: then
     /// the colon is the command's own, as in a time. A seat that does not exist makes the command malformed, as any
     /// other bad text does, so that a script can continue after it.
@@ -56,7 +56,7 @@ impl Viewer {
     ///
     /// # Errors
     /// [`OtherSeat`] for a command that names another seat.
-    pub fn give(self, lines: &mut [ScriptLine]) -> Result<(), OtherSeat> {
+    pub fn give(self, lines: &mut [ScriptCommand]) -> Result<(), OtherSeat> {
         for line in lines {
             // A spectator has no command of its own; one that names no seat is a player's.
             let own = self.perspective().seat();
@@ -71,17 +71,17 @@ impl Viewer {
 
 /// The commands of a call, one after another.
 #[derive(Clone, Copy, Debug)]
-pub enum ScriptLines<'a> {
+pub enum ScriptCommands<'a> {
     /// As they were read.
-    Read(&'a [ScriptLine]),
+    Read(&'a [ScriptCommand]),
     /// In the text of a script, which may be long; as of this viewer's seat, if there is one.
     Text(&'a str, Option<Viewer>),
 }
 
-impl<'a> ScriptLines<'a> {
+impl<'a> ScriptCommands<'a> {
     /// Returns the commands in their order. A command of another seat than the viewer's stays as it is.
     #[must_use]
-    pub fn iter(self) -> Box<dyn Iterator<Item = Cow<'a, ScriptLine>> + 'a> {
+    pub fn iter(self) -> Box<dyn Iterator<Item = Cow<'a, ScriptCommand>> + 'a> {
         match self {
             Self::Read(lines) => Box::new(lines.iter().map(Cow::Borrowed)),
             Self::Text(text, viewer) => Box::new(lines_of(text).map(move |mut line| {
@@ -104,16 +104,16 @@ impl<'a> ScriptLines<'a> {
 
 /// Reads a script, which may begin with a byte order mark, as some editors write it.
 #[must_use]
-pub fn parse(text: &str) -> Vec<ScriptLine> {
+pub fn parse(text: &str) -> Vec<ScriptCommand> {
     lines_of(text).collect()
 }
 
 /// Reads a script as [`parse`] does, a line at a time.
-pub fn lines_of(text: &str) -> impl Iterator<Item = ScriptLine> {
+pub fn lines_of(text: &str) -> impl Iterator<Item = ScriptCommand> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = (1..).zip(text.lines().map(|line| without_comment(line).trim()));
     let lines = lines.filter(|(_, line)| !line.is_empty());
-    lines.map(|(number, line)| ScriptLine { number: Some(number), ..ScriptLine::parse(line) })
+    lines.map(|(number, line)| ScriptCommand { number: Some(number), ..ScriptCommand::parse(line) })
 }
 
 /// Cuts a comment: a `#` at the start or after a space.

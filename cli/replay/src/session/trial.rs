@@ -14,8 +14,8 @@ use crate::history::entry::LogEntry;
 use crate::history::record::{Detail, Record};
 use crate::page::frames::{FrameDocument, FrameLimits};
 use crate::render::{LegalCommand, WhoseTurn, legal_commands};
-use crate::session::script::ScriptLine;
-use crate::session::{RejectedLine, Roller, Session, is_roll};
+use crate::session::script::ScriptCommand;
+use crate::session::{RejectedCommand, Roller, Session, is_roll};
 use crate::viewer::Viewer;
 use crate::viewer::seat_history::SeatHistory;
 
@@ -61,10 +61,10 @@ impl SeatHistory {
     /// As for [`to_replay`](Self::to_replay), [`ReplayError::Chance`] and [`ReplayError::EndlessRolls`].
     pub fn try_out(
         self,
-        commands: &[ScriptLine],
+        commands: &[ScriptCommand],
         roller: Roller,
         limits: FrameLimits,
-    ) -> Result<Result<Trial, RejectedLine>, ReplayError> {
+    ) -> Result<Result<Trial, RejectedCommand>, ReplayError> {
         let (viewer, head) = (self.viewer(), self.head());
         let mut known = self.into_known()?;
         let state = known.state()?;
@@ -81,7 +81,7 @@ impl SeatHistory {
                 Ok(record) => played.push(record),
                 Err(mut record) => {
                     record.state_hash = None;
-                    return Ok(Err(RejectedLine { index, record }));
+                    return Ok(Err(RejectedCommand { index, record }));
                 }
             }
         }

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
-use turnfold_core::trust::{Checkpoint, LineOrigin, SignedNote};
+use turnfold_core::trust::{BranchOrigin, Checkpoint, SignedNote};
 use turnfold_core::{Digest, Malformed};
 
 use super::key_file::{KeyFile, sync_folder_of};
@@ -105,7 +105,7 @@ impl KeyMemory {
     /// Returns the origins under which the branch of a match is remembered, and the file that lists them; `None` for
     /// another log.
     fn origins(&self, origin: &str) -> Result<Option<(PathBuf, Vec<String>)>, ReplayError> {
-        let Some(LineOrigin { match_id, branch, .. }) = LineOrigin::read(origin) else { return Ok(None) };
+        let Some(BranchOrigin { match_id, branch, .. }) = BranchOrigin::read(origin) else { return Ok(None) };
         let path =
             self.folder_of(&format!("{:032x}/{branch}", u128::from_be_bytes(match_id))).join("origins");
         let bytes = read(&path)?.unwrap_or_default();

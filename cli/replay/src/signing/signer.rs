@@ -1,11 +1,11 @@
-//! Checkpoints of lines, signed by keys that never sign two histories; and proofs under them (TR-11 to TR-14).
+//! Checkpoints of branches, signed by keys that never sign two histories; and proofs under them (TR-11 to TR-14).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use turnfold_core::trust::{
     Checkpoint, ConsistencyRequest, InclusionProof, KeyKind, PrivateKey, ProofBuilder, SignatureLine,
-    SignedNote, Tree, TreeHash, TrustPolicy, VerifierKey, line_origin,
+    SignedNote, Tree, TreeHash, TrustPolicy, VerifierKey, branch_origin,
 };
 use turnfold_store::{BranchName, Seq, StoreReader};
 
@@ -21,10 +21,10 @@ pub struct Signers {
     keys: Vec<(KeyFile, KeyMemory)>,
 }
 
-/// A line that has been signed.
+/// A branch that has been signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SignedLine {
-    /// The line, up to the last entry that is signed.
+pub struct SignedBranch {
+    /// The branch, up to the last entry that is signed.
     pub revision: Revision,
     /// What is signed.
     pub checkpoint: Checkpoint,
@@ -60,17 +60,17 @@ impl Signers {
         Ok(Self { keys: keys.collect::<Result<_, ReplayError>>()? })
     }
 
-    /// Returns the origin of a line.
+    /// Returns the origin of a branch.
     ///
     /// # Errors
     /// [`ReplayError::Store`] for a match that is not there.
-    pub fn origin(&self, store: &StoreReader, line: &Revision) -> Result<String, ReplayError> {
-        self.origin_of(&store.genesis(&line.match_name)?.match_id, &line.branch)
+    pub fn origin(&self, store: &StoreReader, branch: &Revision) -> Result<String, ReplayError> {
+        self.origin_of(&store.genesis(&branch.match_name)?.match_id, &branch.branch)
     }
 
     /// Returns the origin of a branch of the match with this id.
     pub(super) fn origin_of(&self, id: &[u8; 16], branch: &BranchName) -> Result<String, ReplayError> {
-        Ok(line_origin(self.first()?.name(), id, branch.as_str()))
+        Ok(branch_origin(self.first()?.name(), id, branch.as_str()))
     }
 
     /// Returns the notes that are remembered of a log.
@@ -82,7 +82,7 @@ impl Signers {
         Ok(notes.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
-    /// Requires that nothing else has been signed of a line, then signs it up to its head or an entry. What is signed is
+    /// Requires that nothing else has been signed of a branch, then signs it up to its head or an entry. What is signed is
     /// remembered before it is returned.
     ///
     /// # Errors
@@ -92,17 +92,17 @@ impl Signers {
         store: &StoreReader,
         revision: &Revision,
         since: Option<u64>,
-    ) -> Result<SignedLine, ReplayError> {
+    ) -> Result<SignedBranch, ReplayError> {
         let origin = self.origin(store, revision)?;
         let known = self.known(&origin)?;
-        let line = Line::of(store, revision)?;
-        let builder = since.map(|old| line.consistency(old)).transpose()?;
-        let (roots, hashes) = line.compare(known.iter().flat_map(KnownLog::all), builder)?;
-        let checkpoint = Checkpoint { origin, size: line.size, root: line.root(&roots)? };
+        let stored = StoredBranch::of(store, revision)?;
+        let builder = since.map(|old| stored.consistency(old)).transpose()?;
+        let (roots, hashes) = stored.compare(known.iter().flat_map(KnownLog::all), builder)?;
+        let checkpoint = Checkpoint { origin, size: stored.size, root: stored.root(&roots)? };
         let note = self.seal(&checkpoint, &known)?;
         let request =
             since.zip(hashes).map(|(old, hashes)| ConsistencyRequest { old, hashes, note: note.clone() });
-        Ok(SignedLine { revision: revision.at(line.size.saturating_sub(1)), checkpoint, note, request })
+        Ok(SignedBranch { revision: revision.at(stored.size.saturating_sub(1)), checkpoint, note, request })
     }
 
     /// Returns the key with this verifier key, if it is among them.
@@ -121,10 +121,10 @@ impl Signers {
         first.ok_or_else(|| ReplayError::Unusable("no key is named".into()))
     }
 
-    /// Requires that a line goes on from all that has been signed of it, and signs nothing (TR-11).
-    pub(crate) fn require_unforked(&self, store: &StoreReader, line: &Revision) -> Result<(), ReplayError> {
-        let known = self.known(&self.origin(store, line)?)?;
-        Line::of(store, line)?.compare(known.iter().flat_map(KnownLog::all), None).map(|_| ())
+    /// Requires that a branch goes on from all that has been signed of it, and signs nothing (TR-11).
+    pub(crate) fn require_unforked(&self, store: &StoreReader, branch: &Revision) -> Result<(), ReplayError> {
+        let known = self.known(&self.origin(store, branch)?)?;
+        StoredBranch::of(store, branch)?.compare(known.iter().flat_map(KnownLog::all), None).map(|_| ())
     }
 
     /// Returns what each key remembers of a log, whatever the name it was signed under.
@@ -159,14 +159,14 @@ impl Signers {
         Ok(note)
     }
 
-    /// Puts cosignatures below the checkpoints of a line that they are for. Each is verified by the key of its witness in the
+    /// Puts cosignatures below the checkpoints of a branch that they are for. Each is verified by the key of its witness in the
     /// policy, and takes the place of an older one of that witness.
     ///
-    /// The last checkpoint of the line is remembered with its cosignatures. An earlier one is signed again and returned:
+    /// The last checkpoint of the branch is remembered with its cosignatures. An earlier one is signed again and returned:
     /// memory holds the last one only.
     ///
     /// # Errors
-    /// [`ReplayError::Refused`] where nothing of the line is in memory, and for a cosignature of no checkpoint of it or of no
+    /// [`ReplayError::Refused`] where nothing of the branch is in memory, and for a cosignature of no checkpoint of it or of no
     /// witness of the policy; memory is then as it was.
     pub fn add(
         &self,
@@ -174,7 +174,7 @@ impl Signers {
         revision: &Revision,
         lines: &[SignatureLine],
         policy: &TrustPolicy,
-    ) -> Result<Vec<SignedLine>, ReplayError> {
+    ) -> Result<Vec<SignedBranch>, ReplayError> {
         let origin = self.origin(store, revision)?;
         let mut newest: Option<Checkpoint> = None;
         for (file, memory) in &self.keys {
@@ -195,7 +195,9 @@ impl Signers {
             if found.is_none() {
                 let earlier = match &mut earlier {
                     Some(earlier) => earlier,
-                    none => none.insert(Line::of(store, &whole(revision))?.checkpoints_before(&newest)?),
+                    none => {
+                        none.insert(StoredBranch::of(store, &whole(revision))?.checkpoints_before(&newest)?)
+                    }
                 };
                 let is_of = |at: &&Checkpoint| line.is_cosignature_of(&at.to_string(), witness);
                 found = earlier.iter().rev().find(is_of);
@@ -225,7 +227,7 @@ impl Signers {
             }
             note = note.replacing(lines).ok_or_else(too_many)?;
             let revision = revision.at(checkpoint.size.saturating_sub(1));
-            signed.push(SignedLine { revision, checkpoint, note, request: None });
+            signed.push(SignedBranch { revision, checkpoint, note, request: None });
         }
         Ok(signed)
     }
@@ -255,17 +257,17 @@ fn unsigned_yet(revision: &Revision, file: &KeyFile) -> ReplayError {
     ))
 }
 
-/// Proves that a line has an entry, under the checkpoint of it that the key remembers (TR-13).
+/// Proves that a branch has an entry, under the checkpoint of it that the key remembers (TR-13).
 ///
 /// # Errors
-/// [`ReplayError::Refused`] where the line was not signed or not so far, and every error of [`Signers::sign`].
+/// [`ReplayError::Refused`] where the branch was not signed or not so far, and every error of [`Signers::sign`].
 pub fn prove(
     store: &StoreReader,
     revision: &Revision,
     seq: Seq,
     file: &KeyFile,
 ) -> Result<InclusionProof, ReplayError> {
-    let origin = line_origin(
+    let origin = branch_origin(
         file.key.name(),
         &store.genesis(&revision.match_name)?.match_id,
         revision.branch.as_str(),
@@ -274,10 +276,10 @@ pub fn prove(
     let known = known.ok_or_else(|| unsigned_yet(revision, file))?;
     let size = known.checkpoint.size;
     let whole = Revision { seq: None, ..revision.clone() };
-    let line = Line { revision: revision.clone(), size, ..Line::of(store, &whole)? };
+    let stored = StoredBranch { revision: revision.clone(), size, ..StoredBranch::of(store, &whole)? };
     let builder = ProofBuilder::inclusion(seq, size).ok_or_else(|| {
-        if seq >= line.full {
-            return no_entry(revision, seq, line.full);
+        if seq >= stored.full {
+            return no_entry(revision, seq, stored.full);
         }
         ReplayError::Refused(format!(
             "`{whole}` is signed up to entry {}, not {seq}; `{} sign` signs the rest",
@@ -285,27 +287,27 @@ pub fn prove(
             program::name()
         ))
     })?;
-    let (_, hashes) = line.compare([&known].into_iter(), Some(builder))?;
+    let (_, hashes) = stored.compare([&known].into_iter(), Some(builder))?;
     let record = match seq {
         0 => store.genesis(&revision.match_name)?.encode(),
         seq => {
             let entry = store.entries(&revision.match_name, &revision.branch, seq..=seq)?.next();
-            entry.ok_or_else(|| no_entry(revision, seq, line.full))??.encode()
+            entry.ok_or_else(|| no_entry(revision, seq, stored.full))??.encode()
         }
     };
     Ok(InclusionProof { record, index: seq, hashes: hashes.unwrap_or_default(), note: known.note })
 }
 
 fn no_entry(revision: &Revision, seq: Seq, full: u64) -> ReplayError {
-    let line = SourceName::Revision(Revision { seq: None, ..revision.clone() });
-    ReplayError::NoEntry { line, seq, head: full.saturating_sub(1) }
+    let history = SourceName::Revision(Revision { seq: None, ..revision.clone() });
+    ReplayError::NoEntry { history, seq, head: full.saturating_sub(1) }
 }
 
-/// The roots of a line's trees by size.
+/// The roots of a branch's trees by size.
 type Roots = BTreeMap<u64, TreeHash>;
 
-/// A line of a store that is to be signed.
-struct Line<'a> {
+/// A branch of a store that is to be signed.
+struct StoredBranch<'a> {
     store: &'a StoreReader,
     revision: Revision,
     /// The number of its records.
@@ -314,7 +316,7 @@ struct Line<'a> {
     size: u64,
 }
 
-impl<'a> Line<'a> {
+impl<'a> StoredBranch<'a> {
     fn of(store: &'a StoreReader, revision: &Revision) -> Result<Self, ReplayError> {
         let head = store.head(&revision.match_name, &revision.branch)?;
         let seq = revision.seq.unwrap_or(head);
@@ -332,7 +334,7 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// Reads the line once: requires it to go on from what is remembered, and returns the roots at the sizes that were
+    /// Reads the branch once: requires it to go on from what is remembered, and returns the roots at the sizes that were
     /// asked for, and the proof.
     fn compare<'k>(
         &self,
@@ -340,9 +342,9 @@ impl<'a> Line<'a> {
         mut builder: Option<ProofBuilder>,
     ) -> Result<(Roots, Option<Vec<TreeHash>>), ReplayError> {
         let known: Vec<_> = known.map(|known| (known.checkpoint.size, known.checkpoint.root)).collect();
-        let line = || Revision { seq: None, ..self.revision.clone() }.to_string();
+        let name = || Revision { seq: None, ..self.revision.clone() }.to_string();
         if let Some((signed, _)) = known.iter().find(|(size, _)| *size > self.full) {
-            return Err(ReplayError::RolledBack { line: line(), signed: *signed, found: self.full });
+            return Err(ReplayError::RolledBack { branch: name(), signed: *signed, found: self.full });
         }
         let mut roots: Roots = known.iter().map(|(size, _)| (*size, Tree::default().root())).collect();
         roots.insert(self.size, Tree::default().root());
@@ -364,17 +366,17 @@ impl<'a> Line<'a> {
             take(&entry?.encode());
         }
         if let Some((signed, _)) = known.iter().find(|(size, root)| roots.get(size) != Some(root)) {
-            return Err(ReplayError::AnotherHistory { line: line(), signed: *signed, found: self.full });
+            return Err(ReplayError::AnotherHistory { branch: name(), signed: *signed, found: self.full });
         }
         Ok((roots, builder.map(|builder| builder.hashes())))
     }
 
-    /// Returns the checkpoints that the line could have had before a remembered one, the first record first.
+    /// Returns the checkpoints that the branch could have had before a remembered one, the first record first.
     fn checkpoints_before(&self, last: &Checkpoint) -> Result<Vec<Checkpoint>, ReplayError> {
         let Revision { match_name, branch, .. } = &self.revision;
         if last.size > self.full {
-            let line = self.revision.to_string();
-            return Err(ReplayError::RolledBack { line, signed: last.size, found: self.full });
+            let branch = self.revision.to_string();
+            return Err(ReplayError::RolledBack { branch, signed: last.size, found: self.full });
         }
         let mut tree = Tree::default();
         let mut checkpoints = Vec::new();
@@ -389,8 +391,8 @@ impl<'a> Line<'a> {
             }
         }
         if checkpoints.pop().as_ref() != Some(last) {
-            let line = self.revision.to_string();
-            return Err(ReplayError::AnotherHistory { line, signed: last.size, found: self.full });
+            let branch = self.revision.to_string();
+            return Err(ReplayError::AnotherHistory { branch, signed: last.size, found: self.full });
         }
         Ok(checkpoints)
     }

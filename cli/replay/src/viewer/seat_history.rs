@@ -90,7 +90,7 @@ impl SeatHistory {
     pub fn up_to(mut self, seq: u64) -> Result<Self, ReplayError> {
         let (name, head) = (&self.name, self.head());
         if seq > head {
-            return Err(ReplayError::NoEntry { line: name.clone(), seq, head });
+            return Err(ReplayError::NoEntry { history: name.clone(), seq, head });
         }
         self.name = name.up_to(Some(seq));
         let count = self.entries_until(usize::try_from(seq).unwrap_or(usize::MAX));
@@ -358,7 +358,7 @@ impl SeatHistory {
         if self.viewer.see_all() {
             return self.line.broken_entry(cause);
         }
-        ReplayError::ConcealedEntry { line: self.name.clone() }
+        ReplayError::ConcealedEntry { history: self.name.clone() }
     }
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use turnfold_core::Seat;
 use turnfold_replay::render::{self, NothingPlayed};
-use turnfold_replay::{Record, Revision, ScriptLine};
+use turnfold_replay::{Record, Revision, ScriptCommand};
 use turnfold_store::IdempotencyKey;
 use utoipa::{IntoParams, ToSchema};
 
@@ -165,7 +165,7 @@ fn read(
     if seat.is_some() && expect.is_some() {
         return Err(Problem::forbidden("only the host can use `expect`; a seat uses `If-Match`"));
     }
-    let mut lines: Vec<_> = commands.iter().map(|command| ScriptLine::parse(command)).collect();
+    let mut lines: Vec<_> = commands.iter().map(|command| ScriptCommand::parse(command)).collect();
     if seat.is_some() {
         view.viewer.give(&mut lines).map_err(|other| Problem::forbidden(other.to_string()))?;
     }

@@ -97,7 +97,7 @@ pub(crate) async fn find(
         let history = branch.history(app, *view, None)?;
         let (from, head) = (after.unwrap_or(0), history.head());
         if from > head {
-            return Err(ReplayError::NoEntry { line: history.name().clone(), seq: from, head }.into());
+            return Err(ReplayError::NoEntry { history: history.name().clone(), seq: from, head }.into());
         }
         let (mut survey, start) = (Survey::default(), history.start()?);
         let holds = condition.ask(&|path| history.field(start.as_ref(), path), &mut survey);

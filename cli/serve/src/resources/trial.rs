@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
-use turnfold_replay::{FrameLimits, NotPlayed, RejectedLine, Roller, ScriptLine};
+use turnfold_replay::{FrameLimits, NotPlayed, RejectedCommand, Roller, ScriptCommand};
 use utoipa::{IntoParams, ToSchema};
 
 use super::position::too_large;
@@ -73,7 +73,7 @@ pub(crate) async fn try_out(
     if commands.len() > COMMANDS_MAX {
         return Err(Problem::bad(format!("expected at most {COMMANDS_MAX} commands in a trial")));
     }
-    let lines: Vec<_> = commands.iter().map(|command| ScriptLine::parse(command)).collect();
+    let lines: Vec<_> = commands.iter().map(|command| ScriptCommand::parse(command)).collect();
     let whole = Asked { path, seat, reach: Reach::Whole };
     app.read_for(&bearer, access, whole, move |app, _, BranchView { branch, view }| {
         let history = branch.history(app, *view, after)?;
@@ -82,7 +82,7 @@ pub(crate) async fn try_out(
         match history.try_out(&lines, roller, LIMITS)? {
             Ok(trial) if trial.frames.next.is_some() => Err(too_large()),
             Ok(trial) => Ok(json(StatusCode::OK, &trial)),
-            Err(RejectedLine { index, record }) => {
+            Err(RejectedCommand { index, record }) => {
                 let reason = NotPlayed::rejected(&record, lines.len(), rules.as_ref());
                 Err(Problem::of_command(reason.detail(None), index, *record))
             }

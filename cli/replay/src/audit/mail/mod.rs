@@ -17,8 +17,8 @@ use self::authorship::Authorship;
 use self::dice::FairDice;
 use self::segments::{AuditedPair, CollectedMatch, Pairing, WholeLine};
 use super::rows::PlayerKey;
-use crate::bundle::sizes::{LineFinder, revision};
-use crate::bundle::{BundledMatch, BundledRecord, LineIndex};
+use crate::bundle::sizes::{BranchFinder, revision};
+use crate::bundle::{BranchIndex, BundledMatch, BundledRecord};
 use crate::history::recorded_rules;
 use crate::history::revision::Revision;
 use crate::mail::{AppliedEntry, DeskHistory, DeskOf, DeskTurn};
@@ -28,7 +28,7 @@ pub(super) use rows::MailRows;
 
 /// The matches by mail so far: collected until game and desk are read, then judged.
 pub(crate) struct MailAudit<'a> {
-    lines: &'a LineFinder<'a>,
+    lines: &'a BranchFinder<'a>,
     registry: &'a Registry,
     on_roll: &'a mut dyn FnMut(&FairRoll),
     pairings: Vec<Pairing>,
@@ -38,7 +38,7 @@ pub(crate) struct MailAudit<'a> {
 
 impl<'a> MailAudit<'a> {
     pub(crate) fn new(
-        lines: &'a LineFinder<'a>,
+        lines: &'a BranchFinder<'a>,
         registry: &'a Registry,
         on_roll: &'a mut dyn FnMut(&FairRoll),
     ) -> Self {
@@ -52,7 +52,7 @@ impl<'a> MailAudit<'a> {
     }
 
     /// Takes the record of this index of a line.
-    pub(crate) fn take(&mut self, (of, line): LineIndex, index: u64, record: &BundledRecord<'_>) {
+    pub(crate) fn take(&mut self, (of, line): BranchIndex, index: u64, record: &BundledRecord<'_>) {
         if let Some(collected) = self.collected.get_mut(&of) {
             collected.take(line, index, record);
         }
@@ -180,7 +180,7 @@ fn read_desk(mut desk: DeskHistory, log: &WholeLine<'_>) -> (DeskHistory, Option
 fn unplayed(game: &BundledMatch, turns: &[&DeskTurn]) -> BTreeSet<String> {
     let played: BTreeSet<&str> =
         turns.iter().filter_map(|turn| turn.line()).map(LineName::as_str).chain(["main"]).collect();
-    let lines = game.lines.iter().map(|line| line.branch.as_str());
+    let lines = game.branches.iter().map(|branch| branch.name.as_str());
     lines.filter(|line| !played.contains(line)).map(|line| format!("{}@{line}", game.name)).collect()
 }
 

@@ -6,8 +6,8 @@ use turnfold_core::rules::desk::{self, Desk};
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry, Rules};
 use turnfold_store::{Entry, Genesis, Linker};
 
-use crate::bundle::sizes::{LineFinder, revision};
-use crate::bundle::{BundledMatch, BundledRecord, LineIndex};
+use crate::bundle::sizes::{BranchFinder, revision};
+use crate::bundle::{BranchIndex, BundledMatch, BundledRecord};
 use crate::history::entry::stored;
 use crate::history::recorded_rules;
 use crate::history::revision::Revision;
@@ -23,7 +23,7 @@ pub(super) struct Pairing {
 
 impl Pairing {
     /// Finds the desks whose games are there too.
-    pub(super) fn all(lines: &LineFinder<'_>, registry: &Registry) -> Vec<Self> {
+    pub(super) fn all(lines: &BranchFinder<'_>, registry: &Registry) -> Vec<Self> {
         let pairings = lines.outline.matches.iter().enumerate().filter_map(|(desk, of)| {
             let setup = desk_setup(&of.genesis, registry)?;
             let match_id: turnfold_core::paper::MatchId = setup.match_id.parse().ok()?;
@@ -77,7 +77,7 @@ impl CollectedMatch {
     }
 
     /// Puts a line together with what it shares with its parents.
-    pub(super) fn line(&self, lines: &LineFinder<'_>, line: LineIndex) -> WholeLine<'_> {
+    pub(super) fn line(&self, lines: &BranchFinder<'_>, line: BranchIndex) -> WholeLine<'_> {
         let mut whole = WholeLine::default();
         for ((_, holder), size) in lines.parts(line, u64::MAX) {
             if let (Some(own), None) = (self.lines.get(&holder), whole.unusable) {
@@ -141,7 +141,7 @@ impl WholeLine<'_> {
 
 /// A game and its desk, both read.
 pub(super) struct AuditedPair<'a> {
-    pub(super) lines: &'a LineFinder<'a>,
+    pub(super) lines: &'a BranchFinder<'a>,
     pub(super) registry: &'a Registry,
     pub(super) pairing: &'a Pairing,
     pub(super) game: &'a CollectedMatch,
@@ -207,7 +207,7 @@ impl AuditedPair<'_> {
         for turn in turns.iter().copied() {
             // After a takeback the line is unknown until the turn has rolls or an end.
             let Some(name) = turn.line() else { break };
-            let found = self.lines.line(self.pairing.game, name.as_str());
+            let found = self.lines.branch(self.pairing.game, name.as_str());
             let found = found.ok_or_else(|| stuck(0, &format!("there is no line `{name}`")))?;
             let line = &*lines.entry(found).or_insert_with(|| self.whole_line(found).linked(&game.genesis));
             let rejected = || stuck(found, "the rules reject an entry");
@@ -267,9 +267,9 @@ impl AuditedPair<'_> {
     /// Whether a line begins at the entry where a turn continues from.
     fn begins_there(&self, game: &BundledMatch, line: usize, turn: &DeskTurn) -> bool {
         let (from, seq) = &turn.from;
-        let found = game.lines.get(line).filter(|found| found.first.checked_sub(1) == Some(*seq));
+        let found = game.branches.get(line).filter(|found| found.first.checked_sub(1) == Some(*seq));
         let parent = found.and_then(|found| found.parent);
-        let lines = parent.zip(self.lines.line(self.pairing.game, from.as_str()));
+        let lines = parent.zip(self.lines.branch(self.pairing.game, from.as_str()));
         let holder = |line| self.lines.holder((self.pairing.game, line), *seq);
         lines.is_some_and(|(parent, from)| holder(parent) == holder(from))
     }

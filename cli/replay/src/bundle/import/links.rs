@@ -1,23 +1,23 @@
-//! Links of lines in a bundle and in the store, each found without reading the whole line.
+//! Links of branches in a bundle and in the store, each found without reading the whole branch.
 
 use turnfold_core::Digest;
 use turnfold_store::{Linker, Seq, StoreReader};
 
-use crate::bundle::sizes::LineFinder;
-use crate::bundle::{BundledRecord, LineIndex, LineRecords};
+use crate::bundle::sizes::BranchFinder;
+use crate::bundle::{BranchIndex, BundleRecords, BundledRecord};
 use crate::error::ReplayError;
 
-/// The links of every line, each kept with the line that holds the record.
+/// The links of every branch, each kept with the branch that holds the record.
 pub(super) struct BundledLinks<'a> {
-    lines: LineFinder<'a>,
+    branches: BranchFinder<'a>,
     own: Vec<Vec<Vec<Digest>>>,
 }
 
 impl<'a> BundledLinks<'a> {
-    pub(super) fn read(records: &'a dyn LineRecords) -> Result<Self, ReplayError> {
+    pub(super) fn read(records: &'a dyn BundleRecords) -> Result<Self, ReplayError> {
         let outline = records.outline();
-        let own = outline.matches.iter().map(|of| vec![Vec::new(); of.lines.len()]).collect();
-        let mut links = Self { lines: LineFinder::of(outline), own };
+        let own = outline.matches.iter().map(|of| vec![Vec::new(); of.branches.len()]).collect();
+        let mut links = Self { branches: BranchFinder::of(outline), own };
         let linker = Linker::new();
         records.each(&mut |index, record| {
             let (BundledRecord::Shown(bytes), Some(of)) = (record, outline.matches.get(index.0)) else {
@@ -33,38 +33,38 @@ impl<'a> BundledLinks<'a> {
         Ok(links)
     }
 
-    /// Returns the link before the record that comes next on a line; `None` for the Genesis.
-    fn before_next(&self, index: LineIndex) -> Option<Digest> {
+    /// Returns the link before the record that comes next on a branch; `None` for the Genesis.
+    fn before_next(&self, index: BranchIndex) -> Option<Digest> {
         let own = self.own.get(index.0)?.get(index.1)?;
         own.last().copied().or_else(|| self.at(index, self.first(index)?.checked_sub(1)?))
     }
 
-    /// Returns the link after an entry of a line.
-    pub(super) fn at(&self, index: LineIndex, seq: Seq) -> Option<Digest> {
-        let holder = self.lines.holder(index, seq)?;
+    /// Returns the link after an entry of a branch.
+    pub(super) fn at(&self, index: BranchIndex, seq: Seq) -> Option<Digest> {
+        let holder = self.branches.holder(index, seq)?;
         let own = self.own.get(holder.0)?.get(holder.1)?;
         own.get(usize::try_from(seq.checked_sub(self.first(holder)?)?).ok()?).copied()
     }
 
-    fn first(&self, (of, line): LineIndex) -> Option<Seq> {
-        Some(self.lines.outline.matches.get(of)?.lines.get(line)?.first)
+    fn first(&self, (of, branch): BranchIndex) -> Option<Seq> {
+        Some(self.branches.outline.matches.get(of)?.branches.get(branch)?.first)
     }
 }
 
-/// Returns the link after an entry of a line of a stored match, whose lines these are.
+/// Returns the link after an entry of a branch of a stored match, whose branches these are.
 pub(super) fn stored_link(
     store: &StoreReader,
-    lines: &LineFinder<'_>,
-    line: usize,
+    branches: &BranchFinder<'_>,
+    branch: usize,
     seq: Seq,
 ) -> Result<Option<Digest>, ReplayError> {
-    let holder = lines.holder((0, line), seq).and_then(|(_, holder)| {
-        let of = lines.outline.matches.first()?;
-        Some((of, of.lines.get(holder)?))
+    let holder = branches.holder((0, branch), seq).and_then(|(_, holder)| {
+        let of = branches.outline.matches.first()?;
+        Some((of, of.branches.get(holder)?))
     });
     let Some((of, holder)) = holder else { return Ok(None) };
     if holder.size() == seq.saturating_add(1) {
         return Ok(Some(holder.link));
     }
-    Ok(store.links(&of.name, &holder.branch, seq..=seq)?.pop())
+    Ok(store.links(&of.name, &holder.name, seq..=seq)?.pop())
 }

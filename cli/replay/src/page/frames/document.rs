@@ -108,7 +108,7 @@ impl FrameDocument {
     ) -> Result<Passed, ReplayError> {
         let head = sight.head();
         if after > head {
-            return Err(ReplayError::NoEntry { line: sight.name().clone(), seq: after, head });
+            return Err(ReplayError::NoEntry { history: sight.name().clone(), seq: after, head });
         }
         let start = sight.start()?;
         let mut seen =

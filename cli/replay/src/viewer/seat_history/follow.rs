@@ -184,7 +184,7 @@ impl Follower {
         if self.viewer.see_all() {
             return broken_entry(&self.name, cause);
         }
-        ReplayError::ConcealedEntry { line: self.name.clone() }
+        ReplayError::ConcealedEntry { history: self.name.clone() }
     }
 }
 

@@ -320,7 +320,7 @@ impl Runs {
 
     /// Requires that there is an entry, unless it is 0.
     fn require(&self, seq: u64, head: u64) -> Result<(), ReplayError> {
-        if seq <= head { Ok(()) } else { Err(ReplayError::NoEntry { line: self.name.clone(), seq, head }) }
+        if seq <= head { Ok(()) } else { Err(ReplayError::NoEntry { history: self.name.clone(), seq, head }) }
     }
 
     /// An entry that its own rules refuse. A player learns neither which nor why.
@@ -328,6 +328,6 @@ impl Runs {
         if self.viewer.see_all() {
             return broken_entry(&self.name, cause);
         }
-        ReplayError::ConcealedEntry { line: self.name.clone() }
+        ReplayError::ConcealedEntry { history: self.name.clone() }
     }
 }

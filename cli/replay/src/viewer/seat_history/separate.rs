@@ -25,7 +25,7 @@ impl SeatHistory {
             return self.line.to_replay();
         }
         if self.known.len() > REPLAY_ENTRIES_MAX {
-            return Err(ReplayError::TooLong { line: self.name.clone() });
+            return Err(ReplayError::TooLong { history: self.name.clone() });
         }
         let Self { line: History { rules, .. }, name, viewer, .. } = self;
         let mut entries = Vec::new();
@@ -41,7 +41,7 @@ impl SeatHistory {
         replay.lines = entries.into_iter().map(ReplayLine::Entry).collect();
         let is_same = Self::shows_the_same(&replay, &self.view(state.as_ref()));
         is_same.then_some(replay).ok_or_else(|| ReplayError::NotSeparable {
-            line: name.clone(),
+            history: name.clone(),
             viewer: *viewer,
             rules: rules.name().into(),
         })
