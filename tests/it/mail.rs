@@ -34,5 +34,6 @@ mod spelled_setup;
 mod strangers;
 mod takeback_letters;
 mod turns;
+mod typing;
 mod verbs;
 mod writing;

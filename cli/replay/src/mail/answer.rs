@@ -19,6 +19,8 @@ use super::take::{PaperOutcome, TakenPaper};
 
 /// The reason of a paper whose number another one has.
 const OUTDATED: &str = "outdated";
+/// The reason of an order of a seat that is not asked.
+const NOT_DUE: &str = "not_due";
 /// The most papers that a letter lists.
 const LISTED_MAX: usize = 20;
 
@@ -186,7 +188,7 @@ fn recorded(mail: &MailLogs<'_>, what: &str, reader: Seat, seq: Seq, text: &mut 
         entry.map(|entry| sentences(entry, reader, mail.of.terms.zone_of(reader))).unwrap_or_default();
     let outcome = if let Some(reason) = entry.and_then(|entry| entry.ignored) {
         let Ruling { code, text: why, .. } = reason.ruling();
-        let why = why.unwrap_or_default();
+        let why = if code == NOT_DUE { "it is not your turn" } else { why.unwrap_or_default() };
         text.paragraph(&format!("{what} is on record but has no effect: {why} ({code})."));
         if code == OUTDATED {
             // PM-56: a second device does not know what the first wrote.

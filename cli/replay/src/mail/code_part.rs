@@ -5,7 +5,7 @@ use turnfold_core::{Rules, Seat};
 
 use super::letter_part::MailLogs;
 use super::letter_words::Text;
-use super::plain_reply::END;
+use super::plain_reply::{ANSWER, END};
 use super::reply_code::ReplyCode;
 use crate::signing::Signers;
 
@@ -27,11 +27,12 @@ pub(super) fn code_of(
 /// Writes how to answer with a code.
 pub(super) fn answer_with(code: &ReplyCode, joins: bool, text: &mut Text) {
     text.heading(if joins { "To join by mail alone" } else { "Your answer" });
-    text.paragraph(if joins {
-        "Answer this letter with these lines, and with your name in place of NAME:"
+    let how = if joins {
+        " with these lines, and with your name in place of NAME:"
     } else {
-        "Answer this letter. Write each command on a line of its own, between these two lines:"
-    });
+        ". Write each command on a line of its own, between these two lines:"
+    };
+    text.paragraph(&format!("{ANSWER}{how}"));
     let code = format!("code {code}");
     if joins {
         text.block([code.as_str(), "join NAME", END]);

@@ -1,5 +1,7 @@
 //! The position of the current turn as one seat knows it, to try commands on (PM-38).
 
+use std::collections::BTreeSet;
+
 use turnfold_core::paper::PaperLine;
 use turnfold_core::{AnyState, Outcome, Seat};
 use turnfold_store::BranchName;
@@ -35,10 +37,21 @@ impl KnownPosition {
         command.parse().map_err(|error: turnfold_core::Malformed| error.0)
     }
 
+    /// Whether a seat may play now.
+    pub(super) fn waits_for(&self, seat: Seat) -> bool {
+        self.state.waits_for(seat)
+    }
+
+    /// Returns the words with which the commands begin that the game would take of a seat.
+    pub(super) fn verbs(&self, seat: Seat) -> BTreeSet<String> {
+        let legal = self.state.legal(seat);
+        legal.iter().filter_map(|command| command.split(' ').next()).map(Into::into).collect()
+    }
+
     /// Returns why the game would refuse an order, or what of it would change nothing. Nothing is tried while others have to
     /// play before the seat.
     pub(super) fn objection(&self, seat: Seat, plays: &[PaperLine]) -> Option<String> {
-        if !self.state.waits_for(seat) {
+        if !self.waits_for(seat) {
             return None;
         }
         let unknown = |_: &_| Err(ReplayError::Chance(std::io::Error::other("the roll is not known yet")));

@@ -59,7 +59,6 @@ pub use open::{NewMailMatch, start_for_mail};
 pub use outbox::{LetterName, Outbox, UnsentLetter, UnsentLetters};
 pub use pairing::{DeskOf, MailMatch, TurnKey, desk_naming};
 pub use paper_form::{FoundPaper, MailedPaper};
-pub use plain_reply::PlainReply;
 pub use plain_words::PlainQuestion;
 pub use post_folder::{PostFolder, addresses_in};
 pub use press_words::press_line;

@@ -1,99 +1,421 @@
-//! What a player without a key writes into a mail: a reply code and commands, in lines of text (PM-43).
+//! What a player without a key writes into a mail: a reply code, and commands in lines of text around it (PM-43, PM-90).
 
 use super::reply_code::ReplyCode;
 
 /// The line that ends the commands, where more text follows.
 pub(super) const END: &str = "(end)";
+/// How the part of a letter with the code begins, by which a letter is known that is quoted without marks.
+pub(super) const ANSWER: &str = "Answer this letter";
 
-/// A reply code of a mail, and the lines behind it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlainReply {
-    /// The line of the mail on which the code stands, from 1.
-    pub line: usize,
-    /// The code.
-    pub code: ReplyCode,
-    /// The lines that it is for, without quotation marks and surplus spaces.
-    pub commands: Vec<String>,
-    /// How deeply the code is quoted.
+/// The most lines outside of the code's lines that are read.
+const OUTSIDE_MAX: usize = 2000;
+
+/// What a line is to the reader of a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// A command of the game, or a line for the desk.
+    Command,
+    /// What may be a command with a mistake.
+    Attempt,
+    /// Words to a person.
+    Words,
+}
+
+/// Whose a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// The sender wrote it.
+    Own,
+    /// It is quoted, with a mark or without.
+    Quoted,
+    /// The mail program or the signature: never a command.
+    Program,
+}
+
+/// A line of a mail, without quotation marks and surplus spaces.
+struct MailLine {
+    text: String,
+    /// How deeply it is quoted.
     depth: usize,
+    origin: Origin,
+}
+
+/// A reply code of a mail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FoundCode {
+    /// The line of the mail on which the code stands, from 1.
+    pub(super) line: usize,
+    pub(super) code: ReplyCode,
+    depth: usize,
+    /// What stands behind it on its line.
+    rest: String,
+}
+
+/// The lines of a mail with a reply code, each known as the sender's or not.
+pub(super) struct PlainReply {
+    lines: Vec<MailLine>,
+    /// The codes in order.
+    codes: Vec<FoundCode>,
 }
 
 impl PlainReply {
-    /// Finds the reply of a mail: of all codes with commands behind them, the one that is quoted least, and of several the
-    /// first. Where no code has commands, the first code. `reads` decides whether a line is a command.
+    /// Reads the text of a mail. Returns `None` where it has no code.
+    pub(super) fn find(text: &str) -> Option<Self> {
+        let mut lines: Vec<MailLine> = text.lines().map(MailLine::of).collect();
+        let code_of = |(place, line): (usize, &MailLine)| {
+            let (code, rest) = code_in(&line.text)?;
+            Some(FoundCode { line: place + 1, code, depth: line.depth, rest })
+        };
+        let mut codes: Vec<FoundCode> = lines.iter().enumerate().filter_map(code_of).collect();
+        if codes.is_empty() {
+            return None;
+        }
+        find_origins(&mut lines);
+        for found in &mut codes {
+            let is_own = lines.get(found.line - 1).is_some_and(|line| line.origin == Origin::Own);
+            found.depth = found.depth.max(usize::from(!is_own));
+        }
+        Some(Self { lines, codes })
+    }
+
+    /// Returns the codes, each once, the one that is quoted least first.
+    pub(super) fn codes(&self) -> Vec<FoundCode> {
+        let mut codes: Vec<FoundCode> = Vec::new();
+        let mut sorted = self.codes.clone();
+        sorted.sort_by_key(|found| found.depth);
+        for found in sorted {
+            if !codes.iter().any(|known| known.code == found.code) {
+                codes.push(found);
+            }
+        }
+        codes
+    }
+
+    /// Returns the commands that the sender wrote, one list for each place: above the quoted letter, between its code and
+    /// `(end)`, and below it. The same commands in two places are one list.
+    pub(super) fn commands(&self, code: &ReplyCode, reads: &dyn Fn(&str) -> Reading) -> Vec<Vec<String>> {
+        let mut places = Places::default();
+        let (mut at, mut is_ended, mut outside) = (0, false, 0);
+        while let Some(line) = self.lines.get(at) {
+            let found = self.codes.iter().find(|found| found.line == at + 1);
+            let is_own = line.origin == Origin::Own;
+            if let Some(found) = found {
+                let (block, end) = self.block(found, reads);
+                at = end;
+                is_ended = is_own && self.is_end(end.saturating_sub(1));
+                places.end_paragraph();
+                let block = if found.code == *code { block } else { Vec::new() };
+                if is_own {
+                    places.here.extend(block);
+                } else {
+                    places.end_place();
+                    places.add(block);
+                }
+                continue;
+            }
+            at += 1;
+            match line.origin {
+                Origin::Quoted if !line.text.is_empty() => {
+                    places.end_place();
+                    is_ended = false;
+                }
+                Origin::Own if is_ended || self.is_end(at - 1) => is_ended = true,
+                Origin::Own if !line.text.is_empty() && outside < OUTSIDE_MAX => {
+                    outside += 1;
+                    places.paragraph.push((line.text.clone(), reads(&line.text)));
+                }
+                _ => places.end_paragraph(),
+            }
+        }
+        places.end_place();
+        if places.all.is_empty() && !places.attempts.is_empty() {
+            places.all.push(places.attempts);
+        }
+        places.all
+    }
+
+    fn is_end(&self, place: usize) -> bool {
+        self.lines.get(place).is_some_and(|line| line.text.eq_ignore_ascii_case(END))
+    }
+
+    /// Returns which lines behind a code are commands, and the place behind them.
     ///
-    /// The code stands alone on a line, with the word `code` or without. The commands are all lines to `(end)`. Without that
-    /// line they end at an empty line, unless a command follows it; before another code; and before a signature.
-    #[must_use]
-    pub fn find(text: &str, reads: &dyn Fn(&str) -> bool) -> Option<Self> {
-        let lines: Vec<(usize, String)> = text.lines().map(unquoted).collect();
-        let codes: Vec<(usize, ReplyCode)> =
-            lines.iter().enumerate().filter_map(|(place, (_, line))| Some((place, code_in(line)?))).collect();
-        let mut found: Vec<Self> = Vec::new();
-        for (index, (place, code)) in codes.iter().enumerate() {
-            let next = codes.get(index + 1).map_or(lines.len(), |(next, _)| *next);
-            let after = lines.get(place + 1..next).unwrap_or_default();
-            let until = after.iter().position(|(_, line)| line == "--").unwrap_or(after.len());
-            let after: Vec<&str> = after.iter().take(until).map(|(_, line)| line.as_str()).collect();
-            let depth = lines.get(*place).map_or(0, |(depth, _)| *depth);
-            let commands = commands_in(&after, reads);
-            found.push(Self { line: place + 1, code: code.clone(), commands, depth });
+    /// They are all lines to `(end)`, with marks or without. Without that line they end at an empty line, unless a command
+    /// follows it, before another code, before a signature, and where the sender's own lines end.
+    fn block(&self, found: &FoundCode, reads: &dyn Fn(&str) -> Reading) -> (Vec<String>, usize) {
+        let is_own = found.depth == 0;
+        let next = self.codes.iter().find(|other| other.line > found.line);
+        let mut until = next.map_or(self.lines.len(), |next| next.line - 1);
+        let lines = |until: usize| self.lines.iter().enumerate().take(until).skip(found.line);
+        let foreign = |(_, line): &(usize, &MailLine)| line.origin != Origin::Own && !line.text.is_empty();
+        if is_own {
+            until = lines(until).find(foreign).map_or(until, |(place, _)| place);
         }
-        let first = found.first().cloned();
-        let with_commands = found.into_iter().filter(|reply| !reply.commands.is_empty());
-        with_commands.min_by_key(|reply| reply.depth).or(first)
+        let mut kept: Vec<String> =
+            Some(found.rest.clone()).into_iter().filter(|rest| !rest.is_empty()).collect();
+        let is_kept = |line: &MailLine| line.origin != Origin::Program && !line.text.is_empty();
+        if let Some(end) = (found.line..until).find(|place| self.is_end(*place)) {
+            kept.extend(lines(end).filter(|(_, line)| is_kept(line)).map(|(_, line)| line.text.clone()));
+            return (kept, end + 1);
+        }
+        let (mut end, mut is_behind_gap) = (found.line, false);
+        for (place, line) in lines(until) {
+            if line.text.is_empty() {
+                is_behind_gap |= !kept.is_empty();
+            } else if line.origin == Origin::Program || is_behind_gap && reads(&line.text) != Reading::Command
+            {
+                break;
+            } else {
+                kept.push(line.text.clone());
+                end = place + 1;
+            }
+        }
+        (kept, end)
     }
 }
 
-/// Returns the lines that are commands, of the lines behind a code.
-fn commands_in(after: &[&str], reads: &dyn Fn(&str) -> bool) -> Vec<String> {
-    let kept =
-        |lines: &[&str]| lines.iter().filter(|line| !line.is_empty()).map(ToString::to_string).collect();
-    if let Some(end) = after.iter().position(|line| line.eq_ignore_ascii_case(END)) {
-        return kept(after.get(..end).unwrap_or_default());
+/// The commands of a mail, by the places where they stand.
+#[derive(Default)]
+struct Places {
+    all: Vec<Vec<String>>,
+    /// The ones of this place.
+    here: Vec<String>,
+    /// The lines up to the next empty one.
+    paragraph: Vec<(String, Reading)>,
+    /// What may be meant as commands, in paragraphs without any.
+    attempts: Vec<String>,
+}
+
+impl Places {
+    /// Keeps what is a command. Next to one, a line with a mistake is not taken for words.
+    fn end_paragraph(&mut self) {
+        let paragraph = std::mem::take(&mut self.paragraph);
+        let has_commands = paragraph.iter().any(|(_, reading)| *reading == Reading::Command);
+        let wanted = paragraph.into_iter().filter(|(_, reading)| *reading != Reading::Words);
+        let wanted = wanted.map(|(line, _)| line);
+        if has_commands { self.here.extend(wanted) } else { self.attempts.extend(wanted) }
     }
-    let (mut end, mut is_behind_gap) = (0, false);
-    for (place, line) in after.iter().enumerate() {
-        if line.is_empty() {
-            is_behind_gap = end > 0;
-        } else if is_behind_gap && !reads(line) {
-            break;
-        } else {
-            end = place + 1;
+
+    fn end_place(&mut self) {
+        self.end_paragraph();
+        let here = std::mem::take(&mut self.here);
+        self.add(here);
+    }
+
+    fn add(&mut self, lines: Vec<String>) {
+        if !lines.is_empty() && !self.all.contains(&lines) {
+            self.all.push(lines);
         }
     }
-    kept(after.get(..end).unwrap_or_default())
 }
 
-/// Returns a line without quotation marks and surplus spaces, and how many marks there were.
-fn unquoted(line: &str) -> (usize, String) {
-    let line = line.replace('\u{a0}', " ");
-    let rest = line.trim_start_matches(['>', ' ', '\t']);
-    let depth = line.len() - rest.len();
-    let depth = line.get(..depth).unwrap_or_default().matches('>').count();
-    (depth, rest.split_whitespace().collect::<Vec<_>>().join(" "))
+impl MailLine {
+    fn of(line: &str) -> Self {
+        let line = line.replace('\u{a0}', " ");
+        let rest = line.trim_start_matches(['>', ' ', '\t', '\u{feff}']);
+        let marks = line.get(..line.len() - rest.len()).unwrap_or_default();
+        let depth = marks.matches('>').count();
+        let origin = if depth > 0 { Origin::Quoted } else { Origin::Own };
+        Self { text: rest.split_whitespace().collect::<Vec<_>>().join(" "), depth, origin }
+    }
 }
 
-/// Returns the code of a line that has nothing else.
-fn code_in(line: &str) -> Option<ReplyCode> {
-    let word = match line.split_once(' ') {
-        Some((mark, word)) if mark.trim_end_matches(':').eq_ignore_ascii_case("code") => word,
-        Some(_) => return None,
-        None => line,
+/// The words with which a mail program says who wrote what it quotes.
+const WROTE: [&str; 16] = [
+    "wrote",
+    "schrieb",
+    "a écrit",
+    "escribió",
+    "ha scritto",
+    "schreef",
+    "skrev",
+    "escreveu",
+    "napisał",
+    "kirjoitti",
+    "написал",
+    "писал",
+    "пише",
+    "写道",
+    "geschreven",
+    "scrisse",
+];
+/// The names of the first and the last header of a mail that Outlook and others quote without marks.
+const FROM: [&str; 12] =
+    ["from", "von", "de", "da", "van", "fra", "från", "od", "от", "lähettäjä", "发件人", "差出人"];
+const SUBJECT: [&str; 14] = [
+    "subject",
+    "betreff",
+    "objet",
+    "asunto",
+    "oggetto",
+    "onderwerp",
+    "assunto",
+    "emne",
+    "ämne",
+    "temat",
+    "тема",
+    "aihe",
+    "主题",
+    "件名",
+];
+/// How lines begin that programs on telephones and providers of mail write below a mail.
+const FOOTERS: [&str; 24] = [
+    "sent from ",
+    "sent with ",
+    "sent via ",
+    "sent by ",
+    "get outlook for",
+    "gesendet von ",
+    "gesendet mit ",
+    "von meinem ",
+    "diese nachricht wurde von ",
+    "outlook für ",
+    "envoyé de",
+    "envoyé depuis",
+    "enviado desde",
+    "enviado do",
+    "enviado de",
+    "inviato da",
+    "verzonden van",
+    "sendt fra",
+    "skickat från",
+    "skickades från",
+    "wysłano z",
+    "lähetetty ",
+    "отправлено ",
+    "télécharger outlook",
+];
+/// How many lines the words about a quoted mail may take.
+const ATTRIBUTION_MAX: usize = 4;
+
+/// Finds what is quoted without marks, and what a mail program or a signature wrote.
+fn find_origins(lines: &mut [MailLine]) {
+    let (mut at, mut is_signature) = (0, false);
+    while let Some(line) = lines.get(at) {
+        if line.origin != Origin::Own {
+            is_signature &= line.text.is_empty();
+            at += 1;
+            continue;
+        }
+        if begins_unmarked(lines, at) {
+            let unmarked = lines.iter_mut().skip(at).filter(|line| line.depth == 0);
+            unmarked.for_each(|line| line.origin = Origin::Quoted);
+            return;
+        }
+        let attribution = attribution(lines, at).unwrap_or(1);
+        is_signature = (is_signature || line.text == "--") && code_in(&line.text).is_none();
+        if is_signature || attribution > 1 || is_footer(&line.text) || is_attribution(&line.text) {
+            lines.iter_mut().skip(at).take(attribution).for_each(|line| line.origin = Origin::Program);
+        }
+        at += attribution;
+    }
+}
+
+/// Whether a quoted mail without marks begins with this line.
+fn begins_unmarked(lines: &[MailLine], at: usize) -> bool {
+    let rest = lines.get(at..).unwrap_or_default();
+    let Some(first) = rest.first().map(|line| line.text.as_str()) else { return false };
+    let is_rule = first.starts_with("--") && first.ends_with("--") && first.chars().any(char::is_alphabetic);
+    let has_name = |line: &str, names: &[&str]| {
+        let name = line.trim_start_matches('*').split_once(':').map(|(name, _)| name.trim().to_lowercase());
+        name.is_some_and(|name| names.contains(&name.as_str()))
     };
-    ReplyCode::read(word)
+    let is_header =
+        || has_name(first, &FROM) && rest.iter().take(8).any(|line| has_name(&line.text, &SUBJECT));
+    let is_attributed = || {
+        let Some(count) = attribution(lines, at) else { return false };
+        let next = rest.iter().skip(count).find(|line| !line.text.is_empty());
+        next.is_some_and(|line| line.depth == 0)
+    };
+    // A letter of ours that stands there without any sign.
+    let is_letter = || {
+        first.starts_with("Dear ")
+            && first.ends_with(',')
+            && rest.iter().any(|line| line.depth == 0 && line.text.starts_with(ANSWER))
+    };
+    is_rule || is_header() || is_attributed() || is_letter()
+}
+
+/// Returns how many lines from this one say who wrote the mail that is quoted behind them.
+fn attribution(lines: &[MailLine], at: usize) -> Option<usize> {
+    let mut joined = String::new();
+    for (count, line) in (1..=ATTRIBUTION_MAX).zip(lines.get(at..)?) {
+        if line.depth > 0 || line.text.is_empty() {
+            return None;
+        }
+        joined.push_str(&line.text);
+        if is_attribution(&joined) {
+            return Some(count);
+        }
+        joined.push(' ');
+    }
+    None
+}
+
+fn is_attribution(line: &str) -> bool {
+    let line = line.to_lowercase();
+    let is_dated = line.contains('@') || line.chars().any(|sign| sign.is_ascii_digit());
+    is_dated && line.ends_with([':', '：']) && WROTE.iter().any(|word| line.contains(word))
+}
+
+fn is_footer(line: &str) -> bool {
+    let line = line.to_lowercase();
+    FOOTERS.iter().any(|footer| line.starts_with(footer))
+}
+
+/// Returns the code with which a line begins, and what stands behind it: with hyphens, or in any form behind the word `code`
+/// and alone on a line.
+fn code_in(line: &str) -> Option<(ReplyCode, String)> {
+    const MARKUP: [char; 4] = ['*', '_', '`', ' '];
+    let line = line.replace(is_dash, "-").replace(" - ", "-");
+    let line = line.trim_matches(MARKUP);
+    let marked = line.split_at_checked(4).filter(|(word, _)| word.eq_ignore_ascii_case("code"));
+    let marked = marked.map(|(_, rest)| rest).filter(|rest| rest.starts_with([' ', ':', '*']));
+    let from = marked.map_or(line, |rest| rest.trim_start_matches([' ', ':', '*']));
+    // With two signs between its three parts, and without.
+    for length in [ReplyCode::LENGTH + 2, ReplyCode::LENGTH] {
+        let Some((word, rest)) = from.split_at_checked(length) else { continue };
+        let is_sure = marked.is_some() || rest.is_empty() || word.contains('-');
+        if rest.starts_with(char::is_alphanumeric) || !is_sure {
+            continue;
+        }
+        let groups: Vec<&str> = word.split(['-', ' ']).collect();
+        if groups.len() != 1 && groups.iter().any(|group| group.len() != 4) {
+            continue;
+        }
+        let is_hyphened = marked.is_some() || word.contains('-');
+        if let Some(code) = ReplyCode::read(&groups.join(if is_hyphened { "-" } else { "" })) {
+            return Some((code, rest.trim_start_matches([':', ';', ',']).trim_matches(MARKUP).to_owned()));
+        }
+    }
+    None
+}
+
+/// Whether a sign is a hyphen, a dash or a minus.
+pub(super) fn is_dash(sign: char) -> bool {
+    matches!(sign, '-' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe63}' | '\u{ff0d}')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(text: &str, expected: Option<(&str, &[&str])>) {
-        let reads = |line: &str| line == "stand" || line.starts_with("move ");
-        let found = PlainReply::find(text, &reads);
-        let found = found.as_ref().map(|reply| (reply.code.to_string(), reply.commands.clone()));
-        let expected = expected.map(|(code, commands)| {
-            (code.to_owned(), commands.iter().map(ToString::to_string).collect::<Vec<_>>())
+    fn check(text: &str, expected: Option<(&str, &[&[&str]])>) {
+        let reads = |line: &str| match line {
+            "stand" => Reading::Command,
+            line if line.starts_with("move ") && line.contains(',') => Reading::Command,
+            line if line.starts_with("move ") => Reading::Attempt,
+            _ => Reading::Words,
+        };
+        let found = PlainReply::find(text).and_then(|reply| {
+            let codes = reply.codes();
+            let with = codes.iter().find(|found| !reply.commands(&found.code, &reads).is_empty());
+            let found = with.or(codes.first())?;
+            Some((found.code.to_string(), reply.commands(&found.code, &reads)))
+        });
+        let expected = expected.map(|(code, places)| {
+            let lines = |lines: &&[&str]| lines.iter().map(ToString::to_string).collect::<Vec<_>>();
+            (code.to_owned(), places.iter().map(lines).collect::<Vec<_>>())
         });
         assert_eq!(found, expected, "{text}");
     }
@@ -103,25 +425,67 @@ mod tests {
 
     #[test]
     fn pm_43_a_code_and_commands_are_found_at_the_top_and_at_the_bottom_quoted_or_not() {
-        let order: Option<(&str, &[&str])> = Some((CODE, &["move 2,-3", "stand"]));
+        let order: Option<(&str, &[&[&str]])> = Some((CODE, &[&["move 2,-3", "stand"]]));
         let letter = format!("> Dear Ben,\n>\n>     code {CODE}\n>\n>     {END}\n> The host\n");
         for text in [
             format!("code {CODE}\nmove 2,-3\nstand\n"),
             format!("Code: {CODE}\r\nmove 2,-3\r\nstand\r\n\r\nGreetings, Ben\r\n"),
             format!("{CODE}\n\nmove  2,-3\n\nstand\n\nGreetings, Ben\n"),
             format!("Hello Ann!\n\n{}\nmove 2,-3\nstand\n--\nBen\nstand\n", CODE.to_lowercase()),
-            format!("code {CODE}\nmove 2,-3\nstand\n\nOn Monday Ann wrote:\n{letter}"),
+            format!("code {CODE}\nmove 2,-3\nstand\n\nOn Monday, 1 Dec Ann wrote:\n{letter}"),
             format!("On Monday Ann wrote:\n{letter}\ncode {CODE}\nmove 2,-3\nstand\n"),
             format!("> code {CODE}\n> \n> move 2,-3\n> stand\n> {END}\n> more"),
             format!("> > code {CODE}\nmove 2,-3\n> stand\n> > {END}\n> more"),
             format!("code {CODE}\nmove 2,-3\nstand\n\n> code {OLD}\n> stand\n> {END}\n"),
             format!("> code {OLD}\n> stand\n> {END}\n\ncode {CODE}\nmove 2,-3\nstand\n"),
+            format!("*code {CODE}*\nmove 2,-3\nstand\n"),
+            format!("code {}\nmove 2,-3\nstand\n", CODE.replace('-', " ")),
+            format!("code {}\nmove 2,-3\nstand\n", CODE.replace('-', "\u{2013}")),
+            format!("code: {CODE}  move 2,-3\nstand\nSent from my iPhone\n"),
+            format!("move 2,-3\nstand\ncode {CODE}\n"),
+            format!("move 2,-3\ncode {CODE}\nstand\n{END}\nstand\n"),
         ] {
             check(&text, order);
         }
         check(&letter, Some((CODE, &[])));
-        check(&format!("code {CODE}\nmarch on\nstand\n"), Some((CODE, &["march on", "stand"])));
+        check(&format!("code {CODE}\nmarch on\nstand\n"), Some((CODE, &[&["march on", "stand"]])));
         check(&format!("my code is {CODE}\nstand\n"), None);
         check("stand\n", None);
+        check("code of conduct made easy\nstand\n", None);
+    }
+
+    #[test]
+    fn pm_90_what_a_person_wrote_above_or_below_the_quoted_code_is_the_order() {
+        let order: Option<(&str, &[&[&str]])> = Some((CODE, &[&["move 2,-3", "stand"]]));
+        let plain = format!("Dear Ben,\n\n{ANSWER}. Write\n\n    code {CODE}\n\n    {END}\n\n    stand\n");
+        let marked: String = plain.lines().flat_map(|line| ["> ", line, "\n"]).collect();
+        let outlook = "________________________________\nVon: Ann <ann@example.org>\nGesendet: Montag\nAn: Ben\nBetreff: [duel]\n";
+        for text in [
+            format!("Hi Ann,\n\nmove 2,-3\nstand\n\nOn Fri, Nov 27, 2026 at 03:18 Ann wrote:\n{marked}"),
+            format!(
+                "Hi Ann,\nmove 2,-3\nstand\nBen\n\nAm 27.11.26 um 03:18 schrieb\nAnn <ann@example.org>:\n\n{marked}"
+            ),
+            format!("On Fri, 27 Nov 2026, ann@example.org wrote:\n\n{marked}move 2,-3\nstand\n\n"),
+            format!("move 2,-3\nstand\n\n-- \nBen\nstand\n\nOn 1 Dec Ann wrote:\n{marked}"),
+            format!("move 2,-3\nstand\n\n-----Original Message-----\n{plain}"),
+            format!("move 2,-3\nstand\n\n{outlook}\n{plain}"),
+            format!("move 2,-3\nstand\n\n On Tuesday, December 1, 2026, ann@example.org wrote:\n{plain}"),
+            format!("move 2,-3\nstand\n\n{plain}"),
+            format!("move 2,-3\nstand\nGet Outlook for iOS<https://aka.ms/o0ukef>\n{outlook}\n{plain}"),
+            format!(
+                "move 2,-3\nstand\n\n{}",
+                marked.replace(&format!("> \n>     {END}"), &format!("move 2,-3\nstand\n> {END}"))
+            ),
+        ] {
+            check(&text, order);
+        }
+        check(&plain, Some((CODE, &[])));
+        check(&format!("I am away until 3 December.\n\n{plain}"), Some((CODE, &[])));
+        let inside = marked.replace(&format!("> \n>     {END}"), &format!("> stand\n>     {END}"));
+        check(&format!("move 2,-3\n\n{inside}"), Some((CODE, &[&["move 2,-3"], &["stand"]])));
+        check(&format!("stand\n\n{marked}\nmove 2,-3\n"), Some((CODE, &[&["stand"], &["move 2,-3"]])));
+        check(&format!("stand\nmove 2\n\n{marked}"), Some((CODE, &[&["stand", "move 2"]])));
+        check(&format!("move 2\n\n{marked}"), Some((CODE, &[&["move 2"]])));
+        check(&format!("move 2\n\nstand\n{marked}"), Some((CODE, &[&["stand"]])));
     }
 }

@@ -1,11 +1,13 @@
 //! The lines behind a reply code, sorted: commands of the game, words for the desk, and questions (PM-43).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use turnfold_core::Seat;
 use turnfold_core::paper::{DeskTime, PaperContent, PaperLine, Press};
 
 use super::known_position::KnownPosition;
 use super::part_text::UNDECODED;
+use super::plain_reply::{Reading, is_dash};
 use super::press_words::press_line;
 
 /// What a player without a key may ask. The answer is a letter; nothing is recorded.
@@ -21,8 +23,25 @@ pub enum PlainQuestion {
     Who,
 }
 
+/// The most lines of commands in a mail, twice as many as an order may have.
+const LINES_MAX: usize = 1000;
+
+/// What the lines of a player are read with.
+pub(super) struct Reader<'a> {
+    pub(super) position: &'a KnownPosition,
+    pub(super) seat: Seat,
+    /// The words with which the commands begin that the game would take.
+    pub(super) verbs: BTreeSet<String>,
+    /// How many minutes the player's clocks are ahead of UTC.
+    pub(super) zone: i32,
+    /// Whether the seat is free, so that `join` takes it.
+    pub(super) joins: bool,
+    /// The charset of lines with signs that could not be decoded.
+    pub(super) charset: &'a str,
+}
+
 /// The lines of a reply.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct PlainWords {
     pub(super) questions: Vec<PlainQuestion>,
     /// Contents of papers, but for orders.
@@ -45,39 +64,137 @@ const WORDS: [&str; 13] = [
 ];
 
 impl PlainWords {
-    /// Returns `true` for a line that is for the desk.
-    pub(super) fn is_own(line: &str) -> bool {
-        WORDS.contains(&first_word(line).as_str())
-    }
-
-    /// Sorts lines. A command of the game is one also where the desk has the same word. `charset` is that of lines with
-    /// signs that could not be decoded.
-    pub(super) fn read(
-        lines: &[String],
-        position: &KnownPosition,
-        zone: i32,
-        joins: bool,
-        charset: &str,
-    ) -> Self {
+    /// Sorts lines, each as it is typed or, where it cannot be read so, as people mean it (PM-91).
+    pub(super) fn of(lines: &[String], reader: &Reader<'_>) -> Self {
         let mut words = Self::default();
+        if lines.len() > LINES_MAX {
+            words
+                .faults
+                .push(format!("Your mail has more than {LINES_MAX} lines of commands. Nothing was taken."));
+            return words;
+        }
         for line in lines {
             if line.contains(UNDECODED) {
                 words.refused.push(format!(
-                    "`{line}` could not be read in the charset `{charset}`, so this line was not taken. Write it again in UTF-8."
+                    "`{line}` could not be read in the charset `{}`, so this line was not taken. Write it again in UTF-8.",
+                    reader.charset
                 ));
-            } else if let Err(fault) = words.take(line, position, zone, joins) {
-                words.faults.push(fault);
+                continue;
+            }
+            match words.with(line, reader) {
+                Ok(with) => words = with,
+                Err(fault) => words.faults.push(fault),
             }
         }
-        if lines.is_empty() {
-            words.questions.push(PlainQuestion::Help);
-        }
-        words.questions.sort_unstable();
-        words.questions.dedup();
         words
     }
 
-    fn take(&mut self, line: &str, position: &KnownPosition, zone: i32, joins: bool) -> Result<(), String> {
+    /// What a mail without commands asks.
+    pub(super) fn help() -> Self {
+        Self { questions: vec![PlainQuestion::Help], ..Self::default() }
+    }
+
+    /// Joins what stands in several places of a mail. Two different orders are a fault that shows both: nothing is guessed.
+    pub(super) fn joined(places: Vec<Self>) -> Self {
+        let mut joined = Self::default();
+        for words in places {
+            let differs = !joined.plays.is_empty() && !words.plays.is_empty() && joined.plays != words.plays
+                || joined.ahead.is_some() && words.ahead.is_some() && joined.ahead != words.ahead;
+            if differs {
+                joined.faults.push(format!(
+                    "Your mail has two different orders: `{}` and `{}`. Nothing was taken; send the one that you mean.",
+                    joined.order(),
+                    words.order()
+                ));
+                continue;
+            }
+            joined.wait |= words.wait;
+            if joined.plays.is_empty() {
+                joined.plays = words.plays;
+            }
+            joined.ahead = joined.ahead.or(words.ahead);
+            for content in words.contents {
+                if !joined.contents.contains(&content) {
+                    joined.contents.push(content);
+                }
+            }
+            joined.questions.extend(words.questions);
+            joined.faults.extend(words.faults);
+            joined.refused.extend(words.refused);
+        }
+        joined.questions.sort_unstable();
+        joined.questions.dedup();
+        joined
+    }
+
+    /// Writes the order as the player typed it.
+    fn order(&self) -> String {
+        let ahead = self
+            .ahead
+            .iter()
+            .flatten()
+            .flat_map(|(turn, plays)| plays.iter().map(move |play| format!("turn {turn}: {play}")));
+        self.plays.iter().map(ToString::to_string).chain(ahead).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Returns what a line around a code is.
+    pub(super) fn reading(line: &str, reader: &Reader<'_>) -> Reading {
+        let words: Vec<&str> = line.split(' ').collect();
+        if Self::default().with(line, reader).is_ok_and(|words| words.refused.is_empty()) {
+            return Reading::Command;
+        }
+        let first = folded(line).split(' ').next().unwrap_or_default().to_lowercase();
+        let is_known = WORDS.contains(&first.as_str()) || reader.verbs.contains(&first);
+        let has_place = words.len() <= 3 && line.bytes().any(|byte| byte.is_ascii_digit());
+        if words.len() <= 5 && is_known || has_place { Reading::Attempt } else { Reading::Words }
+    }
+
+    /// Returns these words with a line more: as it is typed, else in the first of its other spellings that can be read. Of
+    /// several that are something else, the one that the game would take; where it would take two, none.
+    fn with(&self, line: &str, reader: &Reader<'_>) -> Result<Self, String> {
+        let read = |spelling: &str| {
+            let mut with = self.clone();
+            with.take(spelling, reader).map(|()| with)
+        };
+        let fault = match read(line) {
+            Ok(with) => return Ok(with),
+            Err(fault) => fault,
+        };
+        for spellings in spellings(line) {
+            let mut found: Vec<(String, Self)> = Vec::new();
+            for spelling in spellings {
+                if let Ok(with) = read(&spelling)
+                    && !found.iter().any(|(_, other)| *other == with)
+                {
+                    found.push((spelling, with));
+                }
+            }
+            if found.len() > 1 {
+                let is_legal = |(_, with): &(String, Self)| {
+                    reader.position.objection(reader.seat, &with.plays).is_none()
+                };
+                let legal: Vec<_> = found.iter().filter(|found| is_legal(found)).cloned().collect();
+                found = if legal.is_empty() { found } else { legal };
+            }
+            match found.as_slice() {
+                [] => {}
+                [(_, with)] => return Ok(with.clone()),
+                [(one, _), (other, _), ..] => {
+                    return Err(format!(
+                        "`{line}` can mean `{one}` and `{other}`. Nothing was taken; write it as the game does, and send the whole order again."
+                    ));
+                }
+            }
+        }
+        let parts: Vec<&str> = line.split(';').map(str::trim).filter(|part| !part.is_empty()).collect();
+        if parts.len() < 2 {
+            return Err(fault);
+        }
+        parts.into_iter().try_fold(self.clone(), |with, part| with.with(part, reader))
+    }
+
+    fn take(&mut self, line: &str, reader: &Reader<'_>) -> Result<(), String> {
+        let Reader { position, zone, joins, .. } = *reader;
         let (word, rest) = (first_word(line), line.split_once(' ').map_or("", |(_, rest)| rest));
         let game = if joins { Err(String::new()) } else { position.read(line) };
         match (word.as_str(), rest) {
@@ -113,6 +230,9 @@ impl PlainWords {
                 self.contents.push(PaperContent::Answer { to, agree: word == "agree" });
             }
             ("resign", "") => self.contents.push(PaperContent::Resign),
+            _ if !position.waits_for(reader.seat) => {
+                return Err(format!("It is not your turn, so `{line}` was not taken."));
+            }
             _ => return Err(sentence(line, &game.err().unwrap_or_default())),
         }
         Ok(())
@@ -155,6 +275,71 @@ impl PlainWords {
         self.contents.push(PaperContent::Press(press));
         Ok(())
     }
+}
+
+/// Returns spellings of a line that is not read as it is typed, in the order in which they are tried: without the marks of a
+/// list or of bold words; with plain signs; and in other cases of letters, with and without what stands within a move.
+fn spellings(line: &str) -> [Vec<String>; 3] {
+    let bare = without_marks(line);
+    let plain = folded(line);
+    let lower = plain.to_lowercase();
+    let mut cases =
+        vec![lower.clone(), capital(&lower), plain.to_uppercase(), plain.replace('0', "O").to_uppercase()];
+    // A pawn that becomes another piece, as in `e8=Q`.
+    cases.extend(lower.split_once('=').map(|(mv, piece)| format!("{mv}={}", piece.to_uppercase())));
+    let moves = [plain.clone(), lower.clone(), capital(&lower)];
+    cases.extend(moves.iter().filter_map(|text| within_move(text)));
+    let mut known = vec![line.to_owned()];
+    [vec![bare], vec![plain], cases].map(|mut spellings| {
+        spellings.retain(|spelling| !known.contains(spelling) && !spelling.is_empty());
+        spellings.dedup();
+        known.extend_from_slice(&spellings);
+        spellings
+    })
+}
+
+/// Returns a line without the signs of a list before it, such as `-` or `1.`, and the signs around it that make it bold.
+fn without_marks(line: &str) -> String {
+    const PAIRS: [char; 10] =
+        ['*', '_', '`', '"', '\'', '\u{201c}', '\u{201d}', '\u{201e}', '\u{2018}', '\u{2019}'];
+    let mut rest = line.trim();
+    loop {
+        let before = rest;
+        let digits = rest.trim_start_matches(|sign: char| sign.is_ascii_digit());
+        if (1..=3).contains(&(rest.len() - digits.len())) && digits.starts_with(['.', ')']) {
+            rest = digits.trim_start_matches(['.', ')']);
+        }
+        if let Some(item) = rest.strip_prefix(|sign: char| is_dash(sign) || "*\u{2022}\u{b7}+".contains(sign))
+        {
+            rest = if item.starts_with(' ') { item } else { rest };
+        }
+        rest = rest.trim_matches(PAIRS).trim();
+        if rest == before {
+            return rest.to_owned();
+        }
+    }
+}
+
+/// Returns a line in plain signs: hyphens for dashes, no space within a place such as `0, 1`, no full stop at its end.
+fn folded(line: &str) -> String {
+    let plain = without_marks(line).replace(is_dash, "-").replace('\u{ff0c}', ",");
+    let plain = plain.replace(" ,", ",").replace(", ", ",").replace(",- ", ",-").replace(" - ", " -");
+    let plain = plain.trim_end_matches(['.', ',', ';', ':', '!', '?', ' ']);
+    without_marks(plain)
+}
+
+fn capital(text: &str) -> String {
+    let mut signs = text.chars();
+    signs.next().map_or_else(String::new, |first| first.to_uppercase().chain(signs).collect())
+}
+
+/// Returns a move such as `e2-e4`, `e2 e4` or `Ng1-f3` without the sign between its places.
+fn within_move(text: &str) -> Option<String> {
+    let joined: String = text.split(['-', ' ', '\u{2192}']).collect();
+    let is_move = joined.len() < text.len()
+        && joined.len() <= 7
+        && joined.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_move.then_some(joined)
 }
 
 fn first_word(line: &str) -> String {

@@ -9,14 +9,15 @@ use turnfold_core::trust::PrivateKey;
 
 /// Digits and letters that no one confuses.
 const SIGNS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
-/// How many of them a code has.
-const LENGTH: usize = 12;
 
 /// A reply code, written `ABCD-EFGH-JKMN`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ReplyCode(String);
 
 impl ReplyCode {
+    /// How many signs a code has.
+    pub(super) const LENGTH: usize = 12;
+
     /// Returns the code of a seat and turn; turn 0 is for joining. It follows from the host's signing key, so it is stored
     /// nowhere, and no one else can compute it.
     pub(super) fn of(signing: &PrivateKey, match_id: [u8; 16], seat: Seat, turn: u32) -> Self {
@@ -43,7 +44,7 @@ impl ReplyCode {
 
     fn of_hash(hasher: &blake3::Hasher) -> Self {
         let bytes = hasher.finalize();
-        let signs = bytes.as_bytes().iter().take(LENGTH);
+        let signs = bytes.as_bytes().iter().take(Self::LENGTH);
         Self(signs.filter_map(|byte| SIGNS.get(usize::from(byte % 32)).copied()).map(char::from).collect())
     }
 
@@ -51,7 +52,7 @@ impl ReplyCode {
     pub(super) fn read(word: &str) -> Option<Self> {
         let plain: String =
             word.chars().filter(|sign| *sign != '-').map(|sign| sign.to_ascii_uppercase()).collect();
-        let is_code = plain.len() == LENGTH && plain.bytes().all(|sign| SIGNS.contains(&sign));
+        let is_code = plain.len() == Self::LENGTH && plain.bytes().all(|sign| SIGNS.contains(&sign));
         // A word of letters alone may be one of the text.
         let is_marked = word.contains('-') || plain.bytes().any(|sign| sign.is_ascii_digit());
         (is_code && is_marked).then_some(Self(plain))

@@ -174,7 +174,7 @@ impl MailHost<'_> {
         }
         let code = ReplyCode::of(self.key, self.of.genesis.match_id, seat, turn);
         let text = format!("code {code}\n{}\n{END}\n", lines.join("\n"));
-        let taken = self.take_text(&text, Some(id), "UTF-8")?;
+        let taken = self.take_text(&text, id)?;
         Ok(taken.ok_or_else(|| "expected lines for the desk, found none".into()))
     }
 

@@ -9,8 +9,8 @@ use turnfold_core::{Digest, Rules, Seat};
 
 use super::host::MailHost;
 use super::known_position::KnownPosition;
-use super::plain_reply::PlainReply;
-use super::plain_words::{PlainQuestion, PlainWords};
+use super::plain_reply::{FoundCode, PlainReply};
+use super::plain_words::{PlainQuestion, PlainWords, Reader};
 use super::received_mail::ReceivedMail;
 use super::reply_code::ReplyCode;
 use super::take::{PAPERS_MAX, PaperOutcome, TakenPaper};
@@ -33,6 +33,17 @@ pub struct TakenReply {
     pub mail: Digest,
 }
 
+/// A code in a text of a mail, and what the sender wrote around it.
+struct Written<'a> {
+    text: &'a str,
+    line: usize,
+    /// The seat and turn that the code is for.
+    owner: Option<(Seat, u32)>,
+    code: ReplyCode,
+    /// The commands; `None` if there are none.
+    words: Option<PlainWords>,
+}
+
 impl MailHost<'_> {
     /// Takes a mail with a reply code. Returns `None` for a mail without any, and for one that a program sent.
     ///
@@ -42,59 +53,90 @@ impl MailHost<'_> {
         if self.of.terms.plain.is_empty() || mail.is_automatic {
             return Ok(None);
         }
+        let charset = mail.undecoded.as_deref().unwrap_or("UTF-8");
+        // Of several forms of a text, the first in which all that the sender wrote can be read.
+        let mut best: Option<Written<'_>> = None;
         for text in &mail.texts {
-            let charset = mail.undecoded.as_deref().unwrap_or("UTF-8");
-            if let Some(taken) = self.take_text(text, mail.message_id.as_deref(), charset)? {
-                return Ok(Some(taken));
+            let Some(written) = self.written(text, charset)? else { continue };
+            let is_whole = written.words.as_ref().is_some_and(|words| words.faults.is_empty());
+            let is_better = best.as_ref().is_none_or(|best| best.words.is_none() && written.words.is_some());
+            if is_whole || is_better {
+                best = Some(written);
+            }
+            if is_whole {
+                break;
             }
         }
-        Ok(None)
+        best.map(|written| self.take_written(written, mail.message_id.as_deref())).transpose()
+    }
+
+    /// Takes the lines of a text, as a mail would bring them.
+    pub(super) fn take_text(&mut self, text: &str, id: &str) -> Result<Option<TakenReply>, ReplayError> {
+        let Some(written) = self.written(text, "UTF-8")? else { return Ok(None) };
+        self.take_written(written, Some(id)).map(Some)
+    }
+
+    /// Finds the code of a text, and what the sender wrote around it: of the codes of this match, the one that is quoted least
+    /// and has commands, or the least quoted one.
+    fn written<'a>(&self, text: &'a str, charset: &str) -> Result<Option<Written<'a>>, ReplayError> {
+        let Some(reply) = PlainReply::find(text) else { return Ok(None) };
+        let mut without: Option<Written<'_>> = None;
+        for FoundCode { line, code, .. } in reply.codes() {
+            let mut written = Written { text, line, owner: self.owner_of(&code), code, words: None };
+            if let Some((seat, turn)) = written.owner {
+                let position = KnownPosition::of(self, seat)?;
+                let reader = self.reader(&position, seat, turn, charset);
+                let places = reply.commands(&written.code, &|line| PlainWords::reading(line, &reader));
+                if !places.is_empty() {
+                    let places = places.iter().map(|lines| PlainWords::of(lines, &reader));
+                    written.words = Some(PlainWords::joined(places.collect()));
+                    return Ok(Some(written));
+                }
+            }
+            if without.as_ref().is_none_or(|without| without.owner.is_none() && written.owner.is_some()) {
+                without = Some(written);
+            }
+        }
+        Ok(without)
+    }
+
+    fn reader<'a>(&self, position: &'a KnownPosition, seat: Seat, turn: u32, charset: &'a str) -> Reader<'a> {
+        let (verbs, zone) = (position.verbs(seat), self.of.terms.zone_of(seat));
+        Reader { position, seat, verbs, zone, joins: turn == 0, charset }
     }
 
     /// PM-57: a mail is known by its `Message-ID` and text. So the same words in another mail are another paper, and count
     /// again after different ones.
-    pub(super) fn take_text(
-        &mut self,
-        text: &str,
-        id: Option<&str>,
-        charset: &str,
-    ) -> Result<Option<TakenReply>, ReplayError> {
-        let rules = self.of.rules.clone();
-        let reads = |line: &str| rules.canonical(line).is_ok() || PlainWords::is_own(line);
-        let Some(reply) = PlainReply::find(text, &reads) else { return Ok(None) };
-        let identity = format!("{}\n{text}", id.unwrap_or_default());
+    fn take_written(&mut self, written: Written<'_>, id: Option<&str>) -> Result<TakenReply, ReplayError> {
+        let identity = format!("{}\n{}", id.unwrap_or_default(), written.text);
         let mail = Digest::new(blake3::derive_key("turnfold v2 plain mail", identity.as_bytes()));
         let mut taken = TakenReply {
-            line: reply.line,
+            line: written.line,
             seat: None,
             papers: Vec::new(),
             questions: Vec::new(),
             faults: Vec::new(),
             mail,
         };
-        let Some((seat, turn)) = self.owner_of(&reply.code) else {
-            return Ok(Some(taken));
-        };
+        let Some((seat, turn)) = written.owner else { return Ok(taken) };
         taken.seat = Some(seat);
         if let Some(fault) = self.stale(seat, turn) {
             taken.faults.push(fault);
-            return Ok(Some(taken));
+            return Ok(taken);
         }
-        let position = KnownPosition::of(self, seat)?;
-        let zone = self.of.terms.zone_of(seat);
-        let words = PlainWords::read(&reply.commands, &position, zone, turn == 0, charset);
+        let words = written.words.unwrap_or_else(PlainWords::help);
         taken.questions.clone_from(&words.questions);
         taken.faults.clone_from(&words.faults);
         let is_order_whole = taken.faults.is_empty();
         taken.faults.extend_from_slice(&words.refused);
         if !is_order_whole {
-            return Ok(Some(taken));
+            return Ok(taken);
         }
         for (index, content) in self.contents(seat, &words, &mut taken)?.into_iter().enumerate() {
-            let paper = self.take_plain(seat, content, &reply.code, mail, index)?;
-            taken.papers.push(TakenPaper { line: reply.line, ..paper });
+            let paper = self.take_plain(seat, content, &written.code, mail, index)?;
+            taken.papers.push(TakenPaper { line: written.line, ..paper });
         }
-        Ok(Some(taken))
+        Ok(taken)
     }
 
     /// Returns the seat and turn of a code.

@@ -1,0 +1,158 @@
+//! What people type, and where: above, within and below the letter that they answer (PM-90, PM-91).
+
+use turnfold_tests::mailbox::Mailbox;
+
+const TERMS: &str = "hosted = []\nplain = [\"p1\", \"p2\"]\nhurry = false\n";
+
+/// Two players without keys at turn 1.
+fn begun(rules: &str, setup: &str, options: &str) -> Mailbox {
+    let mailbox = Mailbox::opened(rules, setup, TERMS, "");
+    for (seat, name) in [("p1", "Ann"), ("p2", "Ben")] {
+        let printed = take(&mailbox, &format!("code {}\njoin {name}\n", code(&mailbox, seat))).1;
+        assert!(printed.contains(": applied"), "{printed}");
+    }
+    mailbox.sandbox.ok(&format!("mail run duel --key host.key --at 2025-01-06T12:00:00Z {options}"));
+    mailbox
+}
+
+/// Returns the newest letter to a seat, without its attachment.
+fn newest(mailbox: &Mailbox, seat: &str) -> String {
+    let name = mailbox.letters().into_iter().rfind(|name| name.contains(&format!("-{seat}"))).unwrap();
+    let letter = mailbox.sandbox.read(&format!(".turnfold/outbox/{name}")).replace('\r', "");
+    let (_, text) = letter.split_once("7bit\n\n").unwrap();
+    text.split("\n--turnfold").next().unwrap().to_owned()
+}
+
+fn code(mailbox: &Mailbox, seat: &str) -> String {
+    let letter = newest(mailbox, seat);
+    letter.lines().find_map(|line| line.trim().strip_prefix("code ")).unwrap().to_owned()
+}
+
+/// Takes a mail with this text; returns the exit code and what is printed.
+fn take(mailbox: &Mailbox, text: &str) -> (i32, String) {
+    let id = blake3::hash(text.as_bytes()).to_hex();
+    let head = format!("From: ann@example.org\nMessage-ID: <{id}@example.org>\n");
+    mailbox.sandbox.write("mail.eml", format!("{head}Content-Type: text/plain; charset=utf-8\n\n{text}"));
+    let output = mailbox.sandbox.run("mail take duel mail.eml --key host.key");
+    (output.status.code().unwrap(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+}
+
+/// Requires the text of a mail to be taken as this order of p1.
+#[track_caller]
+fn orders(mailbox: &Mailbox, text: &str, order: &str) {
+    let (status, printed) = take(mailbox, text);
+    assert!(status == 0 && printed.contains(": applied"), "{text}: {printed}");
+    let log = mailbox.sandbox.ok("log duel.desk");
+    let last = log.lines().rfind(|line| line.contains("paper: order")).unwrap();
+    let plays = format!(" | play: {}", order.replace("; ", " | play: "));
+    assert!(last.contains(&format!("{plays} | code ")), "{text}: {last}");
+}
+
+/// Requires nothing of a mail to be taken, and the answer to say why.
+#[track_caller]
+fn answers(mailbox: &Mailbox, text: &str, why: &[&str]) {
+    let head = mailbox.sandbox.ok("log duel.desk").lines().count();
+    let (status, printed) = take(mailbox, text);
+    let letter = printed
+        .lines()
+        .find_map(|line| line.strip_prefix("letter "))
+        .unwrap_or_else(|| panic!("{text}: {printed}"));
+    let letter = mailbox.sandbox.read(&format!(".turnfold/outbox/{letter}"));
+    let letter = letter.split_whitespace().collect::<Vec<_>>().join(" ");
+    for why in why {
+        assert!(
+            status == 1 && printed.contains(why) && letter.contains(why),
+            "{text}: {why}: {printed}{letter}"
+        );
+    }
+    assert_eq!(mailbox.sandbox.ok("log duel.desk").lines().count(), head, "{text}");
+}
+
+#[test]
+fn pm_91_commands_are_read_as_people_type_them() {
+    let mailbox = begun("cycletap", "ford.toml", "");
+    let code = code(&mailbox, "p1");
+    let order = "tap 0,1; switch";
+    for lines in [
+        "Tap 0,1\nSwitch",
+        "TAP 0,1\nSWITCH",
+        "- tap 0,1\n- switch",
+        "* tap 0,1\n* switch",
+        "\u{2022} tap 0,1\n\u{2022} switch",
+        "1. tap 0,1\n2. switch",
+        "1) Tap 0,1\n2) Switch",
+        "*tap 0,1*\n*switch*",
+        "\u{201c}tap 0,1\u{201d}\n`switch`",
+        "tap 0, 1\nswitch.",
+        "tap 0 , 1.\nswitch!",
+        "tap 0,1; switch",
+        "Tap 0, 1; Switch.",
+    ] {
+        orders(&mailbox, &format!("code {code}\n{lines}\n"), order);
+    }
+    let spaced = code.replace('-', " ");
+    for text in [
+        format!("code {spaced}\ntap 0,1\nswitch\n"),
+        format!("Code: {}\ntap 0,1\nswitch\n", code.to_lowercase()),
+        format!("code {code} tap 0,1\nswitch\n"),
+        format!("**code {code}**\ntap 0,1\nswitch\n"),
+        format!("code {}\ntap 0,1\nswitch\n", code.replace('-', "\u{2013}")),
+    ] {
+        orders(&mailbox, &text, order);
+    }
+    for minus in ["-", "\u{2212}", "\u{2013}", "- "] {
+        orders(&mailbox, &format!("code {code}\ntap {minus}1,2\nswitch\n"), "tap -1,2; switch");
+    }
+    answers(&mailbox, &format!("code {code}\ntab 0,1\nswitch\n"), &["`tab 0,1` was not understood"]);
+    answers(&mailbox, &format!("code {code}\ntap 0,1; jump\n"), &["`jump` was not understood"]);
+}
+
+#[test]
+fn pm_90_the_lines_above_and_below_the_quoted_letter_are_the_order() {
+    let mailbox = begun("cycletap", "ford.toml", "");
+    let letter = newest(&mailbox, "p1");
+    let quoted: String = letter.lines().flat_map(|line| ["> ", line, "\n"]).collect();
+    let order = "tap 0,1; switch";
+    let lines = "tap 0,1\nswitch\n";
+    let outlook = "From: games@example.org <games@example.org>\nSent: Monday, January 6, 2025 1:00 PM\nTo: ann@example.org\nSubject: [duel] turn 1: your order, please\n";
+    for (number, text) in [
+        format!("Hi host,\n\n{lines}\nOn Mon, Jan 6, 2025 at 1:00 PM <games@example.org> wrote:\n\n{quoted}"),
+        format!("Hi host,\n{lines}Bye, Ann\n\nAm 06.01.2025 um 13:00 schrieb games@example.org:\n{quoted}"),
+        format!("On Mon, Jan 06, 2025 at 12:00:00PM -0000, games@example.org wrote:\n{quoted}{lines}"),
+        format!("On Mon, 6 Jan 2025, games@example.org wrote:\n\n{quoted}\n{lines}\n-- \nAnn\nswitch\n"),
+        format!("{lines}\nSent from my iPhone\n\n> On 6. Jan 2025, at 13:00, games@example.org wrote:\n> \n{quoted}"),
+        format!("{lines}\nGet Outlook for iOS<https://aka.ms/o0ukef>\n________________________________\n{outlook}\n{letter}"),
+        format!("{lines}\n-----Original Message-----\n{outlook}\n{letter}"),
+        format!("{lines}\n{letter}"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        orders(&mailbox, &format!("{text}\nNumber {number}\n"), order);
+    }
+    let filled = |lines: &str| {
+        let (head, tail) = quoted.split_once(">     (end)").unwrap();
+        format!("{head}{lines}>     (end){tail}")
+    };
+    orders(&mailbox, &filled("tap 0,1\n> switch\n"), order);
+    orders(&mailbox, &format!("{lines}\n{}", filled(lines)), order);
+    let both = ["Your mail has two different orders: `tap 0,1` and `switch`.", "Nothing was taken"];
+    answers(&mailbox, &format!("tap 0,1\n\n{}", filled("switch\n")), &both);
+    answers(&mailbox, &format!("tap 0,1\n\n{quoted}\nswitch\n"), &both);
+    answers(&mailbox, &format!("tap 0,1 now\nswitch\n\n{quoted}"), &["`tap 0,1 now` was not understood"]);
+}
+
+#[test]
+fn pm_91_a_command_off_turn_is_not_your_turn() {
+    let mailbox = begun("initiative", "small-board.toml", "--roll 1 1 2 2");
+    let code = code(&mailbox, "p2");
+    answers(
+        &mailbox,
+        &format!("code {code}\nmarch on\n"),
+        &["It is not your turn, so `march on` was not taken."],
+    );
+    let (status, printed) = take(&mailbox, &format!("code {code}\nstand\n"));
+    assert!(status == 0 && printed.contains("p2 order 1: ignored not_due"), "{printed}");
+    let letter = newest(&mailbox, "p2").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(letter.contains("it is not your turn (not_due)"), "{letter}");
+}
