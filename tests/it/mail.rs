@@ -5,6 +5,7 @@ mod audit_verb;
 mod authorship;
 mod bundled;
 mod by_files;
+mod club;
 mod corpus;
 mod correspondence;
 mod fair_dice;

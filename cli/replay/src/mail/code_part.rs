@@ -21,7 +21,8 @@ pub(super) fn code_of(
     let turn = if is_free { 0 } else { state.turn() };
     let needs_code = is_free || state.plays_plainly(seat) && turn > 0 && !Desk::over(state);
     let key = signers.key_of(&mail.of.terms.host.parse().ok()?)?;
-    needs_code.then(|| ReplyCode::of(key, mail.of.genesis.match_id, seat, turn))
+    needs_code
+        .then(|| ReplyCode::of(key, mail.of.genesis.match_id, (seat, turn), mail.desk.link_of_turn(turn)))
 }
 
 /// Writes how to answer with a code.

@@ -304,6 +304,12 @@ impl DeskHistory {
         self.turns.last()?.end.as_ref()
     }
 
+    /// Returns the link of the position with which a turn began; none for turn 0, in which players join.
+    pub(super) fn link_of_turn(&self, turn: u32) -> Option<Digest> {
+        let index = usize::try_from(turn.checked_sub(1)?).ok()?;
+        self.positions().nth(index).map(|position| position.link)
+    }
+
     /// Returns `true` if the match is over after this number of records.
     pub(crate) fn is_over_at(&self, size: u64) -> bool {
         let is_end = |effect: &Effect| matches!(effect, Effect::Over { .. });

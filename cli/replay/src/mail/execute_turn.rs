@@ -33,7 +33,9 @@ impl MailHost<'_> {
     pub fn run(&mut self, at: DeskTime, table: &mut TableDice<'_>) -> Result<RunReport, ReplayError> {
         let mut report = RunReport::default();
         let state = self.desk.state();
-        let has_come = state.is_open() && state.deadline().is_some_and(|deadline| at >= deadline);
+        let has_come = !self.is_letter_unsent
+            && state.is_open()
+            && state.deadline().is_some_and(|deadline| at >= deadline);
         // PM-12
         if has_come && state.clock().is_none_or(|clock| at > clock) {
             report.effects.extend(self.decide(vec![Command::Clock(at)])?);

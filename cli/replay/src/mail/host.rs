@@ -1,6 +1,6 @@
 //! The host of a match by mail: its key, what it appends to the desk, and what a run did (PM-27).
 
-use turnfold_core::paper::LineName;
+use turnfold_core::paper::{DeskTime, LineName};
 use turnfold_core::rules::desk::{Command, Effect};
 use turnfold_core::trust::{PrivateKey, VerifierKey};
 use turnfold_core::{Digest, Registry, Seat};
@@ -25,6 +25,8 @@ pub struct MailHost<'a> {
     pub(super) recorded_at_ms: i64,
     /// The token of the page that asks, by its hash: it stays when its seat is joined (PM-74).
     pub page: Option<Digest>,
+    /// Whether a letter of this turn waits unsent, so that the deadline does not pass (PM-101).
+    pub is_letter_unsent: bool,
 }
 
 impl<'a> MailHost<'a> {
@@ -51,7 +53,7 @@ impl<'a> MailHost<'a> {
         // FD-18: a desk that was rolled back would open elements that players know already.
         signers.require_unforked(store, &of.desk_line())?;
         let desk = DeskHistory::read(store, &of)?;
-        Ok(Self { store, registry, of, desk, key, recorded_at_ms, page: None })
+        Ok(Self { store, registry, of, desk, key, recorded_at_ms, page: None, is_letter_unsent: false })
     }
 
     /// Returns the match.
@@ -64,6 +66,22 @@ impl<'a> MailHost<'a> {
     #[must_use]
     pub const fn desk(&self) -> &DeskHistory {
         &self.desk
+    }
+
+    /// Returns `true` if less than half of the turn is left.
+    pub(super) fn is_short(&self, at: DeskTime) -> bool {
+        let (state, turn_seconds) = (self.desk.state(), u64::from(self.of.terms.hours) * 3600);
+        let left = |deadline: DeskTime| deadline.unix_seconds().saturating_sub(at.unix_seconds());
+        state.is_open() && state.deadline().is_some_and(|deadline| left(deadline) < turn_seconds / 2)
+    }
+
+    /// PM-101: moves the deadline to a whole turn from now, because a letter of this turn could not be sent before.
+    pub(super) fn begin_turn_anew(&mut self, at: DeskTime) -> Result<Vec<Effect>, ReplayError> {
+        let seconds = at.unix_seconds().saturating_add(u64::from(self.of.terms.hours) * 3600);
+        let Some(until) = DeskTime::of_unix_seconds(seconds) else { return Ok(Vec::new()) };
+        let grounds = String::from("letters of this turn could not be sent in time");
+        let grounds = grounds.try_into().map_err(ReplayError::not_by_mail)?;
+        self.decide(vec![Command::Extend { until, grounds }])
     }
 
     /// Appends commands of the host to the desk, all or none, and returns what happened.

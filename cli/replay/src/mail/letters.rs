@@ -16,13 +16,13 @@ use super::desk_history::DeskHistory;
 use super::desk_turn::AppliedEntry;
 use super::letter::{Attachment, Letter, LetterText, subject_line};
 use super::letter_part::{LetterPart, MailLogs, signed_bundle, spectators_bundle};
-use super::outbox::{LetterName, Outbox};
+use super::outbox::{LetterName, Outbox, UnsentLetter};
 use super::received_mail::ReceivedMail;
 use super::report::Report;
 use super::seat_page::link_of;
 use super::take::TakenPaper;
 use super::take_plain::TakenReply;
-use super::thread::Thread;
+use super::thread::{Thread, message_id_of};
 use super::unread::UnreadMail;
 use crate::bundle::SeatRecords;
 use crate::error::ReplayError;
@@ -56,6 +56,7 @@ impl MailRoom<'_> {
     /// What cannot be read, signed or written.
     pub fn write_reports(&self) -> Result<Vec<LetterName>, ReplayError> {
         let mail = MailLogs::read(self.store, self.registry, self.game)?;
+        self.keep_one_history(&mail.desk)?;
         let occasions = occasions(&mail.desk);
         let mut reports = Vec::new();
         for (index, Occasion { size, seats }) in occasions.iter().enumerate() {
@@ -66,11 +67,8 @@ impl MailRoom<'_> {
                 reports.push((LetterName { desk_size: *size, seat, answers: None }, report));
             }
         }
-        let written = self.send(&mail, reports, |report, state, file| {
-            let code = code_of(&mail, self.signers, state, report.seat);
-            let link = link_of(&mail, self.signers, state, report.seat, self.pages);
-            report.write(&mail, state, (code.as_ref(), link.as_deref()), file).map(Some)
-        })?;
+        let written =
+            self.put(&mail, reports, |report, state, _| self.report(&mail, report, state).map(Some))?;
         if let Some(bundle) = spectators_bundle(&mail, self.signers)? {
             self.outbox.put_spectators(&bundle).map_err(ReplayError::Outbox)?;
         }
@@ -94,7 +92,7 @@ impl MailRoom<'_> {
     pub fn write_plain_answer(&self, reply: &TakenReply) -> Result<Vec<LetterName>, ReplayError> {
         let mail = MailLogs::read(self.store, self.registry, self.game)?;
         let named = reply.letter(mail.desk.size()).map(|name| (name, (name, reply)));
-        let written = self.send(&mail, named, |(name, reply), state, file| {
+        let written = self.put(&mail, named, |(name, reply), state, file| {
             reply.answer(&mail, self.signers, state, *name, file).map(Some)
         })?;
         self.outbox.sync().map_err(ReplayError::Outbox)?;
@@ -126,7 +124,7 @@ impl MailRoom<'_> {
         let Some(unread) = seat.and_then(|seat| UnreadMail::of(received, papers, seat, &mail)) else {
             return self.answer(&mail, papers);
         };
-        let written = self.send(&mail, [(unread.name(), unread)], |unread, state, _| {
+        let written = self.put(&mail, [(unread.name(), unread)], |unread, state, _| {
             let letter = unread.write(state);
             let line = subject_line(&letter.subject) + "\r\n";
             let count = self.outbox.count(unread.name().seat, &line).map_err(ReplayError::Outbox)?;
@@ -139,7 +137,7 @@ impl MailRoom<'_> {
 
     fn answer(&self, mail: &MailLogs<'_>, papers: &[TakenPaper]) -> Result<Vec<LetterName>, ReplayError> {
         let answers = AnswerLetter::all(papers, mail).into_iter().map(|answer| (answer.name, answer));
-        let written = self.send(mail, answers, |answer, state, file| {
+        let written = self.put(mail, answers, |answer, state, file| {
             let code = code_of(mail, self.signers, state, answer.name.seat).filter(|_| state.turn() > 0);
             let letter = answer.write(mail, state, code.as_ref(), file);
             // A paper that is not recorded may come again when the desk has another size.
@@ -154,7 +152,7 @@ impl MailRoom<'_> {
     /// Puts letters that the outbox does not have into it, each with the bundle of its seat. `write` gets a letter, the desk
     /// at its size and the name of the bundle, and returns nothing where the letter is not needed. Returns the letters
     /// written now.
-    fn send<L>(
+    fn put<L>(
         &self,
         mail: &MailLogs<'_>,
         letters: impl IntoIterator<Item = (LetterName, L)>,
@@ -170,36 +168,117 @@ impl MailRoom<'_> {
         let states = mail.desk.states(&due.iter().map(|(name, _)| name.desk_size).collect());
         let mut written = Vec::new();
         for (name, letter) in due {
-            let LetterName { desk_size, seat, .. } = name;
-            let Some(state) = states.get(&desk_size) else { continue };
-            // Short enough to type.
-            let file_name = format!("{:.32}-{desk_size}-{seat}.bundle", self.game.as_str());
-            let Some(LetterText { subject, text, in_reply_to, rulebook }) =
-                write(&letter, state, &file_name)?
-            else {
-                continue;
-            };
-            let bundle = attached(mail, self.signers, seat, desk_size)?;
-            let rules_name = format!("{}-rules.txt", mail.of.rules.name());
-            let rules = rulebook.as_ref().map(|rules| (rules_name.as_str(), rules.as_bytes(), true));
-            let files = [Some((file_name.as_str(), bundle.as_slice(), false)), rules].into_iter().flatten();
-            let files: Vec<_> =
-                files.map(|(file_name, bytes, is_text)| Attachment { file_name, bytes, is_text }).collect();
-            let mut thread = Thread::of(&mail.of.terms, name, followed(&reports, name));
-            thread.references.extend(in_reply_to);
-            let letter = Letter {
-                route: self.addresses.route_to(seat),
-                subject: &subject,
-                date: state.clock(),
-                thread: &thread,
-                text: &text,
-                attached: &files,
-            };
-            if self.outbox.put(name, &letter.to_eml()).map_err(ReplayError::Outbox)? {
+            let Some(state) = states.get(&name.desk_size) else { continue };
+            let Some(text) = write(&letter, state, &self.bundle_name(name))? else { continue };
+            let eml = self.eml(mail, name, state, text, followed(&reports, name))?;
+            if self.outbox.put(name, &eml).map_err(ReplayError::Outbox)? {
                 written.push(name);
             }
         }
         Ok(written)
+    }
+
+    /// PM-102: letters of a history that the store has lost count as never written.
+    fn keep_one_history(&self, desk: &DeskHistory) -> Result<(), ReplayError> {
+        let root = |size| desk.root(size).map(|root| root.to_string());
+        let is_ours = |name: &str, text: &str| {
+            message_id_of(desk, name).is_some_and(|id| text.contains(&format!("Message-ID: {id}\r\n")))
+        };
+        self.outbox.keep_one_history(root, desk.size(), is_ours).map_err(ReplayError::Outbox)
+    }
+
+    /// Returns the name of the bundle of a letter, short enough to type.
+    fn bundle_name(&self, name: LetterName) -> String {
+        format!("{:.32}-{}-{}.bundle", self.game.as_str(), name.desk_size, name.seat)
+    }
+
+    /// Writes a letter with its attachments in the format of mails.
+    fn eml(
+        &self,
+        mail: &MailLogs<'_>,
+        name: LetterName,
+        state: &State,
+        letter: LetterText,
+        follows: Vec<LetterName>,
+    ) -> Result<String, ReplayError> {
+        let LetterText { subject, text, in_reply_to, rulebook } = letter;
+        let (bundle_name, bundle) =
+            (self.bundle_name(name), attached(mail, self.signers, name.seat, name.desk_size)?);
+        let rules_name = format!("{}-rules.txt", mail.of.rules.name());
+        let rules = rulebook.as_ref().map(|rules| (rules_name.as_str(), rules.as_bytes(), true));
+        let files = [Some((bundle_name.as_str(), bundle.as_slice(), false)), rules].into_iter().flatten();
+        let files: Vec<_> =
+            files.map(|(file_name, bytes, is_text)| Attachment { file_name, bytes, is_text }).collect();
+        let mut thread = Thread::of(&mail.desk, name, follows);
+        thread.references.extend(in_reply_to);
+        let letter = Letter {
+            route: self.addresses.route_to(name.seat),
+            subject: &subject,
+            date: state.clock(),
+            thread: &thread,
+            text: &text,
+            attached: &files,
+        };
+        Ok(letter.to_eml())
+    }
+
+    /// PM-101: writes the newest report of each seat again, so that it reports everything since the last letter that was
+    /// sent, and puts the reports away that it takes the place of. The invitation has the rules of the game and stays.
+    pub(super) fn replace_unsent(&self, unsent: &[UnsentLetter]) -> Result<(), ReplayError> {
+        let mail = MailLogs::read(self.store, self.registry, self.game)?;
+        let occasions = occasions(&mail.desk);
+        for seat in Seat::players(mail.of.terms.seats.into()) {
+            let of_seat = unsent.iter().filter(|letter| letter.seat == *seat);
+            let sizes: Vec<u64> =
+                of_seat.filter_map(UnsentLetter::report_size).filter(|size| *size > 1).collect();
+            let Some((size, replaced)) = sizes.split_last().filter(|(_, replaced)| !replaced.is_empty())
+            else {
+                continue;
+            };
+            let earlier = occasions.iter().filter(|of| of.size < *size && of.seats.contains(seat));
+            let name = LetterName { desk_size: *size, seat: *seat, answers: None };
+            let mut since = None;
+            for desk_size in earlier.map(|of| of.size).filter(|size| !replaced.contains(size)) {
+                let is_one_of_them = self.outbox.has_replaced(LetterName { desk_size, ..name });
+                if !is_one_of_them.map_err(ReplayError::Outbox)? {
+                    since = Some(desk_size);
+                }
+            }
+            let at_size = mail.desk.states(&BTreeSet::from([*size]));
+            let Some(state) = at_size.get(size) else { continue };
+            let text = self.report(&mail, &Report { seat: *seat, size: *size, since }, state)?;
+            let eml = self.eml(&mail, name, state, text, followed(&occasions, name))?;
+            self.outbox.replace(name, &eml, replaced).map_err(ReplayError::Outbox)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a report.
+    fn report(&self, mail: &MailLogs<'_>, report: &Report, state: &State) -> Result<LetterText, ReplayError> {
+        let code = code_of(mail, self.signers, state, report.seat);
+        let link = link_of(mail, self.signers, state, report.seat, self.pages);
+        let name = LetterName { desk_size: report.size, seat: report.seat, answers: None };
+        report.write(mail, state, (code.as_ref(), link.as_deref()), &self.bundle_name(name))
+    }
+
+    /// PM-101: lists the seats that the match waits for and to which no letter of this turn was sent.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn unsent_turn(&self) -> Result<Vec<Seat>, ReplayError> {
+        let mail = MailLogs::read(self.store, self.registry, self.game)?;
+        let Some(position) = mail.desk.position() else { return Ok(Vec::new()) };
+        let reports = occasions(&mail.desk);
+        let mut seats = Vec::new();
+        for seat in mail.desk.state().awaited() {
+            let of_turn = reports.iter().filter(|of| of.size > position.seq && of.seats.contains(&seat));
+            let mut names = of_turn.map(|of| LetterName { desk_size: of.size, seat, answers: None });
+            let is_sent = names.try_fold(false, |is_sent, name| Ok(is_sent || self.outbox.has_sent(name)?));
+            if !is_sent.map_err(ReplayError::Outbox)? && !mail.of.terms.hosted.contains(&seat) {
+                seats.push(seat);
+            }
+        }
+        Ok(seats)
     }
 }
 

@@ -43,6 +43,11 @@ pub struct Outbox {
 impl Outbox {
     /// The folder to which letters that were sent are moved.
     const SENT: &str = "sent";
+    /// The folder for letters that a newer one took the place of before they were sent (PM-101).
+    const REPLACED: &str = "replaced";
+    /// The folder for letters of a history that was lost, and the ending of the file that names the history (PM-102).
+    const LOST: &str = "lost";
+    const HISTORY: &str = "desk";
     const SPECTATORS: &str = "spectators.bundle";
 
     /// Returns the outbox in this folder, which need not exist.
@@ -57,7 +62,78 @@ impl Outbox {
     /// Errors of the file system.
     pub fn has(&self, name: LetterName) -> io::Result<bool> {
         let name = name.to_string();
-        Ok(self.folder.join(&name).try_exists()? || self.folder.join(Self::SENT).join(&name).try_exists()?)
+        for folder in self.folders() {
+            if folder.join(&name).try_exists()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns the folders with letters.
+    fn folders(&self) -> [PathBuf; 3] {
+        [self.folder.clone(), self.folder.join(Self::SENT), self.folder.join(Self::REPLACED)]
+    }
+
+    /// Returns `true` if a letter was sent.
+    pub(super) fn has_sent(&self, name: LetterName) -> io::Result<bool> {
+        self.folder.join(Self::SENT).join(name.to_string()).try_exists()
+    }
+
+    /// Returns `true` if another letter took the place of this one before it was sent.
+    pub(super) fn has_replaced(&self, name: LetterName) -> io::Result<bool> {
+        self.folder.join(Self::REPLACED).join(name.to_string()).try_exists()
+    }
+
+    /// PM-102: puts the letters away that a desk of another history wrote, such as the lost part of a store that was restored
+    /// from a backup: else none would be written under their names. `is_ours` decides by the name and the text of a
+    /// letter; it is asked where the root of the desk is not the one of the last letters.
+    pub(super) fn keep_one_history(
+        &self,
+        root_of: impl Fn(u64) -> Option<String>,
+        size: u64,
+        is_ours: impl Fn(&str, &str) -> bool,
+    ) -> io::Result<()> {
+        let noted = match fs::read_to_string(self.folder.with_extension(Self::HISTORY)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            noted => noted.unwrap_or_default(),
+        };
+        let known = noted.trim_end().split_once(' ');
+        let known = known.and_then(|(size, root)| Some((size.parse::<u64>().ok()?, root)));
+        if known.is_some_and(|(size, root)| root_of(size).is_none_or(|own| own != root)) {
+            let lost = self.folder.join(Self::LOST);
+            make_folders(&lost)?;
+            for folder in self.folders().iter().filter(|folder| folder.is_dir()) {
+                for entry in fs::read_dir(folder)? {
+                    let (path, name) = entry.map(|entry| (entry.path(), entry.file_name()))?;
+                    let is_letter = path.extension().is_some_and(|extension| extension == "eml");
+                    if is_letter && !is_ours(&name.to_string_lossy(), &fs::read_to_string(&path)?) {
+                        fs::rename(&path, lost.join(name))?;
+                    }
+                }
+                sync_folder_of(&folder.join("any"))?;
+            }
+            sync_folder_of(&lost.join("any"))?;
+        }
+        let now = format!("{size} {}\n", root_of(size).unwrap_or_default());
+        if now == noted {
+            return Ok(());
+        }
+        let name = self.folder.with_extension(Self::HISTORY);
+        self.write_next_to(&name.file_name().unwrap_or_default().to_string_lossy(), now.as_bytes())
+    }
+
+    /// Writes a letter over the one of its name, and puts the reports of these sizes to its seat away.
+    pub(super) fn replace(&self, name: LetterName, letter: &str, stale: &[u64]) -> io::Result<()> {
+        self.write_whole(&name.to_string(), letter.as_bytes())?;
+        let replaced = self.folder.join(Self::REPLACED);
+        make_folders(&replaced)?;
+        for desk_size in stale {
+            let stale = LetterName { desk_size: *desk_size, ..name }.to_string();
+            fs::rename(self.folder.join(&stale), replaced.join(&stale))?;
+        }
+        sync_folder_of(&replaced.join("any"))?;
+        sync_folder_of(&replaced)
     }
 
     /// Writes a letter whole, unless the outbox has it or it was sent. Returns `true` if it was written now. The letter is
@@ -97,7 +173,7 @@ impl Outbox {
     /// Returns the letters whose names are wanted, including sent ones.
     fn read(&self, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
         let mut found = Vec::new();
-        for folder in [self.folder.clone(), self.folder.join(Self::SENT)] {
+        for folder in self.folders() {
             let listed = match fs::read_dir(folder) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 listed => listed?,
@@ -207,6 +283,12 @@ pub struct UnsentLetter {
 }
 
 impl UnsentLetter {
+    /// Returns the size of the desk that it reports; `None` for an answer to papers.
+    pub(super) fn report_size(&self) -> Option<u64> {
+        let (size, seat) = self.name.strip_suffix(".eml")?.split_once('-')?;
+        if seat == self.seat.name() { size.parse().ok() } else { None }
+    }
+
     /// Returns the letter in a file of this name, if it is one.
     fn named(folder: &Path, name: String) -> Option<Self> {
         let seat = name.strip_suffix(".eml")?.split('-').nth(1)?.parse().ok()?;

@@ -40,6 +40,10 @@ pub struct ReceivedMail {
     pub from: Option<MailAddress>,
     /// Its `Message-ID`, with angle brackets.
     pub message_id: Option<String>,
+    /// The mails that it follows, each by its `Message-ID` with angle brackets.
+    pub follows: Vec<String>,
+    /// Its subject.
+    pub subject: String,
     /// Whether a program sent it on its own account, such as a notice of absence. Such a mail gets no answer, because two
     /// programs could answer each other for ever (RFC 3834).
     pub is_automatic: bool,
@@ -61,6 +65,8 @@ impl ReceivedMail {
         let mut mail = Self {
             from: None,
             message_id: None,
+            follows: Vec::new(),
+            subject: String::new(),
             is_automatic: false,
             obstacle: None,
             texts: Vec::new(),
@@ -72,6 +78,11 @@ impl ReceivedMail {
             mail.from =
                 read.from().and_then(|from| from.first()).and_then(|from| from.address()?.parse().ok());
             mail.message_id = read.message_id().filter(|id| is_message_id(id)).map(|id| format!("<{id}>"));
+            for earlier in [read.in_reply_to(), read.references()] {
+                let ids = earlier.as_text_list().unwrap_or_default();
+                mail.follows.extend(ids.iter().map(|id| format!("<{id}>")));
+            }
+            mail.subject = read.subject().unwrap_or_default().into();
             mail.is_automatic = is_automatic(&read);
             mail.add(&read);
         }

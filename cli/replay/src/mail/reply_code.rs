@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use turnfold_core::Seat;
 use turnfold_core::dice::fair::{Chain, Owner};
 use turnfold_core::paper::SeatKey;
 use turnfold_core::trust::PrivateKey;
+use turnfold_core::{Digest, Seat};
 
 /// Digits and letters that no one confuses.
 const SIGNS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
@@ -19,12 +19,19 @@ impl ReplyCode {
     pub(super) const LENGTH: usize = 12;
 
     /// Returns the code of a seat and turn; turn 0 is for joining. It follows from the host's signing key, so it is stored
-    /// nowhere, and no one else can compute it.
-    pub(super) fn of(signing: &PrivateKey, match_id: [u8; 16], seat: Seat, turn: u32) -> Self {
+    /// nowhere, and no one else can compute it. `link` is that of the position with which the turn began: after a restored
+    /// backup, the code of the same turn over another position is another one (PM-102).
+    pub(super) fn of(
+        signing: &PrivateKey,
+        match_id: [u8; 16],
+        (seat, turn): (Seat, u32),
+        link: Option<Digest>,
+    ) -> Self {
         // No seat is plain with fair dice, so this element is opened nowhere.
         let secret = signing.dice_chain(Owner { match_id, party: Seat::Host }).element(Chain::LAST);
-        let mut hasher = blake3::Hasher::new_derive_key("turnfold v2 reply code of a turn");
+        let mut hasher = blake3::Hasher::new_derive_key("turnfold v3 reply code of a turn");
         hasher.update(secret.as_bytes()).update(format!("{seat} {turn}").as_bytes());
+        hasher.update(link.as_ref().map(Digest::as_bytes).map_or(&[][..], |link| link));
         Self::of_hash(&hasher)
     }
 
@@ -32,10 +39,11 @@ impl ReplyCode {
     pub(super) fn of_page(
         signing: &PrivateKey,
         match_id: [u8; 16],
-        (seat, turn): (Seat, u32),
+        page: (Seat, u32),
+        link: Option<Digest>,
         key: Option<&SeatKey>,
     ) -> Self {
-        let code = Self::of(signing, match_id, seat, turn);
+        let code = Self::of(signing, match_id, page, link);
         let Some(key) = key else { return code };
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v2 code of the page of a key");
         hasher.update(code.as_str().as_bytes()).update(key.to_base64().as_bytes());
@@ -56,6 +64,14 @@ impl ReplyCode {
         // A word of letters alone may be one of the text.
         let is_marked = word.contains('-') || plain.bytes().any(|sign| sign.is_ascii_digit());
         (is_code && is_marked).then_some(Self(plain))
+    }
+
+    /// Finds everything in a text that can be a code, with spaces in the place of hyphens or without.
+    pub(super) fn all_in(text: &str) -> Vec<Self> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let single = words.iter().filter_map(|word| Self::read(word));
+        let spaced = words.windows(3).filter_map(|words| Self::read(&words.join("-")));
+        single.chain(spaced).collect()
     }
 
     /// Returns the signs without hyphens.
@@ -92,14 +108,15 @@ mod tests {
             turnfold_core::trust::KeyKind::Signer,
             &[7; 32],
         );
-        let code = ReplyCode::of(&key, [1; 16], Seat::P2, 3);
+        let code = ReplyCode::of(&key, [1; 16], (Seat::P2, 3), None);
         let text = code.to_string();
         assert_eq!((text.len(), text.matches('-').count()), (14, 2));
         assert_eq!(ReplyCode::read(&text).as_ref(), Some(&code));
         assert_eq!(ReplyCode::read(&text.to_lowercase()).as_ref(), Some(&code));
-        assert!(code != ReplyCode::of(&key, [1; 16], Seat::P2, 4));
-        assert!(code != ReplyCode::of(&key, [1; 16], Seat::P1, 3));
-        assert!(code != ReplyCode::of(&key, [2; 16], Seat::P2, 3));
+        assert!(code != ReplyCode::of(&key, [1; 16], (Seat::P2, 4), None));
+        assert!(code != ReplyCode::of(&key, [1; 16], (Seat::P1, 3), None));
+        assert!(code != ReplyCode::of(&key, [2; 16], (Seat::P2, 3), None));
+        assert!(code != ReplyCode::of(&key, [1; 16], (Seat::P2, 3), Some(Digest::new([4; 32]))));
         for word in ["", "greetings", "ABCD-EFGH-JKM", "ABCD-EFGH-JKM0", "CONTRACTUALS", "ABCDEFGHJKMN"] {
             assert!(ReplyCode::read(word).is_none(), "{word}");
         }

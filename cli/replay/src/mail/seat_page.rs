@@ -3,7 +3,7 @@
 use turnfold_core::paper::{MatchId, PaperContent, PaperLine, SeatKey, SeenRoot};
 use turnfold_core::rules::desk::{Desk, Effect, Setup, State, View};
 use turnfold_core::trust::PrivateKey;
-use turnfold_core::{Rules, Seat};
+use turnfold_core::{Digest, Rules, Seat};
 use turnfold_store::{BranchName, GrantId, GrantKind};
 
 use super::desk_turn::AppliedEntry;
@@ -81,14 +81,21 @@ pub(super) fn link_of(
     let is_due = !Desk::over(state) && (is_free || state.turn() > 0) && has_page(terms, seat);
     let key = signers.key_of(&terms.host.parse().ok()?).filter(|_| is_due)?;
     let turn = if is_free { 0 } else { state.turn() };
-    let code = code_of(key, mail.of.genesis.match_id, state, (seat, turn));
+    let link = mail.desk.link_of_turn(turn);
+    let code = code_of(key, mail.of.genesis.match_id, state, (seat, turn), link);
     Some(format!("{pages}/m/{}#m={code}", mail.of.name))
 }
 
 /// Returns the code of a page. PM-74: a player who was replaced cannot open the page of the new one.
-fn code_of(signing: &PrivateKey, match_id: [u8; 16], state: &State, page: (Seat, u32)) -> ReplyCode {
+fn code_of(
+    signing: &PrivateKey,
+    match_id: [u8; 16],
+    state: &State,
+    page: (Seat, u32),
+    link: Option<Digest>,
+) -> ReplyCode {
     let key = state.key_of(page.0).filter(|_| page.1 > 0);
-    ReplyCode::of_page(signing, match_id, page, key)
+    ReplyCode::of_page(signing, match_id, page, link, key)
 }
 
 impl MailHost<'_> {
@@ -103,7 +110,10 @@ impl MailHost<'_> {
         let players = Seat::players(self.of.terms.seats.into()).iter().copied();
         let seats = players.filter(|seat| has_page(&self.of.terms, *seat));
         let mut pages = seats.flat_map(|seat| (0..=state.turn()).rev().map(move |turn| (seat, turn)));
-        let is_of = |page: &(Seat, u32)| code_of(self.key, self.of.genesis.match_id, state, *page) == code;
+        let is_of = |page: &(Seat, u32)| {
+            let link = self.desk.link_of_turn(page.1);
+            code_of(self.key, self.of.genesis.match_id, state, *page, link) == code
+        };
         let (seat, turn) = pages.find(is_of)?;
         let ended = match (turn, state.name_of(seat)) {
             (0, Some(name)) => {
@@ -172,7 +182,8 @@ impl MailHost<'_> {
         if turn != now {
             return Ok(Err(format!("the lines are for turn {turn}, and the match is at turn {now}")));
         }
-        let code = ReplyCode::of(self.key, self.of.genesis.match_id, seat, turn);
+        let link = self.desk.link_of_turn(turn);
+        let code = ReplyCode::of(self.key, self.of.genesis.match_id, (seat, turn), link);
         let text = format!("code {code}\n{}\n{END}\n", lines.join("\n"));
         let taken = self.take_text(&text, id)?;
         Ok(taken.ok_or_else(|| "expected lines for the desk, found none".into()))

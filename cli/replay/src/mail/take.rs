@@ -10,8 +10,9 @@ use turnfold_store::Seq;
 
 use super::desk_turn::AppliedEntry;
 use super::host::MailHost;
-use super::paper_form::{FoundPaper, MailedPaper};
+use super::paper_form::FoundPaper;
 use super::received_mail::ReceivedMail;
+use super::thread::is_letter_of;
 use crate::error::ReplayError;
 
 /// The most papers of a seat that are recorded between two positions (PM-26).
@@ -157,14 +158,24 @@ impl MailHost<'_> {
         mail.papers().into_iter().map(take).collect()
     }
 
-    /// Returns `true` for a mail that has papers, but none for this match (PM-53).
+    /// Returns `true` for a mail with a paper for this match (PM-53).
     #[must_use]
-    pub fn is_for_another(&self, mail: &ReceivedMail) -> bool {
-        let papers: Vec<_> = mail.papers().into_iter().filter_map(|found| found.paper.ok()).collect();
-        let is_of_this = |paper: &MailedPaper| {
-            *paper.signed.paper().head().match_id.as_bytes() == self.of.genesis.match_id
-        };
-        !papers.is_empty() && !papers.iter().any(is_of_this)
+    pub fn has_paper_in(&self, mail: &ReceivedMail) -> bool {
+        let is_of_this =
+            |found: FoundPaper| found.paper.is_ok_and(|paper| self.is_named_by(paper.signed.paper()));
+        mail.papers().into_iter().any(is_of_this)
+    }
+
+    /// Returns `true` for a paper for this match.
+    #[must_use]
+    pub fn is_named_by(&self, paper: &Paper) -> bool {
+        *paper.head().match_id.as_bytes() == self.of.genesis.match_id
+    }
+
+    /// Returns `true` if this is the `Message-ID` of a letter of this match.
+    #[must_use]
+    pub fn is_of_thread(&self, id: &str) -> bool {
+        is_letter_of(&self.of.terms, id)
     }
 
     /// Takes one paper. A paper that was recorded before has the same outcome again (PM-10).

@@ -105,6 +105,13 @@ impl MailHost<'_> {
         Reader { position, seat, verbs, zone, joins: turn == 0, charset }
     }
 
+    /// Returns `true` if the mail has a reply code of this match, be it a code of an earlier turn (PM-100).
+    #[must_use]
+    pub fn knows_code_in(&self, mail: &ReceivedMail) -> bool {
+        let mut codes = mail.texts.iter().flat_map(|text| ReplyCode::all_in(text));
+        !self.of.terms.plain.is_empty() && codes.any(|code| self.owner_of(&code).is_some())
+    }
+
     /// PM-57: a mail is known by its `Message-ID` and text. So the same words in another mail are another paper, and count
     /// again after different ones.
     fn take_written(&mut self, written: Written<'_>, id: Option<&str>) -> Result<TakenReply, ReplayError> {
@@ -143,8 +150,14 @@ impl MailHost<'_> {
     fn owner_of(&self, code: &ReplyCode) -> Option<(Seat, u32)> {
         let now = self.desk.state().turn();
         let match_id = self.of.genesis.match_id;
-        let mut pairs = self.of.terms.plain.iter().flat_map(|seat| (0..=now).rev().map(|turn| (*seat, turn)));
-        pairs.find(|(seat, turn)| ReplyCode::of(self.key, match_id, *seat, *turn) == *code)
+        for turn in (0..=now).rev() {
+            let link = self.desk.link_of_turn(turn);
+            let is_of = |seat: &Seat| ReplyCode::of(self.key, match_id, (*seat, turn), link) == *code;
+            if let Some(seat) = self.of.terms.plain.iter().copied().find(is_of) {
+                return Some((seat, turn));
+            }
+        }
+        None
     }
 
     /// Returns why a code is not good any more.

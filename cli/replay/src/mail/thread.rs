@@ -2,6 +2,7 @@
 
 use turnfold_core::rules::desk::Setup;
 
+use super::desk_history::DeskHistory;
 use super::outbox::LetterName;
 
 /// The domain of a `Message-ID` where the name of the host's key begins with none.
@@ -20,9 +21,13 @@ pub struct Thread {
 
 impl Thread {
     /// Returns the place of a letter that follows other letters to its seat. A letter that is written again has the same.
-    pub(super) fn of(terms: &Setup, name: LetterName, earlier: impl IntoIterator<Item = LetterName>) -> Self {
-        let earlier = earlier.into_iter().map(|name| message_id(terms, name));
-        Self { id: message_id(terms, name), references: earlier.collect() }
+    pub(super) fn of(
+        desk: &DeskHistory,
+        name: LetterName,
+        earlier: impl IntoIterator<Item = LetterName>,
+    ) -> Self {
+        let earlier = earlier.into_iter().map(|name| message_id(desk, name));
+        Self { id: message_id(desk, name), references: earlier.collect() }
     }
 
     /// Returns the header lines.
@@ -40,10 +45,33 @@ impl Thread {
     }
 }
 
-/// Returns the `Message-ID` of a letter: made of the match, the size of the desk and the seat, so it never changes.
-fn message_id(terms: &Setup, name: LetterName) -> String {
-    let (name, id) = (name.to_string(), terms.match_id.get(..MATCH_DIGITS).unwrap_or(&terms.match_id));
-    format!("<{id}.{}@{}>", name.trim_end_matches(".eml"), domain(&terms.host))
+/// Returns the `Message-ID` of a letter: made of the match, the size of the desk, the seat and the link of the position of
+/// the turn. So it never changes, and after a restored backup a letter over another position has another one (PM-102).
+fn message_id(desk: &DeskHistory, name: LetterName) -> String {
+    message_id_of(desk, &name.to_string()).unwrap_or_default()
+}
+
+/// Returns the `Message-ID` of the letter in a file of this name; `None` for a letter that the desk is too short for.
+pub(super) fn message_id_of(desk: &DeskHistory, file_name: &str) -> Option<String> {
+    let terms = desk.terms();
+    let size: u64 = file_name.split('-').next()?.parse().ok().filter(|size| *size <= desk.size())?;
+    let position = desk.positions().take_while(|position| position.seq < size).last();
+    let link = position.map(|position| format!(".{:.8}", position.link)).unwrap_or_default();
+    let id = terms.match_id.get(..MATCH_DIGITS).unwrap_or(&terms.match_id);
+    Some(format!("<{id}.{}{link}@{}>", file_name.trim_end_matches(".eml"), domain(&terms.host)))
+}
+
+/// Returns `true` if this is the `Message-ID` of a letter of the match.
+pub(super) fn is_letter_of(terms: &Setup, id: &str) -> bool {
+    is_letter_of_some_match(id) && terms.match_id.get(..MATCH_DIGITS) == id.get(1..=MATCH_DIGITS)
+}
+
+/// Returns `true` if this is the `Message-ID` of a letter of any match, of this host or another.
+pub(super) fn is_letter_of_some_match(id: &str) -> bool {
+    let Some((of_match, rest)) = id.strip_prefix('<').and_then(|id| id.split_once('.')) else { return false };
+    let size = rest.split('-').next().unwrap_or_default();
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    of_match.len() == MATCH_DIGITS && is_number(of_match) && size.len() >= 8 && is_number(size)
 }
 
 /// Returns the domain that the name of a host's key begins with, as in `games.example/ann`.

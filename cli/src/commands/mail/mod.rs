@@ -4,7 +4,6 @@ mod maildir;
 mod open;
 mod post;
 mod run;
-mod send;
 mod take;
 mod write;
 

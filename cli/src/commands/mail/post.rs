@@ -2,18 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use turnfold_core::Seat;
+use turnfold_core::paper::DeskTime;
+use turnfold_core::rules::desk::Effect;
 use turnfold_replay::ReplayError;
 use turnfold_replay::mail::{
-    Addresses, LetterName, MailRoom, PostFolder, ReceivedMail, TakenPaper, TakenReply, addresses_in,
+    Addresses, LetterName, MailHost, MailRoom, PostFolder, ReceivedMail, TakenPaper, TakenReply,
+    UnsentLetter, addresses_in, give_to_command, why_not_given,
 };
 use turnfold_replay::signing::Signers;
 use turnfold_store::{MatchName, StoreReader};
 
-use super::send::{SendReport, send};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::Line;
+use crate::signals;
 
 /// The host's key and its folder.
 #[derive(Clone, Debug, clap::Args)]
@@ -60,6 +62,11 @@ impl HostArgs {
 }
 
 impl PostRoom {
+    /// Returns the folder with all post.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Requires the addresses that a first match would have to be in order, before there is a match.
     pub(super) fn require_readable_addresses(&self) -> Result<(), Failure> {
         addresses_in(&self.folder)?;
@@ -90,11 +97,6 @@ impl Post<'_> {
     /// Returns the folder, where it is not the one with all post.
     pub(super) fn own_folder(&self) -> Option<&Path> {
         self.folder.is_within().then_some(self.folder.path())
-    }
-
-    /// Returns the seat that has the sender's address of a mail.
-    pub(super) fn seat_of(&self, mail: &ReceivedMail) -> Option<Seat> {
-        mail.from.as_ref().and_then(|from| self.addresses.seat_of(from))
     }
 
     /// Writes the answers to mails, and every report that the desk's log calls for and the outbox does not
@@ -132,13 +134,44 @@ impl Post<'_> {
         self.write_with(store, context, |room| room.write_missing_answers())
     }
 
+    /// Returns `true` if a letter of this turn waits unsent (PM-101).
+    pub(super) fn has_unsent_turn(&self, store: &StoreReader, context: &Context) -> Result<bool, Failure> {
+        self.with_room(store, context, |room| Ok(!room.unsent_turn()?.is_empty()))
+    }
+
     /// Gives the letters that were not sent to a command (PM-36). Names of letters are as in [`write`](Self::write).
-    pub(super) fn send(&self, command: &str, hosted: &[Seat]) -> Result<SendReport, Failure> {
-        let SendReport { sent, not_sent } = send(command, &self.folder.outbox(), &self.addresses, hosted)?;
-        Ok(SendReport {
-            sent: sent.iter().map(|letter| self.shown(letter)).collect(),
-            not_sent: not_sent.into_iter().map(|(letter, why)| (self.shown(&letter), why)).collect(),
+    pub(super) fn send(
+        &self,
+        command: &str,
+        host: &mut MailHost<'_>,
+        at: DeskTime,
+        store: &StoreReader,
+        context: &Context,
+    ) -> Result<Sent, Failure> {
+        let mut give = |letter: &UnsentLetter| {
+            let status = give_to_command(command, letter)?;
+            signals::wait_with(status);
+            Ok(why_not_given(command, status))
+        };
+        let report = self.with_room(store, context, |room| room.send(host, at, &mut give))?;
+        Ok(Sent {
+            sent: report.sent.iter().map(|letter| self.shown(letter)).collect(),
+            not_sent: report.not_sent.into_iter().map(|(letter, why)| (self.shown(&letter), why)).collect(),
+            letters: report.written.iter().map(|name| self.shown(&name.to_string())).collect(),
+            effects: report.effects,
         })
+    }
+
+    fn with_room<T>(
+        &self,
+        store: &StoreReader,
+        context: &Context,
+        work: impl FnOnce(&MailRoom<'_>) -> Result<T, ReplayError>,
+    ) -> Result<T, Failure> {
+        let Self { room: PostRoom { signers, .. }, game, folder, addresses, pages } = self;
+        let (outbox, registry) = (&folder.outbox(), &context.registry);
+        let room = MailRoom { store, registry, signers, addresses, outbox, game, pages: pages.as_deref() };
+        Ok(work(&room)?)
     }
 
     fn write_with(
@@ -147,11 +180,11 @@ impl Post<'_> {
         context: &Context,
         answer: impl FnOnce(&MailRoom<'_>) -> Result<Vec<LetterName>, ReplayError>,
     ) -> Result<Vec<String>, Failure> {
-        let Self { room: PostRoom { signers, .. }, game, folder, addresses, pages } = self;
-        let (outbox, registry) = (&folder.outbox(), &context.registry);
-        let room = MailRoom { store, registry, signers, addresses, outbox, game, pages: pages.as_deref() };
-        let mut written = answer(&room)?;
-        written.extend(room.write_reports()?);
+        let written = self.with_room(store, context, |room| {
+            let mut written = answer(room)?;
+            written.extend(room.write_reports()?);
+            Ok(written)
+        })?;
         Ok(written.iter().map(|name| self.shown(&name.to_string())).collect())
     }
 
@@ -162,6 +195,18 @@ impl Post<'_> {
             None => letter.into(),
         }
     }
+}
+
+/// The letters of a match after an attempt to send them.
+#[derive(Debug, Default)]
+pub(super) struct Sent {
+    pub(super) sent: Vec<String>,
+    /// The letters that were not sent, each with the cause.
+    pub(super) not_sent: Vec<(String, String)>,
+    /// The letters that were written because a deadline moved.
+    pub(super) letters: Vec<String>,
+    /// What happened at the desk.
+    pub(super) effects: Vec<Effect>,
 }
 
 /// Returns a line for each letter that was written.

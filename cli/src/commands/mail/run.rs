@@ -11,11 +11,10 @@ use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::{DicePolicy, DueRoll, Rules, Seat};
 use turnfold_replay::Sources;
-use turnfold_replay::mail::{DeskHistory, MailHost, MailMatch, TableDice};
-use turnfold_store::MatchName;
+use turnfold_replay::mail::{DeskHistory, MailHost, MailMatch, TableDice, hosted_matches};
+use turnfold_store::{MatchName, Store};
 
-use super::post::{HostArgs, letter_lines};
-use super::send::SendReport;
+use super::post::{HostArgs, PostRoom, Sent, letter_lines};
 use super::take::take_waiting;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -24,7 +23,7 @@ use crate::{clock, random, render};
 
 /// Let deadlines pass, execute a turn that is ready, and begin the next
 ///
-/// Run it as often as you like. It is idempotent: if nothing is due it does nothing, and an interrupted run is completed. Take
+/// Runs every match by mail of the store that the key hosts, or MATCH alone. Run it as often as you like. It is idempotent: if nothing is due it does nothing, and an interrupted run is completed. Take
 /// the mails that have arrived with `mail take` first: papers taken after the deadline count as late.
 ///
 /// Letters that are missing from the outbox are written again: the reports, and the replies to the papers on record.
@@ -32,21 +31,21 @@ use crate::{clock, random, render};
 /// With `--send`, a shell runs the command once for each letter of the outbox that was not sent, with the letter as its
 /// standard input. A letter is moved to `outbox/sent` once the command has succeeded. If turnfold is killed between the two,
 /// the next run sends that one letter twice. If the command fails, the letter stays in the outbox, the others are sent, and
-/// turnfold exits with 1. Run it again to send the rest.
+/// turnfold exits with 1. Run it again to send the rest: of several reports to a seat, the newest is sent. With `--send`, no
+/// deadline passes while the letter of its turn waits unsent. If the letter is sent late, the turn begins again.
 ///
 /// A reminder of the terms (`remind`) is due when its hours before a deadline have come; the letters go to the seats that the
 /// match waits for. With `--watch`, the program does all this by itself. With `--maildir`, each run first takes the mails that
-/// wait there, as `mail take --maildir` does.
+/// wait there, as `mail take --maildir` does. A mail for no match of the store stays as it is.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
+  turnfold mail run --maildir ~/Maildir --send 'sendmail -t' --watch --key ann.key
   turnfold mail run duel --key ann.key
-  turnfold mail run duel --key ann.key --roll 3 4 1 1
-  turnfold mail run duel --key ann.key --send 'sendmail -t'
-  turnfold mail run duel --key ann.key --send 'sendmail -t' --watch --maildir ~/Maildir")]
+  turnfold mail run duel --key ann.key --roll 3 4 1 1")]
 pub(crate) struct Args {
-    /// The match
+    /// The match [default: every match by mail that the key hosts]
     #[arg(value_name = "MATCH")]
-    match_name: MatchName,
+    match_name: Option<MatchName>,
 
     /// The time, such as `2026-12-01T18:00:00Z` [default: now]
     #[arg(long, value_name = "TIME")]
@@ -57,10 +56,10 @@ pub(crate) struct Args {
     force: bool,
 
     /// Values rolled on your table, in order, for the rolls that are due [default: rolled by the operating system]
-    #[arg(long, value_name = "V", num_args = 1.., allow_negative_numbers = true)]
+    #[arg(long, value_name = "V", num_args = 1.., allow_negative_numbers = true, requires = "match_name")]
     roll: Vec<i32>,
 
-    /// Keep running, and look every minute whether something is due, until the match is over
+    /// Keep running, and look every minute whether something is due; with MATCH, until it is over
     #[arg(long, conflicts_with_all = ["at", "roll"])]
     watch: bool,
 
@@ -114,8 +113,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Yes)
 }
 
-/// Runs once, and returns whether the match is over. A run that is not the first of several prints nothing where nothing is
-/// due.
+/// Runs every match once, and returns whether the one match of the command line is over. A run that is not the first of
+/// several prints nothing where nothing is due. What is wrong with one match does not keep the others from their turns.
 fn run_once(
     args: &Args,
     printed: &mut BTreeSet<PathBuf>,
@@ -125,62 +124,96 @@ fn run_once(
     let at = time(args)?;
     // PM-66: papers that came before the deadline are in time.
     if let Some(folder) = &args.maildir {
-        take_waiting(&args.match_name, folder, &args.host, printed, context)?;
+        take_waiting(args.match_name.as_ref(), folder, &args.host, printed, context)?;
     }
     let room = args.host.post_room(context)?;
     let store = context.open_store()?;
-    let recorded_at_ms = i64::try_from(at.unix_seconds().saturating_mul(1000)).unwrap_or(i64::MAX);
-    let name = &args.match_name;
-    let mut host = MailHost::of(&store, name, &context.registry, &room.signers, recorded_at_ms)?;
-    if !args.roll.is_empty() && matches!(host.mail_match().genesis.dice, DicePolicy::Fair(_)) {
-        return Err(Failure::usage(format!("`--roll` is for recorded dice; `{name}` has fair dice")));
+    if let Some(name) = &args.match_name {
+        let of_match = RunOfMatch { args, name, at, room: &room, store: &store };
+        let is_over = of_match.run(context, is_again)?;
+        return Ok((ExitStatus::Yes, is_over));
     }
-    let post = room.of(&store, name)?;
-    let mut source = roll;
-    let mut table = TableDice::new(args.roll.clone(), &mut source);
-    let report = host.run(at, &mut table)?;
-    let unused = table.unused();
-    let who = Desk::query(host.desk().state(), Seat::Host.into(), "who").ok().flatten();
-    let is_over = Desk::over(host.desk().state());
-    let hosted = host.mail_match().terms.hosted.clone();
-    let letters = post.write_missing(&store, context)?;
-    drop(store);
-    let report_of_send = args.send.as_ref().map(|command| post.send(command, &hosted)).transpose()?;
-    let SendReport { sent, not_sent } = report_of_send.unwrap_or_default();
-    if unused > 0 {
-        tracing::warn!(unused, "values of `--roll` were not needed");
+    let mut failed = None;
+    for name in hosted_matches(&store, &context.registry, &room.signers)? {
+        let of_match = RunOfMatch { args, name: &name, at, room: &room, store: &store };
+        if let Err(failure) = of_match.run(context, is_again) {
+            if let Some(earlier) = failed.replace(failure) {
+                tracing::warn!("{earlier}");
+            }
+        }
     }
-    let played = report
-        .played
-        .iter()
-        .map(|step| json!({ "branch": step.line.as_str(), "first": step.first, "last": step.last }));
-    let done = json!({
-        "match": name.to_string(),
-        "at": at.to_string(),
-        "effects": report.effects,
-        "played": played.collect::<Vec<_>>(),
-        "letters": letters,
-        "sent": sent,
-        "not_sent": not_sent.iter().map(|(letter, _)| letter).collect::<Vec<_>>(),
-    });
-    if is_again && report.effects.is_empty() && letters.is_empty() && sent.is_empty() {
-        return Ok((require_all_sent(&not_sent)?, is_over));
+    failed.map_or(Ok((ExitStatus::Yes, false)), Err)
+}
+
+/// One match in a run.
+struct RunOfMatch<'a> {
+    args: &'a Args,
+    name: &'a MatchName,
+    at: DeskTime,
+    room: &'a PostRoom,
+    store: &'a Store,
+}
+
+impl RunOfMatch<'_> {
+    /// Runs the match, and returns whether it is over.
+    fn run(&self, context: &mut Context, is_again: bool) -> Result<bool, Failure> {
+        let Self { args, name, at, room, store } = *self;
+        let recorded_at_ms = i64::try_from(at.unix_seconds().saturating_mul(1000)).unwrap_or(i64::MAX);
+        let registry = context.registry.clone();
+        let mut host = MailHost::of(store, name, &registry, &room.signers, recorded_at_ms)?;
+        if !args.roll.is_empty() && matches!(host.mail_match().genesis.dice, DicePolicy::Fair(_)) {
+            return Err(Failure::usage(format!("`--roll` is for recorded dice; `{name}` has fair dice")));
+        }
+        let post = room.of(store, name)?;
+        host.is_letter_unsent = args.send.is_some() && post.has_unsent_turn(store, context)?;
+        let mut source = roll;
+        let mut table = TableDice::new(args.roll.clone(), &mut source);
+        let report = host.run(at, &mut table)?;
+        let unused = table.unused();
+        let mut letters = post.write_missing(store, context)?;
+        let sent = args.send.as_ref().map(|command| post.send(command, &mut host, at, store, context));
+        let Sent { sent, not_sent, letters: late, effects } = sent.transpose()?.unwrap_or_default();
+        letters.extend(late);
+        let effects = [report.effects, effects].concat();
+        let who = Desk::query(host.desk().state(), Seat::Host.into(), "who").ok().flatten();
+        let is_over = Desk::over(host.desk().state());
+        if unused > 0 {
+            tracing::warn!(unused, "values of `--roll` were not needed");
+        }
+        let played = report
+            .played
+            .iter()
+            .map(|step| json!({ "branch": step.line.as_str(), "first": step.first, "last": step.last }));
+        let done = json!({
+            "match": name.to_string(),
+            "at": at.to_string(),
+            "effects": effects,
+            "played": played.collect::<Vec<_>>(),
+            "letters": letters,
+            "sent": sent,
+            "not_sent": not_sent.iter().map(|(letter, _)| letter).collect::<Vec<_>>(),
+        });
+        if is_again && effects.is_empty() && letters.is_empty() && sent.is_empty() {
+            return require_all_sent(&not_sent).map(|()| is_over);
+        }
+        let of_match = if args.match_name.is_some() { String::new() } else { format!("{name}: ") };
+        context.output.show(&done, || {
+            let of_match = |line: String| Line::from(format!("{of_match}{line}"));
+            let mut lines: Vec<_> = effects.iter().map(|effect| of_match(effect.to_string())).collect();
+            let who = who.filter(|_| effects.is_empty());
+            lines.extend(who.map(|who| Line::from(format!("nothing is due: {name} waits for {}", who.text))));
+            lines.extend(letter_lines(&letters));
+            lines.extend(sent.iter().map(|letter| Line::from(format!("sent {letter}"))));
+            lines
+        })?;
+        context.output.flush()?;
+        require_all_sent(&not_sent).map(|()| is_over)
     }
-    context.output.answer(&done, || {
-        let mut lines: Vec<_> = report.effects.iter().map(|effect| Line::from(effect.to_string())).collect();
-        let who = who.filter(|_| report.effects.is_empty());
-        lines.extend(who.map(|who| Line::from(format!("nothing is due: {name} waits for {}", who.text))));
-        lines.extend(letter_lines(&letters));
-        lines.extend(sent.iter().map(|letter| Line::from(format!("sent {letter}"))));
-        lines
-    })?;
-    context.output.flush()?;
-    Ok((require_all_sent(&not_sent)?, is_over))
 }
 
 /// Requires every letter to be sent, and names the first one that was not.
-fn require_all_sent(not_sent: &[(String, String)]) -> Result<ExitStatus, Failure> {
-    let Some((letter, why)) = not_sent.first() else { return Ok(ExitStatus::Yes) };
+fn require_all_sent(not_sent: &[(String, String)]) -> Result<(), Failure> {
+    let Some((letter, why)) = not_sent.first() else { return Ok(()) };
     let others = match not_sent.len() - 1 {
         0 => String::new(),
         others => format!(" (and {others} more)"),

@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use turnfold_core::Seat;
-use turnfold_replay::InputError;
-use turnfold_replay::mail::{MailHost, Obstacle, PaperOutcome, ReceivedMail, TakenPaper, TakenReply};
+use turnfold_replay::mail::{
+    MailHost, Obstacle, PaperOutcome, PostOffice, ReceivedMail, TakenPaper, TakenReply,
+};
+use turnfold_replay::{InputError, Sources as _};
 use turnfold_store::MatchName;
 
 use super::maildir::Maildir;
-use super::post::{HostArgs, Post, letter_lines};
+use super::post::{HostArgs, letter_lines};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{input_name, read_input_or_stdin};
@@ -28,9 +30,12 @@ use crate::{clock, limits};
 /// letter to each seat that they name. A mail without a paper, or longer than 1 MiB, is answered with what was expected, if
 /// `addresses` has its sender.
 ///
+/// Each mail is taken for the match that it names: by a paper, by a reply code, as the answer to a letter, or by its subject;
+/// else for a match in which its sender plays. With MATCH, only the mails for this match are taken.
+///
 /// With `--maildir`, the mails are those that wait in a Maildir: in `new`, and in `cur` without the flag S. A mail that was
-/// taken moves to `cur` with the flag S. A mail for another match, from an unknown sender without a paper, or with a paper that
-/// can only be taken later stays as it is.
+/// taken moves to `cur` with the flag S. A mail for no match of the store, from an unknown sender without a paper, or with a
+/// paper that can only be taken later stays as it is.
 ///
 /// A player without a key writes a reply code and commands instead of a paper. `mail take` checks the code, writes the papers
 /// and answers questions such as `board`. The host vouches for such papers.
@@ -39,17 +44,14 @@ use crate::{clock, limits};
 /// this one: find out which is right before you continue.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  turnfold mail take duel reply.txt --key ann.key
-  turnfold mail take duel join.eml --admit p1 --key ann.key
-  turnfold mail take duel --maildir ~/Maildir --key ann.key")]
+  turnfold mail take --maildir ~/Maildir --key ann.key
+  turnfold mail take duel --maildir ~/Maildir --key ann.key
+  turnfold mail take reply.txt --key ann.key
+  turnfold mail take duel join.eml --admit p1 --key ann.key")]
 pub(crate) struct Args {
-    /// The match
-    #[arg(value_name = "MATCH")]
-    match_name: MatchName,
-
-    /// The mails
-    #[arg(value_name = "FILE", required_unless_present = "maildir", conflicts_with = "maildir")]
-    files: Vec<PathBuf>,
+    /// The match, if the mails of one match alone are to be taken, and the mails
+    #[arg(value_name = "[MATCH] FILE", required_unless_present = "maildir")]
+    words: Vec<PathBuf>,
 
     /// Take the mails that wait in this Maildir
     #[arg(long, value_name = "DIR")]
@@ -66,31 +68,68 @@ pub(crate) struct Args {
 /// The most bytes of a mail's header that are read where the mail is too long.
 const HEADER_MAX: u64 = 1 << 16;
 
-/// A mail, and the papers taken from it.
+/// A mail, and the papers taken from it for a match.
 struct TakenMail {
     /// Its name as printed.
     name: String,
     path: PathBuf,
     mail: ReceivedMail,
+    /// The match; `None` for a mail for no match of the store.
+    match_name: Option<MatchName>,
+    /// Whether the match has the sender's address.
+    is_of_player: bool,
     papers: Vec<TakenPaper>,
     /// What became of its reply code, if it has one.
     reply: Option<TakenReply>,
 }
 
+/// The mails that are to be taken.
+pub(super) struct Mails<'a> {
+    /// The one match that they are taken for; else all.
+    pub(super) only: Option<&'a MatchName>,
+    pub(super) maildir: Option<&'a Maildir>,
+    pub(super) mails: Vec<(PathBuf, ReceivedMail)>,
+    pub(super) admit: &'a [Seat],
+}
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let (only, files) = match_and_files(args, context)?;
     let maildir = args.maildir.as_deref().map(Maildir::open).transpose()?;
     let mails = match &maildir {
         Some(maildir) => waiting_mails(maildir)?,
         // Nothing is taken where a mail cannot be read.
-        None => args.files.iter().map(|path| read(path)).collect::<Result<_, _>>()?,
+        None => files.iter().map(|path| read(path)).collect::<Result<_, _>>()?,
     };
-    take(args, maildir.as_ref(), mails, &mut BTreeSet::new(), context)
+    let mails = Mails { only: only.as_ref(), maildir: maildir.as_ref(), mails, admit: &args.admit };
+    take(mails, &args.host, &mut BTreeSet::new(), context)
+}
+
+/// Tells the match from the mails: the first word is a match if it is not the only word for a file, and no file has its
+/// name.
+fn match_and_files<'a>(
+    args: &'a Args,
+    context: &Context,
+) -> Result<(Option<MatchName>, &'a [PathBuf]), Failure> {
+    let words = args.words.as_slice();
+    let Some((first, others)) = words.split_first() else { return Ok((None, words)) };
+    let name: Option<MatchName> = first.to_str().and_then(|word| word.parse().ok());
+    match (&args.maildir, name) {
+        (Some(_), Some(name)) if others.is_empty() => Ok((Some(name), others)),
+        (Some(_), _) => {
+            Err(Failure::usage("`--maildir` takes no files").hint("leave the one or the other out"))
+        }
+        (None, Some(name)) if !others.is_empty() => {
+            let is_match = context.read_store()?.genesis(&name).is_ok();
+            if is_match || !first.exists() { Ok((Some(name), others)) } else { Ok((None, words)) }
+        }
+        (None, _) => Ok((None, words)),
+    }
 }
 
 /// Takes the mails that wait in a Maildir, for `mail run` (PM-66). A mail that stays there is printed once, as `printed`
 /// knows.
 pub(super) fn take_waiting(
-    match_name: &MatchName,
+    only: Option<&MatchName>,
     folder: &Path,
     host: &HostArgs,
     printed: &mut BTreeSet<PathBuf>,
@@ -101,43 +140,92 @@ pub(super) fn take_waiting(
     if mails.is_empty() {
         return Ok(());
     }
-    let (match_name, host) = (match_name.clone(), host.clone());
-    let args = Args { match_name, files: Vec::new(), maildir: None, admit: Vec::new(), host };
-    take(&args, Some(&maildir), mails, printed, context).map(drop)
+    let mails = Mails { only, maildir: Some(&maildir), mails, admit: &[] };
+    take(mails, host, printed, context).map(drop)
 }
 
 fn take(
-    args: &Args,
-    maildir: Option<&Maildir>,
-    mails: Vec<(PathBuf, ReceivedMail)>,
+    from: Mails<'_>,
+    host: &HostArgs,
     printed: &mut BTreeSet<PathBuf>,
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
-    let room = args.host.post_room(context)?;
+    let Mails { only, maildir, mails, admit } = from;
+    let room = host.post_room(context)?;
     let store = context.open_store()?;
-    let now_ms = clock::now_ms()?;
-    let mut host = MailHost::of(&store, &args.match_name, &context.registry, &room.signers, now_ms)?;
-    let post = room.of(&store, &args.match_name)?;
+    let registry = context.registry.clone();
+    if let Some(name) = only {
+        // What is wrong with the one match is reported as such.
+        MailHost::of(&store, name, &registry, &room.signers, 0)?;
+    }
+    let mut office = PostOffice::open(&store, &registry, &room.signers, room.folder(), clock::now_ms()?)?;
+    for (name, error) in office.troubles.drain(..) {
+        tracing::warn!("mails for `{name}` stay as they are: {error}");
+    }
     let mut taken = Vec::new();
     for (path, mail) in mails {
-        if maildir.is_some() && host.is_for_another(&mail) {
+        let mut places = office.matches_of(&mail);
+        if let Some(only) = only {
+            let is_only = |place: &usize| office.matches.get(*place).is_some_and(|of| of.name == *only);
+            if maildir.is_none() && !places.iter().any(is_only) {
+                // The host has chosen both the mail and the match.
+                places = (0..office.matches.len()).collect();
+            } else if maildir.is_some() && !places.is_empty() && !places.iter().any(is_only) {
+                continue;
+            }
+            places.retain(is_only);
+        } else if let (true, None, [_]) = (places.is_empty(), maildir, office.matches.as_slice()) {
+            places.push(0);
+        }
+        let name = input_name(&path).into_owned();
+        if places.is_empty() {
+            if mail.papers().is_empty() {
+                let (papers, reply) = (Vec::new(), None);
+                taken.push(TakenMail {
+                    name,
+                    path,
+                    mail,
+                    match_name: None,
+                    is_of_player: false,
+                    papers,
+                    reply,
+                });
+            }
             continue;
         }
-        let mut papers = host.take(&mail, &args.admit)?;
-        let reply = if papers.is_empty() { host.take_reply(&mail)? } else { None };
-        papers.extend(reply.iter().flat_map(|reply| reply.papers.iter().cloned()));
-        taken.push(TakenMail { name: input_name(&path).into_owned(), path, mail, papers, reply });
+        for place in &places {
+            let Some(of) = office.matches.get_mut(*place) else { continue };
+            let mut papers = of.host.take(&mail, admit)?;
+            if places.len() > 1 {
+                papers.retain(|taken| taken.paper.as_ref().is_none_or(|paper| of.host.is_named_by(paper)));
+            }
+            let reply = if papers.is_empty() { of.host.take_reply(&mail)? } else { None };
+            papers.extend(reply.iter().flat_map(|reply| reply.papers.iter().cloned()));
+            let is_of_player = mail.from.as_ref().is_some_and(|from| of.addresses.seat_of(from).is_some());
+            let (name, path, mail) = (name.clone(), path.clone(), mail.clone());
+            let match_name = Some(of.name.clone());
+            taken.push(TakenMail { name, path, mail, match_name, is_of_player, papers, reply });
+        }
     }
-    let papers = taken.iter().map(|taken| (&taken.mail, taken.papers.as_slice(), taken.reply.as_ref()));
-    let letters = post.write(&store, papers, context)?;
+    let mut letters = Vec::new();
+    let names: Vec<_> = office.matches.iter().map(|of| of.name.clone()).collect();
+    drop(office);
+    for name in names {
+        let of_match: Vec<_> =
+            taken.iter().filter(|taken| taken.match_name.as_ref() == Some(&name)).collect();
+        if !of_match.is_empty() {
+            let mails = of_match.iter().map(|of| (&of.mail, of.papers.as_slice(), of.reply.as_ref()));
+            letters.extend(room.of(&store, &name)?.write(&store, mails, context)?);
+        }
+    }
     drop(store);
     for of in &taken {
-        let is_done = of.is_done(&post);
+        let is_done = taken.iter().filter(|other| other.path == of.path).all(TakenMail::is_done);
         if let Some(maildir) = maildir.filter(|_| is_done) {
             maildir.mark_taken(&of.path)?;
         }
         if printed.insert(of.path.clone()) || is_done {
-            of.print(&post, context)?;
+            of.print(only.is_none(), context)?;
         }
     }
     context.output.note(letter_lines(&letters))?;
@@ -195,93 +283,111 @@ fn exit_status(taken: &[TakenMail], context: &mut Context) -> Result<ExitStatus,
 
 impl TakenMail {
     /// Whether nothing more can come of the mail: every paper has its last outcome, and a mail without one was answered.
-    fn is_done(&self, post: &Post<'_>) -> bool {
+    fn is_done(&self) -> bool {
         let is_replied = self.reply.as_ref().is_some_and(|reply| reply.seat.is_some());
-        let is_answered = is_replied || !self.mail.is_automatic && post.seat_of(&self.mail).is_some();
+        let is_answered = is_replied || !self.mail.is_automatic && self.is_of_player;
         let has_papers = !self.papers.is_empty() || is_answered;
         has_papers && !self.papers.iter().any(TakenPaper::may_be_taken_later)
     }
 
     /// Returns why a mail without a paper gets no answer, or was not read.
-    fn no_answer(&self, post: &Post<'_>) -> Option<&'static str> {
+    fn no_answer(&self) -> Option<&'static str> {
         if self.mail.obstacle == Some(Obstacle::TooLong) {
             Some("it is longer than 1 MiB, so it was not read")
         } else if self.mail.is_automatic {
             Some("a program sent it, so it gets no answer")
-        } else if self.mail.from.is_some() && post.seat_of(&self.mail).is_none() {
+        } else if self.mail.from.is_some() && !self.is_of_player {
             Some("`addresses` does not have its sender, so it gets no answer")
         } else {
             None
         }
     }
 
-    fn print(&self, post: &Post<'_>, context: &mut Context) -> Result<(), Failure> {
+    /// Prints what became of it, with the name of the match if it is one of several.
+    fn print(&self, with_match: bool, context: &mut Context) -> Result<(), Failure> {
         if let Some(reply) = &self.reply {
-            print_reply(&self.name, reply, context)?;
+            self.print_reply(reply, with_match, context)?;
         } else if self.papers.is_empty() {
-            print(&self.name, None, self.no_answer(post), context)?;
+            self.print_paper(None, with_match, context)?;
         }
-        self.papers.iter().try_for_each(|paper| print(&self.name, Some(paper), None, context))
+        self.papers.iter().try_for_each(|paper| self.print_paper(Some(paper), with_match, context))
     }
-}
 
-/// Prints what a mail with a reply code asked, and why something was not taken. It prints no code.
-fn print_reply(file: &str, reply: &TakenReply, context: &mut Context) -> Result<(), Failure> {
-    let TakenReply { line, seat, questions, faults, .. } = reply;
-    if seat.is_some() && questions.is_empty() && faults.is_empty() {
-        return Ok(());
+    /// Returns what comes before an outcome: the mail, the line, and the match if it is one of several.
+    fn place(&self, line: Option<usize>, with_match: bool) -> String {
+        let line = line.map(|line| format!("{line}:")).unwrap_or_default();
+        let of_match = self.match_name.as_ref().filter(|_| with_match);
+        let of_match = of_match.map(|name| format!("{name} ")).unwrap_or_default();
+        format!("{}:{line} {of_match}", self.name)
     }
-    let outcome = match (seat, faults.is_empty()) {
-        (None, _) => "unknown_code",
-        (Some(_), false) => "not_taken",
-        (Some(_), true) => "answered",
-    };
-    let printed = json!({
-        "file": file,
-        "line": line,
-        "seat": seat,
-        "kind": "reply",
-        "outcome": outcome,
-        "message": faults.first(),
-    });
-    context.output.show(&printed, || {
-        let seat = seat.map(|seat| format!("{seat} ")).unwrap_or_default();
-        let why = if faults.is_empty() { String::new() } else { format!(": {}", faults.join(" ")) };
-        vec![format!("{file}:{line}: {seat}reply: {outcome}{why}").into()]
-    })?;
-    Ok(())
-}
 
-/// Prints a paper with its outcome, or that a mail has none, and why it gets no answer.
-fn print(
-    file: &str,
-    taken: Option<&TakenPaper>,
-    no_answer: Option<&str>,
-    context: &mut Context,
-) -> Result<(), Failure> {
-    let paper = taken.and_then(|taken| taken.paper.as_ref());
-    let answered = json!({
-        "file": file,
-        "line": taken.map(|taken| taken.line),
-        "seat": paper.map(|paper| paper.head().seat),
-        "kind": paper.map(|paper| paper.content().kind()),
-        "number": paper.map(|paper| paper.head().number),
-        "digest": paper.map(|paper| paper.digest().to_string()),
-        "outcome": taken.map_or("no_paper", |taken| taken.outcome.name()),
-        "reason": taken.and_then(|taken| taken.outcome.code()),
-        "message": taken.and_then(|taken| taken.outcome.message()).or(no_answer.map(Into::into)),
-        "seq": taken.and_then(|taken| taken.seq),
-        "is_new": taken.is_some_and(|taken| taken.is_new),
-    });
-    context.output.show(&answered, || {
-        let Some(TakenPaper { line, outcome, seq, is_new, .. }) = taken else {
-            let why = no_answer.map(|why| format!("; {why}")).unwrap_or_default();
-            return vec![format!("{file}: no paper in it{why}").into()];
+    /// Prints what a mail with a reply code asked, and why something was not taken. It prints no code.
+    fn print_reply(
+        &self,
+        reply: &TakenReply,
+        with_match: bool,
+        context: &mut Context,
+    ) -> Result<(), Failure> {
+        let TakenReply { line, seat, questions, faults, .. } = reply;
+        if seat.is_some() && questions.is_empty() && faults.is_empty() {
+            return Ok(());
+        }
+        let outcome = match (seat, faults.is_empty()) {
+            (None, _) => "unknown_code",
+            (Some(_), false) => "not_taken",
+            (Some(_), true) => "answered",
         };
-        let what = paper.map(|paper| (paper.head(), paper.content().kind()));
-        let what = what.map(|(head, kind)| format!("{} {kind} {}: ", head.seat, head.number));
-        let again = if seq.is_some() && !is_new { ", as before" } else { "" };
-        vec![format!("{file}:{line}: {}{outcome}{again}", what.unwrap_or_default()).into()]
-    })?;
-    Ok(())
+        let printed = json!({
+            "file": self.name,
+            "match": self.match_name.as_ref().map(MatchName::as_str),
+            "line": line,
+            "seat": seat,
+            "kind": "reply",
+            "outcome": outcome,
+            "message": faults.first(),
+        });
+        context.output.show(&printed, || {
+            let seat = seat.map(|seat| format!("{seat} ")).unwrap_or_default();
+            let why = if faults.is_empty() { String::new() } else { format!(": {}", faults.join(" ")) };
+            vec![format!("{}{seat}reply: {outcome}{why}", self.place(Some(*line), with_match)).into()]
+        })?;
+        Ok(())
+    }
+
+    /// Prints a paper with its outcome, or that a mail has none, and why it gets no answer.
+    fn print_paper(
+        &self,
+        taken: Option<&TakenPaper>,
+        with_match: bool,
+        context: &mut Context,
+    ) -> Result<(), Failure> {
+        let no_answer = self.no_answer().filter(|_| taken.is_none());
+        let paper = taken.and_then(|taken| taken.paper.as_ref());
+        let answered = json!({
+            "file": self.name,
+            "match": self.match_name.as_ref().map(MatchName::as_str),
+            "line": taken.map(|taken| taken.line),
+            "seat": paper.map(|paper| paper.head().seat),
+            "kind": paper.map(|paper| paper.content().kind()),
+            "number": paper.map(|paper| paper.head().number),
+            "digest": paper.map(|paper| paper.digest().to_string()),
+            "outcome": taken.map_or("no_paper", |taken| taken.outcome.name()),
+            "reason": taken.and_then(|taken| taken.outcome.code()),
+            "message": taken.and_then(|taken| taken.outcome.message()).or(no_answer.map(Into::into)),
+            "seq": taken.and_then(|taken| taken.seq),
+            "is_new": taken.is_some_and(|taken| taken.is_new),
+        });
+        context.output.show(&answered, || {
+            let Some(TakenPaper { line, outcome, seq, is_new, .. }) = taken else {
+                let why = no_answer.map(|why| format!("; {why}")).unwrap_or_default();
+                return vec![format!("{}no paper in it{why}", self.place(None, with_match)).into()];
+            };
+            let what = paper.map(|paper| (paper.head(), paper.content().kind()));
+            let what = what.map(|(head, kind)| format!("{} {kind} {}: ", head.seat, head.number));
+            let again = if seq.is_some() && !is_new { ", as before" } else { "" };
+            let place = self.place(Some(*line), with_match);
+            vec![format!("{place}{}{outcome}{again}", what.unwrap_or_default()).into()]
+        })?;
+        Ok(())
+    }
 }

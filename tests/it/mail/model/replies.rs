@@ -1,8 +1,8 @@
 //! The model of replies by players without a key (PM-38, PM-43), and random replies. It computes codes from the page, not by
 //! the code.
 
-use turnfold_core::Seat;
 use turnfold_core::dice::fair::{Chain, Owner};
+use turnfold_core::{Digest, Seat};
 use turnfold_replay::mail::{ReceivedMail, TakenReply};
 
 use super::announced;
@@ -33,11 +33,12 @@ enum Fate {
     Taken(Vec<String>),
 }
 
-/// The code of a seat and turn.
-fn code(seat: usize, turn: u32) -> String {
+/// The code of a seat and turn, over the position with this link.
+fn code(seat: usize, turn: u32, link: Option<Digest>) -> String {
     let secret = key("host").dice_chain(Owner { match_id: GAME_ID, party: Seat::Host }).element(Chain::LAST);
-    let mut hasher = blake3::Hasher::new_derive_key("turnfold v2 reply code of a turn");
+    let mut hasher = blake3::Hasher::new_derive_key("turnfold v3 reply code of a turn");
     hasher.update(secret.as_bytes()).update(format!("p{} {turn}", seat + 1).as_bytes());
+    hasher.update(link.as_ref().map_or(&[], |link| link.as_bytes().as_slice()));
     let signs = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
     let hash = hasher.finalize();
     let signs: String =
@@ -131,8 +132,8 @@ fn fate(taken: Option<TakenReply>) -> Fate {
 impl Correspondence<'_> {
     /// A player takes a seat by the code of the invitation, if the seat is open to players without a key.
     pub(super) fn enter(&mut self, seat: usize) -> Vec<String> {
-        let mail =
-            mail_of(10_000 + u32::try_from(seat).unwrap(), &code(seat, 0), &[format!("join Player {seat}")]);
+        let code = code(seat, 0, None);
+        let mail = mail_of(10_000 + u32::try_from(seat).unwrap(), &code, &[format!("join Player {seat}")]);
         let taken = self.host.take_reply(&ReceivedMail::read(mail.as_bytes())).unwrap().unwrap();
         let outcomes: Vec<_> = taken.papers.iter().map(|paper| paper.outcome.to_string()).collect();
         for outcome in &outcomes {
@@ -176,7 +177,11 @@ impl Correspondence<'_> {
 
     fn reply(&mut self, seat: usize, turn: Option<u32>, kinds: Vec<Kind>) {
         let number = u32::try_from(self.replies.len()).unwrap();
-        let code = turn.map_or_else(|| "2222-3333-4444".into(), |turn| code(seat, turn));
+        let link = |turn: u32| {
+            let index = usize::try_from(turn.checked_sub(1)?).unwrap();
+            self.host.desk().positions().nth(index).map(|position| position.link)
+        };
+        let code = turn.map_or_else(|| "2222-3333-4444".into(), |turn| code(seat, turn, link(turn)));
         let mut listed: Vec<String> = kinds.iter().flat_map(lines).collect();
         if listed.is_empty() {
             listed.push("help".into());

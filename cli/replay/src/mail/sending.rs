@@ -1,0 +1,103 @@
+//! Sending the letters of an outbox, each by a command (PM-36), and deadlines whose letters were not sent (PM-101).
+
+use std::fs::File;
+use std::io;
+use std::process::{Command, ExitStatus, Stdio};
+
+use turnfold_core::paper::DeskTime;
+use turnfold_core::rules::desk::Effect;
+
+use super::host::MailHost;
+use super::letters::MailRoom;
+use super::outbox::{LetterName, UnsentLetter};
+use crate::error::ReplayError;
+
+/// The letters of an outbox after an attempt to send them.
+#[derive(Debug, Default)]
+pub struct SendReport {
+    /// The letters that were sent.
+    pub sent: Vec<String>,
+    /// The letters that were not, each with the cause.
+    pub not_sent: Vec<(String, String)>,
+    /// The letters that were written because a deadline moved.
+    pub written: Vec<LetterName>,
+    /// What happened at the desk: a deadline moved.
+    pub effects: Vec<Effect>,
+}
+
+/// Gives a letter to a mailer. Returns why the mailer did not take it, if it did not.
+pub type GiveLetter<'a> = dyn FnMut(&UnsentLetter) -> io::Result<Option<String>> + 'a;
+
+/// Runs a shell command with a letter as its standard input. Its errors are shown, its output is not.
+///
+/// # Errors
+/// A letter that cannot be read, and a shell that cannot be run.
+pub fn give_to_command(command: &str, letter: &UnsentLetter) -> io::Result<ExitStatus> {
+    let mail = File::open(&letter.path)?;
+    Command::new("sh").args(["-c", command]).stdin(mail).stdout(Stdio::null()).status()
+}
+
+/// Returns why a mailer did not take a letter, if it did not.
+#[must_use]
+pub fn why_not_given(command: &str, status: ExitStatus) -> Option<String> {
+    (!status.success()).then(|| format!("`{command}` ended with {status}"))
+}
+
+impl MailRoom<'_> {
+    /// Sends every letter that was not sent, of several reports to a seat the newest alone. If the letter of a turn is sent
+    /// so late that less than half of the turn is left, the deadline moves by a whole turn from now, and all players get a
+    /// letter that says so (PM-101).
+    ///
+    /// # Errors
+    /// What cannot be read, signed or written. What the mailer does not take is in the report.
+    pub fn send(
+        &self,
+        host: &mut MailHost<'_>,
+        at: DeskTime,
+        give: &mut GiveLetter<'_>,
+    ) -> Result<SendReport, ReplayError> {
+        let unsent = self.unsent_turn()?;
+        let is_short = host.is_short(at) && !unsent.is_empty();
+        let mut report = self.send_some(if is_short { 1 } else { usize::MAX }, give)?;
+        if !is_short || report.sent.is_empty() {
+            return Ok(report);
+        }
+        // The mailer works again.
+        report.effects = host.begin_turn_anew(at)?;
+        report.written = self.write_reports()?;
+        let SendReport { sent, not_sent, .. } = self.send_some(usize::MAX, give)?;
+        report.sent.extend(sent);
+        report.not_sent = not_sent;
+        Ok(report)
+    }
+
+    /// Gives letters that were not sent to the mailer, until it took so many. A seat that the host plays needs no address.
+    fn send_some(&self, most: usize, give: &mut GiveLetter<'_>) -> Result<SendReport, ReplayError> {
+        let failed = ReplayError::Outbox;
+        let mut unsent = self.outbox.unsent().map_err(failed)?;
+        self.replace_unsent(&unsent.letters)?;
+        unsent.letters.retain(|letter| letter.path.exists());
+        let hosted = super::pairing::MailMatch::find(self.store, self.game, self.registry)?.terms.hosted;
+        let mut report = SendReport::default();
+        for letter in &unsent.letters {
+            if report.sent.len() == most {
+                break;
+            }
+            if !self.outbox.complete(letter, self.addresses.route_to(letter.seat)).map_err(failed)? {
+                if !hosted.contains(&letter.seat) {
+                    let why = format!("`addresses` has no line such as `{} = ann@example.org`", letter.seat);
+                    report.not_sent.push((letter.name.clone(), why));
+                }
+                continue;
+            }
+            match give(letter).map_err(failed)? {
+                None => {
+                    self.outbox.mark_sent(letter).map_err(failed)?;
+                    report.sent.push(letter.name.clone());
+                }
+                Some(why) => report.not_sent.push((letter.name.clone(), why)),
+            }
+        }
+        Ok(report)
+    }
+}

@@ -1,0 +1,233 @@
+//! A club: several matches of one store, one Maildir, one mailer (PM-100 to PM-102).
+
+use std::fs;
+use std::path::PathBuf;
+
+use turnfold_tests::mailbox::Mailbox;
+use turnfold_tests::sandbox::copy_folder;
+
+/// Players without keys, who miss nothing when they switch.
+const TERMS: &str =
+    "together = true\nplain = [\"p1\", \"p2\"]\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n";
+
+/// A host with a Maildir, `post`, and matches of players without keys.
+pub(super) struct Club {
+    pub(super) mailbox: Mailbox,
+    /// How many mails were delivered.
+    count: usize,
+}
+
+impl Club {
+    pub(super) fn new(terms: &str) -> Self {
+        let mailbox = Mailbox::new(&format!("hosted = []\n{TERMS}{terms}"));
+        for folder in ["new", "cur", "tmp"] {
+            fs::create_dir_all(mailbox.sandbox.path("post").join(folder)).unwrap();
+        }
+        Self { mailbox, count: 0 }
+    }
+
+    /// Opens a match of two players with these addresses, who join.
+    pub(super) fn open(&mut self, name: &str, players: [&str; 2]) {
+        let [one, two] = players;
+        self.mailbox.sandbox.ok(&format!(
+            "mail open {name} --rules cycletap --setup fixtures/cycletap/ford.toml --desk desk.toml --key host.key \
+             --to p1={one}@example.org --to p2={two}@example.org --to host=games@example.org"
+        ));
+        for (seat, player) in [("p1", one), ("p2", two)] {
+            self.answer(name, seat, player, &format!("join {player}"));
+        }
+        let joined = self.mailbox.sandbox.ok(&format!("mail take {name} --maildir post --key host.key"));
+        assert_eq!(joined.matches(": applied").count(), 2, "{joined}");
+    }
+
+    /// The folder of a match with its outbox.
+    fn folder(&self, name: &str) -> PathBuf {
+        let host = self.mailbox.sandbox.path(".turnfold");
+        let others = fs::read_dir(host.join("mail")).unwrap().map(|entry| entry.unwrap().path());
+        let folders = others.filter(|path| path.is_dir()).chain([host.clone()]);
+        let is_of = |folder: &PathBuf| {
+            let letters = fs::read_dir(folder.join("outbox"))
+                .unwrap()
+                .chain(fs::read_dir(folder.join("outbox/sent")).into_iter().flatten());
+            let mut texts = letters.filter_map(|entry| fs::read_to_string(entry.unwrap().path()).ok());
+            texts.any(|text| text.contains(&format!("Subject: [{name}]")))
+        };
+        folders.into_iter().find(is_of).unwrap()
+    }
+
+    /// The newest letter of a match to a seat, sent or not, with line feeds alone.
+    pub(super) fn newest(&self, name: &str, seat: &str) -> String {
+        let folder = self.folder(name).join("outbox");
+        let mut found: Vec<_> = [folder.clone(), folder.join("sent")]
+            .iter()
+            .filter_map(|folder| fs::read_dir(folder).ok())
+            .flatten()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.to_string_lossy().contains(&format!("-{seat}")))
+            .map(|path| (path.file_name().unwrap().to_owned(), path))
+            .collect();
+        found.sort();
+        fs::read_to_string(&found.last().unwrap().1).unwrap().replace('\r', "")
+    }
+
+    pub(super) fn code(&self, name: &str, seat: &str) -> String {
+        let letter = self.newest(name, seat);
+        let code = letter.lines().find_map(|line| line.trim().strip_prefix("code "));
+        code.unwrap_or_else(|| panic!("no code: {letter}")).to_owned()
+    }
+
+    /// Delivers the answer of a player to the newest letter of a match.
+    pub(super) fn answer(&mut self, name: &str, seat: &str, player: &str, lines: &str) {
+        let code = self.code(name, seat);
+        self.deliver(player, "", &format!("code {code}\n{lines}\n(end)\n"));
+    }
+
+    /// Delivers a mail.
+    pub(super) fn deliver(&mut self, player: &str, headers: &str, text: &str) -> String {
+        self.count += 1;
+        let name = format!("{}.M1P{}.host", 1_700_000_000 + self.count, self.count);
+        let mail = format!(
+            "From: {player}@example.org\nTo: games@example.org\nMessage-ID: <{name}@example.net>\n{headers}\n{text}"
+        );
+        self.mailbox.sandbox.write(&format!("post/new/{name}"), mail);
+        name
+    }
+
+    fn waits(&self, name: &str) -> bool {
+        self.mailbox.sandbox.path("post/new").join(name).exists()
+    }
+
+    /// Runs a line that may fail; returns its exit code and what is printed.
+    fn run(&self, line: &str) -> (i32, String) {
+        let output = self.mailbox.sandbox.run(line);
+        let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        (output.status.code().unwrap(), printed)
+    }
+}
+
+#[test]
+fn pm_100_one_take_and_one_run_serve_all_matches_of_a_store() {
+    let mut club = Club::new("");
+    club.open("alpha", ["ann", "ben"]);
+    club.open("beta", ["ben", "cleo"]);
+    let (code, ran) = club.run("mail run --key host.key --at 2025-01-06T18:00:00Z");
+    assert!(code == 0 && ran.contains("alpha: stood turn=1") && ran.contains("beta: stood turn=1"), "{ran}");
+    // A plain reply for `beta` stays where only `alpha` is taken.
+    club.answer("beta", "p1", "ben", "switch");
+    let (_, taken) = club.run("mail take alpha --maildir post --key host.key");
+    assert!(taken.is_empty() && club.waits("1700000005.M1P5.host"), "{taken}");
+    let thread = club.newest("beta", "p2");
+    let id = thread.lines().find_map(|line| line.strip_prefix("Message-ID: ")).unwrap().to_owned();
+    // Known by the letter that it answers, by its subject, by its sender, by nothing.
+    let by_thread = club.deliver("cleo", &format!("In-Reply-To: {id}\n"), "What now?\n");
+    let by_subject = club.deliver("ben", "Subject: Re: [alpha] turn 1\n", "What now?\n");
+    let by_sender = club.deliver("ann", "Subject: hello\n", "What now?\n");
+    let other = format!("In-Reply-To: <{}.00000005-p1.0a1b2c3d@games.example>\n", "9".repeat(16));
+    let of_other_host = club.deliver("ann", &other, "code 2222-3333-4444\nswitch\n");
+    let of_stranger = club.deliver("eve", "", "Buy now!\n");
+    let (_, taken) = club.run("mail take --maildir post --key host.key");
+    for expected in [
+        "1700000005.M1P5.host:2: beta p1 order 1: applied".replace(":2:", ":1:"),
+        format!("{by_thread}: beta no paper in it"),
+        format!("{by_subject}: alpha no paper in it"),
+        format!("{by_sender}: alpha no paper in it"),
+    ] {
+        assert!(taken.contains(&expected), "{expected}: {taken}");
+    }
+    let waits =
+        [&by_thread, &by_subject, &by_sender, &of_other_host, &of_stranger].map(|name| club.waits(name));
+    assert_eq!(waits, [false, false, false, true, true], "{taken}");
+    // A file is taken for the match that it names, with its name or without.
+    club.mailbox.sandbox.write("order.txt", format!("code {}\nswitch\n", club.code("alpha", "p2")));
+    let (_, taken) = club.run("mail take order.txt --key host.key");
+    assert!(taken.contains("order.txt:1: alpha p2 order 1: applied"), "{taken}");
+    let (code, taken) = club.run("mail take gamma order.txt --key host.key");
+    assert!(code == 2 && taken.contains("gamma"), "{taken}");
+    let (_, ran) = club.run("mail run --key host.key --at 2025-01-09T18:00:00Z");
+    assert!(ran.contains("alpha: missed seat=p1") && ran.contains("beta: missed seat=p2"), "{ran}");
+}
+
+#[test]
+fn pm_101_no_deadline_passes_while_its_letter_waits_unsent() {
+    let mut club = Club::new("hours = 24\n");
+    club.open("alpha", ["ann", "ben"]);
+    club.run("mail run alpha --key host.key --at 2025-01-06T18:00:00Z --send true");
+    for day in ["07T19", "08T19", "09T19"] {
+        let (code, ran) = club.run(&format!("mail run --key host.key --at 2025-01-{day}:00:00Z --send true"));
+        let is_first = day == "07T19";
+        assert_eq!((code, ran.contains("missed seat=p1 misses=1")), (0, is_first), "{ran}");
+        if is_first {
+            break;
+        }
+    }
+    // The mailer is down from here on: the letters of turn 2 were sent, those of turn 3 are not.
+    for (at, missed) in [("08T20", 2), ("09T21", 0), ("10T21", 0), ("12T21", 0)] {
+        let (code, ran) = club.run(&format!("mail run --key host.key --at 2025-01-{at}:00:00Z --send false"));
+        assert!(code == 1 && ran.contains("was not sent"), "{ran}");
+        assert_eq!(ran.matches("missed seat=").count(), missed, "{at}: {ran}");
+    }
+    let status = club.mailbox.sandbox.ok("mail status alpha");
+    assert!(status.contains("turn 3") && !status.contains("gone"), "{status}");
+    let (code, ran) = club.run("mail run --key host.key --at 2025-01-12T22:00:00Z --send \"cat >> sent\"");
+    assert!(code == 0 && ran.contains("alpha: extended until=2025-01-13T22:00:00Z"), "{ran}");
+    let (_, ran) = club.run("mail run --key host.key --at 2025-01-13T21:59:59Z --send \"cat >> sent\"");
+    assert!(!ran.contains("missed"), "{ran}");
+    let (_, ran) = club.run("mail run --key host.key --at 2025-01-13T22:00:00Z --send true");
+    assert!(ran.contains("missed seat=p1 misses=3"), "{ran}");
+}
+
+#[test]
+fn pm_101_after_a_mailer_was_down_the_newest_letter_of_a_seat_has_all_news() {
+    let mut club = Club::new("hours = 24\npress_at_once = true\n");
+    club.open("alpha", ["ann", "ben"]);
+    club.run("mail run alpha --key host.key --at 2025-01-06T18:00:00Z --send true");
+    for word in ["first", "second", "third"] {
+        club.answer("alpha", "p1", "ann", &format!("press p2: {word}"));
+        club.run("mail run --key host.key --at 2025-01-06T19:00:00Z --maildir post --send false");
+    }
+    let (code, ran) = club.run("mail run --key host.key --at 2025-01-06T20:00:00Z --send \"cat >> sent\"");
+    assert_eq!((code, ran.matches("sent ").count()), (0, 1), "{ran}");
+    let sent = club.mailbox.sandbox.read("sent");
+    for word in ["first", "second", "third"] {
+        assert!(sent.contains(&format!("p1 wrote to you: {word}")), "{word}: {sent}");
+    }
+    let (code, ran) = club.run("mail run --key host.key --at 2025-01-06T21:00:00Z --send \"cat >> sent\"");
+    assert!(code == 0 && !ran.contains("letter ") && !ran.contains("sent "), "{ran}");
+}
+
+#[test]
+fn pm_102_after_a_restored_backup_an_answer_to_a_lost_letter_is_not_played() {
+    let mut club = Club::new("");
+    club.open("alpha", ["ann", "ben"]);
+    club.mailbox.sandbox.ok("mail run alpha --key host.key --at 2025-01-06T18:00:00Z");
+    let sandbox = |name: &str| club.mailbox.sandbox.path(name);
+    copy_folder(&sandbox(".turnfold"), &sandbox("backup"));
+    copy_folder(&sandbox("host.key.seen"), &sandbox("backup.seen"));
+    let turn = |club: &mut Club, order: &str| {
+        club.answer("alpha", "p1", "ann", order);
+        club.answer("alpha", "p2", "ben", "switch");
+        club.run("mail take --maildir post --key host.key");
+        club.mailbox.sandbox.ok("mail run --key host.key --at 2025-01-07T18:00:00Z");
+    };
+    turn(&mut club, "tap 0,1\nswitch");
+    let (lost, lost_code) = (club.newest("alpha", "p1"), club.code("alpha", "p1"));
+    // The store is of yesterday, but the outbox is not.
+    let outbox = club.mailbox.sandbox.path(".turnfold/outbox");
+    copy_folder(&outbox, &club.mailbox.sandbox.path("outbox.now"));
+    let history = club.mailbox.sandbox.read(".turnfold/outbox.desk");
+    for (from, to) in
+        [("backup", ".turnfold"), ("backup.seen", "host.key.seen"), ("outbox.now", ".turnfold/outbox")]
+    {
+        let to = club.mailbox.sandbox.path(to);
+        fs::remove_dir_all(&to).unwrap();
+        copy_folder(&club.mailbox.sandbox.path(from), &to);
+    }
+    club.mailbox.sandbox.write(".turnfold/outbox.desk", history);
+    turn(&mut club, "tap 0,0\nswitch");
+    let new = club.newest("alpha", "p1");
+    let id = |letter: &str| letter.lines().find(|line| line.starts_with("Message-ID: ")).unwrap().to_owned();
+    assert!(id(&lost) != id(&new) && lost_code != club.code("alpha", "p1"), "{new}");
+    club.deliver("ann", "", &format!("code {lost_code}\ntap 0,1\nswitch\n(end)\n"));
+    let (_, taken) = club.run("mail take --maildir post --key host.key");
+    assert!(taken.contains("unknown_code") && !taken.contains("applied"), "{taken}");
+}
