@@ -41,7 +41,3 @@ pub(crate) const SETUP: Limits = Limits {
 
 /// Terms of matches by mail (PM-3).
 pub(crate) const MAIL_TERMS: Limits = Limits { what: "terms", ..SETUP };
-
-/// Mails with papers (PM-26).
-pub(crate) const MAIL: Limits =
-    Limits { what: "mail", bytes_max: 1 << 20, lines_max: 1 << 20, line_bytes_max: 1 << 20 };

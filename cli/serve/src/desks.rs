@@ -20,6 +20,10 @@ pub struct HostedMail {
     pub letters: Option<PathBuf>,
     /// The public address of the pages that letters link to; without it they have no links (PM-70).
     pub pages: Option<String>,
+    /// The Maildir whose mails the service takes (PM-104).
+    pub maildir: Option<PathBuf>,
+    /// The shell command that sends a letter (PM-104).
+    pub send: Option<String>,
 }
 
 /// The matches by mail that are hosted.

@@ -9,7 +9,10 @@ use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Effect;
 use turnfold_replay::ReplayError;
 use turnfold_replay::fault::catch;
-use turnfold_replay::mail::{DeskOf, MailHost, MailRoom, PostFolder, TableDice, desk_naming};
+use turnfold_replay::mail::{
+    DeskOf, MailHost, MailRoom, Maildir, PostFolder, PostOffice, TableDice, UnsentLetter, desk_naming,
+    give_to_command, take_mail, why_not_given,
+};
 use turnfold_store::{BranchName, MatchName, StoreError};
 
 use crate::app::App;
@@ -23,6 +26,8 @@ use crate::problem::{ApiResult, Code, Problem};
 /// How often to check for deadlines, and after how many checks to look for desks of other processes.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const LOOKS_FOR_DESKS: u32 = 60;
+/// After how many checks to look for mails.
+const LOOKS_FOR_MAILS: u32 = 10;
 
 /// How long to wait after a failure on a desk, in seconds.
 const AGAIN_SECONDS: u64 = 60;
@@ -92,6 +97,11 @@ pub(crate) async fn keep(app: Arc<App>) {
                 }
             }
         }
+        if look.is_multiple_of(LOOKS_FOR_MAILS)
+            && let Err(problem) = take_mails(&app).await
+        {
+            tracing::warn!(detail = problem.detail(), "cannot take mails");
+        }
         let mut now: BTreeSet<_> = desks.take_news();
         let time = desk_time(&app);
         let has_come = due.iter().filter(|(_, at)| at.is_some_and(|at| time.is_some_and(|time| time >= at)));
@@ -130,38 +140,105 @@ fn desk_time(app: &App) -> Option<DeskTime> {
     u64::try_from(app.now_ms() / 1000).ok().and_then(DeskTime::of_unix_seconds)
 }
 
-/// Goes on with a match as far as it goes now; returns the deadline that it waits for.
+/// Takes the mails that wait in the Maildir, each for the matches that it names (PM-100, PM-104).
+async fn take_mails(app: &Arc<App>) -> ApiResult<()> {
+    let Some(HostedMail { maildir: Some(folder), letters: Some(post), .. }) =
+        app.desks.as_ref().map(|desks| desks.mail.clone())
+    else {
+        return Ok(());
+    };
+    let maildir = Maildir::open(&folder).map_err(desk_problem)?;
+    for (path, mail) in maildir.mails().map_err(desk_problem)? {
+        let (read, folder) = (mail.clone(), post.clone());
+        let games = app.block(move |app| {
+            let Some(desks) = &app.desks else { return Err(Problem::internal()) };
+            let office =
+                PostOffice::open(&app.store, &app.registry, &desks.mail.signers, &folder, app.now_ms());
+            let office = office.map_err(desk_problem)?;
+            let places = office.matches_of(&read);
+            Ok(places.iter().filter_map(|place| Some(office.matches.get(*place)?.name.clone())).collect())
+        });
+        let games: Vec<MatchName> = games.await?;
+        let (mut is_done, mut is_for_some) = (true, false);
+        for game in games {
+            let (mail, folder, of) = (mail.clone(), post.clone(), game.clone());
+            let taken = at_desk(app, &game, move |app, host| {
+                let addresses = PostFolder::of(&folder, &app.store, &of)?.addresses()?;
+                take_mail(host, &addresses, &mail, &[])
+            });
+            let taken = taken.await?;
+            is_for_some = true;
+            is_done &= taken.is_done();
+            let of = game.clone();
+            app.block(move |app| {
+                let answered = with_room(app, &of, |room| room.answer_taken(&taken));
+                answered.map(|_| ()).map_err(desk_problem)
+            })
+            .await?;
+            if let Some(desks) = &app.desks {
+                desks.notify(game);
+            }
+        }
+        if is_for_some && is_done {
+            maildir.mark_taken(&path).map_err(desk_problem)?;
+        }
+    }
+    Ok(())
+}
+
+/// Goes on with a match as far as it goes now, and sends its letters; returns the deadline that it waits for.
 async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
-    let deadline = at_desk(app, game, |app, host| {
+    let of = game.clone();
+    let deadline = at_desk(app, game, move |app, host| {
         let at =
             desk_time(app).ok_or_else(|| ReplayError::Refused("the clock is beyond the year 9999".into()))?;
+        let send = app.desks.as_ref().and_then(|desks| desks.mail.send.clone());
+        // PM-101
+        if send.is_some() {
+            let is_unsent = with_room(app, &of, |room| Ok(!room.unsent_turn()?.is_empty()))?;
+            host.is_letter_unsent = is_unsent == Some(true);
+        }
         let mut source = |due: &_| (app.outside.roll)(due);
         host.run(at, &mut TableDice::new(Vec::new(), &mut source))?;
-        let state = host.desk().state();
-        Ok(state.deadline().filter(|_| state.is_open()))
-    })
-    .await?;
-    let of = game.clone();
-    app.block(move |app| {
-        if let Err(error) = write_letters(app, &of) {
+        let written = with_room(app, &of, |room| {
+            room.write_reports()?;
+            let Some(command) = &send else { return Ok(()) };
+            let mut give =
+                |letter: &UnsentLetter| Ok(why_not_given(command, give_to_command(command, letter)?));
+            let report = room.send(host, at, &mut give)?;
+            for (letter, why) in report.not_sent {
+                tracing::warn!(game = %of, letter, why, "a letter was not sent");
+            }
+            Ok(())
+        });
+        if let Err(error) = written {
             tracing::warn!(game = %of, %error, "cannot write letters");
         }
-        Ok(())
+        let state = host.desk().state();
+        let next = state.deadline().filter(|_| state.is_open());
+        // What was not sent is tried again.
+        let again = || DeskTime::of_unix_seconds(at.unix_seconds().saturating_add(AGAIN_SECONDS));
+        let is_tried_again = send.is_some() && with_room(app, &of, |room| room.has_unsent())? == Some(true);
+        Ok(if is_tried_again { again() } else { next })
     })
     .await?;
     Ok(deadline)
 }
 
-/// Writes the reports that are due (PM-29).
-fn write_letters(app: &App, game: &MatchName) -> Result<(), ReplayError> {
-    let Some(HostedMail { signers, letters: Some(folder), pages }) =
+/// Does something with the letters of a match; returns nothing where the service has no folder for them.
+fn with_room<T>(
+    app: &App,
+    game: &MatchName,
+    work: impl FnOnce(&MailRoom<'_>) -> Result<T, ReplayError>,
+) -> Result<Option<T>, ReplayError> {
+    let Some(HostedMail { signers, letters: Some(folder), pages, .. }) =
         app.desks.as_ref().map(|desks| &desks.mail)
     else {
-        return Ok(());
+        return Ok(None);
     };
     let post = PostFolder::of(folder, &app.store, game)?;
     let (outbox, addresses) = (&post.outbox(), &post.addresses()?);
     let (registry, pages) = (&app.registry, pages.as_deref());
     let room = MailRoom { store: &app.store, registry, signers, addresses, outbox, game, pages };
-    room.write_reports().map(|_| ())
+    work(&room).map(Some)
 }

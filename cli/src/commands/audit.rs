@@ -50,6 +50,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
+    /// The verifier key of the host, or a file with it, in place of a policy: the host's signatures count, and no witness is needed
+    #[arg(long, value_name = "VKEY", conflicts_with = "policy")]
+    host_key: Option<String>,
+
     /// A checkpoint, a proof or a bundle that you kept
     #[arg(long, value_name = "FILE")]
     held: Vec<PathBuf>,
@@ -65,7 +69,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     tracing::info!("{}", audit::UNSAID);
-    let policy = args.policy.as_deref().map(read_policy).transpose()?;
+    let policy = match &args.host_key {
+        Some(key) => Some(policy_of_host(key)?),
+        None => args.policy.as_deref().map(read_policy).transpose()?,
+    };
     let mut held = Vec::new();
     for path in &args.held {
         held.extend(read_held(path)?);
@@ -144,6 +151,13 @@ fn lines(AuditRow { row, result, reason, keys, .. }: &AuditRow) -> Vec<Line> {
         Line::from(format!("{:24} {seat} of {match_name} signs as {key}", ""))
     });
     [first].into_iter().chain(keys).collect()
+}
+
+/// Returns the policy by which the signatures of one key count.
+fn policy_of_host(key: &str) -> Result<TrustPolicy, Failure> {
+    let text = if key.contains('+') { key.into() } else { files::read_text(Path::new(key), &POLICY)? };
+    TrustPolicy::read(&format!("log {}\nquorum none\n", text.trim()))
+        .map_err(|error| Failure::usage(format!("`--host-key {key}`: {error}")))
 }
 
 pub(super) fn read_policy(path: &Path) -> Result<TrustPolicy, Failure> {

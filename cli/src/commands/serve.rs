@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use turnfold_core::Digest;
-use turnfold_replay::mail::addresses_in;
+use turnfold_replay::mail::{Maildir, addresses_in};
 use turnfold_replay::signing::Signers;
 use turnfold_serve::{
     AccessToken, HostedMail, Options, Outside, Reload, ServeError, Settings, TokenKind, serve,
@@ -77,8 +77,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         || settings_again(args, &options, admin, &outside).map_err(|failure| failure.to_string());
     let has_files = args.config.is_some() || options.admin_token.is_some();
     let reload: Option<Reload<'_>> = has_files.then_some(&read_again);
-    let mail =
-        options.key.as_deref().map(|key| hosted_mail(key, options.origin.clone(), context)).transpose()?;
+    let mail = options.key.as_deref().map(|key| hosted_mail(key, &options, context)).transpose()?;
     let files_max = allow_many_connections();
     let service = Options {
         listen: options.listen(),
@@ -181,11 +180,13 @@ fn require_proxy(options: &ServeOptions) -> Result<(), Failure> {
 }
 
 /// Takes the host's key. The letters wait next to the store; a database has no folder for them.
-fn hosted_mail(key: &Path, pages: Option<String>, context: &Context) -> Result<HostedMail, Failure> {
+fn hosted_mail(key: &Path, options: &ServeOptions, context: &Context) -> Result<HostedMail, Failure> {
     let signers = Arc::new(Signers::open(&[key.to_path_buf()])?);
     let letters = if context.fleet().is_some() { None } else { Some(context.store_dir()?.to_path_buf()) };
     letters.as_deref().map_or(Ok(()), |folder| addresses_in(folder).map(|_| ()))?;
-    Ok(HostedMail { signers, letters, pages })
+    let (pages, maildir, send) = (options.origin.clone(), options.maildir.clone(), options.send.clone());
+    maildir.as_deref().map_or(Ok(()), |folder| Maildir::open(folder).map(|_| ()))?;
+    Ok(HostedMail { signers, letters, pages, maildir, send })
 }
 
 /// The world as the service sees it.

@@ -1,10 +1,15 @@
-//! A club: several matches of one store, one Maildir, one mailer (PM-100 to PM-102).
+//! A club: several matches of one store, one Maildir, one mailer (PM-100 to PM-104).
 
 use std::fs;
 use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
+use turnfold_core::Seat;
 use turnfold_tests::mailbox::Mailbox;
+use turnfold_tests::players::key;
 use turnfold_tests::sandbox::copy_folder;
+use turnfold_tests::service::Running;
 
 /// Players without keys, who miss nothing when they switch.
 const TERMS: &str =
@@ -19,7 +24,7 @@ pub(super) struct Club {
 
 impl Club {
     pub(super) fn new(terms: &str) -> Self {
-        let mailbox = Mailbox::new(&format!("hosted = []\n{TERMS}{terms}"));
+        let mailbox = Mailbox::new(&format!("{TERMS}{terms}"));
         for folder in ["new", "cur", "tmp"] {
             fs::create_dir_all(mailbox.sandbox.path("post").join(folder)).unwrap();
         }
@@ -230,4 +235,70 @@ fn pm_102_after_a_restored_backup_an_answer_to_a_lost_letter_is_not_played() {
     club.deliver("ann", "", &format!("code {lost_code}\ntap 0,1\nswitch\n(end)\n"));
     let (_, taken) = club.run("mail take --maildir post --key host.key");
     assert!(taken.contains("unknown_code") && !taken.contains("applied"), "{taken}");
+}
+
+#[test]
+fn pm_103_a_signed_join_from_the_address_of_its_seat_needs_no_hand() {
+    let mut club = Club::new("");
+    club.mailbox.sandbox.ok(
+        "mail open duel --rules cycletap --setup fixtures/cycletap/ford.toml --desk desk.toml --key host.key \
+         --to p1=ann@example.org --to p2=ben@example.org",
+    );
+    let join = |club: &mut Club, seat| {
+        let paper = club.mailbox.players.join(&club.mailbox.known(), seat);
+        club.mailbox.save("join.txt", &[paper]);
+        club.mailbox.sandbox.read("join.txt")
+    };
+    let paper = join(&mut club, Seat::P1);
+    club.deliver("ben", "", &paper);
+    let (_, taken) = club.run("mail take --maildir post --key host.key");
+    assert!(taken.contains("duel p1 join 0: needs_admit p1"), "{taken}");
+    club.deliver("Ann", "", &paper);
+    let (_, taken) = club.run("mail take --maildir post --key host.key");
+    assert!(taken.contains("duel p1 join 0: applied"), "{taken}");
+    // An audit needs no file with a policy.
+    let sandbox = &club.mailbox.sandbox;
+    sandbox.ok("bundle duel duel.desk --key host.key -o whole.bundle");
+    let audit = |options: &str| {
+        let printed = sandbox.run(&format!("audit whole.bundle {options}")).stdout;
+        let printed = String::from_utf8(printed).unwrap();
+        printed.lines().find(|line| line.starts_with("signature")).unwrap().to_owned()
+    };
+    sandbox.write("host.vkey", key("host").verifier().to_string());
+    for options in ["--host-key host.vkey".to_owned(), format!("--host-key {}", key("host").verifier())] {
+        assert!(audit(&options).starts_with("signature    PASS        2 lines"), "{}", audit(&options));
+    }
+    let other = format!("--host-key {}", key("p1").verifier());
+    assert!(!audit(&other).contains("PASS"), "{}", audit(&other));
+}
+
+#[test]
+fn pm_104_a_service_takes_and_sends_the_mails_and_keeps_its_key_to_itself() {
+    let mut club = Club::new("hours = 24\n");
+    club.open("alpha", ["ann", "ben"]);
+    let line = "serve --listen 127.0.0.1:0 --key host.key --maildir post --send";
+    let words = line.split(' ').chain(["cat >> sent"]);
+    let mut service = Running::start_by(club.mailbox.sandbox.command(words));
+    let wait_for = |what: &str, is_so: &dyn Fn() -> bool| {
+        let began = Instant::now();
+        while !is_so() {
+            assert!(began.elapsed() < Duration::from_secs(60), "{what}");
+            sleep(Duration::from_millis(100));
+        }
+    };
+    let sent = club.mailbox.sandbox.path("sent");
+    let has_sent = |text: &str| fs::read_to_string(&sent).is_ok_and(|sent| sent.contains(text));
+    wait_for("the letters of turn 1", &|| has_sent("turn 1: your order, please"));
+    for (seat, player) in [("p1", "ann"), ("p2", "ben")] {
+        club.answer("alpha", seat, player, "switch");
+    }
+    let stray = club.deliver("eve", "", "Buy now!\n");
+    wait_for("the letters of turn 2", &|| has_sent("turn 2: your order, please"));
+    assert!(club.waits(&stray));
+    // The other process waits a moment, and names the holder.
+    let began = Instant::now();
+    let (code, taken) = club.run("mail take --maildir post --key host.key");
+    assert!(code != 0 && taken.contains(&format!("process {} (`turnfold serve`)", service.pid())), "{taken}");
+    assert!(began.elapsed() < Duration::from_secs(30));
+    service.kill();
 }

@@ -111,7 +111,7 @@ fn pm_53_a_mail_stays_while_its_paper_can_be_taken_later() {
     let mut mailbox = opened();
     let join = mailbox.players.join(&mailbox.known(), P1);
     mailbox.save("join.txt", &[join]);
-    deliver(&mailbox, "1001", "ann@example.org", &mailbox.sandbox.read("join.txt"));
+    deliver(&mailbox, "1001", "dan@example.org", &mailbox.sandbox.read("join.txt"));
     for _ in 0..2 {
         assert_eq!(take(&mailbox, ""), (1, "post/new/1001:1: p1 join 0: needs_admit p1\n".into()));
         assert_eq!(mails(&mailbox), ["new/1001"]);

@@ -45,7 +45,6 @@ fn begun() -> Mailbox {
 #[test]
 fn pm_3_terms_that_do_not_fit_the_game_are_named() {
     for (terms, field) in [
-        ("hours = 5\n", "desk.toml: hosted: expected the seats"),
         ("hosted = []\nseats = 3\n", "desk.toml: seats: expected 2"),
         ("hosted = []\nhours = 0\n", "desk.toml: hours: expected 1 to 8760"),
         ("hosted = [\"p3\"]\n", "desk.toml: hosted[0]: expected a seat"),

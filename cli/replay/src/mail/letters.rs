@@ -17,6 +17,7 @@ use super::desk_turn::AppliedEntry;
 use super::letter::{Attachment, Letter, LetterText, subject_line};
 use super::letter_part::{LetterPart, MailLogs, signed_bundle, spectators_bundle};
 use super::outbox::{LetterName, Outbox, UnsentLetter};
+use super::post_office::TakenMail;
 use super::received_mail::ReceivedMail;
 use super::report::Report;
 use super::seat_page::link_of;
@@ -107,6 +108,20 @@ impl MailRoom<'_> {
         let mail = MailLogs::read(self.store, self.registry, self.game)?;
         let recorded: Vec<_> = mail.desk.entries().iter().filter_map(TakenPaper::on_record).collect();
         self.answer(&mail, &recorded)
+    }
+
+    /// Writes the answers to a mail that was taken, if the outbox does not have them. Returns the answers written now.
+    ///
+    /// # Errors
+    /// As for [`write_reports`](Self::write_reports).
+    pub fn answer_taken(&self, taken: &TakenMail) -> Result<Vec<LetterName>, ReplayError> {
+        let TakenMail { mail, papers, reply, .. } = taken;
+        let Some(reply) = reply.as_ref().filter(|reply| reply.seat.is_some()) else {
+            return self.answer_mail(mail, papers);
+        };
+        let mut written = self.write_plain_answer(reply)?;
+        written.extend(self.write_answers(papers)?);
+        Ok(written)
     }
 
     /// Writes the answers to a mail that the outbox does not have: to its papers or, where it has none that can be read, one

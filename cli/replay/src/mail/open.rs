@@ -162,17 +162,12 @@ fn taken(name: &MatchName) -> Result<(), StoreError> {
     Err(StoreError::AlreadyExists { match_name: name.clone() })
 }
 
-/// Reads terms of play with what is filled in. `hosted` is required, because it is never assumed which seats the host
-/// plays.
+/// Reads terms of play with what is filled in.
 fn read_terms(toml: &str, filled: &[(&str, String)]) -> Result<Vec<u8>, SetupError> {
     // Malformed TOML is reported by the rules, which read it below.
     if let Ok(table) = toml.parse::<toml::Table>() {
         if let Some(key) = FILLED_IN.iter().find(|key| table.contains_key(**key)) {
             return Err(SetupError::value(*key, "`mail open` fills it in; remove it"));
-        }
-        if !table.contains_key("hosted") {
-            let message = "expected the seats that you play yourself, for example `hosted = []` for none";
-            return Err(SetupError::value("hosted", message));
         }
     }
     // At the end, so that errors name the lines of the file.

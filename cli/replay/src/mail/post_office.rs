@@ -2,15 +2,19 @@
 
 use std::path::Path;
 
+use turnfold_core::paper::PaperContent;
 use turnfold_core::rules::desk::Desk;
-use turnfold_core::{Registry, Rules};
+use turnfold_core::{Registry, Rules, Seat};
 use turnfold_store::{MatchName, Store, StoreReader};
 
 use super::addresses::Addresses;
 use super::host::MailHost;
 use super::pairing::{DeskOf, MailMatch};
+use super::paper_form::FoundPaper;
 use super::post_folder::PostFolder;
 use super::received_mail::ReceivedMail;
+use super::take::TakenPaper;
+use super::take_plain::TakenReply;
 use super::thread::is_letter_of_some_match;
 use crate::error::ReplayError;
 use crate::signing::Signers;
@@ -31,6 +35,63 @@ pub struct PostOffice<'a> {
     pub matches: Vec<HostedMatch<'a>>,
     /// The matches that cannot be hosted, each with the cause.
     pub troubles: Vec<(MatchName, ReplayError)>,
+}
+
+/// A mail, and what was taken from it for a match.
+pub struct TakenMail {
+    /// The mail.
+    pub mail: ReceivedMail,
+    /// Whether its sender plays in the match.
+    pub is_of_player: bool,
+    /// The papers taken from it.
+    pub papers: Vec<TakenPaper>,
+    /// What became of its reply code, if it has one.
+    pub reply: Option<TakenReply>,
+}
+
+impl TakenMail {
+    /// Returns a mail for no match of the store.
+    #[must_use]
+    pub const fn for_no_match(mail: ReceivedMail) -> Self {
+        Self { mail, is_of_player: false, papers: Vec::new(), reply: None }
+    }
+
+    /// Whether nothing more can come of the mail: every paper has its last outcome, and a mail without one was answered.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        let is_replied = self.reply.as_ref().is_some_and(|reply| reply.seat.is_some());
+        let is_answered = is_replied || !self.mail.is_automatic && self.is_of_player;
+        let has_papers = !self.papers.is_empty() || is_answered;
+        has_papers && !self.papers.iter().any(TakenPaper::may_be_taken_later)
+    }
+}
+
+/// Takes a mail for a match. Seats get a new player only if they are among `admitted`; but a signed `join` from the address
+/// that the seat has is admitted by itself (PM-103).
+///
+/// # Errors
+/// Errors of the store. What is wrong with the mail is no error.
+pub fn take_mail(
+    host: &mut MailHost<'_>,
+    addresses: &Addresses,
+    mail: &ReceivedMail,
+    admitted: &[Seat],
+) -> Result<TakenMail, ReplayError> {
+    let sender = mail.from.as_ref().and_then(|from| addresses.seat_of(from));
+    let is_join = |found: FoundPaper| match found.paper {
+        Ok(paper) => matches!(paper.signed.paper().content(), PaperContent::Join(_)),
+        Err(_) => true,
+    };
+    let by_itself = sender.filter(|_| mail.papers().into_iter().all(is_join));
+    let admitted: Vec<Seat> = admitted.iter().copied().chain(by_itself).collect();
+    let mut papers = host.take(mail, &admitted)?;
+    if host.has_paper_in(mail) {
+        // What is for another match of the store is taken there.
+        papers.retain(|taken| taken.paper.as_ref().is_none_or(|paper| host.is_named_by(paper)));
+    }
+    let reply = if papers.is_empty() { host.take_reply(mail)? } else { None };
+    papers.extend(reply.iter().flat_map(|reply| reply.papers.iter().cloned()));
+    Ok(TakenMail { mail: mail.clone(), is_of_player: sender.is_some(), papers, reply })
 }
 
 /// Why a mail is for a match. Of several reasons the first is the surest.

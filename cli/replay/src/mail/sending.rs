@@ -71,6 +71,15 @@ impl MailRoom<'_> {
         Ok(report)
     }
 
+    /// Returns `true` if a letter waits that could be sent.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn has_unsent(&self) -> Result<bool, ReplayError> {
+        let unsent = self.outbox.unsent().map_err(ReplayError::Outbox)?;
+        Ok(unsent.letters.iter().any(|letter| self.addresses.of(letter.seat).is_some()))
+    }
+
     /// Gives letters that were not sent to the mailer, until it took so many. A seat that the host plays needs no address.
     fn send_some(&self, most: usize, give: &mut GiveLetter<'_>) -> Result<SendReport, ReplayError> {
         let failed = ReplayError::Outbox;

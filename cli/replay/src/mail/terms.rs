@@ -26,7 +26,7 @@ pub enum TermsSource {
 const WAITING: &str = "default = []\nmissed = \"wait\"\npatience = 0\n";
 
 impl GameTerms {
-    /// Completes terms. Without any, no seat is hosted.
+    /// Completes terms.
     #[must_use]
     pub fn complete(written: Option<&str>, rules: &dyn AnyRules, game: &dyn AnyState) -> Self {
         let (named, source) = match rules.mail_terms().trim() {
@@ -36,9 +36,6 @@ impl GameTerms {
         let written = written.unwrap_or_default().trim_end();
         // Malformed TOML is reported by the rules, which read it later.
         let own: Option<toml::Table> = written.parse().ok();
-        // PM-63: a file without terms is like no file.
-        let is_empty = own.as_ref().is_some_and(toml::Table::is_empty);
-        let toml = if is_empty { format!("{written}\nhosted = []") } else { written.to_owned() };
         let own = own.unwrap_or_default();
         let mut rest: toml::Table = named.parse().unwrap_or_default();
         // A default that the host writes is meant to be played.
@@ -49,6 +46,6 @@ impl GameTerms {
         rest.retain(|key, _| !own.contains_key(key));
         let filled: Vec<String> = rest.iter().map(|(key, value)| format!("{key} = {value}")).collect();
         // At the end, so that errors name the lines of the file.
-        Self { toml: format!("{toml}\n{}\n", filled.join("\n")), source, filled }
+        Self { toml: format!("{written}\n{}\n", filled.join("\n")), source, filled }
     }
 }

@@ -5,9 +5,10 @@
 //! `origins`, which lists them, one a line. `FORMAT` shows that all `checkpoint` files are listed; memory written before
 //! there were lists is listed once, when it is next opened.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
 use turnfold_core::trust::{BranchOrigin, Checkpoint, SignedNote};
@@ -17,6 +18,7 @@ use super::key_file::{KeyFile, sync_folder_of};
 use crate::error::ReplayError;
 use crate::error::input::{InputError, read_file};
 use crate::error::limits::NOTE;
+use crate::program;
 
 /// What `FORMAT` holds.
 const FORMAT: &str = "turnfold key memory 2\n";
@@ -53,7 +55,7 @@ impl KnownLog {
 }
 
 impl KeyMemory {
-    /// Takes the memory next to a key file, creates it where there is none, and waits for its holder.
+    /// Takes the memory next to a key file, creates it where there is none, and waits a moment for its holder.
     pub(crate) fn of(key: &KeyFile) -> Result<Self, ReplayError> {
         // A link to a key has no memory of its own, or there would be two.
         let real = key.real_path()?;
@@ -63,8 +65,8 @@ impl KeyMemory {
         make_folder(&folder)?;
         let path = folder.join("LOCK");
         let failed = |cause| ReplayError::Key { doing: "lock", path: path.clone(), cause };
-        let lock = private().create(true).truncate(false).open(&path).map_err(failed)?;
-        lock.lock().map_err(failed)?;
+        let mut lock = private().read(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        wait_for(&mut lock, &path).map_err(failed)?;
         let memory = Self { folder, _lock: lock };
         memory.list_origins()?;
         Ok(memory)
@@ -176,6 +178,34 @@ impl KeyMemory {
     pub(crate) fn keep(&self, folder: &str, name: &str, bytes: &[u8]) -> Result<(), ReplayError> {
         write_private(&self.folder.join(folder).join(name), bytes)
     }
+}
+
+/// How long to wait for the holder of a memory. A service holds it as long as it runs.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Takes the lock of a memory and notes who holds it.
+fn wait_for(lock: &mut File, path: &Path) -> io::Result<()> {
+    let began = Instant::now();
+    loop {
+        match lock.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if began.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            Err(TryLockError::WouldBlock) => {
+                let holder = std::fs::read_to_string(path).unwrap_or_default();
+                let holder = if holder.is_empty() { "another process" } else { holder.trim_end() };
+                let message = format!(
+                    "{holder} uses this key; end it first, or let it do the work: `serve --maildir --send` takes and sends mails"
+                );
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
+            }
+        }
+    }
+    lock.set_len(0)?;
+    let verb = std::env::args().nth(1).unwrap_or_default();
+    lock.write_all(format!("process {} (`{} {verb}`)\n", std::process::id(), program::name()).as_bytes())
 }
 
 /// Reads a file of the memory; `None` where it is not there.

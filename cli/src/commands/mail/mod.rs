@@ -1,6 +1,5 @@
 //! `turnfold mail`: matches that are played by mail, one verb a file.
 
-mod maildir;
 mod open;
 mod post;
 mod run;

@@ -22,7 +22,7 @@ use crate::{clock, files, limits, random};
 /// Create a match that is played by mail, and an invitation for each seat
 ///
 /// Creates the game NAME and its desk NAME.desk, which records the players, their orders and all decisions. The file of
-/// `--desk` holds the terms of play in TOML: hours for a turn, seats that the host plays (`hosted`, which is required), the
+/// `--desk` holds the terms of play in TOML: hours for a turn, seats that the host plays (`hosted`), the
 /// consequences of a missed deadline, and more; see `turnfold rules desk`. The terms that the game names are used for
 /// everything that the file leaves out, and without a file; `turnfold rules GAME mail` shows them. A trial of 20 turns in
 /// memory refuses terms by which the game would stall, run on, or end too early. A player who wants a seat answers the invitation

@@ -6,8 +6,8 @@ use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Effect;
 use turnfold_replay::ReplayError;
 use turnfold_replay::mail::{
-    Addresses, LetterName, MailHost, MailRoom, PostFolder, ReceivedMail, TakenPaper, TakenReply,
-    UnsentLetter, addresses_in, give_to_command, why_not_given,
+    Addresses, LetterName, MailHost, MailRoom, PostFolder, TakenMail, UnsentLetter, addresses_in,
+    give_to_command, why_not_given,
 };
 use turnfold_replay::signing::Signers;
 use turnfold_store::{MatchName, StoreReader};
@@ -104,17 +104,12 @@ impl Post<'_> {
     pub(super) fn write<'a>(
         &self,
         store: &StoreReader,
-        mails: impl IntoIterator<Item = (&'a ReceivedMail, &'a [TakenPaper], Option<&'a TakenReply>)>,
+        mails: impl IntoIterator<Item = &'a TakenMail>,
         context: &Context,
     ) -> Result<Vec<String>, Failure> {
         self.write_with(store, context, |room| {
-            mails.into_iter().try_fold(Vec::new(), |mut written, (mail, papers, reply)| {
-                if let Some(reply) = reply.filter(|reply| reply.seat.is_some()) {
-                    written.extend(room.write_plain_answer(reply)?);
-                    written.extend(room.write_answers(papers)?);
-                } else {
-                    written.extend(room.answer_mail(mail, papers)?);
-                }
+            mails.into_iter().try_fold(Vec::new(), |mut written, taken| {
+                written.extend(room.answer_taken(taken)?);
                 Ok(written)
             })
         })

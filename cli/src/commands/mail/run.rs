@@ -93,6 +93,11 @@ fn time(args: &Args) -> Result<DeskTime, Failure> {
     }
 }
 
+/// Returns a time in Unix milliseconds.
+fn recorded_at_ms(at: DeskTime) -> i64 {
+    i64::try_from(at.unix_seconds().saturating_mul(1000)).unwrap_or(i64::MAX)
+}
+
 /// How long `--watch` waits between two runs.
 const PERIOD: Duration = Duration::from_mins(1);
 
@@ -124,7 +129,7 @@ fn run_once(
     let at = time(args)?;
     // PM-66: papers that came before the deadline are in time.
     if let Some(folder) = &args.maildir {
-        take_waiting(args.match_name.as_ref(), folder, &args.host, printed, context)?;
+        take_waiting(args.match_name.as_ref(), folder, recorded_at_ms(at), &args.host, printed, context)?;
     }
     let room = args.host.post_room(context)?;
     let store = context.open_store()?;
@@ -158,9 +163,8 @@ impl RunOfMatch<'_> {
     /// Runs the match, and returns whether it is over.
     fn run(&self, context: &mut Context, is_again: bool) -> Result<bool, Failure> {
         let Self { args, name, at, room, store } = *self;
-        let recorded_at_ms = i64::try_from(at.unix_seconds().saturating_mul(1000)).unwrap_or(i64::MAX);
         let registry = context.registry.clone();
-        let mut host = MailHost::of(store, name, &registry, &room.signers, recorded_at_ms)?;
+        let mut host = MailHost::of(store, name, &registry, &room.signers, recorded_at_ms(at))?;
         if !args.roll.is_empty() && matches!(host.mail_match().genesis.dice, DicePolicy::Fair(_)) {
             return Err(Failure::usage(format!("`--roll` is for recorded dice; `{name}` has fair dice")));
         }

@@ -1,24 +1,23 @@
 //! `turnfold mail take`: papers from mails, recorded at the desk (PM-26).
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use turnfold_core::Seat;
+
 use turnfold_replay::mail::{
-    MailHost, Obstacle, PaperOutcome, PostOffice, ReceivedMail, TakenPaper, TakenReply,
+    MAIL_LIMITS, MailHost, Maildir, Obstacle, PaperOutcome, PostOffice, ReceivedMail, TakenMail, TakenPaper,
+    TakenReply, read_mail, take_mail,
 };
 use turnfold_replay::{InputError, Sources as _};
 use turnfold_store::MatchName;
 
-use super::maildir::Maildir;
 use super::post::{HostArgs, letter_lines};
+use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::files::{input_name, read_input_or_stdin};
-use crate::{clock, limits};
+use crate::files::{input_name, is_standard, read_input_or_stdin};
 
 /// Record the papers of mails at the desk, and answer them
 ///
@@ -65,22 +64,14 @@ pub(crate) struct Args {
     host: HostArgs,
 }
 
-/// The most bytes of a mail's header that are read where the mail is too long.
-const HEADER_MAX: u64 = 1 << 16;
-
-/// A mail, and the papers taken from it for a match.
-struct TakenMail {
+/// A mail, and what was taken from it for a match.
+struct PrintedMail {
     /// Its name as printed.
     name: String,
     path: PathBuf,
-    mail: ReceivedMail,
     /// The match; `None` for a mail for no match of the store.
     match_name: Option<MatchName>,
-    /// Whether the match has the sender's address.
-    is_of_player: bool,
-    papers: Vec<TakenPaper>,
-    /// What became of its reply code, if it has one.
-    reply: Option<TakenReply>,
+    taken: TakenMail,
 }
 
 /// The mails that are to be taken.
@@ -90,17 +81,27 @@ pub(super) struct Mails<'a> {
     pub(super) maildir: Option<&'a Maildir>,
     pub(super) mails: Vec<(PathBuf, ReceivedMail)>,
     pub(super) admit: &'a [Seat],
+    /// When papers are recorded, in Unix milliseconds.
+    pub(super) now_ms: i64,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let (only, files) = match_and_files(args, context)?;
     let maildir = args.maildir.as_deref().map(Maildir::open).transpose()?;
     let mails = match &maildir {
-        Some(maildir) => waiting_mails(maildir)?,
+        Some(maildir) => maildir.mails()?,
         // Nothing is taken where a mail cannot be read.
-        None => files.iter().map(|path| read(path)).collect::<Result<_, _>>()?,
+        None => {
+            files.iter().map(|path| Ok((path.clone(), read(path)?))).collect::<Result<_, InputError>>()?
+        }
     };
-    let mails = Mails { only: only.as_ref(), maildir: maildir.as_ref(), mails, admit: &args.admit };
+    let mails = Mails {
+        only: only.as_ref(),
+        maildir: maildir.as_ref(),
+        mails,
+        admit: &args.admit,
+        now_ms: clock::now_ms()?,
+    };
     take(mails, &args.host, &mut BTreeSet::new(), context)
 }
 
@@ -131,16 +132,17 @@ fn match_and_files<'a>(
 pub(super) fn take_waiting(
     only: Option<&MatchName>,
     folder: &Path,
+    now_ms: i64,
     host: &HostArgs,
     printed: &mut BTreeSet<PathBuf>,
     context: &mut Context,
 ) -> Result<(), Failure> {
     let maildir = Maildir::open(folder)?;
-    let mails = waiting_mails(&maildir)?;
+    let mails = maildir.mails()?;
     if mails.is_empty() {
         return Ok(());
     }
-    let mails = Mails { only, maildir: Some(&maildir), mails, admit: &[] };
+    let mails = Mails { only, maildir: Some(&maildir), mails, admit: &[], now_ms };
     take(mails, host, printed, context).map(drop)
 }
 
@@ -150,7 +152,7 @@ fn take(
     printed: &mut BTreeSet<PathBuf>,
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
-    let Mails { only, maildir, mails, admit } = from;
+    let Mails { only, maildir, mails, admit, now_ms } = from;
     let room = host.post_room(context)?;
     let store = context.open_store()?;
     let registry = context.registry.clone();
@@ -158,7 +160,7 @@ fn take(
         // What is wrong with the one match is reported as such.
         MailHost::of(&store, name, &registry, &room.signers, 0)?;
     }
-    let mut office = PostOffice::open(&store, &registry, &room.signers, room.folder(), clock::now_ms()?)?;
+    let mut office = PostOffice::open(&store, &registry, &room.signers, room.folder(), now_ms)?;
     for (name, error) in office.troubles.drain(..) {
         tracing::warn!("mails for `{name}` stay as they are: {error}");
     }
@@ -178,33 +180,16 @@ fn take(
             places.push(0);
         }
         let name = input_name(&path).into_owned();
-        if places.is_empty() {
-            if mail.papers().is_empty() {
-                let (papers, reply) = (Vec::new(), None);
-                taken.push(TakenMail {
-                    name,
-                    path,
-                    mail,
-                    match_name: None,
-                    is_of_player: false,
-                    papers,
-                    reply,
-                });
-            }
+        if places.is_empty() && mail.papers().is_empty() {
+            let taken_mail = TakenMail::for_no_match(mail);
+            taken.push(PrintedMail { name, path, match_name: None, taken: taken_mail });
             continue;
         }
         for place in &places {
             let Some(of) = office.matches.get_mut(*place) else { continue };
-            let mut papers = of.host.take(&mail, admit)?;
-            if places.len() > 1 {
-                papers.retain(|taken| taken.paper.as_ref().is_none_or(|paper| of.host.is_named_by(paper)));
-            }
-            let reply = if papers.is_empty() { of.host.take_reply(&mail)? } else { None };
-            papers.extend(reply.iter().flat_map(|reply| reply.papers.iter().cloned()));
-            let is_of_player = mail.from.as_ref().is_some_and(|from| of.addresses.seat_of(from).is_some());
-            let (name, path, mail) = (name.clone(), path.clone(), mail.clone());
-            let match_name = Some(of.name.clone());
-            taken.push(TakenMail { name, path, mail, match_name, is_of_player, papers, reply });
+            let taken_mail = take_mail(&mut of.host, &of.addresses, &mail, admit)?;
+            let (name, path, match_name) = (name.clone(), path.clone(), Some(of.name.clone()));
+            taken.push(PrintedMail { name, path, match_name, taken: taken_mail });
         }
     }
     let mut letters = Vec::new();
@@ -214,13 +199,13 @@ fn take(
         let of_match: Vec<_> =
             taken.iter().filter(|taken| taken.match_name.as_ref() == Some(&name)).collect();
         if !of_match.is_empty() {
-            let mails = of_match.iter().map(|of| (&of.mail, of.papers.as_slice(), of.reply.as_ref()));
+            let mails = of_match.iter().map(|of| &of.taken);
             letters.extend(room.of(&store, &name)?.write(&store, mails, context)?);
         }
     }
     drop(store);
     for of in &taken {
-        let is_done = taken.iter().filter(|other| other.path == of.path).all(TakenMail::is_done);
+        let is_done = taken.iter().filter(|other| other.path == of.path).all(|other| other.taken.is_done());
         if let Some(maildir) = maildir.filter(|_| is_done) {
             maildir.mark_taken(&of.path)?;
         }
@@ -232,71 +217,38 @@ fn take(
     exit_status(&taken, context)
 }
 
-/// Reads a mail.
-fn read(path: &Path) -> Result<(PathBuf, ReceivedMail), InputError> {
-    let mail = match read_input_or_stdin(path, &limits::MAIL) {
-        // PM-65: its sender gets an answer. Standard input cannot be read again.
-        Err(error @ InputError::TooLong { .. }) => {
-            let beginning = beginning_of(path).ok_or(error)?;
-            ReceivedMail::too_long(&beginning)
-        }
-        bytes => ReceivedMail::read(&bytes?),
-    };
-    Ok((path.into(), mail))
-}
-
-/// Reads as much of a file as the header of a mail may have.
-fn beginning_of(path: &Path) -> Option<Vec<u8>> {
-    let mut beginning = Vec::new();
-    File::open(path).ok()?.take(HEADER_MAX).read_to_end(&mut beginning).ok()?;
-    Some(beginning)
-}
-
-/// Reads the mails of a Maildir.
-fn waiting_mails(maildir: &Maildir) -> Result<Vec<(PathBuf, ReceivedMail)>, Failure> {
-    let mut mails = Vec::new();
-    for path in maildir.waiting()? {
-        match read(&path) {
-            Ok(mail) => mails.push(mail),
-            // Another program has moved it.
-            Err(_) if !path.exists() => {}
-            Err(error) => return Err(error.into()),
-        }
+/// Reads a mail. Standard input cannot be read again, so one that is too long is an error there.
+fn read(path: &Path) -> Result<ReceivedMail, InputError> {
+    if is_standard(path) {
+        return Ok(ReceivedMail::read(&read_input_or_stdin(path, &MAIL_LIMITS)?));
     }
-    Ok(mails)
+    read_mail(path)
 }
 
-fn exit_status(taken: &[TakenMail], context: &mut Context) -> Result<ExitStatus, Failure> {
-    let papers = || taken.iter().flat_map(|taken| &taken.papers);
+fn exit_status(taken: &[PrintedMail], context: &mut Context) -> Result<ExitStatus, Failure> {
+    let papers = || taken.iter().flat_map(|mail| &mail.taken.papers);
     let forked = papers().find(|paper| paper.outcome == PaperOutcome::Fork);
     if let Some(seat) = forked.and_then(|paper| paper.paper.as_ref()).map(|paper| paper.head().seat) {
         context.output.flush()?;
         let message = format!("fork: {seat} has seen another history");
         return Err(Failure::negative(message).hint("keep that mail: it proves what the player was shown"));
     }
-    let is_all = taken.iter().all(|taken| match &taken.reply {
+    let is_all = taken.iter().all(|mail| match &mail.taken.reply {
         Some(reply) => reply.seat.is_some() && reply.faults.is_empty(),
-        None => !taken.papers.is_empty(),
+        None => !mail.taken.papers.is_empty(),
     });
     Ok(ExitStatus::from(is_all && papers().all(|paper| paper.outcome.is_recorded())))
 }
 
-impl TakenMail {
-    /// Whether nothing more can come of the mail: every paper has its last outcome, and a mail without one was answered.
-    fn is_done(&self) -> bool {
-        let is_replied = self.reply.as_ref().is_some_and(|reply| reply.seat.is_some());
-        let is_answered = is_replied || !self.mail.is_automatic && self.is_of_player;
-        let has_papers = !self.papers.is_empty() || is_answered;
-        has_papers && !self.papers.iter().any(TakenPaper::may_be_taken_later)
-    }
-
+impl PrintedMail {
     /// Returns why a mail without a paper gets no answer, or was not read.
     fn no_answer(&self) -> Option<&'static str> {
-        if self.mail.obstacle == Some(Obstacle::TooLong) {
+        let TakenMail { mail, is_of_player, .. } = &self.taken;
+        if mail.obstacle == Some(Obstacle::TooLong) {
             Some("it is longer than 1 MiB, so it was not read")
-        } else if self.mail.is_automatic {
+        } else if mail.is_automatic {
             Some("a program sent it, so it gets no answer")
-        } else if self.mail.from.is_some() && !self.is_of_player {
+        } else if mail.from.is_some() && !is_of_player {
             Some("`addresses` does not have its sender, so it gets no answer")
         } else {
             None
@@ -305,12 +257,12 @@ impl TakenMail {
 
     /// Prints what became of it, with the name of the match if it is one of several.
     fn print(&self, with_match: bool, context: &mut Context) -> Result<(), Failure> {
-        if let Some(reply) = &self.reply {
+        if let Some(reply) = &self.taken.reply {
             self.print_reply(reply, with_match, context)?;
-        } else if self.papers.is_empty() {
+        } else if self.taken.papers.is_empty() {
             self.print_paper(None, with_match, context)?;
         }
-        self.papers.iter().try_for_each(|paper| self.print_paper(Some(paper), with_match, context))
+        self.taken.papers.iter().try_for_each(|paper| self.print_paper(Some(paper), with_match, context))
     }
 
     /// Returns what comes before an outcome: the mail, the line, and the match if it is one of several.

@@ -69,6 +69,14 @@ pub(super) struct ServeOptions {
     #[arg(long, value_name = "FILE")]
     pub(super) key: Option<PathBuf>,
 
+    /// Take the mails that wait in this Maildir, for every match by mail that the key hosts
+    #[arg(long, value_name = "DIR", requires = "key")]
+    pub(super) maildir: Option<PathBuf>,
+
+    /// Send each letter of these matches by this shell command, such as `sendmail -t`
+    #[arg(long, value_name = "COMMAND", requires = "key")]
+    pub(super) send: Option<String>,
+
     /// How many MiB open branches may take in memory [default: 256]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(0..=CACHE_MAX))]
     cache: Option<u64>,
@@ -89,6 +97,8 @@ impl ServeOptions {
             spectator_rate: self.spectator_rate.or(file.spectator_rate).or(Some(SPECTATOR_RATE)),
             log_format: self.log_format.or(file.log_format).or(Some(LogFormat::Text)),
             key: self.key.or(file.key),
+            maildir: self.maildir.or(file.maildir),
+            send: self.send.or(file.send),
             cache: self.cache.or(file.cache).or(Some(CACHE)),
         })
     }
@@ -146,7 +156,7 @@ fn read(path: &Path) -> Result<ServeOptions, Failure> {
         return Err(Failure::usage(format!("`{shown}`: `cache` is at most {CACHE_MAX} MiB")));
     }
     let folder = path.parent().unwrap_or_else(|| Path::new(""));
-    for path in options.admin_token.iter_mut().chain(&mut options.key) {
+    for path in options.admin_token.iter_mut().chain(&mut options.key).chain(&mut options.maildir) {
         *path = folder.join(&*path);
     }
     Ok(options)
