@@ -44,7 +44,7 @@ fn seen_by_others(post: &Post) -> BTreeMap<String, String> {
         let seen = if is_letter(&name) {
             let (text, bundle) = opened(&file);
             let (headers, _) = file.split_once("MIME-Version").unwrap();
-            format!("{headers}\n{}\n{}", masked(&text), records(post, &bundle))
+            format!("{}\n{}\n{}", unlinked(headers), masked(&text), records(post, &bundle))
         } else {
             records(post, &file)
         };
@@ -129,6 +129,21 @@ pub(super) fn unhashed(text: &str) -> String {
         rest = after;
     }
     masked
+}
+
+/// Leaves out the beginnings of links in the ids of letters (PM-102).
+pub(super) fn unlinked(headers: &str) -> String {
+    let parts: Vec<&str> = headers.split('@').collect();
+    let last = parts.len() - 1;
+    let cut = |(place, part): (usize, &&str)| match part.rsplit_once('.') {
+        Some((head, link))
+            if place < last && link.len() == 8 && link.bytes().all(|byte| byte.is_ascii_hexdigit()) =>
+        {
+            format!("{head}.LINK")
+        }
+        _ => (*part).to_owned(),
+    };
+    parts.iter().enumerate().map(cut).collect::<Vec<_>>().join("@")
 }
 
 /// Leaves out hashes and signatures: words so long and so mixed.

@@ -9,7 +9,7 @@ use turnfold_core::Seat::P2;
 use turnfold_core::registry;
 use turnfold_store::Entry;
 
-use super::secrecy::{masked, unhashed};
+use super::secrecy::{masked, unhashed, unlinked};
 use turnfold_tests::mailbox::{Mailbox, opened};
 
 const TERMS: &str = "hosted = []\nplain = [\"p1\"]\nspectators = 1\nsecret = \"match\"\ntogether = true\n\
@@ -62,7 +62,7 @@ fn collect(mailbox: &Mailbox, stage: usize, got: &mut BTreeMap<String, String>) 
         if name.contains("-p2") {
             let letter = file();
             let (text, bundle) = opened(&letter);
-            let headers = unhashed(&masked(letter.split("MIME-Version").next().unwrap()));
+            let headers = unhashed(&masked(&unlinked(letter.split("MIME-Version").next().unwrap())));
             got.insert(short, format!("{headers}\n{}\n{}", unhashed(&masked(&text)), records(&bundle)));
         } else if name.starts_with("spectators") {
             got.insert(short, records(&file()));

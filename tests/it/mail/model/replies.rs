@@ -176,6 +176,8 @@ impl Correspondence<'_> {
     }
 
     fn reply(&mut self, seat: usize, turn: Option<u32>, kinds: Vec<Kind>) {
+        // The code of a turn follows from its position, so there is none before it.
+        let turn = turn.filter(|turn| *turn <= self.model.turn);
         let number = u32::try_from(self.replies.len()).unwrap();
         let link = |turn: u32| {
             let index = usize::try_from(turn.checked_sub(1)?).unwrap();
