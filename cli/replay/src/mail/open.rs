@@ -165,10 +165,10 @@ fn taken(name: &MatchName) -> Result<(), StoreError> {
 /// Reads terms of play with what is filled in.
 fn read_terms(toml: &str, filled: &[(&str, String)]) -> Result<Vec<u8>, SetupError> {
     // Malformed TOML is reported by the rules, which read it below.
-    if let Ok(table) = toml.parse::<toml::Table>() {
-        if let Some(key) = FILLED_IN.iter().find(|key| table.contains_key(**key)) {
-            return Err(SetupError::value(*key, "`mail open` fills it in; remove it"));
-        }
+    if let Ok(table) = toml.parse::<toml::Table>()
+        && let Some(key) = FILLED_IN.iter().find(|key| table.contains_key(**key))
+    {
+        return Err(SetupError::value(*key, "`mail open` fills it in; remove it"));
     }
     // At the end, so that errors name the lines of the file.
     let filled = filled.iter().map(|(key, value)| format!("{key} = \"{value}\"\n"));

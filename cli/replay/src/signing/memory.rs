@@ -8,7 +8,7 @@
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use turnfold_core::trust::{BranchOrigin, Checkpoint, SignedNote};
@@ -180,19 +180,17 @@ impl KeyMemory {
     }
 }
 
-/// How long to wait for the holder of a memory. A service holds it as long as it runs.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How often to look whether the holder of a memory is done, for five seconds. A service holds it as long as it runs.
+const LOOKS: u32 = 100;
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Takes the lock of a memory and notes who holds it.
 fn wait_for(lock: &mut File, path: &Path) -> io::Result<()> {
-    let began = Instant::now();
-    loop {
+    for look in 0.. {
         match lock.try_lock() {
             Ok(()) => break,
             Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if began.elapsed() < PATIENCE => {
-                std::thread::sleep(Duration::from_millis(50));
-            }
+            Err(TryLockError::WouldBlock) if look < LOOKS => std::thread::sleep(LOOK_EVERY),
             Err(TryLockError::WouldBlock) => {
                 let holder = std::fs::read_to_string(path).unwrap_or_default();
                 let holder = if holder.is_empty() { "another process" } else { holder.trim_end() };
