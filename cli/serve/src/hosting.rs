@@ -202,23 +202,24 @@ async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
         host.run(at, &mut TableDice::new(Vec::new(), &mut source))?;
         let written = with_room(app, &of, |room| {
             room.write_reports()?;
-            let Some(command) = &send else { return Ok(()) };
+            let Some(command) = &send else { return Ok(false) };
             let mut give =
                 |letter: &UnsentLetter| Ok(why_not_given(command, give_to_command(command, letter)?));
             let report = room.send(host, at, &mut give)?;
             for (letter, why) in report.not_sent {
                 tracing::warn!(game = %of, letter, why, "a letter was not sent");
             }
-            Ok(())
+            room.has_unsent()
         });
-        if let Err(error) = written {
+        let is_tried_again = written.unwrap_or_else(|error| {
             tracing::warn!(game = %of, %error, "cannot write letters");
-        }
+            None
+        });
+        let is_tried_again = is_tried_again == Some(true);
         let state = host.desk().state();
         let next = state.deadline().filter(|_| state.is_open());
         // What was not sent is tried again.
         let again = || DeskTime::of_unix_seconds(at.unix_seconds().saturating_add(AGAIN_SECONDS));
-        let is_tried_again = send.is_some() && with_room(app, &of, |room| room.has_unsent())? == Some(true);
         Ok(if is_tried_again { again() } else { next })
     })
     .await?;

@@ -142,14 +142,14 @@ impl Post<'_> {
         at: DeskTime,
         store: &StoreReader,
         context: &Context,
-    ) -> Result<Sent, Failure> {
+    ) -> Result<SentLetters, Failure> {
         let mut give = |letter: &UnsentLetter| {
             let status = give_to_command(command, letter)?;
             signals::wait_with(status);
             Ok(why_not_given(command, status))
         };
         let report = self.with_room(store, context, |room| room.send(host, at, &mut give))?;
-        Ok(Sent {
+        Ok(SentLetters {
             sent: report.sent.iter().map(|letter| self.shown(letter)).collect(),
             not_sent: report.not_sent.into_iter().map(|(letter, why)| (self.shown(&letter), why)).collect(),
             letters: report.written.iter().map(|name| self.shown(&name.to_string())).collect(),
@@ -194,7 +194,7 @@ impl Post<'_> {
 
 /// The letters of a match after an attempt to send them.
 #[derive(Debug, Default)]
-pub(super) struct Sent {
+pub(super) struct SentLetters {
     pub(super) sent: Vec<String>,
     /// The letters that were not sent, each with the cause.
     pub(super) not_sent: Vec<(String, String)>,

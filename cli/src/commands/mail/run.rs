@@ -14,7 +14,7 @@ use turnfold_replay::Sources;
 use turnfold_replay::mail::{DeskHistory, MailHost, MailMatch, TableDice, hosted_matches};
 use turnfold_store::{MatchName, Store};
 
-use super::post::{HostArgs, PostRoom, Sent, letter_lines};
+use super::post::{HostArgs, PostRoom, SentLetters, letter_lines};
 use super::take::take_waiting;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -141,10 +141,10 @@ fn run_once(
     let mut failed = None;
     for name in hosted_matches(&store, &context.registry, &room.signers)? {
         let of_match = RunOfMatch { args, name: &name, at, room: &room, store: &store };
-        if let Err(failure) = of_match.run(context, is_again) {
-            if let Some(earlier) = failed.replace(failure) {
-                tracing::warn!("{earlier}");
-            }
+        if let Err(failure) = of_match.run(context, is_again)
+            && let Some(earlier) = failed.replace(failure)
+        {
+            tracing::warn!("{earlier}");
         }
     }
     failed.map_or(Ok((ExitStatus::Yes, false)), Err)
@@ -176,7 +176,7 @@ impl RunOfMatch<'_> {
         let unused = table.unused();
         let mut letters = post.write_missing(store, context)?;
         let sent = args.send.as_ref().map(|command| post.send(command, &mut host, at, store, context));
-        let Sent { sent, not_sent, letters: late, effects } = sent.transpose()?.unwrap_or_default();
+        let SentLetters { sent, not_sent, letters: late, effects } = sent.transpose()?.unwrap_or_default();
         letters.extend(late);
         let effects = [report.effects, effects].concat();
         let who = Desk::query(host.desk().state(), Seat::Host.into(), "who").ok().flatten();

@@ -75,7 +75,7 @@ struct PrintedMail {
 }
 
 /// The mails that are to be taken.
-pub(super) struct Mails<'a> {
+pub(super) struct MailsToTake<'a> {
     /// The one match that they are taken for; else all.
     pub(super) only: Option<&'a MatchName>,
     pub(super) maildir: Option<&'a Maildir>,
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             files.iter().map(|path| Ok((path.clone(), read(path)?))).collect::<Result<_, InputError>>()?
         }
     };
-    let mails = Mails {
+    let mails = MailsToTake {
         only: only.as_ref(),
         maildir: maildir.as_ref(),
         mails,
@@ -142,17 +142,17 @@ pub(super) fn take_waiting(
     if mails.is_empty() {
         return Ok(());
     }
-    let mails = Mails { only, maildir: Some(&maildir), mails, admit: &[], now_ms };
+    let mails = MailsToTake { only, maildir: Some(&maildir), mails, admit: &[], now_ms };
     take(mails, host, printed, context).map(drop)
 }
 
 fn take(
-    from: Mails<'_>,
+    from: MailsToTake<'_>,
     host: &HostArgs,
     printed: &mut BTreeSet<PathBuf>,
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
-    let Mails { only, maildir, mails, admit, now_ms } = from;
+    let MailsToTake { only, maildir, mails, admit, now_ms } = from;
     let room = host.post_room(context)?;
     let store = context.open_store()?;
     let registry = context.registry.clone();
