@@ -189,9 +189,14 @@ pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 /// Reads a whole number that may be left out, but not be null. Some clients write it as 12850.0, which JSON Schema takes for
 /// an integer, too.
 pub(crate) fn given_number<'de, D: Deserializer<'de>>(member: D) -> Result<Option<u64>, D::Error> {
+    number(member).map(Some)
+}
+
+/// Reads a whole number that has to be there.
+pub(crate) fn number<'de, D: Deserializer<'de>, N: std::str::FromStr>(member: D) -> Result<N, D::Error> {
     let text = serde_json::Number::deserialize(member)?.to_string();
     let number = text.strip_suffix(".0").unwrap_or(&text).parse();
-    number.map(Some).map_err(|_| D::Error::custom(format!("expected a whole number, found `{text}`")))
+    number.map_err(|_| D::Error::custom(format!("expected a whole number, found `{text}`")))
 }
 
 pub(crate) fn one_line(text: &str) -> String {

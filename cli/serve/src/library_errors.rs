@@ -10,7 +10,8 @@ impl From<StoreError> for Problem {
         use StoreError as E;
         let code = match &error {
             E::NoSuchMatch { .. } | E::NoSuchBranch { .. } | E::NoSuchGrant { .. } => Code::NotFound,
-            E::NoSuchSeq { .. } | E::NothingToAppend { .. } | E::NotAPlayer { .. } => Code::BadRequest,
+            E::NoSuchSeq { .. } => Code::NoEntry,
+            E::NothingToAppend { .. } | E::NotAPlayer { .. } => Code::Content,
             E::TooManyGrants { .. } => Code::SlowDown,
             E::AlreadyExists { .. } | E::BranchExists { .. } | E::GrantExists { .. } => Code::Exists,
             E::BranchInUse { .. } | E::MainBranch { .. } => Code::BranchInUse,
@@ -84,10 +85,10 @@ impl From<ReplayError> for Problem {
             error => error,
         };
         let code = match &error {
-            E::NoEntry { .. } | E::Concealed(_) => Code::BadRequest,
+            E::NoEntry { .. } => Code::NoEntry,
             E::UnknownRuleset { .. } | E::OtherVersion { .. } => Code::NoRules,
             E::NoModule { .. } | E::Fault(_) => Code::Module,
-            E::OtherSeat(_) => Code::Forbidden,
+            E::OtherSeat(_) | E::Concealed(_) => Code::Forbidden,
             E::File(_) | E::Input(_) | E::BadSetup(_) | E::BadEntry(_) | E::Untrue { .. } => Code::Setup,
             E::TooLong { .. } | E::Page(_) => Code::TooLarge,
             E::Setup { .. } | E::Entry { .. } | E::ConcealedEntry { .. } => Code::Corrupt,

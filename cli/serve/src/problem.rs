@@ -17,6 +17,7 @@ pub(crate) enum Code {
     NoToken,
     Forbidden,
     NotFound,
+    NoEntry,
     Method,
     Accept,
     Timeout,
@@ -32,6 +33,7 @@ pub(crate) enum Code {
     Malformed,
     Setup,
     KeyReused,
+    Content,
     SlowDown,
     Overloaded,
     Closing,
@@ -52,6 +54,7 @@ impl Code {
             Self::NoToken => (S::UNAUTHORIZED, "no_token", "A token is required"),
             Self::Forbidden => (S::FORBIDDEN, "forbidden", "Insufficient permissions"),
             Self::NotFound => (S::NOT_FOUND, "not_found", "Not found"),
+            Self::NoEntry => (S::NOT_FOUND, "no_entry", "No such entry"),
             Self::Method => (S::METHOD_NOT_ALLOWED, "method", "Method not allowed"),
             Self::Accept => (S::NOT_ACCEPTABLE, "accept", "Not acceptable"),
             Self::Timeout => (S::REQUEST_TIMEOUT, "timeout", "The body took too long"),
@@ -67,6 +70,7 @@ impl Code {
             Self::Malformed => (S::UNPROCESSABLE_ENTITY, "malformed", "Not a command of the ruleset"),
             Self::Setup => (S::UNPROCESSABLE_ENTITY, "setup", "Invalid setup"),
             Self::KeyReused => (S::UNPROCESSABLE_ENTITY, "key_reused", "The key belongs to other commands"),
+            Self::Content => (S::UNPROCESSABLE_ENTITY, "content", "Unprocessable content"),
             Self::SlowDown => (S::TOO_MANY_REQUESTS, "slow_down", "Too many requests"),
             Self::Overloaded => (S::SERVICE_UNAVAILABLE, "overloaded", "The service is overloaded"),
             Self::Closing => (S::SERVICE_UNAVAILABLE, "closing", "The service is shutting down"),
@@ -161,9 +165,14 @@ impl Problem {
         Self { ended: Some(ended), ..Self::new(Code::NoToken, detail) }
     }
 
-    /// A request that cannot be used, and why.
+    /// A request that does not fit the description of the service, and why.
     pub(crate) fn bad(detail: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Code::BadRequest, detail)
+    }
+
+    /// A request that fits the description of the service and cannot be carried out, and why.
+    pub(crate) fn content(detail: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Code::Content, detail)
     }
 
     /// A mistake of the service; its logs have the details.

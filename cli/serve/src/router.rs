@@ -9,9 +9,10 @@ use tower_http::compression::{CompressionLayer, CompressionLevel};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use utoipa::openapi::link::Link;
 use utoipa::openapi::path::ParameterIn;
+use utoipa::openapi::schema::{AdditionalProperties, Schema};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{RefOr, Required};
-use utoipa::{Modify, OpenApi};
+use utoipa::{Modify, OpenApi, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -19,6 +20,7 @@ use crate::app::App;
 use crate::documents::EntriesEvent;
 use crate::middleware::{around, counted};
 use crate::problem::ProblemJson;
+use crate::resources::grants::NewGrantJson;
 use crate::resources::{
     backup, branches, diff, entries, events, files, find, grants, health, join, matches, modules, pages,
     papers, position, rulesets, seat_pages, status, trial,
@@ -100,7 +102,21 @@ pub fn description() -> String {
         }
     }
     link(&mut openapi);
+    deny_unknown_members(&mut openapi);
     openapi.to_pretty_json().expect("plain data encodes") + "\n"
+}
+
+/// States of bodies of several forms that none takes other members; utoipa states it of structures alone.
+fn deny_unknown_members(openapi: &mut utoipa::openapi::OpenApi) {
+    let Some(components) = &mut openapi.components else { return };
+    let Some(RefOr::T(Schema::OneOf(forms))) = components.schemas.get_mut(&*NewGrantJson::name()) else {
+        return;
+    };
+    for form in &mut forms.items {
+        if let RefOr::T(Schema::Object(form)) = form {
+            form.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
+        }
+    }
 }
 
 /// Names what can be done with what was made: everything below a match, a branch or a grant takes its name from the answer.

@@ -42,15 +42,11 @@ impl Tags {
             if text == "*" {
                 return Ok(Some(Self::Any));
             }
-            for tag in text.split(',').map(str::trim).filter(|tag| !tag.is_empty()) {
-                let strong = tag.strip_prefix("W/").unwrap_or(tag);
-                let opaque = strong.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-                let is_tag =
-                    |opaque: &str| opaque.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"');
-                if !opaque.is_some_and(is_tag) {
-                    return Err(expected());
-                }
-                tags.push(tag.to_owned());
+            let mut rest = text;
+            while !rest.is_empty() {
+                let (tag, after) = first_tag(rest).ok_or_else(expected)?;
+                tags.extend(tag.map(ToOwned::to_owned));
+                rest = after;
             }
         }
         if is_there && tags.is_empty() {
@@ -70,6 +66,27 @@ impl Tags {
     }
 }
 
+/// Splits off the first member of a list of tags, which may be empty, and the comma behind it. A comma may also stand in a
+/// tag (RFC 9110, 8.8.3).
+fn first_tag(list: &str) -> Option<(Option<&str>, &str)> {
+    let list = list.trim_start();
+    if list.is_empty() {
+        return Some((None, ""));
+    }
+    if let Some(rest) = list.strip_prefix(',') {
+        return Some((None, rest));
+    }
+    let opaque = list.strip_prefix("W/").unwrap_or(list).strip_prefix('"')?;
+    let (opaque, rest) = opaque.split_once('"')?;
+    if !opaque.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return None;
+    }
+    let tag = list.get(..list.len() - rest.len())?;
+    let rest = rest.trim_start();
+    let rest = if rest.is_empty() { rest } else { rest.strip_prefix(',')? };
+    Some((Some(tag), rest))
+}
+
 #[cfg(test)]
 mod tests {
     use axum::http::header::{IF_MATCH, IF_NONE_MATCH};
@@ -86,8 +103,10 @@ mod tests {
         let held = tags(&["\"a\", W/\"b\"", "\"c\""]).unwrap().unwrap();
         assert!(held.hold("\"a\"", false) && held.hold("\"c\"", false));
         assert!(!held.hold("\"b\"", false) && held.hold("\"b\"", true) && !held.hold("\"d\"", true));
+        let with_commas = tags(&[", \"a,b\",W/\",\" ,, \"\""]).unwrap();
+        assert_eq!(with_commas, Some(Tags::These(["\"a,b\"", "W/\",\"", "\"\""].map(Into::into).into())));
         assert_eq!(tags(&["*"]).unwrap(), Some(Tags::Any));
-        for other in ["a", "", ",", "\"a", "\"a\"b\"", "W/a"] {
+        for other in ["a", "", ",", "\"a", "\"a\"b\"", "W/a", "\"a b\"", "\"a\" \"b\"", "\"a\", *"] {
             assert!(tags(&[other]).is_err(), "{other}");
         }
         assert!(Tags::read(&HeaderMap::new(), &IF_NONE_MATCH).unwrap().is_none());

@@ -50,7 +50,7 @@ fn sv_27_a_match_that_was_evicted_answers_as_before() {
     let before: Vec<_> = shown().collect();
     assert_eq!(shown().collect::<Vec<_>>(), before);
     let statuses: Vec<_> = before[0].iter().map(|(status, ..)| *status).collect();
-    assert_eq!(statuses[..7], [200, 200, 200, 200, 200, 400, 400]);
+    assert_eq!(statuses[..7], [200, 200, 200, 200, 200, 404, 404]);
     // Those who follow get every event all the same, and a tag from before holds.
     let mut streams: Vec<_> = MATCHES
         .iter()

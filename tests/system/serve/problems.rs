@@ -216,12 +216,51 @@ fn sv_7_conflicts_have_their_codes() {
     Call::post(branches, &host, &json!({"name": "a", "from": "main"})).to(&service).problem(409, "exists");
     Call::post(branches, &host, &json!({"name": "c", "from": "main:9"}))
         .to(&service)
-        .problem(400, "bad_request");
+        .problem(404, "no_entry");
     Call::post(branches, &host, &json!({"name": "c", "from": "no"})).to(&service).problem(404, "not_found");
     for (name, status) in [("main", 409), ("a", 409), ("b", 204), ("a", 204), ("a", 404)] {
         let answer = Call::new("DELETE", &format!("{branches}/{name}"), &host).to(&service).is(status);
         assert!(status != 409 || answer.json()["type"] == "urn:turnfold:problem:branch_in_use");
     }
+}
+
+/// SV-7: what fits the description is never a bad request.
+#[test]
+fn sv_7_what_fits_the_description_and_cannot_be_done_is_no_bad_request() {
+    let service = Running::alone();
+    let [host, ..] = ford(&service);
+    let refused = |rest: &str| Call::get(&main_of("ford", rest), &host).to(&service);
+    for rest in [
+        "view?",
+        "legal?",
+        "picture.svg?",
+        "replay.tfl?",
+        "frames?",
+        "ask?q=suggest%200,0&",
+        "diff?with=main&",
+    ] {
+        refused(&format!("{rest}at=9007199254740991")).problem(404, "no_entry");
+    }
+    for rest in ["entries?", "events?", "find?when=/turn%20==%203&", "frames?"] {
+        refused(&format!("{rest}after=9007199254740991")).problem(404, "no_entry");
+    }
+    for rest in ["find?when=0%20==", "find?when=/nowhere", "ask?q=", "ask?q=nothing"] {
+        refused(rest).problem(422, "content");
+    }
+    let new = |name: &str, more: Value| {
+        let mut new = json!({"name": name, "ruleset": "cycletap", "dice": "recorded"});
+        new["setup"] = fixture("cycletap", "ford").into();
+        new.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        Call::post("/v1/matches?name=other", service.admin(), &new).to(&service)
+    };
+    new("a.tfl", json!({})).problem(422, "content");
+    new("a", json!({"seed": "0".repeat(64)})).problem(422, "content");
+    new("a", json!({"title": "a\nb"})).problem(422, "content");
+    // A document names its match itself.
+    assert_eq!(new("a", json!({})).is(201).json()["match"], "a");
+    // RFC 9110, 8.8.3: a comma may stand in a tag.
+    let commas = Call::get(&main_of("ford", "view"), &host).with("if-none-match", "W/\"a,b\", \",\"");
+    commas.to(&service).is(200);
 }
 
 /// SV-7, VW-38: what a page needs to show why there is no access, and that the last host stays.

@@ -59,7 +59,7 @@ fn sv_19_a_stream_goes_on_after_the_last_event() {
         seqs(Events::open(&service, &call.clone().with("last-event-id", "")).next().unwrap()),
         [1, 2, 3]
     );
-    call.clone().with("last-event-id", "4").to(&service).problem(400, "bad_request");
+    call.clone().with("last-event-id", "4").to(&service).problem(404, "no_entry");
     call.clone().with("last-event-id", "x").to(&service).problem(400, "bad_request");
     call.with("accept", "application/json").to(&service).problem(406, "accept");
     let many = json!({"commands": vec!["tick 1"; 1000]});
@@ -227,7 +227,7 @@ fn sv_24_a_delayed_spectator_is_shown_what_is_old_enough() {
     Call::post("/v1/matches/a/branches", &host, &branch).to(&service).is(201);
     assert_eq!(shown(), before);
     get("/branches/side/view").problem(404, "not_found");
-    get("/branches/main/view?at=1").problem(400, "bad_request");
+    get("/branches/main/view?at=1").problem(404, "no_entry");
     // Short enough a delay passes.
     let soon = grant(&service, "a", &json!({"kind": "spectator", "delay": "1s"}));
     let mut events = follow(&service, &soon, "?after=0");

@@ -94,7 +94,7 @@ fn vw_46_what_is_refused_is_named() {
     assert_eq!((&refused["index"], &refused["record"]["command"]), (&json!(1), &json!("move 9,9")));
     assert_eq!(refused["record"]["state_hash"], json!(null));
     try_out(&service, &host, &json!({"commands": ["p1: jump"]})).problem(422, "malformed");
-    try_out(&service, &host, &json!({"after": 1, "commands": []})).problem(400, "bad_request");
+    try_out(&service, &host, &json!({"after": 1, "commands": []})).problem(404, "no_entry");
     try_out(&service, &host, &json!({"commands": vec!["p1: move 0,0"; 501]})).problem(400, "bad_request");
     try_out(&service, &host, &json!({"commands": [], "seed": 1})).problem(400, "bad_request");
     try_out(&service, "", &json!({"commands": []})).problem(401, "no_token");
@@ -112,7 +112,7 @@ fn vw_46_who_sees_late_tries_out_what_was_seen() {
     let asked = json!({"commands": [], "roll": false});
     assert_eq!(try_out(&service, &late, &asked).is(200).json()["after"], 0);
     assert_eq!(try_out(&service, &early, &asked).is(200).json()["after"], 1);
-    try_out(&service, &late, &json!({"after": 1, "commands": []})).problem(400, "bad_request");
+    try_out(&service, &late, &json!({"after": 1, "commands": []})).problem(404, "no_entry");
 }
 
 /// Every viewer of every game can begin a trial anywhere: it shows the board that it saw there.

@@ -232,7 +232,7 @@ export class LiveMatch {
 			await stream.follow(last);
 		} catch (error) {
 			if (signal.aborted) return;
-			if (error instanceof Problem && [400, 410].includes(error.status)) return void this.begin();
+			if (error instanceof Problem && ["no_entry", "gone"].includes(error.code)) return void this.begin();
 			this.fail(error);
 		}
 	}
@@ -323,7 +323,7 @@ export class LiveMatch {
 		this.#report("lost", why);
 		const main = html("a", { href: `/m/${this.match}` }, "Open branch main");
 		const isOfBranch = this.branch !== "main" && why.includes("branch");
-		const isRefused = error instanceof Problem && [401, 403, 404].includes(error.status);
+		const isRefused = error instanceof Problem && [401, 403, 404].includes(error.status) && error.code !== "no_entry";
 		if (!this.sees && !isRefused) this.root.replaceChildren(html("section", { class: "panel" }, html("h2", {}, "Not shown"), html("p", { role: "alert" }, why)));
 		else if (!this.sees) showNoAccess(this.match, this.root, [why, ...(isOfBranch ? [" ", main] : [])], this.access.token);
 		else if (isOfBranch) this.connection.append(" ", main);
@@ -331,7 +331,7 @@ export class LiveMatch {
 
 	/** Reports what is wrong: with the branch, the token or the match. @param {unknown} error @returns {Promise<string>} */
 	async #why(error) {
-		if (!(error instanceof Problem) || ![401, 404].includes(error.status)) return `${error instanceof Error ? error.message : error}`;
+		if (!(error instanceof Problem) || ![401, 404].includes(error.status) || error.code === "no_entry") return `${error instanceof Error ? error.message : error}`;
 		if (error.status === 401) return refusal(error, this.access);
 		try {
 			await this.api.get(`/v1/matches/${this.match}`);

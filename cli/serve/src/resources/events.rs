@@ -109,9 +109,8 @@ pub(crate) async fn follow(
         if after.is_some_and(|after| after.mark.is_some()) {
             return Err(gone(seen));
         }
-        return Err(Problem::bad(format!(
-            "there is no entry {seen} yet or any more; start again without `Last-Event-ID`"
-        )));
+        let detail = format!("there is no entry {seen} yet or any more; start again without `Last-Event-ID`");
+        return Err(Problem::new(Code::NoEntry, detail));
     };
     if let Some(EventId { head, mark: Some(mark) }) = after
         && stream.mark(&app, access, from, head).await? != mark

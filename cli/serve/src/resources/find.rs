@@ -13,7 +13,7 @@ use turnfold_replay::search::find as search;
 use turnfold_replay::{Condition, Record, ReplayError, Revision, ViewedEntry, render};
 use utoipa::{IntoParams, ToSchema};
 
-use super::statuses::{Looked, Name};
+use super::statuses::{Answered, Name};
 use crate::app::App;
 use crate::auth::Bearer;
 use crate::documents;
@@ -82,7 +82,7 @@ pub(crate) struct FoundEntry {
 #[utoipa::path(operation_id = "find_entry", get, path = "/v1/matches/{match}/branches/{branch}/find", tag = "positions",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Wanted),
     responses((status = 200, description = "the entries, as text as `find` prints them; the header `Link` of a text answer names the rest", content(
-        (Found = "application/json"), (String = "text/plain"))), Looked))]
+        (Found = "application/json"), (String = "text/plain"))), Answered))]
 pub(crate) async fn find(
     State(app): State<Arc<App>>,
     bearer: Bearer,
@@ -91,7 +91,7 @@ pub(crate) async fn find(
     form: Form,
 ) -> ApiResult {
     let limit = if all { list_limit(limit)? } else { 1 };
-    let condition: Condition = when.parse().map_err(|error| Problem::bad(format!("`when`: {error}")))?;
+    let condition: Condition = when.parse().map_err(|error| Problem::content(format!("`when`: {error}")))?;
     let whole = Asked { path, seat, reach: Reach::Whole };
     app.read(&bearer, whole, move |app, _, BranchView { branch, view }| {
         let history = branch.history(app, *view, None)?;
@@ -114,7 +114,7 @@ pub(crate) async fn find(
         let found = search::find(&history, &wanted, &mut survey)?;
         items.extend(found.into_iter().map(|found| FoundEntry { seq: found.seq, entry: found.entry }));
         if items.is_empty() {
-            condition.check(&survey).map_err(|error| Problem::bad(error.to_string()))?;
+            condition.check(&survey).map_err(|error| Problem::content(error.to_string()))?;
         }
         let is_more = items.len() > limit;
         items.truncate(limit);

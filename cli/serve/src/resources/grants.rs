@@ -33,27 +33,62 @@ const INVITATION_S: u64 = 7 * DAY_S;
 
 /// A grant to be made.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct NewGrantJson {
-    /// `host`, `seat`, `spectator` or `invitation`
-    #[schema(pattern = "^(host|seat|spectator|invitation)$")]
-    kind: String,
-    /// The seat of a `seat` or `invitation`
-    #[serde(default, deserialize_with = "given")]
-    #[schema(nullable = false, pattern = "^p([1-9]|1[0-6])$")]
-    seat: Option<String>,
-    /// A label for the host
-    #[serde(default, deserialize_with = "given")]
-    #[schema(nullable = false, max_length = 64)]
-    label: Option<String>,
-    /// How long the grant is valid, such as `90s`, `15m`, `36h` or `7d`
-    #[serde(default, deserialize_with = "given")]
-    #[schema(nullable = false, pattern = "^[1-9][0-9]{0,7}[smhd]$")]
-    expires: Option<String>,
-    /// The delay with which a spectator sees the match, such as `15m`
-    #[serde(default, deserialize_with = "given")]
-    #[schema(nullable = false, pattern = "^[1-9][0-9]{0,7}[smhd]$")]
-    delay: Option<String>,
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum NewGrantJson {
+    /// For a host
+    Host {
+        /// A label for the host
+        #[serde(default, deserialize_with = "given")]
+        #[schema(nullable = false, max_length = 64)]
+        label: Option<String>,
+        /// How long the grant is valid, such as `90s`, `15m`, `36h` or `7d`; at most 366 days
+        #[serde(default, deserialize_with = "given")]
+        #[schema(nullable = false, pattern = "^[1-9][0-9]{0,7}[smhd]$", example = "36h")]
+        expires: Option<String>,
+    },
+    /// For the player of a seat
+    Seat {
+        /// The seat
+        #[schema(pattern = "^p([1-9]|1[0-6])$", example = "p1")]
+        seat: String,
+        /// A label for the host
+        #[serde(default, deserialize_with = "given")]
+        #[schema(nullable = false, max_length = 64)]
+        label: Option<String>,
+        /// How long the grant is valid, such as `90s`, `15m`, `36h` or `7d`; at most 366 days
+        #[serde(default, deserialize_with = "given")]
+        #[schema(nullable = false, pattern = "^[1-9][0-9]{0,7}[smhd]$", example = "36h")]
+        expires: Option<String>,
+    },
+    /// For someone who looks on
+    Spectator {
+        /// A label for the host
+        #[serde(default, deserialize_with = "given")]
+        #[schema(nullable = false, max_length = 64)]
+        label: Option<String>,
+        /// How long the grant is valid, such as `90s`, `15m`, `36h` or `7d`; at most 366 days
+        #[serde(default, deserialize_with = "given")]
+        #[schema(nullable = false, pattern = "^[1-9][0-9]{0,7}[smhd]$", example = "36h")]
+        expires: Option<String>,
+        /// The delay with which the spectator sees the match, such as `15m`; at most a day
+        #[serde(default, deserialize_with = "given")]
+        #[schema(nullable = false, pattern = "^[1-9][0-9]{0,7}[smhd]$", example = "15m")]
+        delay: Option<String>,
+    },
+    /// A link that becomes a seat, once
+    Invitation {
+        /// The seat
+        #[schema(pattern = "^p([1-9]|1[0-6])$", example = "p1")]
+        seat: String,
+        /// A label for the host
+        #[serde(default, deserialize_with = "given")]
+        #[schema(nullable = false, max_length = 64)]
+        label: Option<String>,
+        /// How long the invitation is valid, such as `90s`, `15m`, `36h` or `7d`; at most 366 days [default: 7d]
+        #[serde(default, deserialize_with = "given")]
+        #[schema(nullable = false, pattern = "^[1-9][0-9]{0,7}[smhd]$", example = "36h")]
+        expires: Option<String>,
+    },
 }
 
 /// A grant that was made.
@@ -110,54 +145,50 @@ impl GrantJson {
 
 /// Reads a time such as `90s`, in seconds.
 fn seconds(text: &str, most: u64) -> ApiResult<u64> {
-    let expected = || {
-        Problem::bad(format!(
-            "expected a time such as `90s`, `15m`, `36h` or `7d`, at most {}d",
-            most / DAY_S
-        ))
+    let detail = format!("expected a time such as `90s`, `15m`, `36h` or `7d`, at most {}d", most / DAY_S);
+    let count = text.strip_suffix(['s', 'm', 'h', 'd']).map(turnfold_core::text::number::<u64>);
+    let Some(Ok(count @ 1..)) = count else { return Err(Problem::bad(detail)) };
+    let unit_s = match text.chars().last() {
+        Some('m') => 60,
+        Some('h') => 60 * 60,
+        Some('d') => DAY_S,
+        _ => 1,
     };
-    let unit = text.chars().last().filter(char::is_ascii).ok_or_else(expected)?;
-    let count: u64 = text
-        .get(..text.len() - 1)
-        .and_then(|count| turnfold_core::text::number(count).ok())
-        .ok_or_else(expected)?;
-    let unit_s = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 60 * 60,
-        'd' => DAY_S,
-        _ => return Err(expected()),
-    };
-    count.checked_mul(unit_s).filter(|seconds| (1..=most).contains(seconds)).ok_or_else(expected)
+    let seconds = count.checked_mul(unit_s).filter(|seconds| *seconds <= most);
+    seconds.ok_or_else(|| Problem::content(detail))
 }
 
 impl NewGrantJson {
     /// Reads what the grant is for, among the players of the match.
     fn kind(&self, players: &[Seat]) -> ApiResult<GrantKind> {
-        let delay_s = self.delay.as_deref().map(|delay| seconds(delay, DELAY_MAX_S)).transpose()?;
-        let seat = self.seat.as_deref().map(name::<Seat>).transpose()?;
-        let kind = match (self.kind.as_str(), seat, delay_s) {
-            ("host", None, None) => GrantKind::Host,
-            ("seat", Some(seat), None) => GrantKind::Seat(seat),
-            ("invitation", Some(seat), None) => GrantKind::Invitation(seat),
-            ("spectator", None, delay_s) => GrantKind::Spectator { delay_s: delay_s.unwrap_or(0) },
-            ("seat" | "invitation", None, _) => return Err(Problem::bad("expected a `seat` such as `p1`")),
-            ("host" | "seat" | "invitation" | "spectator", ..) => {
-                return Err(Problem::bad(
-                    "only seats and invitations have a `seat`, only spectators a `delay`",
-                ));
+        let player = |seat: &str| {
+            let seat = name::<Seat>(seat)?;
+            if seat == Seat::Host {
+                return Err(Problem::bad("expected a `seat` such as `p1`"));
             }
-            _ => {
-                return Err(Problem::bad(
-                    "expected `kind` to be `host`, `seat`, `spectator` or `invitation`",
-                ));
-            }
+            let is_player = players.contains(&seat);
+            is_player
+                .then_some(seat)
+                .ok_or_else(|| Problem::content(format!("the match has no player `{seat}`")))
         };
-        match kind.seat() {
-            Some(seat) if !players.contains(&seat) => {
-                Err(Problem::bad(format!("the match has no player `{seat}`")))
+        Ok(match self {
+            Self::Host { .. } => GrantKind::Host,
+            Self::Seat { seat, .. } => GrantKind::Seat(player(seat)?),
+            Self::Invitation { seat, .. } => GrantKind::Invitation(player(seat)?),
+            Self::Spectator { delay, .. } => {
+                let delay_s = delay.as_deref().map(|delay| seconds(delay, DELAY_MAX_S)).transpose()?;
+                GrantKind::Spectator { delay_s: delay_s.unwrap_or(0) }
             }
-            _ => Ok(kind),
+        })
+    }
+
+    /// Returns its label, and how long it is valid.
+    fn label_and_expiry(&self) -> (&Option<String>, &Option<String>) {
+        match self {
+            Self::Host { label, expires }
+            | Self::Seat { label, expires, .. }
+            | Self::Spectator { label, expires, .. }
+            | Self::Invitation { label, expires, .. } => (label, expires),
         }
     }
 }
@@ -187,12 +218,13 @@ pub(crate) async fn create(
     let new = json_body::<NewGrantJson>(request).await?;
     app.block(move |app| {
         let kind = new.kind(&players(app, &match_name)?)?;
-        let expires_s = match (&new.expires, kind) {
+        let (label, expires) = new.label_and_expiry();
+        let expires_s = match (expires, kind) {
             (Some(expires), _) => Some(seconds(expires, EXPIRY_MAX_S)?),
             (None, GrantKind::Invitation(_)) => Some(INVITATION_S),
             (None, _) => None,
         };
-        let label = name(new.label.as_deref().unwrap_or_default())?;
+        let label = name(label.as_deref().unwrap_or_default())?;
         let now_ms = app.now_ms();
         let after = |s: u64| now_ms.saturating_add(i64::try_from(s.saturating_mul(1000)).unwrap_or(i64::MAX));
         let token = AccessToken::generate(TokenKind::from(kind), &app.outside).map_err(no_chance)?;

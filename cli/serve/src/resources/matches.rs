@@ -18,8 +18,8 @@ use crate::app::App;
 use crate::auth::{Access, Bearer};
 use crate::documents::lists;
 use crate::http::{
-    Form, JSON, List, ValidQuery, body, created, given, json, json_body, link_next, list_limit, name,
-    require_accepted, text,
+    Form, JSON, List, ValidQuery, body, created, given, has_type, json, json_body, link_next, list_limit,
+    name, require_accepted, text,
 };
 use crate::limits::REPLAY_BYTES_MAX;
 use crate::problem::{ApiResult, Code, Problem};
@@ -186,11 +186,12 @@ pub(crate) async fn create(
     require_accepted(&headers, JSON)?;
     let access = app.admit(&bearer).await?;
     access.require_admin()?;
-    if let Some(match_name) = import.name {
+    // A document names its match itself.
+    if let Some(match_name) = import.name.filter(|_| !has_type(&request, JSON)) {
         let file = body(request, "text/plain", REPLAY_BYTES_MAX).await?;
         return app
             .fold_for(bearer.reader()?, None, move |app| {
-                let match_name = new_match_name(&match_name).map_err(Problem::bad)?;
+                let match_name = new_match_name(&match_name).map_err(Problem::content)?;
                 let replay = tfl::read_also_seen("the body", &file, &app.registry)
                     .and_then(turnfold_replay::Replay::whole);
                 let replay = replay.map_err(|error| Problem::new(Code::Setup, error.to_string()))?;
@@ -204,9 +205,12 @@ pub(crate) async fn create(
             })
             .await;
     }
+    if has_type(&request, "text/plain") {
+        return Err(Problem::content("expected the query to name the match that a replay file becomes"));
+    }
     let new = json_body::<NewMatch>(request).await?;
     app.block(move |app| {
-        let match_name = new_match_name(&new.name).map_err(Problem::bad)?;
+        let match_name = new_match_name(&new.name).map_err(Problem::content)?;
         let unplayable = |detail: String| Problem::new(Code::Setup, detail);
         let rules = find_rules(&new.ruleset, &app.registry).map_err(|error| unplayable(error.to_string()))?;
         let dice = dice(app, &new)?;
@@ -226,7 +230,7 @@ pub(crate) async fn create(
 fn dice(app: &App, new: &NewMatch) -> ApiResult<DicePolicy> {
     match (new.dice.as_str(), &new.seed) {
         ("recorded", None) => Ok(DicePolicy::Recorded),
-        ("recorded", Some(_)) => Err(Problem::bad("a seed needs `\"dice\": \"seeded\"`")),
+        ("recorded", Some(_)) => Err(Problem::content("a seed needs `\"dice\": \"seeded\"`")),
         ("seeded", Some(seed)) => seed
             .parse()
             .map(DicePolicy::Seeded)
@@ -253,7 +257,7 @@ struct NewGame {
 
 fn make(app: &Arc<App>, access: &Access, match_name: &MatchName, new: NewGame) -> ApiResult<Response> {
     let NewGame { rules, module, setup, dice, title, entries } = new;
-    check_title(&title).map_err(Problem::bad)?;
+    check_title(&title).map_err(Problem::content)?;
     let now_ms = app.now_ms();
     let mut match_id = [0; 16];
     (app.outside.fill_random)(&mut match_id).map_err(no_chance)?;

@@ -10,7 +10,7 @@ use turnfold_replay::drawing::{Highlights, svg};
 use turnfold_replay::render;
 use utoipa::IntoParams;
 
-use super::statuses::{Looked, LookedLarge, Name, TagList};
+use super::statuses::{AnsweredLarge, Looked, LookedLarge, Name, TagList};
 use crate::app::App;
 use crate::auth::{Access, Bearer};
 use crate::documents::{LegalCommandList, View};
@@ -187,7 +187,7 @@ pub(crate) struct Question {
 #[utoipa::path(operation_id = "ask_question", get, path = "/v1/matches/{match}/branches/{branch}/ask", tag = "positions",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Question),
     responses((status = 200, description = "the answer, as `ask` prints it; its form is the ruleset's", content(
-        (inline(serde_json::Value) = "application/json"), (String = "text/plain"))), LookedLarge))]
+        (inline(serde_json::Value) = "application/json"), (String = "text/plain"))), AnsweredLarge))]
 pub(crate) async fn ask(
     State(app): State<Arc<App>>,
     bearer: Bearer,
@@ -197,7 +197,8 @@ pub(crate) async fn ask(
 ) -> ApiResult {
     app.read(&bearer, At { at, seat }.of(path), move |app, _, BranchView { branch, view }| {
         let state = branch.state(app, *view, at)?;
-        let answer = view.viewer.ask(state.as_ref(), &q).map_err(|error| Problem::bad(error.to_string()))?;
+        let answer =
+            view.viewer.ask(state.as_ref(), &q).map_err(|error| Problem::content(error.to_string()))?;
         let (media_type, body) = match form {
             Form::Text => (TEXT, render::text([render::answer(&answer)])),
             Form::Json => (JSON, json_text(&answer.json)),

@@ -19,7 +19,7 @@ use crate::auth::{Bearer, require_live};
 use crate::client_address::ClientAddress;
 use crate::folds::Reader;
 use crate::hosting::at_desk;
-use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, require_accepted};
+use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, number, require_accepted};
 use crate::problem::{ApiResult, Code, Problem};
 use crate::token::{AccessToken, TokenKind};
 
@@ -111,9 +111,11 @@ pub(crate) struct Lines {
     #[schema(pattern = "^[!-~]{1,64}$")]
     id: String,
     /// The turn that they are for
+    #[serde(deserialize_with = "number")]
+    #[schema(maximum = 4_294_967_295_u32)]
     turn: u32,
     /// The lines, as a mail would have them behind the code
-    #[schema(max_items = 500, example = json!(["move 2,3", "stand"]))]
+    #[schema(min_items = 1, max_items = 500, example = json!(["move 2,3", "stand"]))]
     lines: Vec<String>,
 }
 
@@ -281,9 +283,12 @@ pub(crate) async fn submit(
     if !(1..=64).contains(&id.len()) || !id.bytes().all(|sign| sign.is_ascii_graphic()) {
         return Err(Problem::bad("expected `id` to have 1 to 64 visible ASCII characters"));
     }
+    if !(1..=PLAYS_MAX).contains(&lines.len()) {
+        return Err(Problem::bad(format!("expected 1 to {PLAYS_MAX} lines")));
+    }
     let is_line = |line: &String| !line.trim().is_empty() && !line.contains(char::is_control);
-    if !(1..=PLAYS_MAX).contains(&lines.len()) || !lines.iter().all(is_line) {
-        return Err(Problem::bad(format!("expected 1 to {PLAYS_MAX} lines, none of them empty")));
+    if !lines.iter().all(is_line) {
+        return Err(Problem::content("expected lines without control characters, none of them empty"));
     }
     to_end(&Arc::clone(&app), async move {
         let permit = app.limits.folds.wait(Reader::Papers(game.clone()), Some(&game)).await?;

@@ -44,6 +44,10 @@ kinds! {
     Followed: 400 401 403 404 406 410 429 500 501 503;
     /// What may be too large.
     LookedLarge: 400 401 403 404 406 413 429 500 501 503;
+    /// What the rules or a condition may not answer.
+    Answered: 400 401 403 404 406 422 429 500 501 503;
+    /// The same, which may be too large.
+    AnsweredLarge: 400 401 403 404 406 413 422 429 500 501 503;
     /// What a token changes, with a body.
     Changed: 400 401 403 404 406 408 409 413 415 422 429 500 501 503 507;
     /// What a token deletes.
