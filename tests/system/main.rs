@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+#[cfg(target_os = "linux")] // the memory of a process
+mod bounded_memory;
 #[cfg(unix)] // kills
 mod example;
 #[cfg(target_os = "linux")] // strace
