@@ -32,6 +32,11 @@ impl<'a> ShellJudge<'a> {
         self.run(&path)
     }
 
+    /// Runs the command once more on the replay of the last time.
+    pub(crate) fn judge_again(&self) -> Result<Judgment, Failure> {
+        self.run(&self.dir.path().join("log.tfl"))
+    }
+
     fn run(&self, replay: &Path) -> Result<Judgment, Failure> {
         let command = self.command;
         let status = Command::new("sh")

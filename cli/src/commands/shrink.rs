@@ -4,7 +4,8 @@ use std::iter;
 
 use serde_json::json;
 use turnfold_replay::{
-    Condition, FileName, Least, Question, ReplayLine, Shrinking, SourceName, Sources, Viewer,
+    Condition, FileName, Judgment, Least, Question, Replay, ReplayLine, Shrinking, SourceName, Sources,
+    Viewer,
     search::shrink::{shrink, shrink_failing},
 };
 
@@ -86,6 +87,25 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Yes)
 }
 
+/// How often the command is called again for the log on which the answer rests.
+const AGAIN: usize = 3;
+
+/// Refuses the answer of a command that judges the same log in two ways: of the least log, or of the last one that was asked
+/// about, which is the whole log or the setup where nothing was shrunk.
+fn judge_again(judge: &ShellJudge, found: &Shrinking, last: Judgment) -> Result<(), Failure> {
+    for _ in 0..AGAIN {
+        let (first, again) = match found {
+            Shrinking::Least(least) => (Judgment::Yes, judge.judge(&least.replay)?),
+            Shrinking::InSetup | Shrinking::Never => (last, judge.judge_again()?),
+        };
+        if again != first {
+            return Err(Failure::usage("the command of `--still` flickers: it judges the same log in two ways")
+                .hint("use a command that gives the same answer each time, such as one that runs yours several times"));
+        }
+    }
+    Ok(())
+}
+
 /// Finds the smallest log that shows what is asked for, and returns it with what it shows.
 fn find(args: &Args, context: &Context) -> Result<(Least, String), Failure> {
     let bar = progress(0, "{spinner} shrinking: {msg}");
@@ -103,8 +123,13 @@ fn find(args: &Args, context: &Context) -> Result<(Least, String), Failure> {
             }
             (None, Some(command), source) => {
                 let (line, judge) = (line(source)?, ShellJudge::new(command)?);
-                let question = Question::Judged(&mut |replay| judge.judge(replay));
-                let found = shrink(&line.history, question, args.view, on_try)?;
+                let mut last = Judgment::No;
+                let ask = &mut |replay: &Replay| -> Result<Judgment, Failure> {
+                    last = judge.judge(replay)?;
+                    Ok(last)
+                };
+                let found = shrink(&line.history, Question::Judged(ask), args.view, on_try)?;
+                judge_again(&judge, &found, last)?;
                 (line, found, format!("`{command}` finds it"), "the command does not find it")
             }
             (None, None, SourceName::File(FileName { path, seq: None })) => {

@@ -96,6 +96,23 @@ fn two_thousand_commands_shrink_as_long_as_a_command_finds_it() {
     assert!(printed.ends_with("error: the setup shows it already, so no entry is needed\n"), "{printed}");
 }
 
+/// What a command that answers by chance finds is not stated as a fact, whichever answer it gives first.
+#[test]
+#[cfg(unix)]
+fn a_command_that_answers_every_second_time_is_refused() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("simulate --rules initiative --seed 7 --steps 40 -o random.tfl");
+    sandbox.write("flickers.sh", "echo >> calls; test $(($(wc -l < calls) % 2)) = 0\n");
+    for calls in ["", "\n"] {
+        sandbox.write("calls", calls);
+        let args = ["shrink", "random.tfl", "--still", "sh flickers.sh"];
+        let output = sandbox.command(args).env("PATH", std::env::var_os("PATH").unwrap()).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(output.stdout.is_empty() && output.status.code() == Some(2), "{stderr}");
+        assert!(stderr.contains("the command of `--still` flickers"), "{stderr}");
+    }
+}
+
 /// A random log of initiative in which a text that stands in it once is another.
 fn altered(args: &str, text: &str, other: &str) -> Sandbox {
     let sandbox = Sandbox::new();
