@@ -92,11 +92,11 @@ const AGAIN: usize = 3;
 
 /// Refuses the answer of a command that judges the same log in two ways: of the least log, or of the last one that was asked
 /// about, which is the whole log or the setup where nothing was shrunk.
-fn judge_again(judge: &ShellJudge, found: &Shrinking, last: Judgment) -> Result<(), Failure> {
+fn judge_again(judge: &ShellJudge, found: &Shrinking, before: Judgment) -> Result<(), Failure> {
     for _ in 0..AGAIN {
         let (first, again) = match found {
             Shrinking::Least(least) => (Judgment::Yes, judge.judge(&least.replay)?),
-            Shrinking::InSetup | Shrinking::Never => (last, judge.judge_again()?),
+            Shrinking::InSetup | Shrinking::Never => (before, judge.judge_again()?),
         };
         if again != first {
             return Err(Failure::usage("the command of `--still` flickers: it judges the same log in two ways")
