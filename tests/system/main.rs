@@ -14,6 +14,8 @@ mod fleet;
 #[cfg(unix)] // a database
 mod guides;
 mod liars;
+#[cfg(target_os = "linux")] // Debian's mail programs
+mod mail_programs;
 #[cfg(unix)] // a browser
 mod page;
 #[cfg(unix)] // Python

@@ -9,16 +9,19 @@ use alloc::string::{String, ToString};
 use serde::{Deserialize, Serialize};
 
 use super::text::in_one_line;
+use super::time::DeskTime;
 use super::unsigned::{PAPER_BYTES_MAX, Paper};
 use crate::digest::Digest;
 use crate::text::Malformed;
 
-/// A paper that the host wrote for a player without a key, with the hash of the reply code that the player gave. In one
-/// line it is written `LINE | LINE | … | code HASH`; the log holds this text.
+/// A paper that the host wrote for a player without a key, with the time at which the player sent it, as far as the host
+/// knows, and the hash of the reply code that the player gave. In one line it is written
+/// `LINE | LINE | … | sent TIME | code HASH`; the log holds this text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PlainPaper {
     paper: Paper,
+    sent: Option<DeskTime>,
     code: Digest,
 }
 
@@ -28,7 +31,20 @@ impl PlainPaper {
     #[must_use]
     pub fn new(paper: Paper, code: &str) -> Self {
         let text = format!("{} {code}", paper.head().nonce);
-        Self { paper, code: Digest::new(blake3::derive_key("turnfold v2 reply code", text.as_bytes())) }
+        let code = Digest::new(blake3::derive_key("turnfold v2 reply code", text.as_bytes()));
+        Self { paper, sent: None, code }
+    }
+
+    /// Notes when the player sent it.
+    #[must_use]
+    pub fn sent(self, sent: Option<DeskTime>) -> Self {
+        Self { sent, ..self }
+    }
+
+    /// Returns when the player sent it.
+    #[must_use]
+    pub const fn sent_at(&self) -> Option<DeskTime> {
+        self.sent
     }
 
     /// Returns the paper.
@@ -40,7 +56,11 @@ impl PlainPaper {
 
 impl fmt::Display for PlainPaper {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} | code {}", in_one_line(&self.paper), self.code)
+        write!(out, "{}", in_one_line(&self.paper))?;
+        if let Some(sent) = self.sent {
+            write!(out, " | sent {sent}")?;
+        }
+        write!(out, " | code {}", self.code)
     }
 }
 
@@ -53,7 +73,12 @@ impl FromStr for PlainPaper {
             return Err(Malformed(format!("expected a paper of at most {PAPER_BYTES_MAX} bytes")));
         }
         let (lines, code) = text.rsplit_once(" | code ").ok_or_else(expected)?;
-        Ok(Self { paper: Paper::of_lines(lines.split(" | "))?, code: code.parse().map_err(|_| expected())? })
+        let (lines, sent) = match lines.rsplit_once(" | sent ") {
+            Some((lines, sent)) => (lines, Some(sent.parse()?)),
+            None => (lines, None),
+        };
+        let code = code.parse().map_err(|_| expected())?;
+        Ok(Self { paper: Paper::of_lines(lines.split(" | "))?, sent, code })
     }
 }
 

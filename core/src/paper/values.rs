@@ -180,6 +180,27 @@ impl From<LineName> for String {
     }
 }
 
+fn read_piece(mut rest: &[u8], bytes: &mut Vec<u8>) {
+    while let Some((first, after)) = rest.split_first() {
+        let escaped = match (first, after) {
+            (b'%', [high, low, ..]) => hex(*high).zip(hex(*low)).map(|(high, low)| high * 16 + low),
+            _ => None,
+        };
+        bytes.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() { after.get(2..).unwrap_or_default() } else { after };
+    }
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+}
+
+/// Whether a character changes how text around it is shown.
+#[must_use]
+pub fn is_control(sign: char) -> bool {
+    sign.is_control() || matches!(u32::from(sign), 0x2028 | 0x2029 | 0x202a..=0x202e | 0x2066..=0x2069)
+}
+
 /// A line in the alphabet of papers: printable ASCII with single spaces between words, without `=` and `|`, and no word
 /// that begins with `#`, so that it can stand in a replay file as well.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -189,11 +210,41 @@ pub struct PaperLine(String);
 impl PaperLine {
     /// The longest word that can be mailed (PM-7).
     const WORD_MAX: usize = 66;
+    /// What joins a piece of a word to the next (PM-67).
+    pub const JOIN: &str = "%-";
 
     /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Reads words of any language: other characters stand in a paper as the bytes of their UTF-8, each as `%` and two hex
+    /// digits, and `%-` at the end of a word joins the next one (PM-67). A control character, which only a false paper has,
+    /// becomes `U+FFFD`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let mut bytes = Vec::new();
+        let mut is_joined = true;
+        for word in self.0.split(' ') {
+            if !is_joined {
+                bytes.push(b' ');
+            }
+            let piece = word.strip_suffix(Self::JOIN);
+            is_joined = piece.is_some();
+            read_piece(piece.unwrap_or(word).as_bytes(), &mut bytes);
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        text.chars().map(|sign| if is_control(sign) { '\u{fffd}' } else { sign }).collect()
+    }
+
+    /// Reads the name of a player (PM-94). One that could be mistaken for other parts of a record stays as the paper has it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let name = self.words();
+        let is_plain =
+            |sign: char| sign.is_alphanumeric() || !sign.is_ascii() || " .,'()_&+/-".contains(sign);
+        if name.chars().all(is_plain) { name } else { self.0.clone() }
     }
 
     /// Requires that the line survives a mail, whatever mailers do to it (PM-7). Who writes a paper asks.

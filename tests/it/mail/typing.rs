@@ -45,7 +45,7 @@ fn orders(mailbox: &Mailbox, text: &str, order: &str) {
     let log = mailbox.sandbox.ok("log duel.desk");
     let last = log.lines().rfind(|line| line.contains("paper: order")).unwrap();
     let plays = format!(" | play: {}", order.replace("; ", " | play: "));
-    assert!(last.contains(&format!("{plays} | code ")), "{text}: {last}");
+    assert!(last.contains(&format!("{plays} | sent ")), "{text}: {last}");
 }
 
 /// Requires nothing of a mail to be taken, and the answer to say why.
@@ -155,4 +155,126 @@ fn pm_91_a_command_off_turn_is_not_your_turn() {
     assert!(status == 0 && printed.contains("p2 order 1: ignored not_due"), "{printed}");
     let letter = newest(&mailbox, "p2").split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(letter.contains("it is not your turn (not_due)"), "{letter}");
+}
+
+/// Takes a mail of p1 with a date; returns what is printed.
+fn dated(mailbox: &Mailbox, name: &str, date: &str, lines: &str) -> String {
+    let code = code(mailbox, "p1");
+    let head = format!("From: ann@example.org\nDate: {date}\nMessage-ID: <{name}@example.org>\n");
+    mailbox.sandbox.write(name, format!("{head}\ncode {code}\n{lines}\n"));
+    mailbox.sandbox.ok(&format!("mail take duel {name} --key host.key"))
+}
+
+/// Returns the commands of the order of p1 that is carried out.
+fn played(mailbox: &Mailbox) -> bool {
+    mailbox.sandbox.ok("mail run duel --key host.key --at 2025-01-10T12:00:00Z");
+    mailbox.sandbox.ok("log duel").contains("p1 tap 0,1")
+}
+
+#[test]
+fn pm_92_of_two_orders_the_one_that_was_sent_later_counts_whichever_comes_first() {
+    let (ten, eleven) = ("Tue, 7 Jan 2025 10:00:00 +0000", "Tue, 7 Jan 2025 12:00:00 +0100");
+    let mailbox = begun("cycletap", "ford.toml", "");
+    let first = dated(&mailbox, "b.eml", eleven, "switch");
+    assert!(first.contains("p1 order 1: applied"), "{first}");
+    let second = dated(&mailbox, "a.eml", ten, "tap 0,1\nswitch");
+    assert!(second.contains("p1 order 1: ignored outdated"), "{second}");
+    let letter = newest(&mailbox, "p1").split_whitespace().collect::<Vec<_>>().join(" ");
+    let both = "You sent it on Tue 7 Jan 2025, 10:00 UTC. Your order of Tue 7 Jan 2025, 11:00 UTC is newer and counts: switch.";
+    assert!(letter.contains(both), "{letter}");
+    let again = dated(&mailbox, "a.eml", ten, "tap 0,1\nswitch");
+    assert!(again.contains("p1 order 1: ignored outdated"), "{again}");
+    assert!(!played(&mailbox));
+    let mailbox = begun("cycletap", "ford.toml", "");
+    dated(&mailbox, "a.eml", ten, "tap 0,1\nswitch");
+    let second = dated(&mailbox, "b.eml", eleven, "switch");
+    assert!(second.contains("p1 order 2: applied"), "{second}");
+    let third = dated(&mailbox, "c.eml", eleven, "tap 0,1\nswitch");
+    assert!(third.contains("p1 order 3: applied"), "of one second the later in arrival: {third}");
+    assert!(played(&mailbox));
+}
+
+#[test]
+fn pm_92_no_mail_was_sent_after_it_came() {
+    let mailbox = begun("cycletap", "ford.toml", "");
+    dated(&mailbox, "a.eml", "Tue, 7 Jan 2125 10:00:00 +0000", "switch");
+    let second = dated(&mailbox, "b.eml", "Wed, 8 Jan 2125 10:00:00 +0000", "tap 0,1\nswitch");
+    assert!(second.contains("p1 order 2: applied"), "{second}");
+    let code = code(&mailbox, "p1");
+    orders(&mailbox, &format!("code {code}\nswitch\n"), "switch");
+    assert!(!mailbox.sandbox.ok("log duel.desk").contains("sent 2125"));
+}
+
+#[test]
+fn pm_92_the_names_of_files_decide_nothing() {
+    let mailbox = begun("cycletap", "ford.toml", "");
+    let code = code(&mailbox, "p1");
+    for folder in ["new", "cur", "tmp"] {
+        std::fs::create_dir_all(mailbox.sandbox.path("post").join(folder)).unwrap();
+    }
+    for (name, second, lines) in
+        [("1795750000.M99P1.host", 9, "switch"), ("1795750000.M100000P1.host", 10, "tap 0,1\nswitch")]
+    {
+        let head = format!(
+            "From: ann@example.org\nDate: Tue, 7 Jan 2025 10:00:{second:02} +0000\nMessage-ID: <{name}@x>\n"
+        );
+        mailbox.sandbox.write(&format!("post/new/{name}"), format!("{head}\ncode {code}\n{lines}\n"));
+    }
+    mailbox.sandbox.ok("mail take duel --maildir post --key host.key");
+    assert!(played(&mailbox));
+}
+
+#[test]
+fn pm_93_a_mail_without_commands_is_answered_once_in_a_turn() {
+    let mailbox = begun("cycletap", "ford.toml", "");
+    let letter = newest(&mailbox, "p1");
+    for number in 0..5 {
+        let printed = take(&mailbox, &format!("I am at sea, number {number}.\n\n{letter}")).1;
+        assert_eq!(printed.contains("letter "), number == 0, "{printed}");
+    }
+}
+
+#[test]
+fn pm_94_names_keep_all_letters() {
+    let mailbox = Mailbox::opened("cycletap", "ford.toml", TERMS, "");
+    let names = [("p1", "Jürgen Müßig"), ("p2", "Łukasz 日本")];
+    for (seat, name) in names {
+        let (status, printed) = take(&mailbox, &format!("code {}\njoin {name}\n", code(&mailbox, seat)));
+        assert!(status == 0 && printed.contains(": applied"), "{printed}");
+    }
+    mailbox.sandbox.ok("mail run duel --key host.key --at 2025-01-06T12:00:00Z");
+    mailbox.sandbox.ok("export duel.desk -o duel.tfl");
+    mailbox.sandbox.ok("check duel.tfl");
+    let letter = mailbox.letters().into_iter().rfind(|name| name.contains("-p1")).unwrap();
+    let letter = mailbox.sandbox.read(&format!(".turnfold/outbox/{letter}")).replace('\r', "");
+    let encoded = letter.split("base64\n\n").nth(1).unwrap().split("\n--").next().unwrap().replace('\n', "");
+    let letter = String::from_utf8(
+        base64::Engine::decode(&base64::engine::general_purpose::STANDARD, encoded).unwrap(),
+    )
+    .unwrap();
+    assert!(letter.starts_with("Dear Jürgen Müßig,"), "{letter}");
+    for text in [
+        mailbox.sandbox.ok("log duel.desk"),
+        mailbox.sandbox.ok("show duel.desk"),
+        mailbox.sandbox.ok("mail status duel"),
+        mailbox.sandbox.ok("mail status duel --format json"),
+        mailbox.sandbox.read("duel.tfl"),
+        letter,
+    ] {
+        for (_, name) in names {
+            assert!(text.contains(name), "{name}: {text}");
+        }
+    }
+}
+
+#[test]
+fn pm_94_a_name_is_no_part_of_a_record() {
+    let mailbox = Mailbox::opened("cycletap", "ford.toml", TERMS, "");
+    let name = "Eve; over result=p1 | x";
+    let (status, printed) = take(&mailbox, &format!("code {}\njoin {name}\n", code(&mailbox, "p1")));
+    assert!(status == 0 && printed.contains(": applied"), "{printed}");
+    assert!(mailbox.sandbox.ok("log duel.desk").contains("name=Eve, over result-p1 / x"));
+    let name = "\u{e9}".repeat(65);
+    let (status, printed) = take(&mailbox, &format!("code {}\njoin {name}\n", code(&mailbox, "p2")));
+    assert!(status == 1 && printed.contains("Expected a name of 1 to 64 characters, found 65."), "{printed}");
 }

@@ -63,11 +63,15 @@ impl Addresses {
         Route { from: self.of(Seat::Host), to: self.of(seat) }
     }
 
+    /// Lists the addresses of players.
+    pub(super) fn players(&self) -> impl Iterator<Item = (Seat, &MailAddress)> {
+        self.0.iter().filter(|(seat, _)| **seat != Seat::Host).map(|(seat, address)| (*seat, address))
+    }
+
     /// Returns the player's seat that has an address, in upper or lower case.
     #[must_use]
     pub fn seat_of(&self, address: &MailAddress) -> Option<Seat> {
-        let mut seats = self.0.iter().filter(|(seat, _)| **seat != Seat::Host);
-        seats.find(|(_, other)| other.0.eq_ignore_ascii_case(&address.0)).map(|(seat, _)| *seat)
+        self.players().find(|(_, other)| other.0.eq_ignore_ascii_case(&address.0)).map(|(seat, _)| seat)
     }
 }
 

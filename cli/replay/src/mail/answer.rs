@@ -3,19 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::outcome::{Ruled, Ruling};
-use turnfold_core::paper::{Paper, PaperContent};
-use turnfold_core::rules::desk::State;
+use turnfold_core::paper::{Paper, PaperContent, PaperHead, PaperLine};
+use turnfold_core::rules::desk::{Command, State};
 use turnfold_core::{Digest, Seat};
 use turnfold_store::Seq;
 
 use super::code_part::answer_with;
+use super::desk_turn::AppliedEntry;
 use super::letter::LetterText;
 use super::letter_part::{MailLogs, sentences};
-use super::letter_words::{Text, salutation};
+use super::letter_words::{Text, salutation, time};
 use super::outbox::LetterName;
 use super::reply_code::ReplyCode;
 use super::report::TurnOverview;
 use super::take::{PaperOutcome, TakenPaper};
+use super::take_plain::last_plain;
 
 /// The reason of a paper whose number another one has.
 const OUTDATED: &str = "outdated";
@@ -191,8 +193,10 @@ fn recorded(mail: &MailLogs<'_>, what: &str, reader: Seat, seq: Seq, text: &mut 
         let why = if code == NOT_DUE { "it is not your turn" } else { why.unwrap_or_default() };
         text.paragraph(&format!("{what} is on record but has no effect: {why} ({code})."));
         if code == OUTDATED {
-            // PM-56: a second device does not know what the first wrote.
-            text.paragraph("If you play on two devices, write it again from the newest letter.");
+            // PM-92: both times are said; else PM-56: a second device does not know what the first wrote.
+            text.paragraph(&entry.and_then(|entry| sent_before(mail, entry)).unwrap_or_else(|| {
+                "If you play on two devices, write it again from the newest letter.".into()
+            }));
         }
         code
     } else {
@@ -204,4 +208,17 @@ fn recorded(mail: &MailLogs<'_>, what: &str, reader: Seat, seq: Seq, text: &mut 
         "Your receipt is record {seq} of the desk in the attached bundle, which the host has signed."
     ));
     outcome
+}
+
+/// PM-92: says when a plain order was sent that has no effect, and when the one that counts was.
+fn sent_before(mail: &MailLogs<'_>, entry: &AppliedEntry) -> Option<String> {
+    let Command::Plain(plain) = &entry.command else { return None };
+    let PaperHead { seat, turn, .. } = *plain.paper().head();
+    let earlier = mail.desk.entries().iter().filter(|other| other.seq < entry.seq);
+    let last = last_plain(earlier, seat, turn, plain.paper().content())?;
+    let zone = mail.of.terms.zone_of(seat);
+    let (sent, later) = (time(plain.sent_at()?, zone), time(last.sent_at()?, zone));
+    let PaperContent::Order(order) = last.paper().content() else { return None };
+    let plays: Vec<_> = order.plays().iter().map(PaperLine::as_str).collect();
+    Some(format!("You sent it on {sent}. Your order of {later} is newer and counts: {}.", plays.join("; ")))
 }

@@ -12,7 +12,6 @@ use super::desk_history::DeskHistory;
 use super::desk_turn::AppliedEntry;
 use super::letter_words::{seat, seats, time};
 use super::pairing::{MailMatch, branch_of};
-use super::press_words::press_text;
 use crate::bundle::{BundleRecords, MatchPart, SeatRecords, StoreRecords, write_bundle};
 use crate::drawing::{Highlights, text};
 use crate::error::ReplayError;
@@ -228,7 +227,11 @@ pub(super) fn sentences(entry: &AppliedEntry, reader: Seat, zone: i32) -> Vec<St
         && entry.ignored.is_none()
     {
         let plays: Vec<_> = order.plays().iter().map(PaperLine::as_str).collect();
-        return vec![format!("Your order was received: {}.", plays.join("; "))];
+        let sent = match &entry.command {
+            Command::Plain(plain) => plain.sent_at().map(|sent| format!(" of {}", time(sent, zone))),
+            _ => None,
+        };
+        return vec![format!("Your order{} was received: {}.", sent.unwrap_or_default(), plays.join("; "))];
     }
     let mut sentences: Vec<String> =
         entry.effects.iter().filter_map(|effect| sentence(effect, reader, zone)).collect();
@@ -295,7 +298,7 @@ fn press_in_words(by: Seat, press: &Press, reader: Seat) -> String {
     let to = press.to().seats();
     let to = if to.is_empty() { "all".into() } else { seats(to, reader) };
     let by = if by == reader { "You".into() } else { seat(by, reader) };
-    let words: Vec<_> = press.words().iter().map(press_text).collect();
+    let words: Vec<_> = press.words().iter().map(PaperLine::words).collect();
     format!("{by} wrote to {to}: {}", words.join(" "))
 }
 

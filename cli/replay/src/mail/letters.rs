@@ -30,6 +30,9 @@ use crate::error::ReplayError;
 use crate::signing::Signers;
 use crate::viewer::Viewer;
 
+/// The most letters that answer the same mail, at different sizes of the desk.
+const ALIKE_MAX: usize = 1;
+
 /// What writes the letters of a match, and where they go.
 #[derive(Clone, Copy)]
 pub struct MailRoom<'a> {
@@ -94,7 +97,10 @@ impl MailRoom<'_> {
         let mail = MailLogs::read(self.store, self.registry, self.game)?;
         let named = reply.letter(mail.desk.size()).map(|name| (name, (name, reply)));
         let written = self.put(&mail, named, |(name, reply), state, file| {
-            reply.answer(&mail, self.signers, state, *name, file).map(Some)
+            // PM-93: the same mail again, or another one that says nothing, is not answered again.
+            let alike = self.outbox.alike(*name).map_err(ReplayError::Outbox)?;
+            let answer = reply.answer(&mail, self.signers, state, *name, file)?;
+            Ok(Some(answer).filter(|_| alike.len() < ALIKE_MAX))
         })?;
         self.outbox.sync().map_err(ReplayError::Outbox)?;
         Ok(written)
@@ -115,7 +121,10 @@ impl MailRoom<'_> {
     /// # Errors
     /// As for [`write_reports`](Self::write_reports).
     pub fn answer_taken(&self, taken: &TakenMail) -> Result<Vec<LetterName>, ReplayError> {
-        let TakenMail { mail, papers, reply, .. } = taken;
+        let TakenMail { mail, papers, reply, noticed, .. } = taken;
+        if let Some(noticed) = noticed {
+            self.outbox.note(noticed).map_err(ReplayError::Outbox)?;
+        }
         let Some(reply) = reply.as_ref().filter(|reply| reply.seat.is_some()) else {
             return self.answer_mail(mail, papers);
         };

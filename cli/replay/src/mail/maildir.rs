@@ -65,13 +65,14 @@ impl Maildir {
                 let file_name = entry.file_name().to_string_lossy().into_owned();
                 let is_seen = name == CUR && flags(&file_name).contains(SEEN);
                 if !file_name.starts_with('.') && !is_seen && entry.path().is_file() {
-                    // Names begin with the time of arrival.
-                    found.push((file_name, entry.path()));
+                    // Programs write the time into names in different ways.
+                    let arrived = entry.metadata().and_then(|file| file.modified()).ok();
+                    found.push((arrived, file_name, entry.path()));
                 }
             }
         }
         found.sort();
-        Ok(found.into_iter().map(|(_, path)| path).collect())
+        Ok(found.into_iter().map(|(.., path)| path).collect())
     }
 
     /// Moves a mail that was taken to `cur`, with the flag S. A mail that another program has moved in the meantime stays.

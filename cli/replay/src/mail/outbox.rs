@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use turnfold_core::{Digest, Seat};
 
 use super::addresses::Route;
+use super::notices::{self, SeatNotice};
 use crate::signing::{make_folders, sync_folder_of};
 
 /// The name of a letter in the outbox.
@@ -250,6 +251,11 @@ impl Outbox {
         }
         sync_folder_of(&self.folder.join(Self::SENT))?;
         self.folder.ancestors().take(self.new_folders).try_for_each(sync_folder_of)
+    }
+
+    /// Writes down a notice next to the outbox, unless its mail was before (PM-93).
+    pub(super) fn note(&self, notice: &SeatNotice) -> io::Result<()> {
+        notices::write(self.folder.parent().unwrap_or(&self.folder), notice)
     }
 
     /// Writes a file whole next to the outbox, durably.

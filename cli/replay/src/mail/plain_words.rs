@@ -8,7 +8,7 @@ use turnfold_core::paper::{DeskTime, PaperContent, PaperLine, Press};
 use super::known_position::KnownPosition;
 use super::part_text::UNDECODED;
 use super::plain_reply::{Reading, is_dash};
-use super::press_words::press_line;
+use super::press_words::{name_line, press_line};
 
 /// What a player without a key may ask. The answer is a letter; nothing is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -206,7 +206,7 @@ impl PlainWords {
                 if matches!(name, "" | "NAME") {
                     return Err("Write your name behind `join`, in place of NAME.".into());
                 }
-                self.contents.push(PaperContent::Enter(paper_words(name, 64)?));
+                self.contents.push(PaperContent::Enter(name_line(name)?));
             }
             _ if joins => return Err(format!("`{line}` was not understood: `join NAME` takes the seat.")),
             _ if game.is_ok() => self.plays.extend(game),
@@ -350,26 +350,6 @@ fn sentence(line: &str, why: &str) -> String {
     format!("`{line}` was not understood: {why}. Nothing was taken; ask `help` or `legal`.")
 }
 
-/// Writes words in the alphabet of papers, with other signs for those that it lacks.
-pub(super) fn paper_words(words: &str, most: usize) -> Result<PaperLine, String> {
-    let sign = |sign: char| match sign {
-        '|' => '/',
-        '\u{2018}' | '\u{2019}' => '\'',
-        '\u{201c}' | '\u{201d}' => '"',
-        '=' | '\u{2013}' | '\u{2014}' => '-',
-        ' '..='~' => sign,
-        _ => '?',
-    };
-    let plain: String = words.chars().map(sign).collect();
-    let words: Vec<_> =
-        plain.split(' ').map(|word| word.trim_start_matches('#')).filter(|word| !word.is_empty()).collect();
-    let plain = words.join(" ");
-    if plain.is_empty() || plain.len() > most {
-        return Err(format!("Expected 1 to {most} characters of words, found {}.", plain.len()));
-    }
-    plain.parse().map_err(|error: turnfold_core::Malformed| error.0)
-}
-
 /// Reads a time: `2026-12-24T18:00:00Z`, or a day, which is meant in the player's time zone and begins at midnight.
 fn time(text: &str, zone: i32) -> Result<DeskTime, String> {
     if let Ok(time) = text.parse() {
@@ -415,12 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn pm_41_words_are_written_in_the_alphabet_of_papers() {
-        assert_eq!(
-            paper_words("a  = b | #c \u{201c}d\u{201d} \u{e4}", 20).unwrap().as_str(),
-            "a - b / c \"d\" ?"
-        );
-        assert!(paper_words(" # ", 20).is_err() && paper_words("too long", 3).is_err());
+    fn pm_41_lines_to_the_same_readers_are_one_press() {
         let mut words = PlainWords::default();
         words.press("p1, p3: hello").unwrap();
         words.press("p1,p3: again").unwrap();

@@ -9,6 +9,7 @@ use turnfold_core::text::Malformed;
 use turnfold_store::{MatchName, StoreReader};
 
 use super::addresses::Addresses;
+use super::notices::{self, SeatNotice};
 use super::outbox::Outbox;
 use crate::error::ReplayError;
 use crate::error::input;
@@ -75,6 +76,14 @@ impl PostFolder {
         }
         let text = added.written_into(&read_addresses(&self.path)?.unwrap_or_default());
         self.outbox().write_next_to(ADDRESSES, text.as_bytes()).map_err(ReplayError::Outbox)
+    }
+
+    /// Reads the notices of mail programs.
+    ///
+    /// # Errors
+    /// [`ReplayError::Outbox`].
+    pub fn notices(&self) -> Result<Vec<SeatNotice>, ReplayError> {
+        notices::read(&self.path).map_err(ReplayError::Outbox)
     }
 
     /// Reads the players' addresses. Without the file, letters have no `To:` line.

@@ -9,6 +9,7 @@ use turnfold_store::{MatchName, Store, StoreReader};
 
 use super::addresses::Addresses;
 use super::host::MailHost;
+use super::notices::SeatNotice;
 use super::pairing::{DeskOf, MailMatch};
 use super::paper_form::FoundPaper;
 use super::post_folder::PostFolder;
@@ -47,20 +48,23 @@ pub struct TakenMail {
     pub papers: Vec<TakenPaper>,
     /// What became of its reply code, if it has one.
     pub reply: Option<TakenReply>,
+    /// What a mail program reports in it of a player (PM-93).
+    pub noticed: Option<SeatNotice>,
 }
 
 impl TakenMail {
     /// Returns a mail for no match of the store.
     #[must_use]
     pub const fn for_no_match(mail: ReceivedMail) -> Self {
-        Self { mail, is_of_player: false, papers: Vec::new(), reply: None }
+        Self { mail, is_of_player: false, papers: Vec::new(), reply: None, noticed: None }
     }
 
     /// Whether nothing more can come of the mail: every paper has its last outcome, and a mail without one was answered.
     #[must_use]
     pub fn is_done(&self) -> bool {
         let is_replied = self.reply.as_ref().is_some_and(|reply| reply.seat.is_some());
-        let is_answered = is_replied || !self.mail.is_automatic && self.is_of_player;
+        let is_answered =
+            is_replied || self.noticed.is_some() || self.mail.notice.is_none() && self.is_of_player;
         let has_papers = !self.papers.is_empty() || is_answered;
         has_papers && !self.papers.iter().any(TakenPaper::may_be_taken_later)
     }
@@ -90,8 +94,9 @@ pub fn take_mail(
         papers.retain(|taken| taken.paper.as_ref().is_none_or(|paper| host.is_named_by(paper)));
     }
     let reply = if papers.is_empty() { host.take_reply(mail)? } else { None };
+    let noticed = host.noticed(mail, addresses).filter(|_| papers.is_empty() && reply.is_none());
     papers.extend(reply.iter().flat_map(|reply| reply.papers.iter().cloned()));
-    Ok(TakenMail { mail: mail.clone(), is_of_player: sender.is_some(), papers, reply })
+    Ok(TakenMail { mail: mail.clone(), is_of_player: sender.is_some(), papers, reply, noticed })
 }
 
 /// Why a mail is for a match. Of several reasons the first is the surest.
@@ -185,6 +190,11 @@ impl HostedMatch<'_> {
         if mail.follows.iter().any(|id| host.is_of_thread(id)) {
             return Some(Claim::Thread);
         }
+        // A letter that came back.
+        let noticed = host.noticed(mail, addresses);
+        if noticed.as_ref().is_some_and(|noticed| noticed.letter.is_some()) {
+            return Some(Claim::Thread);
+        }
         if mail.subject.contains(&format!("[{}]", self.name)) {
             return Some(Claim::Subject);
         }
@@ -192,6 +202,6 @@ impl HostedMatch<'_> {
         let is_for_another = mail.follows.iter().any(|id| is_letter_of_some_match(id));
         let sender = mail.from.as_ref().filter(|_| !is_for_another)?;
         let is_over = Desk::over(host.desk().state());
-        addresses.seat_of(sender).map(|_| Claim::Sender { is_over })
+        addresses.seat_of(sender).or(noticed.map(|noticed| noticed.seat)).map(|_| Claim::Sender { is_over })
     }
 }

@@ -6,12 +6,10 @@
 
 use std::fmt::Write as _;
 
-use turnfold_core::paper::PaperLine;
+use turnfold_core::paper::{PaperLine, is_control};
 
 /// The longest piece of a word, without the join.
 const PIECE_MAX: usize = 60;
-/// What joins a piece to the next.
-const JOIN: &str = "%-";
 
 /// Writes a line of words for a paper, of at most `most` characters there.
 ///
@@ -27,43 +25,6 @@ pub fn press_line(words: &str, most: usize) -> Result<PaperLine, String> {
         return Err(format!("Expected 1 to {most} characters of words, found {}.", line.len()));
     }
     line.parse().map_err(|error: turnfold_core::Malformed| error.0)
-}
-
-/// Reads a line of words from a paper. A control character, which only a false paper has, becomes `U+FFFD`.
-pub(super) fn press_text(line: &PaperLine) -> String {
-    let mut bytes = Vec::new();
-    let mut is_joined = true;
-    for word in line.as_str().split(' ') {
-        if !is_joined {
-            bytes.push(b' ');
-        }
-        let piece = word.strip_suffix(JOIN);
-        is_joined = piece.is_some();
-        read_piece(piece.unwrap_or(word).as_bytes(), &mut bytes);
-    }
-    let text = String::from_utf8_lossy(&bytes);
-    text.chars().map(|sign| if is_control(sign) { '\u{fffd}' } else { sign }).collect()
-}
-
-fn read_piece(mut rest: &[u8], bytes: &mut Vec<u8>) {
-    while let Some((first, after)) = rest.split_first() {
-        let escaped = match (first, after) {
-            (b'%', [high, low, ..]) => hex(*high).zip(hex(*low)).map(|(high, low)| high * 16 + low),
-            _ => None,
-        };
-        bytes.push(escaped.unwrap_or(*first));
-        rest = if escaped.is_some() { after.get(2..).unwrap_or_default() } else { after };
-    }
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
-}
-
-/// Whether a character changes how text around it is shown.
-fn is_control(sign: char) -> bool {
-    sign.is_control()
-        || matches!(sign, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Writes a word in pieces that survive a mail.
@@ -85,7 +46,31 @@ fn word(word: &str) -> String {
             piece.push_str(&if is_mark { escaped(sign) } else { written });
         }
     }
-    pieces.join(&format!("{JOIN} "))
+    pieces.join(&format!("{} ", PaperLine::JOIN))
+}
+
+/// Writes the name of a player for a paper (PM-94), with other signs for the ones that part a record.
+///
+/// # Errors
+/// As for [`press_line`].
+pub(super) fn name_line(name: &str) -> Result<PaperLine, String> {
+    const MOST: usize = 64;
+    let sign = |sign: char| match sign {
+        '|' | '\\' => '/',
+        ';' | ':' => ',',
+        '=' => '-',
+        '"' | '\u{201c}' | '\u{201d}' | '`' => '\'',
+        '[' | '{' | '<' => '(',
+        ']' | '}' | '>' => ')',
+        sign if sign.is_ascii_punctuation() && !" .,'()_&+/-".contains(sign) => ' ',
+        sign => sign,
+    };
+    let name: String = name.chars().map(sign).collect();
+    let length = name.trim().chars().count();
+    if length == 0 || length > MOST {
+        return Err(format!("Expected a name of 1 to {MOST} characters, found {length}."));
+    }
+    press_line(&name, MOST * 16)
 }
 
 fn escaped(sign: char) -> String {
@@ -109,13 +94,13 @@ mod tests {
             ("\u{65e5}\u{672c}", "%E6%97%A5%E6%9C%AC"),
         ] {
             let line = press_line(words, 2000).unwrap();
-            assert_eq!((line.as_str(), press_text(&line).as_str()), (written, words));
+            assert_eq!((line.as_str(), line.words().as_str()), (written, words));
             line.require_mailable().unwrap();
         }
         for words in ["\u{416}".repeat(200), format!("{}#{}", "x".repeat(60), "y".repeat(200))] {
             let line = press_line(&words, 4000).unwrap();
             line.require_mailable().unwrap();
-            assert_eq!(press_text(&line), words);
+            assert_eq!(line.words(), words);
         }
         assert_eq!(
             press_line("one\n\u{a0} two", 20).map(|line| line.to_string()),
@@ -134,7 +119,7 @@ mod tests {
             ("%FF", "\u{fffd}"),
             ("100% %4", "100% %4"),
         ] {
-            assert_eq!(press_text(&written.parse().unwrap()), text);
+            assert_eq!(written.parse::<PaperLine>().unwrap().words(), text);
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Mails as mail programs make them: who sent one, and the texts in which papers may be (PM-50).
 
-use mail_parser::{HeaderName, Message, MessageParser, MessagePart, MimeHeaders, PartType};
+use mail_parser::{Message, MessageParser, MessagePart, MimeHeaders, PartType};
 use turnfold_core::Digest;
+use turnfold_core::paper::DeskTime;
 
 use super::addresses::MailAddress;
 use super::mail_text::{text_of_bytes, text_of_html, unflowed};
+use super::notices::Notice;
 use super::paper_form::{FoundPaper, MailedPaper};
 use super::part_text::{UNDECODED, attached_bytes, charset_of, part_text};
 
@@ -44,9 +46,10 @@ pub struct ReceivedMail {
     pub follows: Vec<String>,
     /// Its subject.
     pub subject: String,
-    /// Whether a program sent it on its own account, such as a notice of absence. Such a mail gets no answer, because two
-    /// programs could answer each other for ever (RFC 3834).
-    pub is_automatic: bool,
+    /// When it was sent, as it says.
+    pub sent: Option<DeskTime>,
+    /// What it reports, if a program sent it on its own account.
+    pub notice: Option<Notice>,
     /// Why its text cannot be read, or not all of it.
     pub obstacle: Option<Obstacle>,
     /// The texts in it, in order: of its parts, its text attachments, and the mails attached to it. `U+FFFD` stands for what
@@ -67,7 +70,8 @@ impl ReceivedMail {
             message_id: None,
             follows: Vec::new(),
             subject: String::new(),
-            is_automatic: false,
+            sent: None,
+            notice: None,
             obstacle: None,
             texts: Vec::new(),
             undecoded: None,
@@ -83,8 +87,10 @@ impl ReceivedMail {
                 mail.follows.extend(ids.iter().map(|id| format!("<{id}>")));
             }
             mail.subject = read.subject().unwrap_or_default().into();
-            mail.is_automatic = is_automatic(&read);
+            let sent = read.date().and_then(|date| u64::try_from(date.to_timestamp()).ok());
+            mail.sent = sent.and_then(DeskTime::of_unix_seconds);
             mail.add(&read);
+            mail.notice = Notice::of(&read, &mail.texts);
         }
         // Where a mail was cut or a program broke its format, the lines may still be there.
         if !mail.texts.iter().any(|text| !MailedPaper::find(text.as_bytes()).is_empty()) {
@@ -214,26 +220,6 @@ fn is_encrypted(part: &MessagePart<'_>) -> bool {
     let (subtype, kind) = (of.subtype().unwrap_or_default(), of.attribute("smime-type").unwrap_or_default());
     subtype.eq_ignore_ascii_case("pgp-encrypted")
         || subtype.to_ascii_lowercase().ends_with("pkcs7-mime") && !kind.eq_ignore_ascii_case("signed-data")
-}
-
-/// Whether a program sent a mail on its own account (RFC 3834), or it could not be delivered. Of a header that is there twice,
-/// one that says so is enough.
-fn is_automatic(mail: &Message<'_>) -> bool {
-    let has = |name: &str, says_so: &dyn Fn(&str) -> bool| {
-        let headers = mail.headers().iter().filter(|header| header.name().eq_ignore_ascii_case(name));
-        headers.filter_map(|header| header.value().as_text()).any(|text| {
-            let text = text.trim().to_ascii_lowercase();
-            !text.is_empty() && says_so(&text)
-        })
-    };
-    let is_bounce = mail.header_raw(HeaderName::ReturnPath).is_some_and(|path| path.trim() == "<>");
-    let is_report = mail.content_type().is_some_and(|of| of.subtype() == Some("report"));
-    has("Auto-Submitted", &|text| !text.starts_with("no"))
-        || has("Precedence", &|text| ["bulk", "junk", "auto_reply", "auto-reply"].contains(&text))
-        || has("X-Autoreply", &|_| true)
-        || has("X-Autorespond", &|_| true)
-        || is_bounce
-        || is_report
 }
 
 /// Whether a `Message-ID` can stand in a header of ours.

@@ -2,11 +2,14 @@
 
 use turnfold_core::dice::fair::{Chain, Owner};
 use turnfold_core::outcome::Ruled;
-use turnfold_core::paper::{Nonce, Order, OrdersAhead, Paper, PaperContent, PaperHead, PlainPaper, SeenRoot};
+use turnfold_core::paper::{
+    DeskTime, Nonce, Order, OrdersAhead, Paper, PaperContent, PaperHead, PlainPaper, SeenRoot,
+};
 use turnfold_core::rules::desk::{Command, Desk};
 use turnfold_core::text::Malformed;
 use turnfold_core::{Digest, Rules, Seat};
 
+use super::desk_turn::AppliedEntry;
 use super::host::MailHost;
 use super::known_position::KnownPosition;
 use super::plain_reply::{FoundCode, PlainReply};
@@ -14,6 +17,7 @@ use super::plain_words::{PlainQuestion, PlainWords, Reader};
 use super::received_mail::ReceivedMail;
 use super::reply_code::ReplyCode;
 use super::take::{PAPERS_MAX, PaperOutcome, TakenPaper};
+use super::unread::once_in_a_turn;
 use crate::error::ReplayError;
 
 /// A mail of a player without a key, and what became of it.
@@ -50,7 +54,7 @@ impl MailHost<'_> {
     /// # Errors
     /// Errors of the store. What is wrong with the mail is no error.
     pub fn take_reply(&mut self, mail: &ReceivedMail) -> Result<Option<TakenReply>, ReplayError> {
-        if self.of.terms.plain.is_empty() || mail.is_automatic {
+        if self.of.terms.plain.is_empty() || mail.notice.as_ref().is_some_and(|notice| notice.is_sure) {
             return Ok(None);
         }
         let charset = mail.undecoded.as_deref().unwrap_or("UTF-8");
@@ -67,13 +71,15 @@ impl MailHost<'_> {
                 break;
             }
         }
-        best.map(|written| self.take_written(written, mail.message_id.as_deref())).transpose()
+        // A notice that is known by its subject alone may be a mail of a person, but then it has commands.
+        let best = best.filter(|best| best.words.is_some() || mail.notice.is_none());
+        best.map(|written| self.take_written(written, mail.message_id.as_deref(), mail.sent)).transpose()
     }
 
     /// Takes the lines of a text, as a mail would bring them.
     pub(super) fn take_text(&mut self, text: &str, id: &str) -> Result<Option<TakenReply>, ReplayError> {
         let Some(written) = self.written(text, "UTF-8")? else { return Ok(None) };
-        self.take_written(written, Some(id)).map(Some)
+        self.take_written(written, Some(id), None).map(Some)
     }
 
     /// Finds the code of a text, and what the sender wrote around it: of the codes of this match, the one that is quoted least
@@ -114,7 +120,12 @@ impl MailHost<'_> {
 
     /// PM-57: a mail is known by its `Message-ID` and text. So the same words in another mail are another paper, and count
     /// again after different ones.
-    fn take_written(&mut self, written: Written<'_>, id: Option<&str>) -> Result<TakenReply, ReplayError> {
+    fn take_written(
+        &mut self,
+        written: Written<'_>,
+        id: Option<&str>,
+        date: Option<DeskTime>,
+    ) -> Result<TakenReply, ReplayError> {
         let identity = format!("{}\n{}", id.unwrap_or_default(), written.text);
         let mail = Digest::new(blake3::derive_key("turnfold v2 plain mail", identity.as_bytes()));
         let mut taken = TakenReply {
@@ -131,7 +142,10 @@ impl MailHost<'_> {
             taken.faults.push(fault);
             return Ok(taken);
         }
-        let words = written.words.unwrap_or_else(PlainWords::help);
+        let words = written.words.unwrap_or_else(|| {
+            taken.mail = once_in_a_turn(turn);
+            PlainWords::help()
+        });
         taken.questions.clone_from(&words.questions);
         taken.faults.clone_from(&words.faults);
         let is_order_whole = taken.faults.is_empty();
@@ -140,7 +154,7 @@ impl MailHost<'_> {
             return Ok(taken);
         }
         for (index, content) in self.contents(seat, &words, &mut taken)?.into_iter().enumerate() {
-            let paper = self.take_plain(seat, content, &written.code, mail, index)?;
+            let paper = self.take_plain(seat, content, (&written.code, date), mail, index)?;
             taken.papers.push(TakenPaper { line: written.line, ..paper });
         }
         Ok(taken)
@@ -211,7 +225,7 @@ impl MailHost<'_> {
         &mut self,
         seat: Seat,
         content: PaperContent,
-        code: &ReplyCode,
+        (code, date): (&ReplyCode, Option<DeskTime>),
         mail: Digest,
         index: usize,
     ) -> Result<TakenPaper, ReplayError> {
@@ -227,16 +241,23 @@ impl MailHost<'_> {
         let joins = matches!(content, PaperContent::Enter(_));
         let size = self.desk.size();
         let root = self.desk.root(size).ok_or_else(|| ReplayError::not_by_mail("it has no root"))?;
+        // PM-92: no mail was sent after it came.
+        let now = u64::try_from(self.recorded_at_ms / 1000).ok().and_then(DeskTime::of_unix_seconds);
+        let date = date.into_iter().chain(now).min();
+        let number =
+            self.outdated_by(seat, &content, date).unwrap_or(state.last_number(seat).saturating_add(1));
         let head = PaperHead {
             match_id: turnfold_core::paper::MatchId::new(self.of.genesis.match_id),
             seat,
-            number: if joins { 0 } else { state.last_number(seat).saturating_add(1) },
+            number: if joins { 0 } else { number },
             turn: if joins { 0 } else { state.turn() },
             seen: SeenRoot { size, root },
             nonce,
         };
         let paper = Paper::new(head, content).map_err(|error: Malformed| ReplayError::not_by_mail(error))?;
-        let command = Command::Plain(Box::new(PlainPaper::new(paper.clone(), code.as_str())));
+        let plain = PlainPaper::new(paper.clone(), code.as_str());
+        let plain = if joins { plain } else { plain.sent(date) };
+        let command = Command::Plain(Box::new(plain));
         let rejected = Desk::judge(state, seat, &command).err();
         let outcome = match rejected {
             Some(denied) => Some(PaperOutcome::Rejected { code: denied.code(), message: denied.to_string() }),
@@ -253,6 +274,14 @@ impl MailHost<'_> {
         Ok(TakenPaper { line: 1, paper: Some(paper), outcome, seq: Some(self.desk.head()), is_new: true })
     }
 
+    /// PM-92: of two plain orders of a seat in a turn, or of two for later turns, the one counts that was sent later. Returns
+    /// the number of the paper that a new one is older than: with that number it has no effect.
+    fn outdated_by(&self, seat: Seat, content: &PaperContent, date: Option<DeskTime>) -> Option<u32> {
+        let date = date?;
+        let last = last_plain(self.desk.entries().iter(), seat, self.desk.state().turn(), content)?;
+        last.sent_at().is_some_and(|other| date < other).then_some(last.paper().head().number)
+    }
+
     /// Returns the nonce of a paper of a mail. Only the host can compute it, so that no one can guess a paper (PM-5).
     fn nonce(&self, mail: Digest, index: usize) -> Nonce {
         let owner = Owner { match_id: self.of.genesis.match_id, party: Seat::Host };
@@ -264,4 +293,22 @@ impl MailHost<'_> {
         let [nonce, _] = hash.as_bytes().as_chunks::<16>().0 else { unreachable!("32 bytes are twice 16") };
         Nonce::new(*nonce)
     }
+}
+
+/// Returns the newest plain paper of a seat in a turn that counts and is of the same kind, if it is an order or has orders for
+/// later turns.
+pub(super) fn last_plain<'a>(
+    entries: impl DoubleEndedIterator<Item = &'a AppliedEntry>,
+    seat: Seat,
+    turn: u32,
+    content: &PaperContent,
+) -> Option<&'a PlainPaper> {
+    let is_order = matches!(content, PaperContent::Order(_) | PaperContent::Ahead(_));
+    let mut of_seat = entries.rev().filter(|entry| entry.seat == seat && entry.ignored.is_none());
+    let found = of_seat.find_map(|entry| {
+        let Command::Plain(plain) = &entry.command else { return None };
+        let is_alike = plain.paper().head().turn == turn && plain.paper().content().kind() == content.kind();
+        is_alike.then_some(plain.as_ref())
+    });
+    found.filter(|_| is_order)
 }

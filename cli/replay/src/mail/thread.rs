@@ -57,7 +57,7 @@ pub(super) fn message_id_of(desk: &DeskHistory, file_name: &str) -> Option<Strin
     let size: u64 = file_name.split('-').next()?.parse().ok().filter(|size| *size <= desk.size())?;
     let position = desk.positions().take_while(|position| position.seq < size).last();
     let link = position.map(|position| format!(".{:.8}", position.link)).unwrap_or_default();
-    let id = terms.match_id.get(..MATCH_DIGITS).unwrap_or(&terms.match_id);
+    let id = match_digits(terms);
     Some(format!("<{id}.{}{link}@{}>", file_name.trim_end_matches(".eml"), domain(&terms.host)))
 }
 
@@ -72,6 +72,11 @@ pub(super) fn is_letter_of_some_match(id: &str) -> bool {
     let size = rest.split('-').next().unwrap_or_default();
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     of_match.len() == MATCH_DIGITS && is_number(of_match) && size.len() >= 8 && is_number(size)
+}
+
+/// Returns the digits of the match with which each `Message-ID` of it begins.
+pub(super) fn match_digits(terms: &Setup) -> &str {
+    terms.match_id.get(..MATCH_DIGITS).unwrap_or(&terms.match_id)
 }
 
 /// Returns the domain that the name of a host's key begins with, as in `games.example/ann`.

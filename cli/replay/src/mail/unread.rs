@@ -1,7 +1,7 @@
 //! The answer to a mail without a paper that can be read (PM-51).
 
-use turnfold_core::Seat;
 use turnfold_core::rules::desk::State;
+use turnfold_core::{Digest, Seat};
 use turnfold_store::MatchName;
 
 use super::letter::LetterText;
@@ -20,6 +20,7 @@ pub(super) struct UnreadMail<'a> {
     malformed: Vec<&'a str>,
     seat: Seat,
     desk_size: u64,
+    turn: u32,
     /// How many minutes the reader's clocks are ahead of UTC.
     zone: i32,
     game: &'a MatchName,
@@ -42,18 +43,22 @@ impl<'a> UnreadMail<'a> {
         });
         let malformed = malformed.collect::<Option<Vec<_>>>()?;
         let is_player = Seat::players(mail.of.terms.seats.into()).contains(&seat);
-        (is_player && !received.is_automatic).then(|| Self {
+        (is_player && received.notice.is_none()).then(|| Self {
             received,
             malformed,
             seat,
             desk_size: mail.desk.size(),
+            turn: mail.desk.state().turn(),
             zone: mail.of.terms.zone_of(seat),
             game: &mail.of.name,
         })
     }
 
     pub(super) fn name(&self) -> LetterName {
-        LetterName { desk_size: self.desk_size, seat: self.seat, answers: Some(self.received.digest) }
+        // PM-93: what an unknown program sends again and again has one answer in a turn.
+        let is_blank = self.malformed.is_empty() && self.received.obstacle.is_none();
+        let answers = if is_blank { once_in_a_turn(self.turn) } else { self.received.digest };
+        LetterName { desk_size: self.desk_size, seat: self.seat, answers: Some(answers) }
     }
 
     pub(super) fn write(&self, state: &State) -> LetterText {
@@ -125,4 +130,9 @@ impl<'a> UnreadMail<'a> {
             ..LetterText::default()
         }
     }
+}
+
+/// Returns what names the answer to mails without anything for the match, of which a seat gets one in a turn.
+pub(super) fn once_in_a_turn(turn: u32) -> Digest {
+    Digest::new(blake3::derive_key("turnfold v1 answer to an empty mail", &turn.to_be_bytes()))
 }

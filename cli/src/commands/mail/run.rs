@@ -11,7 +11,9 @@ use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::{DicePolicy, DueRoll, Rules, Seat};
 use turnfold_replay::Sources;
-use turnfold_replay::mail::{DeskHistory, MailHost, MailMatch, TableDice, hosted_matches};
+use turnfold_replay::mail::{
+    DeskHistory, MailHost, MailMatch, PostFolder, TableDice, hosted_matches, notices_in_words,
+};
 use turnfold_store::{MatchName, Store};
 
 use super::post::{HostArgs, PostRoom, SentLetters, letter_lines};
@@ -246,13 +248,24 @@ pub(crate) fn status(args: &StatusArgs, context: &mut Context) -> Result<ExitSta
     let state = desk.state();
     let who = Desk::query(state, Seat::Host.into(), "who");
     let who = who.ok().flatten().ok_or_else(|| Failure::internal("the desk does not answer `who`"))?;
+    let notices = match context.store_dir() {
+        Ok(folder) if context.fleet().is_none() => {
+            // The standing of the match does not depend on files that may be elsewhere.
+            let post = PostFolder::of(folder, &store, name);
+            let known = post.and_then(|post| Ok((post.notices()?, post.addresses()?)));
+            known.map_or_else(|_| Vec::new(), |(notices, addresses)| notices_in_words(&notices, &addresses))
+        }
+        _ => Vec::new(),
+    };
     let status = json!({
         "match": name.as_str(),
         "desk": of.desk.as_str(),
         "view": Desk::view(state, Seat::Host.into()),
         "who": who.json,
+        "notices": notices,
     });
     context.output.show(&status, || vec![format!("{name} waits for {}", who.text).into()])?;
     render::print(&Desk::picture(state, Seat::Host.into()), &mut context.output)?;
+    context.output.note(notices.into_iter().map(Into::into))?;
     Ok(ExitStatus::Yes)
 }

@@ -39,6 +39,9 @@ use crate::files::{input_name, is_standard, read_input_or_stdin};
 /// A player without a key writes a reply code and commands instead of a paper. `mail take` checks the code, writes the papers
 /// and answers questions such as `board`. The host vouches for such papers.
 ///
+/// What a mail program sends on its own account, such as a notice of absence or that a letter came back, is not answered but
+/// noted: `mail status` shows it.
+///
 /// Exits with 1 if a paper was not recorded; keep its mail. `fork` means that a player signed another history of the desk than
 /// this one: find out which is right before you continue.
 #[derive(Debug, clap::Args)]
@@ -235,7 +238,7 @@ fn exit_status(taken: &[PrintedMail], context: &mut Context) -> Result<ExitStatu
     }
     let is_all = taken.iter().all(|mail| match &mail.taken.reply {
         Some(reply) => reply.seat.is_some() && reply.faults.is_empty(),
-        None => !mail.taken.papers.is_empty(),
+        None => !mail.taken.papers.is_empty() || mail.taken.mail.notice.is_some(),
     });
     Ok(ExitStatus::from(is_all && papers().all(|paper| paper.outcome.is_recorded())))
 }
@@ -246,7 +249,7 @@ impl PrintedMail {
         let TakenMail { mail, is_of_player, .. } = &self.taken;
         if mail.obstacle == Some(Obstacle::TooLong) {
             Some("it is longer than 1 MiB, so it was not read")
-        } else if mail.is_automatic {
+        } else if mail.notice.is_some() {
             Some("a program sent it, so it gets no answer")
         } else if mail.from.is_some() && !is_of_player {
             Some("`addresses` does not have its sender, so it gets no answer")
@@ -259,6 +262,17 @@ impl PrintedMail {
     fn print(&self, with_match: bool, context: &mut Context) -> Result<(), Failure> {
         if let Some(reply) = &self.taken.reply {
             self.print_reply(reply, with_match, context)?;
+        } else if let Some(noticed) = &self.taken.noticed {
+            let printed = json!({
+                "file": self.name,
+                "match": self.match_name.as_ref().map(MatchName::as_str),
+                "seat": noticed.seat,
+                "kind": "notice",
+                "outcome": "noted",
+                "message": noticed.in_words(),
+            });
+            let line = format!("{}noted: {}", self.place(None, with_match), noticed.in_words());
+            context.output.show(&printed, || vec![line.into()])?;
         } else if self.taken.papers.is_empty() {
             self.print_paper(None, with_match, context)?;
         }

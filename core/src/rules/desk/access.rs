@@ -108,7 +108,7 @@ impl State {
     pub fn name_of(&self, seat: Seat) -> Option<&str> {
         Some(match self.seat(seat)?.player.as_ref()? {
             Player::Signing(key) => key.name(),
-            Player::Plain(name) => name.as_str(),
+            Player::Plain(name) => name,
         })
     }
 

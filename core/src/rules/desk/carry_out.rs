@@ -28,7 +28,7 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
         }
         // PM-38
         Step::Enter { seat, name } => {
-            effects.push(|| Effect::Joined { seat, name: name.as_str().into() });
+            effects.push(|| Effect::Joined { seat, name: name.clone() });
             take_seat(state, seat, Player::Plain(name));
             complete(state, effects);
         }

@@ -139,10 +139,11 @@ fn plan_ahead(state: &State, paper: &Paper, ahead: &OrdersAhead) -> Result<Act, 
 /// PM-11, PM-38
 fn plan_enter(state: &State, seat: Seat, name: &PaperLine) -> Result<Step, Fault> {
     require_free(state, seat)?;
-    if state.names_used.contains(name.as_str()) {
+    let name = name.name();
+    if state.names_used.contains(&name) {
         return Err(Rejection::KeyInUse.into());
     }
-    Ok(Step::Enter { seat, name: name.clone() })
+    Ok(Step::Enter { seat, name })
 }
 
 /// PM-11: no one has the seat, and seats that the host plays are taken first.

@@ -17,7 +17,7 @@ pub(super) fn take_seat(state: &mut State, seat: Seat, player: Player) {
             state.keys_used.insert(key.to_base64());
         }
         Player::Plain(name) => {
-            state.names_used.insert(name.as_str().into());
+            state.names_used.insert(name.clone());
         }
     }
     if let Some(own) = state.seat_mut(seat) {

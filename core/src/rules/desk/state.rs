@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::element::{Element, SeatDice};
 use crate::digest::Digest;
-use crate::paper::{DeskTime, Ending, LineName, MatchId, Offer, PaperLine, SeatKey};
+use crate::paper::{DeskTime, Ending, LineName, MatchId, Offer, SeatKey};
 use crate::seat::Seat;
 
 /// Everything the future of a desk depends on. The game itself is no part of it (PM-1).
@@ -197,7 +197,7 @@ pub(super) enum Player {
     /// One who signs papers.
     Signing(SeatKey),
     /// PM-38: one without a key, of this name.
-    Plain(PaperLine),
+    Plain(String),
 }
 
 /// PM-42: the paper with orders ahead, and how many commands it has for which turn.

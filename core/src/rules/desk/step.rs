@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::reason::{Reason, Rejection};
 use super::state::{AheadHeld, OrderHeld, Standing, State};
 use crate::digest::Digest;
-use crate::paper::{DeskTime, Ending, LineName, Offer, PaperLine, SeatKey};
+use crate::paper::{DeskTime, Ending, LineName, Offer, SeatKey};
 use crate::seat::Seat;
 
 /// What is to be done.
@@ -52,7 +52,7 @@ pub(super) enum Step {
     /// PM-38: a player without a key takes a seat.
     Enter {
         seat: Seat,
-        name: PaperLine,
+        name: String,
     },
     Remind(u16),
     /// PM-60

@@ -8,14 +8,15 @@ use super::{ADDRESSES, Written, check, folder, is_overwritten, plain_shapes};
 
 const TERMS: &str = "hosted = []\nplain = [\"p1\", \"p2\"]\nhurry = false\n";
 const LINES: &str = "tap 0,1\ntap 0,0\nswitch\n";
-const SEATS: [(&str, &str, &str); 2] = [("p1", "ann@example.org", "Ann"), ("p2", "ben@example.org", "Ben")];
+pub(super) const SEATS: [(&str, &str, &str); 2] =
+    [("p1", "ann@example.org", "Ann"), ("p2", "ben@example.org", "Ben")];
 
 fn names() -> impl Iterator<Item = String> {
     (1..).zip(plain_shapes()).map(|(number, (name, _)): (usize, _)| format!("plain/{number:02}-{name}.eml"))
 }
 
 /// Returns the code in the newest letter to a seat.
-fn code(mailbox: &Mailbox, seat: &str) -> String {
+pub(super) fn code(mailbox: &Mailbox, seat: &str) -> String {
     let newest = mailbox.letters().into_iter().rfind(|name| name.contains(&format!("-{seat}"))).unwrap();
     let letter = mailbox.sandbox.read(&format!(".turnfold/outbox/{newest}"));
     letter.lines().find_map(|line| line.trim().strip_prefix("code ")).unwrap().to_owned()
@@ -36,7 +37,7 @@ fn make() -> Vec<u8> {
 }
 
 /// The match of the corpus, with its letters.
-fn imported() -> Mailbox {
+pub(super) fn imported() -> Mailbox {
     let mailbox = Mailbox::new(TERMS);
     mailbox.sandbox.write("duel.bundle", fs::read(folder().join("plain/duel.bundle")).unwrap());
     mailbox.sandbox.ok("import duel.bundle");
