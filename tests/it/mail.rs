@@ -6,6 +6,7 @@ mod authorship;
 mod bundled;
 mod by_files;
 mod club;
+mod club_evening;
 mod corpus;
 mod correspondence;
 mod fair_dice;

@@ -1,4 +1,4 @@
-//! A club: several matches of one store, one Maildir, one mailer (PM-100 to PM-104).
+//! A club: several matches of one store, one Maildir, one mailer (PM-100 to PM-108).
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,6 +6,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use turnfold_core::Seat;
+use turnfold_core::paper::SeatKey;
 use turnfold_tests::mailbox::Mailbox;
 use turnfold_tests::players::key;
 use turnfold_tests::sandbox::copy_folder;
@@ -73,6 +74,15 @@ impl Club {
             .collect();
         found.sort();
         fs::read_to_string(&found.last().unwrap().1).unwrap().replace('\r', "")
+    }
+
+    /// A letter of a match whose subject has these words.
+    fn letter_with(&self, name: &str, words: &str) -> String {
+        let letters = fs::read_dir(self.folder(name).join("outbox")).unwrap();
+        let texts = letters.filter_map(|entry| fs::read_to_string(entry.unwrap().path()).ok());
+        let subject = format!("Subject: [{name}] {words}");
+        let mut texts = texts.map(|text| text.replace('\r', ""));
+        texts.find(|text| text.contains(&subject)).unwrap()
     }
 
     pub(super) fn code(&self, name: &str, seat: &str) -> String {
@@ -191,7 +201,7 @@ fn pm_101_after_a_mailer_was_down_the_newest_letter_of_a_seat_has_all_news() {
         club.run("mail run --key host.key --at 2025-01-06T19:00:00Z --maildir post --send false");
     }
     let (code, ran) = club.run("mail run --key host.key --at 2025-01-06T20:00:00Z --send \"cat >> sent\"");
-    assert_eq!((code, ran.matches("sent ").count()), (0, 1), "{ran}");
+    assert_eq!((code, ran.matches("sent 0000").count()), (0, 1), "{ran}");
     let sent = club.mailbox.sandbox.read("sent");
     for word in ["first", "second", "third"] {
         assert!(sent.contains(&format!("p1 wrote to you: {word}")), "{word}: {sent}");
@@ -301,4 +311,94 @@ fn pm_104_a_service_takes_and_sends_the_mails_and_keeps_its_key_to_itself() {
     let (code, taken) = club.run("mail take --maildir post --key host.key");
     assert!(code != 0 && taken.contains(&format!("process {} (`turnfold serve`)", service.pid())), "{taken}");
     service.kill();
+}
+
+#[test]
+fn pm_105_an_order_without_a_key_is_answered_at_once_and_by_status_again() {
+    let mut club = Club::new("");
+    club.open("alpha", ["ann", "ben"]);
+    club.mailbox.sandbox.ok("mail run alpha --key host.key --at 2025-01-06T18:00:00Z");
+    assert!(club.newest("alpha", "p2").contains("\nDate: "), "every letter has a date");
+    club.answer("alpha", "p1", "ann", "tap 0,1\nswitch");
+    club.run("mail take --maildir post --key host.key");
+    let expected = |letter: &str| {
+        let letter = letter.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in
+            ["tap 0,1; switch.", "The game after your order", "Thu 9 Jan 2025, 18:00 UTC", "To change it"]
+        {
+            assert!(letter.contains(part), "{part}: {letter}");
+        }
+    };
+    let receipt = club.newest("alpha", "p1-");
+    assert!(
+        receipt.contains("Subject: [alpha] your order 1: taken\n") && !receipt.contains("\nCc: "),
+        "{receipt}"
+    );
+    expected(&receipt);
+    // From another address, both get the answer.
+    let code = club.code("alpha", "p1");
+    club.deliver("ann.phone", "", &format!("code {code}\nstatus\n(end)\n"));
+    club.run("mail take --maildir post --key host.key");
+    let status = club.letter_with("alpha", "your question");
+    assert!(status.contains("To: ann@example.org\nCc: ann.phone@example.org\n"), "{status}");
+    expected(&status);
+}
+
+#[test]
+fn pm_106_the_letters_of_a_new_player_wait_for_an_address_and_show_no_words_from_before() {
+    let mut club = Club::new("host_replaces = true\nhurry = false\n");
+    club.open("alpha", ["ann", "ben"]);
+    club.mailbox.sandbox.ok("mail run alpha --key host.key --at 2025-01-06T18:00:00Z --send true");
+    club.answer("alpha", "p1", "ann", "press p2: between us");
+    club.answer("alpha", "p2", "ben", "switch");
+    club.run("mail take --maildir post --key host.key");
+    club.mailbox.sandbox.ok("mail run alpha --key host.key --at 2025-01-06T19:00:00Z --send true");
+    let key = SeatKey::of(&key("p2")).unwrap();
+    club.mailbox.sandbox.ok(&format!(
+        "play alpha.desk \"replace p2 {} {} Ben has no time\"",
+        key.name(),
+        key.to_base64()
+    ));
+    let (code, ran) = club.run("mail run alpha --key host.key --at 2025-01-06T20:00:00Z --send true");
+    assert!(code == 1 && ran.contains("`addresses` has no line such as `p2 = ann@example.org`"), "{ran}");
+    let letter = club.newest("alpha", "p2");
+    let text =
+        letter.split("application/octet-stream").next().unwrap().replace("\n  ", " ").replace('\n', " ");
+    assert!(!text.contains("ben@example.org") && !text.contains("between us"), "{text}");
+    assert!(
+        text.contains("The player who had your seat before you ordered for this turn: switch."),
+        "{text}"
+    );
+    let addresses = club.mailbox.sandbox.read(".turnfold/addresses");
+    assert!(addresses.contains("# former player of p2, replaced by record"), "{addresses}");
+    club.mailbox.sandbox.write(".turnfold/addresses", format!("{addresses}p2 = dan@example.org\n"));
+    let (code, ran) =
+        club.run("mail run alpha --key host.key --at 2025-01-06T21:00:00Z --send \"cat >> sent\"");
+    assert_eq!(code, 0, "{ran}");
+    let sent = club.mailbox.sandbox.read("sent");
+    assert!(sent.contains("To: dan@example.org") && !sent.contains("To: ben@example.org"), "{sent}");
+}
+
+#[test]
+fn pm_107_and_108_the_host_gets_a_letter_a_day_and_writes_to_all() {
+    let mut club = Club::new("hours = 24\n");
+    club.open("alpha", ["ann", "ben"]);
+    club.open("beta", ["cleo", "dan"]);
+    for day in ["06T18", "06T20", "07T18"] {
+        club.run(&format!("mail run --key host.key --at 2025-01-{day}:00:00Z --send \"cat >> sent\""));
+    }
+    let (_, ran) = club.run("mail run --key host.key --at 2025-01-07T19:00:00Z --send \"cat >> sent\"");
+    assert!(ran.contains("letter 20250107-host.eml") && ran.contains("sent 20250107-host.eml"), "{ran}");
+    let sent = club.mailbox.sandbox.read("sent").replace('\r', "");
+    let letter =
+        sent.split("From: ").filter(|letter| letter.contains("your matches by mail")).last().unwrap();
+    for part in
+        ["To: games@example.org\n", "your matches by mail, Tue 7 Jan 2025", "alpha\n-----", "beta\n----"]
+    {
+        assert!(letter.contains(part), "{part}: {letter}");
+    }
+    assert_eq!(letter.matches("missed the deadline").count(), 4, "{letter}");
+    let (code, wrote) = club.run("mail broadcast \"No turns at Christmas\" --key host.key");
+    assert!(code == 0 && wrote.matches("letter ").count() == 4, "{wrote}");
+    assert!(club.letter_with("beta", "words of the host").contains("No turns at Christmas"));
 }

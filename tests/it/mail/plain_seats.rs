@@ -227,8 +227,9 @@ fn pm_50_a_line_that_cannot_be_decoded_costs_no_other() {
     let why = "could not be read in the charset `iso-2022-kr`, so this line was not taken";
     assert!(output.contains(why), "{output}");
     assert!(!mailbox.sandbox.ok("log duel.desk").contains("press"));
-    let letter = newest(&mailbox, "p1");
-    assert!(letter.contains("Subject: [duel] a line of your mail was not taken"), "{letter}");
+    let letters = mailbox.letters();
+    let mut letters = letters.iter().map(|name| mailbox.sandbox.read(&format!(".turnfold/outbox/{name}")));
+    assert!(letters.any(|letter| letter.contains("Subject: [duel] a line of your mail was not taken")));
     // Words that a paper cannot hold cost no order either.
     let mailbox = begun();
     let code = self::code(&newest(&mailbox, "p1")).to_owned();

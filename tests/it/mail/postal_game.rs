@@ -9,17 +9,17 @@ use super::corpus::{Written, plain_shapes};
 
 const TERMS: &str = "hosted = []\nplain = [\"p1\", \"p2\"]\n";
 /// The game of `replays/cycletap/the-last-unit-lost.tfl`: the orders of both players, turn by turn.
-const SETUP: &str = "radius = 2\n[[units]]\nowner = \"p1\"\nkind = \"captain\"\nat = [0, 1]\n\
+pub(super) const SETUP: &str = "radius = 2\n[[units]]\nowner = \"p1\"\nkind = \"captain\"\nat = [0, 1]\n\
                      [[units]]\nowner = \"p2\"\nkind = \"officer\"\nat = [0, 0]\n\
                      [[units]]\nowner = \"p2\"\nkind = \"officer\"\nat = [2, -2]\n";
-const ORDERS: [[&str; 2]; 3] = [
+pub(super) const ORDERS: [[&str; 2]; 3] = [
     ["tap 0,1\ntap 0,0\nswitch\n", "switch\n"],
     ["tap 0,0\ntap 1,-1\nswitch\n", "tap 2,-2\ntap 2,-1\nswitch\n"],
     ["tap 1,-1\ntap 2,-1\nswitch\n", "switch\n"],
 ];
 const PLAYERS: [(&str, &str); 2] = [("ann", "Ann Miller"), ("ben", "Ben")];
 /// Puts a letter into the inbox of its reader, as a mail server does.
-const DELIVER: &str = "cat > letter; to=$(sed -n 's/^To: \\([a-z]*\\)@.*/\\1/p' letter); \
+pub(super) const DELIVER: &str = "cat > letter; to=$(sed -n 's/^To: \\([a-z]*\\)@.*/\\1/p' letter); \
                        mv letter inbox/$to.$(ls inbox | wc -l)";
 
 /// The players, each with a mail program and nothing else.
@@ -113,10 +113,10 @@ fn pm_43_two_players_without_keys_play_a_game_to_its_end_through_a_maildir() {
         assert!(last.contains("Thank you for playing."), "{last}");
     }
     assert_eq!(table.sent, 8);
-    // PM-64: the invitation, the answer to the join, one letter a turn, and the end.
+    // PM-64 and PM-105: the invitation, the answer to the join, a letter and a receipt for each turn, and the end.
     for (player, _) in PLAYERS {
         let letters = table.read.iter().filter(|name| name.starts_with(player)).count();
-        assert_eq!(letters, 2 + ORDERS.len() + 1, "{player}: {:?}", table.read);
+        assert_eq!(letters, 2 + 2 * ORDERS.len() + 1, "{player}: {:?}", table.read);
     }
     let sandbox = &table.mailbox.sandbox;
     assert_eq!(fs::read_dir(sandbox.path("post/new")).unwrap().count(), 0, "each mail was taken");

@@ -62,7 +62,10 @@ fn collect(mailbox: &Mailbox, stage: usize, got: &mut BTreeMap<String, String>) 
         if name.contains("-p2") {
             let letter = file();
             let (text, bundle) = opened(&letter);
-            let headers = unhashed(&masked(&unlinked(letter.split("MIME-Version").next().unwrap())));
+            let headers = letter.split("MIME-Version").next().unwrap();
+            // Before the first turn, the date is that of the match.
+            let headers = headers.lines().filter(|line| !line.starts_with("Date: ")).collect::<Vec<_>>();
+            let headers = unhashed(&masked(&unlinked(&headers.join("\n"))));
             got.insert(short, format!("{headers}\n{}\n{}", unhashed(&masked(&text)), records(&bundle)));
         } else if name.starts_with("spectators") {
             got.insert(short, records(&file()));

@@ -7,6 +7,9 @@ use std::str::FromStr;
 use turnfold_core::Seat;
 use turnfold_core::text::Malformed;
 
+/// The file with the addresses.
+pub(super) const ADDRESSES: &str = "addresses";
+
 /// An address for mails, such as `ann@example.org`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MailAddress(String);
@@ -38,9 +41,9 @@ impl FromStr for MailAddress {
     }
 }
 
-/// The addresses of the players, by seat, and of the host.
+/// The addresses of the players, by seat, and of the host; and who gets copies of the letters to a seat.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Addresses(BTreeMap<Seat, MailAddress>);
+pub struct Addresses(BTreeMap<Seat, MailAddress>, Option<(Seat, MailAddress)>);
 
 impl Addresses {
     /// Returns the address of a seat.
@@ -60,7 +63,21 @@ impl Addresses {
     /// Returns the addresses of a letter to a seat.
     #[must_use]
     pub fn route_to(&self, seat: Seat) -> Route<'_> {
-        Route { from: self.of(Seat::Host), to: self.of(seat) }
+        let copy = self.1.as_ref().filter(|(copied, _)| *copied == seat).map(|(_, address)| address);
+        let to = self.of(seat).or(copy);
+        Route { from: self.of(Seat::Host), to, copy: copy.filter(|copy| to != Some(*copy)) }
+    }
+
+    /// Returns the addresses with a copy of the letters to a seat for an address that is not the seat's.
+    pub(super) fn with_copy(&self, seat: Seat, address: &MailAddress) -> Self {
+        let is_own = self.of(seat).is_some_and(|own| own.0.eq_ignore_ascii_case(&address.0));
+        Self(self.0.clone(), (!is_own).then(|| (seat, address.clone())))
+    }
+
+    /// Returns the addresses without that of a seat.
+    pub(super) fn without(mut self, seat: Seat) -> Self {
+        self.0.remove(&seat);
+        self
     }
 
     /// Lists the addresses of players.
@@ -144,13 +161,20 @@ pub struct Route<'a> {
     pub from: Option<&'a MailAddress>,
     /// The player's address.
     pub to: Option<&'a MailAddress>,
+    /// Who gets a copy, for `Cc:` (PM-105).
+    pub copy: Option<&'a MailAddress>,
 }
 
 impl Route<'_> {
     /// Returns the header lines, each with its name.
     pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
         let line = |name, address: Option<&MailAddress>| Some((name, address?.to_string()));
-        let lines = [line("From", self.from), line("Reply-To", self.from), line("To", self.to)];
+        let lines = [
+            line("From", self.from),
+            line("Reply-To", self.from),
+            line("To", self.to),
+            line("Cc", self.copy),
+        ];
         lines.into_iter().flatten().collect()
     }
 }

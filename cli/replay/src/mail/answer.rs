@@ -11,13 +11,14 @@ use turnfold_store::Seq;
 use super::code_part::answer_with;
 use super::desk_turn::AppliedEntry;
 use super::letter::LetterText;
-use super::letter_part::{MailLogs, sentences};
+use super::letter_part::{KnownGame, LetterPart, MailLogs, sentences};
 use super::letter_words::{Text, salutation, time};
 use super::outbox::LetterName;
 use super::reply_code::ReplyCode;
 use super::report::TurnOverview;
 use super::take::{PaperOutcome, TakenPaper};
 use super::take_plain::last_plain;
+use crate::error::ReplayError;
 
 /// The reason of a paper whose number another one has.
 const OUTDATED: &str = "outdated";
@@ -79,8 +80,8 @@ impl<'a> AnswerLetter<'a> {
             if !players.contains(&seat) || !known.insert((digest, outcome.name(), outcome.code())) {
                 continue;
             }
-            // PM-64: the next report is the receipt.
-            if *outcome == PaperOutcome::Applied && !is_join(paper) {
+            // PM-64: the next report is the receipt. PM-105: who has no key gets one at once.
+            if *outcome == PaperOutcome::Applied && !is_join(paper) && !is_plain_order(paper, *seq, mail) {
                 continue;
             }
             let answered = AnsweredPaper { paper, digest, outcome, seq: *seq };
@@ -105,7 +106,7 @@ impl<'a> AnswerLetter<'a> {
         state: &State,
         code: Option<&ReplyCode>,
         attached: &str,
-    ) -> LetterText {
+    ) -> Result<LetterText, ReplayError> {
         let seat = self.name.seat;
         let turn = TurnOverview::of(seat, state, attached, mail.of.terms.zone_of(seat));
         let mut text = Text::default();
@@ -125,6 +126,11 @@ impl<'a> AnswerLetter<'a> {
                 (format!("{} papers: not taken", papers.len()), None)
             }
         };
+        if let [AnsweredPaper { paper, outcome: PaperOutcome::Applied, .. }] = self.papers.as_slice()
+            && let PaperContent::Order(order) = paper.content()
+        {
+            standing_order(mail, state, self.name, order.plays(), &mut text)?;
+        }
         text.paragraph(&turn.waits());
         turn.offers(&mut text);
         if let Some(code) = code {
@@ -135,8 +141,44 @@ impl<'a> AnswerLetter<'a> {
             text.block([digest.to_string().as_str()]);
         }
         let subject = format!("[{}] {subject}", mail.of.name);
-        LetterText { subject, text: text.into_string(), ..LetterText::default() }
+        Ok(LetterText { subject, text: text.into_string(), ..LetterText::default() })
     }
+}
+
+/// PM-105: writes what an order that counts would make of the game, until when it stands, and that it can be changed.
+pub(super) fn standing_order(
+    mail: &MailLogs<'_>,
+    state: &State,
+    name: LetterName,
+    plays: &[PaperLine],
+    text: &mut Text,
+) -> Result<(), ReplayError> {
+    let part = LetterPart::of(mail, name.desk_size)?;
+    let known = KnownGame::of(mail, name.seat, &part, None)?;
+    match known.after(name.seat, plays) {
+        Some(picture) => {
+            text.heading("The game after your order");
+            text.gap();
+            for line in &picture {
+                text.line(line);
+            }
+        }
+        None => text.paragraph("What it leads to depends on a roll, or on players who play before you."),
+    }
+    let until = state.deadline().map(|until| time(until, mail.of.terms.zone_of(name.seat)));
+    text.paragraph(&format!(
+        "Your order stands until the turn is carried out, at the latest {}. To change it, answer this letter with the whole \
+         new order: the newest one counts.",
+        until.unwrap_or_default()
+    ));
+    Ok(())
+}
+
+/// Whether a paper is the order of a player without a key.
+fn is_plain_order(paper: &Paper, seq: Option<Seq>, mail: &MailLogs<'_>) -> bool {
+    let mut entries = mail.desk.entries().iter();
+    let is_plain = entries.any(|entry| Some(entry.seq) == seq && matches!(entry.command, Command::Plain(_)));
+    is_plain && matches!(paper.content(), PaperContent::Order(_))
 }
 
 /// Whether a paper takes a seat.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::decode::decode_strictly;
 use turnfold_core::outcome::Ruled;
-use turnfold_core::paper::{OrdersAhead, Paper, PaperContent};
+use turnfold_core::paper::{Order, OrdersAhead, Paper, PaperContent};
 use turnfold_core::rules::desk::{Command, Desk, Effect, Setup, State};
 use turnfold_core::trust::{Tree, TreeHash};
 use turnfold_core::{Digest, FoldError, Rules, Seat, SetupError, Verdict};
@@ -260,12 +260,28 @@ impl DeskHistory {
         self.papers.get(digest)
     }
 
-    /// Returns the orders for later turns that count in a state of the desk (PM-42).
-    pub(super) fn ahead(&self, state: &State, seat: Seat) -> Option<&OrdersAhead> {
+    /// Returns the newest order of a seat that was applied in a turn, up to a size of the desk, and the size with it.
+    pub(super) fn order_of(&self, seat: Seat, turn: u32, size_max: u64) -> Option<(u64, &Order)> {
+        let of_seat = self
+            .entries
+            .iter()
+            .rev()
+            .filter(|entry| entry.seat == seat && entry.ignored.is_none() && entry.size() <= size_max);
+        let mut papers = of_seat.filter_map(|entry| Some((entry.size(), entry.command.paper()?)));
+        papers.find_map(|(size, paper)| match paper.content() {
+            PaperContent::Order(order) if paper.head().turn == turn => Some((size, order)),
+            _ => None,
+        })
+    }
+
+    /// Returns the orders for later turns that count in a state of the desk (PM-42), and the size of the desk with them.
+    pub(super) fn ahead(&self, state: &State, seat: Seat) -> Option<(u64, &OrdersAhead)> {
         let digest = state.orders_ahead(seat)?;
-        let mut papers = self.entries.iter().rev().filter_map(|entry| entry.command.paper());
-        match papers.find(|paper| paper.digest() == digest)?.content() {
-            PaperContent::Ahead(ahead) => Some(ahead),
+        let papers =
+            self.entries.iter().rev().filter_map(|entry| Some((entry.size(), entry.command.paper()?)));
+        let (size, paper) = { papers }.find(|(_, paper)| paper.digest() == digest)?;
+        match paper.content() {
+            PaperContent::Ahead(ahead) => Some((size, ahead)),
             _ => None,
         }
     }

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use turnfold_core::paper::{Paper, PaperContent, PaperLine, Press};
 use turnfold_core::rules::desk::{Command, Effect};
 use turnfold_core::trust::SignedNote;
-use turnfold_core::{Registry, Seat};
+use turnfold_core::{AnyState, Registry, Seat};
 use turnfold_store::{BranchName, MatchName, Seq, StoreReader};
 
 use super::desk_history::DeskHistory;
 use super::desk_turn::AppliedEntry;
+use super::game_turn::{GameTurn, OrderEnd, PlayedRules};
 use super::letter_words::{seat, seats, time};
 use super::pairing::{MailMatch, branch_of};
 use crate::bundle::{BundleRecords, MatchPart, SeatRecords, StoreRecords, write_bundle};
@@ -137,7 +138,7 @@ fn spectators_size(desk: &DeskHistory) -> Option<u64> {
 /// The most columns of a picture.
 const COLUMNS: usize = 72;
 /// The most commands that a letter lists.
-const LEGAL_MAX: usize = 60;
+const LEGAL_MAX: usize = 20;
 
 /// What a letter shows of the game: the picture, what is new, and what the seat may do.
 pub(super) struct KnownGame {
@@ -153,16 +154,18 @@ pub(super) struct KnownGame {
     pub(super) more: usize,
     /// Whether the game went back to an earlier turn since the last letter.
     pub(super) went_back: bool,
+    sight: SeatHistory,
 }
 
 impl KnownGame {
     /// Finds what a seat knows at the end of a part, and what is new since an earlier part.
     pub(super) fn of(
         mail: &MailLogs<'_>,
-        viewer: Viewer,
+        seat: Seat,
         part: &LetterPart,
         earlier: Option<&LetterPart>,
     ) -> Result<Self, ReplayError> {
+        let viewer = Viewer::of(seat);
         let revision = mail.of.line(&part.line).at(part.seq());
         let log = mail.store.read(&revision.match_name, &revision.branch, revision.seq)?;
         let line = History::of_log(&revision, log, mail.registry)?;
@@ -173,17 +176,51 @@ impl KnownGame {
         let news = known.news_since(&before).into_iter().map(|(_, logged)| logged.record.clone()).collect();
         let sight = SeatHistory::of(viewer, line)?;
         let state = sight.state()?;
-        let mut legal: Vec<_> =
-            viewer.legal(state.as_ref()).into_iter().map(|(_, command)| command).collect();
+        let after_others = after_others(mail, state.as_ref(), seat);
+        let first = after_others.as_deref().unwrap_or(state.as_ref());
+        let mut legal: Vec<_> = viewer.legal(first).into_iter().map(|(_, command)| command).collect();
         let more = legal.len().saturating_sub(LEGAL_MAX);
         legal.truncate(LEGAL_MAX);
-        let drawn = text::lines(&sight.picture(state.as_ref()), &Highlights::default(), COLUMNS);
-        let drawn = drawn.iter().map(|line| line.spans.iter().map(|span| span.text.as_str()).collect());
-        let drawn: Vec<String> = drawn.collect();
+        let picture = drawn(&sight, state.as_ref());
         let went_back = earlier.is_some_and(|earlier| earlier.line != part.line);
         let standing = sight.standing()?;
-        Ok(Self { picture: fitting(&drawn), standing, news, legal, more, went_back })
+        Ok(Self { picture, standing, news, legal, more, went_back, sight })
     }
+
+    /// Returns the picture of the game after an order of the seat; nothing where others play first, and where a roll decides.
+    pub(super) fn after(&self, seat: Seat, plays: &[PaperLine]) -> Option<Vec<String>> {
+        let state = self.sight.state().ok().filter(|state| state.waits_for(seat))?;
+        let unknown = |_: &_| Err(ReplayError::Chance(std::io::Error::other("the roll is not known yet")));
+        let mut turn = GameTurn::new(state, 0, Box::new(unknown));
+        match turn.order(seat, plays.iter().map(PaperLine::as_str)) {
+            Ok(OrderEnd::Carried { .. }) => Some(drawn(&self.sight, turn.state())),
+            _ => None,
+        }
+    }
+}
+
+/// Draws a state as a seat sees it.
+fn drawn(sight: &SeatHistory, state: &dyn AnyState) -> Vec<String> {
+    let drawn = text::lines(&sight.picture(state), &Highlights::default(), COLUMNS);
+    let drawn = drawn.iter().map(|line| line.spans.iter().map(|span| span.text.as_str()).collect());
+    fitting(&drawn.collect::<Vec<String>>())
+}
+
+/// Where players are asked together but others play before the seat: the game as if they had missed, which shows with what
+/// an order of the seat may begin.
+fn after_others(mail: &MailLogs<'_>, state: &dyn AnyState, seat: Seat) -> Option<Box<dyn AnyState>> {
+    if !mail.of.terms.together || state.waits_for(seat) {
+        return None;
+    }
+    let unknown = |_: &_| Err(ReplayError::Chance(std::io::Error::other("the roll is not known yet")));
+    let mut turn = GameTurn::new(state.fork(), 0, Box::new(unknown));
+    let players = Seat::players(mail.of.terms.seats.into());
+    for other in players.iter().filter(|other| **other != seat) {
+        if turn.state().waits_for(*other) && !turn.state().waits_for(seat) {
+            turn.default(*other, PlayedRules::of(&mail.of.terms)).ok()?;
+        }
+    }
+    turn.state().waits_for(seat).then(|| turn.state().fork())
 }
 
 /// Returns how many entries the positions of two parts have in common.
@@ -234,7 +271,7 @@ pub(super) fn sentences(entry: &AppliedEntry, reader: Seat, zone: i32) -> Vec<St
         return vec![format!("Your order{} was received: {}.", sent.unwrap_or_default(), plays.join("; "))];
     }
     let mut sentences: Vec<String> =
-        entry.effects.iter().filter_map(|effect| sentence(effect, reader, zone)).collect();
+        entry.effects.iter().filter_map(|effect| sentence_for(effect, reader, zone)).collect();
     // PM-21: all players read the reason.
     if let Command::Extend { grounds, .. }
     | Command::Close { grounds, .. }
@@ -245,7 +282,13 @@ pub(super) fn sentences(entry: &AppliedEntry, reader: Seat, zone: i32) -> Vec<St
     sentences
 }
 
-fn sentence(effect: &Effect, reader: Seat, zone: i32) -> Option<String> {
+/// Describes an entry for a player who came to the seat later: no words to the player before (PM-106).
+pub(super) fn public_sentences(entry: &AppliedEntry, zone: i32) -> Vec<String> {
+    entry.effects.iter().filter_map(|effect| sentence_for(effect, Seat::Host, zone)).collect()
+}
+
+/// Describes an effect for its reader.
+pub(super) fn sentence_for(effect: &Effect, reader: Seat, zone: i32) -> Option<String> {
     let who = |name: &Seat| {
         let name = seat(*name, reader);
         if name == "you" { "You".to_owned() } else { name }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::{Effect, State};
 use turnfold_core::{Registry, Seat};
 use turnfold_store::{MatchName, StoreReader};
@@ -61,6 +62,8 @@ impl MailRoom<'_> {
     pub fn write_reports(&self) -> Result<Vec<LetterName>, ReplayError> {
         let mail = MailLogs::read(self.store, self.registry, self.game)?;
         self.keep_one_history(&mail.desk)?;
+        let addresses = self.without_former_players(&mail.desk)?;
+        let room = MailRoom { addresses: &addresses, ..*self };
         let occasions = occasions(&mail.desk);
         let mut reports = Vec::new();
         for (index, Occasion { size, seats }) in occasions.iter().enumerate() {
@@ -72,7 +75,7 @@ impl MailRoom<'_> {
             }
         }
         let written =
-            self.put(&mail, reports, |report, state, _| self.report(&mail, report, state).map(Some))?;
+            room.put(&mail, reports, |report, state, _| room.report(&mail, report, state).map(Some))?;
         if let Some(bundle) = spectators_bundle(&mail, self.signers)? {
             self.outbox.put_spectators(&bundle).map_err(ReplayError::Outbox)?;
         }
@@ -128,8 +131,12 @@ impl MailRoom<'_> {
         let Some(reply) = reply.as_ref().filter(|reply| reply.seat.is_some()) else {
             return self.answer_mail(mail, papers);
         };
-        let mut written = self.write_plain_answer(reply)?;
-        written.extend(self.write_answers(papers)?);
+        // PM-105: who wrote from another address than the seat's gets a copy.
+        let copies =
+            reply.seat.zip(mail.from.as_ref()).map(|(seat, from)| self.addresses.with_copy(seat, from));
+        let room = MailRoom { addresses: copies.as_ref().unwrap_or(self.addresses), ..*self };
+        let mut written = room.write_plain_answer(reply)?;
+        written.extend(room.write_answers(papers)?);
         Ok(written)
     }
 
@@ -163,7 +170,7 @@ impl MailRoom<'_> {
         let answers = AnswerLetter::all(papers, mail).into_iter().map(|answer| (answer.name, answer));
         let written = self.put(mail, answers, |answer, state, file| {
             let code = code_of(mail, self.signers, state, answer.name.seat).filter(|_| state.turn() > 0);
-            let letter = answer.write(mail, state, code.as_ref(), file);
+            let letter = answer.write(mail, state, code.as_ref(), file)?;
             // A paper that is not recorded may come again when the desk has another size.
             let line = subject_line(&letter.subject) + "\r\n";
             let alike = self.outbox.alike(answer.name).map_err(ReplayError::Outbox)?;
@@ -176,7 +183,7 @@ impl MailRoom<'_> {
     /// Puts letters that the outbox does not have into it, each with the bundle of its seat. `write` gets a letter, the desk
     /// at its size and the name of the bundle, and returns nothing where the letter is not needed. Returns the letters
     /// written now.
-    fn put<L>(
+    pub(super) fn put<L>(
         &self,
         mail: &MailLogs<'_>,
         letters: impl IntoIterator<Item = (LetterName, L)>,
@@ -200,6 +207,25 @@ impl MailRoom<'_> {
             }
         }
         Ok(written)
+    }
+
+    /// PM-106: takes the address of a player who was replaced out of `addresses`, once, if the newest letter before went
+    /// there. The letters of the new player wait until the host writes down an address.
+    fn without_former_players(&self, desk: &DeskHistory) -> Result<Addresses, ReplayError> {
+        let mut addresses = self.addresses.clone();
+        for entry in desk.entries() {
+            let Some(seat) = entry.effects.iter().find_map(newcomer) else { continue };
+            let Some(address) = addresses.of(seat).map(ToString::to_string) else { continue };
+            let last = self.outbox.last_to(seat, entry.seq).map_err(ReplayError::Outbox)?;
+            let is_former = last.is_some_and(|letter| letter.contains(&format!("\r\nTo: {address}\r\n")));
+            let mark = format!("# former player of {seat}, replaced by record {}:", entry.seq);
+            let is_retired =
+                self.outbox.retire_address(seat, &mark, is_former).map_err(ReplayError::Outbox)?;
+            if is_retired {
+                addresses = addresses.without(seat);
+            }
+        }
+        Ok(addresses)
     }
 
     /// PM-102: letters of a history that the store has lost count as never written.
@@ -238,7 +264,8 @@ impl MailRoom<'_> {
         let letter = Letter {
             route: self.addresses.route_to(name.seat),
             subject: &subject,
-            date: state.clock(),
+            // Before the first clock, the day of the invitation.
+            date: state.clock().or_else(|| created_at(mail)),
             thread: &thread,
             text: &text,
             attached: &files,
@@ -329,6 +356,10 @@ fn attached(
 ) -> Result<Vec<u8>, ReplayError> {
     let records = LetterPart::of(mail, desk_size)?.records(mail)?;
     signed_bundle(mail, signers, &SeatRecords::of(records, Viewer::of(seat), mail.registry)?)
+}
+
+fn created_at(mail: &MailLogs<'_>) -> Option<DeskTime> {
+    u64::try_from(mail.of.genesis.created_at_ms / 1000).ok().and_then(DeskTime::of_unix_seconds)
 }
 
 /// A size of the desk at which seats get a report.

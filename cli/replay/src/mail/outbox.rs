@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use turnfold_core::{Digest, Seat};
 
-use super::addresses::Route;
+use super::addresses::{ADDRESSES, Addresses, Route};
 use super::notices::{self, SeatNotice};
+use super::post_folder::addresses_in;
+use crate::error::ReplayError;
 use crate::signing::{make_folders, sync_folder_of};
 
 /// The name of a letter in the outbox.
@@ -62,9 +64,12 @@ impl Outbox {
     /// # Errors
     /// Errors of the file system.
     pub fn has(&self, name: LetterName) -> io::Result<bool> {
-        let name = name.to_string();
+        self.has_named(&name.to_string())
+    }
+
+    fn has_named(&self, name: &str) -> io::Result<bool> {
         for folder in self.folders() {
-            if folder.join(&name).try_exists()? {
+            if folder.join(name).try_exists()? {
                 return Ok(true);
             }
         }
@@ -86,6 +91,56 @@ impl Outbox {
         self.folder.join(Self::REPLACED).join(name.to_string()).try_exists()
     }
 
+    /// Returns the newest letter to a seat that reports at most this many records, sent or not.
+    pub(super) fn last_to(&self, seat: Seat, size_max: u64) -> io::Result<Option<String>> {
+        let mut last: Option<(u64, PathBuf)> = None;
+        for path in self.files()? {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let letter = UnsentLetter::named(Path::new(""), name).filter(|letter| letter.seat == seat);
+            let size = letter.and_then(|letter| letter.report_size()).filter(|size| *size <= size_max);
+            if size.is_some_and(|size| last.as_ref().is_none_or(|(last, _)| size > *last)) {
+                last = size.map(|size| (size, path));
+            }
+        }
+        last.map(|(_, path)| fs::read_to_string(path)).transpose()
+    }
+
+    /// Reads the addresses next to the outbox, if they are in a file.
+    pub(super) fn addresses_now(&self) -> Result<Option<Addresses>, ReplayError> {
+        let folder = self.folder.parent().unwrap_or(&self.folder);
+        if !folder.join(ADDRESSES).exists() {
+            return Ok(None);
+        }
+        addresses_in(folder).map(Some)
+    }
+
+    /// Writes a mark into the file of addresses, unless it has the mark, and with it, if asked, puts the line of a seat out
+    /// of use. Returns `true` if it did so now.
+    pub(super) fn retire_address(&self, seat: Seat, mark: &str, is_line_former: bool) -> io::Result<bool> {
+        let path = self.folder.with_file_name(ADDRESSES);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            text => text?,
+        };
+        if text.lines().any(|line| line.starts_with(mark)) {
+            return Ok(false);
+        }
+        let is_of_seat = |line: &str| line.split_once('=').is_some_and(|(of, _)| of.trim() == seat.name());
+        let mut lines = Vec::new();
+        for line in text.lines() {
+            if is_line_former && is_of_seat(line) {
+                lines.push(format!("{mark} {line}\n"));
+            } else {
+                lines.push(format!("{line}\n"));
+            }
+        }
+        if !is_line_former {
+            lines.push(format!("{mark} the address above is of the new one\n"));
+        }
+        self.write_next_to(ADDRESSES, lines.concat().as_bytes())?;
+        Ok(is_line_former)
+    }
+
     /// PM-102: puts the letters away that a desk of another history wrote, such as the lost part of a store that was restored
     /// from a backup: else none would be written under their names. `is_ours` decides by the name and the text of a
     /// letter; it is asked where the root of the desk is not the one of the last letters.
@@ -104,15 +159,13 @@ impl Outbox {
         if known.is_some_and(|(size, root)| root_of(size).is_none_or(|own| own != root)) {
             let lost = self.folder.join(Self::LOST);
             make_folders(&lost)?;
-            for folder in self.folders().iter().filter(|folder| folder.is_dir()) {
-                for entry in fs::read_dir(folder)? {
-                    let (path, name) = entry.map(|entry| (entry.path(), entry.file_name()))?;
-                    let is_letter = path.extension().is_some_and(|extension| extension == "eml");
-                    if is_letter && !is_ours(&name.to_string_lossy(), &fs::read_to_string(&path)?) {
-                        fs::rename(&path, lost.join(name))?;
-                    }
+            for path in self.files()? {
+                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let is_letter =
+                    path.extension().is_some_and(|ending| ending == "eml") && !name.ends_with("-host.eml");
+                if is_letter && !is_ours(&name, &fs::read_to_string(&path)?) {
+                    fs::rename(&path, lost.join(name))?;
                 }
-                sync_folder_of(&folder.join("any"))?;
             }
             sync_folder_of(&lost.join("any"))?;
         }
@@ -143,11 +196,27 @@ impl Outbox {
     /// # Errors
     /// Errors of the file system.
     pub fn put(&self, name: LetterName, letter: &str) -> io::Result<bool> {
-        if self.has(name)? {
+        self.put_named(&name.to_string(), letter)
+    }
+
+    /// Writes a letter under any name, as [`put`](Self::put) does.
+    pub(super) fn put_named(&self, name: &str, letter: &str) -> io::Result<bool> {
+        if self.has_named(name)? {
             return Ok(false);
         }
-        self.write_whole(&name.to_string(), letter.as_bytes())?;
+        self.write_whole(name, letter.as_bytes())?;
         Ok(true)
+    }
+
+    /// Lists the letters, sent or not.
+    pub(super) fn files(&self) -> io::Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        for folder in self.folders().iter().filter(|folder| folder.is_dir()) {
+            for entry in fs::read_dir(folder)? {
+                files.push(entry?.path());
+            }
+        }
+        Ok(files)
     }
 
     /// Writes the bundle for spectators (PM-31) over an older one. Returns `true` if it differs.

@@ -1,7 +1,9 @@
 //! Letters that answer the mails of players without a key (PM-38, PM-43).
 
+use turnfold_core::paper::PaperLine;
 use turnfold_core::rules::desk::State;
 
+use super::answer::standing_order;
 use super::code_part::{answer_with, code_of};
 use super::letter::LetterText;
 use super::letter_part::{KnownGame, LetterPart, MailLogs};
@@ -12,7 +14,6 @@ use super::report::TurnOverview;
 use super::take_plain::TakenReply;
 use crate::error::ReplayError;
 use crate::signing::Signers;
-use crate::viewer::Viewer;
 
 impl TakenReply {
     /// Returns the name of the letter that answers it, if it needs one besides the receipts of its papers.
@@ -34,14 +35,17 @@ impl TakenReply {
         let seat = name.seat;
         let turn = TurnOverview::of(seat, state, attached, mail.of.terms.zone_of(seat));
         let part = LetterPart::of(mail, name.desk_size)?;
-        let known = KnownGame::of(mail, Viewer::of(seat), &part, None)?;
+        let known = KnownGame::of(mail, seat, &part, None)?;
         let mut text = Text::default();
         text.line(&salutation(state, seat));
         if !self.faults.is_empty() {
             text.items(&self.faults);
         }
         for question in &self.questions {
-            answer(*question, &known, &turn, &mut text);
+            match question {
+                PlainQuestion::Status => status(mail, state, name, &mut text)?,
+                question => answer(*question, &known, &turn, &mut text),
+            }
         }
         text.paragraph(&turn.waits());
         if let Some(code) = code_of(mail, signers, state, seat) {
@@ -58,6 +62,17 @@ impl TakenReply {
             ..LetterText::default()
         })
     }
+}
+
+/// Writes which order of the reader counts in this turn (PM-105).
+fn status(mail: &MailLogs<'_>, state: &State, name: LetterName, text: &mut Text) -> Result<(), ReplayError> {
+    let Some((_, order)) = mail.desk.order_of(name.seat, state.turn(), name.desk_size) else {
+        text.paragraph("There is no order of yours for this turn.");
+        return Ok(());
+    };
+    let plays: Vec<_> = order.plays().iter().map(PaperLine::as_str).collect();
+    text.paragraph(&format!("Your order for this turn: {}.", plays.join("; ")));
+    standing_order(mail, state, name, order.plays(), text)
 }
 
 /// Answers a question of a player.
@@ -83,6 +98,6 @@ fn answer(question: PlainQuestion, known: &KnownGame, turn: &TurnOverview<'_>, t
                 text.paragraph(&format!("and {} more.", known.more));
             }
         }
-        PlainQuestion::Who => turn.table(text),
+        PlainQuestion::Who | PlainQuestion::Status => turn.table(text),
     }
 }

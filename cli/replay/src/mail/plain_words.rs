@@ -21,6 +21,8 @@ pub enum PlainQuestion {
     Legal,
     /// Whom the match waits for.
     Who,
+    /// The player's order of this turn, and what it makes of the game (PM-105).
+    Status,
 }
 
 /// The most lines of commands in a mail, twice as many as an order may have.
@@ -58,9 +60,9 @@ pub(super) struct PlainWords {
 }
 
 /// The words with which lines for the desk begin.
-const WORDS: [&str; 13] = [
-    "help", "board", "legal", "who", "wait", "if", "press", "absent", "offer", "agree", "decline", "resign",
-    "join",
+const WORDS: [&str; 14] = [
+    "help", "board", "legal", "who", "status", "wait", "if", "press", "absent", "offer", "agree", "decline",
+    "resign", "join",
 ];
 
 impl PlainWords {
@@ -202,6 +204,7 @@ impl PlainWords {
             ("board", "") => self.questions.push(PlainQuestion::Board),
             ("legal", "") => self.questions.push(PlainQuestion::Legal),
             ("who", "") => self.questions.push(PlainQuestion::Who),
+            ("status", "") => self.questions.push(PlainQuestion::Status),
             ("join", name) if joins => {
                 if matches!(name, "" | "NAME") {
                     return Err("Write your name behind `join`, in place of NAME.".into());
@@ -370,8 +373,8 @@ pub(super) fn help() -> [(&'static str, &'static str); 10] {
         ("wait", "with an order: play nothing before the deadline, so that you can send another order"),
         ("if turn 4: COMMAND; COMMAND", "an order for a later turn; `if none` takes such orders back"),
         (
-            "board, legal, who",
-            "ask for the board, for the commands that the game would take, and who is waited for",
+            "board, legal, who, status",
+            "ask for the board, the commands that the game would take, who is waited for, and what you ordered",
         ),
         ("press p1: WORDS", "write to a player; `press all: WORDS` writes to all"),
         ("absent until 2026-12-24", "announce that you are away; deadlines wait for you"),

@@ -8,16 +8,13 @@ use turnfold_core::paper::MatchId;
 use turnfold_core::text::Malformed;
 use turnfold_store::{MatchName, StoreReader};
 
-use super::addresses::Addresses;
+use super::addresses::{ADDRESSES, Addresses};
 use super::notices::{self, SeatNotice};
 use super::outbox::Outbox;
 use crate::error::ReplayError;
 use crate::error::input;
 use crate::error::limits::MAIL_ADDRESSES;
 use crate::signing::{make_folders, sync_folder_of};
-
-/// The file with the addresses.
-const ADDRESSES: &str = "addresses";
 
 /// The post of a match: its `outbox` and `addresses` in a folder.
 ///

@@ -3,17 +3,17 @@
 use turnfold_core::Rules;
 use turnfold_core::Seat;
 use turnfold_core::paper::{OrdersAhead, PaperLine};
-use turnfold_core::rules::desk::{Desk, OfferView, SeatView, State, View};
+use turnfold_core::rules::desk::{Desk, Effect, OfferView, SeatView, State, View};
 
 use super::code_part::{answer_with, open_page};
+use super::desk_turn::AppliedEntry;
 use super::invitation::{KEY_FILE, first_steps, invite};
 use super::letter::LetterText;
-use super::letter_part::{KnownGame, LetterPart, MailLogs, ending, sentences};
+use super::letter_part::{KnownGame, LetterPart, MailLogs, ending, public_sentences, sentences};
 use super::letter_words::{Text, played, salutation, seats, time};
 use super::reply_code::ReplyCode;
 use crate::error::ReplayError;
 use crate::program;
-use crate::viewer::Viewer;
 use crate::viewer::seat_history::MatchStanding;
 
 /// A report to a seat, of a desk of this size.
@@ -35,7 +35,7 @@ impl Report {
     ) -> Result<LetterText, ReplayError> {
         let part = LetterPart::of(mail, self.size)?;
         let earlier = self.since.map(|size| LetterPart::of(mail, size)).transpose()?;
-        let known = KnownGame::of(mail, Viewer::of(self.seat), &part, earlier.as_ref())?;
+        let known = KnownGame::of(mail, self.seat, &part, earlier.as_ref())?;
         let turn = TurnOverview::of(self.seat, state, attached, mail.of.terms.zone_of(self.seat));
         let mut text = Text::default();
         text.line(&salutation(state, self.seat));
@@ -46,6 +46,7 @@ impl Report {
             text.paragraph(&turn.opening(mail, &known.standing));
         }
         self.happened(mail, &known, &mut text);
+        self.inherited(mail, &turn, &mut text);
         text.heading("The game as you see it");
         if let Some(stands) = stands(&known.standing, turn.view.turn) {
             text.paragraph(&stands);
@@ -68,11 +69,17 @@ impl Report {
                 if code.is_some() { "Or with turnfold and a key of your own" } else { "Your answer" };
             turn.answer(&known, heading, &mut text);
         }
-        if let Some(ahead) = mail.desk.ahead(state, self.seat) {
-            ahead_in_words(ahead, &mut text);
+        if let Some((size, ahead)) = mail.desk.ahead(state, self.seat) {
+            ahead_in_words(ahead, size < self.came(mail), &mut text);
         }
         self.for_auditors(mail, &mut text);
-        let subject = format!("[{}] {}", mail.of.name, turn.subject());
+        let reminds = |entry: &AppliedEntry| {
+            let is_it = |effect: &Effect| matches!(effect, Effect::Reminded { seats, .. } if seats.contains(&self.seat));
+            entry.size() == self.size && entry.effects.iter().any(is_it)
+        };
+        let is_reminder = mail.desk.entries().iter().any(reminds) && turn.is_awaited();
+        let subject = if is_reminder { turn.reminder() } else { turn.subject() };
+        let subject = format!("[{}] {subject}", mail.of.name);
         let rulebook = is_invited.then(|| mail.of.rules.rulebook().to_owned());
         Ok(LetterText { subject, text: text.into_string(), rulebook, ..LetterText::default() })
     }
@@ -82,8 +89,15 @@ impl Report {
         let Some(since) = self.since else { return };
         let entries = mail.desk.entries().iter();
         let news = entries.filter(|entry| entry.size() > since && entry.size() <= self.size);
-        let happened: Vec<_> =
-            news.flat_map(|entry| sentences(entry, self.seat, mail.of.terms.zone_of(self.seat))).collect();
+        let (zone, came) = (mail.of.terms.zone_of(self.seat), self.came(mail));
+        let shown = |entry: &AppliedEntry| {
+            if entry.size() < came {
+                public_sentences(entry, zone)
+            } else {
+                sentences(entry, self.seat, zone)
+            }
+        };
+        let happened: Vec<_> = news.flat_map(shown).collect();
         text.heading("Since the last letter");
         text.gap();
         text.items(&happened);
@@ -102,9 +116,34 @@ impl Report {
         }
     }
 
+    /// Returns the size of the desk when the reader came to the seat in the place of another player, or 0.
+    fn came(&self, mail: &MailLogs<'_>) -> u64 {
+        let is_it = |entry: &&AppliedEntry| {
+            let is_it =
+                |effect: &Effect| matches!(effect, Effect::Replaced { seat, .. } if *seat == self.seat);
+            entry.size() <= self.size && entry.effects.iter().any(is_it)
+        };
+        mail.desk.entries().iter().rev().find(is_it).map_or(0, AppliedEntry::size)
+    }
+
+    /// PM-106: writes what the player before ordered, as long as it counts.
+    fn inherited(&self, mail: &MailLogs<'_>, turn: &TurnOverview<'_>, text: &mut Text) {
+        let came = self.came(mail);
+        let order = mail.desk.order_of(self.seat, turn.view.turn, self.size);
+        let Some((size, order)) = order.filter(|_| turn.status() == Some("ordered")) else { return };
+        if size < came {
+            let plays: Vec<_> = order.plays().iter().map(PaperLine::as_str).collect();
+            text.paragraph(&format!(
+                "The player who had your seat before you ordered for this turn: {}. This order counts until you send another \
+                 one.",
+                plays.join("; ")
+            ));
+        }
+    }
+
     /// Lists the reader's papers since the report before, by which the attached bundle can be checked (PM-64).
     fn for_auditors(&self, mail: &MailLogs<'_>, text: &mut Text) {
-        let since = self.since.unwrap_or(self.size);
+        let since = self.since.unwrap_or(self.size).max(self.came(mail));
         let entries = mail.desk.entries().iter();
         let own = entries
             .filter(|entry| entry.size() > since && entry.size() <= self.size && entry.seat == self.seat);
@@ -128,8 +167,13 @@ impl Report {
 }
 
 /// Lists the reader's orders for later turns (PM-42).
-fn ahead_in_words(ahead: &OrdersAhead, text: &mut Text) {
+fn ahead_in_words(ahead: &OrdersAhead, is_inherited: bool, text: &mut Text) {
     text.heading("Your orders for later turns");
+    if is_inherited {
+        text.paragraph(
+            "The player who had your seat before you gave them. They count until you give others.",
+        );
+    }
     text.gap();
     for (turn, plays) in ahead.turns() {
         let plays: Vec<_> = plays.iter().map(PaperLine::as_str).collect();
@@ -193,6 +237,12 @@ impl<'a> TurnOverview<'a> {
             (None, _) if self.is_awaited() => format!("turn {turn}: your order, please"),
             (None, _) => format!("turn {turn}"),
         }
+    }
+
+    /// Returns the subject of a reminder.
+    fn reminder(&self) -> String {
+        let until = self.view.deadline.map(|until| time(until, self.zone)).unwrap_or_default();
+        format!("turn {}: a reminder, your order is due {until}", self.view.turn)
     }
 
     fn opening(&self, mail: &MailLogs<'_>, standing: &MatchStanding) -> String {
@@ -322,8 +372,9 @@ impl<'a> TurnOverview<'a> {
         }
         text.paragraph(words);
         text.gap();
-        let quoted: Vec<_> = known.legal.iter().map(|command| format!("{quote}{command}{quote}")).collect();
-        text.fill_with("    ", quoted.iter().map(String::as_str));
+        for command in &known.legal {
+            text.line(&format!("    {quote}{command}{quote}"));
+        }
         if known.more > 0 {
             text.paragraph(&format!("and {} more.", known.more));
         }

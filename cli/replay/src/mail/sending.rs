@@ -87,12 +87,15 @@ impl MailRoom<'_> {
         self.replace_unsent(&unsent.letters)?;
         unsent.letters.retain(|letter| letter.path.exists());
         let hosted = super::pairing::MailMatch::find(self.store, self.game, self.registry)?.terms.hosted;
+        // PM-106: reports that were just written may have put an address out of use.
+        let written = self.outbox.addresses_now()?;
+        let addresses = written.as_ref().unwrap_or(self.addresses);
         let mut report = SendReport::default();
         for letter in &unsent.letters {
             if report.sent.len() == most {
                 break;
             }
-            if !self.outbox.complete(letter, self.addresses.route_to(letter.seat)).map_err(failed)? {
+            if !self.outbox.complete(letter, addresses.route_to(letter.seat)).map_err(failed)? {
                 if !hosted.contains(&letter.seat) {
                     let why = format!("`addresses` has no line such as `{} = ann@example.org`", letter.seat);
                     report.not_sent.push((letter.name.clone(), why));

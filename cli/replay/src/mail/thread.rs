@@ -32,7 +32,10 @@ impl Thread {
 
     /// Returns the header lines.
     pub(super) fn lines(&self) -> Vec<String> {
-        let mut lines = vec![format!("Message-ID: {}", self.id)];
+        let mut lines = Vec::new();
+        if !self.id.is_empty() {
+            lines.push(format!("Message-ID: {}", self.id));
+        }
         if let Some(last) = self.references.last() {
             lines.push(format!("In-Reply-To: {last}"));
             let mut name = "References:";

@@ -1,5 +1,6 @@
 //! `turnfold mail`: matches that are played by mail, one verb a file.
 
+mod broadcast;
 mod open;
 mod post;
 mod run;
@@ -31,6 +32,7 @@ verbs! {
         Take(take::Args) => take::run,
         Run(run::Args) => run::run,
         Status(run::StatusArgs) => run::status,
+        Broadcast(broadcast::Args) => broadcast::run,
         Write(write::Args) => write::run,
     }
 }

@@ -157,7 +157,19 @@ impl Post<'_> {
         })
     }
 
-    fn with_room<T>(
+    /// Writes words of the host to every player. Names of letters are as in [`write`](Self::write).
+    pub(super) fn broadcast(
+        &self,
+        words: &str,
+        at: DeskTime,
+        store: &StoreReader,
+        context: &Context,
+    ) -> Result<Vec<String>, Failure> {
+        let written = self.with_room(store, context, |room| room.broadcast(words, at))?;
+        Ok(written.iter().map(|name| self.shown(&name.to_string())).collect())
+    }
+
+    pub(super) fn with_room<T>(
         &self,
         store: &StoreReader,
         context: &Context,

@@ -82,9 +82,14 @@ fn roll(due: &DueRoll) -> io::Result<Vec<i32>> {
     random::roll(due).map_err(|failure| io::Error::other(failure.to_string()))
 }
 
-fn time(args: &Args) -> Result<DeskTime, Failure> {
+/// Returns the time of this machine.
+pub(super) fn now() -> Result<DeskTime, Failure> {
     let now = u64::try_from(clock::now_ms()? / 1000).ok().and_then(DeskTime::of_unix_seconds);
-    let now = now.ok_or_else(|| Failure::trouble("the clock of this machine is beyond the year 9999"))?;
+    now.ok_or_else(|| Failure::trouble("the clock of this machine is beyond the year 9999"))
+}
+
+fn time(args: &Args) -> Result<DeskTime, Failure> {
+    let now = now()?;
     match args.at {
         Some(at) if at > now && !args.force => {
             let message = format!("`--at {at}` is later than this machine's clock, which says {now}");
@@ -141,7 +146,9 @@ fn run_once(
         return Ok((ExitStatus::Yes, is_over));
     }
     let mut failed = None;
-    for name in hosted_matches(&store, &context.registry, &room.signers)? {
+    let names = hosted_matches(&store, &context.registry, &room.signers)?;
+    write_day(&names, at, &room, &store, context)?;
+    for name in names {
         let of_match = RunOfMatch { args, name: &name, at, room: &room, store: &store };
         if let Err(failure) = of_match.run(context, is_again)
             && let Some(earlier) = failed.replace(failure)
@@ -150,6 +157,32 @@ fn run_once(
         }
     }
     failed.map_or(Ok((ExitStatus::Yes, false)), Err)
+}
+
+/// PM-107: writes the daily letter to the host about all matches, into the outbox of the match that uses the folder itself.
+fn write_day(
+    names: &[MatchName],
+    at: DeskTime,
+    room: &PostRoom,
+    store: &Store,
+    context: &mut Context,
+) -> Result<(), Failure> {
+    let mut first = None;
+    for name in names {
+        let post = room.of(store, name)?;
+        first = first.or(Some(post).filter(|post| post.own_folder().is_none()));
+    }
+    let Some(first) = first else { return Ok(()) };
+    let Some(after) = first.with_room(store, context, |room| room.last_day(at))? else { return Ok(()) };
+    let mut days = Vec::new();
+    for name in names {
+        let post = room.of(store, name)?;
+        let day = post.with_room(store, context, |room| room.day(after, at))?;
+        days.push((name.to_string(), day));
+    }
+    let written = first.with_room(store, context, |room| room.write_day(at, &days))?;
+    context.output.note(letter_lines(written.as_slice()))?;
+    Ok(())
 }
 
 /// One match in a run.
