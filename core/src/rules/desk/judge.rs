@@ -89,7 +89,7 @@ fn check_stand(state: &State, line: &LineName, seq: u64, seats: &AskedSeats) -> 
         // A game begins on its line `main`.
         (None, None) => line.as_str() == "main",
     };
-    if goes_on { Ok(clock) } else { Err(Rejection::BranchChange) }
+    if goes_on { Ok(clock) } else { Err(Rejection::LineChange) }
 }
 
 /// PM-8, PM-19: the order of this digest, which must be the next one.
