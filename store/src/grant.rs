@@ -36,8 +36,8 @@ pub enum GrantKind {
     Seat(Seat),
     /// Looking on.
     Spectator {
-        /// By how much what is shown lags behind.
-        delay_s: u64,
+        /// Zero. Earlier builds kept a delay here; a grant with one permits nothing, as a live view would show more.
+        reserved: u64,
     },
     /// Being exchanged, once, for a grant of a player's seat.
     Invitation(Seat),
@@ -103,7 +103,8 @@ impl Grant {
     #[must_use]
     pub fn is_live(&self, now_ms: i64) -> bool {
         let is_expired = self.expires_at_ms.is_some_and(|at| at <= now_ms);
-        !is_expired && self.revoked_at_ms.is_none() && self.became.is_none()
+        let is_of_earlier_build = matches!(self.kind, GrantKind::Spectator { reserved: 1.. });
+        !is_expired && !is_of_earlier_build && self.revoked_at_ms.is_none() && self.became.is_none()
     }
 }
 

@@ -70,7 +70,7 @@ fn every_record() -> Sandbox {
     sandbox.ok("new many --rules channel --setup many.toml");
     // Only a service makes grants. Where no head holds a commit, all of them go into the index at once.
     let store = Store::open_or_create_with_heads_of(&sandbox.path(".turnfold"), 1).unwrap();
-    let kinds = [GrantKind::Host, GrantKind::Seat(Seat::P1), GrantKind::Spectator { delay_s: 300 }];
+    let kinds = [GrantKind::Host, GrantKind::Seat(Seat::P1), GrantKind::Spectator { reserved: 0 }];
     let [invitation, token] = [8, 9].map(|number| Digest::new([number; 32]));
     for (number, kind) in (0..).zip(kinds).chain([(8, GrantKind::Invitation(Seat::P2))]) {
         let (match_name, label) = ("short".parse().unwrap(), "x".parse().unwrap());

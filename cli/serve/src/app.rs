@@ -10,7 +10,7 @@ use axum::http::HeaderMap;
 use turnfold_core::{Digest, Registry};
 use turnfold_store::{BranchName, Grant, GrantId, MatchName, Store};
 
-use crate::auth::{Access, Bearer, Viewpoint, no_token, require_live};
+use crate::auth::{Access, Bearer, no_token, require_live};
 use crate::branch_cache::BranchCache;
 use crate::desks::Desks;
 use crate::open_branch::OpenBranch;
@@ -67,14 +67,9 @@ impl App {
         self.world.store
     }
 
-    /// Returns a branch that a viewer may know of.
-    pub(crate) fn branch(
-        &self,
-        view: Viewpoint,
-        match_name: &MatchName,
-        branch: &BranchName,
-    ) -> ApiResult<Arc<OpenBranch>> {
-        self.branches.get(self, view, match_name, branch)
+    /// Returns a branch.
+    pub(crate) fn branch(&self, match_name: &MatchName, branch: &BranchName) -> ApiResult<Arc<OpenBranch>> {
+        self.branches.get(self, match_name, branch)
     }
 
     /// Returns `true` if a token of this hash is the admin's.
@@ -143,16 +138,15 @@ impl App {
         Ok(grant)
     }
 
-    /// Returns a branch that a viewer may know of; it waits for no thread where that is in use.
+    /// Returns a branch; it waits for no thread where that is in use.
     pub(crate) async fn find_branch(
         self: &Arc<Self>,
-        view: Viewpoint,
         match_name: MatchName,
         branch: BranchName,
     ) -> ApiResult<Arc<OpenBranch>> {
-        match self.branches.in_use(view, &match_name, &branch) {
+        match self.branches.in_use(&match_name, &branch) {
             Some(branch) => Ok(branch),
-            None => self.block(move |app| app.branch(view, &match_name, &branch)).await,
+            None => self.block(move |app| app.branch(&match_name, &branch)).await,
         }
     }
 

@@ -130,7 +130,7 @@ impl Append {
     }
 
     async fn take_turn(&self, app: &Arc<App>) -> ApiResult<(Arc<OpenBranch>, OwnedMutexGuard<()>)> {
-        let branch = app.find_branch(self.view, self.match_name.clone(), self.branch.clone()).await?;
+        let branch = app.find_branch(self.match_name.clone(), self.branch.clone()).await?;
         let turn = branch.turn().await?;
         Ok((branch, turn))
     }
@@ -161,15 +161,15 @@ impl Append {
                 return Err(error.into());
             }
         }
-        let (head, viewer) = (current.head, self.view.viewer);
+        let (head, viewer) = (current.head, self.viewer);
         let tag = viewer.see_all().then(|| current.shown(viewer).tag);
         branch.publish(current);
         keep_passed(app, branch, before, head);
         if let Some(tag) = tag {
             return Ok(Appended { head, records, tag, kind: AppendedKind::Recorded });
         }
-        let (of, view) = (Arc::clone(branch), self.view);
-        let delta = app.block(move |app| of.delta(app, view, before)).await?;
+        let (of, viewer) = (Arc::clone(branch), self.viewer);
+        let delta = app.block(move |app| of.delta(app, viewer, before)).await?;
         let (head, records, tag) = (delta.head, delta.records_after(before), delta.tag.clone());
         Ok(Appended { head, records, tag, kind: AppendedKind::Recorded })
     }
@@ -191,7 +191,7 @@ impl Append {
     ) -> ApiResult<JudgedCall> {
         let call = PlayCall {
             line: branch.line(),
-            viewer: self.view.viewer,
+            viewer: self.viewer,
             alone: self.seat,
             commands: ScriptCommands::Read(&self.lines),
             expected: self.expect.as_slice(),
@@ -215,13 +215,12 @@ impl Append {
             }
             // SV-14: a tag from then, as a newer one would let the next `If-Match` pass moves that were not seen.
             PlayOutcome::Repeated(RepeatedCall { records, head, state, .. }) => {
-                let tag = CachedView::of(self.view.viewer, state.as_ref()).tag;
+                let tag = CachedView::of(self.viewer, state.as_ref()).tag;
                 Ok(JudgedCall::Answered(Appended { head, records, tag, kind: AppendedKind::Repeated }))
             }
             PlayOutcome::Accepted(AcceptedCall { before, records, state, .. }) if records.is_empty() => {
                 let nothing = NothingPlayed::in_state(state.as_ref());
-                let head =
-                    if self.view.viewer.see_all() { before } else { branch.head_seen(app, self.view)? };
+                let head = if self.viewer.see_all() { before } else { branch.head_seen(app, self.viewer)? };
                 let kind = AppendedKind::Nothing(nothing);
                 Ok(JudgedCall::Answered(Appended { head, records, tag, kind }))
             }
@@ -242,9 +241,9 @@ impl Append {
         let (module, head) = (rules.module(), before + entries.count());
         let entries = NewEntries { entries, module };
         let mut current = HeadState::new(rules, dice, head, state);
-        if self.view.viewer.see_all() {
+        if self.viewer.see_all() {
             // It is worked out here, where that may take its time, and shown once the entries are durable.
-            current.shown(self.view.viewer);
+            current.shown(self.viewer);
         }
         let (line, (sender, stored)) = (branch.line(), oneshot::channel());
         let then = move |stored| drop(sender.send(stored));

@@ -9,18 +9,19 @@ use turnfold_replay::{Roller, ScriptCommand};
 use turnfold_store::{BranchName, IdempotencyKey, MatchName};
 
 use crate::app::App;
-use crate::auth::{Access, Viewpoint};
+use crate::auth::Access;
 use crate::head_state::{CachedView, HeadState};
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Problem};
 use crate::tag::Tags;
+use turnfold_replay::Viewer;
 
 /// What is asked for.
 pub(crate) struct Append {
     pub(crate) access: Access,
     pub(crate) match_name: MatchName,
     pub(crate) branch: BranchName,
-    pub(crate) view: Viewpoint,
+    pub(crate) viewer: Viewer,
     /// The seat whose commands they are; `None` for the host's.
     pub(crate) seat: Option<Seat>,
     pub(crate) lines: Vec<ScriptCommand>,
@@ -33,7 +34,7 @@ pub(crate) struct Append {
 
 impl Append {
     pub(crate) fn stand(&self, current: &mut HeadState) -> (PlayStand, CachedView) {
-        let shown = current.shown(self.view.viewer);
+        let shown = current.shown(self.viewer);
         let (rules, dice, head) = (current.rules.clone(), current.dice, current.head);
         (PlayStand { rules, dice, head, head_seen: head, state: current.state.fork() }, shown)
     }

@@ -68,19 +68,6 @@ impl Bearer {
     }
 }
 
-/// Who the viewer is, and with what delay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Viewpoint {
-    pub(crate) viewer: Viewer,
-    /// In seconds.
-    pub(crate) delay_s: u64,
-}
-
-impl Viewpoint {
-    /// The host's viewpoint, from which nothing is concealed.
-    pub(crate) const HOST: Self = Self { viewer: Viewer::HOST, delay_s: 0 };
-}
-
 /// What the holder of a token may do.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
@@ -182,20 +169,18 @@ impl Access {
     }
 
     /// Returns the viewer of a match; the host may look as any seat.
-    pub(crate) fn looks(&self, match_name: &MatchName, seat: Option<Viewer>) -> ApiResult<Viewpoint> {
+    pub(crate) fn looks(&self, match_name: &MatchName, seat: Option<Viewer>) -> ApiResult<Viewer> {
         self.require_match(match_name)?;
-        let (viewer, delay_s) = match self.grant().map(|grant| grant.kind) {
-            None | Some(GrantKind::Host) => {
-                return Ok(Viewpoint { viewer: seat.unwrap_or(Viewer::HOST), delay_s: 0 });
-            }
-            Some(GrantKind::Seat(own) | GrantKind::Invitation(own)) => (own.into(), 0),
-            Some(GrantKind::Spectator { delay_s }) => (Viewer::SPECTATOR, delay_s),
+        let viewer = match self.grant().map(|grant| grant.kind) {
+            None | Some(GrantKind::Host) => return Ok(seat.unwrap_or(Viewer::HOST)),
+            Some(GrantKind::Seat(own) | GrantKind::Invitation(own)) => own.into(),
+            Some(GrantKind::Spectator { .. }) => Viewer::SPECTATOR,
         };
         // Spectators were called `p8` before they had a name of their own, and may still use that name.
         let is_older_name = viewer == Viewer::SPECTATOR && seat == Some(Seat::P8.into());
         if seat.is_some_and(|seat| seat != viewer) && !is_older_name {
             return Err(Problem::forbidden("only the host can view the match as another seat"));
         }
-        Ok(Viewpoint { viewer, delay_s })
+        Ok(viewer)
     }
 }

@@ -8,7 +8,6 @@ use turnfold_core::Digest;
 use turnfold_replay::Revision;
 use turnfold_store::{BranchHead, BranchName, MatchName, StoreError};
 
-use crate::auth::Viewpoint;
 use crate::memory::Memory;
 use crate::metrics::Held;
 use crate::open_branch::OpenBranch;
@@ -74,27 +73,17 @@ impl BranchCache {
         by_use.iter().map(|(_, branch)| branch).filter(|branch| branch.is_followed()).cloned().collect()
     }
 
-    /// Returns a branch that a viewer may know of, if it is in use.
-    pub(crate) fn in_use(
-        &self,
-        view: Viewpoint,
-        match_name: &MatchName,
-        branch: &BranchName,
-    ) -> Option<Arc<OpenBranch>> {
-        // What those who look late may know of is read from the store.
-        if view.delay_s > 0 {
-            return None;
-        }
+    /// Returns a branch if it is in use.
+    pub(crate) fn in_use(&self, match_name: &MatchName, branch: &BranchName) -> Option<Arc<OpenBranch>> {
         let found = self.lock().get(&(match_name.clone(), branch.clone())).cloned();
         self.make_room();
         found
     }
 
-    /// Returns a branch that a viewer may know of.
+    /// Returns a branch.
     pub(crate) fn get(
         &self,
         world: &World,
-        view: Viewpoint,
         match_name: &MatchName,
         branch: &BranchName,
     ) -> ApiResult<Arc<OpenBranch>> {
@@ -114,7 +103,6 @@ impl BranchCache {
             }
         };
         self.make_room();
-        found.require_known(world, view)?;
         Ok(found)
     }
 

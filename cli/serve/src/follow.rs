@@ -1,78 +1,44 @@
-//! Following a branch: what viewers count, and what is new to them from head to head, worked out once for all (SV-17 to SV-19, SV-24).
+//! Following a branch: what viewers count, and what is new to them from head to head, worked out once for all (SV-17 to SV-19).
 
 use std::sync::Arc;
 
 use turnfold_replay::viewer::seat_history::follow::{Follower, ShownEntries, Times};
 use turnfold_replay::{ReplayError, ViewedEntry, history::rules_of};
 
-use crate::auth::Viewpoint;
 use crate::counts::FirstHead;
 use crate::event_id::{EventId, mark_of};
-use crate::head_state::CachedView;
 use crate::knowledge::{Cursor, Delta};
 use crate::open_branch::{BranchWork, OpenBranch};
 use crate::problem::{ApiResult, Problem};
 use crate::world::World;
+use turnfold_replay::Viewer;
 
 /// How many entries may follow what a viewer knows once and for all before that is brought up to the head.
 const UNSETTLED_MAX: usize = 256;
 
 impl OpenBranch {
-    /// Returns the number of the last entry of the log that a viewer may know of; those who look late are shown the
-    /// match as if it ended before the first entry of the last seconds (SV-24).
-    pub(crate) fn head(&self, world: &World, view: Viewpoint) -> ApiResult<u64> {
-        if view.delay_s == 0 {
-            return self.current(world, |current| current.head);
-        }
-        self.head_at_work(world, view, &mut self.work())
-    }
-
-    fn head_at_work(&self, world: &World, view: Viewpoint, work: &mut BranchWork) -> ApiResult<u64> {
-        let head = self.current_at_work(world, |current| current.head)?;
-        if view.delay_s == 0 {
-            return Ok(head);
-        }
-        let delay_ms = i64::try_from(view.delay_s).unwrap_or(i64::MAX).saturating_mul(1000);
-        let since = world.now_ms().saturating_sub(delay_ms);
-        let late = &mut work.viewers.entry(view).or_default().late;
-        for entry in world.store.entries_of(&self.named(), late.read + 1..=head)? {
-            let entry = entry?;
-            late.read(entry.seq, entry.recorded_at_ms);
-        }
-        Ok(late.shown(since))
-    }
-
-    /// Refuses a branch that begins after what a viewer may know of.
-    pub(crate) fn require_known(&self, world: &World, view: Viewpoint) -> ApiResult<()> {
-        if view.delay_s == 0 {
-            return Ok(());
-        }
-        let line = self.line();
-        let branches = world.store.branches(&line.match_name)?;
-        let parent = branches.into_iter().find(|info| info.name == line.branch).and_then(|info| info.parent);
-        if parent.is_some_and(|(_, from)| self.head(world, view).is_ok_and(|head| head < from)) {
-            return Err(self.gone());
-        }
-        Ok(())
+    /// Returns the number of the last entry of the log.
+    pub(crate) fn head(&self, world: &World) -> ApiResult<u64> {
+        self.current(world, |current| current.head)
     }
 
     /// Returns what a viewer receives after a head, as the log counts, up to the present.
-    pub(crate) fn delta(&self, world: &World, view: Viewpoint, from: u64) -> ApiResult<Arc<Delta>> {
-        if let Some(delta) = self.delta_in_memory(view, from) {
+    pub(crate) fn delta(&self, world: &World, viewer: Viewer, from: u64) -> ApiResult<Arc<Delta>> {
+        if let Some(delta) = self.delta_in_memory(viewer, from) {
             return Ok(delta);
         }
         let mut work = self.work();
-        let (to, shown) = self.shown_at_work(world, view, &mut work)?;
+        let (to, shown) = self.current_at_work(world, |current| (current.head, current.shown(viewer)))?;
         // Another thread may have worked it out in the meantime.
-        if let Some(delta) = self.kept_delta(view, from, to) {
+        if let Some(delta) = self.kept_delta(viewer, from, to) {
             return Ok(delta);
         }
-        let knowledge = work.viewers.entry(view).or_default();
+        let knowledge = work.viewers.entry(viewer).or_default();
         let made;
         let follower = if let Some(follower) = knowledge.nearest(from) {
             follower
         } else {
-            made = self.follower(world, view, from)?;
+            made = self.follower(world, viewer, from)?;
             &made
         };
         let entries = self.entries(world, follower.settled(), to)?;
@@ -80,7 +46,7 @@ impl OpenBranch {
         let sent = entries.get(..count).unwrap_or(&entries);
         let earlier = follower.known(sent)?;
         let now = follower.known(&entries)?;
-        let mark = self.mark_of(world, view, to, now.times)?;
+        let mark = self.mark_of(world, viewer, to, now.times)?;
         let delta = Arc::new(Delta::between(to, shown.tag, mark.clone(), &earlier, &now));
         // Only what was wholly shown at the earlier head is settled for all who were sent everything up to it.
         let mut follower = follower.fork();
@@ -91,69 +57,55 @@ impl OpenBranch {
         knowledge.keep(Cursor { at: from, follower });
         self.count(&mut work);
         drop(work);
-        self.keep_delta(view, from, &delta);
+        self.keep_delta(viewer, from, &delta);
         Ok(delta)
     }
 
     /// Returns what a viewer receives after a head if that was computed before, without waiting.
-    pub(crate) fn delta_in_memory(&self, view: Viewpoint, from: u64) -> Option<Arc<Delta>> {
-        (view.delay_s == 0).then(|| self.kept_delta(view, from, self.known_head())).flatten()
-    }
-
-    /// Returns the log's head for a viewer and what it sees there.
-    fn shown_at_work(
-        &self,
-        world: &World,
-        view: Viewpoint,
-        work: &mut BranchWork,
-    ) -> ApiResult<(u64, CachedView)> {
-        if view.delay_s == 0 {
-            return self.current_at_work(world, |current| (current.head, current.shown(view.viewer)));
-        }
-        let head = self.head_at_work(world, view, work)?;
-        Ok((head, CachedView::of(view.viewer, self.state_of_log(world, head)?.as_ref())))
+    pub(crate) fn delta_in_memory(&self, viewer: Viewer, from: u64) -> Option<Arc<Delta>> {
+        self.kept_delta(viewer, from, self.known_head())
     }
 
     /// Returns the mark of the history up to a head, as the log counts, of whose entries a viewer knows when they were recorded.
-    fn mark_of(&self, world: &World, view: Viewpoint, at: u64, times: Times) -> ApiResult<String> {
+    fn mark_of(&self, world: &World, viewer: Viewer, at: u64, times: Times) -> ApiResult<String> {
         let line = self.line();
         let match_id = self.match_id(world)?;
-        if !view.viewer.see_all() {
-            return Ok(mark_of(view.viewer, &match_id, &times.0));
+        if !viewer.see_all() {
+            return Ok(mark_of(viewer, &match_id, &times.0));
         }
         let links = world.store.links(&line.match_name, &line.branch, at..=at)?;
         let last = links.last().ok_or_else(Problem::internal)?;
-        Ok(mark_of(view.viewer, &match_id, last))
+        Ok(mark_of(viewer, &match_id, last))
     }
 
     /// Returns the mark of the history in which a viewer counted `count` entries, if it is kept or takes no fold.
     pub(crate) fn mark_at_hand(
         &self,
         world: &World,
-        view: Viewpoint,
+        viewer: Viewer,
         count: u64,
     ) -> ApiResult<Option<String>> {
-        if view.viewer.see_all() {
-            return self.mark_of(world, view, count, Times::default()).map(Some);
+        if viewer.see_all() {
+            return self.mark_of(world, viewer, count, Times::default()).map(Some);
         }
-        Ok(self.work().viewers.get(&view).and_then(|knowledge| knowledge.mark(count)))
+        Ok(self.work().viewers.get(&viewer).and_then(|knowledge| knowledge.mark(count)))
     }
 
     /// Returns how many entries a viewer counts at a head, as the log counts, and the mark of the history up to it.
-    pub(crate) fn event_id(&self, world: &World, view: Viewpoint, at: u64) -> ApiResult<EventId> {
-        if view.viewer.see_all() {
-            let mark = self.mark_of(world, view, at, Times::default())?;
+    pub(crate) fn event_id(&self, world: &World, viewer: Viewer, at: u64) -> ApiResult<EventId> {
+        if viewer.see_all() {
+            let mark = self.mark_of(world, viewer, at, Times::default())?;
             return Ok(EventId { head: at, mark: Some(mark) });
         }
         let mut work = self.work();
-        let knowledge = work.viewers.entry(view).or_default();
+        let knowledge = work.viewers.entry(viewer).or_default();
         if knowledge.nearest(at).is_none() {
-            knowledge.keep(Cursor { at, follower: self.follower(world, view, at)? });
+            knowledge.keep(Cursor { at, follower: self.follower(world, viewer, at)? });
         }
         let follower = knowledge.nearest(at).ok_or_else(Problem::internal)?;
         let entries = self.entries(world, follower.settled(), at)?;
         let shown = follower.fold(&entries, &mut |_| {})?;
-        let (head, mark) = (shown.head(), self.mark_of(world, view, at, shown.times)?);
+        let (head, mark) = (shown.head(), self.mark_of(world, viewer, at, shown.times)?);
         knowledge.counts.note(at, head);
         knowledge.keep_mark(head, mark.clone());
         self.count(&mut work);
@@ -161,13 +113,13 @@ impl OpenBranch {
     }
 
     /// Returns a follower whose knowledge was settled at a head, as the log counts.
-    fn follower(&self, world: &World, view: Viewpoint, head: u64) -> ApiResult<Follower> {
+    fn follower(&self, world: &World, viewer: Viewer, head: u64) -> ApiResult<Follower> {
         let line = self.line();
         let genesis = world.store.genesis(&line.match_name)?;
         let rules = rules_of(&genesis, line, &world.registry)?;
         let start = rules.start(&genesis.setup).map_err(|cause| Problem::from(ReplayError::from(cause)))?;
-        let mut follower = Follower::new(view.viewer, line, genesis.dice, start);
-        if view.viewer.see_all() {
+        let mut follower = Follower::new(viewer, line, genesis.dice, start);
+        if viewer.see_all() {
             return Ok(follower.after(head, self.state_of_log(world, head)?));
         }
         let entries = self.entries(world, 0, head)?;
@@ -180,14 +132,14 @@ impl OpenBranch {
     pub(crate) fn seen(
         &self,
         world: &World,
-        view: Viewpoint,
+        viewer: Viewer,
         observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
     ) -> ApiResult<ShownEntries> {
         let mut work = self.work();
-        let head = self.head_at_work(world, view, &mut work)?;
-        let knowledge = work.viewers.entry(view).or_default();
+        let head = self.current_at_work(world, |current| current.head)?;
+        let knowledge = work.viewers.entry(viewer).or_default();
         if knowledge.nearest(head).is_none() {
-            knowledge.keep(Cursor { at: head, follower: self.follower(world, view, head)? });
+            knowledge.keep(Cursor { at: head, follower: self.follower(world, viewer, head)? });
         }
         let follower = knowledge.nearest(head).ok_or_else(Problem::internal)?;
         let entries = self.entries(world, follower.settled(), head)?;
@@ -202,35 +154,31 @@ impl OpenBranch {
     }
 
     /// Returns the number of the last entry that a viewer knows of.
-    pub(crate) fn head_seen(&self, world: &World, view: Viewpoint) -> ApiResult<u64> {
-        if view.viewer.see_all() {
-            self.head(world, view)
-        } else {
-            Ok(self.seen(world, view, &mut |_| {})?.head())
-        }
+    pub(crate) fn head_seen(&self, world: &World, viewer: Viewer) -> ApiResult<u64> {
+        if viewer.see_all() { self.head(world) } else { Ok(self.seen(world, viewer, &mut |_| {})?.head()) }
     }
 
     /// Returns how many entries a viewer knows of up to one of the log.
-    pub(crate) fn seen_within(&self, world: &World, view: Viewpoint, seq: u64) -> ApiResult<u64> {
-        if view.viewer.see_all() { Ok(seq) } else { Ok(self.seen(world, view, &mut |_| {})?.within(seq)) }
+    pub(crate) fn seen_within(&self, world: &World, viewer: Viewer, seq: u64) -> ApiResult<u64> {
+        if viewer.see_all() { Ok(seq) } else { Ok(self.seen(world, viewer, &mut |_| {})?.within(seq)) }
     }
 
     /// Returns the first head, as the log counts, at which a viewer counted `seen` entries. From there on it receives
     /// what came to light of them behind entries that it does not count, perhaps once more.
-    pub(crate) fn first_head(&self, world: &World, view: Viewpoint, seen: u64) -> ApiResult<FirstHead> {
-        self.first_head_at_work(world, view, seen, &mut self.work())
+    pub(crate) fn first_head(&self, world: &World, viewer: Viewer, seen: u64) -> ApiResult<FirstHead> {
+        self.first_head_at_work(world, viewer, seen, &mut self.work())
     }
 
     fn first_head_at_work(
         &self,
         world: &World,
-        view: Viewpoint,
+        viewer: Viewer,
         seen: u64,
         work: &mut BranchWork,
     ) -> ApiResult<FirstHead> {
-        let head = self.head_at_work(world, view, work)?;
-        Ok(if !view.viewer.see_all() {
-            work.viewers.entry(view).or_default().counts.first_head(seen, head)
+        let head = self.current_at_work(world, |current| current.head)?;
+        Ok(if !viewer.see_all() {
+            work.viewers.entry(viewer).or_default().counts.first_head(seen, head)
         } else if seen <= head {
             FirstHead::Known(seen)
         } else {
@@ -239,12 +187,12 @@ impl OpenBranch {
     }
 
     /// Counts what a viewer knows of at heads until it is known at which it first counted `seen` entries.
-    pub(crate) fn count_until(&self, world: &World, view: Viewpoint, seen: u64) -> ApiResult<FirstHead> {
+    pub(crate) fn count_until(&self, world: &World, viewer: Viewer, seen: u64) -> ApiResult<FirstHead> {
         let mut work = self.work();
-        while let FirstHead::Count(at) = self.first_head_at_work(world, view, seen, &mut work)? {
-            let knowledge = work.viewers.entry(view).or_default();
+        while let FirstHead::Count(at) = self.first_head_at_work(world, viewer, seen, &mut work)? {
+            let knowledge = work.viewers.entry(viewer).or_default();
             if knowledge.nearest(at).is_none() {
-                knowledge.keep(Cursor { at, follower: self.follower(world, view, at)? });
+                knowledge.keep(Cursor { at, follower: self.follower(world, viewer, at)? });
             }
             if let Some(follower) = knowledge.nearest(at) {
                 let entries = self.entries(world, follower.settled(), at)?;
@@ -253,6 +201,6 @@ impl OpenBranch {
             }
         }
         self.count(&mut work);
-        self.first_head_at_work(world, view, seen, &mut work)
+        self.first_head_at_work(world, viewer, seen, &mut work)
     }
 }

@@ -7,7 +7,6 @@ use bytes::Bytes;
 use turnfold_core::{AnyRules, AnyState, DicePolicy};
 use turnfold_replay::{LogEntry, Position, ReplayError, Revision, SourceName, Tail, Viewer};
 
-use crate::auth::Viewpoint;
 use crate::http::json_text;
 use crate::knowledge::Delta;
 use crate::memory::{BRANCH_BYTES, Memory, MemoryShare, state_memory};
@@ -104,7 +103,7 @@ impl HeadState {
 pub(crate) struct KeptHead {
     pub(crate) current: Option<HeadState>,
     /// What is new to viewers here after an earlier head, for the others who follow.
-    deltas: BTreeMap<(Viewpoint, u64), Arc<Delta>>,
+    deltas: BTreeMap<(Viewer, u64), Arc<Delta>>,
     delta_bytes: u64,
     /// Whether commands were judged quickly the last time.
     pub(crate) is_judged_quickly: bool,
@@ -145,15 +144,15 @@ impl KeptHead {
     }
 
     /// Returns what is new to a viewer after a head up to another, if that was worked out before.
-    pub(crate) fn delta(&self, view: Viewpoint, from: u64, to: u64) -> Option<Arc<Delta>> {
-        self.deltas.get(&(view, from)).filter(|delta| delta.to == to).cloned()
+    pub(crate) fn delta(&self, viewer: Viewer, from: u64, to: u64) -> Option<Arc<Delta>> {
+        self.deltas.get(&(viewer, from)).filter(|delta| delta.to == to).cloned()
     }
 
-    pub(crate) fn keep_delta(&mut self, view: Viewpoint, from: u64, delta: &Arc<Delta>) {
+    pub(crate) fn keep_delta(&mut self, viewer: Viewer, from: u64, delta: &Arc<Delta>) {
         if self.deltas.len() >= DELTAS_MAX {
             self.drop_deltas();
         }
-        let before = self.deltas.insert((view, from), Arc::clone(delta));
+        let before = self.deltas.insert((viewer, from), Arc::clone(delta));
         self.delta_bytes = (self.delta_bytes + delta.bytes()) - before.map_or(0, |before| before.bytes());
         self.count();
     }

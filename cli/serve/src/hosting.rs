@@ -17,7 +17,6 @@ use turnfold_store::{BranchName, MatchName, StoreError};
 
 use crate::app::App;
 use crate::append::moves_on;
-use crate::auth::Viewpoint;
 use crate::desks::HostedMail;
 use crate::desks::desk_problem;
 use crate::patience::Patience;
@@ -45,7 +44,7 @@ pub(crate) async fn at_desk<T: Send + 'static>(
         desk.ok_or_else(|| StoreError::NoSuchMatch { match_name: of }.into())
     });
     let desk = desk.await?;
-    let branch = app.find_branch(Viewpoint::HOST, desk.clone(), main.clone()).await?;
+    let branch = app.find_branch(desk.clone(), main.clone()).await?;
     let _turn = branch.turn().await?;
     let game = game.clone();
     app.block(move |app| {

@@ -1,6 +1,6 @@
 //! What a viewer knows of a branch: how far that is settled, and what is new to it between two heads (SV-17, SV-18).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -80,35 +80,8 @@ pub(crate) struct Cursor {
     pub(crate) follower: Follower,
 }
 
-/// How many entries a follower for those who lag may leave unsettled before another takes its place.
+/// How many entries a follower for clients that lag may leave unsettled before another takes its place.
 const BEHIND_MAX: u64 = 256;
-
-/// What a viewer who looks late waits for. A clock may go back, so an entry is at least as old as any later one.
-#[derive(Default)]
-pub(crate) struct Late {
-    /// The last entry that was read.
-    pub(crate) read: u64,
-    shown: u64,
-    /// The entries that are not shown yet, each with when it was recorded; those in front of an older one wait for that.
-    waiting: VecDeque<(u64, i64)>,
-}
-
-impl Late {
-    /// Takes in the next entry.
-    pub(crate) fn read(&mut self, seq: u64, recorded_at_ms: i64) {
-        self.read = seq;
-        while self.waiting.pop_back_if(|(_, earlier_ms)| *earlier_ms >= recorded_at_ms).is_some() {}
-        self.waiting.push_back((seq, recorded_at_ms));
-    }
-
-    /// Returns the last entry that was recorded up to a time; what was shown once stays shown.
-    pub(crate) fn shown(&mut self, since_ms: i64) -> u64 {
-        while let Some((seq, _)) = self.waiting.pop_front_if(|(_, at_ms)| *at_ms <= since_ms) {
-            self.shown = seq;
-        }
-        self.shown
-    }
-}
 
 /// What a mark takes in memory.
 const MARK_BYTES: u64 = 64;
@@ -116,14 +89,12 @@ const MARK_BYTES: u64 = 64;
 /// The most marks that are kept of a viewer.
 const MARKS_MAX: usize = 256;
 
-/// What a viewer knows: one cursor for those who follow closely and one for those who lag or come again, what it counted,
-/// and, if it looks late, which entries become old enough when.
+/// What a viewer knows: a cursor for clients that follow closely, one for clients that lag or come again, and what it counted.
 #[derive(Default)]
 pub(crate) struct Knowledge {
     ahead: Option<Cursor>,
     behind: Option<Cursor>,
     pub(crate) counts: Counts,
-    pub(crate) late: Late,
     /// The marks of histories, by how many of their entries it knows of.
     marks: BTreeMap<u64, String>,
 }
@@ -169,23 +140,5 @@ impl Knowledge {
     pub(crate) fn bytes(&self, state_bytes: u64) -> u64 {
         let cursors = u64::from(self.ahead.is_some()) + u64::from(self.behind.is_some());
         cursors * state_memory(state_bytes) + self.counts.bytes() + self.marks.len() as u64 * MARK_BYTES
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_entry_is_at_least_as_old_as_any_later_one() {
-        let mut late = Late::default();
-        // The clock was an hour ahead while entry 2 was recorded.
-        for (seq, at_ms) in [(1, 100), (2, 3_600_200), (3, 300), (4, 400)] {
-            late.read(seq, at_ms);
-        }
-        assert_eq!([50, 100, 299, 300, 399, 400].map(|since| late.shown(since)), [0, 1, 1, 3, 3, 4]);
-        assert_eq!(late.shown(0), 4, "what was shown stays shown");
-        late.read(5, 350);
-        assert_eq!((late.shown(349), late.shown(350)), (4, 5));
     }
 }

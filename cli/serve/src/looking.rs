@@ -6,39 +6,31 @@ use turnfold_replay::{
     render::WhoseTurn, viewer::seat_history::long::LongHistory,
 };
 
-use crate::auth::Viewpoint;
 use crate::head_state::CachedView;
 use crate::open_branch::OpenBranch;
 use crate::problem::ApiResult;
 use crate::world::World;
+use turnfold_replay::Viewer;
 
 impl OpenBranch {
     /// Returns what a viewer sees at its head.
-    pub(crate) fn shown(&self, world: &World, view: Viewpoint) -> ApiResult<CachedView> {
-        if view.delay_s == 0 {
-            return self.current(world, |current| current.shown(view.viewer));
-        }
-        Ok(CachedView::of(view.viewer, self.state(world, view, None)?.as_ref()))
+    pub(crate) fn shown(&self, world: &World, viewer: Viewer) -> ApiResult<CachedView> {
+        self.current(world, |current| current.shown(viewer))
     }
 
     /// Returns the state at an entry, as the viewer counts, or at its head.
     pub(crate) fn state(
         &self,
         world: &World,
-        view: Viewpoint,
+        viewer: Viewer,
         at: Option<u64>,
     ) -> ApiResult<Box<dyn AnyState>> {
         match at {
-            None => {
-                let head = self.head(world, view)?;
-                let state =
-                    self.current(world, |current| (current.head == head).then(|| current.state.fork()))?;
-                state.map_or_else(|| self.state_of_log(world, head), Ok)
-            }
-            Some(at) if view.viewer.see_all() => self.state_of_log(world, at),
+            None => self.current(world, |current| current.state.fork()),
+            Some(at) if viewer.see_all() => self.state_of_log(world, at),
             // Which entry of the log it is takes no fold where nothing is concealed, and from there on snapshots help.
             Some(at) => {
-                let seen = self.seen(world, view, &mut |_| {})?;
+                let seen = self.seen(world, viewer, &mut |_| {})?;
                 let seq = seen.in_log(at).ok_or_else(|| self.no_entry(at, seen.head()))?;
                 self.state_of_log(world, seq)
             }
@@ -49,13 +41,13 @@ impl OpenBranch {
     pub(crate) fn standing(
         &self,
         world: &World,
-        view: Viewpoint,
+        viewer: Viewer,
         at: Option<u64>,
         state: &dyn AnyState,
     ) -> ApiResult<MatchStanding> {
-        match view.viewer.standing(state) {
+        match viewer.standing(state) {
             Some(standing) => Ok(standing),
-            None => Ok(self.history(world, view, at)?.standing()?),
+            None => Ok(self.history(world, viewer, at)?.standing()?),
         }
     }
 
@@ -63,12 +55,12 @@ impl OpenBranch {
     pub(crate) fn whose_turn(
         &self,
         world: &World,
-        view: Viewpoint,
+        viewer: Viewer,
         state: &dyn AnyState,
     ) -> ApiResult<WhoseTurn> {
-        match WhoseTurn::seen_by(view.viewer, state) {
+        match WhoseTurn::seen_by(viewer, state) {
             Some(turn) => Ok(turn),
-            None => Ok(WhoseTurn::of_history(&self.history(world, view, None)?)?),
+            None => Ok(WhoseTurn::of_history(&self.history(world, viewer, None)?)?),
         }
     }
 
@@ -82,10 +74,10 @@ impl OpenBranch {
     }
 
     /// Looks at the whole history up to an entry, as the viewer counts, or to its head.
-    pub(crate) fn history(&self, world: &World, view: Viewpoint, at: Option<u64>) -> ApiResult<SeatHistory> {
-        let (head, line) = (self.head(world, view)?, self.line());
+    pub(crate) fn history(&self, world: &World, viewer: Viewer, at: Option<u64>) -> ApiResult<SeatHistory> {
+        let (head, line) = (self.head(world)?, self.line());
         let log = world.store.read(&line.match_name, &line.branch, Some(head))?;
-        let history = SeatHistory::of(view.viewer, History::of_log(line, log, &world.registry)?)?;
+        let history = SeatHistory::of(viewer, History::of_log(line, log, &world.registry)?)?;
         match at {
             Some(at) => Ok(history.up_to(at)?),
             None => Ok(history),
@@ -96,7 +88,7 @@ impl OpenBranch {
     pub(crate) fn records(
         &self,
         world: &World,
-        view: Viewpoint,
+        viewer: Viewer,
         after: u64,
         limit: usize,
     ) -> ApiResult<(Vec<LoggedRecord>, Option<u64>)> {
@@ -104,14 +96,14 @@ impl OpenBranch {
         let until = after.saturating_add(limit as u64);
         let named = |to: u64| SourceName::Revision(self.line().at(to));
         let tail = Tail { count: u64::MAX, first: after.saturating_add(1) };
-        if view.viewer.see_all() {
-            let head = self.head(world, view)?;
-            let history = LongHistory::open(view.viewer, &named(head.min(until)), world)?;
+        if viewer.see_all() {
+            let head = self.head(world)?;
+            let history = LongHistory::open(viewer, &named(head.min(until)), world)?;
             history.show_last(tail, &mut |seen| records.push(seen.logged_record()))?;
             return Ok((records, (head > until).then_some(until)));
         }
         let mut unsettled = Vec::new();
-        let seen = self.seen(world, view, &mut |seen| {
+        let seen = self.seen(world, viewer, &mut |seen| {
             if seen.seq() > after && seen.seq() <= until {
                 unsettled.push(seen.logged_record());
             }
@@ -123,7 +115,7 @@ impl OpenBranch {
         if after < settled {
             // They are the same in the log, so that snapshots help.
             let mut position = Position::before(tail, &named(settled.min(until)), world)?;
-            position.fold_shown(view.viewer, &mut |seen| records.push(seen.logged_record()))?;
+            position.fold_shown(viewer, &mut |seen| records.push(seen.logged_record()))?;
         }
         records.extend(unsettled);
         Ok((records, (head > until).then_some(until)))

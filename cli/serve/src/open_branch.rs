@@ -9,13 +9,13 @@ use turnfold_core::Digest;
 use turnfold_replay::{LogEntry, Revision};
 use turnfold_store::{BranchHead, BranchId, NamedBranch, StoreError};
 
-use crate::auth::Viewpoint;
 use crate::head_state::{CachedView, HeadState, KeptHead};
 use crate::knowledge::{Delta, Knowledge};
 use crate::limits::{SHORT_LOG, WAITING_MAX};
 use crate::memory::{Memory, MemoryShare};
 use crate::problem::{ApiResult, Problem};
 use crate::world::World;
+use turnfold_replay::Viewer;
 
 /// What is judged in less time is judged at once the next time; a thread for it takes some tens of microseconds.
 const QUICK: Duration = Duration::from_micros(200);
@@ -49,7 +49,7 @@ pub(crate) struct OpenBranch {
 
 /// What takes reading and folding to know. Its holder reads and folds, and the others wait for what that gives.
 pub(crate) struct BranchWork {
-    pub(crate) viewers: BTreeMap<Viewpoint, Knowledge>,
+    pub(crate) viewers: BTreeMap<Viewer, Knowledge>,
     share: MemoryShare,
 }
 
@@ -349,30 +349,30 @@ impl OpenBranch {
     }
 
     /// Returns what a viewer sees at its head if that was computed before and is free.
-    pub(crate) fn shown_in_memory(&self, view: Viewpoint) -> Option<CachedView> {
+    pub(crate) fn shown_in_memory(&self, viewer: Viewer) -> Option<CachedView> {
         let head = self.head.try_lock().ok()?;
-        head.current.as_ref().filter(|_| view.delay_s == 0)?.shown_before(view.viewer)
+        head.current.as_ref()?.shown_before(viewer)
     }
 
     /// Returns `true` if it takes folding no long log to work out what is new to a viewer after a head.
-    pub(crate) fn is_near(&self, view: Viewpoint, from: u64) -> bool {
+    pub(crate) fn is_near(&self, viewer: Viewer, from: u64) -> bool {
         let known = self.known_head();
         let settled = || {
             let work = self.work.try_lock().ok()?;
-            Some(work.viewers.get(&view)?.nearest(from)?.settled())
+            Some(work.viewers.get(&viewer)?.nearest(from)?.settled())
         };
         known <= SHORT_LOG || settled().is_some_and(|settled| known.saturating_sub(settled) <= SHORT_LOG)
     }
 
     /// Returns what is new to a viewer after a head up to another, if that was worked out before.
-    pub(crate) fn kept_delta(&self, view: Viewpoint, from: u64, to: u64) -> Option<Arc<Delta>> {
-        self.lock().delta(view, from, to)
+    pub(crate) fn kept_delta(&self, viewer: Viewer, from: u64, to: u64) -> Option<Arc<Delta>> {
+        self.lock().delta(viewer, from, to)
     }
 
     /// Keeps what is new to a viewer after a head, as long as there are followers.
-    pub(crate) fn keep_delta(&self, view: Viewpoint, from: u64, delta: &Arc<Delta>) {
+    pub(crate) fn keep_delta(&self, viewer: Viewer, from: u64, delta: &Arc<Delta>) {
         if self.is_followed() {
-            self.lock().keep_delta(view, from, delta);
+            self.lock().keep_delta(viewer, from, delta);
         }
     }
 

@@ -7,7 +7,7 @@ use turnfold_replay::Viewer;
 use turnfold_store::MatchName;
 
 use crate::app::App;
-use crate::auth::{Access, Bearer, Viewpoint, no_token};
+use crate::auth::{Access, Bearer, no_token};
 use crate::folds::Reader;
 use crate::http::name;
 use crate::limits::SHORT_LOG;
@@ -56,7 +56,7 @@ impl Reach {
 /// A branch as a viewer looks at it.
 pub(crate) struct BranchView {
     pub(crate) branch: Arc<OpenBranch>,
-    pub(crate) view: Viewpoint,
+    pub(crate) viewer: Viewer,
 }
 
 impl BranchView {
@@ -68,16 +68,16 @@ impl BranchView {
         seat: Option<SeatName>,
     ) -> ApiResult<Self> {
         let (match_name, branch) = (name(&path.match_name)?, name(&path.branch)?);
-        let view = access.looks(&match_name, seat.map(|seat| seat.0))?;
-        Ok(Self { branch: app.branch(view, &match_name, &branch)?, view })
+        let viewer = access.looks(&match_name, seat.map(|seat| seat.0))?;
+        Ok(Self { branch: app.branch(&match_name, &branch)?, viewer })
     }
 
     /// Returns `true` if a reach takes folding many entries.
     fn is_long(&self, app: &App, reach: Reach) -> bool {
         let has_snapshots = app.store.has_snapshots() && app.outside.build.is_some();
         let folds = match reach {
-            Reach::Head => self.view.delay_s > 0 && !has_snapshots,
-            Reach::Entry => !(self.view.viewer.see_all() && has_snapshots),
+            Reach::Head => false,
+            Reach::Entry => !(self.viewer.see_all() && has_snapshots),
             Reach::Whole => true,
         };
         folds && self.branch.known_head() > SHORT_LOG

@@ -34,7 +34,7 @@ fn expiring(kind: GrantKind, at: i64) -> NewGrant {
     NewGrant { expires_at_ms: Some(at), ..new(kind) }
 }
 
-const SPECTATOR: GrantKind = GrantKind::Spectator { delay_s: 90 };
+const SPECTATOR: GrantKind = GrantKind::Spectator { reserved: 0 };
 
 fn is_sound(store: &Store) {
     assert_eq!(store.check(&mut unobserved()).unwrap().damage, []);
@@ -85,6 +85,15 @@ fn a_grant_is_found_by_its_hash_and_listed_for_its_match() {
             assert_eq!(store.find_grant(&hash).unwrap(), Some(grant));
         }
         assert!(matches!(store.grants_of(&name("x")), Err(StoreError::NoSuchMatch { .. })));
+    });
+}
+
+/// A spectator with a delay, which earlier builds knew, would see too much without it.
+#[test]
+fn a_grant_with_a_delay_is_not_live() {
+    on_all(|store| {
+        store.grant(&token(1), new(GrantKind::Spectator { reserved: 90 }), NOW).unwrap();
+        assert!(!store.find_grant(&token(1)).unwrap().unwrap().is_live(NOW));
     });
 }
 

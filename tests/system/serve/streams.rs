@@ -1,4 +1,4 @@
-//! Streams: how they begin and end, and who may follow how far (SV-17 to SV-20, SV-24, SV-28).
+//! Streams: how they begin and end, and who may follow how far (SV-17 to SV-20, SV-28).
 
 use std::thread;
 use std::time::Duration;
@@ -189,54 +189,6 @@ fn sv_20_streams_send_gone_and_bye() {
 pub(super) fn terminate(service: &Running) {
     let pid = rustix::process::Pid::from_raw(i32::try_from(service.pid()).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-}
-
-/// SV-24: a spectator with a delay is shown the match as it was, by no answer more.
-#[test]
-fn sv_24_a_delayed_spectator_is_shown_what_is_old_enough() {
-    let service = Running::alone();
-    let host = world(&service);
-    let late = grant(&service, "a", &json!({"kind": "spectator", "delay": "1h"}));
-    let get = |rest: &str| {
-        Call::get(&format!("/v1/matches/a{rest}"), &late).with("x-request-id", "same").to(&service)
-    };
-    let rests = [
-        "",
-        "/branches",
-        "/branches/main/view",
-        "/branches/main/entries",
-        "/branches/main/legal",
-        "/branches/main/view?at=1",
-        "/branches/side/view",
-        "/branches/main/entries?after=1",
-        "/branches/main/frames",
-        "/branches/main/events?after=1",
-        "/branches/main/replay.tfl",
-    ];
-    let shown = || {
-        rests.map(|rest| {
-            let answer = get(rest);
-            (answer.status, answer.body)
-        })
-    };
-    let before = shown();
-    for _ in 0..3 {
-        tick(&service, &host, "main");
-    }
-    let branch = json!({"name": "side", "from": "main:2"});
-    Call::post("/v1/matches/a/branches", &host, &branch).to(&service).is(201);
-    assert_eq!(shown(), before);
-    get("/branches/side/view").problem(404, "not_found");
-    get("/branches/main/view?at=1").problem(404, "no_entry");
-    // Short enough a delay passes.
-    let soon = grant(&service, "a", &json!({"kind": "spectator", "delay": "1s"}));
-    let mut events = follow(&service, &soon, "?after=0");
-    let mut last = events.next().unwrap().id;
-    while last != Some(3) {
-        last = events.next().unwrap().id;
-    }
-    thread::sleep(Duration::from_millis(1));
-    Call::get("/v1/matches/a/branches/side/view", &soon).to(&service).is(200);
 }
 
 /// SV-31: a token has at most eight streams, and the places are free again when they end.

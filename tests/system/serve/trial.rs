@@ -100,21 +100,6 @@ fn vw_46_what_is_refused_is_named() {
     try_out(&service, "", &json!({"commands": []})).problem(401, "no_token");
 }
 
-/// A spectator who sees late tries out what it has seen, and knows of no later entry.
-#[test]
-fn vw_46_who_sees_late_tries_out_what_was_seen() {
-    let service = Running::alone();
-    let host = duel(&service);
-    let append = Call::post(&main_of("duel", "entries"), &host, &json!({"commands": []}));
-    append.to(&service).is(201);
-    let late = grant(&service, "duel", &json!({"kind": "spectator", "delay": "1h"}));
-    let early = grant(&service, "duel", &json!({"kind": "spectator"}));
-    let asked = json!({"commands": [], "roll": false});
-    assert_eq!(try_out(&service, &late, &asked).is(200).json()["after"], 0);
-    assert_eq!(try_out(&service, &early, &asked).is(200).json()["after"], 1);
-    try_out(&service, &late, &json!({"after": 1, "commands": []})).problem(404, "no_entry");
-}
-
 /// Every viewer of every game can begin a trial anywhere: it shows the board that it saw there.
 #[test]
 fn vw_46_a_trial_begins_with_what_was_seen() {

@@ -158,19 +158,17 @@ export class MatchTools {
 		const kind = html("select", { id: "grant-kind" }, ...["invitation", "spectator"].map((kind) => html("option", {}, kind)));
 		const seat = html("select", { id: "grant-seat" });
 		const label = html("input", { id: "grant-label", autocomplete: "off", maxlength: 64, size: 12 });
-		const delay = html("input", { id: "grant-delay", autocomplete: "off", size: 4, placeholder: "15m" });
 		const link = html("input", { readonly: "", "aria-label": "Link to give away", class: "link", hidden: "" });
-		const form = html("form", {}, pair("Give", kind), pair("Seat", seat), pair("Called", label), pair("Delay", delay), html("button", { class: "primary" }, "Make a link"), link);
+		const form = html("form", {}, pair("Give", kind), pair("Seat", seat), pair("Called", label), html("button", { class: "primary" }, "Make a link"), link);
 		const fit = () => {
 			seat.disabled = kind.value !== "invitation";
-			delay.disabled = kind.value !== "spectator";
 		};
 		kind.addEventListener("change", fit);
 		fit();
 		const path = `/v1/matches/${live.match}/grants`;
 		form.addEventListener("submit", async (event) => {
 			event.preventDefault();
-			const asked = { kind: kind.value, ...(seat.disabled ? {} : { seat: seat.value }), ...(label.value ? { label: label.value } : {}), ...(!delay.disabled && delay.value ? { delay: delay.value } : {}) };
+			const asked = { kind: kind.value, ...(seat.disabled ? {} : { seat: seat.value }), ...(label.value ? { label: label.value } : {}) };
 			try {
 				const made = await live.api.post(path, asked);
 				link.value = made.link;

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::statuses::{Changed, Deleted, Looked, Name};
 use crate::app::{App, to_end};
 use crate::append::require_not_by_mail;
-use crate::auth::{Access, Bearer, Viewpoint};
+use crate::auth::{Access, Bearer};
 use crate::documents::{Branch, BranchList};
 use crate::http::{Form, List, NoParameters, ValidQuery, created, json, json_body, name, text};
 use crate::limits::BRANCHES_MAX;
@@ -22,34 +22,33 @@ use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Code, Problem};
 use crate::reading::BranchPath;
 
-/// Returns the branches of a match that a viewer may know of, each as it is open.
-pub(crate) fn known_branches(
+/// Opens all branches of a match. One that is deleted in the meantime is left out.
+pub(crate) fn open_branches(
     app: &App,
-    view: Viewpoint,
     match_name: &MatchName,
 ) -> ApiResult<Vec<(BranchInfo, Arc<OpenBranch>)>> {
-    let mut known = Vec::new();
+    let mut branches = Vec::new();
     for info in app.store.branches(match_name)? {
-        match app.branch(view, match_name, &info.name) {
-            Ok(open) => known.push((info, open)),
+        match app.branch(match_name, &info.name) {
+            Ok(open) => branches.push((info, open)),
             Err(problem) if problem.code() == Code::NotFound => {}
             Err(problem) => return Err(problem),
         }
     }
-    Ok(known)
+    Ok(branches)
 }
 
 /// Lists branches with the heads that a viewer counts. Links are for the host.
 fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<Vec<ListedBranch>> {
-    let view = access.looks(match_name, None)?;
+    let viewer = access.looks(match_name, None)?;
     let mut listed = Vec::new();
-    for (info, open) in known_branches(app, view, match_name)? {
+    for (info, open) in open_branches(app, match_name)? {
         let mut branch = ListedBranch::from(info);
-        if !view.viewer.see_all() {
-            branch.entries = open.head_seen(app, view)?;
+        if !viewer.see_all() {
+            branch.entries = open.head_seen(app, viewer)?;
             branch.link = None;
             if let Some((parent, from)) = &mut branch.from {
-                *from = app.branch(view, match_name, parent)?.seen_within(app, view, *from)?;
+                *from = app.branch(match_name, parent)?.seen_within(app, viewer, *from)?;
             }
         }
         listed.push(branch);
@@ -140,8 +139,7 @@ pub(crate) async fn delete(
         .serve(bearer, move |app, access| {
             let (match_name, branch) = (name(&path.match_name)?, name(&path.branch)?);
             access.require_host(&match_name)?;
-            let view = access.looks(&match_name, None)?;
-            Ok((app.branch(view, &match_name, &branch)?, (match_name, branch)))
+            Ok((app.branch(&match_name, &branch)?, (match_name, branch)))
         })
         .await?;
     to_end(&Arc::clone(&app), async move {

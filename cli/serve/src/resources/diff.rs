@@ -10,7 +10,7 @@ use turnfold_replay::render::{self, diff::DiffDocument, diff::lines};
 use turnfold_replay::{SeatHistory, SourceName, Viewer};
 use utoipa::IntoParams;
 
-use super::branches::{branch_point, known_branches};
+use super::branches::{branch_point, open_branches};
 use super::match_document::are_over;
 use super::statuses::{Looked, Name};
 use crate::app::App;
@@ -39,11 +39,8 @@ pub(crate) struct With {
 
 /// Requires the host, or a match that is over: then every viewer may know everything (SV-9).
 pub(crate) fn require_all(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<()> {
-    let view = access.looks(match_name, None)?;
-    let known = known_branches(app, view, match_name)?;
-    // One seed rolls for all branches, also those that a delayed spectator may not know yet.
-    let knows_all = known.len() == app.store.branches(match_name)?.len();
-    if access.is_host() || (knows_all && are_over(app, view, &known)?) {
+    let viewer = access.looks(match_name, None)?;
+    if access.is_host() || are_over(app, viewer, &open_branches(app, match_name)?)? {
         return Ok(());
     }
     Err(Problem::forbidden("only the host may see everything until every branch of the match is over"))

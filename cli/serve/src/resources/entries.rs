@@ -55,8 +55,8 @@ pub(crate) async fn list(
 ) -> ApiResult {
     let limit = list_limit(range.limit)?;
     let asked = Asked { path, seat: range.seat, reach: Reach::Entry };
-    app.read(&bearer, asked, move |app, _, BranchView { branch, view }| {
-        let (items, next) = branch.records(app, *view, range.after.unwrap_or(0), limit)?;
+    app.read(&bearer, asked, move |app, _, BranchView { branch, viewer }| {
+        let (items, next) = branch.records(app, *viewer, range.after.unwrap_or(0), limit)?;
         if form == Form::Json {
             return Ok(json(StatusCode::OK, &List { items, next }));
         }
@@ -154,7 +154,7 @@ fn read(
     expect: Option<u64>,
 ) -> ApiResult<Append> {
     let match_name = name(&path.match_name)?;
-    let view = access.looks(&match_name, None)?;
+    let viewer = access.looks(&match_name, None)?;
     let seat = access.playing_seat()?;
     let Commands { commands, roll } = commands;
     let most = if seat.is_some() { 1 } else { COMMANDS_MAX };
@@ -167,7 +167,7 @@ fn read(
     }
     let mut lines: Vec<_> = commands.iter().map(|command| ScriptCommand::parse(command)).collect();
     if seat.is_some() {
-        view.viewer.give(&mut lines).map_err(|other| Problem::forbidden(other.to_string()))?;
+        viewer.give(&mut lines).map_err(|other| Problem::forbidden(other.to_string()))?;
     }
     let key = key(headers, seat)?;
     let if_match = Tags::read(headers, &header::IF_MATCH)?;
@@ -175,7 +175,7 @@ fn read(
         access,
         match_name,
         branch: name(&path.branch)?,
-        view,
+        viewer,
         seat,
         lines,
         rolls: roll.unwrap_or(true),
@@ -209,7 +209,7 @@ fn answer(appended: &Appended, form: Form, append: &Append) -> Response {
         (Form::Json, _) => json(status, &AppendedJson { head: *head, entries: records, nothing }),
         (Form::Text, Some(nothing)) => {
             let (match_name, branch) = (append.match_name.clone(), append.branch.clone());
-            let asked = (!append.view.viewer.see_all()).then_some(append.view.viewer);
+            let asked = (!append.viewer.see_all()).then_some(append.viewer);
             text(status, render::text([nothing.line(&Revision { match_name, branch, seq: None }, asked)]))
         }
         (Form::Text, None) => text(status, render::text(records.iter().map(render::record))),

@@ -15,7 +15,7 @@ use utoipa::IntoParams;
 
 use super::statuses::{Document, EventIdText, Followed, Name};
 use crate::app::App;
-use crate::auth::{Access, Bearer, Viewpoint, no_token};
+use crate::auth::{Access, Bearer, no_token};
 use crate::channel_body::ChannelBody;
 use crate::counts::FirstHead;
 use crate::event_id::EventId;
@@ -25,6 +25,7 @@ use crate::limits::StreamPlace;
 use crate::open_branch::{Following, Watched};
 use crate::problem::{ApiResult, Code, Problem};
 use crate::reading::{BranchPath, BranchView, SeatName};
+use turnfold_replay::Viewer;
 
 const EVENTS: &str = "text/event-stream";
 
@@ -34,9 +35,6 @@ const BEGINNING: &str = ": turnfold\nretry: 2000\n\n";
 /// What is sent when nothing has happened, and how often, so that no proxy takes the stream for dead.
 const COMMENT: &str = ":\n\n";
 const COMMENT_EVERY: Duration = Duration::from_secs(15);
-
-/// How often delayed spectators are sent what has become old enough.
-const LATE_EVERY: Duration = Duration::from_secs(1);
 
 /// How far ahead the end of a grant is waited for at a time.
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
@@ -89,15 +87,15 @@ pub(crate) async fn follow(
     let begun = app.serve(bearer.clone(), move |app, access| {
         let (token, _) = bearer.hash().ok_or_else(no_token)?;
         let place = app.limits.stream(token, access.grant().map(|grant| grant.kind))?;
-        let BranchView { branch, view } = BranchView::find(app, access, &path, asked.seat)?;
+        let BranchView { branch, viewer } = BranchView::find(app, access, &path, asked.seat)?;
         let from = match seen {
-            None => FirstHead::Known(branch.head(app, view)?),
-            Some(seen) => branch.first_head(app, view, seen)?,
+            None => FirstHead::Known(branch.head(app)?),
+            Some(seen) => branch.first_head(app, viewer, seen)?,
         };
         let expires_at_ms = access.grant().and_then(|grant| grant.expires_at_ms);
         let bearer = bearer.admitted();
         let following = Following::new(&branch);
-        Ok((Stream { following, view, from: 0, place, bearer, expires_at_ms }, from, access.clone()))
+        Ok((Stream { following, viewer, from: 0, place, bearer, expires_at_ms }, from, access.clone()))
     });
     let (mut stream, from, access) = begun.await?;
     let from = match (from, seen) {
@@ -145,7 +143,7 @@ fn last_event(headers: &HeaderMap) -> ApiResult<Option<EventId>> {
 /// A stream: it remembers the last head that it sent, as the log counts, and nothing else (SV-17).
 struct Stream {
     following: Following,
-    view: Viewpoint,
+    viewer: Viewer,
     from: u64,
     place: StreamPlace,
     bearer: Bearer,
@@ -164,16 +162,16 @@ impl Stream {
     /// Finds the head at which `seen` entries were first visible. Of the streams that resume together, one does the work
     /// (SV-31), and the others find what they look for afterwards.
     async fn count_until(&self, app: &Arc<App>, access: Access, seen: u64) -> ApiResult<FirstHead> {
-        let (branch, view) = (self.following.branch(), self.view);
+        let (branch, viewer) = (self.following.branch(), self.viewer);
         let _first = branch.following().await;
         let found = {
             let branch = Arc::clone(branch);
-            app.block(move |app| branch.first_head(app, view, seen)).await
+            app.block(move |app| branch.first_head(app, viewer, seen)).await
         };
         let found = match found {
             Ok(FirstHead::Count(_)) => {
                 let (of, branch) = (branch.line().match_name.clone(), Arc::clone(branch));
-                let work = move |app: &Arc<App>| branch.count_until(app, view, seen);
+                let work = move |app: &Arc<App>| branch.count_until(app, viewer, seen);
                 app.fold_for(self.bearer.reader()?, Some(of), work).await
             }
             found => found,
@@ -183,16 +181,16 @@ impl Stream {
 
     /// Returns the mark of the history up to the head at which `seen` entries were first visible.
     async fn mark(&self, app: &Arc<App>, access: Access, from: u64, seen: u64) -> ApiResult<String> {
-        let (branch, view) = (self.following.branch(), self.view);
+        let (branch, viewer) = (self.following.branch(), self.viewer);
         let _first = branch.following().await;
         let at_hand = {
             let branch = Arc::clone(branch);
-            app.block(move |app| branch.mark_at_hand(app, view, seen)).await
+            app.block(move |app| branch.mark_at_hand(app, viewer, seen)).await
         };
         let found = match at_hand {
             Ok(None) => {
                 let (of, branch) = (branch.line().match_name.clone(), Arc::clone(branch));
-                let work = move |app: &Arc<App>| branch.event_id(app, view, from);
+                let work = move |app: &Arc<App>| branch.event_id(app, viewer, from);
                 let found = app.fold_for(self.bearer.reader()?, Some(of), work).await;
                 // More than one entry came to light there, and the client claims to know some of them.
                 found.map(|id| id.mark.filter(|_| id.head == seen).unwrap_or_default())
@@ -258,7 +256,7 @@ impl Stream {
                 }
                 () = sender.closed() => return End::Silently,
                 _ = watched.changed(), if !may_be_news => may_be_news = true,
-                () = sleep_until(self.look_again_at(comment_at)), if !may_be_news => may_be_news = true,
+                () = sleep_until(comment_at), if !may_be_news => may_be_news = true,
             }
         }
     }
@@ -287,15 +285,15 @@ impl Stream {
 
     /// Returns the next step. Of the streams that need the same step, one computes it.
     async fn delta(&self, app: &Arc<App>) -> ApiResult<Arc<Delta>> {
-        let (branch, view, from) = (self.following.branch(), self.view, self.from);
-        if let Some(delta) = branch.delta_in_memory(view, from) {
+        let (branch, viewer, from) = (self.following.branch(), self.viewer, self.from);
+        if let Some(delta) = branch.delta_in_memory(viewer, from) {
             return Ok(delta);
         }
         let _first = branch.following().await;
-        if let Some(delta) = branch.delta_in_memory(view, from) {
+        if let Some(delta) = branch.delta_in_memory(viewer, from) {
             return Ok(delta);
         }
-        let place = if branch.is_near(view, from) {
+        let place = if branch.is_near(viewer, from) {
             None
         } else {
             Some(app.limits.folds.wait(self.bearer.reader()?, Some(&branch.line().match_name)).await?)
@@ -303,16 +301,11 @@ impl Stream {
         let branch = Arc::clone(branch);
         app.block(move |app| {
             let _place = place;
-            let delta = branch.delta(app, view, from);
+            let delta = branch.delta(app, viewer, from);
             app.branches.make_room();
             delta
         })
         .await
-    }
-
-    /// Returns when to look again although nothing was heard.
-    fn look_again_at(&self, comment_at: Instant) -> Instant {
-        if self.view.delay_s > 0 { comment_at.min(Instant::now() + LATE_EVERY) } else { comment_at }
     }
 
     /// Returns when the grant expires, if it does.

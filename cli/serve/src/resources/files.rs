@@ -13,11 +13,12 @@ use super::diff::require_all;
 use super::position::{At, attachment};
 use super::statuses::{Looked, LookedLarge, Name};
 use crate::app::App;
-use crate::auth::{Bearer, Viewpoint};
+use crate::auth::Bearer;
 use crate::frame_documents::FrameList;
 use crate::http::{HTML, JSON, TEXT, ValidQuery, json, list_limit, name, require_accepted, typed};
 use crate::problem::ApiResult;
 use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
+use turnfold_replay::Viewer;
 
 /// Where a file ends.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
@@ -44,8 +45,8 @@ pub(crate) async fn replay(
     let match_name: MatchName = name(&path.match_name)?;
     app.fold(&bearer, Some(match_name.clone()), move |app, access| {
         require_all(app, access, &match_name)?;
-        let branch = app.branch(Viewpoint::HOST, &match_name, &name(&path.branch)?)?;
-        let replay = branch.history(app, Viewpoint::HOST, at)?.to_replay()?;
+        let branch = app.branch(&match_name, &name(&path.branch)?)?;
+        let replay = branch.history(app, Viewer::HOST, at)?.to_replay()?;
         Ok(attachment(typed(StatusCode::OK, TEXT, replay.to_string()), &format!("{match_name}.tfl")))
     })
     .await
@@ -64,8 +65,8 @@ pub(crate) async fn page(
 ) -> ApiResult {
     require_accepted(&headers, HTML)?;
     let whole = Asked { path, seat: at.seat, reach: Reach::Whole };
-    app.read(&bearer, whole, move |app, _, BranchView { branch, view }| {
-        let page = Page::of(branch.history(app, *view, at.at)?, None, PAGE_BYTES_MAX)?;
+    app.read(&bearer, whole, move |app, _, BranchView { branch, viewer }| {
+        let page = Page::of(branch.history(app, *viewer, at.at)?, None, PAGE_BYTES_MAX)?;
         let file = format!("{}.html", branch.line().match_name);
         Ok(attachment(typed(StatusCode::OK, HTML, page.html), &file))
     })
@@ -115,13 +116,13 @@ pub(crate) async fn frames(
     require_accepted(&headers, JSON)?;
     let last = asked.last.map(|last| list_limit(Some(last))).transpose()?;
     let whole = Asked { path, seat: asked.seat, reach: Reach::Whole };
-    app.read(&bearer, whole, move |app, _, BranchView { branch, view }| {
+    app.read(&bearer, whole, move |app, _, BranchView { branch, viewer }| {
         // Those who follow from these frames on come again by the id of an event, as if one had sent them.
         let event_id = match asked.at {
-            None => Some(branch.event_id(app, *view, branch.head(app, *view)?)?),
+            None => Some(branch.event_id(app, *viewer, branch.head(app)?)?),
             Some(_) => None,
         };
-        let history = branch.history(app, *view, asked.at)?;
+        let history = branch.history(app, *viewer, asked.at)?;
         let before_last = last.map_or(0, |last| history.head().saturating_sub(last as u64));
         let after = asked.after.unwrap_or(0).max(before_last);
         let frames = FrameDocument::of(&history, after, FrameLimits::SERVED)?;

@@ -93,8 +93,8 @@ pub(crate) async fn find(
     let limit = if all { list_limit(limit)? } else { 1 };
     let condition: Condition = when.parse().map_err(|error| Problem::content(format!("`when`: {error}")))?;
     let whole = Asked { path, seat, reach: Reach::Whole };
-    app.read(&bearer, whole, move |app, _, BranchView { branch, view }| {
-        let history = branch.history(app, *view, None)?;
+    app.read(&bearer, whole, move |app, _, BranchView { branch, viewer }| {
+        let history = branch.history(app, *viewer, None)?;
         let (from, head) = (after.unwrap_or(0), history.head());
         if from > head {
             return Err(ReplayError::NoEntry { history: history.name().clone(), seq: from, head }.into());

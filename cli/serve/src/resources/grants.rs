@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::statuses::{Changed, Deleted, Id, Looked, Name};
 use crate::app::App;
-use crate::auth::{Bearer, Viewpoint};
+use crate::auth::Bearer;
 use crate::documents::lists;
 use crate::http::{JSON, List, NoParameters, ValidQuery, given, json, json_body, name, require_accepted};
 use crate::problem::{ApiResult, Problem};
@@ -24,9 +24,8 @@ lists! {
 
 const DAY_S: u64 = 24 * 60 * 60;
 
-/// The longest time until a grant expires, and the longest delay of a spectator.
+/// The longest time until a grant expires.
 const EXPIRY_MAX_S: u64 = 366 * DAY_S;
-const DELAY_MAX_S: u64 = DAY_S;
 
 /// How long an invitation lasts unless the request states otherwise.
 const INVITATION_S: u64 = 7 * DAY_S;
@@ -70,10 +69,6 @@ pub(crate) enum NewGrantJson {
         #[serde(default, deserialize_with = "given")]
         #[schema(nullable = false, pattern = "^[1-9][0-9]{0,7}[smhd]$", example = "36h")]
         expires: Option<String>,
-        /// The delay with which the spectator sees the match, such as `15m`; at most a day
-        #[serde(default, deserialize_with = "given")]
-        #[schema(nullable = false, pattern = "^[1-9][0-9]{0,7}[smhd]$", example = "15m")]
-        delay: Option<String>,
     },
     /// A link that becomes a seat, once
     Invitation {
@@ -109,8 +104,6 @@ pub(crate) struct GrantJson {
     #[schema(value_type = Option<String>)]
     seat: Option<Seat>,
     label: String,
-    /// In seconds
-    delay: u64,
     created_at_ms: i64,
     expires_at_ms: Option<i64>,
     revoked_at_ms: Option<i64>,
@@ -122,18 +115,17 @@ pub(crate) struct GrantJson {
 
 impl GrantJson {
     fn of((hash, grant): &(Digest, Grant), now_ms: i64) -> Self {
-        let (kind, delay) = match grant.kind {
-            GrantKind::Host => ("host", 0),
-            GrantKind::Seat(_) => ("seat", 0),
-            GrantKind::Spectator { delay_s } => ("spectator", delay_s),
-            GrantKind::Invitation(_) => ("invitation", 0),
+        let kind = match grant.kind {
+            GrantKind::Host => "host",
+            GrantKind::Seat(_) => "seat",
+            GrantKind::Spectator { .. } => "spectator",
+            GrantKind::Invitation(_) => "invitation",
         };
         Self {
             id: GrantId::of(hash).to_string(),
             kind,
             seat: grant.kind.seat(),
             label: grant.label.to_string(),
-            delay,
             created_at_ms: grant.created_at_ms,
             expires_at_ms: grant.expires_at_ms,
             revoked_at_ms: grant.revoked_at_ms,
@@ -144,8 +136,9 @@ impl GrantJson {
 }
 
 /// Reads a time such as `90s`, in seconds.
-fn seconds(text: &str, most: u64) -> ApiResult<u64> {
-    let detail = format!("expected a time such as `90s`, `15m`, `36h` or `7d`, at most {}d", most / DAY_S);
+fn seconds(text: &str) -> ApiResult<u64> {
+    let detail =
+        format!("expected a time such as `90s`, `15m`, `36h` or `7d`, at most {}d", EXPIRY_MAX_S / DAY_S);
     let count = text.strip_suffix(['s', 'm', 'h', 'd']).map(turnfold_core::text::number::<u64>);
     let Some(Ok(count @ 1..)) = count else { return Err(Problem::bad(detail)) };
     let unit_s = match text.chars().last() {
@@ -154,7 +147,7 @@ fn seconds(text: &str, most: u64) -> ApiResult<u64> {
         Some('d') => DAY_S,
         _ => 1,
     };
-    let seconds = count.checked_mul(unit_s).filter(|seconds| *seconds <= most);
+    let seconds = count.checked_mul(unit_s).filter(|seconds| *seconds <= EXPIRY_MAX_S);
     seconds.ok_or_else(|| Problem::content(detail))
 }
 
@@ -175,10 +168,7 @@ impl NewGrantJson {
             Self::Host { .. } => GrantKind::Host,
             Self::Seat { seat, .. } => GrantKind::Seat(player(seat)?),
             Self::Invitation { seat, .. } => GrantKind::Invitation(player(seat)?),
-            Self::Spectator { delay, .. } => {
-                let delay_s = delay.as_deref().map(|delay| seconds(delay, DELAY_MAX_S)).transpose()?;
-                GrantKind::Spectator { delay_s: delay_s.unwrap_or(0) }
-            }
+            Self::Spectator { .. } => GrantKind::Spectator { reserved: 0 },
         })
     }
 
@@ -195,7 +185,7 @@ impl NewGrantJson {
 
 /// Returns the seats of the players of a match.
 fn players(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Vec<Seat>> {
-    let main = app.branch(Viewpoint::HOST, match_name, &BranchName::main())?;
+    let main = app.branch(match_name, &BranchName::main())?;
     main.current(app, |current| current.state.players().to_vec())
 }
 
@@ -220,7 +210,7 @@ pub(crate) async fn create(
         let kind = new.kind(&players(app, &match_name)?)?;
         let (label, expires) = new.label_and_expiry();
         let expires_s = match (expires, kind) {
-            (Some(expires), _) => Some(seconds(expires, EXPIRY_MAX_S)?),
+            (Some(expires), _) => Some(seconds(expires)?),
             (None, GrantKind::Invitation(_)) => Some(INVITATION_S),
             (None, _) => None,
         };

@@ -11,9 +11,9 @@ use turnfold_replay::{MatchStanding, Viewer};
 use turnfold_store::{BranchInfo, BranchName, Genesis, MatchName};
 use utoipa::ToSchema;
 
-use super::branches::known_branches;
+use super::branches::open_branches;
 use crate::app::App;
-use crate::auth::{Access, Viewpoint};
+use crate::auth::Access;
 use crate::documents;
 use crate::open_branch::OpenBranch;
 use crate::problem::ApiResult;
@@ -69,25 +69,25 @@ impl MatchJson {
         match_name: &MatchName,
         asked: &AskedOfMatch,
     ) -> ApiResult<Self> {
-        let view = access.looks(match_name, asked.viewer)?;
+        let viewer = access.looks(match_name, asked.viewer)?;
         let genesis = app.store.genesis(match_name)?;
         let branch = asked.branch.clone().unwrap_or_else(BranchName::main);
-        let shown = app.branch(view, match_name, &branch)?;
-        let known = known_branches(app, view, match_name)?;
+        let shown = app.branch(match_name, &branch)?;
+        let open = open_branches(app, match_name)?;
         // A host can see that a match is there although this build does not have its rules.
         let has_rules = rules_of(&genesis, shown.line(), &app.registry).is_ok() || !access.is_host();
         let (players, head, over, standing, now) = if has_rules {
-            let state = shown.state(app, view, None)?;
-            let standing = shown.standing(app, view, None, state.as_ref())?;
-            let now = asked.turn.then(|| shown.whose_turn(app, view, state.as_ref())).transpose()?;
-            let (players, head) = (state.players().to_vec(), shown.head_seen(app, view)?);
-            (players, head, Some(are_over(app, view, &known)?), standing, now)
+            let state = shown.state(app, viewer, None)?;
+            let standing = shown.standing(app, viewer, None, state.as_ref())?;
+            let now = asked.turn.then(|| shown.whose_turn(app, viewer, state.as_ref())).transpose()?;
+            let (players, head) = (state.players().to_vec(), shown.head_seen(app, viewer)?);
+            (players, head, Some(are_over(app, viewer, &open)?), standing, now)
         } else {
             let head = app.store.head(match_name, &branch)?;
             (Vec::new(), head, None, MatchStanding::default(), None)
         };
-        let heads: Vec<_> = known.into_iter().map(|(info, _)| (info.name, info.head)).collect();
-        let is_host = view == Viewpoint::HOST;
+        let heads: Vec<_> = open.into_iter().map(|(info, _)| (info.name, info.head)).collect();
+        let is_host = viewer == Viewer::HOST;
         let active_at_ms =
             is_host.then(|| active_at_ms(match_name, &genesis, &heads, &app.store)).transpose()?;
         let branches = heads.iter().map(|(name, _)| name.to_string()).collect();
@@ -140,11 +140,11 @@ const fn dice_name(dice: &DicePolicy) -> &'static str {
 /// branch may be played again by the same people.
 pub(crate) fn are_over(
     app: &App,
-    view: Viewpoint,
+    viewer: Viewer,
     branches: &[(BranchInfo, Arc<OpenBranch>)],
 ) -> ApiResult<bool> {
     for (_, branch) in branches {
-        if !branch.state(app, view, None)?.over() {
+        if !branch.state(app, viewer, None)?.over() {
             return Ok(false);
         }
     }

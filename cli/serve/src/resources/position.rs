@@ -49,8 +49,8 @@ fn in_memory(app: &App, access: &Access, path: &BranchPath, at: At) -> Option<Ca
         return None;
     }
     let (match_name, branch) = (name(&path.match_name).ok()?, name(&path.branch).ok()?);
-    let view = access.looks(&match_name, at.seat.map(|seat| seat.0)).ok()?;
-    at.at.is_none().then(|| app.branches.in_use(view, &match_name, &branch))??.shown_in_memory(view)
+    let viewer = access.looks(&match_name, at.seat.map(|seat| seat.0)).ok()?;
+    at.at.is_none().then(|| app.branches.in_use(&match_name, &branch))??.shown_in_memory(viewer)
 }
 
 /// Answers with a view, or that it is still the one that is known.
@@ -88,22 +88,22 @@ pub(crate) async fn view(
         &bearer,
         access,
         Asked { reach, ..at.of(path) },
-        move |app, _, BranchView { branch, view }| {
+        move |app, _, BranchView { branch, viewer }| {
             if at.at.is_none() && form == Form::Json {
-                let shown = branch.shown(app, *view)?;
+                let shown = branch.shown(app, *viewer)?;
                 return Ok(answer(&shown, known.as_ref(), || {
                     typed(StatusCode::OK, JSON, shown.json.clone())
                 }));
             }
-            let state = branch.state(app, *view, at.at)?;
-            let shown = CachedView::of(view.viewer, state.as_ref());
+            let state = branch.state(app, *viewer, at.at)?;
+            let shown = CachedView::of(*viewer, state.as_ref());
             if form == Form::Json {
                 return Ok(answer(&shown, known.as_ref(), || {
                     typed(StatusCode::OK, JSON, shown.json.clone())
                 }));
             }
-            let picture = render::picture(&view.viewer.picture(state.as_ref()), &Highlights::default());
-            let standing = branch.standing(app, *view, at.at, state.as_ref())?;
+            let picture = render::picture(&viewer.picture(state.as_ref()), &Highlights::default());
+            let standing = branch.standing(app, *viewer, at.at, state.as_ref())?;
             let drawn = render::text(picture) + &render::text(render::standing(&standing));
             Ok(answer(&shown, known.as_ref(), || typed(StatusCode::OK, TEXT, drawn)))
         },
@@ -124,9 +124,9 @@ pub(crate) async fn picture(
     headers: HeaderMap,
 ) -> ApiResult {
     require_accepted(&headers, SVG)?;
-    app.read(&bearer, at.of(path), move |app, _, BranchView { branch, view }| {
-        let state = branch.state(app, *view, at.at)?;
-        let picture = svg::document(&view.viewer.picture(state.as_ref()), &Highlights::default());
+    app.read(&bearer, at.of(path), move |app, _, BranchView { branch, viewer }| {
+        let state = branch.state(app, *viewer, at.at)?;
+        let picture = svg::document(&viewer.picture(state.as_ref()), &Highlights::default());
         Ok(attachment(typed(StatusCode::OK, SVG, picture), "picture.svg"))
     })
     .await
@@ -153,11 +153,11 @@ pub(crate) async fn legal(
     ValidQuery(at): ValidQuery<At>,
     form: Form,
 ) -> ApiResult {
-    app.read(&bearer, at.of(path), move |app, _, BranchView { branch, view }| {
-        let state = branch.state(app, *view, at.at)?;
+    app.read(&bearer, at.of(path), move |app, _, BranchView { branch, viewer }| {
+        let state = branch.state(app, *viewer, at.at)?;
         // The host gets the commands of every seat unless it names one (SV-8).
-        let asked = at.seat.map(|seat| seat.0).or((!view.viewer.see_all()).then_some(view.viewer));
-        let items = render::legal_commands(asked, view.viewer, state.as_ref());
+        let asked = at.seat.map(|seat| seat.0).or((!viewer.see_all()).then_some(*viewer));
+        let items = render::legal_commands(asked, *viewer, state.as_ref());
         bounded(match form {
             Form::Text => render::text(items.iter().map(render::LegalCommand::line)).into_bytes(),
             Form::Json => json_text(&List { items, next: None::<String> }).into_bytes(),
@@ -195,10 +195,9 @@ pub(crate) async fn ask(
     ValidQuery(Question { q, at, seat }): ValidQuery<Question>,
     form: Form,
 ) -> ApiResult {
-    app.read(&bearer, At { at, seat }.of(path), move |app, _, BranchView { branch, view }| {
-        let state = branch.state(app, *view, at)?;
-        let answer =
-            view.viewer.ask(state.as_ref(), &q).map_err(|error| Problem::content(error.to_string()))?;
+    app.read(&bearer, At { at, seat }.of(path), move |app, _, BranchView { branch, viewer }| {
+        let state = branch.state(app, *viewer, at)?;
+        let answer = viewer.ask(state.as_ref(), &q).map_err(|error| Problem::content(error.to_string()))?;
         let (media_type, body) = match form {
             Form::Text => (TEXT, render::text([render::answer(&answer)])),
             Form::Json => (JSON, json_text(&answer.json)),
