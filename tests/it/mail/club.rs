@@ -309,7 +309,7 @@ fn pm_104_a_service_takes_and_sends_the_mails_and_keeps_its_key_to_itself() {
     assert!(club.waits(&stray));
     // The other process waits a moment, and names the holder.
     let (code, taken) = club.run("mail take --maildir post --key host.key");
-    assert!(code != 0 && taken.contains(&format!("process {} (`turnfold serve`)", service.pid())), "{taken}");
+    assert!(code != 0 && taken.contains(&format!("process {} uses this key", service.pid())), "{taken}");
     service.kill();
 }
 

@@ -18,7 +18,6 @@ use super::key_file::{KeyFile, sync_folder_of};
 use crate::error::ReplayError;
 use crate::error::input::{InputError, read_file};
 use crate::error::limits::NOTE;
-use crate::program;
 
 /// What `FORMAT` holds.
 const FORMAT: &str = "turnfold key memory 2\n";
@@ -30,7 +29,7 @@ const CHECKPOINT: &str = "checkpoint";
 #[derive(Debug)]
 pub struct KeyMemory {
     folder: PathBuf,
-    _lock: File,
+    lock: File,
 }
 
 /// What a key last signed, cosigned or accepted of a log.
@@ -54,6 +53,13 @@ impl KnownLog {
     }
 }
 
+impl Drop for KeyMemory {
+    /// Takes back the note of who holds it, so that reading a memory leaves its files as they were.
+    fn drop(&mut self) {
+        let _ = self.lock.set_len(0);
+    }
+}
+
 impl KeyMemory {
     /// Takes the memory next to a key file, creates it where there is none, and waits a moment for its holder.
     pub(crate) fn of(key: &KeyFile) -> Result<Self, ReplayError> {
@@ -67,7 +73,7 @@ impl KeyMemory {
         let failed = |cause| ReplayError::Key { doing: "lock", path: path.clone(), cause };
         let mut lock = private().read(true).create(true).truncate(false).open(&path).map_err(failed)?;
         wait_for(&mut lock, &path).map_err(failed)?;
-        let memory = Self { folder, _lock: lock };
+        let memory = Self { folder, lock };
         memory.list_origins()?;
         Ok(memory)
     }
@@ -201,9 +207,9 @@ fn wait_for(lock: &mut File, path: &Path) -> io::Result<()> {
             }
         }
     }
-    lock.set_len(0)?;
-    let verb = std::env::args().nth(1).unwrap_or_default();
-    lock.write_all(format!("process {} (`{} {verb}`)\n", std::process::id(), program::name()).as_bytes())
+    // The note helps others to find the holder. Without it, on a full disk, the lock holds all the same.
+    let _ = lock.set_len(0).and_then(|()| writeln!(lock, "process {}", std::process::id()));
+    Ok(())
 }
 
 /// Reads a file of the memory; `None` where it is not there.
