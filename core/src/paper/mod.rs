@@ -54,4 +54,4 @@ pub use plain::PlainPaper;
 pub use signed::{PaperSignature, SignedPaper};
 pub use time::DeskTime;
 pub use unsigned::{PAPER_BYTES_MAX, Paper, PaperHead};
-pub use values::{Audience, LineName, MatchId, Nonce, PaperLine, SeatKey, SeenRoot, is_control};
+pub use values::{Audience, LineName, MatchId, Nonce, PaperLine, Player, SeatKey, SeenRoot, is_control};

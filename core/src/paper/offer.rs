@@ -6,7 +6,7 @@ use core::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::time::DeskTime;
-use super::values::{LineName, SeatKey};
+use super::values::{LineName, Player};
 use crate::seat::Seat;
 use crate::text::{Malformed, number};
 
@@ -24,12 +24,12 @@ pub enum Offer {
     End(Ending),
     /// The deadline moves: `extend TIME`.
     Extend(DeskTime),
-    /// Another player takes a seat: `replace SEAT NAME KEY`.
+    /// Another player takes a seat: `replace SEAT NAME KEY`, or `-` for KEY.
     Replace {
         /// Which seat.
         seat: Seat,
-        /// The new player's key.
-        key: SeatKey,
+        /// The new player.
+        player: Player,
     },
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for Offer {
             Self::Takeback { line, seq } => write!(out, "takeback {line} {seq}"),
             Self::End(ending) => write!(out, "end {ending}"),
             Self::Extend(time) => write!(out, "extend {time}"),
-            Self::Replace { seat, key } => write!(out, "replace {seat} {} {}", key.name(), key.to_base64()),
+            Self::Replace { seat, player } => write!(out, "replace {seat} {player}"),
         }
     }
 }
@@ -57,7 +57,7 @@ impl FromStr for Offer {
             ("end", Some(ending), None, None) => ending.parse().map(Self::End),
             ("extend", Some(time), None, None) => time.parse().map(Self::Extend),
             ("replace", Some(seat), Some(name), Some(key)) => {
-                Ok(Self::Replace { seat: player(seat)?, key: SeatKey::read(name, key)? })
+                Ok(Self::Replace { seat: player(seat)?, player: Player::read(name, key)? })
             }
             _ => Err(Malformed::expected(
                 "`takeback LINE SEQ`, `end draw`, `end void`, `end SEAT`, `extend TIME` or `replace SEAT NAME KEY`",

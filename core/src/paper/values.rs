@@ -388,6 +388,60 @@ impl SeatKey {
     }
 }
 
+/// Who takes a seat: `NAME KEY`, or `NAME -` without a key (PM-38). The variant order is part of the log format.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Player {
+    /// A player who signs papers.
+    Signing(SeatKey),
+    /// A player without a key.
+    Plain {
+        /// The name as papers have it.
+        written: PaperLine,
+        /// The name in its own letters (PM-94).
+        name: String,
+    },
+}
+
+impl Player {
+    /// Reads a name of one word, and a key or `-`.
+    ///
+    /// # Errors
+    /// [`Malformed`] when either is not that.
+    pub fn read(name: &str, key: &str) -> Result<Self, Malformed> {
+        if key == "-" { name.parse().map(Self::plain) } else { SeatKey::read(name, key).map(Self::Signing) }
+    }
+
+    /// Returns a player without a key, by the name as papers have it.
+    #[must_use]
+    pub fn plain(written: PaperLine) -> Self {
+        Self::Plain { name: written.name(), written }
+    }
+
+    /// Returns the name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Signing(key) => key.name(),
+            Self::Plain { name, .. } => name,
+        }
+    }
+
+    /// Returns the key, if the player has one.
+    #[must_use]
+    pub const fn key(&self) -> Option<&SeatKey> {
+        if let Self::Signing(key) = self { Some(key) } else { None }
+    }
+}
+
+impl fmt::Display for Player {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Signing(key) => write!(out, "{} {}", key.name(), key.to_base64()),
+            Self::Plain { written, .. } => write!(out, "{} -", written.as_str()),
+        }
+    }
+}
+
 impl TryFrom<VerifierKey> for SeatKey {
     type Error = Malformed;
 

@@ -100,7 +100,7 @@ impl Rules for Chess {
     const EXAMPLE: &'static str = "clock = 3000\nincrement = 20";
     const RULEBOOK: &'static str = include_str!("../RULES.md");
     const SECRETS: Secrets<Self> = Secrets::None;
-    const MAIL_TERMS: &'static str = "default = [\"resign\"]\n";
+    const MAIL_TERMS: &'static str = "missed = \"second\"\ndefault = [\"resign\"]\n";
 
     type Setup = Setup;
     type State = State;

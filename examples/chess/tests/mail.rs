@@ -10,7 +10,7 @@ use program::Program;
 fn begun() -> Program {
     let chess = Program::new();
     fs::write(chess.path().join("start.toml"), "").unwrap();
-    fs::write(chess.path().join("desk.toml"), "hosted = []\ndefault = [\"resign\"]\n").unwrap();
+    fs::write(chess.path().join("desk.toml"), "hosted = []\nmissed = \"second\"\ndefault = [\"resign\"]\n").unwrap();
     for person in ["ann", "p1", "p2"] {
         chess.check(0, &format!("chess key new {person}.key --name {person}.example > {person}.vkey"), "");
     }
@@ -89,7 +89,7 @@ fn pm_14_a_game_by_mail_asks_the_player_to_move_and_ends_with_checkmate() {
 }
 
 #[test]
-fn pm_14_an_offer_is_accepted_in_the_own_turn_and_a_missed_deadline_resigns() {
+fn pm_14_and_84_an_offer_is_accepted_in_the_own_turn_and_the_second_missed_deadline_resigns() {
     let chess = begun();
     save_newest(&chess, "p1");
     order(&chess, "p1", "offer e4", &["offer", "e2e4"]);
@@ -99,7 +99,9 @@ fn pm_14_an_offer_is_accepted_in_the_own_turn_and_a_missed_deadline_resigns() {
     run(&chess, 3, "over");
     chess.check(0, "chess matches --long", "over: draw (agreed)");
     let late = begun();
-    run(&late, 9, "missed seat=p1");
+    run(&late, 9, "missed seat=p1 misses=1");
+    late.check(0, "chess matches --long", "duel");
+    run(&late, 13, "missed seat=p1 misses=2");
     late.check(0, "chess log duel", "p1 resign => match_over by=resignation winner=p2");
     late.check(0, "chess audit", "authorship   PASS        0 commands by signed orders, 1 by default for p1");
 }

@@ -66,9 +66,9 @@ fn pm_32_a_turn_that_is_still_carried_out_passes_as_far_as_it_is() {
 const FORGED: &str = "
 # A command of its own in place of the default, behind an order with any key, and when no order is there.
 p2: stay / clock 72 / p1 turn:1:p1: attack / p1 turn:1:p1: stay / carry p2 / end => duel:1: no paper by p1; expected `p1 stay`
-p1: attack / p2: stay / carry p1 / here / p1 own: stay / carry p2 / end => duel:{here}: no paper by p1; expected `p2 stay`
-p1: attack / p2: stay / carry p1 / here / p1 turn:1:p1: stay / carry p2 / end => duel:{here}: no paper by p1; expected `p2 stay`
-p1: attack / p2: stay / carry p1 / here / p1 turn:1:host: stay / carry p2 / end => duel:{here}: no paper by p1; expected `p2 stay`
+p1: attack / p2: stay / carry p1 / here / p1 own: stay / carry p2 / end => duel:{here}: expected the key `turn:1:p1`, found `order:…
+p1: attack / p2: stay / carry p1 / here / carry p2 / turn => duel:{here}: no paper by p2; expected `p1 stay`
+p1: attack / p2: stay / carry p1 / here / p1 turn:1:host: stay / carry p2 / end => duel:{here}: expected the key `turn:1:p1`, found `turn:1:host`
 p1 turn:1:p1: stay => duel:1: no paper by p1
 # An order that is altered, cut short, and recorded as shorter than it was.
 p1: stay / p2: stay / p1 own: attack / p1 own: stay / carried p1 1 / carry p2 / end => duel:1: no paper by p1; expected `p1 stay`
@@ -90,14 +90,15 @@ p1: stay / p2: stay / p1 -: stay / carried p1 1 / carry p2 / end => duel:1: expe
 p1: stay / p2: stay / p1 turn:1:host: stay / carried p1 1 / carry p2 / end => duel:1: expected the key `order:…, found `turn:1:host`
 p1: stay / p2: stay / p1 turn:1:p1: stay / carried p1 1 / carry p2 / end => duel:1: expected the key `order:…, found `turn:1:p1`
 # PM-14: a seat without a legal command is not asked.
-p1: stay / p2: attack / carry p1 / carry p2 / clock 1 / stand p1,p2 => the position asks p1, p2; expected p2
+p1: stay / p2: attack / carry p1 / carry p2 / p2 turn:1:p2: stay / next / clock 1 / stand p2 => the position asks p2; expected p1, p2
 ";
 
 /// What happens in the first turn that is as it has to be.
 const HONEST: &str = "
-p1: enter / p2: stay / refused p1 gate_shut / carry p2 / turn => 
+# PM-80: the default follows.
+p1: enter / p2: stay / refused p1 gate_shut / p1 turn:1:p1: stay / carry p2 / end => 1 command by signed orders, 1 by default for p1
 # FD-11a: an order that ends behind a roll is carried that far.
-p1: attack; enter; stay / p2: stay / p1 own 2: attack / carried p1 1 / carry p2 / turn => 2 commands by signed orders, 1 by the host
+p1: attack; enter; stay / p2: stay / p1 own 2: attack / carried p1 1 / p1 turn:1:p1: stay / carry p2 / end => 2 commands by signed orders, 1 by default for p1, 2 by the host
 ";
 
 fn cases(table: &str) -> impl Iterator<Item = (&str, &str)> {

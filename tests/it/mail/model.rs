@@ -7,6 +7,7 @@
 mod announced;
 mod cases;
 mod driver;
+mod offers;
 mod played;
 mod relay;
 mod replies;
@@ -67,6 +68,8 @@ fn pm_9_to_21_random_correspondences_follow_the_model() {
         "ignored not_due",
         "ignored outdated",
         "ignored seal_first",
+        "ignored no_such_offer",
+        "ignored no_such_stand",
         "ignored stale_link",
         "rejected match_over",
         "rejected not_yet",

@@ -70,15 +70,15 @@ fn pm_27_and_32_a_game_together_with_plans_in_secret() {
         p2: tap 1,-2; switch / p1: tap 0,2; switch / audited / run 1 / audited
         game main => p1 tap 0,2 (order 1), p1 switch (order 1), p2 tap 1,-2 (order 1), p2 switch (order 1), host resolve (turn:1:host)
         stands => main:5 p1,p2
-        # p1 forgets `switch`, so the order of p2 is refused: both are asked again, and no one sees the state.
-        p1: tap 0,2 / p2: switch / audited / run 2 => … not_your_turn …
-        stands => main:6 p1,p2 / audited
+        # p1 forgets `switch`: the default is played behind its order, so that of p2 is carried out (PM-80).
+        p1: tap 0,2 / p2: switch / audited / run 2 / audited
+        game main => … p1 tap 0,2 (order 2), p1 switch (turn:2:p1), p2 switch (order 2), host resolve (turn:2:host)
+        stands => main:9 p1,p2
         # p1 misses, p2 has ordered: the default of p1 first, then the order of p2.
         p2: switch / run 9 / audited
         game main => … p1 switch (turn:3:p1), p2 switch (order 3), host resolve (turn:3:host)
-        # p2 alone forgets it: only p2 is asked.
-        p1: switch / p2: tap 1,-2 / run 9 / stands => … p2 / audited
-        p2: switch / run 10 / audited
+        # p2 alone forgets it: the turn ends for both.
+        p1: switch / p2: tap 1,-2 / run 9 / stands => … p1,p2 / audited
         p1: switch / run 16 / audited / p1: switch / p2: switch / audited / run 17 / audited",
     );
 }
@@ -118,8 +118,9 @@ fn pm_19_fd_11a_an_order_is_refused_whole_and_asked_again_but_not_behind_a_roll(
     siege("").play(
         "p1: attack; stay; stay / p2: stay; stay; stay
         run 2 2 => … carried seat=p1 … count=2; … code=day_ended; …
-        game main => p1 attack (order 1), host roll 2 (order 1), p1 stay (order 1)
-        stands => main:3 p2 / audited",
+        # The default is played for p2, whose order was refused (PM-80).
+        game main => p1 attack (order 1), host roll 2 (order 1), p1 stay (order 1), p2 stay (turn:1:p2), host next (turn:1:host)
+        stands => main:5 p1,p2 / audited",
     );
 }
 

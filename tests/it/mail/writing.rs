@@ -155,7 +155,7 @@ fn pm_28_what_could_not_count_is_not_written() {
     refused(p1.write(&post, plays(&["switch", "switch"])), "the game would refuse the order: not_your_turn");
     refused(p1.write(&post, PaperWords::Join(Seat::P2)), "has p1 already");
     refused(p1.write(&post, PaperWords::Answer { to: "00000000".into(), agree: true }), "no offer of turn 1");
-    refused(p1.write(&post, PaperWords::Answer { to: "0".into(), agree: true }), "at least 8 digits");
+    refused(p1.write(&post, PaperWords::Answer { to: "0".into(), agree: true }), "no open offer 0");
     refused(p1.write(&post, seal(&["switch"])), "no seal is asked of you");
     refused(p1.write_in(&post, plays(&["switch"]), Some(2)), "of turn 1, not 2");
     // In secret planning nothing is legal for p2 before p1 has played, so nothing is tried.

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use turnfold_core::paper::{
-    DeskTime, Ending, Join, MatchId, Nonce, Offer, Order, Paper, PaperContent, PaperHead, PaperLine, SeatKey,
-    SeenRoot, SignedPaper,
+    DeskTime, Ending, Join, MatchId, Nonce, Offer, Order, Paper, PaperContent, PaperHead, PaperLine, Player,
+    SeatKey, SeenRoot, SignedPaper,
 };
 use turnfold_core::trust::{KeyKind, PrivateKey, TreeHash};
 use turnfold_core::{Digest, Seat};
@@ -41,7 +41,7 @@ fn offer() -> impl Strategy<Value = Offer> {
         ending.prop_map(Offer::End),
         (0..=DeskTime::MAX.unix_seconds())
             .prop_map(|seconds| Offer::Extend(DeskTime::of_unix_seconds(seconds).unwrap())),
-        (seat(), key()).prop_map(|(seat, key)| Offer::Replace { seat, key }),
+        (seat(), key()).prop_map(|(seat, key)| Offer::Replace { seat, player: Player::Signing(key) }),
     ]
 }
 

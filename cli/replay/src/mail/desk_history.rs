@@ -131,17 +131,24 @@ impl DeskHistory {
         if entry.as_ref().is_some_and(|entry| entry.seq == seq && self.take(entry).is_ok()) {
             return;
         }
-        self.count(seq, record.leaf());
-        match record {
-            BundledRecord::LeftOut(_) => self.left_out.push(seq),
-            BundledRecord::Shown(_) => self.first_unapplied = self.first_unapplied.or(Some(seq)),
+        if matches!(record, BundledRecord::LeftOut(_)) {
+            return self.pass(record.leaf());
         }
+        self.count(seq, record.leaf());
+        self.first_unapplied = self.first_unapplied.or(Some(seq));
         if let Some(Entry { seq, seat, command, .. }) = entry
             && let Ok(command) = decode_strictly(&command)
         {
             let (effects, owing_seals) = (Vec::new(), Vec::new());
             self.entries.push(AppliedEntry { seq, seat, command, ignored: None, effects, owing_seals });
         }
+    }
+
+    /// Passes over a record that is left out.
+    pub(crate) fn pass(&mut self, leaf: TreeHash) {
+        let seq = self.head.saturating_add(1);
+        self.count(seq, leaf);
+        self.left_out.push(seq);
     }
 
     fn count(&mut self, seq: Seq, leaf: TreeHash) {

@@ -239,8 +239,21 @@ impl TurnPlan {
     pub fn key_of(&self, step: &SeatStep) -> TurnKey {
         match step.tag {
             Some(tag) => TurnKey::Order { tag, turn: self.turn },
-            None => TurnKey::Missed { turn: self.turn, seat: step.seat },
+            None => self.default_key(step.seat),
         }
+    }
+
+    /// Returns `true` for a seat for which `default` is played: it has no order, or others are asked in the same turn, which
+    /// then ends for all of them (PM-80).
+    #[must_use]
+    pub const fn has_default(&self, step: &SeatStep) -> bool {
+        step.order.is_none() || self.steps.len() > 1
+    }
+
+    /// Returns the key of what is played for a seat without its order.
+    #[must_use]
+    pub const fn default_key(&self, seat: Seat) -> TurnKey {
+        TurnKey::Missed { turn: self.turn, seat }
     }
 
     /// Returns the key of the host's own entries and of those for gone seats.

@@ -3,9 +3,9 @@
 
 use std::cell::RefCell;
 
-use turnfold_core::Digest;
 use turnfold_core::paper::{DeskTime, LineName};
 use turnfold_core::rules::desk::{Command, PlayCount, RefusalCode};
+use turnfold_core::{Digest, Seat};
 use turnfold_store::{BranchInfo, BranchName, NewEntries, PackedEntries, Seq, StoreError};
 
 use super::desk_turn::{SeatStep, TurnPlan};
@@ -109,20 +109,33 @@ struct TurnExecution<'h, 's, 'd, 't, 'u> {
 }
 
 impl TurnExecution<'_, '_, '_, '_, '_> {
-    /// Executes the step of a seat. Returns `true` if a command was played.
+    /// Executes the step of a seat: its order, then `default` (PM-80). Returns `true` if a command was played.
     fn seat(&mut self, step: &SeatStep) -> Result<bool, ReplayError> {
+        let has_ordered = if let Some(digest) = step.order { self.order(step, digest)? } else { false };
+        let has_default = self.plan.has_default(step) && self.default(step.seat)?;
+        Ok(has_ordered || has_default)
+    }
+
+    /// Plays for a seat that the game still waits for.
+    fn default(&mut self, seat: Seat) -> Result<bool, ReplayError> {
+        let key = self.plan.default_key(seat);
+        let played = if let Some(done) = self.done(&key)? {
+            self.pass(&done)?
+        } else {
+            let played = self.game.default(seat, PlayedRules::of(&self.host.of.terms))?;
+            // An interrupted run may have played for the seats behind this one already.
+            if played.is_empty() {
+                return Ok(false);
+            }
+            self.append(&key, &played)?
+        };
+        self.record(&played, None)?;
+        Ok(!played.is_empty())
+    }
+
+    fn order(&mut self, step: &SeatStep, digest: Digest) -> Result<bool, ReplayError> {
         let key = self.plan.key_of(step);
         let done = self.done(&key)?;
-        let Some(digest) = step.order else {
-            let played = if let Some(done) = done {
-                self.pass(&done)?
-            } else {
-                let played = self.game.default(step.seat, PlayedRules::of(&self.host.of.terms))?;
-                self.append(&key, &played)?
-            };
-            self.record(&played, None)?;
-            return Ok(!played.is_empty());
-        };
         let is_due = self.host.desk.state().orders_due().iter().any(|(_, due)| *due == digest);
         let (played, end) = match done {
             Some(done) => {

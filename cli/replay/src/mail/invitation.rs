@@ -59,6 +59,11 @@ pub(super) fn terms_in_words(terms: &Setup, is_fair: bool) -> Vec<String> {
         (Missed::Wait, _) => {
             "If you miss a deadline, the match waits for you, and the time begins again.".into()
         }
+        (Missed::Second, []) => "If you miss two deadlines in a row, nothing is played for you.".into(),
+        (Missed::Second, commands) => format!(
+            "If you miss a deadline, the match waits for you once. At the second in a row the host plays for you: {}.",
+            commands.join(", ")
+        ),
         (Missed::Default, []) => "If you miss a deadline, nothing is played for you.".into(),
         (Missed::Default, commands) => {
             format!("If you miss a deadline, the host plays for you: {}.", commands.join(", "))

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use turnfold_core::paper::PaperLine;
-use turnfold_core::{AnyState, Outcome, Seat};
+use turnfold_core::{AnyState, Outcome, Seat, Verdict};
 use turnfold_store::BranchName;
 
 use super::game_turn::{GameTurn, OrderEnd};
@@ -18,6 +18,8 @@ use crate::viewer::seat_history::SeatHistory;
 pub(super) struct KnownPosition {
     state: Box<dyn AnyState>,
     seq: u64,
+    seat: Seat,
+    is_asked: bool,
 }
 
 impl KnownPosition {
@@ -28,7 +30,8 @@ impl KnownPosition {
         let revision = host.of.line(&branch).at(seq);
         let log = host.store.read(&revision.match_name, &revision.branch, revision.seq)?;
         let line = History::of_log(&revision, log, host.registry)?;
-        Ok(Self { state: SeatHistory::of(Viewer::of(seat), line)?.state()?, seq })
+        let is_asked = position.is_some_and(|position| position.seats.contains(&seat));
+        Ok(Self { state: SeatHistory::of(Viewer::of(seat), line)?.state()?, seq, seat, is_asked })
     }
 
     /// Reads a command of the game, and returns it as papers write it.
@@ -46,6 +49,12 @@ impl KnownPosition {
     pub(super) fn verbs(&self, seat: Seat) -> BTreeSet<String> {
         let legal = self.state.legal(seat);
         legal.iter().filter_map(|command| command.split(' ').next()).map(Into::into).collect()
+    }
+
+    /// Returns `true` if the seat is asked and the game would apply this command now. Otherwise a word that the game and the
+    /// desk have in common is meant for the desk (PM-82).
+    pub(super) fn applies(&self, command: &PaperLine) -> bool {
+        self.is_asked && matches!(self.state.judge(self.seat, command.as_str()), Ok(Verdict::Applied(())))
     }
 
     /// Returns why the game would refuse an order, or what of it would change nothing. Nothing is tried while others have to

@@ -306,10 +306,10 @@ pub(super) fn sentence_for(effect: &Effect, reader: Seat, zone: i32) -> Option<S
         }
         Effect::Ordered { seat, .. } => format!("{seat} sent an order."),
         Effect::Sealed { seat, .. } => format!("{} {} sealed an order.", who(seat), have(seat)),
-        Effect::Offered { seat, offer, .. } => format!("{} offered: {offer}.", who(seat)),
-        Effect::Agreed { seat, .. } => format!("{} agreed to an offer.", who(seat)),
-        Effect::Declined { seat, .. } => format!("{} declined an offer.", who(seat)),
-        Effect::Lapsed { seat, .. } => format!("{} offer is closed.", whose(seat)),
+        Effect::Offered { seat, nth, offer, .. } => format!("{} made offer {nth}: {offer}.", who(seat)),
+        Effect::Agreed { seat, nth, .. } => format!("{} agreed to offer {nth}.", who(seat)),
+        Effect::Declined { seat, nth, .. } => format!("{} declined offer {nth}.", who(seat)),
+        Effect::Lapsed { seat, nth, .. } => format!("{} offer {nth} is closed.", whose(seat)),
         Effect::Missed { seat, misses: 1 } => format!("{} missed the deadline.", who(seat)),
         Effect::Missed { seat, misses } => {
             format!("{} missed the deadline for the {} time in a row.", who(seat), ordinal(*misses))

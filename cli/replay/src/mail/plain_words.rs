@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::Seat;
-use turnfold_core::paper::{DeskTime, PaperContent, PaperLine, Press};
+use turnfold_core::paper::{DeskTime, Ending, Offer, PaperContent, PaperLine, Press};
 
 use super::known_position::KnownPosition;
 use super::part_text::UNDECODED;
@@ -48,6 +48,10 @@ pub(super) struct PlainWords {
     pub(super) questions: Vec<PlainQuestion>,
     /// Contents of papers, but for orders.
     pub(super) contents: Vec<PaperContent>,
+    /// Answers to offers: `true` to agree, and the number of the offer or digits of its digest.
+    pub(super) answers: Vec<(bool, String)>,
+    /// The turn to go back to, where the player offers that.
+    pub(super) takeback: Option<u32>,
     /// The commands of an order for this turn.
     pub(super) plays: Vec<PaperLine>,
     pub(super) wait: bool,
@@ -60,9 +64,9 @@ pub(super) struct PlainWords {
 }
 
 /// The words with which lines for the desk begin.
-const WORDS: [&str; 14] = [
+const WORDS: [&str; 16] = [
     "help", "board", "legal", "who", "status", "wait", "if", "press", "absent", "offer", "agree", "decline",
-    "resign", "join",
+    "draw", "takeback", "resign", "join",
 ];
 
 impl PlainWords {
@@ -120,6 +124,12 @@ impl PlainWords {
                     joined.contents.push(content);
                 }
             }
+            for answer in words.answers {
+                if !joined.answers.contains(&answer) {
+                    joined.answers.push(answer);
+                }
+            }
+            joined.takeback = joined.takeback.or(words.takeback);
             joined.questions.extend(words.questions);
             joined.faults.extend(words.faults);
             joined.refused.extend(words.refused);
@@ -199,6 +209,8 @@ impl PlainWords {
         let Reader { position, zone, joins, .. } = *reader;
         let (word, rest) = (first_word(line), line.split_once(' ').map_or("", |(_, rest)| rest));
         let game = if joins { Err(String::new()) } else { position.read(line) };
+        let is_shared = matches!(word.as_str(), "agree" | "decline" | "draw" | "takeback" | "resign");
+        let is_game = game.as_ref().is_ok_and(|command| !is_shared || position.applies(command));
         match (word.as_str(), rest) {
             ("help", "") => self.questions.push(PlainQuestion::Help),
             ("board", "") => self.questions.push(PlainQuestion::Board),
@@ -212,7 +224,7 @@ impl PlainWords {
                 self.contents.push(PaperContent::Enter(name_line(name)?));
             }
             _ if joins => return Err(format!("`{line}` was not understood: `join NAME` takes the seat.")),
-            _ if game.is_ok() => self.plays.extend(game),
+            _ if is_game => self.plays.extend(game),
             ("wait", "") => self.wait = true,
             ("if", rest) => self.ahead(rest, position)?,
             ("press", rest) => {
@@ -228,9 +240,23 @@ impl PlainWords {
                     rest.parse().map_err(|error: turnfold_core::Malformed| sentence(line, &error.0))?;
                 self.contents.push(PaperContent::Offer(offer));
             }
-            ("agree" | "decline", digits) => {
-                let to = digits.parse().map_err(|_| format!("`{line}` needs the 64 digits of the offer."))?;
-                self.contents.push(PaperContent::Answer { to, agree: word == "agree" });
+            // PM-82
+            ("agree" | "decline", offer) => {
+                let offer =
+                    offer.strip_prefix("offer ").unwrap_or(offer).trim_start_matches('#').to_lowercase();
+                if !offer.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                    return Err(format!(
+                        "`{line}` was not understood: write `{word}` and the number of the offer."
+                    ));
+                }
+                self.answers.push((word == "agree", offer));
+            }
+            ("draw", "") => self.contents.push(PaperContent::Offer(Offer::End(Ending::Draw))),
+            ("takeback", turn) => {
+                let turn = turn.strip_prefix("turn ").unwrap_or(turn).parse();
+                self.takeback = Some(turn.map_err(|_| {
+                    format!("`{line}` was not understood: write `takeback` and the number of a turn.")
+                })?);
             }
             ("resign", "") => self.contents.push(PaperContent::Resign),
             _ if !position.waits_for(reader.seat) => {
@@ -378,8 +404,8 @@ pub(super) fn help() -> [(&'static str, &'static str); 10] {
         ),
         ("press p1: WORDS", "write to a player; `press all: WORDS` writes to all"),
         ("absent until 2026-12-24", "announce that you are away; deadlines wait for you"),
-        ("offer end draw", "offer something to the others; `turnfold rules desk pm-20` lists what"),
-        ("agree DIGITS, decline DIGITS", "answer an offer"),
+        ("draw, takeback 12", "offer a draw, or to go back to turn 12; `offer end void` and others likewise"),
+        ("agree 3, decline 3", "answer offer 3; without a number, the only one that is open"),
         ("resign", "leave the match"),
         ("help", "ask for this list"),
     ]

@@ -135,12 +135,14 @@ impl ReceivedBundle {
                 Some((signed.paper().head().seat, true))
             }
             PaperContent::Rekey(new) if new == key => Some((signed.paper().head().seat, false)),
-            PaperContent::Offer(Offer::Replace { seat, key: new }) if new == key => Some((*seat, false)),
+            PaperContent::Offer(Offer::Replace { seat, player }) if player.key() == Some(key) => {
+                Some((*seat, false))
+            }
             _ => None,
         });
         // PM-60
         let by_host = self.history.entries().iter().filter_map(|entry| match &entry.command {
-            Command::Replace { seat, key: new, .. } if new == key => Some((*seat, false)),
+            Command::Replace { seat, player, .. } if player.key() == Some(key) => Some((*seat, false)),
             _ => None,
         });
         by_paper.chain(by_host).next()
@@ -225,13 +227,13 @@ fn require_concealable(
     };
     let revealed = commands().rfind(|(_, command)| reveals(command));
     // PM-41: press to others is concealed for ever. PM-42: orders ahead are concealed beyond the next turn.
-    let may_be_press = terms.press && terms.seats > 2;
+    let is_replaced = |seat: &Seat| history.state().replacements(*seat) > 0;
+    let may_be_press =
+        terms.press && (terms.seats > 2 || Desk::players(history.state()).iter().any(is_replaced));
     let may_be_ahead = !terms.sealed && terms.hosted.is_empty() && terms.head.is_none();
+    // PM-81: an order that another one replaced is concealed for ever.
     let is_concealed = |seq: u64| {
-        let may_be_order = terms.secret != Secret::No
-            && !is_over
-            && (may_be_ahead || revealed.is_none_or(|(revealed, _)| revealed < seq));
-        begun.is_some_and(|(begun, _)| begun < seq) && (may_be_press || may_be_order)
+        begun.is_some_and(|(begun, _)| begun < seq) && (may_be_press || terms.secret != Secret::No)
     };
     if let Some(seq) = history.left_out().iter().find(|seq| !is_concealed(**seq)) {
         return Err(refused(desk, format!("entry {seq}")));
@@ -241,12 +243,13 @@ fn require_concealable(
     require_same(desk, history, known.filter(|_| !may_be_ahead))
 }
 
-/// PM-62: requires the records up to `known` to follow from each other: of these, only press can be left out, without which
-/// a desk is the same.
+/// PM-62, PM-81: requires the records up to `known` to follow from each other: of these, only words and orders that others
+/// replaced can be left out, without which a desk is the same.
 fn require_same(desk: &BundledMatch, history: &DeskHistory, known: Option<u64>) -> Result<(), ReplayError> {
     match history.first_unapplied() {
         Some(seq) if known.is_some_and(|known| seq <= known) => Err(ReplayError::Refused(format!(
-            "entry {seq} of `{}` does not follow from the records before it, and only words of players can be left out",
+            "entry {seq} of `{}` does not follow from the records before it, and only words and replaced orders can be left \
+             out",
             desk.name
         ))),
         _ => Ok(()),

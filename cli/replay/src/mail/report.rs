@@ -1,5 +1,7 @@
 //! Reports: the letters that show a seat how the match stands (PM-30).
 
+use std::collections::BTreeSet;
+
 use turnfold_core::Rules;
 use turnfold_core::Seat;
 use turnfold_core::paper::{OrdersAhead, PaperLine};
@@ -90,14 +92,24 @@ impl Report {
         let entries = mail.desk.entries().iter();
         let news = entries.filter(|entry| entry.size() > since && entry.size() <= self.size);
         let (zone, came) = (mail.of.terms.zone_of(self.seat), self.came(mail));
-        let shown = |entry: &AppliedEntry| {
-            if entry.size() < came {
-                public_sentences(entry, zone)
-            } else {
-                sentences(entry, self.seat, zone)
+        let (mut happened, mut counted) = (Vec::new(), BTreeSet::new());
+        for entry in news {
+            if entry.position().is_some() {
+                counted.clear();
             }
-        };
-        let happened: Vec<_> = news.flat_map(shown).collect();
+            let order = entry.effects.iter().find_map(|effect| match effect {
+                Effect::Ordered { seat, .. } => Some((*seat, "order")),
+                Effect::Ahead { seat, .. } => Some((*seat, "ahead")),
+                _ => None,
+            });
+            // PM-81: no one counts the orders that another seat replaced.
+            let is_repeated = order.is_some_and(|order| !counted.insert(order) && order.0 != self.seat);
+            if entry.size() < came {
+                happened.extend(public_sentences(entry, zone));
+            } else if !is_repeated {
+                happened.extend(sentences(entry, self.seat, zone));
+            }
+        }
         text.heading("Since the last letter");
         text.gap();
         text.items(&happened);
@@ -313,13 +325,18 @@ impl<'a> TurnOverview<'a> {
             return;
         }
         text.heading("Open offers");
-        for OfferView { seat, digest, offer, agreed } in &self.view.offers {
+        for OfferView { seat, nth, offer, agreed, .. } in &self.view.offers {
             text.gap();
-            let agreed = seats(agreed, self.seat);
-            text.fill("  ", &format!("{seat} offers: {offer} (agreed by {agreed})"));
-            if *seat != self.seat {
+            let is_asked = self.state.offer_to_answer(self.seat, &nth.to_string()).is_some();
+            let (agreed, may_answer) = (seats(agreed, self.seat), is_asked && !agreed.contains(&self.seat));
+            text.fill("  ", &format!("offer {nth}, by {seat}: {offer} (agreed by {agreed})"));
+            if may_answer && self.state.plays_plainly(self.seat) {
+                text.paragraph(&format!(
+                    "To agree, answer with the line `agree {nth}`; else with `decline {nth}`."
+                ));
+            } else if may_answer && self.state.key_of(self.seat).is_some() {
                 text.paragraph("To agree, type this on one line, or `decline` in the place of `agree`:");
-                text.command(&self.line(&format!("answer {digest:.16} agree")));
+                text.command(&self.line(&format!("answer {nth} agree")));
             }
         }
     }

@@ -63,7 +63,7 @@ impl ShownTurn {
             return owing;
         }
         let deadline = self.deadline(position, received, reader);
-        if received.terms.missed == Missed::Default && self.clock >= deadline {
+        if received.terms.missed != Missed::Wait && self.clock >= deadline {
             return Vec::new();
         }
         let has_sealed = |seat: Seat| {
@@ -83,9 +83,10 @@ impl ShownTurn {
         received: &'a ReceivedBundle,
         digits: &str,
     ) -> Vec<(Digest, Seat, &'a Offer)> {
-        let offers = received.papers().filter_map(|(_, signed)| match signed.paper().content() {
-            PaperContent::Offer(offer) if signed.paper().head().turn == self.number => {
-                Some((signed.paper().digest(), signed.paper().head().seat, offer))
+        let papers = received.history.entries().iter().filter_map(|entry| entry.command.paper());
+        let offers = papers.filter_map(|paper| match paper.content() {
+            PaperContent::Offer(offer) if paper.head().turn == self.number => {
+                Some((paper.digest(), paper.head().seat, offer))
             }
             _ => None,
         });

@@ -3,9 +3,9 @@
 use turnfold_core::dice::fair::{Chain, Owner};
 use turnfold_core::outcome::Ruled;
 use turnfold_core::paper::{
-    DeskTime, Nonce, Order, OrdersAhead, Paper, PaperContent, PaperHead, PlainPaper, SeenRoot,
+    DeskTime, Nonce, Offer, Order, OrdersAhead, Paper, PaperContent, PaperHead, PlainPaper, SeenRoot,
 };
-use turnfold_core::rules::desk::{Command, Desk};
+use turnfold_core::rules::desk::{Command, Desk, State};
 use turnfold_core::text::Malformed;
 use turnfold_core::{Digest, Rules, Seat};
 
@@ -201,7 +201,21 @@ impl MailHost<'_> {
         words: &PlainWords,
         taken: &mut TakenReply,
     ) -> Result<Vec<PaperContent>, ReplayError> {
-        let mut contents = words.contents.clone();
+        let (mut contents, state) = (words.contents.clone(), self.desk.state());
+        for (agree, offer) in &words.answers {
+            let Some(to) = state.offer_to_answer(seat, offer) else {
+                taken.faults.push(no_offer(state, seat, offer));
+                return Ok(Vec::new());
+            };
+            contents.push(PaperContent::Answer { to, agree: *agree });
+        }
+        if let Some(turn) = words.takeback {
+            let Some((line, seq)) = state.stand_of(turn).filter(|_| turn < state.turn()) else {
+                taken.faults.push(format!("The match has no earlier turn {turn}. Nothing was taken."));
+                return Ok(Vec::new());
+            };
+            contents.push(PaperContent::Offer(Offer::Takeback { line: line.clone(), seq }));
+        }
         if !words.plays.is_empty() {
             let position = KnownPosition::of(self, seat)?;
             if let Some(fault) = position.objection(seat, &words.plays) {
@@ -311,4 +325,16 @@ pub(super) fn last_plain<'a>(
         is_alike.then_some(plain.as_ref())
     });
     found.filter(|_| is_order)
+}
+
+/// PM-82: writes that no offer can be meant, and which are open.
+fn no_offer(state: &State, seat: Seat, words: &str) -> String {
+    let open = Desk::view(state, seat.into()).offers;
+    let open: Vec<_> =
+        open.iter().map(|open| format!("offer {} by {}: {}", open.nth, open.seat, open.offer)).collect();
+    let what = if words.is_empty() { "Write the number of the offer." } else { "No such offer is open." };
+    match open.as_slice() {
+        [] => "No offer is open. Nothing was taken.".into(),
+        open => format!("{what} Open: {}. Nothing was taken.", open.join("; ")),
+    }
 }

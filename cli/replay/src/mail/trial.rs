@@ -65,8 +65,12 @@ impl Trial<'_> {
         }
         for &seat in &asked {
             let misses =
-                self.terms.missed == Missed::Default && (self.misses_all || self.chance.draw(1, 4) == 1);
-            let has_played = if misses { self.miss(seat)? } else { self.order(seat)? };
+                self.terms.missed != Missed::Wait && (self.misses_all || self.chance.draw(1, 4) == 1);
+            let mut has_played = !misses && self.order(seat)?;
+            // PM-80
+            if misses || asked.len() > 1 {
+                has_played |= self.miss(seat)?;
+            }
             end.played.extend(has_played.then_some(seat));
         }
         let between = self.game.between(living, &[], !asked.is_empty(), self.rules)?;

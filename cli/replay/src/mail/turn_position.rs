@@ -112,8 +112,8 @@ fn read_end(
 ) -> Result<TurnEnd, ReplayError> {
     let branch = branch_of(&position.line)?;
     let mut played = turn.executed.clone();
-    for step in plan.steps.iter().filter(|step| step.order.is_none()) {
-        if TurnEntries::find(host, &branch, &plan.key_of(step))?.is_some() {
+    for step in plan.steps.iter().filter(|step| plan.has_default(step)) {
+        if TurnEntries::find(host, &branch, &plan.default_key(step.seat))?.is_some() {
             played.push(step.seat);
         }
     }

@@ -291,8 +291,12 @@ impl<'a> PaperWriter<'a> {
     }
 
     fn answer(&self, to: &str, agree: bool) -> Result<PaperContent, ReplayError> {
+        // PM-82
+        if let Some(to) = self.received.history.state().offer_to_answer(self.seat, to) {
+            return Ok(PaperContent::Answer { to, agree });
+        }
         if to.len() < 8 {
-            return Err(ReplayError::Unusable("expected at least 8 digits of the offer's digest".into()));
+            return Err(refused(format!("there is no open offer {to} that {} may answer", self.seat)));
         }
         match self.turn.offers(self.received, to).as_slice() {
             [(digest, ..)] => Ok(PaperContent::Answer { to: *digest, agree }),

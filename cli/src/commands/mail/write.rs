@@ -36,7 +36,7 @@ const CLOCK_AHEAD_MAX: u64 = 3600;
   turnfold mail write join p1 --from duel-1-p1.bundle --key ann.key -o reply.txt
   turnfold mail write order \"move 2,-3\" stand --from duel-5-p1.bundle --key ann.key -o reply.txt
   turnfold mail write offer end draw --from duel-5-p1.bundle --key ann.key -o reply.txt
-  turnfold mail write answer 8955f574b56c1390 agree --from duel-7-p1.bundle --key ann.key -o reply.txt")]
+  turnfold mail write answer 3 agree --from duel-7-p1.bundle --key ann.key -o reply.txt")]
 pub(crate) struct Args {
     /// What to write
     #[arg(value_enum, value_name = "KIND")]

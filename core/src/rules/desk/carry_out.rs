@@ -1,43 +1,36 @@
-//! Carries out what `judge` planned.
+//! Carries out what `judge` planned, and what follows from it: how turns go on and end.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
+use super::dice::{Element, SeatDice};
 use super::effect::Effect;
-use super::element::{Element, SeatDice};
-use super::judge::Plan;
-use super::leaving::leave;
-use super::offers;
-use super::progress::{end, extend, go_on, take_seat};
-use super::state::{Asked, MatchEnd, OpenOffer, OrderHeld, Phase, Player, State, TurnPosition};
-use super::step::{Act, Step};
-use super::turn::pass_deadline;
+use super::judge::{Act, Plan, Step};
+use super::state::{Asked, MatchEnd, Missed, OpenOffer, OrderHeld, Phase, Standing, State, TurnPosition};
+use crate::digest::Digest;
 use crate::outcome::EffectSink;
+use crate::paper::{DeskTime, Ending, Offer, Player, SeatKey};
 use crate::seat::Seat;
 
 pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl EffectSink<Effect>) {
     match plan.0 {
         // PM-11
-        Step::Join { seat, key, dice } => {
-            effects.push(|| Effect::Joined { seat, name: key.name().into() });
-            take_seat(state, seat, Player::Signing(key));
+        Step::Join { seat, player, dice } => {
+            effects.push(|| Effect::Joined { seat, name: player.name().into() });
+            take_seat(state, seat, player);
             if let (Some(own), Some(head)) = (state.seat_mut(seat), dice) {
                 own.dice = Some(SeatDice::begun(head));
             }
             complete(state, effects);
         }
-        // PM-38
-        Step::Enter { seat, name } => {
-            effects.push(|| Effect::Joined { seat, name: name.clone() });
-            take_seat(state, seat, Player::Plain(name));
-            complete(state, effects);
-        }
         Step::Paper { seat, number, act } => {
-            // PM-62: who may not read the words can leave them out and computes the same state.
-            if act != Act::Press
-                && let Some(own) = state.seat_mut(seat)
-            {
-                own.number = own.number.max(number);
+            if let Some(own) = state.seat_mut(seat) {
+                match act {
+                    Act::Order(_) | Act::Ahead(_) => own.order_number = own.order_number.max(number),
+                    // PM-62: who may not read the words can leave them out and computes the same state.
+                    Act::Press => {}
+                    _ => own.number = own.number.max(number),
+                }
             }
             carry_out_act(state, seat, number, act, effects);
         }
@@ -50,11 +43,11 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
         Step::Stand { .. } => stand(state, plan.0, effects),
         // PM-19
         Step::Carried { seat, digest, count } => {
-            settle(state, seat);
+            settle(state, seat, digest);
             effects.push(|| Effect::Carried { seat, digest, count });
         }
         Step::Refused { seat, digest, code } => {
-            settle(state, seat);
+            settle(state, seat, digest);
             effects.push(|| Effect::Refused { seat, digest, code });
         }
         Step::Rolled { number, element, line, seq } => {
@@ -70,7 +63,7 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
             }
         }
         // PM-60
-        Step::Replace { seat, key } => offers::replace(state, seat, key, effects),
+        Step::Replace { seat, player } => replace(state, seat, player, effects),
         // PM-21
         Step::Extend(until) => extend(state, until, effects),
         Step::Close(result) => end(state, MatchEnd::Ended(result), effects),
@@ -110,7 +103,7 @@ fn stand(state: &mut State, step: Step, effects: &mut impl EffectSink<Effect>) {
     let is_over = seats.is_empty();
     effects.push(|| Effect::Stood { turn, line, seq, seats, until: deadline });
     for (seat, open) in core::mem::take(&mut state.offers) {
-        effects.push(|| Effect::Lapsed { seat, digest: open.digest });
+        effects.push(|| Effect::Lapsed { seat, nth: open.nth, digest: open.digest });
     }
     for (seat, number) in ordered {
         effects.push(|| Effect::Ordered { seat, number });
@@ -128,16 +121,22 @@ fn order_ahead(state: &mut State) -> Vec<(Seat, u32)> {
     for (&seat, own) in state.players().iter().zip(&mut state.seats) {
         let Some((digest, plays)) = own.ahead.as_ref().and_then(|ahead| ahead.of(turn)) else { continue };
         if own.asked == Asked::Yes {
+            // PM-81: the deadline does not wait for an absence of this seat.
+            if own.absent.is_some() {
+                state.counted.insert(digest);
+            }
             own.asked =
                 Asked::Ordered(OrderHeld { digest, waits: false, plays, element: None, as_sealed: false });
             own.misses = 0;
-            ordered.push((seat, own.number));
+            ordered.push((seat, own.order_number));
         }
     }
     ordered
 }
 
-fn settle(state: &mut State, seat: Seat) {
+fn settle(state: &mut State, seat: Seat, digest: Digest) {
+    // PM-81
+    state.counted.insert(digest);
     if let Some(own) = state.seat_mut(seat) {
         own.asked = Asked::Settled;
     }
@@ -172,33 +171,36 @@ fn carry_out_act(
         }
         // PM-20
         Act::Offer { digest, offer } => {
-            effects.push(|| Effect::Offered { seat, number, digest, offer: offer.to_string() });
-            let closed = state.offers.insert(seat, OpenOffer { digest, offer, agreed: [seat].into() });
+            // PM-82
+            let nth = state.offers_made.saturating_add(1);
+            state.offers_made = nth;
+            effects.push(|| Effect::Offered { seat, number, nth, digest, offer: offer.to_string() });
+            let closed = state.offers.insert(seat, OpenOffer { nth, digest, offer, agreed: [seat].into() });
             if let Some(closed) = closed {
-                effects.push(|| Effect::Lapsed { seat, digest: closed.digest });
+                effects.push(|| Effect::Lapsed { seat, nth: closed.nth, digest: closed.digest });
             }
-            offers::take_effect(state, effects);
+            take_effect(state, effects);
         }
-        Act::Answer { by, digest, agree: true } => {
+        Act::Answer { by, nth, digest, agree: true } => {
             if let Some(open) = state.offers.get_mut(&by) {
                 open.agreed.insert(seat);
             }
-            effects.push(|| Effect::Agreed { seat, number, digest });
-            offers::take_effect(state, effects);
+            effects.push(|| Effect::Agreed { seat, number, nth, digest });
+            take_effect(state, effects);
         }
-        Act::Answer { by, digest, agree: false } => {
+        Act::Answer { by, nth, digest, agree: false } => {
             state.offers.remove(&by);
-            effects.push(|| Effect::Declined { seat, number, digest });
+            effects.push(|| Effect::Declined { seat, number, nth, digest });
         }
         // PM-21
         Act::Resign => {
             leave(state, &[seat], Some(number), effects);
-            offers::take_effect(state, effects);
+            take_effect(state, effects);
         }
         // PM-22
-        Act::Rekey(key) => {
-            effects.push(|| Effect::Rekeyed { seat, number, name: key.name().into() });
-            take_seat(state, seat, Player::Signing(key));
+        Act::Rekey(player) => {
+            effects.push(|| Effect::Rekeyed { seat, number, name: player.name().into() });
+            take_seat(state, seat, player);
         }
         // PM-39
         Act::Absent { until, seconds } => {
@@ -207,6 +209,7 @@ fn carry_out_act(
                 own.absent_seconds = seconds;
             }
             effects.push(|| Effect::Absent { seat, number, until });
+            state.count_orders();
             let deadline = state.deadline();
             if let Some(later) = deadline.map(|deadline| state.after_absences(deadline))
                 && Some(later) != deadline
@@ -225,4 +228,188 @@ fn carry_out_act(
         }
     }
     go_on(state, awaited_seals, effects);
+}
+
+/// Lets offers take effect that all living seats with a voice agreed to, in the order of the seats that made them.
+fn take_effect(state: &mut State, effects: &mut impl EffectSink<Effect>) {
+    while state.phase == Phase::Open
+        && let Some((seat, open)) = take_agreed(state)
+    {
+        let (nth, digest) = (open.nth, open.digest);
+        match open.offer {
+            Offer::End(ending) => end(state, MatchEnd::Ended(ending), effects),
+            // Time or key may have been taken while the offer was open.
+            Offer::Extend(until) if state.clock.is_none_or(|clock| until > clock) => {
+                extend(state, until, effects);
+            }
+            Offer::Replace { seat: replaced, player } if !state.is_used(&player) => {
+                replace(state, replaced, player, effects);
+            }
+            Offer::Extend(_) | Offer::Replace { .. } => effects.push(|| Effect::Lapsed { seat, nth, digest }),
+            Offer::Takeback { line, seq } => take_back(state, Standing { line, seq }, effects),
+        }
+    }
+}
+
+fn take_agreed(state: &mut State) -> Option<(Seat, OpenOffer)> {
+    let is_agreed =
+        |open: &OpenOffer| state.living().all(|seat| !open.asks(seat) || open.agreed.contains(&seat));
+    let seat = state.offers.iter().find(|(_, open)| is_agreed(open)).map(|(seat, _)| *seat)?;
+    state.offers.remove(&seat).map(|open| (seat, open))
+}
+
+/// PM-20, PM-60, PM-83: another player has the seat.
+fn replace(state: &mut State, seat: Seat, player: Player, effects: &mut impl EffectSink<Effect>) {
+    effects.push(|| Effect::Replaced { seat, name: player.name().into() });
+    take_seat(state, seat, player);
+    let must_seal = state.seat(seat).is_some_and(|own| state.must_seal(own));
+    if let Some(own) = state.seat_mut(seat) {
+        own.misses = 0;
+        own.gone = false;
+        own.replaced = own.replaced.saturating_add(1);
+        // Papers of the player before are no measure for those of the new one.
+        own.number = 0;
+        own.order_number = 0;
+        match &mut own.asked {
+            // The new player can change the order until the deadline, which the others' orders do not bring forward.
+            Asked::Ordered(order) => order.waits = true,
+            Asked::Defaulted if !must_seal => own.asked = Asked::Yes,
+            _ => {}
+        }
+        // The new player announced nothing.
+        own.absent = None;
+        own.absent_seconds = 0;
+        own.ahead = None;
+    }
+}
+
+/// The turn is not carried out; the game goes on from an earlier stand.
+fn take_back(state: &mut State, to: Standing, effects: &mut impl EffectSink<Effect>) {
+    state.count_orders();
+    for seat in &mut state.seats {
+        // PM-42: they were for turns that come otherwise now.
+        seat.ahead = None;
+        if seat.asked != Asked::Not {
+            seat.asked = Asked::Settled;
+        }
+    }
+    state.takeback = Some(to);
+    become_ready(state, effects);
+}
+
+/// PM-17: what the clock does to an open turn.
+fn pass_deadline(state: &mut State, at: DeskTime, effects: &mut impl EffectSink<Effect>) {
+    if state.phase != Phase::Open || state.stand.is_none_or(|stand| at < stand.deadline) {
+        return;
+    }
+    let awaited_seals = state.awaits_seals();
+    let missing: Vec<Seat> =
+        state.named_seats().filter(|(_, seat)| state.is_awaited(seat)).map(|(seat, _)| seat).collect();
+    let (policy, patience, hours) = (state.terms.missed, state.terms.patience, state.terms.hours);
+    let mut going = Vec::new();
+    for &seat in &missing {
+        let Some(own) = state.seat_mut(seat) else { continue };
+        own.misses = own.misses.saturating_add(1);
+        let misses = own.misses;
+        // PM-84
+        if policy == Missed::Default || policy == Missed::Second && misses >= 2 {
+            own.asked = Asked::Defaulted;
+        }
+        if patience > 0 && misses >= patience {
+            going.push(seat);
+        }
+        effects.push(|| Effect::Missed { seat, misses });
+    }
+    if !going.is_empty() {
+        leave(state, &going, None, effects);
+        take_effect(state, effects);
+    }
+    let still_asked =
+        |seat: &Seat| state.seat(*seat).is_some_and(|own| matches!(own.asked, Asked::Yes | Asked::Sealed(_)));
+    if state.phase == Phase::Open && missing.iter().any(still_asked) {
+        state.count_orders();
+        extend(state, state.after_absences(at.after_hours(hours)), effects);
+    }
+    go_on(state, awaited_seals, effects);
+}
+
+/// Lets seats go together; `number` is that of the paper with which one resigned.
+fn leave(state: &mut State, going: &[Seat], number: Option<u32>, effects: &mut impl EffectSink<Effect>) {
+    for &seat in going {
+        let Some(own) = state.seat_mut(seat) else { continue };
+        own.gone = true;
+        own.ahead = None;
+        if own.asked != Asked::Not {
+            own.asked = Asked::Defaulted;
+        }
+        effects.push(|| Effect::Gone { seat, number });
+    }
+    let living: Vec<Seat> = state.living().collect();
+    match living.as_slice() {
+        [] => end(state, MatchEnd::Ended(Ending::Void), effects),
+        [last] => end(state, MatchEnd::Ended(Ending::Won(*last)), effects),
+        _ => {}
+    }
+}
+
+/// PM-11: gives a seat to a player. No other can have this name and key from now on.
+fn take_seat(state: &mut State, seat: Seat, player: Player) {
+    state.names_used.insert(player.name().into());
+    state.keys_used.extend(player.key().map(SeatKey::to_base64));
+    if let Some(own) = state.seat_mut(seat) {
+        own.player = Some(player);
+        // FD-15 of `dice.md`: there is no new chain.
+        if let Some(dice) = &mut own.dice {
+            dice.ended = true;
+        }
+    }
+}
+
+fn extend(state: &mut State, until: DeskTime, effects: &mut impl EffectSink<Effect>) {
+    if let Some(stand) = &mut state.stand {
+        stand.deadline = until;
+        state.reminded = None;
+        effects.push(|| Effect::Extended { until });
+    }
+}
+
+fn end(state: &mut State, result: MatchEnd, effects: &mut impl EffectSink<Effect>) {
+    state.phase = Phase::Over(result);
+    effects.push(|| Effect::Over { result: result.to_string() });
+}
+
+/// PM-18: the turn can be carried out.
+fn become_ready(state: &mut State, effects: &mut impl EffectSink<Effect>) {
+    state.renew_contributions();
+    state.phase = Phase::Ready;
+    let turn = state.turn();
+    effects.push(|| Effect::Ready { turn });
+}
+
+/// What follows from whatever was just done in an open turn.
+fn go_on(state: &mut State, awaited_seals: bool, effects: &mut impl EffectSink<Effect>) {
+    if state.phase != Phase::Open {
+        return;
+    }
+    // PM-16: the first deadline was for the seals alone.
+    if awaited_seals
+        && !state.awaits_seals()
+        && let Some(stand) = state.stand
+    {
+        extend(state, stand.deadline.after_hours(state.terms.hours), effects);
+    }
+    if is_ready(state) {
+        become_ready(state, effects);
+    }
+}
+
+/// PM-18
+fn is_ready(state: &State) -> bool {
+    let asked = || state.seats.iter().map(|seat| &seat.asked);
+    if asked().any(|asked| matches!(asked, Asked::Yes | Asked::Sealed(_))) {
+        return false;
+    }
+    let waits = asked().any(|asked| matches!(asked, Asked::Ordered(order) if order.waits));
+    let is_at_deadline = state.clock >= state.stand.map(|stand| stand.deadline);
+    state.terms.hurry && !waits || is_at_deadline
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::admission::Issuer;
 use crate::digest::Digest;
 use crate::paper::{
-    DeskTime, Ending, LineName, PLAYS_MAX, Paper, PaperLine, PlainPaper, SeatKey, SignedPaper,
+    DeskTime, Ending, LineName, PLAYS_MAX, Paper, PaperLine, PlainPaper, Player, SignedPaper,
 };
 use crate::seat::Seat;
 use crate::text::{Malformed, number, split_verb};
@@ -85,8 +85,8 @@ pub enum Command {
     Replace {
         /// Which seat.
         seat: Seat,
-        /// The new player's key.
-        key: SeatKey,
+        /// The new player.
+        player: Player,
         /// Why.
         grounds: Grounds,
     },
@@ -143,8 +143,8 @@ impl fmt::Display for Command {
             Self::Close { result, grounds } => write!(out, "close {result} {}", grounds.0),
             Self::Plain(plain) => write!(out, "plain {plain}"),
             Self::Remind(hours) => write!(out, "remind {hours}"),
-            Self::Replace { seat, key, grounds } => {
-                write!(out, "replace {seat} {} {} {}", key.name(), key.to_base64(), grounds.0)
+            Self::Replace { seat, player, grounds } => {
+                write!(out, "replace {seat} {player} {}", grounds.0)
             }
         }
     }
@@ -207,8 +207,8 @@ fn replace(rest: &str) -> Option<Result<Command, Malformed>> {
     let (seat, name, key, grounds) = (words.next()?, words.next()?, words.next()?, words.next()?);
     let seat = seat.parse().ok().filter(|seat| *seat != Seat::Host)?;
     let read = || {
-        let (key, grounds) = (SeatKey::read(name, key)?, grounds.to_string().try_into()?);
-        Ok(Command::Replace { seat, key, grounds })
+        let (player, grounds) = (Player::read(name, key)?, grounds.to_string().try_into()?);
+        Ok(Command::Replace { seat, player, grounds })
     };
     Some(read())
 }

@@ -1,45 +1,35 @@
-//! Fair dice as the desk keeps them (FD-8 to FD-10, FD-15, FD-17 of `dice.md`): what each party has opened of its chain.
+//! What is known of the chains of fair dice (FD-8, FD-9 of `dice.md`).
 
-use super::element::SeatDice;
-use super::state::State;
-use crate::dice::fair::Owner;
+use serde::{Deserialize, Serialize};
+
 use crate::digest::Digest;
-use crate::seat::Seat;
 
-impl State {
-    fn owner(&self, party: Seat) -> Owner {
-        Owner { match_id: *self.match_id.as_bytes(), party }
+/// An element of a chain, and its index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Element {
+    pub(super) index: u16,
+    pub(super) element: Digest,
+}
+
+impl Element {
+    pub(super) const fn head(element: Digest) -> Self {
+        Self { index: 0, element }
     }
+}
 
-    /// FD-8: whether an order of this turn may carry this element, or none.
-    pub(super) fn is_right_element(&self, seat: Seat, turn: u16, element: Option<&Digest>) -> bool {
-        let dice = self.seat(seat).and_then(|seat| seat.dice).filter(|dice| !dice.ended);
-        match (dice, element) {
-            (None, None) => true,
-            (Some(SeatDice { known, .. }), Some(element)) if known.index == turn => known.element == *element,
-            (Some(SeatDice { known, .. }), Some(element)) => {
-                self.owner(seat).follows(element, turn, &known.element, known.index)
-            }
-            _ => false,
-        }
-    }
+/// What a seat has opened of its chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct SeatDice {
+    /// The newest element of an order that counted.
+    pub(super) known: Element,
+    /// FD-9: its part in the rolls of this turn.
+    pub(super) contribution: Element,
+    /// FD-15: a new key ended the chain.
+    pub(super) ended: bool,
+}
 
-    /// FD-10: whether this is the next roll, with the element that the host opens for it.
-    pub(super) fn is_next_roll(&self, number: u16, element: &Digest) -> bool {
-        let Some(last) = self.host_element else { return false };
-        last.index.checked_add(1) == Some(number)
-            && self.owner(Seat::Host).follows(element, number, &last.element, last.index)
-    }
-
-    /// FD-9: the contributions of the turn, before anything of it is carried out. A seat that opened nothing keeps what it
-    /// had, so no player stops or delays a roll (FD-13).
-    pub(super) fn renew_contributions(&mut self) {
-        for seat in &mut self.seats {
-            if let (Some(dice), Some(chosen)) = (&mut seat.dice, seat.asked.element())
-                && chosen.index > dice.contribution.index
-            {
-                dice.contribution = chosen;
-            }
-        }
+impl SeatDice {
+    pub(super) const fn begun(head: Digest) -> Self {
+        Self { known: Element::head(head), contribution: Element::head(head), ended: false }
     }
 }

@@ -29,14 +29,14 @@ pub enum Effect {
     Ordered { seat: Seat, number: u32 },
     /// PM-16: a seat committed itself to an order.
     Sealed { seat: Seat, number: u32, digest: Digest },
-    /// PM-20: a seat offers something.
-    Offered { seat: Seat, number: u32, digest: Digest, offer: String },
+    /// PM-20: a seat offers something; the number of the offer (PM-82).
+    Offered { seat: Seat, number: u32, nth: u32, digest: Digest, offer: String },
     /// PM-20: a seat agrees to an offer.
-    Agreed { seat: Seat, number: u32, digest: Digest },
+    Agreed { seat: Seat, number: u32, nth: u32, digest: Digest },
     /// PM-20: a seat declines an offer, which is closed.
-    Declined { seat: Seat, number: u32, digest: Digest },
+    Declined { seat: Seat, number: u32, nth: u32, digest: Digest },
     /// PM-20: an offer is closed without an effect.
-    Lapsed { seat: Seat, digest: Digest },
+    Lapsed { seat: Seat, nth: u32, digest: Digest },
     /// PM-17: a seat missed the deadline; how often in a row.
     Missed { seat: Seat, misses: u32 },
     /// PM-21: a seat is gone; the paper with which it resigned, if it did.
@@ -81,17 +81,17 @@ impl fmt::Display for Effect {
             Self::Sealed { seat, number, digest } => {
                 write!(out, "sealed seat={seat} number={number} digest={digest}")
             }
-            Self::Offered { seat, number, digest, offer } => {
+            Self::Offered { seat, number, nth, digest, offer } => {
                 let offer = Quoted(offer);
-                write!(out, "offered seat={seat} number={number} digest={digest} offer={offer}")
+                write!(out, "offered seat={seat} number={number} nth={nth} digest={digest} offer={offer}")
             }
-            Self::Agreed { seat, number, digest } => {
-                write!(out, "agreed seat={seat} number={number} digest={digest}")
+            Self::Agreed { seat, number, nth, digest } => {
+                write!(out, "agreed seat={seat} number={number} nth={nth} digest={digest}")
             }
-            Self::Declined { seat, number, digest } => {
-                write!(out, "declined seat={seat} number={number} digest={digest}")
+            Self::Declined { seat, number, nth, digest } => {
+                write!(out, "declined seat={seat} number={number} nth={nth} digest={digest}")
             }
-            Self::Lapsed { seat, digest } => write!(out, "lapsed seat={seat} digest={digest}"),
+            Self::Lapsed { seat, nth, digest } => write!(out, "lapsed seat={seat} nth={nth} digest={digest}"),
             Self::Missed { seat, misses } => write!(out, "missed seat={seat} misses={misses}"),
             Self::Gone { seat, number } => write!(out, "gone seat={seat} number={}", OrNone(*number)),
             Self::Ready { turn } => write!(out, "ready turn={turn}"),

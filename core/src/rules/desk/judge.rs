@@ -1,18 +1,111 @@
-//! What a command would do now: the rules of the host's commands. `hearing.rs` has the rules of papers.
+//! What a command or paper would do now: a plan, or why there is none (PM-9). First the host's commands, then papers (PM-10).
+
+use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::command::{AskedSeats, Command};
-use super::hearing;
+use super::dice::Element;
 use super::reason::{Reason, Rejection};
-use super::state::{OrderHeld, Phase, Standing, State};
-use super::step::{Fault, Step, require_winner};
+use super::state::{AheadHeld, Asked, OrderHeld, Phase, SeatState, Standing, State};
 use crate::digest::Digest;
 use crate::outcome::Verdict;
-use crate::paper::{DeskTime, LineName, SeatKey};
+use crate::paper::{
+    DeskTime, Ending, Join, LineName, Offer, Order, OrdersAhead, Paper, PaperContent, PaperLine, Player,
+    Press, SignedPaper,
+};
 use crate::seat::Seat;
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan(pub(super) Step);
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Join {
+        seat: Seat,
+        player: Player,
+        dice: Option<Digest>,
+    },
+    /// Of a seat, under the number of the paper.
+    Paper {
+        seat: Seat,
+        number: u32,
+        act: Act,
+    },
+    Clock(DeskTime),
+    Stand {
+        standing: Standing,
+        link: Digest,
+        state: Option<Digest>,
+        seats: Vec<Seat>,
+        clock: DeskTime,
+    },
+    Carried {
+        seat: Seat,
+        digest: Digest,
+        count: u16,
+    },
+    Refused {
+        seat: Seat,
+        digest: Digest,
+        code: String,
+    },
+    Rolled {
+        number: u16,
+        element: Digest,
+        line: LineName,
+        seq: u64,
+    },
+    Extend(DeskTime),
+    Close(Ending),
+    Remind(u16),
+    /// PM-60
+    Replace {
+        seat: Seat,
+        player: Player,
+    },
+}
+
+/// What a paper does, besides taking a seat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    Order(OrderHeld),
+    Seal(Digest),
+    Offer { digest: Digest, offer: Offer },
+    Answer { by: Seat, nth: u32, digest: Digest, agree: bool },
+    Resign,
+    Rekey(Player),
+    Absent { until: DeskTime, seconds: u64 },
+    Press,
+    Ahead(AheadHeld),
+}
+
+/// PM-9: why something is not applied.
+enum Fault {
+    Ignored(Reason),
+    Rejected(Rejection),
+}
+
+impl From<Reason> for Fault {
+    fn from(reason: Reason) -> Self {
+        Self::Ignored(reason)
+    }
+}
+
+impl From<Rejection> for Fault {
+    fn from(rejection: Rejection) -> Self {
+        Self::Rejected(rejection)
+    }
+}
+
+/// PM-20, PM-21: who wins has a seat.
+fn require_winner(state: &State, ending: Ending) -> Result<(), Fault> {
+    match ending {
+        Ending::Won(seat) if state.seat(seat).is_none() => Err(Reason::NoSuchSeat.into()),
+        _ => Ok(()),
+    }
+}
 
 pub(super) fn decide(
     state: &State,
@@ -28,7 +121,7 @@ pub(super) fn decide(
 
 fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Fault> {
     match command {
-        Command::Paper(paper) => hearing::plan(state, seat, paper),
+        Command::Paper(paper) => plan_signed(state, seat, paper),
         // PM-12
         Command::Clock(time) if state.clock.is_some_and(|clock| *time <= clock) => {
             Err(Rejection::ClockBack.into())
@@ -63,11 +156,11 @@ fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Fault> {
             let is_later = state.stand.is_some_and(|stand| *until > stand.deadline);
             if is_later { Ok(Step::Extend(*until)) } else { Err(Reason::NotLater.into()) }
         }
-        Command::Plain(plain) => hearing::plan_plain(state, seat, plain.paper()),
+        Command::Plain(plain) => plan_plain(state, seat, plain.paper()),
         // PM-40
         Command::Remind(hours) if is_reminder(state, *hours) => Ok(Step::Remind(*hours)),
         Command::Remind(_) => Err(Rejection::NoReminder.into()),
-        Command::Replace { seat, key, .. } => plan_replacement(state, *seat, key),
+        Command::Replace { seat, player, .. } => plan_replacement(state, *seat, player),
         // PM-21
         Command::Close { result, .. } => require_winner(state, *result).map(|()| Step::Close(*result)),
     }
@@ -102,20 +195,15 @@ fn order_to_settle<'a>(state: &'a State, digest: &Digest) -> Result<(Seat, &'a O
 }
 
 /// PM-60: the host alone gives a seat to another player, where the terms allow that.
-fn plan_replacement(state: &State, seat: Seat, key: &SeatKey) -> Result<Step, Fault> {
+fn plan_replacement(state: &State, seat: Seat, player: &Player) -> Result<Step, Fault> {
     if !state.terms.host_replaces {
         return Err(Rejection::NotInTerms.into());
     }
     if state.phase != Phase::Open {
         return Err(Rejection::WrongPhase.into());
     }
-    if state.seat(seat).is_none() {
-        return Err(Reason::NoSuchSeat.into());
-    }
-    if state.is_used(key) {
-        return Err(Reason::KeyInUse.into());
-    }
-    Ok(Step::Replace { seat, key: key.clone() })
+    require_new_player(state, seat, player)?;
+    Ok(Step::Replace { seat, player: player.clone() })
 }
 
 /// PM-40: whether a reminder is due: the clock is so near to the deadline, and there was none as near to it.
@@ -140,4 +228,277 @@ fn check_roll(state: &State, number: u32, element: &Digest) -> Result<u16, Rejec
     }
     let number = u16::try_from(number).map_err(|_| Rejection::DiceExhausted)?;
     if state.is_next_roll(number, element) { Ok(number) } else { Err(Rejection::WrongRoll) }
+}
+
+/// PM-10: what holds for every paper, in this order. That it comes from the seat it names was checked before.
+fn plan_signed(state: &State, seat: Seat, signed: &SignedPaper) -> Result<Step, Fault> {
+    let (paper, content) = (signed.paper(), signed.paper().content());
+    require_match(state, paper)?;
+    // Who joins signs with the key that the paper itself brings.
+    let key = match content {
+        PaperContent::Join(join) => Some(&join.key),
+        _ => state.seat(seat).and_then(SeatState::key),
+    };
+    if !key.is_some_and(|key| signed.is_by(key)) {
+        return Err(Rejection::BadSignature.into());
+    }
+    plan_paper(state, seat, paper)
+}
+
+/// PM-38: a paper without a signature, of a seat whose player has no key.
+fn plan_plain(state: &State, seat: Seat, paper: &Paper) -> Result<Step, Fault> {
+    require_match(state, paper)?;
+    let may = match paper.content() {
+        PaperContent::Enter(_) => state.terms.plain.contains(&seat),
+        PaperContent::Join(_) | PaperContent::Seal { .. } | PaperContent::Rekey(_) => false,
+        _ => state.plays_plainly(seat),
+    };
+    if may { plan_paper(state, seat, paper) } else { Err(Rejection::NotInTerms.into()) }
+}
+
+/// PM-10
+fn require_match(state: &State, paper: &Paper) -> Result<(), Rejection> {
+    if paper.head().match_id == state.match_id { Ok(()) } else { Err(Rejection::OtherMatch) }
+}
+
+/// PM-10: what comes after the signature.
+fn plan_paper(state: &State, seat: Seat, paper: &Paper) -> Result<Step, Fault> {
+    let (head, content) = (paper.head(), paper.content());
+    let joins = matches!(content, PaperContent::Join(_) | PaperContent::Enter(_));
+    let phase = if joins { Phase::Joining } else { Phase::Open };
+    if state.phase != phase {
+        return Err(Rejection::NotYet.into());
+    }
+    let own = state.seat(seat).ok_or(Rejection::NotAsked)?;
+    if own.gone {
+        return Err(Reason::Gone.into());
+    }
+    match content {
+        PaperContent::Join(join) => return plan_join(state, seat, join),
+        PaperContent::Enter(name) => return plan_enter(state, seat, name),
+        _ => {}
+    }
+    // An order that was sealed is older than its seal.
+    let is_sealed_order =
+        matches!(content, PaperContent::Order(_)) && own.asked.sealed() == Some(paper.digest());
+    let last = match content {
+        // PM-81: who may not read an order must find the papers that all read in the same order without it.
+        PaperContent::Order(_) | PaperContent::Ahead(_) => own.order_number,
+        _ => own.number,
+    };
+    // PM-62: words depend on no other paper.
+    let is_press = matches!(content, PaperContent::Press(_));
+    if head.number <= last && !is_sealed_order && !is_press {
+        return Err(Reason::Outdated.into());
+    }
+    Ok(Step::Paper { seat, number: head.number, act: plan_act(state, seat, paper)? })
+}
+
+fn plan_act(state: &State, seat: Seat, paper: &Paper) -> Result<Act, Fault> {
+    match paper.content() {
+        PaperContent::Join(_) | PaperContent::Enter(_) => Err(Rejection::NotYet.into()),
+        PaperContent::Order(order) => plan_order(state, seat, paper, order).map(Act::Order),
+        PaperContent::Seal { link, digest } => {
+            plan_seal(state, seat, paper, link).map(|()| Act::Seal(*digest))
+        }
+        PaperContent::Offer(offer) => {
+            check_offer(state, paper, offer)?;
+            Ok(Act::Offer { digest: paper.digest(), offer: offer.clone() })
+        }
+        PaperContent::Answer { to, agree } => {
+            // PM-20: who is to be replaced has no voice.
+            let open = state.offers.iter().find(|(_, open)| open.digest == *to && open.asks(seat));
+            let (by, open) = open.ok_or(Reason::NoSuchOffer)?;
+            Ok(Act::Answer { by: *by, nth: open.nth, digest: *to, agree: *agree })
+        }
+        // PM-21
+        PaperContent::Resign => Ok(Act::Resign),
+        // PM-22
+        PaperContent::Rekey(key) => {
+            let player = Player::Signing(key.clone());
+            require_fresh(state, &player).map(|()| Act::Rekey(player))
+        }
+        PaperContent::Absent(until) => plan_absence(state, seat, *until),
+        PaperContent::Press(press) => plan_press(state, press),
+        PaperContent::Ahead(ahead) => plan_ahead(state, paper, ahead),
+    }
+}
+
+/// PM-39
+fn plan_absence(state: &State, seat: Seat, until: DeskTime) -> Result<Act, Fault> {
+    if state.terms.absences == 0 {
+        return Err(Rejection::NotInTerms.into());
+    }
+    let own = state.seat(seat);
+    let from = own.and_then(|own| own.absent).max(state.clock).ok_or(Rejection::NotYet)?;
+    let seconds = until.unix_seconds().saturating_sub(from.unix_seconds());
+    if seconds == 0 {
+        return Err(Reason::NotLater.into());
+    }
+    let seconds = own.map_or(0, |own| own.absent_seconds).saturating_add(seconds);
+    let is_too_long = seconds > u64::from(state.terms.absences) * 24 * 60 * 60;
+    if is_too_long { Err(Reason::TooLong.into()) } else { Ok(Act::Absent { until, seconds }) }
+}
+
+/// PM-41
+fn plan_press(state: &State, press: &Press) -> Result<Act, Fault> {
+    if !state.terms.press {
+        return Err(Rejection::NotInTerms.into());
+    }
+    let is_known = press.to().seats().iter().all(|seat| state.seat(*seat).is_some());
+    if is_known { Ok(Act::Press) } else { Err(Reason::NoSuchSeat.into()) }
+}
+
+/// PM-42
+fn plan_ahead(state: &State, paper: &Paper, ahead: &OrdersAhead) -> Result<Act, Fault> {
+    if !state.terms.ahead {
+        return Err(Rejection::NotInTerms.into());
+    }
+    if ahead.turns().keys().any(|turn| *turn <= state.turn()) {
+        return Err(Reason::Late.into());
+    }
+    let count = |plays: &Vec<PaperLine>| u16::try_from(plays.len()).unwrap_or(u16::MAX);
+    let plays = ahead.turns().iter().map(|(turn, plays)| (*turn, count(plays))).collect();
+    Ok(Act::Ahead(AheadHeld { digest: paper.digest(), plays }))
+}
+
+/// PM-11, PM-38
+fn plan_enter(state: &State, seat: Seat, name: &PaperLine) -> Result<Step, Fault> {
+    require_free(state, seat)?;
+    let player = Player::plain(name.clone());
+    if state.is_used(&player) {
+        return Err(Rejection::KeyInUse.into());
+    }
+    Ok(Step::Join { seat, player, dice: None })
+}
+
+/// PM-11: no one has the seat, and seats that the host plays are taken first.
+fn require_free(state: &State, seat: Seat) -> Result<(), Rejection> {
+    let own = state.seat(seat).filter(|_| state.is_free(seat)).ok_or(Rejection::NotAsked)?;
+    let is_hosted_free = state.seats.iter().any(|other| other.hosted && other.player.is_none());
+    if !own.hosted && is_hosted_free { Err(Rejection::HostedFirst) } else { Ok(()) }
+}
+
+/// PM-11
+fn plan_join(state: &State, seat: Seat, join: &Join) -> Result<Step, Fault> {
+    if !state.is_free(seat) {
+        return Err(Rejection::NotAsked.into());
+    }
+    let player = Player::Signing(join.key.clone());
+    if state.is_used(&player) {
+        return Err(Rejection::KeyInUse.into());
+    }
+    require_free(state, seat)?;
+    // FD-6 of `dice.md`: a head with fair dice, and only with them.
+    if join.dice.is_some() != state.host_element.is_some() {
+        return Err(Reason::WrongDice.into());
+    }
+    Ok(Step::Join { seat, player, dice: join.dice })
+}
+
+/// PM-15, PM-20: a paper of the turn.
+fn require_this_turn(state: &State, paper: &Paper) -> Result<(), Fault> {
+    let (turn, now) = (paper.head().turn, state.turn());
+    if turn > now {
+        return Err(Rejection::NotYet.into());
+    }
+    if turn < now { Err(Reason::Late.into()) } else { Ok(()) }
+}
+
+/// PM-15
+fn require_link(state: &State, link: &Digest) -> Result<(), Reason> {
+    let is_link = state.stand.is_some_and(|stand| stand.link == *link);
+    if is_link { Ok(()) } else { Err(Reason::StaleLink) }
+}
+
+/// PM-15, PM-16
+fn plan_order(state: &State, seat: Seat, paper: &Paper, order: &Order) -> Result<OrderHeld, Fault> {
+    require_this_turn(state, paper)?;
+    require_link(state, &order.link())?;
+    let element = plan_element(state, seat, order)?;
+    let own = state.seat(seat).ok_or(Reason::NotDue)?;
+    let asked = due(&own.asked)?;
+    let digest = paper.digest();
+    if *asked == Asked::Yes && state.must_seal(own) {
+        return Err(Reason::SealFirst.into());
+    }
+    if asked.sealed().is_some_and(|sealed| sealed != digest) {
+        return Err(Reason::NotAsSealed.into());
+    }
+    if state.awaits_seals() {
+        return Err(Rejection::WaitForSeals.into());
+    }
+    let plays = u16::try_from(order.plays().len()).unwrap_or(u16::MAX);
+    let as_sealed = asked.sealed().is_some();
+    Ok(OrderHeld { digest, waits: order.waits(), plays, element, as_sealed })
+}
+
+/// FD-8, FD-17 of `dice.md`: the element of this turn, exactly where the seat has a chain.
+fn plan_element(state: &State, seat: Seat, order: &Order) -> Result<Option<Element>, Fault> {
+    let element = order.dice();
+    match u16::try_from(state.turn()) {
+        Err(_) if state.host_element.is_some() => Err(Rejection::DiceExhausted.into()),
+        // Without fair dice there is no last turn.
+        Err(_) => {
+            if element.is_none() {
+                Ok(None)
+            } else {
+                Err(Reason::WrongDice.into())
+            }
+        }
+        Ok(turn) if state.is_right_element(seat, turn, element.as_ref()) => {
+            Ok(element.map(|element| Element { index: turn, element }))
+        }
+        Ok(_) => Err(Reason::WrongDice.into()),
+    }
+}
+
+/// PM-16
+fn plan_seal(state: &State, seat: Seat, paper: &Paper, link: &Digest) -> Result<(), Fault> {
+    require_this_turn(state, paper)?;
+    require_link(state, link)?;
+    let is_free = state.seat(seat).is_some_and(|own| own.asked == Asked::Yes);
+    if is_free { Ok(()) } else { Err(Reason::NotDue.into()) }
+}
+
+/// PM-20
+fn check_offer(state: &State, paper: &Paper, offer: &Offer) -> Result<(), Fault> {
+    require_this_turn(state, paper)?;
+    match offer {
+        Offer::Takeback { line, seq } => {
+            let earlier = state.stands.split_last().map(|(_, earlier)| earlier).unwrap_or_default();
+            let is_stand = earlier.iter().any(|stand| stand.line == *line && stand.seq == *seq);
+            if is_stand { Ok(()) } else { Err(Reason::NoSuchStand.into()) }
+        }
+        Offer::End(ending) => require_winner(state, *ending),
+        Offer::Extend(time) if state.clock.is_some_and(|clock| *time <= clock) => {
+            Err(Reason::NotLater.into())
+        }
+        Offer::Extend(_) => Ok(()),
+        Offer::Replace { seat, player } => require_new_player(state, *seat, player),
+    }
+}
+
+/// PM-11, PM-20, PM-22: a name and a key that no seat has or had.
+fn require_fresh(state: &State, player: &Player) -> Result<(), Fault> {
+    if state.is_used(player) { Err(Reason::KeyInUse.into()) } else { Ok(()) }
+}
+
+/// PM-20, PM-60, PM-83: who may get a seat; only a seat in `plain` may be without a key.
+fn require_new_player(state: &State, seat: Seat, player: &Player) -> Result<(), Fault> {
+    if state.seat(seat).is_none() {
+        return Err(Reason::NoSuchSeat.into());
+    }
+    if player.key().is_none() && !state.terms.plain.contains(&seat) {
+        return Err(Rejection::NotInTerms.into());
+    }
+    require_fresh(state, player)
+}
+
+/// PM-15, PM-16: what the seat is asked, if an order or seal of it is due.
+fn due(asked: &Asked) -> Result<&Asked, Reason> {
+    match asked {
+        Asked::Yes | Asked::Sealed(_) | Asked::Ordered(_) => Ok(asked),
+        Asked::Not | Asked::Defaulted | Asked::Settled => Err(Reason::NotDue),
+    }
 }

@@ -17,26 +17,16 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
-mod access;
 mod carry_out;
 mod command;
 mod dice;
 mod effect;
-mod element;
-mod hearing;
 mod judge;
-mod leaving;
 mod legal;
-mod offers;
-mod picture;
-mod progress;
-mod query;
 mod reason;
 mod secrecy;
 mod setup;
 mod state;
-mod step;
-mod turn;
 mod view;
 
 use alloc::format;
@@ -114,11 +104,11 @@ impl Rules for Desk {
     }
 
     fn query(state: &State, _viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
-        Ok(query::query(state, question))
+        Ok(view::query(state, question))
     }
 
     fn picture(state: &State, _viewer: Perspective) -> Picture {
-        picture::picture(state)
+        view::picture(state)
     }
 }
 

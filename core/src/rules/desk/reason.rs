@@ -67,8 +67,8 @@ reasons! {
         UnknownOrder = Ruling::of("unknown_order", &["PM-19"]).says("this is not the order to be settled next"),
         /// PM-8: the roll has not the next number, or the element is not the host's for it.
         WrongRoll = Ruling::of("wrong_roll", &["PM-8"]).says("this is not the next roll of the host's chain"),
-        /// PM-38, PM-39, PM-41, PM-42, PM-60: the terms of play do not allow it.
-        NotInTerms = Ruling::of("not_in_terms", &["PM-38", "PM-39", "PM-41", "PM-42", "PM-60"]).says("the terms do not allow it"),
+        /// PM-38, PM-39, PM-41, PM-42, PM-60, PM-83: the terms of play do not allow it.
+        NotInTerms = Ruling::of("not_in_terms", &["PM-38", "PM-39", "PM-41", "PM-42", "PM-60", "PM-83"]).says("the terms do not allow it"),
         /// PM-40: no reminder of these hours is due.
         NoReminder = Ruling::of("no_reminder", &["PM-40"]).says("no reminder of these hours is due"),
         /// PM-8, PM-15: fair dice have no turn or roll of so high a number.

@@ -1,4 +1,4 @@
-//! PM-23: who may read an order, and when. PM-41: who may read the words of players.
+//! PM-23, PM-81: who may read an order, and when. PM-41, PM-83: who may read the words of players.
 
 use super::command::Command;
 use super::state::{Phase, Secret, State};
@@ -8,26 +8,34 @@ use crate::seat::Perspective;
 
 /// Whether `viewer` may know of a part of an entry that left the state `after`, when the desk stands at `now`.
 ///
-/// Orders alone are hidden, ignored ones too: a late order may tell what its player is up to. Effects tell that one
-/// came, to everybody.
+/// Orders and words alone are hidden, ignored ones too: a late order may show what its player is up to. Effects show that one
+/// came, to all.
 pub(super) fn shows<R>(after: &State, now: &State, part: &Part<'_, R>, viewer: Perspective) -> bool
 where
     R: Rules<Command = Command>,
 {
     let Part::Command(seat, command) = part else { return true };
-    let Some(paper) = command.paper().filter(|_| !viewer.may_know_as(*seat)) else { return true };
+    let Some(paper) = command.paper() else { return true };
     // The last turn that it is for.
     let turn = match paper.content() {
+        // PM-41
+        PaperContent::Press(press) => {
+            let may_know = viewer.may_know_as(*seat) || press.to().has(viewer);
+            // PM-83
+            let is_own = viewer.seat().is_none_or(|own| after.replacements(own) == now.replacements(own));
+            return may_know && is_own;
+        }
+        PaperContent::Order(_) | PaperContent::Ahead(_) if viewer.may_know_as(*seat) => return true,
         PaperContent::Order(_) => after.turn(),
         // PM-42
         PaperContent::Ahead(ahead) => ahead.turns().keys().copied().max().unwrap_or(0).max(after.turn()),
-        // PM-41
-        PaperContent::Press(press) => return press.to().has(viewer),
         _ => return true,
     };
     let is_over = matches!(now.phase, Phase::Over(_));
     match now.terms.secret {
         Secret::No => true,
+        // PM-81: a plan that its player dropped is no one else's business, and a desk without it is the same.
+        _ if !now.counted.contains(&paper.digest()) => false,
         // Not at the next stand: who has an order refused on purpose would read the others' plans and then write its own.
         Secret::Turn => is_over || now.told_turn > turn,
         Secret::Match => is_over,

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::element::Element;
+use super::dice::Element;
 use super::state::{Missed, Phase, SeatState, Secret, State, Terms};
 use crate::digest::Digest;
 use crate::rules::SetupError;
@@ -188,6 +188,8 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
         told_turn: 0,
         reminded: None,
         offers: BTreeMap::new(),
+        offers_made: 0,
+        counted: BTreeSet::new(),
         takeback: None,
     })
 }

@@ -3,14 +3,15 @@
 use core::fmt;
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::element::{Element, SeatDice};
+use super::dice::{Element, SeatDice};
+use crate::dice::fair::{Contribution, Owner};
 use crate::digest::Digest;
-use crate::paper::{DeskTime, Ending, LineName, MatchId, Offer, SeatKey};
+use crate::paper::{DeskTime, Ending, LineName, MatchId, Offer, Player, SeatKey};
 use crate::seat::Seat;
 
 /// Everything the future of a desk depends on. The game itself is no part of it (PM-1).
@@ -38,6 +39,10 @@ pub struct State {
     pub(super) reminded: Option<u16>,
     /// The open offers, one a seat at most.
     pub(super) offers: BTreeMap<Seat, OpenOffer>,
+    /// PM-82: how many offers there were.
+    pub(super) offers_made: u32,
+    /// PM-81: the orders that are shown once nothing in them is a secret: not those that others replaced.
+    pub(super) counted: BTreeSet<Digest>,
     /// PM-20: the stand to which all agreed to go back; until the next stand.
     pub(super) takeback: Option<Standing>,
 }
@@ -75,6 +80,8 @@ pub enum Missed {
     Default,
     /// It is waited for.
     Wait,
+    /// PM-84: it is waited for once; a default is played for it from the second miss in a row on.
+    Second,
 }
 
 /// Until when orders are hidden from other seats. The variant order is part of the log format.
@@ -143,8 +150,10 @@ pub(super) struct SeatState {
     pub(super) hosted: bool,
     /// `None` while the seat is free.
     pub(super) player: Option<Player>,
-    /// Of its last applied paper.
+    /// Of its last paper that counted, besides orders and words (PM-10).
     pub(super) number: u32,
+    /// Of its last order or paper with orders ahead that counted.
+    pub(super) order_number: u32,
     /// In a row.
     pub(super) misses: u32,
     pub(super) gone: bool,
@@ -157,6 +166,8 @@ pub(super) struct SeatState {
     pub(super) absent_seconds: u64,
     /// PM-42: the orders ahead that count.
     pub(super) ahead: Option<AheadHeld>,
+    /// PM-83: how often the seat got another player.
+    pub(super) replaced: u32,
 }
 
 impl SeatState {
@@ -165,6 +176,7 @@ impl SeatState {
             hosted,
             player: None,
             number: 0,
+            order_number: 0,
             misses: 0,
             gone: false,
             dice: None,
@@ -172,32 +184,24 @@ impl SeatState {
             absent: None,
             absent_seconds: 0,
             ahead: None,
+            replaced: 0,
         }
     }
 
     /// The key with which its player signs.
     pub(super) const fn key(&self) -> Option<&SeatKey> {
-        if let Some(Player::Signing(key)) = &self.player { Some(key) } else { None }
+        if let Some(player) = &self.player { player.key() } else { None }
     }
 
     /// PM-38: whether its player has no key.
     pub(super) const fn is_plain(&self) -> bool {
-        matches!(self.player, Some(Player::Plain(_)))
+        matches!(self.player, Some(Player::Plain { .. }))
     }
 
     /// PM-39: until when its player is absent, if that is later than this time.
     pub(super) fn absent_beyond(&self, time: DeskTime) -> Option<DeskTime> {
         self.absent.filter(|until| *until > time)
     }
-}
-
-/// Who has a seat. The variant order is part of the log format.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Player {
-    /// One who signs papers.
-    Signing(SeatKey),
-    /// PM-38: one without a key, of this name.
-    Plain(String),
 }
 
 /// PM-42: the paper with orders ahead, and how many commands it has for which turn.
@@ -273,6 +277,8 @@ impl Asked {
 /// An offer that waits for answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct OpenOffer {
+    /// PM-82: its number.
+    pub(super) nth: u32,
     pub(super) digest: Digest,
     pub(super) offer: Offer,
     /// Who agrees, the seat that offers among them.
@@ -322,8 +328,9 @@ impl State {
     }
 
     /// PM-11: whether a seat or the host has or had the name or the key.
-    pub(super) fn is_used(&self, key: &SeatKey) -> bool {
-        self.names_used.contains(key.name()) || self.keys_used.contains(&key.to_base64())
+    pub(super) fn is_used(&self, player: &Player) -> bool {
+        self.names_used.contains(player.name())
+            || player.key().is_some_and(|key| self.keys_used.contains(&key.to_base64()))
     }
 
     /// PM-16: whether a seat must commit itself before it orders.
@@ -343,6 +350,15 @@ impl State {
         awaited.filter_map(|own| own.absent_beyond(deadline)).max().unwrap_or(deadline)
     }
 
+    /// PM-81: what happens now depends on the orders that came, so each of them is shown later.
+    pub(super) fn count_orders(&mut self) {
+        let orders = self.seats.iter().filter_map(|own| match &own.asked {
+            Asked::Ordered(order) => Some(order.digest),
+            _ => None,
+        });
+        self.counted.extend(orders);
+    }
+
     /// PM-17: whether a seat misses when the deadline passes now.
     pub(super) fn is_awaited(&self, seat: &SeatState) -> bool {
         if self.awaits_seals() {
@@ -357,5 +373,221 @@ impl State {
             Asked::Ordered(order) => Some((name, order)),
             _ => None,
         })
+    }
+
+    // What a host or auditor that folds a desk itself asks its state.
+
+    /// Returns `true` while seats are asked.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.phase == Phase::Open
+    }
+
+    /// Returns `true` while the turn is carried out and the next stand is awaited.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.phase == Phase::Ready
+    }
+
+    /// Returns when the seats that are asked have to answer.
+    #[must_use]
+    pub fn deadline(&self) -> Option<DeskTime> {
+        self.stand.map(|stand| stand.deadline)
+    }
+
+    /// Returns the host's clock when the turn began.
+    #[must_use]
+    pub fn since(&self) -> Option<DeskTime> {
+        self.stand.map(|stand| stand.since)
+    }
+
+    /// Returns whom the match waits for: free seats while joining; seats that would miss if the deadline passed now; the
+    /// host when a turn is ready.
+    #[must_use]
+    pub fn awaited(&self) -> Vec<Seat> {
+        let of = |is_awaited: &dyn Fn(&SeatState) -> bool| -> Vec<Seat> {
+            let awaited = self.named_seats().filter(|(_, own)| is_awaited(own));
+            awaited.map(|(name, _)| name).collect()
+        };
+        match self.phase {
+            Phase::Joining => self.players().iter().copied().filter(|seat| self.is_free(*seat)).collect(),
+            Phase::Open => of(&|own| self.is_awaited(own)),
+            Phase::Ready => [Seat::Host].into(),
+            Phase::Over(_) => Vec::new(),
+        }
+    }
+
+    /// Returns the seats that must commit themselves to an order before they send it, and have not (PM-16).
+    #[must_use]
+    pub fn awaited_seals(&self) -> Vec<Seat> {
+        let owes = |own: &SeatState| own.asked == Asked::Yes && self.must_seal(own);
+        if !self.is_open() {
+            return Vec::new();
+        }
+        self.named_seats().filter(|(_, own)| owes(own)).map(|(name, _)| name).collect()
+    }
+
+    /// Returns the host's clock.
+    #[must_use]
+    pub const fn clock(&self) -> Option<DeskTime> {
+        self.clock
+    }
+
+    /// Returns line and entry of the last stand.
+    #[must_use]
+    pub fn stands_on(&self) -> Option<(&LineName, u64)> {
+        self.stands.last().map(|stand| (&stand.line, stand.seq))
+    }
+
+    /// Returns line and entry of the stand to which all agreed to go back (PM-20).
+    #[must_use]
+    pub fn agreed_takeback(&self) -> Option<(&LineName, u64)> {
+        self.takeback.as_ref().map(|stand| (&stand.line, stand.seq))
+    }
+
+    /// Returns the digest of each order that is still to be carried out, in seat order (PM-19).
+    #[must_use]
+    pub fn orders_due(&self) -> Vec<(Seat, Digest)> {
+        let order = |asked: &Asked| if let Asked::Ordered(order) = asked { Some(order.digest) } else { None };
+        self.named_seats().filter_map(|(name, seat)| Some((name, order(&seat.asked)?))).collect()
+    }
+
+    /// Returns the seats for which a default is played in this turn (PM-17).
+    #[must_use]
+    pub fn defaulted(&self) -> Vec<Seat> {
+        let is_defaulted = self.named_seats().filter(|(_, seat)| seat.asked == Asked::Defaulted);
+        is_defaulted.map(|(name, _)| name).collect()
+    }
+
+    /// Returns the seats that have left (PM-21).
+    #[must_use]
+    pub fn gone(&self) -> Vec<Seat> {
+        self.named_seats().filter(|(_, seat)| seat.gone).map(|(name, _)| name).collect()
+    }
+
+    /// Returns the key with which a seat signs now.
+    #[must_use]
+    pub fn key_of(&self, seat: Seat) -> Option<&SeatKey> {
+        self.seat(seat)?.key()
+    }
+
+    /// Returns the name of a seat's player.
+    #[must_use]
+    pub fn name_of(&self, seat: Seat) -> Option<&str> {
+        self.seat(seat)?.player.as_ref().map(Player::name)
+    }
+
+    /// Returns `true` for a seat whose player has no key (PM-38).
+    #[must_use]
+    pub fn plays_plainly(&self, seat: Seat) -> bool {
+        self.seat(seat).is_some_and(SeatState::is_plain)
+    }
+
+    /// Returns the hours of the reminder that is due at a time, if one is (PM-40).
+    #[must_use]
+    pub fn reminder_due(&self, at: DeskTime) -> Option<u16> {
+        let deadline = self.deadline().filter(|deadline| self.is_open() && at < *deadline)?;
+        let is_due = |hours: &u16| {
+            at.after_hours(*hours) >= deadline && self.reminded.is_none_or(|last| last > *hours)
+        };
+        self.terms.remind.iter().copied().find(is_due)
+    }
+
+    /// Returns the digest of the paper with a seat's orders ahead (PM-42).
+    #[must_use]
+    pub fn orders_ahead(&self, seat: Seat) -> Option<Digest> {
+        Some(self.seat(seat)?.ahead.as_ref()?.digest)
+    }
+
+    /// Returns how often a seat got another player (PM-83).
+    #[must_use]
+    pub fn replacements(&self, seat: Seat) -> u32 {
+        self.seat(seat).map_or(0, |own| own.replaced)
+    }
+
+    /// Returns the digest of the open offer that a seat may answer and that has this number or begins with these digits, 8 at
+    /// least; without words, of the only one that waits for the seat (PM-82).
+    #[must_use]
+    pub fn offer_to_answer(&self, seat: Seat, words: &str) -> Option<Digest> {
+        let is_named = |open: &OpenOffer| match words {
+            "" => !open.agreed.contains(&seat),
+            _ if words.len() < 8 => words == open.nth.to_string(),
+            _ => open.digest.to_string().starts_with(words),
+        };
+        let mut named = self.offers.values().filter(|open| open.asks(seat) && is_named(open));
+        let found = named.next()?.digest;
+        named.next().is_none().then_some(found)
+    }
+
+    /// Returns line and entry of the stand with which a turn began.
+    #[must_use]
+    pub fn stand_of(&self, turn: u32) -> Option<(&LineName, u64)> {
+        let index = usize::try_from(turn.checked_sub(1)?).ok()?;
+        self.stands.get(index).map(|stand| (&stand.line, stand.seq))
+    }
+
+    /// Returns the highest number of a seat's papers that count (PM-10).
+    #[must_use]
+    pub fn last_number(&self, seat: Seat) -> u32 {
+        self.seat(seat).map_or(0, |seat| seat.number.max(seat.order_number))
+    }
+
+    /// Returns `true` if a seat has a chain of fair dice that no new key has ended.
+    #[must_use]
+    pub fn has_chain(&self, seat: Seat) -> bool {
+        self.seat(seat).and_then(|seat| seat.dice).is_some_and(|dice| !dice.ended)
+    }
+
+    /// Returns each seat's part in the rolls of this turn, with fair dice.
+    #[must_use]
+    pub fn contributions(&self) -> Vec<Contribution> {
+        let of =
+            |(seat, dice): (Seat, Element)| Contribution { seat, index: dice.index, element: dice.element };
+        let known = self.named_seats().filter_map(|(name, seat)| Some((name, seat.dice?.contribution)));
+        known.map(of).collect()
+    }
+
+    /// Returns the number of the last roll, with fair dice; 0 before the first.
+    #[must_use]
+    pub fn last_roll(&self) -> Option<u16> {
+        self.host_element.map(|element| element.index)
+    }
+
+    // Fair dice: what each party has opened of its chain (FD-8 to FD-10, FD-15, FD-17 of `dice.md`).
+
+    fn owner(&self, party: Seat) -> Owner {
+        Owner { match_id: *self.match_id.as_bytes(), party }
+    }
+
+    /// FD-8: whether an order of this turn may carry this element, or none.
+    pub(super) fn is_right_element(&self, seat: Seat, turn: u16, element: Option<&Digest>) -> bool {
+        let dice = self.seat(seat).and_then(|seat| seat.dice).filter(|dice| !dice.ended);
+        match (dice, element) {
+            (None, None) => true,
+            (Some(SeatDice { known, .. }), Some(element)) if known.index == turn => known.element == *element,
+            (Some(SeatDice { known, .. }), Some(element)) => {
+                self.owner(seat).follows(element, turn, &known.element, known.index)
+            }
+            _ => false,
+        }
+    }
+
+    /// FD-10: whether this is the next roll, with the element that the host opens for it.
+    pub(super) fn is_next_roll(&self, number: u16, element: &Digest) -> bool {
+        let Some(last) = self.host_element else { return false };
+        last.index.checked_add(1) == Some(number)
+            && self.owner(Seat::Host).follows(element, number, &last.element, last.index)
+    }
+
+    /// FD-9: the contributions of the turn, before anything of it is carried out. A seat that opened nothing keeps what it
+    /// had, so no player stops or delays a roll (FD-13).
+    pub(super) fn renew_contributions(&mut self) {
+        for seat in &mut self.seats {
+            if let (Some(dice), Some(chosen)) = (&mut seat.dice, seat.asked.element())
+                && chosen.index > dice.contribution.index
+            {
+                dice.contribution = chosen;
+            }
+        }
     }
 }

@@ -1,5 +1,7 @@
-//! What everybody sees of a desk (PM-24). Orders are no part of it, so every seat sees the same.
+//! What everybody sees of a desk (PM-24): the view, the answer to `who`, and the view as lines of text. Orders are no part
+//! of it, so every seat sees the same.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -8,7 +10,10 @@ use serde::Serialize;
 use super::state::{Phase, SeatState, State};
 use crate::digest::Digest;
 use crate::paper::{DeskTime, LineName};
+use crate::picture::{Block, Picture, TextLine, Tint};
+use crate::rules::Answer;
 use crate::seat::Seat;
+use crate::text::OrNone;
 
 /// The view; fields are named and ordered as in the ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -52,6 +57,7 @@ pub struct SeatView {
 #[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
 pub struct OfferView {
     pub seat: Seat,
+    pub nth: u32,
     pub digest: Digest,
     pub offer: String,
     pub agreed: Vec<Seat>,
@@ -67,6 +73,7 @@ impl View {
         });
         let offers = state.offers.iter().map(|(seat, open)| OfferView {
             seat: *seat,
+            nth: open.nth,
             digest: open.digest,
             offer: open.offer.to_string(),
             agreed: open.agreed.iter().copied().collect(),
@@ -105,4 +112,75 @@ const fn phase_word(phase: Phase) -> &'static str {
         Phase::Ready => "ready",
         Phase::Over(_) => "over",
     }
+}
+
+/// Whom the match waits for.
+#[derive(Serialize)]
+struct Who {
+    seats: Vec<Seat>,
+    since: Option<DeskTime>,
+    until: Option<DeskTime>,
+}
+
+pub(super) fn query(state: &State, question: &str) -> Option<Answer> {
+    if question != "who" {
+        return None;
+    }
+    let who = who(state);
+    let names: Vec<&str> = who.seats.iter().map(|seat| seat.name()).collect();
+    let names = if names.is_empty() { String::from("no one") } else { names.join(", ") };
+    let time =
+        |word: &str, time: Option<DeskTime>| time.map(|time| format!(" {word} {time}")).unwrap_or_default();
+    let text = format!("{names}{}{}", time("since", who.since), time("until", who.until));
+    Some(Answer::new(text, &who))
+}
+
+fn who(state: &State) -> Who {
+    let (since, until) = match state.phase {
+        Phase::Open => (state.since(), state.deadline()),
+        Phase::Ready => (state.since(), None),
+        Phase::Joining | Phase::Over(_) => (None, None),
+    };
+    Who { seats: state.awaited(), since, until }
+}
+
+pub(super) fn picture(state: &State) -> Picture {
+    let view = View::of(state);
+    let mut lines = heading(&view);
+    lines.extend(view.seats.iter().map(seat_line));
+    lines.extend(view.offers.iter().map(offer_line));
+    Picture { blocks: [Block::Lines(lines)].into() }
+}
+
+fn heading(view: &View) -> Vec<TextLine> {
+    let mut lines = Vec::from([TextLine::plain(format!("turn {}, {}", view.turn, view.phase))]);
+    if let Some(clock) = view.clock {
+        lines.push(TextLine::plain(format!("clock {clock}, deadline {}", OrNone(view.deadline))));
+    }
+    if let Some(stand) = &view.stand {
+        lines.push(TextLine::plain(format!("the game stands on {} after entry {}", stand.line, stand.seq)));
+    }
+    if let Some(result) = &view.result {
+        lines.push(TextLine::default().with(format!("result: {result}"), Tint::Bright));
+    }
+    lines
+}
+
+fn seat_line(seat: &SeatView) -> TextLine {
+    let status = match (seat.gone, seat.status) {
+        (true, _) => "gone",
+        (false, None) => "not asked",
+        (false, Some("none")) => "asked",
+        (false, Some(status)) => status,
+    };
+    let misses = if seat.misses == 0 { String::new() } else { format!(", misses {}", seat.misses) };
+    let name = seat.name.as_deref().unwrap_or("free");
+    let tint = if seat.gone { Tint::Faint } else { Tint::Plain };
+    TextLine::default().with(format!("{:3} {name}: {status}{misses}", seat.seat), tint)
+}
+
+fn offer_line(offer: &OfferView) -> TextLine {
+    let agreed: Vec<&str> = offer.agreed.iter().map(|seat| seat.name()).collect();
+    let OfferView { seat, nth, offer, .. } = offer;
+    TextLine::plain(format!("offer {nth} by {seat}: {offer}, agreed by {}", agreed.join(", ")))
 }

@@ -14,7 +14,7 @@ pub(super) type TurnOrders = Vec<(u32, Vec<Move>)>;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Announced {
     /// Until when the player is absent.
-    absent: Option<u64>,
+    pub(super) absent: Option<u64>,
     /// The hours of all absences.
     absent_hours: u64,
     /// The orders ahead that count.
@@ -26,7 +26,11 @@ impl Model {
     pub(super) fn judge_announced(&self, paper: &Paper) -> Option<Result<(), &'static str>> {
         let own = &self.players[paper.seat].announced;
         let verdict = match &paper.kind {
-            Kind::Order { .. } | Kind::Seal { .. } => return None,
+            Kind::Order { .. }
+            | Kind::Seal { .. }
+            | Kind::Offer(_)
+            | Kind::Answer { .. }
+            | Kind::AnswerTo { .. } => return None,
             Kind::Absent { .. } if self.terms.absences == 0 => Err("rejected not_in_terms"),
             Kind::Absent { until } => {
                 let from = own.absent.max(self.clock).unwrap();
@@ -116,6 +120,6 @@ pub(super) fn content(kind: &Kind) -> PaperContent {
             let turns = turns.iter().map(|(turn, list)| (*turn, plays(list))).collect();
             PaperContent::Ahead(OrdersAhead::new(turns).unwrap())
         }
-        Kind::Order { .. } | Kind::Seal { .. } | Kind::Resign => PaperContent::Resign,
+        _ => PaperContent::Resign,
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use turnfold_core::dice::DiceStream;
 
 use super::relay::{Move, Setup};
-use super::turns::Terms;
+use super::turns::{Missed, Terms};
 
 /// What a correspondence had in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,7 +50,11 @@ pub(crate) fn terms(chance: &mut DiceStream) -> (Terms, Setup) {
         hurry: !one_in(3),
         sealed: one_in(4),
         hosted: (0..usize::from(seats)).filter(|_| one_in(6)).collect(),
-        waits: one_in(3),
+        missed: match (one_in(3), one_in(3)) {
+            (true, _) => Missed::Wait,
+            (false, true) => Missed::Second,
+            (false, false) => Missed::Default,
+        },
         default,
         between,
         patience: u32::from(!one_in(4)) * chance.draw(1, 3).unsigned_abs(),
@@ -82,7 +86,11 @@ pub(crate) fn toml(terms: &Terms, setup: &Setup) -> String {
         terms.hurry,
         terms.sealed,
         seats(&terms.hosted),
-        if terms.waits { "wait" } else { "default" },
+        match terms.missed {
+            Missed::Default => "default",
+            Missed::Wait => "wait",
+            Missed::Second => "second",
+        },
         commands(&terms.default),
         commands(&terms.between),
         terms.patience,

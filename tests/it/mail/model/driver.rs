@@ -9,7 +9,7 @@ use turnfold_core::paper::{
     SignedPaper,
 };
 use turnfold_core::rules::desk::Desk;
-use turnfold_core::{DueRoll, Registry, Rules, Seat};
+use turnfold_core::{Digest, DueRoll, Registry, Rules, Seat};
 use turnfold_replay::audit::{AuditQuestion, RowName, RowResult, audit};
 use turnfold_replay::bundle::StoreRecords;
 use turnfold_replay::mail::{MailHost, NewMailMatch, TableDice};
@@ -18,6 +18,7 @@ use turnfold_store::{MatchName, Store};
 
 use super::announced;
 use super::cases::{Tally, terms, toml};
+use super::offers;
 use super::relay::{Move, Relay};
 use super::replies::Reply;
 use super::rules::RelayRules;
@@ -38,11 +39,14 @@ pub(super) struct Correspondence<'a> {
     pub(super) model: Model,
     /// The mails of players without a key, and what became of the papers in each that were recorded.
     pub(super) replies: Vec<(Reply, Vec<Option<String>>)>,
-    /// The papers that were written: as the model knows them, and signed.
-    written: Vec<(Paper, SignedPaper)>,
+    /// The papers that were written: as the model knows them, signed, and by which player of the seat.
+    written: Vec<(Paper, SignedPaper, u32)>,
+    /// How many substitutes were offered a seat.
+    pub(super) substitutes: u32,
     /// What became of those that were recorded.
     recorded: BTreeMap<Id, String>,
-    numbers: Vec<u32>,
+    /// The highest number of each player of a seat.
+    numbers: BTreeMap<(usize, u32), u32>,
     pub(super) now: u64,
     pub(super) tally: Tally,
     pub(super) case: u64,
@@ -76,7 +80,6 @@ pub(crate) fn correspond(case: u64, signers: &Signers, audits: bool) -> Tally {
     };
     new.open(&store, &key("host")).unwrap();
     let host = MailHost::of(&store, &name, &registry, signers, 1).unwrap();
-    let numbers = vec![0; setup.seats.into()];
     let model = Model::new(terms, Relay::new(setup));
     let mut found = Correspondence {
         chance,
@@ -84,8 +87,9 @@ pub(crate) fn correspond(case: u64, signers: &Signers, audits: bool) -> Tally {
         model,
         replies: Vec::new(),
         written: Vec::new(),
+        substitutes: 0,
         recorded: BTreeMap::new(),
-        numbers,
+        numbers: BTreeMap::new(),
         now: 0,
         tally: Tally::default(),
         case,
@@ -105,7 +109,7 @@ pub(crate) fn correspond(case: u64, signers: &Signers, audits: bool) -> Tally {
         // PM-38
         let vouches = authorship.reason.contains("ordered by plain mail: the host vouches");
         let expected = if vouches { RowResult::NotChecked } else { RowResult::Pass };
-        let may_vouch = found.model.players.iter().any(|player| player.is_plain);
+        let may_vouch = !found.model.terms.plain.is_empty();
         assert!(authorship.result == expected && (may_vouch || !vouches), "case {case}: {rows:#?}");
     }
     found.tally
@@ -113,7 +117,12 @@ pub(crate) fn correspond(case: u64, signers: &Signers, audits: bool) -> Tally {
 
 impl Correspondence<'_> {
     fn seats(&self) -> usize {
-        self.numbers.len()
+        self.model.players.len()
+    }
+
+    /// The highest number that the player of a seat used.
+    fn number_of(&mut self, seat: usize) -> &mut u32 {
+        self.numbers.entry((seat, self.model.players[seat].substitute)).or_default()
     }
 
     pub(super) fn one_in(&mut self, many: i32) -> bool {
@@ -160,12 +169,13 @@ impl Correspondence<'_> {
             seen: SeenRoot { size, root: self.host.desk().root(size).unwrap() },
             nonce: Nonce::new(nonce),
         };
-        SignedPaper::sign(SignedText::new(head, content).unwrap(), &key(Seat::players(8)[seat].name()))
+        let label = offers::label(seat, self.model.players[seat].substitute);
+        SignedPaper::sign(SignedText::new(head, content).unwrap(), &key(&label))
     }
 
     /// Something happens: time goes on, or a paper comes.
     fn happen(&mut self) {
-        let event = self.chance.draw(1, 24);
+        let event = self.chance.draw(1, 28);
         let plain = (0..self.seats()).filter(|seat| self.model.players[*seat].is_plain);
         let plain: Vec<usize> = plain.collect();
         if event > 8 && !plain.is_empty() && self.one_in(2) {
@@ -198,6 +208,13 @@ impl Correspondence<'_> {
                 self.write(seat, number, turn.min(self.model.turn), true, kind);
                 self.hand_in(self.written.len() - 1);
             }
+            25..=28 => {
+                let seat = self.any_seat();
+                let (number, turn) = self.number_and_turn(seat);
+                let kind = self.offer_or_answer();
+                self.write(seat, number, turn.min(self.model.turn), true, kind);
+                self.hand_in(self.written.len() - 1);
+            }
             _ => {
                 let seat = self.any_seat();
                 self.order(seat);
@@ -208,15 +225,28 @@ impl Correspondence<'_> {
         }
     }
 
+    /// An answer to an open offer, mostly, or an offer.
+    pub(super) fn offer_or_answer(&mut self) -> Kind {
+        let open: Vec<_> = self.model.offers.open.values().map(|open| (open.nth, open.id)).collect();
+        if let Some((_, to)) = open.first().filter(|_| !self.one_in(4)) {
+            return Kind::Answer { to: *to, agree: !self.one_in(4) };
+        }
+        let next = self.substitutes + 1;
+        let offered = offers::random(&mut self.chance, &self.model, self.now, next);
+        self.substitutes += u32::from(matches!(offered, offers::Offered::Replace { .. }));
+        Kind::Offer(offered)
+    }
+
     /// The next number and this turn, mostly.
     fn number_and_turn(&mut self, seat: usize) -> (u32, u32) {
-        let next = self.numbers[seat] + 1;
+        let next = *self.number_of(seat) + 1;
         let number = match self.chance.draw(1, 12) {
             1 => next.saturating_sub(2),
             2 => next + 3,
             _ => next,
         };
-        self.numbers[seat] = self.numbers[seat].max(number);
+        let highest = self.number_of(seat);
+        *highest = number.max(*highest);
         let turn = match self.chance.draw(1, 16) {
             1 => self.model.turn + 1,
             2 => self.model.turn.saturating_sub(1),
@@ -267,15 +297,28 @@ impl Correspondence<'_> {
                 PaperContent::Order(Order::new(link, *waits, None, plays).unwrap())
             }
             Kind::Seal { order } => {
-                let sealed = self.written.iter().find(|(paper, _)| paper.id == *order).unwrap();
+                let sealed = self.written.iter().find(|(paper, ..)| paper.id == *order).unwrap();
                 PaperContent::Seal { link, digest: sealed.1.paper().digest() }
             }
+            Kind::Offer(offered) => PaperContent::Offer(offers::content(&self.model, offered)),
+            Kind::Answer { to, agree } => match self.digest_of(*to) {
+                Some(to) => PaperContent::Answer { to, agree: *agree },
+                None => PaperContent::Answer { to: "1".repeat(64).parse().unwrap(), agree: *agree },
+            },
             kind => announced::content(kind),
         };
         let signed = self.sign(seat, number, turn, content);
         let id = self.written.len().try_into().unwrap();
         let seen_turn = self.model.turn;
-        self.written.push((Paper { id, seat, number, turn, seen_turn, has_link, kind }, signed));
+        let player = self.model.players[seat].substitute;
+        self.written.push((Paper { id, seat, number, turn, seen_turn, has_link, kind }, signed, player));
+    }
+
+    /// The digest of an offer, which a player without a key may have made.
+    fn digest_of(&self, id: Id) -> Option<Digest> {
+        let nth = self.model.offers.open.values().find(|open| open.id == id)?.nth;
+        let view = Desk::view(self.host.desk().state(), Seat::Host.into());
+        view.offers.iter().find(|open| open.nth == nth).map(|open| open.digest)
     }
 
     fn hand_in_again(&mut self) {
@@ -287,16 +330,16 @@ impl Correspondence<'_> {
 
     /// Hands in a paper that was written, and requires the outcome that the model gives.
     fn hand_in(&mut self, index: usize) {
-        let (mut paper, signed) = self.written[index].clone();
+        let (mut paper, signed, player) = self.written[index].clone();
         // A stand that is at the same entry as an earlier one has its link too.
         let link = signed.paper().content().link();
         paper.has_link = link.is_none() || self.host.desk().position().map(|stand| stand.link) == link;
         let expected = match self.recorded.get(&paper.id) {
             Some(outcome) => outcome.clone(),
-            None if self.refuses_signature(paper.seat) => "rejected bad_signature".into(),
+            None if self.refuses_signature(paper.seat, player) => "rejected bad_signature".into(),
             None => self.model.take(&paper),
         };
-        let found = self.host.take_paper(signed, &[]).unwrap().outcome.to_string();
+        let found = self.host.take_paper(signed, Seat::players(8)).unwrap().outcome.to_string();
         assert_eq!(found, expected, "case {}: {paper:?}\n{:#?}", self.case, self.model);
         if !expected.starts_with("rejected") {
             self.recorded.insert(paper.id, expected.clone());
@@ -332,6 +375,10 @@ impl Correspondence<'_> {
         if *phase == Phase::Open {
             assert_eq!(view.deadline, Some(time(*deadline)), "{}", context());
         }
+        // PM-82
+        let found: Vec<_> = view.offers.iter().map(|open| (open.nth, open.agreed.len())).collect();
+        let expected = self.model.offers.open.values().map(|open| (open.nth, open.agreed.len()));
+        assert_eq!(found, expected.collect::<Vec<_>>(), "{}", context());
         for (seat, player) in view.seats.iter().zip(players) {
             assert_eq!((seat.misses, seat.gone), (player.misses, player.gone), "{}", context());
             if *phase != Phase::Over {
@@ -347,11 +394,11 @@ impl Correspondence<'_> {
             _ => None,
         };
         let Some(id) = sealed(&self.model) else { return };
-        let order = self.written.iter().position(|(paper, _)| paper.id == id).unwrap();
+        let order = self.written.iter().position(|(paper, ..)| paper.id == id).unwrap();
         self.hand_in(order);
         if self.model.phase == Phase::Open && sealed(&self.model).is_some() {
-            let number = self.numbers[seat] + 1;
-            self.numbers[seat] = number;
+            let number = *self.number_of(seat) + 1;
+            *self.number_of(seat) = number;
             self.write(seat, number, self.model.turn, true, Kind::Resign);
             self.hand_in(self.written.len() - 1);
         }
@@ -372,8 +419,8 @@ impl Correspondence<'_> {
                     plain.push(seat);
                     continue;
                 }
-                let number = self.numbers[seat] + 2;
-                self.numbers[seat] = number;
+                let number = *self.number_of(seat) + 2;
+                *self.number_of(seat) = number;
                 let (turn, plays) = (self.model.turn, vec![Move::Done]);
                 self.write(seat, number - 1, turn, true, Kind::Order { waits: false, plays });
                 let order = self.written.len() - 1;

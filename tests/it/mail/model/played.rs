@@ -11,6 +11,7 @@ impl Model {
             let is_done = count > 0 && seat.is_some_and(|seat| !self.game.has_legal(seat));
             if count < left && !is_done && self.game.give(seat, *command) {
                 count += 1;
+                self.head += 1;
             }
         }
         count

@@ -7,8 +7,9 @@ use turnfold_replay::mail::{ReceivedMail, TakenReply};
 
 use super::announced;
 use super::driver::{Correspondence, GAME_ID, time};
+use super::offers::Offered;
 use super::relay::Move;
-use super::turns::{Id, Kind, Model, Paper, Phase};
+use super::turns::{Id, Kind, Model, Paper, Phase, Player};
 use turnfold_tests::players::key;
 
 /// A mail with a code.
@@ -58,7 +59,15 @@ fn lines(kind: &Kind) -> Vec<String> {
         Kind::Press { is_known } => vec![format!("press p1,{}: hello", if *is_known { "p2" } else { "p8" })],
         Kind::Ahead { turns } if turns.is_empty() => vec!["if none".into()],
         Kind::Ahead { turns } => turns.iter().map(|(turn, plays)| ahead_line(*turn, plays)).collect(),
-        Kind::Seal { .. } => unreachable!("no plain player seals"),
+        Kind::Offer(Offered::Draw) => vec!["draw".into()],
+        Kind::Offer(Offered::Takeback(turn)) => vec![format!("takeback {turn}")],
+        Kind::Offer(Offered::Extend(until)) => vec![format!("offer extend {}", time(*until))],
+        Kind::Offer(_) => vec!["offer end void".into()],
+        Kind::AnswerTo { nth, agree } => {
+            let word = if *agree { "agree" } else { "decline" };
+            vec![nth.map_or_else(|| word.to_owned(), |nth| format!("{word} {nth}"))]
+        }
+        Kind::Seal { .. } | Kind::Answer { .. } => unreachable!("no plain player writes digests"),
     }
 }
 
@@ -93,17 +102,27 @@ impl Model {
                 let mut game = self.game.clone();
                 game.has_legal(reply.seat) && !plays.iter().all(|play| game.give(Some(reply.seat), *play))
             }
+            Kind::AnswerTo { nth, .. } => self.meant(reply.seat, *nth).is_none(),
+            Kind::Offer(Offered::Takeback(turn)) => *turn == 0 || *turn >= self.turn,
             _ => false,
         });
         if is_refused {
             return Fate::NotTaken;
         }
-        let papers = reply.kinds.iter().zip(recorded).zip(reply.first..);
+        // All are read before the first is taken.
+        let meant = reply.kinds.iter().map(|kind| match kind {
+            Kind::AnswerTo { nth, agree } => {
+                Kind::Answer { to: self.meant(reply.seat, *nth).unwrap(), agree: *agree }
+            }
+            kind => kind.clone(),
+        });
+        let meant: Vec<_> = meant.collect();
+        let papers = meant.iter().zip(recorded).zip(reply.first..);
         let outcomes = papers.map(|((kind, recorded), id)| {
             let paper = Paper {
                 id,
                 seat: reply.seat,
-                number: self.players[reply.seat].number + 1,
+                number: self.players[reply.seat].number.max(self.players[reply.seat].order_number) + 1,
                 turn: self.turn,
                 seen_turn: self.turn,
                 has_link: true,
@@ -163,6 +182,20 @@ impl Correspondence<'_> {
             let place = if matches!(kind, Kind::Ahead { .. }) { kinds.len() } else { 0 };
             kinds.insert(place, kind);
         }
+        if self.one_in(4) {
+            // Offers and answers are taken before orders, and going back behind both.
+            let kind = match self.offer_or_answer() {
+                Kind::Answer { agree, .. } => {
+                    let nth = self.model.offers.open.values().next().map(|open| open.nth);
+                    Kind::AnswerTo { nth: nth.filter(|_| !self.one_in(3)), agree }
+                }
+                Kind::Offer(Offered::Replace { .. }) => Kind::Offer(Offered::Void),
+                kind => kind,
+            };
+            let is_first = |kind: &Kind| matches!(kind, Kind::Absent { .. } | Kind::Press { .. });
+            let place = kinds.iter().take_while(|kind| is_first(kind)).count();
+            kinds.insert(place, kind);
+        }
         if self.one_in(40) {
             kinds.insert(0, Kind::Resign);
         }
@@ -219,8 +252,9 @@ impl Correspondence<'_> {
         self.compare();
     }
 
-    /// Whether a signed paper of a seat is refused because its player has no key.
-    pub(super) fn refuses_signature(&self, seat: usize) -> bool {
-        self.model.players[seat].is_plain && self.model.phase != Phase::Over
+    /// Whether a signed paper of a seat is refused because its player has no key, or another player had the seat.
+    pub(super) fn refuses_signature(&self, seat: usize, by: u32) -> bool {
+        let Player { is_plain, substitute, .. } = self.model.players[seat];
+        (is_plain || substitute != by) && self.model.phase != Phase::Over
     }
 }

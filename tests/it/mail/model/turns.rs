@@ -1,20 +1,19 @@
-//! A model of the rules of turns, PM-9 to PM-21 without offers and dice, and PM-39 to PM-42, and of what `mail run` does with them (PM-14,
+//! A model of the rules of turns, PM-9 to PM-21 without dice, PM-39 to PM-42 and PM-80 to PM-84, and of what `mail run` does with them (PM-14,
 //! PM-27). It is written from the page and knows nothing of the code.
 
 use super::announced::Announced;
+use super::offers::{Offered, Offers, Stand};
 use super::relay::{Move, Relay};
 
 /// The terms of play, times in hours.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "the page has each of them")]
 pub(crate) struct Terms {
     pub(crate) hours: u64,
     pub(crate) together: bool,
     pub(crate) hurry: bool,
     pub(crate) sealed: bool,
     pub(crate) hosted: Vec<usize>,
-    /// Who missed is waited for; else its default is played.
-    pub(crate) waits: bool,
+    pub(crate) missed: Missed,
     pub(crate) default: Vec<Move>,
     pub(crate) between: Vec<Move>,
     pub(crate) patience: u32,
@@ -22,6 +21,14 @@ pub(crate) struct Terms {
     pub(crate) absences: u64,
     /// PM-38: the seats whose players may do without a key.
     pub(crate) plain: Vec<usize>,
+}
+
+/// PM-17, PM-84: what becomes of a seat that missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missed {
+    Default,
+    Wait,
+    Second,
 }
 
 /// Papers are distinguished by numbers of the test, which stand for their digests.
@@ -62,6 +69,24 @@ pub(crate) enum Kind {
     Ahead {
         turns: Vec<(u32, Vec<Move>)>,
     },
+    /// PM-20
+    Offer(Offered),
+    Answer {
+        to: Id,
+        agree: bool,
+    },
+    /// PM-82: by the number of an offer, or without one; of players without a key.
+    AnswerTo {
+        nth: Option<u32>,
+        agree: bool,
+    },
+}
+
+impl Kind {
+    /// PM-81: orders, for this turn or later ones, have numbers of their own.
+    pub(crate) const fn is_order(&self) -> bool {
+        matches!(self, Self::Order { .. } | Self::Ahead { .. })
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +102,15 @@ pub(crate) enum Status {
     NotAsked,
     Nothing,
     Sealed(Id),
-    Ordered { id: Id, is_sealed: bool, waits: bool, plays: Vec<Move> },
+    Ordered {
+        id: Id,
+        is_sealed: bool,
+        waits: bool,
+        plays: Vec<Move>,
+    },
     Defaulted,
+    /// Its order was dropped for a takeback.
+    Settled,
 }
 
 impl Status {
@@ -90,6 +122,7 @@ impl Status {
             Self::Sealed(_) => Some("sealed"),
             Self::Ordered { .. } => Some("ordered"),
             Self::Defaulted => Some("defaulted"),
+            Self::Settled => Some("settled"),
         }
     }
 }
@@ -97,12 +130,17 @@ impl Status {
 #[derive(Clone, Debug)]
 pub(crate) struct Player {
     pub(crate) status: Status,
+    /// PM-10: of the last paper that counted, besides orders and words.
     pub(crate) number: u32,
+    /// Of the last order that counted, for this turn or later ones.
+    pub(crate) order_number: u32,
     pub(crate) misses: u32,
     pub(crate) gone: bool,
     pub(crate) announced: Announced,
     /// PM-38: the player took the seat without a key.
     pub(crate) is_plain: bool,
+    /// Who plays it: 0 for the first player, else the number of the substitute (PM-83).
+    pub(crate) substitute: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -117,6 +155,14 @@ pub(crate) struct Model {
     pub(crate) result: Option<String>,
     /// PM-14: the seats of the round that have not played in it.
     pub(crate) unplayed: Vec<usize>,
+    pub(crate) offers: Offers,
+    /// Where each turn began.
+    pub(crate) stands: Vec<Stand>,
+    /// PM-20: the stand to which all agreed to go back.
+    pub(super) takeback: Option<usize>,
+    /// The line of the game, 0 for the main one, and its entries.
+    pub(super) line: usize,
+    pub(super) head: u64,
 }
 
 impl Model {
@@ -125,10 +171,12 @@ impl Model {
         let player = Player {
             status: Status::NotAsked,
             number: 0,
+            order_number: 0,
             misses: 0,
             gone: false,
             announced: Announced::default(),
             is_plain: false,
+            substitute: 0,
         };
         Self {
             players: vec![player; game.setup.seats.into()],
@@ -140,6 +188,11 @@ impl Model {
             deadline: 0,
             result: None,
             unplayed: Vec::new(),
+            offers: Offers::default(),
+            stands: Vec::new(),
+            takeback: None,
+            line: 0,
+            head: 0,
         }
     }
 
@@ -190,10 +243,12 @@ impl Model {
         let is_order = matches!(paper.kind, Kind::Order { .. });
         // PM-62
         let is_press = matches!(paper.kind, Kind::Press { .. });
-        if paper.number <= player.number && !(is_order && sealed == Some(paper.id)) && !is_press {
+        // PM-81
+        let last = if paper.kind.is_order() { player.order_number } else { player.number };
+        if paper.number <= last && !(is_order && sealed == Some(paper.id)) && !is_press {
             return Err("ignored outdated");
         }
-        if let Some(verdict) = self.judge_announced(paper) {
+        if let Some(verdict) = self.judge_announced(paper).or_else(|| self.judge_offer(paper)) {
             return verdict;
         }
         // PM-15
@@ -206,7 +261,7 @@ impl Model {
         if !paper.has_link {
             return Err("ignored stale_link");
         }
-        if matches!(player.status, Status::NotAsked | Status::Defaulted) {
+        if matches!(player.status, Status::NotAsked | Status::Defaulted | Status::Settled) {
             return Err("ignored not_due");
         }
         // PM-16
@@ -225,9 +280,13 @@ impl Model {
 
     fn apply(&mut self, paper: &Paper) {
         let player = &mut self.players[paper.seat];
-        // PM-62
-        if !matches!(paper.kind, Kind::Press { .. }) {
-            player.number = player.number.max(paper.number);
+        match paper.kind {
+            // PM-62
+            Kind::Press { .. } => {}
+            Kind::Order { .. } | Kind::Ahead { .. } => {
+                player.order_number = player.order_number.max(paper.number);
+            }
+            _ => player.number = player.number.max(paper.number),
         }
         match &paper.kind {
             Kind::Order { waits, plays } => {
@@ -238,7 +297,12 @@ impl Model {
                 player.misses = 0;
             }
             Kind::Seal { order } => player.status = Status::Sealed(*order),
-            Kind::Resign => self.leave(&[paper.seat]),
+            Kind::Resign => {
+                self.leave(&[paper.seat]);
+                self.let_offers_take_effect();
+            }
+            Kind::Offer(offered) => self.offer(paper.seat, paper.id, offered.clone()),
+            Kind::Answer { to, agree } => self.answer(paper.seat, *to, *agree),
             kind => self.announce(paper.seat, paper.id, &kind.clone()),
         }
     }
@@ -260,7 +324,7 @@ impl Model {
         }
     }
 
-    fn end(&mut self, result: String) {
+    pub(super) fn end(&mut self, result: String) {
         self.phase = Phase::Over;
         self.result = Some(result);
     }
@@ -300,7 +364,13 @@ impl Model {
         for seat in &missing {
             let player = &mut self.players[*seat];
             player.misses += 1;
-            if !self.terms.waits {
+            let is_defaulted = match self.terms.missed {
+                Missed::Default => true,
+                Missed::Wait => false,
+                // PM-84
+                Missed::Second => player.misses >= 2,
+            };
+            if is_defaulted {
                 player.status = Status::Defaulted;
             }
             if self.terms.patience > 0 && player.misses >= self.terms.patience {
@@ -309,6 +379,7 @@ impl Model {
         }
         if !going.is_empty() {
             self.leave(&going);
+            self.let_offers_take_effect();
         }
         let is_asked = |seat: &usize| !matches!(self.players[*seat].status, Status::Defaulted);
         if self.phase == Phase::Open && missing.iter().any(is_asked) {
@@ -332,13 +403,24 @@ impl Model {
     }
 
     fn execute(&mut self, at: u64) {
+        if let Some(back) = self.takeback {
+            let Stand { game, seq, .. } = self.stands[back].clone();
+            self.game = game;
+            self.head = seq;
+            self.line = 1 + self.stands.iter().map(|stand| stand.line).max().unwrap();
+        }
         let mut played = Vec::new();
+        let is_asked = |player: &&Player| !matches!(player.status, Status::NotAsked);
+        let asked = self.players.iter().filter(is_asked).count();
         for seat in 0..self.players.len() {
-            let has_played = match &self.players[seat].status {
-                Status::Ordered { plays, .. } => self.game_takes(seat, &plays.clone()),
-                Status::Defaulted => self.play_default(seat),
-                _ => false,
-            };
+            let (mut has_played, status) = (false, self.players[seat].status.clone());
+            if let Status::Ordered { plays, .. } = &status {
+                has_played = self.game_takes(seat, plays);
+            }
+            // PM-80: a turn that asks two or more ends for all of them.
+            if matches!(status, Status::Defaulted) || matches!(status, Status::Ordered { .. }) && asked > 1 {
+                has_played |= self.play_default(seat);
+            }
             played.extend(has_played.then_some(seat));
         }
         let statuses = || self.players.iter().map(|player| &player.status);
@@ -357,6 +439,7 @@ impl Model {
         let takes = plays.iter().all(|play| game.give(Some(seat), *play));
         if takes {
             self.game = game;
+            self.head += plays.len() as u64;
         }
         takes
     }
@@ -365,15 +448,29 @@ impl Model {
     fn stand(&mut self, played: &[usize], ends_round: bool) {
         let living = self.living();
         let legal: Vec<usize> = living.iter().copied().filter(|seat| self.game.has_legal(*seat)).collect();
+        let back = self.takeback.take().map(|back| self.stands[back].clone());
         if self.turn == 0 || ends_round {
             self.unplayed.clone_from(&living);
+        } else if let Some(back) = &back {
+            self.unplayed.clone_from(&back.unplayed);
+            self.unplayed.retain(|seat| living.contains(seat));
         } else {
             self.unplayed.retain(|seat| !played.contains(seat) && living.contains(seat));
         }
+        let again = back.filter(|_| !ends_round).map(|back| back.asked).unwrap_or_default();
+        let again: Vec<usize> = living.iter().copied().filter(|seat| again.contains(seat)).collect();
         let is_asked =
             |seat: &usize| legal.contains(seat) || self.terms.together && self.unplayed.contains(seat);
-        let asked: Vec<usize> =
-            if legal.is_empty() { Vec::new() } else { living.into_iter().filter(is_asked).collect() };
+        let asked: Vec<usize> = if legal.is_empty() {
+            Vec::new()
+        } else if again.is_empty() {
+            living.into_iter().filter(is_asked).collect()
+        } else {
+            again
+        };
+        let (line, seq, game, unplayed) = (self.line, self.head, self.game.clone(), self.unplayed.clone());
+        self.stands.push(Stand { line, seq, game, asked: asked.clone(), unplayed });
+        self.offers.open.clear();
         self.turn += 1;
         self.deadline = self.clock.unwrap() + self.terms.hours;
         for (seat, player) in self.players.iter_mut().enumerate() {

@@ -84,13 +84,16 @@ impl<'a> Authorship<'a> {
             entries.take(&entries.played(game.roll_due())?, &host)?;
             for step in &plan.steps {
                 let key = plan.key_of(step);
-                let has_played = if let Some(digest) = &step.order {
-                    self.order(step, digest, &key, &mut game, &mut entries)?
-                } else {
+                let mut has_played = false;
+                if let Some(digest) = &step.order {
+                    has_played = self.order(step, digest, &key, &mut game, &mut entries)?;
+                }
+                // PM-80
+                if plan.has_default(step) {
                     let default = entries.played(game.default(step.seat, rules))?;
-                    entries.take(&default, &key)?;
-                    !default.is_empty()
-                };
+                    entries.take(&default, &plan.default_key(step.seat))?;
+                    has_played |= !default.is_empty();
+                }
                 played.extend(has_played.then_some(step.seat));
             }
         }

@@ -15,7 +15,7 @@ use turnfold_store::Genesis;
 
 use self::authorship::Authorship;
 use self::dice::FairDice;
-use self::segments::{AuditedPair, CollectedMatch, Pairing, WholeLine};
+use self::segments::{AuditedPair, CollectedMatch, Pairing};
 use super::rows::PlayerKey;
 use crate::bundle::sizes::{BranchFinder, revision};
 use crate::bundle::{BranchIndex, BundledMatch, BundledRecord};
@@ -45,7 +45,8 @@ impl<'a> MailAudit<'a> {
         let pairings = Pairing::all(lines, registry);
         let paired: BTreeSet<usize> =
             pairings.iter().flat_map(|pairing| [pairing.game, pairing.desk]).collect();
-        let collected = paired.iter().map(|of| (*of, CollectedMatch::default())).collect();
+        let is_desk = |of: &usize| pairings.iter().any(|pairing| pairing.desk == *of);
+        let collected = paired.iter().map(|of| (*of, CollectedMatch::new(is_desk(of)))).collect();
         let mut rows = MailRows { paired, ..MailRows::default() };
         rows.find_second_desks(lines.outline, &pairings);
         Self { lines, registry, on_roll, pairings, collected, rows }
@@ -89,8 +90,8 @@ fn orders_plainly(entry: &AppliedEntry) -> Option<Seat> {
 
 /// Returns the seat that the host alone gave to another player, and the name of the new key.
 fn replaced_by_host(entry: &AppliedEntry) -> Option<(Seat, &str)> {
-    let Command::Replace { seat, key, .. } = &entry.command else { return None };
-    entry.ignored.is_none().then(|| (*seat, key.name()))
+    let Command::Replace { seat, player, .. } = &entry.command else { return None };
+    entry.ignored.is_none().then(|| (*seat, player.name()))
 }
 
 impl AuditedPair<'_> {
@@ -101,12 +102,11 @@ impl AuditedPair<'_> {
         let [game, desk_of] = [pairing.game, pairing.desk].map(|of| outline.matches.get(of));
         let (Some(game), Some(desk_of)) = (game, desk_of) else { return };
         let Some(at_desk) = revision(outline, (pairing.desk, 0)) else { return };
-        let log = self.desk.line(lines, (pairing.desk, 0));
         let Ok(desk) = DeskHistory::start(&pairing.setup, &desk_of.genesis.encode()) else {
             rows.authorship.not_checked(Some(at_desk), "the rules reject the terms of play");
             return;
         };
-        let (desk, stuck) = read_desk(desk, &log);
+        let (desk, stuck) = self.desk.read_desk(desk);
         let mut stuck = stuck.map(|reason| (Some(at_desk.clone()), reason.to_owned()));
         // The last turn is incomplete if the log stops early.
         let current = stuck.is_none().then(|| desk.current());
@@ -168,12 +168,6 @@ impl AuditedPair<'_> {
         let differs = players.filter(|players| *players != usize::from(setup.seats));
         differs.map(|players| format!("it has {} seats, and the game {players} players", setup.seats))
     }
-}
-
-/// Applies the entries of a desk, up to the first that cannot be. Returns why there are no more, if there should be.
-fn read_desk(mut desk: DeskHistory, log: &WholeLine<'_>) -> (DeskHistory, Option<&'static str>) {
-    let is_applied = log.entries.iter().all(|entry| desk.take(entry).is_ok());
-    (desk, if is_applied { log.unusable } else { Some("the rules reject an entry") })
 }
 
 /// Returns the lines of a game that its desk does not name.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use turnfold_core::rules::desk::{self, Desk};
+use turnfold_core::trust::TreeHash;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry, Rules};
 use turnfold_store::{Entry, Genesis, Linker};
 
@@ -11,7 +12,7 @@ use crate::bundle::{BranchIndex, BundledMatch, BundledRecord};
 use crate::history::entry::stored;
 use crate::history::recorded_rules;
 use crate::history::revision::Revision;
-use crate::mail::DeskTurn;
+use crate::mail::{DeskHistory, DeskTurn};
 
 /// A game and its desk, by their indexes in the outline (PM-1).
 #[derive(Clone, Debug)]
@@ -49,31 +50,62 @@ fn desk_setup(genesis: &Genesis, registry: &Registry) -> Option<desk::Setup> {
     desk::Setup::decode(genesis.ruleset_version, &genesis.setup).ok()
 }
 
+pub(super) const LEFT_OUT: &str = "records are left out";
+
 /// The records of a match that were shown.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct CollectedMatch {
     lines: BTreeMap<usize, OwnEntries>,
+    /// A desk can be read without records that are left out.
+    is_desk: bool,
 }
 
 #[derive(Debug, Default)]
 struct OwnEntries {
     /// Its own, up to the first that cannot be used.
     entries: Vec<Entry>,
+    /// PM-81: of a desk, the records without which it is the same.
+    left_out: BTreeMap<u64, TreeHash>,
     unusable: Option<&'static str>,
 }
 
 impl CollectedMatch {
+    pub(super) const fn new(is_desk: bool) -> Self {
+        Self { lines: BTreeMap::new(), is_desk }
+    }
+
     /// Takes the record of this index of a line.
     pub(super) fn take(&mut self, line: usize, index: u64, record: &BundledRecord<'_>) {
         let line = self.lines.entry(line).or_default();
         match record {
             _ if line.unusable.is_some() || index == 0 => {}
-            BundledRecord::LeftOut(_) => line.unusable = Some("records are left out"),
+            BundledRecord::LeftOut(_) if self.is_desk => drop(line.left_out.insert(index, record.leaf())),
+            BundledRecord::LeftOut(_) => line.unusable = Some(LEFT_OUT),
             BundledRecord::Shown(bytes) => match Entry::decode(bytes) {
                 Ok(entry) if entry.seq == index => line.entries.push(entry),
                 _ => line.unusable = Some("the numbers of entries are in disorder"),
             },
         }
+    }
+
+    /// Applies the records of a desk to its Genesis, up to the first that cannot be. Returns why there are no more, if there
+    /// should be. What is left out in an earlier turn changed nothing (PM-62, PM-81).
+    pub(super) fn read_desk(&self, mut desk: DeskHistory) -> (DeskHistory, Option<&'static str>) {
+        let Some(line) = self.lines.get(&0) else { return (desk, None) };
+        let mut left_out = line.left_out.iter().peekable();
+        for entry in &line.entries {
+            while let Some((_, leaf)) = left_out.next_if(|(seq, _)| **seq < entry.seq) {
+                desk.pass(*leaf);
+            }
+            if desk.take(entry).is_err() {
+                let reason = if desk.left_out().is_empty() { "the rules reject an entry" } else { LEFT_OUT };
+                return (desk, Some(reason));
+            }
+        }
+        left_out.for_each(|(_, leaf)| desk.pass(*leaf));
+        let turn = desk.position().map_or(0, |position| position.seq);
+        let is_open = desk.left_out().last().is_some_and(|last| *last > turn);
+        (desk, line.unusable.or(is_open.then_some(LEFT_OUT)))
     }
 
     /// Puts a line together with what it shares with its parents.
