@@ -57,10 +57,12 @@ fn runs(mailbox: &Mailbox, what: &str, needs: &[&str], script: &str) -> bool {
         shell.env("HOME", mailbox.sandbox.path("")).output().unwrap()
     };
     for need in needs {
-        if !shell(&format!("command -v {need} || {{ [ {need} = root ] && [ $(id -u) = 0 ]; }}"))
-            .status
-            .success()
-        {
+        let question = match *need {
+            "root" => "[ $(id -u) = 0 ]".to_owned(),
+            "mounts" => "unshare -m mount --bind capture capture".to_owned(),
+            program => format!("command -v {program}"),
+        };
+        if !shell(&question).status.success() {
             eprintln!("SKIPPED: {what}: there is no {need}");
             return false;
         }
@@ -175,6 +177,7 @@ printf 'Subject: away\n\nI am away until Monday.\n' > message
 unshare -m sh -c 'mount --bind HERE/capture "$(readlink -f /usr/sbin/sendmail)" &&
     vacation -i -f HERE/known -m HERE/message -r 0 root;
     vacation -f HERE/known -m HERE/message -a one -j root < arrived'
+for look in 1 2 3 4 5 6 7 8 9 10; do [ -s sent.eml ] || sleep 1; done
 printf 'From: one@example.org\nDate: Mon, 6 Jan 2025 12:05:00 +0000\n' | cat - sent.eml > whole && mv whole sent.eml
 "##;
 const PIGEONHOLE: &str = r##"
@@ -208,7 +211,7 @@ cat dovecot.log
 fn pm_93_what_mail_programs_send_by_themselves_is_noted_and_not_answered() {
     for (what, needs, script, noted) in [
         ("exim", &["exim4", "timeout"][..], EXIM, "letter 5 bounced: user unknown"),
-        ("vacation", &["vacation", "unshare", "root"], VACATION, "mail program sent a notice of absence"),
+        ("vacation", &["vacation", "mounts"], VACATION, "mail program sent a notice of absence"),
         (
             "pigeonhole",
             &["dovecot-lda", "sievec", "setpriv", "root"],

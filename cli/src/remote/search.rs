@@ -122,7 +122,7 @@ impl RemoteSearch<'_> {
             };
             let page = match self.client.try_get(&asked(Format::Json)) {
                 Ok(reply) => document(&reply)?,
-                Err(NotAnswered::ApiError(error)) if error.status == StatusCode::BAD_REQUEST => {
+                Err(NotAnswered::ApiError(error)) if error.status == StatusCode::UNPROCESSABLE_ENTITY => {
                     hits.senseless = Some(error.failure());
                     return Ok(found);
                 }

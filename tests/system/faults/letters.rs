@@ -131,7 +131,9 @@ impl Cuts {
             }
             self.count += 1;
             let is_lost = |name: &&String| {
-                !self.disk.has(&outbox.join(name)) && !self.disk.has(&outbox.join("sent").join(name))
+                // One that a later letter replaced before it was sent is kept, too (PM-101).
+                let folders = [outbox.clone(), outbox.join("sent"), outbox.join("replaced")];
+                !folders.iter().any(|folder| self.disk.has(&folder.join(name)))
             };
             self.lost += self.reported.iter().filter(is_lost).count();
         }

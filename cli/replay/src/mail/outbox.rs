@@ -182,6 +182,8 @@ impl Outbox {
         self.write_whole(&name.to_string(), letter.as_bytes())?;
         let replaced = self.folder.join(Self::REPLACED);
         make_folders(&replaced)?;
+        // The new letter and the folder are on disk before a letter moves into it.
+        sync_folder_of(&replaced)?;
         for desk_size in stale {
             let stale = LetterName { desk_size: *desk_size, ..name }.to_string();
             fs::rename(self.folder.join(&stale), replaced.join(&stale))?;

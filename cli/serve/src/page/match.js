@@ -251,8 +251,13 @@ export class LiveMatch {
 	learn(entries, head, tag) {
 		this.#named = { head, tag };
 		this.#wanted = Math.min(this.#wanted, ...entries.map(({ seq }) => seq));
-		return this.#isLoading ? null : this.#fetchNews();
+		if (this.#isLoading) return null;
+		this.#fetchNews();
+		// The stream may name the same entries, which are fetched again; a command does not wait for that.
+		return /** @type {Promise<void>} */ (new Promise((done) => this.#waiting.push(done)));
 	}
+
+	/** Who waits for what is new to be shown. @type {(() => void)[]} */ #waiting = [];
 
 	/** Fetches what is new, a few times a second at most. */
 	#fetchNews() {
@@ -279,6 +284,7 @@ export class LiveMatch {
 				this.#unseen += Math.max(0, this.viewer.length - length);
 				this.#shownAt = Date.now();
 				this.#arrived(isFollowing);
+				for (const done of this.#waiting.splice(0)) done();
 				tries = 0;
 			} catch (error) {
 				if (signal.aborted) continue;

@@ -9,7 +9,9 @@ from client.api.grants import create_grant, join_match
 from client.api.matches import create_match, show_match
 from client.api.papers import submit_paper
 from client.api.positions import get_view, list_legal_commands
-from client.models import Appended, Commands, Created, Join, NewGrantJson, NewMatch, Problem, Record
+from client.models import Appended, Commands, Created, Join, NewMatch, Problem, Record
+from client.models import NewGrantJsonType3 as Invitation
+from client.models import NewGrantJsonType3Kind as InvitationKind
 from client.types import File
 
 ORIGIN, ADMIN, SETUP = sys.argv[1:]
@@ -24,7 +26,7 @@ assert isinstance(made, Created), made
 host = client(made.token)
 seats = []
 for seat in made.players:
-    invited = create_grant.sync("typed", client=host, body=NewGrantJson(kind="invitation", seat=seat))
+    invited = create_grant.sync("typed", client=host, body=Invitation(kind=InvitationKind.INVITATION, seat=seat))
     joined = join_match.sync(client=client(invited.token), body=Join())
     assert joined.seat == seat, joined
     seats.append((seat, client(joined.token)))
