@@ -91,6 +91,8 @@ impl Disk {
                 // Under one of its names a file stays that had one on disk; a draft is no letter.
                 let is_draft = from.extension().is_some_and(|end| end == "new");
                 moved.name &= !is_draft;
+                // A name that is on disk has the old file or the new one, and both are whole letters.
+                moved.name |= self.files.get(&to).is_some_and(|old| old.name && old.bytes && moved.bytes);
                 self.files.insert(to, moved);
             }
             _ => {}
