@@ -204,6 +204,7 @@ fn by_mail(contract: &mut Contract) -> BTreeSet<String> {
         run(&mailbox, 0, &format!("mail take duel join.txt --admit {seat} --key host.key"));
     }
     run(&mailbox, 0, "mail run duel --key host.key --roll 1 1 2 2");
+    run(&mailbox, 0, "mail broadcast Hello --match duel --key host.key");
     mailbox.save_orders("orders.txt", &[(Seat::P1, &["stand"]), (Seat::P2, &["stand"])]);
     run(&mailbox, 1, "mail take duel orders.txt --key host.key");
     run(&mailbox, 1, "mail take duel desk.toml --key host.key");
