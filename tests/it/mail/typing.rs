@@ -142,6 +142,19 @@ fn pm_90_the_lines_above_and_below_the_quoted_letter_are_the_order() {
     answers(&mailbox, &format!("tap 0,1 now\nswitch\n\n{quoted}"), &["`tap 0,1 now` was not understood"]);
 }
 
+/// Some ten thousand words that look like codes, and as many lines that could begin a letter, take no more than a mail may.
+#[test]
+fn pm_90_a_hostile_mail_is_read_like_another() {
+    let mailbox = begun("cycletap", "ford.toml", "");
+    let code = code(&mailbox, "p1");
+    let like_codes: String = (0..45_000_u32)
+        .map(|number| format!("code 2222-{:04}-{:04}\n", 2222 + number % 7777, number % 9999))
+        .collect();
+    orders(&mailbox, &format!("code {code}\ntap 0,1\nswitch\n(end)\n{like_codes}"), "tap 0,1; switch");
+    let like_letters = "Dear a,\n".repeat(110_000);
+    orders(&mailbox, &format!("code {code}\nswitch\n(end)\n{like_letters}"), "switch");
+}
+
 #[test]
 fn pm_91_a_command_off_turn_is_not_your_turn() {
     let mailbox = begun("initiative", "small-board.toml", "--roll 1 1 2 2");

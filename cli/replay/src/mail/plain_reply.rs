@@ -10,6 +10,9 @@ pub(super) const ANSWER: &str = "Answer this letter";
 /// The most lines outside of the code's lines that are read.
 const OUTSIDE_MAX: usize = 2000;
 
+/// The most codes of a mail that are looked at. A thread that quotes all its letters has far fewer.
+pub(super) const CODES_MAX: usize = 1000;
+
 /// What a line is to the reader of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
@@ -66,7 +69,8 @@ impl PlainReply {
             let (code, rest) = code_in(&line.text)?;
             Some(FoundCode { line: place + 1, code, depth: line.depth, rest })
         };
-        let mut codes: Vec<FoundCode> = lines.iter().enumerate().filter_map(code_of).collect();
+        let mut codes: Vec<FoundCode> =
+            lines.iter().enumerate().filter_map(code_of).take(CODES_MAX).collect();
         if codes.is_empty() {
             return None;
         }
@@ -97,7 +101,8 @@ impl PlainReply {
         let mut places = Places::default();
         let (mut at, mut is_ended, mut outside) = (0, false, 0);
         while let Some(line) = self.lines.get(at) {
-            let found = self.codes.iter().find(|found| found.line == at + 1);
+            let found = self.codes.binary_search_by_key(&(at + 1), |found| found.line);
+            let found = found.ok().and_then(|place| self.codes.get(place));
             let is_own = line.origin == Origin::Own;
             if let Some(found) = found {
                 let (block, end) = self.block(found, reads);
@@ -291,13 +296,14 @@ const ATTRIBUTION_MAX: usize = 4;
 /// Finds what is quoted without marks, and what a mail program or a signature wrote.
 fn find_origins(lines: &mut [MailLine]) {
     let (mut at, mut is_signature) = (0, false);
+    let answer = lines.iter().rposition(|line| line.depth == 0 && line.text.starts_with(ANSWER));
     while let Some(line) = lines.get(at) {
         if line.origin != Origin::Own {
             is_signature &= line.text.is_empty();
             at += 1;
             continue;
         }
-        if begins_unmarked(lines, at) {
+        if begins_unmarked(lines, at, answer) {
             let unmarked = lines.iter_mut().skip(at).filter(|line| line.depth == 0);
             unmarked.for_each(|line| line.origin = Origin::Quoted);
             return;
@@ -311,8 +317,8 @@ fn find_origins(lines: &mut [MailLine]) {
     }
 }
 
-/// Whether a quoted mail without marks begins with this line.
-fn begins_unmarked(lines: &[MailLine], at: usize) -> bool {
+/// Whether a quoted mail without marks begins with this line; `answer` is where a letter of ours says how to answer it.
+fn begins_unmarked(lines: &[MailLine], at: usize, answer: Option<usize>) -> bool {
     let rest = lines.get(at..).unwrap_or_default();
     let Some(first) = rest.first().map(|line| line.text.as_str()) else { return false };
     let is_rule = first.starts_with("--") && first.ends_with("--") && first.chars().any(char::is_alphabetic);
@@ -328,12 +334,9 @@ fn begins_unmarked(lines: &[MailLine], at: usize) -> bool {
         next.is_some_and(|line| line.depth == 0)
     };
     // A letter of ours that stands there without any sign.
-    let is_letter = || {
-        first.starts_with("Dear ")
-            && first.ends_with(',')
-            && rest.iter().any(|line| line.depth == 0 && line.text.starts_with(ANSWER))
-    };
-    is_rule || is_header() || is_attributed() || is_letter()
+    let is_letter =
+        first.starts_with("Dear ") && first.ends_with(',') && answer.is_some_and(|answer| answer > at);
+    is_rule || is_letter || is_header() || is_attributed()
 }
 
 /// Returns how many lines from this one say who wrote the mail that is quoted behind them.

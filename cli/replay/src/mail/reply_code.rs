@@ -7,6 +7,8 @@ use turnfold_core::paper::SeatKey;
 use turnfold_core::trust::PrivateKey;
 use turnfold_core::{Digest, Seat};
 
+use super::plain_reply::is_dash;
+
 /// Digits and letters that no one confuses.
 const SIGNS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
 
@@ -66,8 +68,10 @@ impl ReplyCode {
         (is_code && is_marked).then_some(Self(plain))
     }
 
-    /// Finds everything in a text that can be a code, with spaces in the place of hyphens or without.
+    /// Finds what can be a code anywhere in a text, with other dashes or spaces in the place of hyphens or without. It shows
+    /// which match a mail is for, also where no command can be read behind the code.
     pub(super) fn all_in(text: &str) -> Vec<Self> {
+        let text = text.replace(is_dash, "-");
         let words: Vec<&str> = text.split_whitespace().collect();
         let single = words.iter().filter_map(|word| Self::read(word));
         let spaced = words.windows(3).filter_map(|words| Self::read(&words.join("-")));

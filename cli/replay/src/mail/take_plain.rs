@@ -1,5 +1,7 @@
 //! `mail take` for players without a key: a mail with a reply code becomes papers that the host vouches for (PM-38, PM-43).
 
+use std::collections::BTreeMap;
+
 use turnfold_core::dice::fair::{Chain, Owner};
 use turnfold_core::outcome::Ruled;
 use turnfold_core::paper::{
@@ -86,9 +88,11 @@ impl MailHost<'_> {
     /// and has commands, or the least quoted one.
     fn written<'a>(&self, text: &'a str, charset: &str) -> Result<Option<Written<'a>>, ReplayError> {
         let Some(reply) = PlainReply::find(text) else { return Ok(None) };
+        let owners = self.owners();
         let mut without: Option<Written<'_>> = None;
         for FoundCode { line, code, .. } in reply.codes() {
-            let mut written = Written { text, line, owner: self.owner_of(&code), code, words: None };
+            let mut written =
+                Written { text, line, owner: owners.get(code.as_str()).copied(), code, words: None };
             if let Some((seat, turn)) = written.owner {
                 let position = KnownPosition::of(self, seat)?;
                 let reader = self.reader(&position, seat, turn, charset);
@@ -114,8 +118,9 @@ impl MailHost<'_> {
     /// Returns `true` if the mail has a reply code of this match, be it a code of an earlier turn (PM-100).
     #[must_use]
     pub fn knows_code_in(&self, mail: &ReceivedMail) -> bool {
+        let owners = self.owners();
         let mut codes = mail.texts.iter().flat_map(|text| ReplyCode::all_in(text));
-        !self.of.terms.plain.is_empty() && codes.any(|code| self.owner_of(&code).is_some())
+        !owners.is_empty() && codes.any(|code| owners.contains_key(code.as_str()))
     }
 
     /// PM-57: a mail is known by its `Message-ID` and text. So the same words in another mail are another paper, and count
@@ -160,18 +165,19 @@ impl MailHost<'_> {
         Ok(taken)
     }
 
-    /// Returns the seat and turn of a code.
-    fn owner_of(&self, code: &ReplyCode) -> Option<(Seat, u32)> {
-        let now = self.desk.state().turn();
+    /// Returns the seat and turn of every code of the match. A mail can hold thousands of words that look like codes, and each
+    /// code takes some hashes.
+    fn owners(&self) -> BTreeMap<String, (Seat, u32)> {
         let match_id = self.of.genesis.match_id;
-        for turn in (0..=now).rev() {
+        let mut owners = BTreeMap::new();
+        for turn in 0..=self.desk.state().turn() {
             let link = self.desk.link_of_turn(turn);
-            let is_of = |seat: &Seat| ReplyCode::of(self.key, match_id, (*seat, turn), link) == *code;
-            if let Some(seat) = self.of.terms.plain.iter().copied().find(is_of) {
-                return Some((seat, turn));
+            for seat in &self.of.terms.plain {
+                let code = ReplyCode::of(self.key, match_id, (*seat, turn), link);
+                owners.insert(code.as_str().to_owned(), (*seat, turn));
             }
         }
-        None
+        owners
     }
 
     /// Returns why a code is not good any more.
