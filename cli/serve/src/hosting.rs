@@ -1,6 +1,7 @@
 //! Matches by mail that the service hosts: one writer per desk, and turns executed when they are due (PM-31a).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,8 +11,8 @@ use turnfold_core::rules::desk::Effect;
 use turnfold_replay::ReplayError;
 use turnfold_replay::fault::catch;
 use turnfold_replay::mail::{
-    DeskOf, MailHost, MailRoom, Maildir, PostFolder, PostOffice, TableDice, UnsentLetter, desk_naming,
-    give_to_command, take_mail, why_not_given,
+    DeskOf, MailHost, MailRoom, Maildir, PostFolder, PostOffice, ReceivedMail, TableDice, UnsentLetter,
+    desk_naming, give_to_command, take_mail, why_not_given,
 };
 use turnfold_store::{BranchName, MatchName, StoreError};
 
@@ -139,50 +140,84 @@ fn desk_time(app: &App) -> Option<DeskTime> {
     u64::try_from(app.now_ms() / 1000).ok().and_then(DeskTime::of_unix_seconds)
 }
 
-/// Takes the mails that wait in the Maildir, each for the matches that it names (PM-100, PM-104).
+/// A mail that waits, and the matches that it is for.
+type WaitingMail = (PathBuf, ReceivedMail, Vec<MatchName>);
+
+/// Takes the mails that wait in the Maildir, each for the matches that it names (PM-100, PM-104). A mail that cannot be taken
+/// stays, and does not keep the others from being taken.
 async fn take_mails(app: &Arc<App>) -> ApiResult<()> {
     let Some(HostedMail { maildir: Some(folder), letters: Some(post), .. }) =
         app.desks.as_ref().map(|desks| desks.mail.clone())
     else {
         return Ok(());
     };
-    let maildir = Maildir::open(&folder).map_err(desk_problem)?;
-    for (path, mail) in maildir.mails().map_err(desk_problem)? {
-        let (read, folder) = (mail.clone(), post.clone());
-        let games = app.block(move |app| {
-            let Some(desks) = &app.desks else { return Err(Problem::internal()) };
-            let office =
-                PostOffice::open(&app.store, &app.registry, &desks.mail.signers, &folder, app.now_ms());
-            let office = office.map_err(desk_problem)?;
-            let places = office.matches_of(&read);
-            Ok(places.iter().filter_map(|place| Some(office.matches.get(*place)?.name.clone())).collect())
-        });
-        let games: Vec<MatchName> = games.await?;
-        let (mut is_done, mut is_for_some) = (true, false);
-        for game in games {
-            let (mail, folder, of) = (mail.clone(), post.clone(), game.clone());
-            let taken = at_desk(app, &game, move |app, host| {
-                let addresses = PostFolder::of(&folder, &app.store, &of)?.addresses()?;
-                take_mail(host, &addresses, &mail, &[])
-            });
-            let taken = taken.await?;
-            is_for_some = true;
-            is_done &= taken.is_done();
-            let of = game.clone();
-            app.block(move |app| {
-                let answered = with_room(app, &of, |room| room.answer_taken(&taken));
-                answered.map(|_| ()).map_err(desk_problem)
-            })
-            .await?;
-            if let Some(desks) = &app.desks {
-                desks.notify(game);
-            }
+    let (maildir, of_post) = (folder.clone(), post.clone());
+    for (path, mail, games) in app.block(move |app| waiting_mails(app, &maildir, &of_post)).await? {
+        if games.is_empty() {
+            continue;
         }
-        if is_for_some && is_done {
-            maildir.mark_taken(&path).map_err(desk_problem)?;
+        match take_mail_for(app, &mail, games, &post).await {
+            Ok(true) => {
+                let folder = folder.clone();
+                let mark = move || Maildir::open(&folder)?.mark_taken(&path);
+                app.block(move |_| mark().map_err(desk_problem)).await?;
+            }
+            Ok(false) => {}
+            Err(problem) => {
+                let mail = path.display();
+                tracing::warn!(%mail, detail = problem.detail(), "a mail was not taken");
+            }
         }
     }
     Ok(())
+}
+
+/// Reads the mails that wait, and finds out for which matches they are.
+fn waiting_mails(app: &App, maildir: &Path, post: &Path) -> ApiResult<Vec<WaitingMail>> {
+    let Some(desks) = &app.desks else { return Err(Problem::internal()) };
+    let mails = Maildir::open(maildir).and_then(|maildir| maildir.mails()).map_err(desk_problem)?;
+    if mails.is_empty() {
+        return Ok(Vec::new());
+    }
+    let office = PostOffice::open(&app.store, &app.registry, &desks.mail.signers, post, app.now_ms());
+    let office = office.map_err(desk_problem)?;
+    let mut waiting = Vec::with_capacity(mails.len());
+    for (path, mail) in mails {
+        let places = office.matches_of(&mail);
+        let games =
+            places.iter().filter_map(|place| Some(office.matches.get(*place)?.name.clone())).collect();
+        waiting.push((path, mail, games));
+    }
+    Ok(waiting)
+}
+
+/// Takes a mail for matches, and answers it. Returns `true` if nothing more can come of it.
+async fn take_mail_for(
+    app: &Arc<App>,
+    mail: &ReceivedMail,
+    games: Vec<MatchName>,
+    post: &Path,
+) -> ApiResult<bool> {
+    let mut is_done = true;
+    for game in games {
+        let (mail, folder, of) = (mail.clone(), post.to_owned(), game.clone());
+        let taken = at_desk(app, &game, move |app, host| {
+            let addresses = PostFolder::of(&folder, &app.store, &of)?.addresses()?;
+            take_mail(host, &addresses, &mail, &[])
+        });
+        let taken = taken.await?;
+        is_done &= taken.is_done();
+        let of = game.clone();
+        app.block(move |app| {
+            let answered = with_room(app, &of, |room| room.answer_taken(&taken));
+            answered.map(drop).map_err(desk_problem)
+        })
+        .await?;
+        if let Some(desks) = &app.desks {
+            desks.notify(game);
+        }
+    }
+    Ok(is_done)
 }
 
 /// Goes on with a match as far as it goes now, and sends its letters; returns the deadline that it waits for.
