@@ -15,6 +15,7 @@ use super::letters::MailRoom;
 use super::outbox::LetterName;
 use super::thread::Thread;
 use crate::error::ReplayError;
+use crate::render::text::counted;
 
 /// What a day of a match brought, for the host.
 #[derive(Clone, Debug, Default)]
@@ -55,12 +56,13 @@ impl MailRoom<'_> {
         }
         let unsent = self.outbox.unsent().map_err(ReplayError::Outbox)?.letters.len();
         if unsent > 0 {
-            day.waits.push(format!("{unsent} letters were not sent."));
+            let verb = if unsent == 1 { "was" } else { "were" };
+            day.waits.push(format!("{} {verb} not sent.", counted(unsent as u64, "letter", "letters")));
         }
         let own: Vec<_> = state.awaited().into_iter().filter(|seat| hosted.contains(seat)).collect();
         if !own.is_empty() {
             let until = state.deadline().map(|until| time(until, 0)).unwrap_or_default();
-            day.waits.push(format!("{} waits for your order, until {until}.", seats(&own, Seat::Host)));
+            day.waits.push(format!("Your order for {} is due by {until}.", seats(&own, Seat::Host)));
         }
         Ok(day)
     }
@@ -108,19 +110,26 @@ impl MailRoom<'_> {
         Ok(is_new.then_some(name))
     }
 
-    /// Returns when the newest letter about a day was written, or nothing. `None` within for a day that has its letter.
+    /// Returns `true` if the letter about the day of this time was written.
     ///
     /// # Errors
     /// What cannot be read.
-    pub fn last_day(&self, at: DeskTime) -> Result<Option<Option<DeskTime>>, ReplayError> {
+    pub fn has_day(&self, at: DeskTime) -> Result<bool, ReplayError> {
+        let files = self.outbox.files().map_err(ReplayError::Outbox)?;
+        let name = day_name(at);
+        Ok(files.iter().any(|path| path.file_name().is_some_and(|found| found == name.as_str())))
+    }
+
+    /// Returns when the newest letter about a day was written.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn last_day(&self) -> Result<Option<DeskTime>, ReplayError> {
         let mut last = None;
         for path in self.outbox.files().map_err(ReplayError::Outbox)? {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if !name.ends_with("-host.eml") {
                 continue;
-            }
-            if name == day_name(at) {
-                return Ok(None);
             }
             let text = fs::read_to_string(&path).map_err(ReplayError::Outbox)?;
             let date = text.lines().find_map(|line| line.strip_prefix("Date: "));
@@ -128,7 +137,7 @@ impl MailRoom<'_> {
             let seconds = date.and_then(|date| u64::try_from(date.timestamp().as_second()).ok());
             last = last.max(seconds.and_then(DeskTime::of_unix_seconds));
         }
-        Ok(Some(last))
+        Ok(last)
     }
 
     /// PM-108: writes words of the host to every player of the match. The same words at the same time are written once.

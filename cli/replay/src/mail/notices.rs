@@ -42,14 +42,14 @@ const KINDS: [(NoticeKind, &str); 4] = [
     (NoticeKind::Other, "other"),
 ];
 
-/// What a mail says that a program sent on its own account.
+/// What a mail reports that a program sent on its own account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// What it reports.
     pub kind: NoticeKind,
     /// Why a mail was not delivered, in words.
     pub why: &'static str,
-    /// Whether more than the subject says so.
+    /// Whether more than the subject shows it.
     pub(super) is_sure: bool,
     /// The mail as text, in lower case, with the mail that it is about.
     text: String,
@@ -255,13 +255,13 @@ impl Notice {
     }
 }
 
-/// Whether a header says that a program sent a mail (RFC 3834). Of a header that is there twice, one that says so is enough.
+/// Whether a header marks a mail as sent by a program (RFC 3834). Of a header that is there twice, one mark is enough.
 fn is_marked(mail: &Message<'_>) -> bool {
-    let has = |name: &str, says_so: &dyn Fn(&str) -> bool| {
+    let has = |name: &str, is_mark: &dyn Fn(&str) -> bool| {
         let headers = mail.headers().iter().filter(|header| header.name().eq_ignore_ascii_case(name));
         headers.filter_map(|header| header.value().as_text()).any(|text| {
             let text = text.trim().to_ascii_lowercase();
-            !text.is_empty() && says_so(&text)
+            !text.is_empty() && is_mark(&text)
         })
     };
     let any: &dyn Fn(&str) -> bool = &|_| true;
@@ -279,7 +279,7 @@ fn is_marked(mail: &Message<'_>) -> bool {
         .any(|name| has(name, any))
 }
 
-/// Returns what the parts of a report say, and the headers of the mail that it is about, in lower case.
+/// Returns the texts of the parts of a report, and the headers of the mail that it is about, in lower case.
 fn status_of(mail: &Message<'_>) -> String {
     let mut text = String::new();
     for part in &mail.parts {
@@ -288,9 +288,9 @@ fn status_of(mail: &Message<'_>) -> String {
             PartType::Binary(bytes) | PartType::InlineBinary(bytes) => bytes.as_ref(),
             _ => continue,
         };
-        let is_told = part.content_type().is_some_and(|of| ["message", "text"].contains(&of.ctype()));
+        let is_text = part.content_type().is_some_and(|of| ["message", "text"].contains(&of.ctype()));
         let head = bytes.get(..bytes.len().min(TEXT_MAX / 4)).unwrap_or_default();
-        if is_told {
+        if is_text {
             text.push_str(&String::from_utf8_lossy(head).to_lowercase());
             text.push('\n');
         }
@@ -412,7 +412,7 @@ pub fn notices_in_words(notices: &[SeatNotice], addresses: &Addresses) -> Vec<St
 }
 
 impl SeatNotice {
-    /// Says it in a sentence without a full stop.
+    /// Writes it as a sentence without a full stop.
     #[must_use]
     pub fn in_words(&self) -> String {
         let Self { seat, why, .. } = self;

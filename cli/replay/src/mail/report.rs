@@ -146,8 +146,8 @@ impl Report {
         if size < came {
             let plays: Vec<_> = order.plays().iter().map(PaperLine::as_str).collect();
             text.paragraph(&format!(
-                "The player who had your seat before you ordered for this turn: {}. This order counts until you send another \
-                 one.",
+                "The player who had your seat before you ordered for this turn: {}. It is carried out at the deadline, \
+                 unless you send another order.",
                 plays.join("; ")
             ));
         }

@@ -173,7 +173,11 @@ fn write_day(
         first = first.or(Some(post).filter(|post| post.own_folder().is_none()));
     }
     let Some(first) = first else { return Ok(()) };
-    let Some(after) = first.with_room(store, context, |room| room.last_day(at))? else { return Ok(()) };
+    let (is_written, after) =
+        first.with_room(store, context, |room| Ok((room.has_day(at)?, room.last_day()?)))?;
+    if is_written {
+        return Ok(());
+    }
     let mut days = Vec::new();
     for name in names {
         let post = room.of(store, name)?;
