@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tokio::time::Instant;
 use turnfold_core::{AnyState, DicePolicy, Seat};
 use turnfold_replay::session::play::{PlayCaller, PlayStand};
-use turnfold_replay::{Roller, ScriptCommand};
+use turnfold_replay::{Roller, ScriptCommand, Viewer};
 use turnfold_store::{BranchName, IdempotencyKey, MatchName};
 
 use crate::app::App;
@@ -14,7 +14,6 @@ use crate::head_state::{CachedView, HeadState};
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Problem};
 use crate::tag::Tags;
-use turnfold_replay::Viewer;
 
 /// What is asked for.
 pub(crate) struct Append {

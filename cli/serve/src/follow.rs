@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use turnfold_replay::viewer::seat_history::follow::{Follower, ShownEntries, Times};
-use turnfold_replay::{ReplayError, ViewedEntry, history::rules_of};
+use turnfold_replay::{ReplayError, ViewedEntry, Viewer, history::rules_of};
 
 use crate::counts::FirstHead;
 use crate::event_id::{EventId, mark_of};
@@ -11,7 +11,6 @@ use crate::knowledge::{Cursor, Delta};
 use crate::open_branch::{BranchWork, OpenBranch};
 use crate::problem::{ApiResult, Problem};
 use crate::world::World;
-use turnfold_replay::Viewer;
 
 /// How many entries may follow what a viewer knows once and for all before that is brought up to the head.
 const UNSETTLED_MAX: usize = 256;

@@ -2,7 +2,7 @@
 
 use turnfold_core::AnyState;
 use turnfold_replay::{
-    History, LoggedRecord, MatchStanding, Position, ReplayError, SeatHistory, SourceName, Tail,
+    History, LoggedRecord, MatchStanding, Position, ReplayError, SeatHistory, SourceName, Tail, Viewer,
     render::WhoseTurn, viewer::seat_history::long::LongHistory,
 };
 
@@ -10,7 +10,6 @@ use crate::head_state::CachedView;
 use crate::open_branch::OpenBranch;
 use crate::problem::ApiResult;
 use crate::world::World;
-use turnfold_replay::Viewer;
 
 impl OpenBranch {
     /// Returns what a viewer sees at its head.

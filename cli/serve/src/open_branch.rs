@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, OwnedMutexGuard, watch};
 use turnfold_core::Digest;
-use turnfold_replay::{LogEntry, Revision};
+use turnfold_replay::{LogEntry, Revision, Viewer};
 use turnfold_store::{BranchHead, BranchId, NamedBranch, StoreError};
 
 use crate::head_state::{CachedView, HeadState, KeptHead};
@@ -15,7 +15,6 @@ use crate::limits::{SHORT_LOG, WAITING_MAX};
 use crate::memory::{Memory, MemoryShare};
 use crate::problem::{ApiResult, Problem};
 use crate::world::World;
-use turnfold_replay::Viewer;
 
 /// What is judged in less time is judged at once the next time; a thread for it takes some tens of microseconds.
 const QUICK: Duration = Duration::from_micros(200);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
-use turnfold_replay::{FrameDocument, FrameLimits, Page, page::PAGE_BYTES_MAX};
+use turnfold_replay::{FrameDocument, FrameLimits, Page, Viewer, page::PAGE_BYTES_MAX};
 use turnfold_store::MatchName;
 use utoipa::IntoParams;
 
@@ -18,7 +18,6 @@ use crate::frame_documents::FrameList;
 use crate::http::{HTML, JSON, TEXT, ValidQuery, json, list_limit, name, require_accepted, typed};
 use crate::problem::ApiResult;
 use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
-use turnfold_replay::Viewer;
 
 /// Where a file ends.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]

@@ -30,6 +30,7 @@ const EXPIRY_MAX_S: u64 = 366 * DAY_S;
 /// How long an invitation lasts unless the request states otherwise.
 const INVITATION_S: u64 = 7 * DAY_S;
 
+// `label` and `expires` stand in each kind, because serde flattens no struct into one that denies unknown fields.
 /// A grant to be made.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
