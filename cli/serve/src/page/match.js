@@ -232,7 +232,7 @@ export class LiveMatch {
 			await stream.follow(last);
 		} catch (error) {
 			if (signal.aborted) return;
-			if (error instanceof Problem && ["no_entry", "gone"].includes(error.code)) return void this.begin();
+			if (error instanceof Problem && ["no_entry", "gone"].includes(error.code ?? "")) return void this.begin();
 			this.fail(error);
 		}
 	}
