@@ -184,7 +184,7 @@ fn serve_and_join(contract: &mut Contract) -> [String; 2] {
 
 /// Plays a little by mail.
 fn by_mail(contract: &mut Contract) -> BTreeSet<String> {
-    let mut mailbox = Mailbox::new("hosted = []\n");
+    let mut mailbox = Mailbox::new("host_replaces = true\nplain = [\"p2\"]\n");
     let mut verbs = BTreeSet::new();
     let mut run = |mailbox: &Mailbox, code: i32, line: &str| {
         let output = mailbox.sandbox.run(&format!("--format json {line}"));
@@ -206,6 +206,7 @@ fn by_mail(contract: &mut Contract) -> BTreeSet<String> {
     run(&mailbox, 0, "mail run duel --key host.key --roll 1 1 2 2");
     run(&mailbox, 0, "mail broadcast Hello --match duel --key host.key");
     mailbox.save_orders("orders.txt", &[(Seat::P1, &["stand"]), (Seat::P2, &["stand"])]);
+    run(&mailbox, 0, "mail replace duel p2 Cleo \"Ben has left\" --key host.key");
     run(&mailbox, 1, "mail take duel orders.txt --key host.key");
     run(&mailbox, 1, "mail take duel desk.toml --key host.key");
     run(&mailbox, 0, "audit");

@@ -72,7 +72,10 @@ fn pm_39_a_deadline_waits_for_a_player_who_is_absent() {
     assert!(post.run(day(6), &[]).is_empty());
     post.report();
     assert!(texts(&post, "p2").pop().unwrap().contains("absent until"));
-    let ran = post.run(day(9), &[]);
+    // Who was away has a whole turn.
+    assert!(post.run(day(9), &[]).is_empty());
+    assert!(post.run(day(11), &[]).is_empty());
+    let ran = post.run(day(12), &[]);
     assert!(ran.contains(&"missed seat=p1 misses=1".into()), "{ran:?}");
     post.audited();
 }

@@ -201,7 +201,7 @@ fn pm_101_after_a_mailer_was_down_the_newest_letter_of_a_seat_has_all_news() {
         club.run("mail run --key host.key --at 2025-01-06T19:00:00Z --maildir post --send false");
     }
     let (code, ran) = club.run("mail run --key host.key --at 2025-01-06T20:00:00Z --send \"cat >> sent\"");
-    assert_eq!((code, ran.matches("sent 0000").count()), (0, 1), "{ran}");
+    assert_eq!((code, ran.matches("-p2.eml").count()), (0, 1), "{ran}");
     let sent = club.mailbox.sandbox.read("sent");
     for word in ["first", "second", "third"] {
         assert!(sent.contains(&format!("p1 wrote to you: {word}")), "{word}: {sent}");
@@ -345,6 +345,82 @@ fn pm_105_an_order_without_a_key_is_answered_at_once_and_by_status_again() {
 }
 
 #[test]
+fn pm_105_every_plain_answer_has_a_receipt_at_once() {
+    let mut club = Club::new("hurry = false\nabsences = 30\n");
+    club.open("alpha", ["ann", "ben"]);
+    club.mailbox.sandbox.ok("mail run alpha --key host.key --at 2025-01-06T18:00:00Z --send true");
+    let receipt = |club: &mut Club, player: &str, seat: &str, lines: &str, parts: &[&str]| {
+        let code = club.code("alpha", seat);
+        club.deliver(player, "", &format!("code {code}\n{lines}\n(end)\n"));
+        let (status, taken) = club.run("mail take --maildir post --key host.key");
+        assert_eq!(status, 0, "{lines}: {taken}");
+        let name = taken
+            .lines()
+            .filter_map(|line| line.strip_prefix("letter "))
+            .find(|name| name.contains(&format!("-{seat}-")));
+        let letter = club.mailbox.sandbox.read(&format!(".turnfold/outbox/{}", name.expect(lines)));
+        let letter = letter.replace('\r', "");
+        let text = letter.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in parts.iter().chain(&["code "]) {
+            assert!(text.contains(part), "{lines}: {part}: {text}");
+        }
+        letter
+    };
+    for (player, seat, lines, parts) in [
+        (
+            "ann",
+            "p1",
+            "if turn 2: switch",
+            [
+                "your order for later turns 1: taken",
+                "if turn 2: switch",
+                "Each stands until its turn begins",
+                "`if none` takes them back",
+            ]
+            .as_slice(),
+        ),
+        ("ann", "p1", "if none", &["You have no orders for later turns now."]),
+        ("ann", "p1", "if turn 3: switch", &["if turn 3: switch"]),
+        (
+            "ann",
+            "p1",
+            "absent until 2025-01-30",
+            &[
+                "your absence",
+                "You have announced an absence until",
+                "You then have the hours of a turn.",
+                "6 more days",
+            ],
+        ),
+        ("ann", "p1", "press p2: Hello", &["your message", "You wrote to p2: Hello", "cannot be taken back"]),
+        ("ann", "p1", "draw", &["your offer", "You made offer 1: end draw.", "It stands until the others"]),
+        ("ben", "p2", "decline 1", &["your answer", "You declined offer 1."]),
+        ("ben", "p2", "offer extend 2025-02-15T00:00:00Z", &["You made offer 2: extend"]),
+        ("ann", "p1", "switch", &["your order", "The game after your order", "To change it"]),
+    ] {
+        let letter = receipt(&mut club, player, seat, lines, parts);
+        assert!(!letter.contains("\nCc: "), "{lines}: {letter}");
+    }
+    // From another address, both get the receipt, and `status` shows everything again.
+    let letter = receipt(&mut club, "ann.phone", "p1", "press all: from afar", &["You wrote to all"]);
+    assert!(letter.contains("\nTo: ann@example.org\nCc: ann.phone@example.org\n"), "{letter}");
+    receipt(
+        &mut club,
+        "ann",
+        "p1",
+        "status",
+        &[
+            "Your order for this turn: switch.",
+            "To change it",
+            "if turn 3: switch",
+            "You are absent until",
+            "offer 2, by p2: extend",
+        ],
+    );
+    receipt(&mut club, "ben", "p2", "resign", &["your resignation", "It cannot be taken back."]);
+}
+
+#[test]
 fn pm_106_the_letters_of_a_new_player_wait_for_an_address_and_show_no_words_from_before() {
     let mut club = Club::new("host_replaces = true\nhurry = false\n");
     club.open("alpha", ["ann", "ben"]);
@@ -377,6 +453,96 @@ fn pm_106_the_letters_of_a_new_player_wait_for_an_address_and_show_no_words_from
     assert_eq!(code, 0, "{ran}");
     let sent = club.mailbox.sandbox.read("sent");
     assert!(sent.contains("To: dan@example.org") && !sent.contains("To: ben@example.org"), "{sent}");
+}
+
+#[test]
+fn pm_110_the_letters_of_a_new_player_go_to_the_address_that_replace_is_given() {
+    let mut club = Club::new("host_replaces = true\nhurry = false\n");
+    club.open("alpha", ["ann", "ben"]);
+    let send = |club: &Club, hour: &str| {
+        let line = "mail run alpha --key host.key --send \"cat >> sent\" --at 2025-01-06T";
+        club.mailbox.sandbox.ok(&format!("{line}{hour}:00:00Z"));
+        let sent = club.mailbox.sandbox.read("sent").replace('\r', "");
+        std::fs::remove_file(club.mailbox.sandbox.path("sent")).unwrap();
+        sent
+    };
+    send(&club, "18");
+    club.answer("alpha", "p1", "ann", "press p2: between us");
+    club.answer("alpha", "p2", "ben", "switch");
+    club.run("mail take --maildir post --key host.key");
+    // The receipt of the order waits unsent when the seat gets another player.
+    let (code, replaced) = club
+        .run("mail replace alpha p2 \"Dan Dahl\" \"Ben has no time\" --to dan@example.org --key host.key");
+    assert!(code == 0 && replaced.contains("replaced seat=p2 name=Dan Dahl"), "{replaced}");
+    assert!(replaced.contains("letter ") && replaced.contains("-p2.eml"), "{replaced}");
+    let sent = send(&club, "20");
+    let to_dan: Vec<_> =
+        sent.split("\nFrom: ").filter(|letter| letter.contains("\nTo: dan@example.org\n")).collect();
+    let [letter] = to_dan.as_slice() else { panic!("{sent}") };
+    let letter = letter.replace("=\n", "").replace("\n  ", " ").replace('\n', " ");
+    let inherited = "The player who had your seat before you ordered for this turn: switch.";
+    assert!(letter.contains(inherited), "{letter}");
+    assert!(letter.contains("The host writes: Ben has no time"), "{letter}");
+    assert!(!letter.contains("between us"), "{letter}");
+    // What was written to Ben goes to Ben.
+    let to_ben = sent.split("\nFrom: ").find(|letter| letter.contains("\nTo: ben@example.org\n"));
+    assert!(to_ben.is_some_and(|letter| letter.contains("your order 1: taken")), "{sent}");
+    let addresses = club.mailbox.sandbox.read(".turnfold/addresses");
+    assert!(addresses.contains("p2 = dan@example.org\n"), "{addresses}");
+    assert!(addresses.contains("replaced by record"), "{addresses}");
+    // The first answer of the new player counts, from the new address.
+    club.answer("alpha", "p2", "dan", "tap 0,1\nswitch");
+    let (_, taken) = club.run("mail take --maildir post --key host.key");
+    assert!(taken.contains("p2 order 1: applied"), "{taken}");
+    // A player who lost the key keeps the address.
+    club.mailbox.save_key("p2");
+    let shown = club.mailbox.sandbox.ok("key show p2.key");
+    let shown = shown.trim();
+    let (code, replaced) =
+        club.run(&format!("mail replace alpha p2 \"{shown}\" \"a key\" --to dan@example.org --key host.key"));
+    assert!(code == 0, "{replaced}");
+    assert!(send(&club, "21").contains("\nTo: dan@example.org\n"));
+    let (code, replaced) = club.run("mail replace alpha p2 \"J\u{fc}rgen Gro\u{df}\" back --key host.key");
+    assert!(code == 0 && replaced.contains("replaced seat=p2 name=J\u{fc}rgen Gro\u{df}"), "{replaced}");
+    // Refusals name the cause.
+    for (words, why) in [
+        ("p2 \"Dan Dahl\" \"again\"", "p2 was not given away"),
+        ("p3 \"Someone\" \"why not\"", "p3 was not given away"),
+        ("p2 \"Eve\" \"b\u{fc}se\"", "expected"),
+        ("p2 \"Eve\" \"fine\" --to eve", "expected an address"),
+    ] {
+        let (code, refused) = club.run(&format!("mail replace alpha {words} --key host.key"));
+        assert!(code != 0 && refused.contains(why), "{words}: {refused}");
+    }
+}
+
+#[test]
+fn pm_106_what_was_written_to_a_player_without_an_address_goes_to_no_one_else() {
+    let mailbox = Mailbox::opened(
+        "cycletap",
+        "ford.toml",
+        &format!("{TERMS}host_replaces = true\nhurry = false\n"),
+        "--to p1=ann@example.org",
+    );
+    let code = |seat: &str| {
+        let of_seat = mailbox.letters().into_iter().rfind(|name| name.ends_with(&format!("-{seat}.eml")));
+        let text = mailbox.sandbox.read(&format!(".turnfold/outbox/{}", of_seat.unwrap()));
+        text.lines().find_map(|line| line.trim().strip_prefix("code ")).unwrap().to_owned()
+    };
+    let answer = |seat: &str, lines: &str| {
+        mailbox.sandbox.write("reply.txt", format!("code {}\n{lines}\n", code(seat)));
+        mailbox.sandbox.ok("mail take duel reply.txt --key host.key");
+    };
+    answer("p1", "join Ann");
+    answer("p2", "join Ben");
+    assert!(mailbox.run("01T12:00:00Z", "").status.success());
+    answer("p2", "tap 0,1\nswitch\npress p1: between us");
+    let replace = "mail replace duel p2 Cleo \"Ben has left\" --to cleo@example.org --key host.key";
+    mailbox.sandbox.ok(replace);
+    assert!(mailbox.run("01T13:00:00Z", "--send \"cat >> sent\"").status.success());
+    let sent = mailbox.sandbox.read("sent");
+    assert!(sent.contains("To: cleo@example.org") && !sent.contains("between us"), "{sent}");
+    assert!(!sent.contains("Dear Ben"), "{sent}");
 }
 
 #[test]

@@ -32,7 +32,10 @@ fn pm_60_the_host_alone_replaces_a_player_and_the_audit_shows_that() {
     mailbox.save_bundle("00000005-p2.eml", "turn.bundle");
     let write = "mail write order switch --from turn.bundle --key new.key -o reply.txt";
     let stderr = String::from_utf8(mailbox.sandbox.run(write).stderr).unwrap();
-    assert!(stderr.contains("ask the host to `replace SEAT NAME KEY REASON`"), "{stderr}");
+    assert!(
+        stderr.contains("ask the host for `mail replace` with the line that `key show` prints"),
+        "{stderr}"
+    );
     let played = mailbox.sandbox.ok(&replace(&mailbox));
     assert!(played.contains("replaced seat=p2 name=cleo.example"), "{played}");
     assert!(mailbox.run("01T12:00:00Z", "").status.success());

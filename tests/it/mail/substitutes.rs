@@ -71,10 +71,17 @@ fn substituted(was_plain: bool, is_plain: bool) {
     }
     mailbox.sandbox.ok("key new new.key --name cleo.example");
     let shown = mailbox.sandbox.ok("key show new.key");
-    let key = if is_plain { "-" } else { shown.trim().splitn(3, '+').nth(2).unwrap() };
-    let name = if is_plain { "Cleo" } else { "cleo.example" };
-    let played = mailbox.sandbox.ok(&format!("play duel.desk \"replace p2 {name} {key} Ben has left\""));
-    assert!(played.contains(&format!("replaced seat=p2 name={name}")), "{case}: {played}");
+    let name = if is_plain { "Cleo Smith" } else { "cleo.example" };
+    let player = if is_plain { name } else { shown.trim() };
+    let replace =
+        format!("mail replace duel p2 \"{player}\" \"Ben has left\" --to cleo@example.org --key host.key");
+    let replaced = mailbox.sandbox.ok(&replace);
+    assert!(replaced.contains(&format!("replaced seat=p2 name={name}")), "{case}: {replaced}");
+    assert!(letter(&mailbox).contains(&format!("Dear {name},")), "{case}: {}", letter(&mailbox));
+    // The same again changes nothing.
+    let log = mailbox.sandbox.ok("log duel.desk");
+    assert_eq!(mailbox.sandbox.ok(&replace), "", "{case}");
+    assert_eq!(mailbox.sandbox.ok("log duel.desk"), log, "{case}");
     // p1's order does not carry out what Ben ordered before Cleo has answered.
     mailbox.save_orders("other.txt", &[(P1, &["switch"])]);
     assert!(mailbox.take("other.txt").status.success());

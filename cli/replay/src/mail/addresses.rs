@@ -68,6 +68,11 @@ impl Addresses {
         Route { from: self.of(Seat::Host), to, copy: copy.filter(|copy| to != Some(*copy)) }
     }
 
+    /// Returns the address of one seat.
+    pub(super) fn one(seat: Seat, address: MailAddress) -> Self {
+        Self(BTreeMap::from([(seat, address)]), None)
+    }
+
     /// Returns the addresses with a copy of the letters to a seat for an address that is not the seat's.
     pub(super) fn with_copy(&self, seat: Seat, address: &MailAddress) -> Self {
         let is_own = self.of(seat).is_some_and(|own| own.0.eq_ignore_ascii_case(&address.0));

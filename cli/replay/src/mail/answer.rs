@@ -1,24 +1,27 @@
-//! Answers to the papers of a mail (PM-29, PM-30).
+//! Answers to mails: to their papers (PM-29, PM-30, PM-105), and to the questions of players without a key (PM-43).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::outcome::{Ruled, Ruling};
-use turnfold_core::paper::{Paper, PaperContent, PaperHead, PaperLine};
-use turnfold_core::rules::desk::{Command, State};
-use turnfold_core::{Digest, Seat};
+use turnfold_core::paper::{OrdersAhead, Paper, PaperContent, PaperHead, PaperLine};
+use turnfold_core::rules::desk::{Command, Desk, State};
+use turnfold_core::{Digest, Rules as _, Seat};
 use turnfold_store::Seq;
 
-use super::code_part::answer_with;
+use super::code_part::{answer_with, code_of};
 use super::desk_turn::AppliedEntry;
 use super::letter::LetterText;
 use super::letter_part::{KnownGame, LetterPart, MailLogs, sentences};
 use super::letter_words::{Text, salutation, time};
 use super::outbox::LetterName;
+use super::plain_words::{PlainQuestion, help};
 use super::reply_code::ReplyCode;
-use super::report::TurnOverview;
+use super::report::{TurnOverview, ahead_in_words};
 use super::take::{PaperOutcome, TakenPaper};
-use super::take_plain::last_plain;
+use super::take_plain::{TakenReply, last_plain};
 use crate::error::ReplayError;
+use crate::render::text::counted;
+use crate::signing::Signers;
 
 /// The reason of a paper whose number another one has.
 const OUTDATED: &str = "outdated";
@@ -81,7 +84,7 @@ impl<'a> AnswerLetter<'a> {
                 continue;
             }
             // PM-64: the next report is the receipt. PM-105: who has no key gets one at once.
-            if *outcome == PaperOutcome::Applied && !is_join(paper) && !is_plain_order(paper, *seq, mail) {
+            if *outcome == PaperOutcome::Applied && !is_join(paper) && !is_plain(*seq, mail) {
                 continue;
             }
             let answered = AnsweredPaper { paper, digest, outcome, seq: *seq };
@@ -126,10 +129,8 @@ impl<'a> AnswerLetter<'a> {
                 (format!("{} papers: not taken", papers.len()), None)
             }
         };
-        if let [AnsweredPaper { paper, outcome: PaperOutcome::Applied, .. }] = self.papers.as_slice()
-            && let PaperContent::Order(order) = paper.content()
-        {
-            standing_order(mail, state, self.name, order.plays(), &mut text)?;
+        if let [AnsweredPaper { paper, outcome: PaperOutcome::Applied, .. }] = self.papers.as_slice() {
+            how_it_stands(mail, state, self.name, paper.content(), &mut text)?;
         }
         text.paragraph(&turn.waits());
         turn.offers(&mut text);
@@ -145,8 +146,65 @@ impl<'a> AnswerLetter<'a> {
     }
 }
 
+/// PM-105: writes until when a paper that counts stands, and how to change it.
+fn how_it_stands(
+    mail: &MailLogs<'_>,
+    state: &State,
+    name: LetterName,
+    content: &PaperContent,
+    text: &mut Text,
+) -> Result<(), ReplayError> {
+    match content {
+        PaperContent::Order(order) => standing_order(mail, state, name, order.plays(), text)?,
+        PaperContent::Ahead(ahead) if ahead.turns().is_empty() => {
+            text.paragraph("You have no orders for later turns now.");
+        }
+        PaperContent::Ahead(ahead) => standing_ahead(ahead, text),
+        PaperContent::Absent(_) => text.paragraph(&absence(state, name.seat)),
+        PaperContent::Offer(_) => text.paragraph(
+            "It stands until the others have answered it, at the latest until this turn ends. A new offer of yours takes its \
+             place.",
+        ),
+        PaperContent::Answer { to, agree: true } => {
+            let open = Desk::view(state, name.seat.into()).offers;
+            if let Some(open) = open.iter().find(|open| open.digest == *to) {
+                text.paragraph(&format!(
+                    "It takes effect when all have agreed. Until then, `decline {}` takes your agreement back.",
+                    open.nth
+                ));
+            }
+        }
+        PaperContent::Resign => text.paragraph("It cannot be taken back."),
+        PaperContent::Press(_) => text.paragraph("Words cannot be taken back; you can write again."),
+        PaperContent::Answer { .. }
+        | PaperContent::Join(_)
+        | PaperContent::Enter(_)
+        | PaperContent::Seal { .. }
+        | PaperContent::Rekey(_) => {}
+    }
+    Ok(())
+}
+
+/// Writes what an absence does, and how long others may be.
+fn absence(state: &State, seat: Seat) -> String {
+    let left = counted(state.absence_left(seat), "more day", "more days");
+    format!(
+        "Deadlines wait for you until then. You then have the hours of a turn. You can order at any time. It cannot be taken \
+         back; a later `absent until` makes it longer, by {left} in this match."
+    )
+}
+
+/// Writes the orders for later turns that count, and how to change them.
+fn standing_ahead(ahead: &OrdersAhead, text: &mut Text) {
+    ahead_in_words(ahead, false, text);
+    text.paragraph(
+        "Each stands until its turn begins and is your order then. To change them, send all of them again: the newest mail \
+         with such lines counts. `if none` takes them back.",
+    );
+}
+
 /// PM-105: writes what an order that counts would make of the game, until when it stands, and that it can be changed.
-pub(super) fn standing_order(
+fn standing_order(
     mail: &MailLogs<'_>,
     state: &State,
     name: LetterName,
@@ -174,11 +232,10 @@ pub(super) fn standing_order(
     Ok(())
 }
 
-/// Whether a paper is the order of a player without a key.
-fn is_plain_order(paper: &Paper, seq: Option<Seq>, mail: &MailLogs<'_>) -> bool {
+/// Whether a record has the paper of a player without a key.
+fn is_plain(seq: Option<Seq>, mail: &MailLogs<'_>) -> bool {
     let mut entries = mail.desk.entries().iter();
-    let is_plain = entries.any(|entry| Some(entry.seq) == seq && matches!(entry.command, Command::Plain(_)));
-    is_plain && matches!(paper.content(), PaperContent::Order(_))
+    entries.any(|entry| Some(entry.seq) == seq && matches!(entry.command, Command::Plain(_)))
 }
 
 /// Whether a paper takes a seat.
@@ -207,6 +264,10 @@ fn subject_of(paper: &Paper, outcome: &str) -> String {
 const fn kind(paper: &Paper) -> &'static str {
     match paper.content() {
         PaperContent::Enter(_) => "join",
+        PaperContent::Absent(_) => "absence",
+        PaperContent::Press(_) => "message",
+        PaperContent::Ahead(_) => "order for later turns",
+        PaperContent::Resign => "resignation",
         content => content.kind(),
     }
 }
@@ -263,4 +324,108 @@ fn sent_before(mail: &MailLogs<'_>, entry: &AppliedEntry) -> Option<String> {
     let PaperContent::Order(order) = last.paper().content() else { return None };
     let plays: Vec<_> = order.plays().iter().map(PaperLine::as_str).collect();
     Some(format!("You sent it on {sent}. Your order of {later} is newer and counts: {}.", plays.join("; ")))
+}
+
+impl TakenReply {
+    /// Returns the name of the letter that answers it, if it needs one besides the receipts of its papers.
+    pub(super) fn letter(&self, desk_size: u64) -> Option<LetterName> {
+        let is_answered = self.questions.is_empty() && self.faults.is_empty();
+        let seat = self.seat.filter(|_| !is_answered)?;
+        Some(LetterName { desk_size, seat, answers: Some(self.mail) })
+    }
+
+    /// Writes the answer. `attached` is the name of the bundle.
+    pub(super) fn answer(
+        &self,
+        mail: &MailLogs<'_>,
+        signers: &Signers,
+        state: &State,
+        name: LetterName,
+        attached: &str,
+    ) -> Result<LetterText, ReplayError> {
+        let seat = name.seat;
+        let turn = TurnOverview::of(seat, state, attached, mail.of.terms.zone_of(seat));
+        let part = LetterPart::of(mail, name.desk_size)?;
+        let known = KnownGame::of(mail, seat, &part, None)?;
+        let mut text = Text::default();
+        text.line(&salutation(state, seat));
+        if !self.faults.is_empty() {
+            text.items(&self.faults);
+        }
+        for question in &self.questions {
+            match question {
+                PlainQuestion::Status => status(mail, state, name, &turn, &mut text)?,
+                question => answer(*question, &known, &turn, &mut text),
+            }
+        }
+        text.paragraph(&turn.waits());
+        if let Some(code) = code_of(mail, signers, state, seat) {
+            answer_with(&code, state.name_of(seat).is_none(), &mut text);
+        }
+        let subject = match (self.faults.is_empty(), self.papers.is_empty()) {
+            (true, _) => "your question",
+            (false, true) => "your mail was not taken",
+            (false, false) => "a line of your mail was not taken",
+        };
+        Ok(LetterText {
+            subject: format!("[{}] {subject}", mail.of.name),
+            text: text.into_string(),
+            ..LetterText::default()
+        })
+    }
+}
+
+/// PM-105: writes what of the reader counts.
+fn status(
+    mail: &MailLogs<'_>,
+    state: &State,
+    name: LetterName,
+    turn: &TurnOverview<'_>,
+    text: &mut Text,
+) -> Result<(), ReplayError> {
+    match mail.desk.order_of(name.seat, state.turn(), name.desk_size) {
+        Some((_, order)) => {
+            let plays: Vec<_> = order.plays().iter().map(PaperLine::as_str).collect();
+            text.paragraph(&format!("Your order for this turn: {}.", plays.join("; ")));
+            standing_order(mail, state, name, order.plays(), text)?;
+        }
+        None => text.paragraph("There is no order of yours for this turn."),
+    }
+    if let Some((_, ahead)) = mail.desk.ahead(state, name.seat) {
+        standing_ahead(ahead, text);
+    }
+    let own = Desk::view(state, name.seat.into()).seats.into_iter().find(|own| own.seat == name.seat);
+    if let Some(until) = own.and_then(|own| own.absent) {
+        let until = time(until, mail.of.terms.zone_of(name.seat));
+        text.paragraph(&format!("You are absent until {until}. {}", absence(state, name.seat)));
+    }
+    turn.offers(text);
+    Ok(())
+}
+
+/// Answers a question of a player.
+fn answer(question: PlainQuestion, known: &KnownGame, turn: &TurnOverview<'_>, text: &mut Text) {
+    match question {
+        PlainQuestion::Help => {
+            text.heading("What you can write");
+            text.gap();
+            for (line, meaning) in help() {
+                text.fill("  ", &format!("{line} - {meaning}"));
+            }
+        }
+        PlainQuestion::Board => {
+            text.heading("The game as you see it");
+            text.gap();
+            known.picture.iter().for_each(|line| text.line(line));
+        }
+        PlainQuestion::Legal => {
+            text.heading("Commands that the game would take first");
+            text.gap();
+            text.fill_with("    ", known.legal.iter().map(String::as_str));
+            if known.more > 0 {
+                text.paragraph(&format!("and {} more.", known.more));
+            }
+        }
+        PlainQuestion::Who | PlainQuestion::Status => turn.table(text),
+    }
 }

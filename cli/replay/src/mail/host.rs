@@ -1,14 +1,16 @@
 //! The host of a match by mail: its key, what it appends to the desk, and what a run did (PM-27).
 
-use turnfold_core::paper::{DeskTime, LineName};
-use turnfold_core::rules::desk::{Command, Effect};
+use turnfold_core::outcome::{Ruled as _, Ruling};
+use turnfold_core::paper::{DeskTime, LineName, Player};
+use turnfold_core::rules::desk::{Command, Desk, Effect};
 use turnfold_core::trust::{PrivateKey, VerifierKey};
-use turnfold_core::{Digest, Registry, Seat};
+use turnfold_core::{Digest, Registry, Rules as _, Seat, Verdict};
 use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, NewEntry, Seq, Store};
 
 use super::desk_history::DeskHistory;
 use super::desk_turn::AppliedEntry;
 use super::pairing::MailMatch;
+use super::press_words::name_line;
 use crate::error::ReplayError;
 use crate::history::broken_entry;
 use crate::history::revision::SourceName;
@@ -82,6 +84,39 @@ impl<'a> MailHost<'a> {
         let grounds = String::from("letters of this turn could not be sent in time");
         let grounds = grounds.try_into().map_err(ReplayError::not_by_mail)?;
         self.decide(vec![Command::Extend { until, grounds }])
+    }
+
+    /// Gives a seat to another player (PM-60), who is named by a verifier key or, for a player without a key, by a name. Returns
+    /// what happened; nothing if the seat has this player already.
+    ///
+    /// # Errors
+    /// [`ReplayError::Unusable`] for a name or reason that the desk cannot hold, [`ReplayError::Refused`] where the rules do not
+    /// allow it, and errors of the store.
+    pub fn replace(&mut self, seat: Seat, player: &str, reason: &str) -> Result<Vec<Effect>, ReplayError> {
+        let unusable = |error: turnfold_core::Malformed| ReplayError::Unusable(error.0);
+        let player = match player.splitn(3, '+').collect::<Vec<_>>().as_slice() {
+            [name, _, key] if player.parse::<VerifierKey>().is_ok() => Player::read(name, key),
+            // A name stands in the record as one word.
+            _ => name_line(player)
+                .map_err(ReplayError::Unusable)
+                .map(|name| name.as_str().replace("%- ", "").replace(' ', "%20"))
+                .map(|name| Player::read(&name, "-"))?,
+        };
+        let (player, grounds) = (player.map_err(unusable)?, reason.to_owned());
+        let state = self.desk.state();
+        if state.name_of(seat) == Some(player.name()) && state.key_of(seat) == player.key() {
+            return Ok(Vec::new());
+        }
+        let command = Command::Replace { seat, player, grounds: grounds.try_into().map_err(unusable)? };
+        match Desk::judge(state, Seat::Host, &command) {
+            Err(denied) => Err(ReplayError::Refused(format!("{seat} was not given away: {denied}"))),
+            Ok(Verdict::Ignored(reason)) => {
+                let Ruling { code, text, .. } = reason.ruling();
+                let why = text.unwrap_or_default();
+                Err(ReplayError::Refused(format!("{seat} was not given away: {why} ({code})")))
+            }
+            Ok(Verdict::Applied(_)) => self.decide(vec![command]),
+        }
     }
 
     /// Appends commands of the host to the desk, all or none, and returns what happened.

@@ -18,6 +18,7 @@ use super::desk_turn::AppliedEntry;
 use super::letter::{Attachment, Letter, LetterText, subject_line};
 use super::letter_part::{LetterPart, MailLogs, signed_bundle, spectators_bundle};
 use super::outbox::{LetterName, Outbox, UnsentLetter};
+use super::post_folder::former_player;
 use super::post_office::TakenMail;
 use super::received_mail::ReceivedMail;
 use super::report::Report;
@@ -218,7 +219,7 @@ impl MailRoom<'_> {
             let Some(address) = addresses.of(seat).map(ToString::to_string) else { continue };
             let last = self.outbox.last_to(seat, entry.seq).map_err(ReplayError::Outbox)?;
             let is_former = last.is_some_and(|letter| letter.contains(&format!("\r\nTo: {address}\r\n")));
-            let mark = format!("# former player of {seat}, replaced by record {}:", entry.seq);
+            let mark = former_player(seat, entry.seq);
             let is_retired =
                 self.outbox.retire_address(seat, &mark, is_former).map_err(ReplayError::Outbox)?;
             if is_retired {
@@ -277,9 +278,16 @@ impl MailRoom<'_> {
     /// sent, and puts the reports away that it takes the place of. The invitation has the rules of the game and stays.
     pub(super) fn replace_unsent(&self, unsent: &[UnsentLetter]) -> Result<(), ReplayError> {
         let mail = MailLogs::read(self.store, self.registry, self.game)?;
+        // PM-106: what was written to a player without an address is not for the one who took over.
+        for letter in unsent {
+            let came = mail.desk.came(letter.seat, mail.desk.size());
+            if letter.desk_size().is_some_and(|size| size < came) {
+                self.outbox.put_away_unaddressed(letter).map_err(ReplayError::Outbox)?;
+            }
+        }
         let occasions = occasions(&mail.desk);
         for seat in Seat::players(mail.of.terms.seats.into()) {
-            let of_seat = unsent.iter().filter(|letter| letter.seat == *seat);
+            let of_seat = unsent.iter().filter(|letter| letter.seat == *seat && letter.path.exists());
             let sizes: Vec<u64> =
                 of_seat.filter_map(UnsentLetter::report_size).filter(|size| *size > 1).collect();
             let Some((size, replaced)) = sizes.split_last().filter(|(_, replaced)| !replaced.is_empty())

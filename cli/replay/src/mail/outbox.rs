@@ -192,6 +192,20 @@ impl Outbox {
         sync_folder_of(&replaced)
     }
 
+    /// Puts a letter that has no address away, as if another one had taken its place.
+    pub(super) fn put_away_unaddressed(&self, letter: &UnsentLetter) -> io::Result<()> {
+        let head = fs::read_to_string(&letter.path)?;
+        let head = head.split("\r\n\r\n").next().unwrap_or_default();
+        if head.lines().any(|line| line.starts_with("To: ")) {
+            return Ok(());
+        }
+        let replaced = self.folder.join(Self::REPLACED);
+        make_folders(&replaced)?;
+        fs::rename(&letter.path, replaced.join(&letter.name))?;
+        sync_folder_of(&replaced.join("any"))?;
+        sync_folder_of(&replaced)
+    }
+
     /// Writes a letter whole, unless the outbox has it or it was sent. Returns `true` if it was written now. The letter is
     /// durable after `sync`.
     ///
@@ -362,8 +376,13 @@ pub struct UnsentLetter {
 impl UnsentLetter {
     /// Returns the size of the desk that it reports; `None` for an answer to papers.
     pub(super) fn report_size(&self) -> Option<u64> {
-        let (size, seat) = self.name.strip_suffix(".eml")?.split_once('-')?;
-        if seat == self.seat.name() { size.parse().ok() } else { None }
+        let (_, seat) = self.name.strip_suffix(".eml")?.split_once('-')?;
+        self.desk_size().filter(|_| seat == self.seat.name())
+    }
+
+    /// Returns the size of the desk when it was written; `None` for a letter to the host.
+    pub(super) fn desk_size(&self) -> Option<u64> {
+        self.name.split_once('-').filter(|_| self.seat != Seat::Host)?.0.parse().ok()
     }
 
     /// Returns the letter in a file of this name, if it is one.

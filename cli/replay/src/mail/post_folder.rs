@@ -4,11 +4,13 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use turnfold_core::Seat;
 use turnfold_core::paper::MatchId;
 use turnfold_core::text::Malformed;
-use turnfold_store::{MatchName, StoreReader};
+use turnfold_store::{MatchName, Seq, StoreReader};
 
-use super::addresses::{ADDRESSES, Addresses};
+use super::addresses::{ADDRESSES, Addresses, MailAddress};
+use super::desk_history::DeskHistory;
 use super::notices::{self, SeatNotice};
 use super::outbox::Outbox;
 use crate::error::ReplayError;
@@ -75,6 +77,24 @@ impl PostFolder {
         self.outbox().write_next_to(ADDRESSES, text.as_bytes()).map_err(ReplayError::Outbox)
     }
 
+    /// Writes down the address of the newest player of a seat in the place of the one before (PM-106).
+    ///
+    /// # Errors
+    /// As for [`add_addresses`](Self::add_addresses).
+    pub fn give_address(
+        &self,
+        seat: Seat,
+        desk: &DeskHistory,
+        address: MailAddress,
+    ) -> Result<(), ReplayError> {
+        // The new address may be the one before, of a player who lost the key.
+        if let Some(record) = desk.came(seat, desk.size()).checked_sub(1) {
+            let mark = former_player(seat, record);
+            self.outbox().retire_address(seat, &mark, true).map_err(ReplayError::Outbox)?;
+        }
+        self.add_addresses(&Addresses::one(seat, address))
+    }
+
     /// Reads the notices of mail programs.
     ///
     /// # Errors
@@ -90,6 +110,11 @@ impl PostFolder {
     pub fn addresses(&self) -> Result<Addresses, ReplayError> {
         addresses_in(&self.path)
     }
+}
+
+/// Returns what stands before the address of a player who was replaced, by this record of the desk.
+pub(super) fn former_player(seat: Seat, record: Seq) -> String {
+    format!("# former player of {seat}, replaced by record {record}:")
 }
 
 /// Reads the addresses in a folder.

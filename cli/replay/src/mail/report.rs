@@ -72,7 +72,7 @@ impl Report {
             turn.answer(&known, heading, &mut text);
         }
         if let Some((size, ahead)) = mail.desk.ahead(state, self.seat) {
-            ahead_in_words(ahead, size < self.came(mail), &mut text);
+            ahead_in_words(ahead, size < mail.desk.came(self.seat, self.size), &mut text);
         }
         self.for_auditors(mail, &mut text);
         let reminds = |entry: &AppliedEntry| {
@@ -91,7 +91,7 @@ impl Report {
         let Some(since) = self.since else { return };
         let entries = mail.desk.entries().iter();
         let news = entries.filter(|entry| entry.size() > since && entry.size() <= self.size);
-        let (zone, came) = (mail.of.terms.zone_of(self.seat), self.came(mail));
+        let (zone, came) = (mail.of.terms.zone_of(self.seat), mail.desk.came(self.seat, self.size));
         let (mut happened, mut counted) = (Vec::new(), BTreeSet::new());
         for entry in news {
             if entry.position().is_some() {
@@ -128,19 +128,9 @@ impl Report {
         }
     }
 
-    /// Returns the size of the desk when the reader came to the seat in the place of another player, or 0.
-    fn came(&self, mail: &MailLogs<'_>) -> u64 {
-        let is_it = |entry: &&AppliedEntry| {
-            let is_it =
-                |effect: &Effect| matches!(effect, Effect::Replaced { seat, .. } if *seat == self.seat);
-            entry.size() <= self.size && entry.effects.iter().any(is_it)
-        };
-        mail.desk.entries().iter().rev().find(is_it).map_or(0, AppliedEntry::size)
-    }
-
     /// PM-106: writes what the player before ordered, as long as it counts.
     fn inherited(&self, mail: &MailLogs<'_>, turn: &TurnOverview<'_>, text: &mut Text) {
-        let came = self.came(mail);
+        let came = mail.desk.came(self.seat, self.size);
         let order = mail.desk.order_of(self.seat, turn.view.turn, self.size);
         let Some((size, order)) = order.filter(|_| turn.status() == Some("ordered")) else { return };
         if size < came {
@@ -155,7 +145,7 @@ impl Report {
 
     /// Lists the reader's papers since the report before, by which the attached bundle can be checked (PM-64).
     fn for_auditors(&self, mail: &MailLogs<'_>, text: &mut Text) {
-        let since = self.since.unwrap_or(self.size).max(self.came(mail));
+        let since = self.since.unwrap_or(self.size).max(mail.desk.came(self.seat, self.size));
         let entries = mail.desk.entries().iter();
         let own = entries
             .filter(|entry| entry.size() > since && entry.size() <= self.size && entry.seat == self.seat);
@@ -179,7 +169,7 @@ impl Report {
 }
 
 /// Lists the reader's orders for later turns (PM-42).
-fn ahead_in_words(ahead: &OrdersAhead, is_inherited: bool, text: &mut Text) {
+pub(super) fn ahead_in_words(ahead: &OrdersAhead, is_inherited: bool, text: &mut Text) {
     text.heading("Your orders for later turns");
     if is_inherited {
         text.paragraph(

@@ -15,7 +15,6 @@ use turnfold_core::trust::VerifierKey;
 use turnfold_core::{Digest, Registry, Seat};
 
 use super::desk_turn::TurnRecord;
-use super::lost_files::{no_seat, too_long_after};
 use super::paper_form::MailedPaper;
 use super::player_memory::{PlayerMemory, keep_order, kept_order};
 use super::received_bundle::ReceivedBundle;
@@ -377,4 +376,40 @@ impl<'a> PaperWriter<'a> {
 
 fn refused(reason: impl Into<String>) -> ReplayError {
     ReplayError::Refused(reason.into())
+}
+
+/// Returns why no order is written for a turn that is long after the last one (PM-28). The memory of the last one may be on
+/// another device.
+fn too_long_after(turn: u32, last: u32, memory: &KeyMemory) -> String {
+    let why = match last {
+        0 => {
+            let folder = memory.folder().display();
+            format!("`{folder}`, the folder next to your key, has no order of this match")
+        }
+        last => format!("your last order was of turn {last}, long before turn {turn}"),
+    };
+    format!(
+        "{why}; copy that folder from the device on which you played before, or add `--turn {turn}` if the host confirms \
+         that turn"
+    )
+}
+
+/// Returns why a key without a seat writes nothing, and how a player with a lost key continues.
+fn no_seat(received: &ReceivedBundle, has_begun: bool, key: &SeatKey) -> String {
+    let name = key.name();
+    if !has_begun {
+        return format!("`{name}` has no seat in the bundle; write a `join`");
+    }
+    let taken = received.taken_seats();
+    let taken: Vec<_> = taken.iter().map(|(seat, name)| format!("{seat} is of {name}")).collect();
+    // PM-60
+    let ask = if received.terms.host_replaces {
+        "ask the host for `mail replace` with the line that `key show` prints"
+    } else {
+        "ask another player to write `offer replace SEAT NAME KEY` with the name and key that `key show` prints"
+    };
+    format!(
+        "`{name}` has no seat in this match ({}). If you lost the key of a seat, {ask} for the new one",
+        taken.join(", ")
+    )
 }

@@ -3,6 +3,7 @@
 mod broadcast;
 mod open;
 mod post;
+mod replace;
 mod run;
 mod take;
 mod write;
@@ -32,6 +33,7 @@ verbs! {
         Take(take::Args) => take::run,
         Run(run::Args) => run::run,
         Status(run::StatusArgs) => run::status,
+        Replace(replace::Args) => replace::run,
         Broadcast(broadcast::Args) => broadcast::run,
         Write(write::Args) => write::run,
     }

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use turnfold_core::Seat;
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Effect;
 use turnfold_replay::ReplayError;
 use turnfold_replay::mail::{
-    Addresses, LetterName, MailHost, MailRoom, PostFolder, TakenMail, UnsentLetter, addresses_in,
-    give_to_command, why_not_given,
+    Addresses, DeskHistory, LetterName, MailAddress, MailHost, MailRoom, PostFolder, TakenMail, UnsentLetter,
+    addresses_in, give_to_command, why_not_given,
 };
 use turnfold_replay::signing::Signers;
 use turnfold_store::{MatchName, StoreReader};
@@ -97,6 +98,18 @@ impl Post<'_> {
     /// Returns the folder, where it is not the one with all post.
     pub(super) fn own_folder(&self) -> Option<&Path> {
         self.folder.is_within().then_some(self.folder.path())
+    }
+
+    /// Writes down the address of the newest player of a seat.
+    pub(super) fn give_address(
+        &mut self,
+        seat: Seat,
+        desk: &DeskHistory,
+        address: MailAddress,
+    ) -> Result<(), Failure> {
+        self.folder.give_address(seat, desk, address)?;
+        self.addresses = self.folder.addresses()?;
+        Ok(())
     }
 
     /// Writes the answers to mails, and every report that the desk's log calls for and the outbox does not

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::command::{AskedSeats, Command};
 use super::dice::Element;
 use super::reason::{Reason, Rejection};
-use super::state::{AheadHeld, Asked, OrderHeld, Phase, SeatState, Standing, State};
+use super::state::{AheadHeld, Asked, DAY_SECONDS, OrderHeld, Phase, SeatState, Standing, State};
 use crate::digest::Digest;
 use crate::outcome::Verdict;
 use crate::paper::{
@@ -335,8 +335,10 @@ fn plan_absence(state: &State, seat: Seat, until: DeskTime) -> Result<Act, Fault
     if seconds == 0 {
         return Err(Reason::NotLater.into());
     }
+    // Each ends with the hours of a turn, so no one may announce any number of short ones.
+    let seconds = seconds.div_ceil(DAY_SECONDS).saturating_mul(DAY_SECONDS);
     let seconds = own.map_or(0, |own| own.absent_seconds).saturating_add(seconds);
-    let is_too_long = seconds > u64::from(state.terms.absences) * 24 * 60 * 60;
+    let is_too_long = seconds > u64::from(state.terms.absences) * DAY_SECONDS;
     if is_too_long { Err(Reason::TooLong.into()) } else { Ok(Act::Absent { until, seconds }) }
 }
 

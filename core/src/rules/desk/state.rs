@@ -14,6 +14,9 @@ use crate::digest::Digest;
 use crate::paper::{DeskTime, Ending, LineName, MatchId, Offer, Player, SeatKey};
 use crate::seat::Seat;
 
+/// PM-39: absences count in days of this many seconds.
+pub(super) const DAY_SECONDS: u64 = 24 * 60 * 60;
+
 /// Everything the future of a desk depends on. The game itself is no part of it (PM-1).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
@@ -344,10 +347,13 @@ impl State {
         self.seats.iter().any(|seat| seat.asked == Asked::Yes && self.must_seal(seat))
     }
 
-    /// PM-39: a deadline that waits for the seats that are asked, have sent nothing and are absent.
+    /// PM-39: a deadline that leaves the seats that are asked, have sent nothing and are absent the hours of a turn after
+    /// their absence.
     pub(super) fn after_absences(&self, deadline: DeskTime) -> DeskTime {
         let awaited = self.seats.iter().filter(|own| matches!(own.asked, Asked::Yes | Asked::Sealed(_)));
-        awaited.filter_map(|own| own.absent_beyond(deadline)).max().unwrap_or(deadline)
+        let clock = self.clock.unwrap_or(deadline);
+        let back = awaited.filter_map(|own| own.absent_beyond(clock)).max();
+        back.map_or(deadline, |back| deadline.max(back.after_hours(self.terms.hours)))
     }
 
     /// PM-81: what happens now depends on the orders that came, so each of them is shown later.
@@ -481,6 +487,13 @@ impl State {
     #[must_use]
     pub fn plays_plainly(&self, seat: Seat) -> bool {
         self.seat(seat).is_some_and(SeatState::is_plain)
+    }
+
+    /// Returns how many days of absence a seat may still announce (PM-39).
+    #[must_use]
+    pub fn absence_left(&self, seat: Seat) -> u64 {
+        let used = self.seat(seat).map_or(0, |own| own.absent_seconds / DAY_SECONDS);
+        u64::from(self.terms.absences).saturating_sub(used)
     }
 
     /// Returns the hours of the reminder that is due at a time, if one is (PM-40).

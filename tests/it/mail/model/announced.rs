@@ -36,7 +36,7 @@ impl Model {
                 let from = own.absent.max(self.clock).unwrap();
                 if *until <= from {
                     Err("ignored not_later")
-                } else if own.absent_hours + until - from > self.terms.absences * 24 {
+                } else if own.absent_hours + whole_days(until - from) > self.terms.absences * 24 {
                     Err("ignored too_long")
                 } else {
                     Ok(())
@@ -57,7 +57,7 @@ impl Model {
         let own = &mut self.players[seat].announced;
         match kind {
             Kind::Absent { until } => {
-                own.absent_hours += until - own.absent.max(clock).unwrap();
+                own.absent_hours += whole_days(until - own.absent.max(clock).unwrap());
                 own.absent = Some(*until);
                 self.deadline = self.after_absences(self.deadline);
             }
@@ -68,11 +68,13 @@ impl Model {
         }
     }
 
-    /// PM-39: a deadline is not before the end of the absence of a seat that it waits for.
+    /// PM-39: a seat that a deadline waits for has the hours of a turn after its absence.
     pub(super) fn after_absences(&self, deadline: u64) -> u64 {
         let awaited = |status: &Status| matches!(status, Status::Nothing | Status::Sealed(_));
         let absent = self.players.iter().filter(|player| awaited(&player.status));
-        absent.filter_map(|player| player.announced.absent).max().unwrap_or(0).max(deadline)
+        let back =
+            absent.filter_map(|player| player.announced.absent.filter(|back| Some(*back) > self.clock));
+        back.max().map_or(deadline, |back| deadline.max(back + self.terms.hours))
     }
 
     /// PM-42
@@ -122,4 +124,9 @@ pub(super) fn content(kind: &Kind) -> PaperContent {
         }
         _ => PaperContent::Resign,
     }
+}
+
+/// PM-39: each absence counts as whole days.
+fn whole_days(hours: u64) -> u64 {
+    hours.div_ceil(24) * 24
 }
