@@ -74,7 +74,7 @@ fn pm_39_a_deadline_waits_for_a_player_who_is_absent() {
     assert!(texts(&post, "p2").pop().unwrap().contains("absent until"));
     // Who was away has a whole turn.
     assert!(post.run(day(9), &[]).is_empty());
-    assert!(post.run(day(11), &[]).is_empty());
+    assert!(post.run(day(10), &[]).is_empty());
     let ran = post.run(day(12), &[]);
     assert!(ran.contains(&"missed seat=p1 misses=1".into()), "{ran:?}");
     post.audited();
