@@ -191,6 +191,41 @@ fn pm_101_no_deadline_passes_while_its_letter_waits_unsent() {
     assert!(ran.contains("missed seat=p1 misses=3"), "{ran}");
 }
 
+/// A letter that waits for the host's own seal is not written yet (PM-16).
+#[test]
+fn pm_101_a_deadline_passes_where_the_seat_of_the_host_keeps_the_letters_back() {
+    let terms = "hosted = [\"p1\"]\nsealed = true\nhours = 24\n";
+    let to = "--to p2=ben@example.org --to host=games@example.org";
+    let mut mailbox = Mailbox::opened("cycletap", "ford.toml", terms, to);
+    mailbox.join(&[Seat::P1, Seat::P2]);
+    for (at, misses) in [("01T12:00:00Z", false), ("02T12:00:00Z", true)] {
+        let ran = mailbox.run(at, "--send true");
+        let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        assert_eq!(printed.contains("missed seat=p1"), misses, "{printed}");
+    }
+}
+
+/// The letter of a turn moves the deadline, not another letter that is sent late.
+#[test]
+fn pm_101_a_letter_of_another_kind_moves_no_deadline() {
+    let mut club = Club::new("hours = 24\n");
+    club.open("alpha", ["ann", "ben"]);
+    let refuse = "mailer() { m=$(cat); case \"$m\" in *'To: ann@'*) return 1;; esac; }; mailer";
+    club.mailbox.sandbox.write("mailer.sh", format!("{refuse}\n"));
+    let run = |club: &Club, at: &str| {
+        club.run(&format!(
+            "mail run --key host.key --at 2025-01-{at}:00:00Z --maildir post --send \"sh mailer.sh\""
+        ))
+    };
+    run(&club, "06T18");
+    club.answer("alpha", "p2", "ben", "tap 9,9");
+    let (code, ran) = run(&club, "07T16");
+    assert!(code == 1 && ran.contains("sent ") && !ran.contains("extended"), "{ran}");
+    let (code, ran) = club.run("mail run --key host.key --at 2025-01-07T17:00:00Z --send true");
+    assert!(code == 0 && ran.contains("alpha: extended until=2025-01-08T17:00:00Z"), "{ran}");
+}
+
 #[test]
 fn pm_101_after_a_mailer_was_down_the_newest_letter_of_a_seat_has_all_news() {
     let mut club = Club::new("hours = 24\npress_at_once = true\n");

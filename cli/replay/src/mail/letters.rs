@@ -320,20 +320,30 @@ impl MailRoom<'_> {
         report.write(mail, state, (code.as_ref(), link.as_deref()), &self.bundle_name(name))
     }
 
-    /// PM-101: lists the seats that the match waits for and to which no letter of this turn was sent.
+    /// PM-101: lists the seats that the match waits for whose letter of this turn waits unsent. A letter that is held back is
+    /// not written yet (PM-16). A player who takes a seat during the turn has a letter of the turn, too.
     ///
     /// # Errors
     /// What cannot be read.
     pub fn unsent_turn(&self) -> Result<Vec<Seat>, ReplayError> {
         let mail = MailLogs::read(self.store, self.registry, self.game)?;
-        let Some(position) = mail.desk.position() else { return Ok(Vec::new()) };
+        let Some(position) = mail.desk.position().filter(|_| mail.desk.state().is_open()) else {
+            return Ok(Vec::new());
+        };
         let reports = occasions(&mail.desk);
         let mut seats = Vec::new();
         for seat in mail.desk.state().awaited() {
-            let of_turn = reports.iter().filter(|of| of.size > position.seq && of.seats.contains(&seat));
-            let mut names = of_turn.map(|of| LetterName { desk_size: of.size, seat, answers: None });
-            let is_sent = names.try_fold(false, |is_sent, name| Ok(is_sent || self.outbox.has_sent(name)?));
-            if !is_sent.map_err(ReplayError::Outbox)? && !mail.of.terms.hosted.contains(&seat) {
+            let gives_seat =
+                |entry: &&AppliedEntry| entry.effects.iter().any(|of| newcomer(of) == Some(seat));
+            let given = mail.desk.entries().iter().rfind(gives_seat).map_or(0, |entry| entry.seq);
+            let since = position.seq.max(given);
+            let (mut is_written, mut is_sent) = (false, false);
+            for report in reports.iter().filter(|of| of.size > since && of.seats.contains(&seat)) {
+                let name = LetterName { desk_size: report.size, seat, answers: None };
+                is_sent |= self.outbox.has_sent(name).map_err(ReplayError::Outbox)?;
+                is_written = true;
+            }
+            if is_written && !is_sent && !mail.of.terms.hosted.contains(&seat) {
                 seats.push(seat);
             }
         }

@@ -56,18 +56,24 @@ impl MailRoom<'_> {
         at: DeskTime,
         give: &mut GiveLetter<'_>,
     ) -> Result<SendReport, ReplayError> {
-        let unsent = self.unsent_turn()?;
-        let is_short = host.is_short(at) && !unsent.is_empty();
-        let mut report = self.send_some(if is_short { 1 } else { usize::MAX }, give)?;
-        if !is_short || report.sent.is_empty() {
-            return Ok(report);
+        let waiting = if host.is_short(at) { self.unsent_turn()? } else { Vec::new() };
+        let is_of_turn =
+            |letter: &UnsentLetter| waiting.contains(&letter.seat) && letter.report_size().is_some();
+        let mut report = SendReport::default();
+        if !waiting.is_empty() {
+            report = self.send_some(1, &is_of_turn, give)?;
         }
-        // The mailer works again.
-        report.effects = host.begin_turn_anew(at)?;
-        report.written = self.write_reports()?;
-        let SendReport { sent, not_sent, .. } = self.send_some(usize::MAX, give)?;
-        report.sent.extend(sent);
-        report.not_sent = not_sent;
+        let is_late = !report.sent.is_empty();
+        if is_late {
+            // The mailer works again.
+            report.effects = host.begin_turn_anew(at)?;
+            report.written = self.write_reports()?;
+            report.not_sent.clear();
+        }
+        // What it has just refused is not given to it again.
+        let others = self.send_some(usize::MAX, &|letter| is_late || !is_of_turn(letter), give)?;
+        report.sent.extend(others.sent);
+        report.not_sent.extend(others.not_sent);
         Ok(report)
     }
 
@@ -80,12 +86,18 @@ impl MailRoom<'_> {
         Ok(unsent.letters.iter().any(|letter| self.addresses.of(letter.seat).is_some()))
     }
 
-    /// Gives letters that were not sent to the mailer, until it took so many. A seat that the host plays needs no address.
-    fn send_some(&self, most: usize, give: &mut GiveLetter<'_>) -> Result<SendReport, ReplayError> {
+    /// Gives the letters of a kind that were not sent to the mailer, until it took so many. A seat that the host plays needs no
+    /// address.
+    fn send_some(
+        &self,
+        most: usize,
+        is_wanted: &dyn Fn(&UnsentLetter) -> bool,
+        give: &mut GiveLetter<'_>,
+    ) -> Result<SendReport, ReplayError> {
         let failed = ReplayError::Outbox;
         let mut unsent = self.outbox.unsent().map_err(failed)?;
         self.replace_unsent(&unsent.letters)?;
-        unsent.letters.retain(|letter| letter.path.exists());
+        unsent.letters.retain(|letter| letter.path.exists() && is_wanted(letter));
         let hosted = super::pairing::MailMatch::find(self.store, self.game, self.registry)?.terms.hosted;
         // PM-106: reports that were just written may have put an address out of use.
         let written = self.outbox.addresses_now()?;

@@ -1,6 +1,8 @@
 //! Random correspondences, held against the model paper by paper and run by run.
 
+use std::cell::{RefCell, RefMut};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use turnfold_core::any::erase;
 use turnfold_core::dice::DiceStream;
@@ -13,11 +15,12 @@ use turnfold_core::{Digest, DueRoll, Registry, Rules, Seat};
 use turnfold_replay::audit::{AuditQuestion, RowName, RowResult, audit};
 use turnfold_replay::bundle::StoreRecords;
 use turnfold_replay::mail::{MailHost, NewMailMatch, TableDice};
-use turnfold_replay::signing::Signers;
+use turnfold_replay::signing::{KeyFile, Signers};
 use turnfold_store::{MatchName, Store};
 
 use super::announced;
 use super::cases::{Tally, terms, toml};
+use super::club::{Club, Mailer, folder};
 use super::offers;
 use super::relay::{Move, Relay};
 use super::replies::Reply;
@@ -25,17 +28,35 @@ use super::rules::RelayRules;
 use super::turns::{Id, Kind, Model, Paper, Phase, Status};
 use turnfold_tests::players::key;
 
-pub(super) const GAME_ID: [u8; 16] = [0x77; 16];
+/// The matches: their names, and the ids of their games.
+pub(super) const MATCHES: [(&str, [u8; 16]); 2] = [("relay", [0x77; 16]), ("second", [0x78; 16])];
 
-/// How many things happen before everybody plays on to the end.
+/// How many things happen in a match before everybody plays on to the end.
 const EVENTS: i32 = 40;
 
 /// The most turns of a match that everybody plays to the end.
 const LAST_TURNS: u32 = 40;
 
+/// Where all matches of a store are.
+#[derive(Clone, Copy)]
+pub(super) struct House<'a> {
+    pub(super) store: &'a Store,
+    pub(super) registry: &'a Registry,
+    pub(super) signers: &'a Signers,
+}
+
 pub(super) struct Correspondence<'a> {
     pub(super) chance: DiceStream,
-    pub(super) host: MailHost<'a>,
+    pub(super) house: House<'a>,
+    /// All matches, and which of them this one is.
+    pub(super) club: Rc<RefCell<Club<'a>>>,
+    pub(super) place: usize,
+    /// What sends the letters; without it no letters are written.
+    pub(super) mailer: Option<Mailer>,
+    /// Whether each run is by a new process, which reads desk and clock.
+    is_reopened: bool,
+    /// The second in which mails come, as the host has it.
+    pub(super) received: u64,
     pub(super) model: Model,
     /// The mails of players without a key, and what became of the papers in each that were recorded.
     pub(super) replies: Vec<(Reply, Vec<Option<String>>)>,
@@ -61,45 +82,60 @@ fn no_dice(_: &DueRoll) -> std::io::Result<Vec<i32>> {
     unreachable!("nothing is rolled")
 }
 
-/// Plays the correspondence of this number; every difference from the model panics.
-pub(crate) fn correspond(case: u64, signers: &Signers, audits: bool) -> Tally {
+/// Plays the correspondence of this number, in some cases two whose mails come into one box; every difference from the
+/// model panics.
+pub(crate) fn correspond(case: u64, audits: bool) -> Tally {
+    // A key remembers what it signed of a match, and all cases have the same matches.
+    let folder = folder();
+    let path = folder.path().join("host.key");
+    KeyFile::create(&path, key("host")).unwrap();
+    let signers = &Signers::open(&[path]).unwrap();
     let mut chance = DiceStream::new(&blake3::derive_key("turnfold tests correspondences", b"1"), case);
-    let (terms, setup) = terms(&mut chance);
     let registry = Registry::standard().with(erase::<RelayRules>());
-    let (store, name): (_, MatchName) = (Store::in_memory(), "relay".parse().unwrap());
-    let rules = registry.find("relay").unwrap();
-    let new = NewMailMatch {
-        name: &name,
-        rules: rules.clone(),
-        setup: rules.read_setup(&toml::to_string(&setup).unwrap()).unwrap(),
-        terms: &toml(&terms, &setup),
-        is_fair: false,
-        is_tried: false,
-        match_id: GAME_ID,
-        created_at_ms: 1,
-    };
-    new.open(&store, &key("host")).unwrap();
-    let host = MailHost::of(&store, &name, &registry, signers, 1).unwrap();
-    let model = Model::new(terms, Relay::new(setup));
-    let mut found = Correspondence {
-        chance,
-        host,
-        model,
-        replies: Vec::new(),
-        written: Vec::new(),
-        substitutes: 0,
-        recorded: BTreeMap::new(),
-        numbers: BTreeMap::new(),
-        now: 0,
-        tally: Tally::default(),
-        case,
-    };
-    found.join_all();
-    found.run();
-    for _ in 0..found.chance.draw(1, EVENTS) {
-        found.happen();
+    let store = Store::in_memory();
+    let house = House { store: &store, registry: &registry, signers };
+    let count = if chance.draw(1, 4) == 1 { 2 } else { 1 };
+    let opened: Vec<_> = MATCHES.iter().take(count).map(|of| open(of, house, &mut chance)).collect();
+    let club = Rc::new(RefCell::new(Club::of(house, &opened)));
+    let mut found: Vec<Correspondence<'_>> = Vec::new();
+    for (place, model) in opened.into_iter().enumerate() {
+        let seed = blake3::derive_key("turnfold tests correspondence of a box", &[place.try_into().unwrap()]);
+        let mut chance = DiceStream::new(&seed, case);
+        found.push(Correspondence {
+            is_reopened: chance.draw(1, 4) == 1,
+            mailer: (chance.draw(1, 16) == 1).then(Mailer::new),
+            chance,
+            house,
+            club: Rc::clone(&club),
+            place,
+            received: 0,
+            model,
+            replies: Vec::new(),
+            written: Vec::new(),
+            substitutes: 0,
+            recorded: BTreeMap::new(),
+            numbers: BTreeMap::new(),
+            now: 0,
+            tally: Tally::default(),
+            case,
+        });
     }
-    found.play_on();
+    for one in &mut found {
+        one.join_all();
+        one.run();
+    }
+    let last = i32::try_from(count).unwrap();
+    for _ in 0..chance.draw(1, EVENTS * last) {
+        let place = usize::try_from(chance.draw(1, last) - 1).unwrap();
+        found[place].happen();
+    }
+    let mut tally = Tally::default();
+    let mut may_vouch = false;
+    for mut one in found {
+        one.play_on();
+        may_vouch |= !one.model.terms.plain.is_empty();
+        tally.add(one.tally);
+    }
     if audits {
         let question =
             AuditQuestion { policy: None, held: &[], registry: &registry, accepts_brought_rules: false };
@@ -109,10 +145,35 @@ pub(crate) fn correspond(case: u64, signers: &Signers, audits: bool) -> Tally {
         // PM-38
         let vouches = authorship.reason.contains("ordered by plain mail: the host vouches");
         let expected = if vouches { RowResult::NotChecked } else { RowResult::Pass };
-        let may_vouch = !found.model.terms.plain.is_empty();
         assert!(authorship.result == expected && (may_vouch || !vouches), "case {case}: {rows:#?}");
     }
-    found.tally
+    tally
+}
+
+/// Opens a match, and begins its model.
+fn open((name, match_id): &(&str, [u8; 16]), house: House<'_>, chance: &mut DiceStream) -> Model {
+    let (terms, setup) = terms(chance);
+    let name: MatchName = name.parse().unwrap();
+    let rules = house.registry.find("relay").unwrap();
+    let new = NewMailMatch {
+        name: &name,
+        rules: rules.clone(),
+        setup: rules.read_setup(&toml::to_string(&setup).unwrap()).unwrap(),
+        terms: &toml(&terms, &setup),
+        is_fair: false,
+        is_tried: false,
+        match_id: *match_id,
+        created_at_ms: 1,
+    };
+    new.open(house.store, &key("host")).unwrap();
+    Model::new(terms, Relay::new(setup))
+}
+
+impl<'a> Correspondence<'a> {
+    /// The host of the match.
+    pub(super) fn host(&self) -> RefMut<'_, MailHost<'a>> {
+        RefMut::map(self.club.borrow_mut(), |club| &mut club.office.matches[self.place].host)
+    }
 }
 
 impl Correspondence<'_> {
@@ -129,7 +190,7 @@ impl Correspondence<'_> {
         self.chance.draw(1, many) == 1
     }
 
-    fn any_seat(&mut self) -> usize {
+    pub(super) fn any_seat(&mut self) -> usize {
         let last = i32::try_from(self.seats()).unwrap() - 1;
         usize::try_from(self.chance.draw(0, last)).unwrap()
     }
@@ -152,21 +213,22 @@ impl Correspondence<'_> {
             }
             let join = Join { key: SeatKey::of(&key(name.name())).unwrap(), dice: None };
             let signed = self.sign(seat, 0, 0, PaperContent::Join(join));
-            let taken = self.host.take_paper(signed, &[name]).unwrap();
+            let taken = self.host().take_paper(signed, &[name]).unwrap();
             assert_eq!(taken.outcome.to_string(), "applied");
         }
     }
 
     fn sign(&self, seat: usize, number: u32, turn: u32, content: PaperContent) -> SignedPaper {
-        let size = self.host.desk().head() + 1;
+        let host = self.host();
+        let size = host.desk().head() + 1;
         let mut nonce = [0; 16];
         nonce[..8].copy_from_slice(&(self.written.len() as u64).to_le_bytes());
         let head = PaperHead {
-            match_id: MatchId::new(GAME_ID),
+            match_id: MatchId::new(MATCHES[self.place].1),
             seat: Seat::players(8)[seat],
             number,
             turn,
-            seen: SeenRoot { size, root: self.host.desk().root(size).unwrap() },
+            seen: SeenRoot { size, root: host.desk().root(size).unwrap() },
             nonce: Nonce::new(nonce),
         };
         let label = offers::label(seat, self.model.players[seat].substitute);
@@ -289,7 +351,7 @@ impl Correspondence<'_> {
     }
 
     fn write(&mut self, seat: usize, number: u32, turn: u32, has_link: bool, kind: Kind) {
-        let link = self.host.desk().position().map(|stand| stand.link).filter(|_| has_link);
+        let link = self.host().desk().position().map(|stand| stand.link).filter(|_| has_link);
         let link = link.unwrap_or_else(|| "0".repeat(64).parse().unwrap());
         let content = match &kind {
             Kind::Order { waits, plays } => {
@@ -317,7 +379,7 @@ impl Correspondence<'_> {
     /// The digest of an offer, which a player without a key may have made.
     fn digest_of(&self, id: Id) -> Option<Digest> {
         let nth = self.model.offers.open.values().find(|open| open.id == id)?.nth;
-        let view = Desk::view(self.host.desk().state(), Seat::Host.into());
+        let view = Desk::view(self.host().desk().state(), Seat::Host.into());
         view.offers.iter().find(|open| open.nth == nth).map(|open| open.digest)
     }
 
@@ -333,13 +395,13 @@ impl Correspondence<'_> {
         let (mut paper, signed, player) = self.written[index].clone();
         // A stand that is at the same entry as an earlier one has its link too.
         let link = signed.paper().content().link();
-        paper.has_link = link.is_none() || self.host.desk().position().map(|stand| stand.link) == link;
+        paper.has_link = link.is_none() || self.host().desk().position().map(|stand| stand.link) == link;
         let expected = match self.recorded.get(&paper.id) {
             Some(outcome) => outcome.clone(),
             None if self.refuses_signature(paper.seat, player) => "rejected bad_signature".into(),
             None => self.model.take(&paper),
         };
-        let found = self.host.take_paper(signed, Seat::players(8)).unwrap().outcome.to_string();
+        let found = self.deliver_paper(&signed, &key(&offers::label(paper.seat, player)));
         assert_eq!(found, expected, "case {}: {paper:?}\n{:#?}", self.case, self.model);
         if !expected.starts_with("rejected") {
             self.recorded.insert(paper.id, expected.clone());
@@ -349,9 +411,16 @@ impl Correspondence<'_> {
     }
 
     fn run(&mut self) {
-        self.model.run(self.now);
+        if self.is_reopened {
+            self.reopen();
+        }
+        self.write_letters();
+        let is_unsent = self.mailer.is_some() && !self.model.unsent().is_empty();
+        self.host().is_letter_unsent = is_unsent;
+        self.model.run(self.now, is_unsent);
         let mut source = no_dice;
-        self.host.run(time(self.now), &mut TableDice::new(Vec::new(), &mut source)).unwrap();
+        self.host().run(time(self.now), &mut TableDice::new(Vec::new(), &mut source)).unwrap();
+        self.send_letters();
         self.compare();
         // Without `hurry`, those who were asked may all have missed or left while the deadline is still to come.
         let asks = self.model.players.iter().any(|player| !matches!(player.status, Status::NotAsked));
@@ -361,7 +430,7 @@ impl Correspondence<'_> {
 
     /// The desk stands where the model does.
     pub(super) fn compare(&self) {
-        let view = Desk::view(self.host.desk().state(), Seat::Host.into());
+        let view = Desk::view(self.host().desk().state(), Seat::Host.into());
         let Model { phase, turn, clock, deadline, players, result, .. } = &self.model;
         let context = || format!("case {}: {view:#?}\n{:#?}", self.case, self.model);
         let word = match phase {
@@ -406,6 +475,9 @@ impl Correspondence<'_> {
 
     /// Everybody who is asked plays on, so that the match ends.
     fn play_on(&mut self) {
+        if let Some(mailer) = &mut self.mailer {
+            mailer.works();
+        }
         for _ in 0..LAST_TURNS {
             if self.model.phase == Phase::Over {
                 break;

@@ -167,6 +167,7 @@ impl Model {
         (own.substitute, own.is_plain) = (player, is_plain);
         (own.misses, own.gone, own.number, own.order_number) = (0, false, 0, 0);
         own.announced = Announced::default();
+        (own.sent, own.has_letter) = ([None; 2], false);
         match &mut own.status {
             Status::Ordered { waits, .. } => *waits = true,
             Status::Defaulted if !must_seal => own.status = Status::Nothing,

@@ -2,11 +2,13 @@
 //! the code.
 
 use turnfold_core::dice::fair::{Chain, Owner};
+use turnfold_core::paper::DeskTime;
 use turnfold_core::{Digest, Seat};
-use turnfold_replay::mail::{ReceivedMail, TakenReply};
+use turnfold_replay::mail::TakenReply;
 
 use super::announced;
-use super::driver::{Correspondence, GAME_ID, time};
+use super::club::Envelope;
+use super::driver::{Correspondence, MATCHES, time};
 use super::offers::Offered;
 use super::relay::Move;
 use super::turns::{Id, Kind, Model, Paper, Phase, Player};
@@ -21,6 +23,10 @@ pub(super) struct Reply {
     /// What the papers have, in the order in which they are taken. Nothing asks for help.
     kinds: Vec<Kind>,
     mail: String,
+    /// When it was sent, in seconds; some mails do not say that.
+    sent: Option<u64>,
+    /// The match that it is for, if the store has one.
+    place: Option<usize>,
     /// The numbers of the papers.
     first: Id,
 }
@@ -34,9 +40,9 @@ enum Fate {
     Taken(Vec<String>),
 }
 
-/// The code of a seat and turn, over the position with this link.
-fn code(seat: usize, turn: u32, link: Option<Digest>) -> String {
-    let secret = key("host").dice_chain(Owner { match_id: GAME_ID, party: Seat::Host }).element(Chain::LAST);
+/// The code of a seat and turn of a match, over the position with this link.
+fn code(match_id: [u8; 16], seat: usize, turn: u32, link: Option<Digest>) -> String {
+    let secret = key("host").dice_chain(Owner { match_id, party: Seat::Host }).element(Chain::LAST);
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v3 reply code of a turn");
     hasher.update(secret.as_bytes()).update(format!("p{} {turn}", seat + 1).as_bytes());
     hasher.update(link.as_ref().map_or(&[], |link| link.as_bytes().as_slice()));
@@ -76,16 +82,25 @@ fn ahead_line(turn: u32, plays: &[Move]) -> String {
     format!("if turn {turn}: {}", plays.join("; "))
 }
 
-fn mail_of(number: Id, code: &str, lines: &[String]) -> String {
+fn mail_of(number: Id, head: &str, code: &str, lines: &[String]) -> String {
     format!(
-        "Message-ID: <{number}@example.org>\nSubject: my move\n\ncode {code}\n{}\n(end)\nGreetings\n",
+        "Message-ID: <{number}@example.org>\n{head}\ncode {code}\n{}\n(end)\nGreetings\n",
         lines.join("\n")
     )
 }
 
+/// The line `Date` of a mail.
+pub(super) fn date(seconds: u64) -> String {
+    let at = DeskTime::of_unix_seconds(seconds).unwrap().to_string();
+    let (day, clock) = at.trim_end_matches('Z').split_once('T').unwrap();
+    let day: Vec<usize> = day.split('-').map(|number| number.parse().unwrap()).collect();
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    format!("Date: {} {} {} {clock} +0000\n", day[2], months[day[1] - 1], day[0])
+}
+
 impl Model {
     /// PM-38, PM-43: what becomes of a mail with a code for a seat that is taken.
-    fn reply(&mut self, reply: &Reply, recorded: &mut [Option<String>]) -> Fate {
+    fn reply(&mut self, reply: &Reply, received: u64, recorded: &mut [Option<String>]) -> Fate {
         let Some(turn) =
             reply.turn.filter(|turn| self.terms.plain.contains(&reply.seat) && *turn <= self.turn)
         else {
@@ -118,17 +133,35 @@ impl Model {
         });
         let meant: Vec<_> = meant.collect();
         let papers = meant.iter().zip(recorded).zip(reply.first..);
+        // PM-92: no mail was sent after it came, and one that does not say when was sent when it came.
+        let sent = reply.sent.map_or(received, |sent| sent.min(received));
         let outcomes = papers.map(|((kind, recorded), id)| {
+            let player = &self.players[reply.seat];
+            let newer = match kind {
+                Kind::Order { .. } => player.sent[0],
+                Kind::Ahead { .. } => player.sent[1],
+                _ => None,
+            };
+            let outdated_by = newer.filter(|(other, _)| sent < *other).map(|(_, number)| number);
             let paper = Paper {
                 id,
                 seat: reply.seat,
-                number: self.players[reply.seat].number.max(self.players[reply.seat].order_number) + 1,
+                number: outdated_by.unwrap_or(player.number.max(player.order_number) + 1),
                 turn: self.turn,
                 seen_turn: self.turn,
                 has_link: true,
                 kind: kind.clone(),
             };
+            let turn = self.turn;
             let outcome = recorded.clone().unwrap_or_else(|| self.take(&paper));
+            if recorded.is_none() && outcome == "applied" && self.turn == turn {
+                let sent = Some((sent, paper.number));
+                match kind {
+                    Kind::Order { .. } => self.players[reply.seat].sent[0] = sent,
+                    Kind::Ahead { .. } => self.players[reply.seat].sent[1] = sent,
+                    _ => {}
+                }
+            }
             *recorded = Some(outcome.clone()).filter(|outcome| !outcome.starts_with("rejected"));
             outcome
         });
@@ -151,9 +184,10 @@ fn fate(taken: Option<TakenReply>) -> Fate {
 impl Correspondence<'_> {
     /// A player takes a seat by the code of the invitation, if the seat is open to players without a key.
     pub(super) fn enter(&mut self, seat: usize) -> Vec<String> {
-        let code = code(seat, 0, None);
-        let mail = mail_of(10_000 + u32::try_from(seat).unwrap(), &code, &[format!("join Player {seat}")]);
-        let taken = self.host.take_reply(&ReceivedMail::read(mail.as_bytes())).unwrap().unwrap();
+        let code = code(MATCHES[self.place].1, seat, 0, None);
+        let number = 10_000 + u32::try_from(seat).unwrap();
+        let mail = mail_of(number, "Subject: I play\n", &code, &[format!("join Player {seat}")]);
+        let taken = self.deliver(&mail, &[self.place]).unwrap().reply.unwrap();
         let outcomes: Vec<_> = taken.papers.iter().map(|paper| paper.outcome.to_string()).collect();
         for outcome in &outcomes {
             *self.tally.outcomes.entry(format!("plain {outcome}")).or_default() += 1;
@@ -199,34 +233,42 @@ impl Correspondence<'_> {
         if self.one_in(40) {
             kinds.insert(0, Kind::Resign);
         }
-        self.reply(seat, turn, kinds);
+        let is_delayed = self.one_in(5);
+        self.reply(seat, turn, kinds, is_delayed);
     }
 
     /// A plain player orders with the code of this turn.
     pub(super) fn reply_done(&mut self, seat: usize) {
         let plays = vec![Move::Done];
-        self.reply(seat, Some(self.model.turn), vec![Kind::Order { waits: false, plays }]);
+        self.reply(seat, Some(self.model.turn), vec![Kind::Order { waits: false, plays }], false);
     }
 
-    fn reply(&mut self, seat: usize, turn: Option<u32>, kinds: Vec<Kind>) {
+    fn reply(&mut self, seat: usize, turn: Option<u32>, kinds: Vec<Kind>, is_delayed: bool) {
         // The code of a turn follows from its position, so there is none before it.
         let turn = turn.filter(|turn| *turn <= self.model.turn);
         let number = u32::try_from(self.replies.len()).unwrap();
         let link = |turn: u32| {
             let index = usize::try_from(turn.checked_sub(1)?).unwrap();
-            self.host.desk().positions().nth(index).map(|position| position.link)
+            self.host().desk().positions().nth(index).map(|position| position.link)
         };
-        let code = turn.map_or_else(|| "2222-3333-4444".into(), |turn| code(seat, turn, link(turn)));
+        let match_id = MATCHES[self.place].1;
+        let code =
+            turn.map_or_else(|| "2222-3333-4444".into(), |turn| code(match_id, seat, turn, link(turn)));
         let mut listed: Vec<String> = kinds.iter().flat_map(lines).collect();
         if listed.is_empty() {
             listed.push("help".into());
         }
-        let mail = mail_of(number, &code, &listed);
+        let is_known = turn.is_some() && self.model.terms.plain.contains(&seat);
+        let Envelope { head, sent, place } = self.envelope(seat, is_known);
+        let mail = mail_of(number, &head, &code, &listed);
         // No paper that a key signs has such a number.
         let first = 1_000_000 + number * 10;
         let recorded = vec![None; kinds.len()];
-        self.replies.push((Reply { seat, turn, kinds, mail, first }, recorded));
-        self.send(self.replies.len() - 1);
+        self.replies.push((Reply { seat, turn, kinds, mail, sent, place, first }, recorded));
+        // PM-92: some mails are on their way for long.
+        if !is_delayed {
+            self.send(self.replies.len() - 1);
+        }
         if self.one_in(6) {
             let last = i32::try_from(self.replies.len()).unwrap() - 1;
             let again = usize::try_from(self.chance.draw(0, last)).unwrap();
@@ -236,9 +278,11 @@ impl Correspondence<'_> {
 
     fn send(&mut self, index: usize) {
         let (reply, mut recorded) = self.replies[index].clone();
-        let expected = self.model.reply(&reply, &mut recorded);
+        let expected = self.model.reply(&reply, self.received, &mut recorded);
         self.replies[index].1 = recorded;
-        let found = fate(self.host.take_reply(&ReceivedMail::read(reply.mail.as_bytes())).unwrap());
+        let places: Vec<usize> = reply.place.into_iter().collect();
+        // What is for another match, or for none, is not taken here.
+        let found = self.deliver(&reply.mail, &places).map_or(Fate::UnknownCode, |taken| fate(taken.reply));
         assert_eq!(found, expected, "case {}: {reply:?}\n{:#?}", self.case, self.model);
         let words = match &expected {
             Fate::UnknownCode => vec!["unknown_code".into()],

@@ -141,6 +141,10 @@ pub(crate) struct Player {
     pub(crate) is_plain: bool,
     /// Who plays it: 0 for the first player, else the number of the substitute (PM-83).
     pub(crate) substitute: u32,
+    /// PM-92: when its plain order of this turn that counts was sent, in seconds, and its number; and of orders ahead.
+    pub(super) sent: [Option<(u64, u32)>; 2],
+    /// PM-101: whether a letter of this turn was sent to it.
+    pub(crate) has_letter: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -177,6 +181,8 @@ impl Model {
             announced: Announced::default(),
             is_plain: false,
             substitute: 0,
+            sent: [None; 2],
+            has_letter: false,
         };
         Self {
             players: vec![player; game.setup.seats.into()],
@@ -203,6 +209,40 @@ impl Model {
         is_asked(&self.players[seat])
             && asked >= 2
             && (self.terms.sealed || self.terms.hosted.contains(&seat))
+    }
+
+    /// PM-101: the seats that the match waits for while a letter of this turn waits for them. The host needs none, and as
+    /// long as a seat that it plays has not sealed, the others have none that could wait (PM-16).
+    pub(super) fn unsent(&self) -> Vec<usize> {
+        if self.phase != Phase::Open || self.holds_letters_back() {
+            return Vec::new();
+        }
+        let waits_for_seals = self.is_waiting_for_seals();
+        let is_awaited = |seat: &usize| match self.players[*seat].status {
+            Status::Nothing => !waits_for_seals || self.must_seal(*seat),
+            Status::Sealed(_) => !waits_for_seals,
+            _ => false,
+        };
+        let has_none = |seat: &usize| !self.terms.hosted.contains(seat) && !self.players[*seat].has_letter;
+        (0..self.players.len()).filter(is_awaited).filter(has_none).collect()
+    }
+
+    fn holds_letters_back(&self) -> bool {
+        let owes =
+            |seat: &&usize| self.must_seal(**seat) && matches!(self.players[**seat].status, Status::Nothing);
+        self.terms.hosted.iter().any(|seat| owes(&seat))
+    }
+
+    /// PM-101: what letters do that the mailer takes, which are for seats that it does not refuse.
+    pub(super) fn send(&mut self, at: u64, is_taken: impl Fn(usize) -> bool) {
+        let is_short = self.deadline.saturating_sub(at) * 2 < self.terms.hours;
+        if is_short && self.unsent().into_iter().any(&is_taken) {
+            self.deadline = at + self.terms.hours;
+        }
+        let is_held_back = self.phase == Phase::Open && self.holds_letters_back();
+        for seat in (0..self.players.len()).filter(|seat| is_taken(*seat)) {
+            self.players[seat].has_letter |= !is_held_back || self.terms.hosted.contains(&seat);
+        }
     }
 
     fn is_waiting_for_seals(&self) -> bool {
@@ -389,9 +429,9 @@ impl Model {
     }
 
     /// PM-27
-    pub(crate) fn run(&mut self, at: u64) {
+    pub(crate) fn run(&mut self, at: u64, is_letter_unsent: bool) {
         let is_later = self.clock.is_none_or(|clock| at > clock);
-        if self.phase == Phase::Open && at >= self.deadline && is_later {
+        if !is_letter_unsent && self.phase == Phase::Open && at >= self.deadline && is_later {
             self.tick(at);
         }
         // PM-42: orders ahead can make the next turn ready, too.
@@ -475,6 +515,7 @@ impl Model {
         self.deadline = self.clock.unwrap() + self.terms.hours;
         for (seat, player) in self.players.iter_mut().enumerate() {
             player.status = if asked.contains(&seat) { Status::Nothing } else { Status::NotAsked };
+            (player.sent, player.has_letter) = ([None; 2], false);
         }
         self.phase = Phase::Open;
         self.order_ahead();
