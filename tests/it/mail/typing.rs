@@ -149,7 +149,8 @@ fn pm_90_a_hostile_mail_is_read_like_another() {
     let code = code(&mailbox, "p1");
     let like_codes: String = (0..45_000_u32)
         .map(|number| format!("code 2222-{:04}-{:04}\n", 2222 + number % 7777, number % 9999))
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     orders(&mailbox, &format!("code {code}\ntap 0,1\nswitch\n(end)\n{like_codes}"), "tap 0,1; switch");
     let like_letters = "Dear a,\n".repeat(110_000);
     orders(&mailbox, &format!("code {code}\nswitch\n(end)\n{like_letters}"), "switch");

@@ -3,8 +3,6 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
-use std::thread;
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
