@@ -29,6 +29,9 @@ const BLOCKS: [&str; 20] = [
     "tr",
     "ul",
 ];
+/// Begins a text that `OpenPGP` signed, and one that it encrypted.
+const SIGNED: &str = "-----BEGIN PGP SIGNED MESSAGE-----";
+pub(super) const ENCRYPTED: &str = "-----BEGIN PGP MESSAGE-----";
 /// The most characters of the name of an HTML entity.
 const ENTITY_MAX: usize = 32;
 
@@ -173,6 +176,25 @@ pub(super) fn unflowed(text: &str, deletes: bool) -> String {
     out
 }
 
+/// Leaves the lines empty that `OpenPGP` writes around a signed text, and takes the dashes away that it writes before lines of the
+/// text (RFC 9580, 7.2).
+pub(super) fn without_signature(text: &str) -> Cow<'_, str> {
+    let Some((before, framed)) = text.split_once(SIGNED) else { return text.into() };
+    let (mut out, mut is_head, mut is_signature) = (before.to_owned(), true, false);
+    for line in framed.split_inclusive('\n') {
+        is_signature |= line.starts_with("-----BEGIN PGP SIGNATURE-----");
+        if is_head || is_signature {
+            // Behind the first line, which is the rest of the mark itself, an empty one ends the head.
+            is_head &= out.len() == before.len() || !line.trim().is_empty();
+            is_signature &= !line.starts_with("-----END PGP SIGNATURE-----");
+            out.push('\n');
+        } else {
+            out.push_str(line.strip_prefix("- ").unwrap_or(line));
+        }
+    }
+    out.into()
+}
+
 /// Reads bytes as text: by their byte order mark, as UTF-16 where every second byte is zero, else as UTF-8. In all other
 /// encodings that mail programs use, the characters of a paper are the same bytes as in UTF-8.
 pub(super) fn text_of_bytes(bytes: &[u8]) -> String {
@@ -220,6 +242,15 @@ mod tests {
         assert_eq!(unflowed(">a \n>b\n> c \nd", false), "> a b\n> c \nd\n");
         assert_eq!(unflowed("a  \n b", true), "a b\n");
         assert_eq!(unflowed(" From here", false), "From here\n");
+    }
+
+    #[test]
+    fn pm_50_a_text_is_read_without_the_signature_around_it() {
+        let framed = "a\n-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n- -- \nb\n-----BEGIN PGP SIGNATURE-----\n\nx\n\
+                      -----END PGP SIGNATURE-----\nc\n";
+        assert_eq!(without_signature(framed), "a\n\n\n\n-- \nb\n\n\n\n\nc\n");
+        assert_eq!(without_signature("-----BEGIN PGP SIGNED MESSAGE-----"), "");
+        assert_eq!(without_signature("- a\n"), "- a\n");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use turnfold_core::Digest;
 use turnfold_core::paper::DeskTime;
 
 use super::addresses::MailAddress;
-use super::mail_text::{text_of_bytes, text_of_html, unflowed};
+use super::mail_text::{ENCRYPTED, text_of_bytes, text_of_html, unflowed, without_signature};
 use super::notices::Notice;
 use super::paper_form::{FoundPaper, MailedPaper};
 use super::part_text::{UNDECODED, attached_bytes, charset_of, part_text};
@@ -29,6 +29,8 @@ const HEADERS: [&str; 10] = [
 pub enum Obstacle {
     /// A part of it is encrypted.
     Encrypted,
+    /// It is signed in the form of S/MIME that wraps the text, too, into the file `smime.p7m`.
+    Wrapped,
     /// A part of it is `winmail.dat`, in which Outlook hides formatted text and files (PM-65).
     RichText,
     /// The mail is too long to be read (PM-65).
@@ -94,7 +96,7 @@ impl ReceivedMail {
         }
         // Where a mail was cut or a program broke its format, the lines may still be there.
         if !mail.texts.iter().any(|text| !MailedPaper::find(text.as_bytes()).is_empty()) {
-            let whole = text_of_bytes(bytes);
+            let whole = without_signature(&text_of_bytes(bytes)).into_owned();
             if message.is_none() || !MailedPaper::find(whole.as_bytes()).is_empty() {
                 mail.texts.push(whole);
             }
@@ -118,7 +120,10 @@ impl ReceivedMail {
                     PartType::Text(text) => {
                         let text = part_text(message, part, text);
                         self.note_undecoded(part, &text);
-                        self.texts.push(text_of(part, &text));
+                        if text.contains(ENCRYPTED) {
+                            self.obstacle = self.obstacle.or(Some(Obstacle::Encrypted));
+                        }
+                        self.texts.push(without_signature(&text_of(part, &text)).into_owned());
                     }
                     PartType::Html(html) => {
                         let html = part_text(message, part, html);
@@ -201,25 +206,19 @@ fn text_of(part: &MessagePart<'_>, text: &str) -> String {
 
 /// Returns why the text of a part cannot be read.
 fn obstacle(part: &MessagePart<'_>) -> Option<Obstacle> {
-    if is_encrypted(part) {
-        Some(Obstacle::Encrypted)
-    } else {
-        is_rich_text(part).then_some(Obstacle::RichText)
-    }
-}
-
-/// Whether a part is what Outlook makes of a mail in its format Rich Text.
-fn is_rich_text(part: &MessagePart<'_>) -> bool {
-    let subtype = part.content_type().and_then(|of| of.subtype()).unwrap_or_default();
+    let of = part.content_type();
+    let subtype = of.and_then(|of| of.subtype()).unwrap_or_default().to_ascii_lowercase();
+    let smime_type = of.and_then(|of| of.attribute("smime-type")).unwrap_or_default();
     let name = part.attachment_name().unwrap_or_default();
-    subtype.to_ascii_lowercase().ends_with("ms-tnef") || name.eq_ignore_ascii_case("winmail.dat")
-}
-
-fn is_encrypted(part: &MessagePart<'_>) -> bool {
-    let Some(of) = part.content_type() else { return false };
-    let (subtype, kind) = (of.subtype().unwrap_or_default(), of.attribute("smime-type").unwrap_or_default());
-    subtype.eq_ignore_ascii_case("pgp-encrypted")
-        || subtype.to_ascii_lowercase().ends_with("pkcs7-mime") && !kind.eq_ignore_ascii_case("signed-data")
+    if subtype.ends_with("pkcs7-mime") && smime_type.eq_ignore_ascii_case("signed-data") {
+        Some(Obstacle::Wrapped)
+    } else if subtype.ends_with("pkcs7-mime") || subtype == "pgp-encrypted" {
+        Some(Obstacle::Encrypted)
+    } else if subtype.ends_with("ms-tnef") || name.eq_ignore_ascii_case("winmail.dat") {
+        Some(Obstacle::RichText)
+    } else {
+        None
+    }
 }
 
 /// Whether a `Message-ID` can stand in a header of ours.

@@ -87,11 +87,22 @@ impl<'a> UnreadMail<'a> {
                 "your mail is in a format that only Outlook reads"
             }
             (None, Some(Obstacle::Encrypted)) => {
-                text.paragraph(
-                    "Your mail arrived, but it is encrypted, so it could not be read. Please send it without encryption. \
-                     Your key signs the paper, so no one can change it.",
+                let mut words = String::from(
+                    "Your mail arrived, but it is encrypted, so it could not be read. Please send it without encryption.",
                 );
+                if !state.plays_plainly(self.seat) {
+                    words.push_str(" Your key signs the paper, so no one can change it.");
+                }
+                text.paragraph(&words);
                 "your mail is encrypted"
+            }
+            (None, Some(Obstacle::Wrapped)) => {
+                text.paragraph(
+                    "Your mail arrived, but your mail program signed it in a form that hides the text in an attachment named \
+                     smime.p7m, so it could not be read. Please send it again without that signature, or with \"clear \
+                     text\" signing switched on.",
+                );
+                "your mail is signed in a form that hides its text"
             }
             (None, None) => {
                 text.paragraph("Your mail arrived, but there is no paper in it, so nothing was recorded.");

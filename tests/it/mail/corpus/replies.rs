@@ -3,6 +3,8 @@
 
 use std::fs;
 
+use turnfold_replay::mail::ReceivedMail;
+
 use super::super::mailer_changes::mailers::{crlf, quoted};
 use super::mime::*;
 use super::plain::{SEATS, code, imported};
@@ -47,6 +49,15 @@ impl Answered {
         );
         crlf(&format!("{}{common}\n{}", fill(head), fill(body))).into_bytes()
     }
+}
+
+/// A text as `gpg --clearsign` writes it, whose lines that begin with a dash have one before them.
+fn in_pgp_frame(words: &str) -> String {
+    format!(
+        "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n{words}-----BEGIN PGP SIGNATURE-----\n\n\
+         iIYEARYIAC4WIQQ+OGOK59dil98oBqqp26lI4AHXrAUCawnYsxAcb25lQGV4YW1w\nbGUub3JnAAoJEKnbqUjgAdes3CIBAJpa\n\
+         =ojJX\n-----END PGP SIGNATURE-----\n"
+    )
 }
 
 /// The answers of persons: each is the order in `LINES`.
@@ -120,6 +131,25 @@ const ORDERS: &[Answer] = &[
             "User-Agent: Alpine 2.26\n",
             &text("charset=US-ASCII; format=flowed", Plain, &format!("\n\n{line}{}{LINES}\n", of.marked())),
         )
+    }),
+    ("alpine-below-on-a-list", |of| {
+        let line = "On Tue, 1 Dec 2026, games@example.org wrote:\n\n";
+        let footer = "_______________________________________________\nDuel mailing list -- duel@lists.example.org\nTo unsubscribe send an email to duel-leave@lists.example.org\n";
+        of.mail(
+            "List-Id: <duel.lists.example.org>\nPrecedence: list\nReply-To: duel@lists.example.org\n",
+            &text("charset=US-ASCII", Plain, &format!("\n{line}{}{LINES}\n{footer}", of.marked())),
+        )
+    }),
+    ("pgp-around-the-text", |of| {
+        let line = "On Tue, Dec 01, 2026 at 07:00:00PM -0000, games@example.org wrote:\n";
+        let words = format!("{LINES}\n- -- \nAnn\n\n{line}{}", of.marked());
+        of.mail("", &text("charset=us-ascii", Plain, &in_pgp_frame(&words)))
+    }),
+    ("pgp-around-the-text-below", |of| {
+        let line = "On Tue, 1 Dec 2026, games@example.org wrote:\n\n";
+        let words = format!("{line}{}{LINES}", of.marked());
+        let list = "_______________________________________________\nDuel mailing list\n";
+        of.mail("", &text("charset=us-ascii", Plain, &format!("{}{list}", in_pgp_frame(&words))))
     }),
     ("yahoo-without-marks", |of| {
         let line = "    On Tuesday, December 1, 2026 at 07:00:00 PM GMT+1, <games@example.org> wrote:\n\n";
@@ -323,4 +353,48 @@ fn pm_93_the_real_binary_takes_the_orders_and_notes_the_notices() {
         "{status}"
     );
     assert!(status.contains("p1's mail program sent a notice of absence"), "{status}");
+}
+
+#[test]
+fn pm_51_a_player_without_a_key_reads_why_a_hidden_text_was_not_taken() {
+    let wrapped = "signed it in a form that hides the text in an attachment named smime.p7m";
+    let of = |kind: &str| {
+        file(&format!("application/pkcs7-mime; smime-type={kind}"), "smime.p7m", Base64, b"0\x82\x01")
+    };
+    let armor = "-----BEGIN PGP MESSAGE-----\n\nhQGMA8zHaq+JwAE3AQv+\n=abcd\n-----END PGP MESSAGE-----\n";
+    let mailbox = imported();
+    for (index, (part, why)) in [
+        (of("signed-data"), wrapped),
+        (of("enveloped-data"), "but it is encrypted"),
+        (text(UTF_8, Plain, armor), "but it is encrypted"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (_, from, name) = SEATS[0];
+        mailbox
+            .sandbox
+            .write("mail.eml", mail(&Written { paper: String::new(), from, name, index }, "", &part));
+        let output = mailbox.take("mail.eml");
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let letter = printed.lines().find_map(|line| line.strip_prefix("letter ")).unwrap();
+        let letter = mailbox.sandbox.read(&format!(".turnfold/outbox/{letter}"));
+        let words = letter.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(why) && words.contains("Write its line `code` and your commands"), "{letter}");
+        assert!(!words.contains("Your key signs"), "{letter}");
+    }
+}
+
+#[test]
+fn pm_100_the_letter_that_a_mail_answers_is_found_in_what_emacs_and_mailutils_write() {
+    let id = "<8a5fe2747b43d184.00000005-p1.0effa3b4@games.example>";
+    for line in [
+        format!("In-Reply-To: {id}\n (host@club.example)"),
+        format!("In-Reply-To: Your message of Mon, 6 Jan 2025 12:00:00 -0000\n\t{id}"),
+        format!("In-Reply-To: \"host@club.example\"'s message of \"Mon, 6 Jan 2025 12:00:00 +0000\" {id}"),
+        format!("References: <a@b>\n {id}"),
+    ] {
+        let mail = ReceivedMail::read(format!("From: one@example.org\n{line}\n\ntap 0,1\n").as_bytes());
+        assert!(mail.follows.iter().any(|follows| follows == id), "{line}: {:?}", mail.follows);
+    }
 }
