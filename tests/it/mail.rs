@@ -25,6 +25,7 @@ mod plain_seats;
 mod post;
 mod postal_game;
 mod properties;
+mod recovered;
 mod refusals;
 pub(crate) mod reports;
 mod rows_of_papers;

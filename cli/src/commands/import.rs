@@ -158,16 +158,6 @@ fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Res
     }
     plan.carry_out(&store)?;
     store.close()?;
-    let line = |ImportedBranch { match_name, branch, change, added, .. }: &ImportedBranch| {
-        let added = counted(*added, "entry", "entries");
-        let change = match change {
-            BranchChange::UpToDate => ": already up to date".into(),
-            BranchChange::Forward(head) => format!(": {added} added after entry {head}"),
-            BranchChange::New(None) => format!(": imported, {added}"),
-            BranchChange::New(Some((parent, at))) => format!(": imported, {added} after {parent}:{at}"),
-        };
-        Line::from([strong(format_args!("{match_name}@{branch}")), plain(change)])
-    };
     let modules: Vec<_> = modules.into_iter().map(|(_, module)| module).collect();
     let imported = json!({
         "file": path.display().to_string(), "lines": plan.branches, "modules": modules, "not_checked": plan.not_checked,
@@ -185,8 +175,21 @@ fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Res
                 plain(format_args!(" (module {module:.16}): all laws passed")),
             ])
         });
-        added.chain(plan.branches.iter().map(line)).chain(left).collect()
+        added.chain(plan.branches.iter().map(import_line)).chain(left).collect()
     })
+}
+
+/// Returns what became of a branch.
+pub(super) fn import_line(imported: &ImportedBranch) -> Line {
+    let ImportedBranch { match_name, branch, change, added, .. } = imported;
+    let added = counted(*added, "entry", "entries");
+    let change = match change {
+        BranchChange::UpToDate => ": already up to date".into(),
+        BranchChange::Forward(head) => format!(": {added} added after entry {head}"),
+        BranchChange::New(None) => format!(": imported, {added}"),
+        BranchChange::New(Some((parent, at))) => format!(": imported, {added} after {parent}:{at}"),
+    };
+    Line::from([strong(format_args!("{match_name}@{branch}")), plain(change)])
 }
 
 /// Finds the modules of a bundle that its matches are played by and that are missing here, and requires the laws to pass on

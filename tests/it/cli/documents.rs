@@ -210,6 +210,7 @@ fn by_mail(contract: &mut Contract) -> BTreeSet<String> {
     run(&mailbox, 1, "mail take duel orders.txt --key host.key");
     run(&mailbox, 1, "mail take duel desk.toml --key host.key");
     run(&mailbox, 0, "audit");
+    run(&mailbox, 0, "mail recover p1.bundle --key host.key");
     run(&mailbox, 2, "mail take duel.desk orders.txt --key host.key");
     run(&mailbox, 0, "delete --force duel");
     verbs

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use turnfold_store::Entry;
 
@@ -19,6 +20,8 @@ const BUFFER_BYTES: usize = 1 << 16;
 #[derive(Clone, Debug)]
 pub struct BundleFile {
     path: PathBuf,
+    /// What is in it, if it was attached to a mail in this file.
+    attached: Option<Arc<[u8]>>,
     outline: BundleOutline,
 }
 
@@ -29,8 +32,17 @@ impl BundleFile {
     /// # Errors
     /// [`ReplayError`] with the first line that is wrong.
     pub fn read(path: &Path) -> Result<Self, ReplayError> {
+        Self::read_from(path, None)
+    }
+
+    /// Reads a bundle that was attached to a mail in a file, as [`read`](Self::read) does.
+    pub(crate) fn of_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self, ReplayError> {
+        Self::read_from(path, Some(bytes.into()))
+    }
+
+    fn read_from(path: &Path, attached: Option<Arc<[u8]>>) -> Result<Self, ReplayError> {
         let mut before = None;
-        let outline = parse_file(path, &mut |branch, record| {
+        let outline = parse_file(path, attached.as_deref(), &mut |branch, record| {
             // The parser decodes the first record of a match, its Genesis.
             let is_genesis = branch.1 == 0 && before.replace(branch) != Some(branch);
             if let (false, BundledRecord::Shown(bytes)) = (is_genesis, record) {
@@ -39,11 +51,18 @@ impl BundleFile {
             }
             Ok(())
         })?;
-        Ok(Self { path: path.into(), outline })
+        Ok(Self { path: path.into(), attached, outline })
     }
 }
 
-fn parse_file(path: &Path, take: &mut TakeRecord<'_>) -> Result<BundleOutline, ReplayError> {
+fn parse_file(
+    path: &Path,
+    attached: Option<&[u8]>,
+    take: &mut TakeRecord<'_>,
+) -> Result<BundleOutline, ReplayError> {
+    if let Some(mut bytes) = attached {
+        return parse(&mut bytes, path, take);
+    }
     let file = input::open(path, "bundle")?;
     parse(&mut BufReader::with_capacity(BUFFER_BYTES, file), path, take)
 }
@@ -55,7 +74,7 @@ impl BundleRecords for BundleFile {
 
     fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ReplayError> {
         let changed = || ReplayError::Changed(self.path.display().to_string());
-        match parse_file(&self.path, take) {
+        match parse_file(&self.path, self.attached.as_deref(), take) {
             Ok(outline) if outline == self.outline => Ok(()),
             Ok(_) | Err(ReplayError::Malformed { .. } | ReplayError::NotABundle(_)) => Err(changed()),
             Err(error) => Err(error),

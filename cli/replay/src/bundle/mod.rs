@@ -4,6 +4,7 @@
 //! they are asked for, so that memory does not grow with them. [`StoreRecords`] are the same of a store.
 //! [`BundledHistories`] are a bundle in memory, whose matches are looked at like replay files.
 
+mod combined;
 mod file;
 mod histories;
 pub mod import;
@@ -16,12 +17,13 @@ pub(crate) mod sizes;
 mod trees;
 mod write;
 
+pub use combined::{Combination, CombinedRecords, MissingRecords};
 pub use file::{BundleFile, is_bundle};
 pub use histories::{BundledHistories, BundledName, BundledReplay, LeftOut};
 pub(crate) use modules::BundleRules;
 pub use modules::NeededModule;
-pub(crate) use outline::in_order;
 pub use outline::{BundleOutline, BundledBranch, BundledMatch, BundledModule};
+pub(crate) use outline::{TITLE, in_order};
 pub use records::{BranchIndex, BundleRecords, BundledRecord, MatchPart, StoreRecords, TakeRecord};
 pub use seat::SeatRecords;
 pub(crate) use seat::{NONCE, NONCE_DIGITS, without_nonce};

@@ -49,6 +49,10 @@ pub const MAIL_ADDRESSES: Limits =
 pub const MAIL: Limits =
     Limits { what: "mail", bytes_max: 1 << 20, lines_max: 1 << 20, line_bytes_max: 1 << 20 };
 
+/// Letters with the bundle of a whole match, or such a bundle (PM-111).
+pub const LETTER: Limits =
+    Limits { what: "letter", bytes_max: 1 << 28, lines_max: 1 << 23, line_bytes_max: 1 << 26 };
+
 /// Signed notes and proofs: a note, the record that is proven and the hashes above it.
 pub const NOTE: Limits =
     Limits { what: "note", bytes_max: 1 << 18, lines_max: 1 << 12, line_bytes_max: 1 << 18 };

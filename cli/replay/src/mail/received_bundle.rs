@@ -32,11 +32,11 @@ pub(super) struct ReceivedBundle {
 }
 
 /// Game and desk of a bundle, by their indexes in it.
-struct MailPair {
-    game: usize,
-    desk: usize,
+pub(super) struct MailPair {
+    pub(super) game: usize,
+    pub(super) desk: usize,
     terms: desk::Setup,
-    host: VerifierKey,
+    pub(super) host: VerifierKey,
 }
 
 impl ReceivedBundle {
@@ -158,7 +158,7 @@ fn folder_of(game: &BundledMatch) -> String {
 }
 
 /// Finds game and desk.
-fn pair(bundle: &BundleFile) -> Result<MailPair, ReplayError> {
+pub(super) fn pair(bundle: &BundleFile) -> Result<MailPair, ReplayError> {
     let matches = &bundle.outline().matches;
     let mut pairs = Vec::new();
     for (desk, of) in matches.iter().enumerate().filter(|(_, of)| of.genesis.ruleset == Desk::NAME) {

@@ -3,6 +3,7 @@
 mod broadcast;
 mod open;
 mod post;
+mod recover;
 mod replace;
 mod run;
 mod take;
@@ -34,6 +35,7 @@ verbs! {
         Run(run::Args) => run::run,
         Status(run::StatusArgs) => run::status,
         Replace(replace::Args) => replace::run,
+        Recover(recover::Args) => recover::run,
         Broadcast(broadcast::Args) => broadcast::run,
         Write(write::Args) => write::run,
     }
