@@ -23,7 +23,7 @@ use crate::dice::{DicePolicy, DiceStream, DueRoll};
 use crate::digest::Digest;
 use crate::ending::MatchResult;
 use crate::json::Json;
-use crate::outcome::{Outcome, Rejected, Verdict};
+use crate::outcome::{Outcome, Rejected, Verdict, effect_in_words, reason_in_words};
 use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, SetupError};
 use crate::seat::{Perspective, Seat};
@@ -372,6 +372,14 @@ pub trait Step {
     fn outcome(&self) -> Outcome;
     /// Returns the effects the viewer may know of, as a JSON array.
     fn effects_json(&self) -> Json;
+    /// Returns what the viewer may know of its effects, or why it was ignored, in sentences for this reader.
+    fn sentences(&self, reader: Perspective) -> Vec<String> {
+        let _ = reader;
+        match self.verdict() {
+            Verdict::Applied(()) => self.outcome().effects().map(effect_in_words).collect(),
+            Verdict::Ignored(why) => [reason_in_words(&why)].into(),
+        }
+    }
     /// Returns the seats of the match's players after the entry.
     fn players(&self) -> &[Seat];
     /// Returns how the match ended with the entry or before it.

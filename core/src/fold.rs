@@ -276,6 +276,18 @@ impl<R: Rules> Step for Folded<'_, R> {
         Json::of(&self.visible_effects().collect::<Vec<_>>())
     }
 
+    fn sentences(&self, reader: Perspective) -> Vec<String> {
+        // A module is not asked for them, and would be larger for nothing.
+        if cfg!(target_family = "wasm") {
+            return Vec::new();
+        }
+        let sentence = |happened| R::sentence(self.state, self.seat, self.command, happened, reader);
+        match self.verdict {
+            Verdict::Applied(()) => self.visible_effects().map(|effect| sentence(Ok(effect))).collect(),
+            Verdict::Ignored(reason) => [sentence(Err(reason))].into(),
+        }
+    }
+
     fn players(&self) -> &[Seat] {
         R::players(self.state)
     }

@@ -320,6 +320,27 @@ impl Ruled for Infallible {
     }
 }
 
+/// Writes the text of an effect as words: `moved unit=2 from=0,1` becomes `Moved, unit 2, from 0,1.`
+pub(crate) fn effect_in_words(effect: &str) -> String {
+    let mut words = String::new();
+    for word in effect.split(' ') {
+        match word.split_once('=') {
+            Some((name, value)) => words.extend([", ", &name.replace('_', " "), " ", value]),
+            None if words.is_empty() => words.push_str(&word.replace('_', " ")),
+            None => words.extend([" ", word]),
+        }
+    }
+    if let Some(first) = words.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    words + "."
+}
+
+/// Writes why a command was ignored.
+pub(crate) fn reason_in_words(why: &WhyIgnored) -> String {
+    format!("Nothing changed: {}.", why.text.as_deref().unwrap_or(why.code.as_str()))
+}
+
 /// Receives effects as they happen.
 pub trait EffectSink<E> {
     /// Receives the effect that `make` makes; a sink that wants none does not call it.

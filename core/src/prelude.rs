@@ -13,7 +13,7 @@ pub use crate::picture::{
 };
 #[cfg(not(test))]
 pub use crate::registry::Registry;
-pub use crate::rules::{Answer, Decision, Part, Rules, Secrets, SetupError};
+pub use crate::rules::{Answer, Decision, Happened, Part, Rules, Secrets, SetupError};
 pub use crate::seat::{Perspective, Seat};
 pub use crate::square::{Square, SquareBoard};
 pub use crate::targets::{TargetPart, Targets};

@@ -3,7 +3,7 @@
 use core::fmt::{Debug, Display};
 use core::str::FromStr;
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::admission::{Denied, Issuer, Refusal};
 use crate::dice::DueRoll;
 use crate::ending::MatchResult;
 use crate::json::Json;
-use crate::outcome::{EffectSink, Ruled, Verdict};
+use crate::outcome::{EffectSink, Ruled, Verdict, effect_in_words, reason_in_words};
 use crate::picture::Picture;
 use crate::seat::{Perspective, Seat};
 pub use crate::setup::SetupError;
@@ -214,6 +214,25 @@ pub trait Rules: Sized + Send + Sync + 'static {
         Ok(None)
     }
 
+    /// Returns what an applied or ignored command of `seat` did, in whole sentences for people: one effect of it, or why
+    /// nothing changed. Empty for what no one needs to read. `state` is the state after the command.
+    ///
+    /// The effect is one that `reader` may know. A sentence says no more of the state than all may know. Letters have
+    /// these sentences; logs and JSON have the text of `Display`, which this default puts into words.
+    fn sentence(
+        state: &Self::State,
+        seat: Seat,
+        command: &Self::Command,
+        happened: Happened<'_, Self>,
+        reader: Perspective,
+    ) -> String {
+        let _ = (state, seat, command, reader);
+        match happened {
+            Ok(effect) => effect_in_words(&effect.to_string()),
+            Err(reason) => reason_in_words(&reason.into()),
+        }
+    }
+
     /// Returns a drawing of what `viewer` may see.
     fn picture(state: &Self::State, viewer: Perspective) -> Picture;
 
@@ -336,6 +355,9 @@ impl<R: Rules> Secrets<R> {
         }
     }
 }
+
+/// What a command did: an effect, or the reason why it was ignored.
+pub type Happened<'a, R> = Result<&'a <R as Rules>::Effect, <R as Rules>::Reason>;
 
 /// What [`Rules::decide`] answers.
 pub type Decision<R> = Result<Verdict<<R as Rules>::Plan, <R as Rules>::Reason>, <R as Rules>::Rejection>;

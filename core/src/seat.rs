@@ -102,6 +102,16 @@ impl Seat {
         }
     }
 
+    /// Returns the seat as the subject of a sentence for a reader: `You`, `p2` or `The host`.
+    #[must_use]
+    pub fn as_subject(self, reader: Perspective) -> &'static str {
+        match self {
+            Self::Host => "The host",
+            own if reader.is_seat(own) => "You",
+            other => other.name(),
+        }
+    }
+
     /// Returns the place in the order of seats, which is not that of the log format.
     const fn place(self) -> u8 {
         match self {

@@ -3,6 +3,7 @@
 use core::fmt::{self, Write};
 use core::str::FromStr;
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use serde::{Deserialize, Serialize};
@@ -131,6 +132,32 @@ impl<T: fmt::Display> fmt::Display for Joined<'_, T> {
             write!(out, "{bar}{item}")?;
         }
         Ok(())
+    }
+}
+
+/// Writes a count with its noun, in words up to twelve: `one unit`, `two units`, `13 units`.
+#[must_use]
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", number_word(count), if count == 1 { one } else { many })
+}
+
+/// Writes a number, as a word up to twelve.
+#[must_use]
+pub fn number_word(number: u64) -> Cow<'static, str> {
+    const WORDS: [&str; 13] = [
+        "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+        "twelve",
+    ];
+    let word = usize::try_from(number).ok().and_then(|number| WORDS.get(number));
+    word.map_or_else(|| number.to_string().into(), |word| (*word).into())
+}
+
+/// Writes a list of words as sentences do: `p1, p2 and p3`.
+#[must_use]
+pub fn listed(words: &[String]) -> String {
+    match words.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => words.concat(),
     }
 }
 

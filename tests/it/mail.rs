@@ -42,4 +42,5 @@ mod takeback_letters;
 mod turns;
 mod typing;
 mod verbs;
+mod whole_games;
 mod writing;

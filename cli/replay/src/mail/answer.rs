@@ -135,7 +135,7 @@ impl<'a> AnswerLetter<'a> {
         text.paragraph(&turn.waits());
         turn.offers(&mut text);
         if let Some(code) = code {
-            answer_with(code, state.name_of(seat).is_none(), &mut text);
+            answer_with(code, state, seat, &mut text);
         }
         if let Some(digest) = digest {
             text.paragraph("The digest of the paper is");
@@ -214,8 +214,9 @@ fn standing_order(
     let part = LetterPart::of(mail, name.desk_size)?;
     let known = KnownGame::of(mail, name.seat, &part, None)?;
     match known.after(name.seat, plays) {
-        Some(picture) => {
+        Some((sentences, picture)) => {
             text.heading("The game after your order");
+            text.items(&sentences);
             text.gap();
             for line in &picture {
                 text.line(line);
@@ -360,7 +361,7 @@ impl TakenReply {
         }
         text.paragraph(&turn.waits());
         if let Some(code) = code_of(mail, signers, state, seat) {
-            answer_with(&code, state.name_of(seat).is_none(), &mut text);
+            answer_with(&code, state, seat, &mut text);
         }
         let subject = match (self.faults.is_empty(), self.papers.is_empty()) {
             (true, _) => "your question",

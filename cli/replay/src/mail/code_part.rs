@@ -25,8 +25,9 @@ pub(super) fn code_of(
         .then(|| ReplyCode::of(key, mail.of.genesis.match_id, (seat, turn), mail.desk.link_of_turn(turn)))
 }
 
-/// Writes how to answer with a code.
-pub(super) fn answer_with(code: &ReplyCode, joins: bool, text: &mut Text) {
+/// Writes how a seat answers with a code.
+pub(super) fn answer_with(code: &ReplyCode, state: &State, seat: Seat, text: &mut Text) {
+    let joins = state.name_of(seat).is_none();
     text.heading(if joins { "To join by mail alone" } else { "Your answer" });
     let how = if joins {
         " with these lines, and with your name in place of NAME:"
@@ -39,9 +40,12 @@ pub(super) fn answer_with(code: &ReplyCode, joins: bool, text: &mut Text) {
         text.block([code.as_str(), "join NAME", END]);
     } else {
         text.block([code.as_str(), "", END]);
-        text.paragraph(
-            "The code is good for this turn. The newest order counts. The line `help` asks what else you can write.",
-        );
+        text.paragraph(if !state.is_open() || state.is_due(seat) {
+            "The code is good for this turn. The newest order counts. The line `help` asks what else you can write."
+        } else {
+            "It is not your turn. You can write to players, offer something, or give orders for later turns. The line \
+             `help` asks how."
+        });
     }
 }
 

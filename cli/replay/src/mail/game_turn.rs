@@ -51,7 +51,8 @@ pub struct GameTurn<'a> {
 pub enum OrderEnd {
     /// Some of its commands were played, with the rolls that they made due.
     Carried {
-        /// How many commands: all, or those before the one that the game rejects behind a roll (FD-11a).
+        /// How many commands: all, or those before the one that the game rejects behind a roll (FD-11a) or because it is over
+        /// (PM-121).
         count: usize,
         /// The entries.
         played: Vec<Record>,
@@ -120,8 +121,8 @@ impl<'a> GameTurn<'a> {
         for play in plays {
             match give(&mut session, seat, play) {
                 Ok(record) => played.push(record),
-                // FD-11a
-                Err(_) if has_rolled => break,
+                // FD-11a. PM-121: what was written behind the winning command costs nothing.
+                Err(_) if has_rolled || count > 0 && session.state.over() => break,
                 Err(rejected) => return Ok(OrderEnd::Refused(rejected)),
             }
             count += 1;

@@ -8,9 +8,11 @@ use turnfold_store::BranchName;
 
 use super::game_turn::{GameTurn, OrderEnd};
 use super::host::MailHost;
+use super::letter_words::played_after;
 use super::pairing::branch_of;
 use crate::error::ReplayError;
 use crate::history::History;
+use crate::history::record::Record;
 use crate::viewer::Viewer;
 use crate::viewer::seat_history::SeatHistory;
 
@@ -67,16 +69,18 @@ impl KnownPosition {
         let mut turn = GameTurn::new(self.state.fork(), self.seq, Box::new(unknown));
         match turn.order(seat, plays.iter().map(PaperLine::as_str)) {
             Ok(OrderEnd::Refused(rejected)) => Some(format!(
-                "The game would refuse the order: {} ({}). Nothing was taken; send the whole order again.",
-                rejected.message, rejected.code
+                "The game would refuse the order: {}. Nothing was taken; send the whole order again.",
+                rejected.message
             )),
             Ok(OrderEnd::Carried { played, .. }) => {
-                let idle = played.iter().find(|record| matches!(record.outcome, Outcome::Ignored(_)))?;
-                let Outcome::Ignored(code) = &idle.outcome else { return None };
-                let why = idle.message.as_deref().unwrap_or(code.as_str());
-                let command = &idle.command;
+                let is_idle = |record: &Record| matches!(record.outcome, Outcome::Ignored(_));
+                let end = played.iter().position(is_idle)?.saturating_add(1);
+                let sentences = played_after(self.state.as_ref(), played.get(..end)?, seat);
+                let command = &played.get(end.saturating_sub(1))?.command;
+                let why = sentences.last().and_then(|words| words.strip_prefix(&format!("You: {command}. ")));
                 Some(format!(
-                    "`{command}` would change nothing: {why}. Nothing was taken; send the whole order again."
+                    "`{command}` would change nothing. {} Nothing was taken; send the whole order again.",
+                    why.unwrap_or_default()
                 ))
             }
             // What comes behind a roll cannot be tried.

@@ -11,17 +11,16 @@ use turnfold_store::{BranchName, MatchName, Seq, StoreReader};
 use super::desk_history::DeskHistory;
 use super::desk_turn::AppliedEntry;
 use super::game_turn::{GameTurn, OrderEnd, PlayedRules};
-use super::letter_words::{seat, seats, time};
+use super::letter_words::{played, played_after, seat, seats, time};
 use super::pairing::{MailMatch, branch_of};
 use crate::bundle::{BundleRecords, MatchPart, SeatRecords, StoreRecords, write_bundle};
 use crate::drawing::{Highlights, text};
 use crate::error::ReplayError;
 use crate::history::History;
-use crate::history::record::Record;
 use crate::history::revision::Revision;
 use crate::signing::Signers;
 use crate::viewer::Viewer;
-use crate::viewer::seat_history::follow::Follower;
+use crate::viewer::seat_history::follow::{Follower, Known};
 use crate::viewer::seat_history::{MatchStanding, SeatHistory};
 
 /// A game and its desk, read to write letters.
@@ -146,8 +145,8 @@ pub(super) struct KnownGame {
     pub(super) picture: Vec<String>,
     /// The result or the turn of the game.
     pub(super) standing: MatchStanding,
-    /// The entries that are new since the last letter, or show more now.
-    pub(super) news: Vec<Record>,
+    /// The entries that are new since the last letter, or show more now, in sentences.
+    pub(super) news: Vec<String>,
     /// The first of the seat's commands that would be applied.
     pub(super) legal: Vec<String>,
     /// How many more there are.
@@ -172,8 +171,13 @@ impl KnownGame {
         let shared = earlier.map_or(Ok(0), |earlier| shared(mail, earlier, part))?;
         let follower = Follower::new(viewer, &revision, line.dice, line.start()?);
         let before = line.entries.get(..usize::try_from(shared).unwrap_or(usize::MAX)).unwrap_or_default();
-        let (known, before) = (follower.known(&line.entries)?, follower.known(before)?);
-        let news = known.news_since(&before).into_iter().map(|(_, logged)| logged.record.clone()).collect();
+        let (mut known, mut words) = (Known::default(), BTreeMap::new());
+        follower.fold(&line.entries, &mut |seen| {
+            words.insert(seen.entry.seq, played(seen.step, seat));
+            known.records.push((seen.entry.seq, seen.logged_record()));
+        })?;
+        let news = known.news_since(&follower.known(before)?);
+        let news = news.iter().filter_map(|(seq, _)| words.remove(seq)).collect();
         let sight = SeatHistory::of(viewer, line)?;
         let state = sight.state()?;
         let after_others = after_others(mail, state.as_ref(), seat);
@@ -187,13 +191,16 @@ impl KnownGame {
         Ok(Self { picture, standing, news, legal, more, went_back, sight })
     }
 
-    /// Returns the picture of the game after an order of the seat; nothing where others play first, and where a roll decides.
-    pub(super) fn after(&self, seat: Seat, plays: &[PaperLine]) -> Option<Vec<String>> {
+    /// Returns what an order of the seat does, in sentences, and the picture of the game after it; nothing where others play
+    /// first, and where a roll decides.
+    pub(super) fn after(&self, seat: Seat, plays: &[PaperLine]) -> Option<(Vec<String>, Vec<String>)> {
         let state = self.sight.state().ok().filter(|state| state.waits_for(seat))?;
         let unknown = |_: &_| Err(ReplayError::Chance(std::io::Error::other("the roll is not known yet")));
-        let mut turn = GameTurn::new(state, 0, Box::new(unknown));
+        let mut turn = GameTurn::new(state.fork(), 0, Box::new(unknown));
         match turn.order(seat, plays.iter().map(PaperLine::as_str)) {
-            Ok(OrderEnd::Carried { .. }) => Some(drawn(&self.sight, turn.state())),
+            Ok(OrderEnd::Carried { played, .. }) => {
+                Some((played_after(state.as_ref(), &played, seat), drawn(&self.sight, turn.state())))
+            }
             _ => None,
         }
     }
@@ -298,6 +305,8 @@ pub(super) fn sentence_for(effect: &Effect, reader: Seat, zone: i32) -> Option<S
     Some(match effect {
         Effect::Joined { seat, name } => format!("{name} has joined as {seat}."),
         Effect::Complete => "All seats are taken.".into(),
+        // The match is over.
+        Effect::Stood { seats, .. } if seats.is_empty() => return None,
         Effect::Stood { turn, until, .. } => {
             format!("Turn {turn} began. Its deadline is {}.", time(*until, zone))
         }
@@ -318,7 +327,7 @@ pub(super) fn sentence_for(effect: &Effect, reader: Seat, zone: i32) -> Option<S
         Effect::Gone { seat, number: None } => format!("{} {} left the match.", who(seat), have(seat)),
         Effect::Carried { seat, .. } => format!("{} order was carried out.", whose(seat)),
         Effect::Refused { seat, code, .. } => {
-            format!("The game refused {} order: {code}.", whose(seat).to_lowercase())
+            format!("The game refused {} order: {}.", whose(seat).to_lowercase(), code.replace('_', " "))
         }
         Effect::Extended { until } => format!("The deadline moved to {}.", time(*until, zone)),
         Effect::Rekeyed { seat, name, .. } => format!("{} {} a new key: {name}.", who(seat), have(seat)),

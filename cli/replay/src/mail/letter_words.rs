@@ -6,9 +6,10 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::State;
-use turnfold_core::{Outcome, Seat};
+use turnfold_core::{AnyState, DicePolicy, Seat, Step};
 
 use crate::history::record::Record;
+use crate::viewer::Viewer;
 
 /// The most columns of the text (PM-29).
 pub(super) const COLUMNS: usize = 72;
@@ -45,33 +46,24 @@ pub(super) fn seats(seats: &[Seat], reader: Seat) -> String {
 }
 
 /// Writes an entry of the game for one reader.
-pub(super) fn played(record: &Record, reader: Seat) -> String {
-    let by = match record.seat {
-        Some(Seat::Host) => "The host".into(),
-        Some(own) if own == reader => "You".into(),
-        Some(other) => other.name().to_owned(),
-        None => "Someone".into(),
-    };
-    let command = &record.command;
-    match &record.outcome {
-        Outcome::Applied(effects) if effects.is_empty() => format!("{by}: {command}."),
-        applied @ Outcome::Applied(_) => {
-            format!("{by}: {command}. {}.", effects_in_words(&applied.to_string()))
-        }
-        Outcome::Ignored(code) | Outcome::Rejected(code) => {
-            let why = record.message.as_deref().unwrap_or(code.as_str());
-            format!("{by}: {command}. Nothing changed: {why}.")
-        }
-    }
+pub(super) fn played(step: &dyn Step, reader: Seat) -> String {
+    let by = step.seat().as_subject(reader.into());
+    let sentences = step.sentences(reader.into()).into_iter().filter(|sentence| !sentence.is_empty());
+    let words: Vec<_> = [format!("{by}: {}.", step.command())].into_iter().chain(sentences).collect();
+    words.join(" ")
 }
 
-/// Writes `moved unit=2 from=0,1; stood` as `moved, unit 2, from 0,1; stood`.
-fn effects_in_words(effects: &str) -> String {
-    let words = effects.split(' ').map(|word| match word.split_once('=') {
-        Some((name, value)) => format!(", {} {value}", name.replace('_', " ")),
-        None => format!(" {word}"),
-    });
-    words.collect::<String>().trim_start().to_owned()
+/// Writes what entries of the game do that follow a state, for one reader.
+pub(super) fn played_after(state: &dyn AnyState, records: &[Record], reader: Seat) -> Vec<String> {
+    let log: Vec<_> = records.iter().filter_map(Record::logged).collect();
+    let mut words = Vec::new();
+    let observe = &mut |step: &mut dyn Step| {
+        if !step.concealed() {
+            words.push(played(step, reader));
+        }
+    };
+    let folded = Viewer::of(reader).fold(state.fork().as_mut(), &log, &DicePolicy::Recorded, observe);
+    if folded.is_ok() { words } else { Vec::new() }
 }
 
 /// Writes the first line of a letter.

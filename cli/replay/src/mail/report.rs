@@ -12,7 +12,7 @@ use super::desk_turn::AppliedEntry;
 use super::invitation::{KEY_FILE, first_steps, invite};
 use super::letter::LetterText;
 use super::letter_part::{KnownGame, LetterPart, MailLogs, ending, public_sentences, sentences};
-use super::letter_words::{Text, played, salutation, seats, time};
+use super::letter_words::{Text, salutation, seats, time};
 use super::reply_code::ReplyCode;
 use crate::error::ReplayError;
 use crate::program;
@@ -63,7 +63,7 @@ impl Report {
         }
         // PM-54: the way that needs nothing but a mail program comes first.
         if let Some(code) = code {
-            answer_with(code, joins, &mut text);
+            answer_with(code, state, self.seat, &mut text);
             turn.first_commands(&known, "The first command may be:", "", &mut text);
         }
         if joins || code.is_none() {
@@ -123,9 +123,7 @@ impl Report {
             text.paragraph("In the game:");
             text.gap();
         }
-        for record in &known.news {
-            text.item(&played(record, self.seat));
-        }
+        known.news.iter().for_each(|sentences| text.item(sentences));
     }
 
     /// PM-106: writes what the player before ordered, as long as it counts.

@@ -20,6 +20,7 @@ mod ranged;
 mod reason;
 mod score;
 mod secrecy;
+mod sentence;
 mod sequence;
 mod setup;
 mod state;
@@ -28,13 +29,14 @@ mod view;
 
 use core::convert::Infallible;
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::admission::Issuer;
 use crate::ending::MatchResult;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
-use crate::rules::{Answer, Rules, Secrets, SetupError};
+use crate::rules::{Answer, Happened, Rules, Secrets, SetupError};
 use crate::seat::{Perspective, Seat};
 use crate::targets::Targets;
 use crate::text::Malformed;
@@ -136,6 +138,17 @@ impl Rules for Channel {
 
     fn query(state: &State, _viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
         query::query(state, question)
+    }
+
+    fn sentence(
+        state: &State,
+        seat: Seat,
+        _command: &Command,
+        happened: Happened<'_, Self>,
+        reader: Perspective,
+    ) -> String {
+        let Ok(effect) = happened;
+        sentence::sentence(state, seat, effect, reader)
     }
 
     fn picture(state: &State, viewer: Perspective) -> Picture {

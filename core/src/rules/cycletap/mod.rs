@@ -18,18 +18,20 @@ mod picture;
 mod query;
 mod reason;
 mod secrecy;
+mod sentence;
 mod setup;
 mod state;
 mod unit_id;
 mod view;
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::admission::Issuer;
 use crate::ending::MatchResult;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
-use crate::rules::{Answer, Rules, Secrets, SetupError};
+use crate::rules::{Answer, Happened, Rules, Secrets, SetupError};
 use crate::seat::{Perspective, Seat};
 use crate::targets::Targets;
 use crate::text::Malformed;
@@ -120,6 +122,16 @@ impl Rules for Cycletap {
 
     fn query(state: &State, viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
         query::query(state, viewer, question)
+    }
+
+    fn sentence(
+        state: &State,
+        seat: Seat,
+        command: &Command,
+        happened: Happened<'_, Self>,
+        reader: Perspective,
+    ) -> String {
+        sentence::sentence(state, seat, command, happened, reader)
     }
 
     fn picture(state: &State, viewer: Perspective) -> Picture {

@@ -423,6 +423,13 @@ impl State {
         }
     }
 
+    /// Returns `true` if the seat is asked in this turn, whether or not it has answered.
+    #[must_use]
+    pub fn is_due(&self, seat: Seat) -> bool {
+        let asked = self.seat(seat).map(|own| &own.asked);
+        self.is_open() && matches!(asked, Some(Asked::Yes | Asked::Sealed(_) | Asked::Ordered(_)))
+    }
+
     /// Returns the seats that must commit themselves to an order before they send it, and have not (PM-16).
     #[must_use]
     pub fn awaited_seals(&self) -> Vec<Seat> {

@@ -17,6 +17,7 @@ mod picture;
 mod query;
 mod reason;
 mod release;
+mod sentence;
 mod setup;
 mod state;
 mod tick;
@@ -25,13 +26,14 @@ mod walk;
 
 use core::convert::Infallible;
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::admission::Issuer;
 use crate::dice::DueRoll;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
-use crate::rules::{Answer, Rules, Secrets, SetupError};
+use crate::rules::{Answer, Happened, Rules, Secrets, SetupError};
 use crate::seat::{Perspective, Seat};
 use crate::targets::Targets;
 use crate::text::Malformed;
@@ -120,6 +122,16 @@ impl Rules for Hexcapture {
 
     fn query(state: &State, _viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
         query::query(state, question)
+    }
+
+    fn sentence(
+        _state: &State,
+        _seat: Seat,
+        command: &Command,
+        happened: Happened<'_, Self>,
+        _reader: Perspective,
+    ) -> String {
+        sentence::sentence(command, happened)
     }
 
     fn picture(state: &State, _viewer: Perspective) -> Picture {

@@ -14,17 +14,19 @@ mod picture;
 mod query;
 mod reach;
 mod reason;
+mod sentence;
 mod setup;
 mod state;
 mod view;
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::admission::Issuer;
 use crate::dice::DueRoll;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
-use crate::rules::{Answer, Rules, Secrets, SetupError};
+use crate::rules::{Answer, Happened, Rules, Secrets, SetupError};
 use crate::seat::{Perspective, Seat};
 use crate::targets::Targets;
 use crate::text::Malformed;
@@ -119,6 +121,16 @@ impl Rules for Initiative {
 
     fn query(state: &State, _viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
         query::query(state, question)
+    }
+
+    fn sentence(
+        state: &State,
+        seat: Seat,
+        command: &Command,
+        happened: Happened<'_, Self>,
+        reader: Perspective,
+    ) -> String {
+        sentence::sentence(state, seat, command, happened, reader)
     }
 
     fn picture(state: &State, _viewer: Perspective) -> Picture {

@@ -13,6 +13,7 @@ mod picture;
 mod query;
 mod race;
 mod reason;
+mod sentence;
 mod setup;
 mod skill;
 mod state;
@@ -21,13 +22,14 @@ mod team;
 mod upkeep;
 mod view;
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::admission::Issuer;
 use crate::ending::MatchResult;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
-use crate::rules::{Answer, Rules, Secrets, SetupError};
+use crate::rules::{Answer, Happened, Rules, Secrets, SetupError};
 use crate::seat::{Perspective, Seat};
 use crate::targets::Targets;
 use crate::text::Malformed;
@@ -130,6 +132,16 @@ impl Rules for Lifecycle {
 
     fn query(state: &State, _viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
         query::query(state, question)
+    }
+
+    fn sentence(
+        state: &State,
+        _seat: Seat,
+        command: &Command,
+        happened: Happened<'_, Self>,
+        reader: Perspective,
+    ) -> String {
+        sentence::sentence(state, command, happened, reader)
     }
 
     fn picture(state: &State, _viewer: Perspective) -> Picture {
