@@ -12,7 +12,7 @@ use turnfold_replay::ReplayError;
 use turnfold_replay::fault::catch;
 use turnfold_replay::mail::{
     DeskOf, MailHost, MailRoom, Maildir, PostFolder, PostOffice, ReceivedMail, TableDice, UnsentLetter,
-    desk_naming, give_to_command, take_mail, why_not_given,
+    desk_naming, give_to_command, take_mail, why_not_given, write_day,
 };
 use turnfold_store::{BranchName, MatchName, StoreError};
 
@@ -96,6 +96,10 @@ pub(crate) async fn keep(app: Arc<App>) {
                     desks.notify(game);
                 }
             }
+            match write_day_of(&app).await {
+                Ok(game) => game.into_iter().for_each(|game| desks.notify(game)),
+                Err(problem) => tracing::warn!(detail = problem.detail(), "cannot write the day's letter"),
+            }
         }
         if look.is_multiple_of(LOOKS_FOR_MAILS)
             && let Err(problem) = take_mails(&app).await
@@ -132,6 +136,19 @@ async fn games(app: &Arc<App>) -> ApiResult<Vec<MatchName>> {
             games.extend(DeskOf::game_of(&found?.name));
         }
         Ok(games)
+    })
+    .await
+}
+
+/// PM-107: writes the day's letter to the host if it is due, and returns the match in whose outbox it waits.
+async fn write_day_of(app: &Arc<App>) -> ApiResult<Option<MatchName>> {
+    app.block(|app| {
+        let mail = app.desks.as_ref().map(|desks| &desks.mail);
+        let Some((HostedMail { signers, letters: Some(folder), .. }, at)) = mail.zip(desk_time(app)) else {
+            return Ok(None);
+        };
+        let written = write_day(&app.store, &app.registry, signers, folder, at).map_err(desk_problem)?;
+        Ok(written.map(|(game, _)| game))
     })
     .await
 }

@@ -341,10 +341,18 @@ fn pm_104_a_service_takes_and_sends_the_mails_and_keeps_its_key_to_itself() {
     }
     let stray = club.deliver("eve", "", "Buy now!\n");
     wait_for("the letters of turn 2", &|| has_sent("turn 2: your order, please"));
+    // PM-107: once a day, also by another process of the service.
+    wait_for("the letter of the day", &|| has_sent("your matches by mail"));
     assert!(club.waits(&stray));
     // The other process waits a moment, and names the holder.
     let (code, taken) = club.run("mail take --maildir post --key host.key");
     assert!(code != 0 && taken.contains(&format!("process {} uses this key", service.pid())), "{taken}");
+    service.kill();
+    let words = line.split(' ').chain(["cat >> sent"]);
+    let mut service = Running::start_by(club.mailbox.sandbox.command(words));
+    club.answer("alpha", "p1", "ann", "who");
+    wait_for("the answer of the other process", &|| has_sent("your question"));
+    assert_eq!(fs::read_to_string(&sent).unwrap().matches("Subject: your matches by mail").count(), 1);
     service.kill();
 }
 
@@ -578,6 +586,49 @@ fn pm_106_what_was_written_to_a_player_without_an_address_goes_to_no_one_else() 
     let sent = mailbox.sandbox.read("sent");
     assert!(sent.contains("To: cleo@example.org") && !sent.contains("between us"), "{sent}");
     assert!(!sent.contains("Dear Ben"), "{sent}");
+}
+
+#[test]
+fn pm_107_the_host_reads_whose_mail_bounces_and_who_waits_to_be_admitted() {
+    let mut club = Club::new("");
+    club.mailbox.sandbox.ok(
+        "mail open duel --rules cycletap --setup fixtures/cycletap/ford.toml --desk desk.toml --key host.key \
+         --to p1=ann@example.org --to p2=ben@example.org --to host=games@example.org",
+    );
+    let paper = club.mailbox.players.join(&club.mailbox.known(), Seat::P1);
+    club.mailbox.save("join.txt", &[paper]);
+    let paper = club.mailbox.sandbox.read("join.txt");
+    club.deliver("eve", "", &paper);
+    let letter = club.newest("duel", "p2");
+    let id = letter.lines().find(|line| line.starts_with("Message-ID: ")).unwrap();
+    let bounce = format!("550 5.1.1 user unknown\n\n{id}\nTo: ben@example.org\n");
+    club.deliver("MAILER-DAEMON", "Subject: Undelivered Mail Returned to Sender\n", &bounce);
+    let day = |day: u8| {
+        format!("mail run --key host.key --maildir post --at 2025-01-0{day}T18:00:00Z --send \"cat >> sent\"")
+    };
+    let facts =
+        ["p2's letter 1 bounced: user unknown", "p1.example <eve@example.org> waits to be admitted to p1"];
+    let (_, ran) = club.run(&day(6));
+    assert!(ran.contains("needs_admit p1") && ran.contains("letter 20250106-host.eml"), "{ran}");
+    let summary = |club: &Club, day: u8| {
+        let sent = club.mailbox.sandbox.read("sent").replace('\r', "");
+        let letters = sent.split("From: ").filter(|letter| letter.contains("your matches by mail"));
+        let of_day = letters.filter(|letter| letter.contains(&format!("{day} Jan 2025")));
+        of_day.map(|letter| letter.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>()
+    };
+    let [letter] = &summary(&club, 6)[..] else { panic!("one letter") };
+    let (_, status) = club.run("mail status duel");
+    for fact in facts {
+        assert!(letter.contains(fact) && status.contains(fact), "{fact}: {letter} {status}");
+    }
+    // Who was admitted does not wait, and a bounce is news on one day.
+    club.run("mail take --maildir post --key host.key --admit p1");
+    club.run(&day(7));
+    club.run(&day(7));
+    let [letter] = &summary(&club, 7)[..] else { panic!("one letter") };
+    let (_, status) = club.run("mail status duel");
+    assert!(!letter.contains("bounced"), "{letter}");
+    assert!(!letter.contains("to be admitted") && !status.contains("to be admitted"), "{letter} {status}");
 }
 
 #[test]

@@ -125,8 +125,8 @@ impl MailRoom<'_> {
     /// # Errors
     /// As for [`write_reports`](Self::write_reports).
     pub fn answer_taken(&self, taken: &TakenMail) -> Result<Vec<LetterName>, ReplayError> {
-        let TakenMail { mail, papers, reply, noticed, .. } = taken;
-        if let Some(noticed) = noticed {
+        let TakenMail { mail, papers, reply, noticed, waiting, .. } = taken;
+        for noticed in noticed.iter().chain(waiting) {
             self.outbox.note(noticed).map_err(ReplayError::Outbox)?;
         }
         let Some(reply) = reply.as_ref().filter(|reply| reply.seat.is_some()) else {

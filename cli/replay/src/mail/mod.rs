@@ -58,7 +58,7 @@ pub(crate) use game_turn::is_shown_to_all;
 pub use game_turn::{GameTurn, OrderEnd, PlayedBetween, PlayedRules, RollDice};
 pub use host::{MailHost, PlayedStep, RunReport};
 pub use host_dice::TableDice;
-pub use host_letters::MatchDay;
+pub use host_letters::{waits_for_host, write_day};
 pub use letter::{Attachment, Letter};
 pub use letters::{MailRoom, seat_bundle};
 pub use maildir::{Maildir, read_mail};

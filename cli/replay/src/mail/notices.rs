@@ -10,14 +10,17 @@ use std::path::Path;
 use std::str::FromStr;
 
 use mail_parser::{HeaderName, Message, MimeHeaders, PartType};
-use turnfold_core::paper::DeskTime;
+use turnfold_core::paper::{DeskTime, PaperContent};
+use turnfold_core::rules::desk::Desk;
 use turnfold_core::text::Malformed;
-use turnfold_core::{Digest, Seat};
+use turnfold_core::{Digest, Rules, Seat};
 
 use super::addresses::{Addresses, MailAddress};
+use super::desk_history::DeskHistory;
 use super::host::MailHost;
 use super::letter_words::time;
 use super::received_mail::ReceivedMail;
+use super::take::{PaperOutcome, TakenPaper};
 use super::thread::match_digits;
 use crate::signing::sync_folder_of;
 
@@ -32,14 +35,17 @@ pub enum NoticeKind {
     Absence,
     /// Anything else, such as that a mail was read.
     Other,
+    /// No program sent it: a player waits to be admitted (PM-26).
+    Join,
 }
 
 /// The kinds with their names in the file.
-const KINDS: [(NoticeKind, &str); 4] = [
+const KINDS: [(NoticeKind, &str); 5] = [
     (NoticeKind::Bounce, "bounce"),
     (NoticeKind::Delay, "delay"),
     (NoticeKind::Absence, "absence"),
     (NoticeKind::Other, "other"),
+    (NoticeKind::Join, "join"),
 ];
 
 /// What a mail reports that a program sent on its own account.
@@ -307,13 +313,13 @@ pub struct SeatNotice {
     pub seat: Seat,
     /// What it reports.
     pub kind: NoticeKind,
-    /// The desk's size in the letter that it is about.
+    /// The desk's size in the letter that it is about; of an offer that brings a new player, its turn.
     pub letter: Option<u64>,
     /// The address of the seat at that time.
     pub address: Option<MailAddress>,
-    /// The digest of the mail, so that it is written down once.
+    /// The digest of the mail, so that it is written down once; of a player who waits, that of the paper.
     pub mail: Digest,
-    /// Why a mail was not delivered, in words.
+    /// Why a mail was not delivered, in words; who waits.
     pub why: String,
 }
 
@@ -422,11 +428,44 @@ impl SeatNotice {
             NoticeKind::Delay => format!("{seat}'s {letter} is delayed"),
             NoticeKind::Absence => format!("{seat}'s mail program sent a notice of absence"),
             NoticeKind::Other => format!("{seat}'s mail program sent a notice"),
+            NoticeKind::Join => {
+                let from = self.address.as_ref().map(|from| format!(" <{from}>")).unwrap_or_default();
+                format!("{why}{from} waits to be admitted to {seat}: `mail take` with `--admit {seat}`")
+            }
         }
+    }
+
+    /// Whether a player still waits to be admitted.
+    pub(super) fn waits(&self, desk: &DeskHistory) -> bool {
+        let state = desk.state();
+        let may_come = match self.letter {
+            None => state.name_of(self.seat).is_none() && !Desk::over(state),
+            Some(turn) => state.is_open() && turn == u64::from(state.turn()),
+        };
+        self.kind == NoticeKind::Join && may_come && desk.paper(&self.mail).is_none()
     }
 }
 
 impl MailHost<'_> {
+    /// Returns a player who waits to be admitted, if a paper of a mail brings one.
+    pub(super) fn waiting(&self, mail: &ReceivedMail, taken: &TakenPaper) -> Option<SeatNotice> {
+        let (paper, PaperOutcome::NeedsAdmit(seat)) = (taken.paper.as_ref()?, &taken.outcome) else {
+            return None;
+        };
+        let (letter, why) = match paper.content() {
+            PaperContent::Join(join) => (None, join.key.name().to_string()),
+            PaperContent::Offer(offer) => (Some(paper.head().turn.into()), offer.to_string()),
+            _ => return None,
+        };
+        let (at, address) = (self.now()?, mail.from.clone());
+        let kind = NoticeKind::Join;
+        Some(SeatNotice { at, seat: *seat, kind, letter, address, mail: paper.digest(), why })
+    }
+
+    fn now(&self) -> Option<DeskTime> {
+        u64::try_from(self.recorded_at_ms / 1000).ok().and_then(DeskTime::of_unix_seconds)
+    }
+
     /// Returns what the host should know of a notice: about a letter of this match, from a player's address, or about one.
     #[must_use]
     pub fn noticed(&self, mail: &ReceivedMail, addresses: &Addresses) -> Option<SeatNotice> {
@@ -434,7 +473,7 @@ impl MailHost<'_> {
         let letter = notice.letter(match_digits(&self.of.terms));
         let sender = || mail.from.as_ref().and_then(|from| addresses.seat_of(from));
         let seat = letter.map(|(seat, _)| seat).or_else(sender).or_else(|| notice.seat(addresses))?;
-        let now = u64::try_from(self.recorded_at_ms / 1000).ok().and_then(DeskTime::of_unix_seconds)?;
+        let now = self.now()?;
         let at = mail.sent.map_or(now, |sent| sent.min(now));
         let (kind, address, why) = (notice.kind, addresses.of(seat).cloned(), notice.why.into());
         Some(SeatNotice {

@@ -50,13 +50,22 @@ pub struct TakenMail {
     pub reply: Option<TakenReply>,
     /// What a mail program reports in it of a player (PM-93).
     pub noticed: Option<SeatNotice>,
+    /// The players whom its papers bring and whom the host has not admitted.
+    pub(super) waiting: Vec<SeatNotice>,
 }
 
 impl TakenMail {
     /// Returns a mail for no match of the store.
     #[must_use]
     pub const fn for_no_match(mail: ReceivedMail) -> Self {
-        Self { mail, is_of_player: false, papers: Vec::new(), reply: None, noticed: None }
+        Self {
+            mail,
+            is_of_player: false,
+            papers: Vec::new(),
+            reply: None,
+            noticed: None,
+            waiting: Vec::new(),
+        }
     }
 
     /// Whether nothing more can come of the mail: every paper has its last outcome, and a mail without one was answered.
@@ -96,7 +105,8 @@ pub fn take_mail(
     let reply = if papers.is_empty() { host.take_reply(mail)? } else { None };
     let noticed = host.noticed(mail, addresses).filter(|_| papers.is_empty() && reply.is_none());
     papers.extend(reply.iter().flat_map(|reply| reply.papers.iter().cloned()));
-    Ok(TakenMail { mail: mail.clone(), is_of_player: sender.is_some(), papers, reply, noticed })
+    let waiting = papers.iter().filter_map(|taken| host.waiting(mail, taken)).collect();
+    Ok(TakenMail { mail: mail.clone(), is_of_player: sender.is_some(), papers, reply, noticed, waiting })
 }
 
 /// Why a mail is for a match. Of several reasons the first is the surest.

@@ -2,7 +2,7 @@
 //! PM-28).
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{io, thread};
 
@@ -10,11 +10,12 @@ use serde_json::json;
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::{DicePolicy, DueRoll, Rules, Seat};
-use turnfold_replay::Sources;
 use turnfold_replay::mail::{
     DeskHistory, MailHost, MailMatch, PostFolder, TableDice, hosted_matches, notices_in_words,
+    waits_for_host, write_day,
 };
-use turnfold_store::{MatchName, Store};
+use turnfold_replay::{ReplayError, Sources};
+use turnfold_store::{MatchName, Store, StoreReader};
 
 use super::post::{HostArgs, PostRoom, SentLetters, letter_lines};
 use super::take::take_waiting;
@@ -147,7 +148,8 @@ fn run_once(
     }
     let mut failed = None;
     let names = hosted_matches(&store, &context.registry, &room.signers)?;
-    write_day(&names, at, &room, &store, context)?;
+    let day = write_day(&store, &context.registry, &room.signers, room.folder(), at)?;
+    context.output.note(letter_lines(&day.map(|(_, letter)| letter).into_iter().collect::<Vec<_>>()))?;
     for name in names {
         let of_match = RunOfMatch { args, name: &name, at, room: &room, store: &store };
         if let Err(failure) = of_match.run(context, is_again)
@@ -157,36 +159,6 @@ fn run_once(
         }
     }
     failed.map_or(Ok((ExitStatus::Yes, false)), Err)
-}
-
-/// PM-107: writes the daily letter to the host about all matches, into the outbox of the match that uses the folder itself.
-fn write_day(
-    names: &[MatchName],
-    at: DeskTime,
-    room: &PostRoom,
-    store: &Store,
-    context: &mut Context,
-) -> Result<(), Failure> {
-    let mut first = None;
-    for name in names {
-        let post = room.of(store, name)?;
-        first = first.or(Some(post).filter(|post| post.own_folder().is_none()));
-    }
-    let Some(first) = first else { return Ok(()) };
-    let (is_written, after) =
-        first.with_room(store, context, |room| Ok((room.has_day(at)?, room.last_day()?)))?;
-    if is_written {
-        return Ok(());
-    }
-    let mut days = Vec::new();
-    for name in names {
-        let post = room.of(store, name)?;
-        let day = post.with_room(store, context, |room| room.day(after, at))?;
-        days.push((name.to_string(), day));
-    }
-    let written = first.with_room(store, context, |room| room.write_day(at, &days))?;
-    context.output.note(letter_lines(written.as_slice()))?;
-    Ok(())
 }
 
 /// One match in a run.
@@ -285,14 +257,10 @@ pub(crate) fn status(args: &StatusArgs, context: &mut Context) -> Result<ExitSta
     let state = desk.state();
     let who = Desk::query(state, Seat::Host.into(), "who");
     let who = who.ok().flatten().ok_or_else(|| Failure::internal("the desk does not answer `who`"))?;
-    let notices = match context.store_dir() {
-        Ok(folder) if context.fleet().is_none() => {
-            // The standing of the match does not depend on files that may be elsewhere.
-            let post = PostFolder::of(folder, &store, name);
-            let known = post.and_then(|post| Ok((post.notices()?, post.addresses()?)));
-            known.map_or_else(|_| Vec::new(), |(notices, addresses)| notices_in_words(&notices, &addresses))
-        }
-        _ => Vec::new(),
+    let (notices, waits) = match context.store_dir() {
+        // The standing of the match does not depend on files that may be elsewhere.
+        Ok(folder) if context.fleet().is_none() => host_facts(folder, &of, &desk, &store).unwrap_or_default(),
+        _ => Default::default(),
     };
     let status = json!({
         "match": name.as_str(),
@@ -300,9 +268,21 @@ pub(crate) fn status(args: &StatusArgs, context: &mut Context) -> Result<ExitSta
         "view": Desk::view(state, Seat::Host.into()),
         "who": who.json,
         "notices": notices,
+        "waits": waits,
     });
     context.output.show(&status, || vec![format!("{name} waits for {}", who.text).into()])?;
     render::print(&Desk::picture(state, Seat::Host.into()), &mut context.output)?;
-    context.output.note(notices.into_iter().map(Into::into))?;
+    context.output.note(notices.into_iter().chain(waits).map(Into::into))?;
     Ok(ExitStatus::Yes)
+}
+
+/// Returns what mail programs reported of a match, and what waits for its host.
+fn host_facts(
+    folder: &Path,
+    of: &MailMatch,
+    desk: &DeskHistory,
+    store: &StoreReader,
+) -> Result<(Vec<String>, Vec<String>), ReplayError> {
+    let post = PostFolder::of(folder, store, &of.name)?;
+    Ok((notices_in_words(&post.notices()?, &post.addresses()?), waits_for_host(of, desk, &post)?))
 }
