@@ -63,6 +63,8 @@ ok again.tfl 2 entries
 1 passed, 0 failed (2 entries)
 $ turnfold m1,2 migrate duel moved
 exit 2| error: `duel` pins the module that it is played with
+$ turnfold m1,2 migrate plain moved
+migrated plain to moved: heaps version 1 → 2, 0 entries, 1 branch
 $ turnfold 1 audit all.bundle
 bytes        PASS        5 records and 0 checkpoints in canonical form
 chain        PASS        2 lines linked from the first record to the last

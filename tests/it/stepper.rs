@@ -96,6 +96,21 @@ fn vw_4_the_stepper_fills_the_terminal_and_gives_it_back() {
 }
 
 #[test]
+fn vw_4_an_entry_that_a_file_records_otherwise_is_marked() {
+    let sandbox = sandbox();
+    sandbox.ok("export duel -o duel.tfl");
+    let bent = sandbox.read("duel.tfl").replace("=> selected unit=atlas", "=> selected unit=zeus");
+    sandbox.write("bent.tfl", bent);
+    let Some(mut stepping) = Stepping::start(&sandbox, "replay bent.tfl --step", SIZE, &[]) else { return };
+    stepping.wait_for("entry 0 of 3");
+    let screen = stepping.press(":2\r", "entry 2 of 3");
+    assert!(screen.contents().contains("recorded: selected unit=zeus"), "{}", screen.contents());
+    let screen = stepping.press("l", "entry 3 of 3");
+    assert!(!screen.contents().contains("recorded: "), "{}", screen.contents());
+    stepping.leave("q");
+}
+
+#[test]
 fn vw_7_a_branch_is_chosen_and_the_revision_is_printed_on_leaving() {
     let sandbox = sandbox();
     let Some(mut stepping) = Stepping::start(&sandbox, "replay duel --step", SIZE, &[]) else { return };

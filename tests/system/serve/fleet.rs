@@ -351,6 +351,38 @@ fn sv_28_a_service_is_ready_when_its_database_is() {
     until(200);
 }
 
+/// SV-18: a database that was set back and went on otherwise has another history, which no stream of the former one resumes.
+#[test]
+fn sv_18_a_stream_does_not_resume_on_a_database_that_was_set_back() {
+    // Others use the shared one.
+    let Some(server) = Server::start("") else { return };
+    let services = Services::new(&server, "set_back");
+    let ([a, b], host) = services.two();
+    let follow = |after: &str, token: &str| Call::get(&main_of("a", &format!("events?after={after}")), token);
+    ticks("main", &host, 2).to(&a).is(201);
+    let early = Events::open(&b, &follow("0", &host)).next().unwrap();
+    services.sandbox.ok(&format!("--store {} store backup early.tfb", services.url));
+    ticks("main", &host, 2).to(&a).is(201);
+    let late = Events::open(&b, &follow("2", &host)).next().unwrap();
+    assert_eq!((early.id, late.id), (Some(2), Some(4)));
+    services.sandbox.ok(&format!("store restore early.tfb {}", url(&server, "early")));
+    server
+        .sql("BEGIN; ALTER SCHEMA set_back RENAME TO former; ALTER SCHEMA early RENAME TO set_back; COMMIT");
+    server.kill();
+    server.begin();
+    let c = services.start();
+    let host = grant(&c, "a", &json!({"kind": "host"}));
+    let other = json!({"commands": ["tick 3", "tick 4", "tick 5"]});
+    assert_eq!(head(&Call::post(&main_of("a", "entries"), &host, &other).to(&c).is(201)), 5);
+    for service in [&a, &b, &c] {
+        follow(&format!("4-{}", late.mark), &host).to(service).problem(410, "gone");
+        let resumed = Events::open(service, &follow(&format!("2-{}", early.mark), &host)).next().unwrap();
+        assert_eq!(resumed.id, Some(5));
+        assert_eq!(resumed.data["entries"][0]["command"], json!("tick 3"));
+    }
+    services.verify();
+}
+
 /// The database away for longer than a request waits (FL-20).
 #[test]
 fn fl_20_a_service_whose_database_is_away_answers_when_to_come_again() {

@@ -3,8 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use turnfold_core::{CommandSource, DicePolicy, Fault, Logged, Perspective, Seat};
+use turnfold_module::load;
 
-use crate::toy::{APPLIED, Act, FOLDED, STARTED, fault, goes_on, start, toy};
+use crate::toy::{APPLIED, Act, DESCRIBED, FOLDED, STARTED, fault, goes_on, module, start, toy};
 use Act::{Runs, Says};
 
 const WAIT: Logged<'static> = Logged { seq: 1, seat: Seat::P1, command: CommandSource::Text("wait") };
@@ -63,6 +64,18 @@ fn md_6_an_entry_that_is_recorded_may_burn_four_times_as_much() {
     match judged.map_err(|fault| fault.downcast::<Fault>().unwrap().what) {
         Ok(judged) => assert!(judged.is_ok()),
         Err(what) => assert_eq!(what, "no answer within 10 s"),
+    }
+}
+
+#[test]
+fn md_6_a_description_may_burn_what_any_call_may() {
+    let answer = (16_u64 << 32) | DESCRIBED.len() as u64; // where the first text is
+    let turns = "(loop (br_if 0 (local.tee $op (i32.sub (local.get $op) (i32.const 1)))))";
+    let code = format!("(local.set $op (i32.const 500000000)) {turns} (i64.const {answer})");
+    // On a machine that does much else it is the time that ends it.
+    match load(&module(&[('x', Says(DESCRIBED)), ('d', Runs(&code))])) {
+        Ok(rules) => assert_eq!((rules.name(), rules.version()), ("toy", 7)),
+        Err(error) => assert_eq!(error.to_string(), "no module of a game: no answer within 10 s"),
     }
 }
 
