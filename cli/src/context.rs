@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use turnfold_core::registry::NoRules;
 use turnfold_core::{Digest, Registry};
-use turnfold_module::ModuleFolders;
+use turnfold_referee::ModuleFolders;
 use turnfold_replay::{
     Replay, ReplayError, Sources, bundle::BundledName, error::limits::REPLAY, history::recorded_rules,
     history::revision::input_name, page::replay_bytes, tfl,

@@ -10,17 +10,17 @@ use turnfold_core::registry;
 /// The crates; each may depend on those before it.
 const CRATES: [(&str, &str); 8] = [
     ("core", "turnfold-core"),
-    ("core/module", "turnfold-guest"),
+    ("core/guest", "turnfold-guest"),
     ("store", "turnfold-store"),
     ("cli/replay", "turnfold-replay"),
     ("cli/serve", "turnfold-serve"),
-    ("cli/module", "turnfold-module"),
+    ("cli/referee", "turnfold-referee"),
     ("cli", "turnfold"),
     ("tests", "turnfold-tests"),
 ];
 /// The files with unsafe code: a test stands in for functions of the C library, and the exports of a module have names of
 /// their own.
-const UNSAFE: [&str; 2] = ["core/module/src/lib.rs", "store/tests/files/calls.rs"];
+const UNSAFE: [&str; 2] = ["core/guest/src/lib.rs", "store/tests/files/calls.rs"];
 /// Rules of specifications next to the rulesets, which rulesets carry out where they meet them.
 const OTHER_PAGES: [&str; 2] = ["FD", "TR"];
 /// The last rule of a page whose further rules belong to verbs, not to the ruleset.
@@ -89,7 +89,7 @@ fn crates_depend_one_way() {
 /// What lies above the core gets the rulesets there are as a value, so that a program may bring its own.
 #[test]
 fn no_code_above_the_core_reaches_for_the_rulesets_of_turnfold() {
-    for folder in ["store/src", "cli/replay/src", "cli/serve/src", "cli/module/src", "cli/src"] {
+    for folder in ["store/src", "cli/replay/src", "cli/serve/src", "cli/referee/src", "cli/src"] {
         for path in files(&root().join(folder), ".rs") {
             let text = read(&path);
             let product = text.split("#[cfg(test)]").next().unwrap();

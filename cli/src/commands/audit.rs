@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use turnfold_core::trust::TrustPolicy;
-use turnfold_module::within;
+use turnfold_referee::within;
 use turnfold_replay::ReplayError;
 use turnfold_replay::Sources;
 use turnfold_replay::audit::{

@@ -13,8 +13,8 @@ use turnfold_core::{AnyRules, Digest};
 #[cfg(feature = "modules")]
 use turnfold_laws::{Fixture, broken_laws_while};
 #[cfg(feature = "modules")]
-use turnfold_module::within;
-use turnfold_module::{ModuleFile, digest, load, read_module};
+use turnfold_referee::within;
+use turnfold_referee::{ModuleFile, digest, load, read_module};
 use turnfold_replay::ReplayError;
 use turnfold_replay::fault::catch;
 
@@ -394,7 +394,7 @@ fn files(context: &Context) -> Result<Vec<ModuleFile>, Failure> {
     context.modules.files().map_err(|error| Failure::trouble(format!("cannot read the modules: {error}")))
 }
 
-fn unusable(path: &Path, error: &turnfold_module::LoadError) -> Failure {
+fn unusable(path: &Path, error: &turnfold_referee::LoadError) -> Failure {
     Failure::usage(format!("`{}`: {error}", path.display()))
 }
 

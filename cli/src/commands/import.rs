@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use turnfold_core::registry::ModuleSource as _;
-use turnfold_module::within;
+use turnfold_referee::within;
 use turnfold_replay::bundle::import::{BranchChange, ImportNames, ImportPlan, ImportedBranch};
 use turnfold_replay::bundle::{BundleFile, BundledModule, NeededModule, is_bundle};
 use turnfold_replay::{Imported, Sources, history::revision::new_match_name};

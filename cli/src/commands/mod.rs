@@ -69,7 +69,7 @@ pub(crate) mod verify;
 
 use std::path::PathBuf;
 
-use turnfold_module::ModuleFolders;
+use turnfold_referee::ModuleFolders;
 
 #[cfg(not(feature = "serve"))]
 use self::not_built::{self as join, self as serve};

@@ -17,7 +17,7 @@ use clap_complete::{
     engine::ValueCompleter,
 };
 use turnfold_core::{Registry, Seat};
-use turnfold_module::ModuleFolders;
+use turnfold_referee::ModuleFolders;
 use turnfold_replay::audit::RowName;
 use turnfold_replay::{Revision, Viewer, history::revision::has_ending, program};
 use turnfold_store::StoreReader;

@@ -9,7 +9,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Modifier;
 use snapbox::assert_data_eq;
 use turnfold_core::Registry;
-use turnfold_module::ModuleFolders;
+use turnfold_referee::ModuleFolders;
 use turnfold_replay::{SeatHistory, SourceName, Viewer};
 
 use super::app::App;

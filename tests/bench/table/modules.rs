@@ -30,7 +30,7 @@ const FIRST_USE_MAX: Duration = Duration::from_millis(60);
 
 /// Packs a ruleset, or returns why it cannot be packed.
 fn pack(folder: &Path, name: &str) -> Result<PathBuf, String> {
-    let packed = Command::new(workspace().join("core/module/pack")).arg(folder).arg(name).output();
+    let packed = Command::new(workspace().join("core/guest/pack")).arg(folder).arg(name).output();
     match packed {
         Ok(output) if output.status.success() => Ok(folder.join(name).with_extension("wasm")),
         _ => Err("SKIPPED: rustup's target wasm32-unknown-unknown is missing".into()),
@@ -38,7 +38,7 @@ fn pack(folder: &Path, name: &str) -> Result<PathBuf, String> {
 }
 
 fn load(file: &Path) -> Arc<dyn AnyRules> {
-    turnfold_module::load(&fs::read(file).expect("the module is there")).expect("the file is a module")
+    turnfold_referee::load(&fs::read(file).expect("the module is there")).expect("the file is a module")
 }
 
 /// Folds as `verify` does, with the outcome and the hash of every entry.

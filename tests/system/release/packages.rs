@@ -9,11 +9,11 @@ use turnfold_tests::sandbox::{cargo, workspace};
 /// The crates that can be published, each after those that it depends on.
 const CRATES: [(&str, &str); 8] = [
     ("turnfold-core", "core"),
-    ("turnfold-guest", "core/module"),
+    ("turnfold-guest", "core/guest"),
     ("turnfold-store", "store"),
-    ("turnfold-laws", "cli/laws"),
+    ("turnfold-laws", "core/laws"),
     ("turnfold-replay", "cli/replay"),
-    ("turnfold-module", "cli/module"),
+    ("turnfold-referee", "cli/referee"),
     ("turnfold-serve", "cli/serve"),
     ("turnfold", "cli"),
 ];

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use turnfold_core::any::Fault;
 use turnfold_core::{AnyRules, AnyState};
-use turnfold_module::load;
+use turnfold_referee::load;
 
 /// What a module does when it is asked.
 #[derive(Clone, Copy)]

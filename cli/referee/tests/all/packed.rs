@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use turnfold_core::Registry;
 use turnfold_laws::{Fixture, require_kept};
-use turnfold_module::load;
+use turnfold_referee::load;
 
 /// MD-3, MD-4: it knows nothing of turnfold but `ABI.md`.
 #[test]

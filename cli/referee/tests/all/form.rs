@@ -1,6 +1,6 @@
 //! MD-3: files that have not the form of a module.
 
-use turnfold_module::load;
+use turnfold_referee::load;
 
 use crate::toy::{Act, STARTED, module};
 

@@ -28,7 +28,7 @@ fn pairs() -> Vec<(Arc<dyn AnyRules>, Arc<dyn AnyRules>)> {
     let folder = packed.unwrap_or_else(|| repository("fixtures/modules"));
     let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let modules = files.filter(|path| path.extension().is_some_and(|extension| extension == "wasm"));
-    let loaded = modules.map(|path| turnfold_module::load(&fs::read(path).unwrap()).unwrap());
+    let loaded = modules.map(|path| turnfold_referee::load(&fs::read(path).unwrap()).unwrap());
     let native = |module: &Arc<dyn AnyRules>| {
         let is_same =
             |rules: &Arc<dyn AnyRules>| (rules.name(), rules.version()) == (module.name(), module.version());

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use turnfold_core::{CommandSource, DicePolicy, Fault, Logged, Perspective, Seat};
-use turnfold_module::load;
+use turnfold_referee::load;
 
 use crate::toy::{APPLIED, Act, DESCRIBED, FOLDED, STARTED, fault, goes_on, module, start, toy};
 use Act::{Runs, Says};
@@ -258,7 +258,7 @@ fn md_6_a_module_that_hangs_ends_a_fold_within_the_time_of_one_call() {
     let endless = "(loop (br 0)) (unreachable)";
     let mut recorded = goes_on(|| toy(&[('f', Runs(endless))]).start(&[])).unwrap();
     let log = [WAIT, Logged { seq: 2, ..WAIT }];
-    turnfold_module::within(std::time::Duration::from_millis(50), || {
+    turnfold_referee::within(std::time::Duration::from_millis(50), || {
         let found = fault(|| recorded.fold(&log, &DicePolicy::Recorded, &mut |_| {}));
         assert_eq!(found, "the modules have used up their 0 s");
     });
