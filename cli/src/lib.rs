@@ -6,7 +6,7 @@
 //!
 //! ```ignore
 //! fn main() -> std::process::ExitCode {
-//!     turnfold::run(std::env::args_os(), turnfold::Registry::standard().with(turnfold::erase::<Nim>()))
+//!     turnfold::run(std::env::args_os(), turnfold::standard().with(turnfold::erase::<Nim>()))
 //! }
 //! ```
 //!
@@ -64,6 +64,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 pub use turnfold_core::Registry;
 pub use turnfold_core::any::erase;
+pub use turnfold_games::standard;
 use turnfold_replay::fault::catch;
 use turnfold_replay::{ReplayError, program};
 
@@ -78,7 +79,7 @@ use crate::stderr::LogFormat;
 /// Runs the command line on the arguments of the process, for the rulesets of turnfold, and returns its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    run_as_named(env::args_os().collect(), Registry::standard())
+    run_as_named(env::args_os().collect(), standard())
 }
 
 /// Runs the command line on these arguments, which begin with the name of the program, and returns its exit code. What is

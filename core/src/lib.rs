@@ -4,17 +4,17 @@
 //! [`Rules`]: `judge` decides what a command would do and `carry_out` does it. The fold of a log is the *state*, whose
 //! [`Digest`] proves that two machines agree.
 //!
-//! [`tutorial`] writes a ruleset from nothing. Read on in [`rules`] (the trait), [`rules::initiative`] (the smallest
-//! game), [`any`] (rulesets known only at run time) and [`registry`] (the rulesets there are). What is done with logs
-//! beyond a single fold (replay files, checking, searching) is the crate `turnfold-replay`. Nothing here reads a clock,
-//! a file or a source of randomness: rolls are commands, and [`dice`] recomputes the rolls of seeded matches.
+//! [`tutorial`] writes a ruleset from nothing. Read on in [`rules`] (the trait), [`any`] (rulesets known only at run time)
+//! and [`registry`] (the rulesets of a program). The games are the crate `turnfold-games`; what is done with logs beyond a
+//! single fold (replay files, checking, searching) is the crate `turnfold-replay`. Nothing here reads a clock, a file or a
+//! source of randomness: rolls are commands, and [`dice`] recomputes the rolls of seeded matches.
 //!
 //! A match of a ruleset chosen at run time, and one command:
 //!
 //! ```
-//! use turnfold_core::{CommandSource, DicePolicy, Logged, Seat, registry};
+//! use turnfold_core::{CommandSource, DicePolicy, Logged, Seat};
 //!
-//! let rules = registry::find("initiative").expect("it is registered");
+//! let rules = turnfold_games::find("initiative").expect("it is registered");
 //! let setup = rules.read_setup("radius = 2")?;
 //! let mut state = rules.start(&setup)?;
 //! let roll = Logged { seq: 1, seat: Seat::Host, command: CommandSource::Text("roll 1 2 3 4") };
@@ -50,8 +50,6 @@ pub mod paper;
 pub mod picture;
 mod pointer;
 pub mod prelude;
-// Its list of all rulesets would compile them a second time for unit tests, which need none.
-#[cfg(not(test))]
 pub mod registry;
 pub mod seat;
 mod setup;
@@ -70,7 +68,6 @@ pub use ending::MatchResult;
 pub use hex::{Board, Direction, Hex};
 pub use json::Json;
 pub use outcome::{Outcome, Rejected, Verdict};
-#[cfg(not(test))]
 pub use registry::Registry;
 pub use rules::{Answer, Decision, QueryError, Rules, Secrets, SetupError};
 pub use seat::{Perspective, Seat};

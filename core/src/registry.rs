@@ -1,4 +1,4 @@
-//! The rulesets of a program: the rulesets of this crate, and any others it brings. Adding a game here adds one line.
+//! The rulesets of a program: which it has, and which one plays a match.
 
 use core::fmt;
 
@@ -9,31 +9,7 @@ use alloc::vec::Vec;
 use crate::any::{AnyRules, erase};
 use crate::digest::Digest;
 use crate::rules::Rules;
-use crate::rules::channel::Channel;
-use crate::rules::cycletap::Cycletap;
 use crate::rules::desk::Desk;
-use crate::rules::hexcapture::Hexcapture;
-use crate::rules::initiative::Initiative;
-use crate::rules::lifecycle::Lifecycle;
-
-/// Returns every ruleset of this crate in its newest version, in the order of their names: the games, and the desk of a match by mail.
-#[must_use]
-pub fn rulesets() -> Vec<Arc<dyn AnyRules>> {
-    Vec::from([
-        erase::<Channel>(),
-        erase::<Cycletap>(),
-        erase::<Desk>(),
-        erase::<Hexcapture>(),
-        erase::<Initiative>(),
-        erase::<Lifecycle>(),
-    ])
-}
-
-/// Finds a ruleset of this crate by name; a program that may know others asks its [`Registry`].
-#[must_use]
-pub fn find(name: &str) -> Option<Arc<dyn AnyRules>> {
-    rulesets().into_iter().find(|rules| rules.name() == name)
-}
 
 /// The most bytes of a module's file (MD-3).
 pub const MODULE_BYTES_MAX: usize = 16 << 20;
@@ -139,13 +115,6 @@ pub enum NoRules {
 }
 
 impl Registry {
-    /// Returns a registry of the games of this crate; [`Registry::default`] is one of none.
-    #[must_use]
-    pub fn standard() -> Self {
-        let games = rulesets().into_iter().filter(|rules| rules.name() != Desk::NAME);
-        Self { games: games.collect(), ..Self::default() }
-    }
-
     /// Adds a game.
     ///
     /// # Panics

@@ -19,12 +19,7 @@ pub use crate::setup::SetupError;
 use crate::targets::Targets;
 use crate::text::Malformed;
 
-pub mod channel;
-pub mod cycletap;
 pub mod desk;
-pub mod hexcapture;
-pub mod initiative;
-pub mod lifecycle;
 
 /// A game's rules: pure, total and deterministic.
 ///
@@ -186,7 +181,7 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// Returns what `viewer` may see of the state. A program that knows the game reads its fields:
     ///
     /// ```
-    /// use turnfold_core::rules::initiative::Initiative;
+    /// use turnfold_games::initiative::Initiative;
     /// use turnfold_core::{Perspective, Rules, Seat};
     ///
     /// let setup = toml::from_str(Initiative::EXAMPLE)?;

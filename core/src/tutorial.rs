@@ -15,9 +15,9 @@
 //! 5. **`carry_out` changes the state** as planned and reports effects. Only a plan gets there, so what is ignored or
 //!    rejected changes nothing.
 //! 6. **Candidates, view, picture and queries** tell people about the state; none of them knows a rule.
-//! 7. **Register it**: [`Registry::standard`](crate::Registry::standard)`().with(erase::<TwentyOne>())`. With the crate
-//!    `turnfold`, a program whose `main` hands this registry to `turnfold::run` has the whole command line for the game;
-//!    `examples/nim` is such a program.
+//! 7. **Register it**: [`Registry::default`](crate::Registry)`().with(erase::<TwentyOne>())`, or in place of the first part
+//!    `turnfold::standard()`, which has the games of turnfold. A program whose `main` hands this registry to
+//!    `turnfold::run` has the whole command line for the game; `examples/nim` is such a program.
 //!
 //! ```
 //! use core::convert::Infallible;
@@ -159,7 +159,7 @@
 //! }
 //!
 //! // A match, with nothing known of the game but its name.
-//! let registry = Registry::standard().with(erase::<TwentyOne>());
+//! let registry = Registry::default().with(erase::<TwentyOne>());
 //! let rules = registry.find("twentyone").expect("it was added");
 //! let mut state = rules.start(&rules.read_setup("total = 17")?)?;
 //! let entry = |seq, seat, text| Logged { seq, seat, command: CommandSource::Text(text) };
@@ -186,7 +186,7 @@
 //! will do: real ones, or dice that follow from a seed, as here. `candidates` of the host list some rolls.
 //!
 //! ```
-//! use turnfold_core::rules::initiative::Initiative;
+//! use turnfold_games::initiative::Initiative;
 //! use turnfold_core::{DicePolicy, Rules, Seat, Seed, any::erase};
 //!
 //! let rules = erase::<Initiative>();
@@ -207,7 +207,7 @@
 //! secret:
 //!
 //! ```
-//! use turnfold_core::rules::cycletap::Cycletap;
+//! use turnfold_games::cycletap::Cycletap;
 //! use turnfold_core::{CommandSource, DicePolicy, Logged, Rules, Seat, any::erase};
 //!
 //! let rules = erase::<Cycletap>();

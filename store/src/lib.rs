@@ -9,7 +9,7 @@
 //! use turnfold_core::{DicePolicy, Registry, Seat};
 //! use turnfold_store::{BranchName, Genesis, MatchName, NewEntry, Store};
 //!
-//! let registry = Registry::standard();
+//! let registry = turnfold_games::standard();
 //! let rules = registry.find("initiative").expect("it is registered");
 //! let genesis = Genesis {
 //!     format: Genesis::FORMAT,

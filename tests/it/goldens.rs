@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use turnfold_core::registry::rulesets;
+use turnfold_games::rulesets;
 
 use turnfold_tests::goldens::replays_of;
 use turnfold_tests::sandbox::Sandbox;

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use turnfold_core::registry;
-
 /// The crates; each may depend on those before it.
-const CRATES: [(&str, &str); 8] = [
+const CRATES: [(&str, &str); 10] = [
     ("core", "turnfold-core"),
+    ("core/games", "turnfold-games"),
     ("core/guest", "turnfold-guest"),
+    ("core/laws", "turnfold-laws"),
     ("store", "turnfold-store"),
     ("cli/replay", "turnfold-replay"),
     ("cli/serve", "turnfold-serve"),
@@ -53,20 +53,28 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Lists the ruleset folders by name.
+/// Lists the ruleset folders by name: the games, and the desk of a match by mail.
 fn rulesets() -> BTreeMap<String, PathBuf> {
-    let folders = fs::read_dir(root().join("core/src/rules")).unwrap().map(|item| item.unwrap().path());
-    let named = folders.filter(|path| path.is_dir());
-    named.map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), path)).collect()
+    let mut named = BTreeMap::new();
+    for folder in ["core/games/src", "core/src/rules"] {
+        for item in fs::read_dir(root().join(folder)).unwrap() {
+            let path = item.unwrap().path();
+            if path.is_dir() {
+                named.insert(path.file_name().unwrap().to_str().unwrap().to_owned(), path);
+            }
+        }
+    }
+    named
 }
 
 #[test]
 fn every_ruleset_has_a_page_and_is_registered() {
     for (name, folder) in rulesets() {
-        assert!(folder.join("RULES.md").is_file(), "core/src/rules/{name} lacks RULES.md");
+        assert!(folder.join("RULES.md").is_file(), "the ruleset {name} lacks RULES.md");
     }
     let folders: Vec<String> = rulesets().into_keys().collect();
-    let registered: Vec<String> = registry::rulesets().iter().map(|rules| rules.name().into()).collect();
+    let registered: Vec<String> =
+        turnfold_games::rulesets().iter().map(|rules| rules.name().into()).collect();
     assert_eq!(folders, registered, "folders and registry, in the order of their names");
 }
 
@@ -77,26 +85,11 @@ fn crates_depend_one_way() {
         let manifest: toml::Table = read(&root().join(folder).join("Cargo.toml")).parse().unwrap();
         assert_eq!(manifest["package"]["name"].as_str(), Some(package));
         let later: Vec<&str> = CRATES[place..].iter().map(|(_, package)| *package).collect();
-        for section in ["dependencies", "dev-dependencies", "build-dependencies"] {
+        for section in ["dependencies", "build-dependencies"] {
             let Some(dependencies) = manifest.get(section).and_then(toml::Value::as_table) else { continue };
             let wrong: Vec<&String> =
                 dependencies.keys().filter(|name| later.contains(&name.as_str())).collect();
             assert!(wrong.is_empty(), "{folder}/Cargo.toml [{section}] names {wrong:?}");
-        }
-    }
-}
-
-/// What lies above the core gets the rulesets there are as a value, so that a program may bring its own.
-#[test]
-fn no_code_above_the_core_reaches_for_the_rulesets_of_turnfold() {
-    for folder in ["store/src", "cli/replay/src", "cli/serve/src", "cli/referee/src", "cli/src"] {
-        for path in files(&root().join(folder), ".rs") {
-            let text = read(&path);
-            let product = text.split("#[cfg(test)]").next().unwrap();
-            for reached in ["registry::rulesets", "registry::find", "registry::{"] {
-                let in_tests = path.ends_with("tests.rs");
-                assert!(in_tests || !product.contains(reached), "{}: `{reached}`", path.display());
-            }
         }
     }
 }
@@ -323,12 +316,9 @@ fn every_rule_stands_in_the_code_and_in_a_proof() {
         let mut ids = rule_ids(&code);
         ids.retain(|(prefix, _)| !OTHER_PAGES.contains(&prefix.as_str()));
         let ruled = ruled_ids(&read(&folder.join("RULES.md")));
-        assert_eq!(
-            ids, ruled,
-            "the rules in the code of core/src/rules/{name} and the rules of its RULES.md"
-        );
+        assert_eq!(ids, ruled, "the rules in the code of {name} and the rules of its RULES.md");
         let prefixes: BTreeSet<&String> = ruled.iter().map(|(prefix, _)| prefix).collect();
-        assert_eq!(prefixes.len(), 1, "core/src/rules/{name} has rules of {prefixes:?}");
+        assert_eq!(prefixes.len(), 1, "{name} has rules of {prefixes:?}");
         // Ids between the ids of a ruleset belong to verbs.
         let is_before = |number: &u32| {
             let is_of = |prefix: &str| prefixes.iter().any(|own| *own == prefix);
@@ -336,7 +326,7 @@ fn every_rule_stands_in_the_code_and_in_a_proof() {
         };
         let numbers: Vec<u32> = ruled.iter().map(|(_, number)| *number).filter(is_before).collect();
         let last = u32::try_from(numbers.len()).unwrap();
-        assert!((1..=last).eq(numbers), "core/src/rules/{name} skips a rule");
+        assert!((1..=last).eq(numbers), "{name} skips a rule");
         let is_of_verbs =
             |id: &(String, u32)| RULESET_ENDS.iter().any(|(prefix, last)| id.0 == *prefix && id.1 > *last);
         let is_unruled =
@@ -365,7 +355,7 @@ fn ruled_ids(rules: &str) -> BTreeSet<(String, u32)> {
 #[test]
 fn reasons_give_the_rules_that_their_docs_name() {
     for (name, folder) in rulesets() {
-        let rules = registry::find(&name).unwrap();
+        let rules = turnfold_games::find(&name).unwrap();
         let text = read(&folder.join("reason.rs"));
         let mut doc = BTreeSet::new();
         let mut variants = 0;
@@ -383,7 +373,7 @@ fn reasons_give_the_rules_that_their_docs_name() {
             }
             doc.clear();
         }
-        assert!(variants > 0, "core/src/rules/{name}/reason.rs has no reasons");
+        assert!(variants > 0, "reason.rs of {name} has no reasons");
         assert!(rules.rule_ids("no_such_reason").is_empty());
     }
 }

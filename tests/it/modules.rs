@@ -65,6 +65,7 @@ $ turnfold m1,2 migrate duel moved
 exit 2| error: `duel` pins the module that it is played with
 $ turnfold m1,2 migrate plain moved
 migrated plain to moved: heaps version 1 → 2, 0 entries, 1 branch
+every outcome is the same
 $ turnfold 1 audit all.bundle
 bytes        PASS        5 records and 0 checkpoints in canonical form
 chain        PASS        2 lines linked from the first record to the last
@@ -89,6 +90,7 @@ $ turnfold 1 matches
 again  heaps  2 entries, 1 branch  [TIME]
 calm   heaps  1 entry, 1 branch  [TIME]
 duel   heaps  2 entries, 1 branch  [TIME]
+moved  heaps  0 entries, 1 branch  [TIME]
 plain  heaps  0 entries, 1 branch  [TIME]
 $ turnfold m1 game list
 heaps 1 built in

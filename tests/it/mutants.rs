@@ -11,12 +11,12 @@ use serde_json::Value;
 use turnfold_core::any::{AnyRules, erase};
 use turnfold_core::outcome::Ruled as _;
 use turnfold_core::registry::NoRules;
-use turnfold_core::rules::channel::Channel;
-use turnfold_core::rules::cycletap::{self, Cycletap};
-use turnfold_core::rules::hexcapture::Hexcapture;
-use turnfold_core::rules::initiative::{self, Initiative};
-use turnfold_core::rules::lifecycle::Lifecycle;
 use turnfold_core::{Digest, Registry, Seat};
+use turnfold_games::channel::Channel;
+use turnfold_games::cycletap::{self, Cycletap};
+use turnfold_games::hexcapture::Hexcapture;
+use turnfold_games::initiative::{self, Initiative};
+use turnfold_games::lifecycle::Lifecycle;
 use turnfold_replay::golden::bless::bless;
 use turnfold_replay::golden::check::check_replay;
 use turnfold_replay::{DivergenceKind, ReplayLine, tfl};
@@ -180,7 +180,7 @@ impl<const WHAT: char> Alteration for IgnoresAtFirst<WHAT> {
 /// Returns the golden log as a build with these rules would have blessed it, without attempts and up to the first entry
 /// that it would not accept.
 fn blessed_by(rules: &Arc<dyn AnyRules>, golden: &str) -> String {
-    let registry = Registry::standard().replacing(rules.clone());
+    let registry = turnfold_games::standard().replacing(rules.clone());
     let mut replay = tfl::read("golden", golden.as_bytes(), &registry).unwrap();
     replay.lines.retain(|line| !matches!(line, ReplayLine::Attempt(_)));
     loop {
@@ -230,8 +230,8 @@ fn check(rules: &Arc<dyn AnyRules>, expected: &Finding) {
 #[test]
 fn a_log_blessed_by_the_same_rules_passes() {
     for (rules, golden) in [
-        (turnfold_core::registry::find("cycletap").unwrap(), "cycletap/the-pool-runs-out.tfl"),
-        (turnfold_core::registry::find("initiative").unwrap(), "initiative/lance-against-star.tfl"),
+        (turnfold_games::find("cycletap").unwrap(), "cycletap/the-pool-runs-out.tfl"),
+        (turnfold_games::find("initiative").unwrap(), "initiative/lance-against-star.tfl"),
     ] {
         let sandbox = Sandbox::new();
         let golden = fs::read_to_string(workspace().join("replays").join(golden)).unwrap();
@@ -344,7 +344,7 @@ fn check_under(
     rules: &Arc<dyn AnyRules>,
 ) -> Option<(DivergenceKind, Option<u64>, String)> {
     let text = blessed_by(blessed, &format!("turnfold replay 2\n{DUEL}"));
-    let registry = Registry::standard().replacing(rules.clone());
+    let registry = turnfold_games::standard().replacing(rules.clone());
     let replay = tfl::read("x.tfl", text.as_bytes(), &registry).unwrap();
     STARTS.set(0);
     let mismatch = check_replay(&replay).unwrap().difference?;
@@ -355,15 +355,14 @@ fn check_under(
 /// Whatever comes of a file must come of it again, also from a state stored half-way.
 #[test]
 fn rules_that_do_not_fold_alike_every_time_are_found() {
-    let rules = turnfold_core::registry::find("initiative").unwrap();
+    let rules = turnfold_games::find("initiative").unwrap();
     assert_eq!(check_under(&rules, &rules), None);
     for (rules, seq) in [
         (erase::<Altered<IgnoresAtFirst<'3'>>>(), 2),
         // The state is the same: only the reason is another.
         (erase::<Altered<IgnoresAtFirst<'2'>>>(), 5),
     ] {
-        let (kind, found, _) =
-            check_under(&turnfold_core::registry::find("initiative").unwrap(), &rules).unwrap();
+        let (kind, found, _) = check_under(&turnfold_games::find("initiative").unwrap(), &rules).unwrap();
         assert_eq!((kind, found), (DivergenceKind::NotDeterministic, Some(seq)));
     }
     let forgets = erase::<Altered<Forgets>>();
@@ -381,7 +380,7 @@ fn a_command_that_is_not_written_canonically_differs_before_its_outcome_does() {
     let golden =
         fs::read_to_string(workspace().join("replays/hexcapture/capture-at-each-distance.tfl")).unwrap();
     let text = golden.replacen(" move n => ", " move 0 => x", 1);
-    let replay = tfl::read("x.tfl", text.as_bytes(), &Registry::standard()).unwrap();
+    let replay = tfl::read("x.tfl", text.as_bytes(), &turnfold_games::standard()).unwrap();
     let mismatch = check_replay(&replay).unwrap().difference.unwrap();
     let found = (mismatch.kind(), mismatch.divergence.expected(), mismatch.divergence.computed.to_string());
     assert_eq!(found, (DivergenceKind::NotCanonical, "move 0".into(), "move n".into()));

@@ -19,8 +19,8 @@ use std::fmt::Write as _;
 use std::fs;
 
 use serde_json::Value;
-use turnfold_core::registry::{self, rulesets};
 use turnfold_core::{AnyRules, AnyState, Board, CommandSource, DicePolicy, Logged, Seat, Verdict};
+use turnfold_games::rulesets;
 
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
@@ -156,7 +156,7 @@ fn check(ruleset: &str) {
     for section in &table.sections {
         assert!(section.counts.len() >= 4, "{} is not counted deeply enough", section.setup);
         let by_legal = count_by_legal(ruleset, section);
-        let by_force = count_by_force(&*registry::find(ruleset).unwrap(), section, &table.texts);
+        let by_force = count_by_force(&*turnfold_games::find(ruleset).unwrap(), section, &table.texts);
         for (route, counts) in [("through `legal`", by_legal), ("by brute force", by_force)] {
             if counts != section.counts {
                 writeln!(wrong, "{} {route}:\n{}", section.setup, counts.join("\n")).unwrap();

@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use turnfold_core::Registry;
 use turnfold_core::picture::Picture;
 use turnfold_replay::drawing::{Highlights, svg};
 use turnfold_replay::{History, SeatHistory, Viewer, tfl};
@@ -26,7 +25,7 @@ impl TextBox {
 /// Returns the pictures of a golden log as p1 sees it, half-way and at its end.
 fn pictures(file: &std::path::Path) -> Vec<Picture> {
     let name = file.display().to_string();
-    let replay = tfl::read(&name, &fs::read(file).unwrap(), &Registry::standard()).unwrap();
+    let replay = tfl::read(&name, &fs::read(file).unwrap(), &turnfold_games::standard()).unwrap();
     let sight =
         SeatHistory::of("p1".parse::<Viewer>().unwrap(), History::of_replay(file, &replay).unwrap()).unwrap();
     let mut all = Vec::new();

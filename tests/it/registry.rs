@@ -2,11 +2,11 @@
 
 use turnfold_core::Registry;
 use turnfold_core::any::erase;
-use turnfold_core::registry::rulesets;
-use turnfold_core::rules::channel::Channel;
 use turnfold_core::rules::desk::Desk;
-use turnfold_core::rules::initiative::Initiative;
-use turnfold_core::rules::lifecycle::Lifecycle;
+use turnfold_games::channel::Channel;
+use turnfold_games::initiative::Initiative;
+use turnfold_games::lifecycle::Lifecycle;
+use turnfold_games::rulesets;
 
 #[test]
 fn a_registry_keeps_its_rulesets_by_name_and_once() {
@@ -15,14 +15,14 @@ fn a_registry_keeps_its_rulesets_by_name_and_once() {
     let some = Registry::default().with(erase::<Lifecycle>()).with(erase::<Channel>());
     assert_eq!(names(&some), ["channel", "lifecycle"]);
     assert!(some.find("initiative").is_none());
-    let all = Registry::standard().replacing(erase::<Initiative>());
-    assert_eq!(names(&all), names(&Registry::standard()));
+    let all = turnfold_games::standard().replacing(erase::<Initiative>());
+    assert_eq!(names(&all), names(&turnfold_games::standard()));
     assert!(all.find("initiative").is_some_and(|rules| rules.version() == 1));
 }
 
 #[test]
 fn the_desk_is_always_there_and_no_game() {
-    for registry in [Registry::default(), Registry::standard()] {
+    for registry in [Registry::default(), turnfold_games::standard()] {
         assert!(registry.find("desk").is_some());
         assert!(registry.iter().all(|rules| rules.name() != "desk"));
     }
@@ -31,7 +31,7 @@ fn the_desk_is_always_there_and_no_game() {
 #[test]
 #[should_panic = "the ruleset name `initiative` is taken"]
 fn a_name_that_is_taken_is_refused() {
-    let _ = Registry::standard().with(erase::<Initiative>());
+    let _ = turnfold_games::standard().with(erase::<Initiative>());
 }
 
 #[test]

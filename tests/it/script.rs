@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use turnfold_core::any::AnyState;
-use turnfold_core::{CommandSource, DicePolicy, FoldError, Logged, Seat, Verdict, registry};
+use turnfold_core::{CommandSource, DicePolicy, FoldError, Logged, Seat, Verdict};
 
 /// Starts a match from the text of a setup.
 pub(crate) fn start(ruleset: &str, toml: &str) -> Box<dyn AnyState> {
-    let rules = registry::find(ruleset).unwrap();
+    let rules = turnfold_games::find(ruleset).unwrap();
     rules.start(&rules.read_setup(toml).unwrap()).unwrap()
 }
 

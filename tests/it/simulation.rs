@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use turnfold_core::registry::rulesets;
 use turnfold_core::{AnyState, DicePolicy, Seat, Seed, Simulation};
+use turnfold_games::rulesets;
 
 use crate::script::{fixture, start};
 use turnfold_tests::fixtures;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use turnfold_core::{AnyState, CommandSource, DicePolicy, Digest, Logged, Registry, Seed, registry};
+use turnfold_core::{AnyState, CommandSource, DicePolicy, Digest, Logged, Seed};
 use turnfold_replay::golden::verify::{FindingKind, Verification, verify};
 use turnfold_store::{
     BranchName, Genesis, MatchName, NewEntry, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader,
@@ -25,7 +25,7 @@ fn name() -> MatchName {
 }
 
 fn genesis() -> Genesis {
-    let rules = registry::find("initiative").unwrap();
+    let rules = turnfold_games::find("initiative").unwrap();
     Genesis {
         format: Genesis::FORMAT,
         ruleset: rules.name().to_owned(),
@@ -43,7 +43,7 @@ fn genesis() -> Genesis {
 
 /// A match's first state.
 fn start() -> Box<dyn AnyState> {
-    registry::find("initiative").unwrap().start(&genesis().setup).unwrap()
+    turnfold_games::find("initiative").unwrap().start(&genesis().setup).unwrap()
 }
 
 /// Returns `count` commands that the rules accept, a roll and then the cursor going round, and the state after them.
@@ -62,7 +62,7 @@ fn commands(count: u64) -> (Vec<NewEntry>, Box<dyn AnyState>) {
 }
 
 fn verified(store: &StoreReader) -> Verification {
-    verify(store, &name(), &Registry::standard()).unwrap()
+    verify(store, &name(), &turnfold_games::standard()).unwrap()
 }
 
 /// Audits a match that was stored as it is, with other rules in mind.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use turnfold_core::AnyRules;
-use turnfold_core::registry::rulesets;
+use turnfold_games::rulesets;
 
 mod backup;
 mod bundle;

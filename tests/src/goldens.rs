@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use turnfold_core::Registry;
-use turnfold_core::registry::rulesets;
+use turnfold_games::rulesets;
 use turnfold_replay::{History, SeatHistory, tfl};
 
 use crate::sandbox::workspace;
@@ -26,7 +25,8 @@ pub fn goldens() -> Vec<PathBuf> {
 
 /// A replay file, looked at by a seat.
 pub fn sight(path: &Path, text: &str, viewer: &str) -> SeatHistory {
-    let replay = tfl::read_also_seen(&path.display().to_string(), text.as_bytes(), &Registry::standard());
+    let replay =
+        tfl::read_also_seen(&path.display().to_string(), text.as_bytes(), &turnfold_games::standard());
     let line = History::of_replay(path, &replay.unwrap()).unwrap();
     SeatHistory::of(viewer.parse().unwrap(), line).unwrap()
 }

@@ -5,7 +5,7 @@ use std::process::Output;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use turnfold_core::paper::SignedPaper;
-use turnfold_core::{DicePolicy, Registry, Seat};
+use turnfold_core::{DicePolicy, Seat};
 use turnfold_replay::mail::{DeskHistory, MailMatch, MailedPaper};
 use turnfold_store::StoreReader;
 
@@ -58,7 +58,7 @@ impl Mailbox {
     /// Returns what players know of the match now.
     pub fn known(&self) -> DeskView {
         let store = StoreReader::open(&self.sandbox.path(".turnfold")).unwrap();
-        let of = MailMatch::find(&store, &"duel".parse().unwrap(), &Registry::standard()).unwrap();
+        let of = MailMatch::find(&store, &"duel".parse().unwrap(), &turnfold_games::standard()).unwrap();
         let is_fair = matches!(of.genesis.dice, DicePolicy::Fair(_));
         DeskView { desk: DeskHistory::read(&store, &of).unwrap(), match_id: of.genesis.match_id, is_fair }
     }

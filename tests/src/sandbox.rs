@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use tempfile::TempDir;
 use turnfold_core::DicePolicy;
-use turnfold_core::registry::{self, rulesets};
+use turnfold_games::rulesets;
 use turnfold_store::{Genesis, Store};
 
 /// The folder that holds the workspace.
@@ -168,7 +168,7 @@ pub fn store_match(sandbox: &Sandbox, ruleset: &str, ruleset_version: u32) {
         format: Genesis::FORMAT,
         ruleset: ruleset.into(),
         ruleset_version,
-        setup: registry::find("initiative").unwrap().read_setup(&setup).unwrap(),
+        setup: turnfold_games::find("initiative").unwrap().read_setup(&setup).unwrap(),
         dice: DicePolicy::Recorded,
         match_id: [7; 16],
         title: String::new(),

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use snapbox::assert_data_eq;
 use snapbox::data::Data;
-use turnfold_core::Registry;
 
 use crate::sandbox::{Sandbox, without_links};
 
@@ -72,7 +71,8 @@ fn shortened(found: &str, transcript: &str) -> String {
 
 /// Blanks out the list of rulesets where a message lists which there are, so that a new game changes no snapshot.
 fn without_rulesets(text: &str) -> String {
-    let names: Vec<_> = Registry::standard().iter().map(|rules| format!("`{}`", rules.name())).collect();
+    let names: Vec<_> =
+        turnfold_games::standard().iter().map(|rules| format!("`{}`", rules.name())).collect();
     let names = names.join(", ");
     text.replace(&format!("known: {names}"), "known: [RULESETS]")
         .replace(&format!("({names})"), "([RULESETS])")

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use turnfold_core::registry::rulesets;
+use turnfold_games::rulesets;
 use turnfold_store::Store;
 
 use turnfold_tests::sandbox::{Sandbox, workspace};

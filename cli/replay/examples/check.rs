@@ -7,11 +7,9 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use turnfold_core::Registry;
-
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let path = env::args_os().nth(1).ok_or("name a replay file or a folder of them")?;
-    let report = turnfold_replay::check(&Registry::standard(), path)?;
+    let report = turnfold_replay::check(&turnfold_games::standard(), path)?;
     write!(io::stdout(), "{report}")?;
     Ok(if report.is_good() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

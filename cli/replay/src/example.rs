@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use turnfold_core::{DicePolicy, Registry, Simulation};
+use turnfold_core::{DicePolicy, Simulation};
 
 use crate::history::History;
 use crate::tfl::{Replay, read};
@@ -30,7 +30,7 @@ at = [0, -3]
 
 /// Reads a replay of the match with these lines.
 pub(crate) fn replay(body: &str) -> Replay {
-    read("x.tfl", text(body).as_bytes(), &Registry::standard()).unwrap()
+    read("x.tfl", text(body).as_bytes(), &turnfold_games::standard()).unwrap()
 }
 
 /// Returns the text of such a replay.
@@ -45,7 +45,7 @@ pub(crate) fn body(replay: &Replay) -> String {
 
 /// Returns random play of every ruleset, from the setups of some golden logs each.
 pub(crate) fn random_play(seed: u64, count: u64) -> Vec<History> {
-    let registry = Registry::standard();
+    let registry = turnfold_games::standard();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../replays");
     let mut lines = Vec::new();
     for rules in registry.iter() {

@@ -9,8 +9,8 @@
 //! ```
 //! use turnfold_core::Registry;
 //!
-//! // For a game of one's own: `Registry::standard().with(erase::<Nim>())`.
-//! let registry = Registry::standard();
+//! // For a game of one's own: `turnfold_games::standard().with(erase::<Nim>())`.
+//! let registry = turnfold_games::standard();
 //! let report = turnfold_replay::check(&registry, "../../replays/initiative")?;
 //! assert!(report.is_good(), "{report}");
 //! # Ok::<(), turnfold_replay::ReplayError>(())
@@ -39,7 +39,7 @@
 //! 1 host roll 1 2 3 4
 //! ";
 //! // Read a replay file, strictly, and fill in what the rules compute.
-//! let replay = bless::bless(&tfl::read("duel.tfl", script, &Registry::standard())?)?;
+//! let replay = bless::bless(&tfl::read("duel.tfl", script, &turnfold_games::standard())?)?;
 //! let entry = replay.entries().next().expect("there is one");
 //! assert!(entry.to_string().starts_with("1 host roll 1 2 3 4 => rolled p1=3 p2=7; "));
 //!

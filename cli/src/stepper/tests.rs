@@ -8,7 +8,6 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Modifier;
 use snapbox::assert_data_eq;
-use turnfold_core::Registry;
 use turnfold_referee::ModuleFolders;
 use turnfold_replay::{SeatHistory, SourceName, Viewer};
 
@@ -34,7 +33,7 @@ const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (39, 11)];
 fn context() -> Context {
     let output = Output::new(Format::Text, false);
     let store = StoreAddress::Dir("nowhere".into());
-    Context::new(store, None, output, grammar::grammar, Registry::standard(), ModuleFolders::default())
+    Context::new(store, None, output, grammar::grammar, turnfold_games::standard(), ModuleFolders::default())
         .unwrap()
 }
 

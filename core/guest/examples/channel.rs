@@ -1,3 +1,3 @@
 //! The ruleset `channel` as a module.
 
-turnfold_guest::export!(turnfold_core::rules::channel::Channel);
+turnfold_guest::export!(turnfold_games::channel::Channel);

@@ -1,3 +1,3 @@
 //! The ruleset `cycletap` as a module.
 
-turnfold_guest::export!(turnfold_core::rules::cycletap::Cycletap);
+turnfold_guest::export!(turnfold_games::cycletap::Cycletap);

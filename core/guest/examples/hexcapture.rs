@@ -1,3 +1,3 @@
 //! The ruleset `hexcapture` as a module.
 
-turnfold_guest::export!(turnfold_core::rules::hexcapture::Hexcapture);
+turnfold_guest::export!(turnfold_games::hexcapture::Hexcapture);

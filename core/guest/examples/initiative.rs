@@ -1,3 +1,3 @@
 //! The ruleset `initiative` as a module.
 
-turnfold_guest::export!(turnfold_core::rules::initiative::Initiative);
+turnfold_guest::export!(turnfold_games::initiative::Initiative);

@@ -1,3 +1,3 @@
 //! The ruleset `lifecycle` as a module.
 
-turnfold_guest::export!(turnfold_core::rules::lifecycle::Lifecycle);
+turnfold_guest::export!(turnfold_games::lifecycle::Lifecycle);

@@ -4,7 +4,7 @@
 //! `wasm32-unknown-unknown`; built for anything else, the line does nothing:
 //!
 //! ```
-//! turnfold_guest::export!(turnfold_core::rules::initiative::Initiative);
+//! turnfold_guest::export!(turnfold_games::initiative::Initiative);
 //! ```
 //!
 //! [`message`] has the requests that a module answers, [`answer`] answers them by any ruleset.

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use turnfold_core::any::AnyRules;
 use turnfold_core::dice::DiceStream;
-use turnfold_core::{CommandSource, DicePolicy, Logged, Perspective, Seat, registry};
+use turnfold_core::{CommandSource, DicePolicy, Logged, Perspective, Seat};
 use turnfold_guest::answer;
 use turnfold_guest::message::{
     Bytes, Candidates, Canonical, Choices, CommandText, DefaultSeat, Describe, EntryCommand, Fold, FoldEntry,
@@ -21,7 +21,7 @@ use turnfold_guest::message::{
 };
 
 fn rules() -> Arc<dyn AnyRules> {
-    registry::find("initiative").unwrap()
+    turnfold_games::find("initiative").unwrap()
 }
 
 fn samples() -> PathBuf {

@@ -5,7 +5,7 @@
 //! ```no_run
 //! use turnfold_laws::{Fixture, require_kept};
 //!
-//! let rules = turnfold_core::registry::find("initiative").expect("it is registered");
+//! let rules = turnfold_games::find("initiative").expect("it is registered");
 //! require_kept(&*rules, &[Fixture::example(&*rules)]);
 //! ```
 //!

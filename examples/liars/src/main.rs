@@ -14,13 +14,13 @@ use turnfold_core::dice::some_values;
 use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
 use turnfold_core::picture::{Block, Picture, TextLine};
 use turnfold_core::text::{Malformed, number, split_verb};
-use turnfold_core::{DueRoll, MatchResult, Perspective, Registry, Rules, Seat, Secrets, SetupError};
+use turnfold_core::{DueRoll, MatchResult, Perspective, Rules, Seat, Secrets, SetupError};
 
 #[cfg(test)]
 mod tests;
 
 fn main() -> ExitCode {
-    turnfold::run(std::env::args_os(), Registry::standard().with(erase::<Liars>()))
+    turnfold::run(std::env::args_os(), turnfold::standard().with(erase::<Liars>()))
 }
 
 struct Liars;

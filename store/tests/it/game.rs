@@ -1,6 +1,6 @@
 //! A match to store: real commands of a registered ruleset.
 
-use turnfold_core::{CommandSource, DicePolicy, Logged, Seat, registry};
+use turnfold_core::{CommandSource, DicePolicy, Logged, Seat};
 use turnfold_store::{BranchName, Genesis, MatchName, NewEntry, Store};
 
 pub(crate) const SETUP: &str = r#"
@@ -16,7 +16,7 @@ at = [0, -2]
 "#;
 
 pub(crate) fn genesis() -> Genesis {
-    let rules = registry::find("initiative").unwrap();
+    let rules = turnfold_games::find("initiative").unwrap();
     Genesis {
         format: Genesis::FORMAT,
         ruleset: rules.name().to_owned(),
@@ -35,7 +35,7 @@ pub(crate) fn genesis() -> Genesis {
 /// Returns `count` commands that the rules accept: a roll, then the cursor going round.
 pub(crate) fn commands(count: usize) -> Vec<NewEntry> {
     let genesis = genesis();
-    let rules = registry::find(&genesis.ruleset).unwrap();
+    let rules = turnfold_games::find(&genesis.ruleset).unwrap();
     let mut state = rules.start(&genesis.setup).unwrap();
     let mut entries = Vec::new();
     for seq in 1..=count as u64 {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use turnfold_core::{CommandSource, Digest, Logged, registry};
+use turnfold_core::{CommandSource, Digest, Logged};
 use turnfold_store::{Audited, BranchName, SNAPSHOT_INTERVAL, Snapshot, Store, StoreError};
 
 use crate::game::{branch, commands, genesis, name};
@@ -28,7 +28,7 @@ fn store() -> (TempDir, PathBuf, Store, [Snapshot; 2]) {
 
 fn folded(store: &Store, seq: u64) -> Snapshot {
     let log = store.read(&name("m"), &BranchName::main(), Some(seq)).unwrap();
-    let mut state = registry::find("initiative").unwrap().start(&log.genesis.setup).unwrap();
+    let mut state = turnfold_games::find("initiative").unwrap().start(&log.genesis.setup).unwrap();
     let logged = log.entries.iter().map(|entry| {
         let command = CommandSource::Bytes(&entry.command);
         Logged { seq: entry.seq, seat: entry.seat, command }

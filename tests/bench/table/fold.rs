@@ -4,12 +4,12 @@ use std::hint::black_box;
 
 use turnfold_core::fold::fold;
 use turnfold_core::hash::StateHasher;
-use turnfold_core::rules::channel::Channel;
-use turnfold_core::rules::cycletap::Cycletap;
-use turnfold_core::rules::hexcapture::Hexcapture;
-use turnfold_core::rules::initiative::Initiative;
-use turnfold_core::rules::lifecycle::Lifecycle;
 use turnfold_core::{DicePolicy, Digest, Rules, Seat};
+use turnfold_games::channel::Channel;
+use turnfold_games::cycletap::Cycletap;
+use turnfold_games::hexcapture::Hexcapture;
+use turnfold_games::initiative::Initiative;
+use turnfold_games::lifecycle::Lifecycle;
 
 use crate::input::{Play, fixture};
 use crate::measure::{Clock, fastest_of, take_turns};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use turnfold_core::simulate::Simulation;
-use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, Digest, Logged, Seat, registry};
+use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, Digest, Logged, Seat};
 use turnfold_store::{Genesis, NewEntry};
 
 /// Matches are over sooner or later; after this number of entries the next one begins.
@@ -32,7 +32,7 @@ pub(crate) struct PlayedEntry {
 impl Play {
     /// Plays at most `count` entries under a ruleset.
     pub(crate) fn simulate(ruleset: &str, toml: &str, seed: u64, count: u64) -> Self {
-        let rules = registry::find(ruleset).expect("the ruleset is registered");
+        let rules = turnfold_games::find(ruleset).expect("the ruleset is registered");
         Self::simulate_by(rules, toml, seed, count)
     }
 

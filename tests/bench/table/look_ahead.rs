@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat, registry};
+use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 
 use crate::measure::{Clock, fastest_of, time};
 use crate::report::{Table, Time, count, growth, ratio};
@@ -31,7 +31,7 @@ impl Case {
 }
 
 fn start(ruleset: &str, toml: &str) -> Box<dyn AnyState> {
-    let rules = registry::find(ruleset).expect("the ruleset is registered");
+    let rules = turnfold_games::find(ruleset).expect("the ruleset is registered");
     let setup = rules.read_setup(toml).expect("the setup can be played");
     rules.start(&setup).expect("the setup can be played")
 }

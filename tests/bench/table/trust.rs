@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
-use turnfold_core::Registry;
 use turnfold_core::trust::{KeyKind, PrivateKey, TrustPolicy};
 use turnfold_replay::audit::{AuditQuestion, AuditRow, RowName, RowResult, audit};
 use turnfold_replay::bundle::{BundleFile, StoreRecords};
@@ -28,7 +27,7 @@ pub(crate) fn table(dir: &Path, scale: Scale) -> Table {
     write_one_match(&store, &play, 10_000);
     drop(play);
     let store = StoreReader::open(&store).expect("the store opens");
-    let registry = Registry::standard();
+    let registry = turnfold_games::standard();
     let key = PrivateKey::of_seed("bench.example".parse().expect("a name"), KeyKind::Signer, &[7; 32]);
     let policy = format!("log {}\nquorum none\n", key.verifier());
     let policy = TrustPolicy::read(&policy).expect("a policy");

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 use snapbox::str;
-use turnfold_core::registry::rulesets;
+use turnfold_games::rulesets;
 
 use super::duel;
 use turnfold_tests::sandbox::{Sandbox, workspace};

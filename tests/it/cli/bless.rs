@@ -1,7 +1,6 @@
 //! `turnfold bless`.
 
 use snapbox::{assert_data_eq, str};
-use turnfold_core::Registry;
 use turnfold_replay::tfl;
 
 use turnfold_tests::sandbox::Sandbox;
@@ -97,7 +96,7 @@ fn of_other_rules(sandbox: &Sandbox) -> String {
     sandbox.write("bug.tfl", SCRIPT.to_owned() + "3 host roll 1 1 2 2\n4 host next-turn\n");
     sandbox.ok("bless --accept bug.tfl");
     let blessed = sandbox.read("bug.tfl");
-    let header = tfl::read("bug.tfl", blessed.as_bytes(), &Registry::standard()).unwrap().header;
+    let header = tfl::read("bug.tfl", blessed.as_bytes(), &turnfold_games::standard()).unwrap().header;
     let mut entries = blake3::Hasher::new();
     entries.update(header.canonical().as_bytes());
     let mut altered = String::new();

@@ -1,6 +1,5 @@
 //! `turnfold bless` on a terminal: change by change.
 
-use turnfold_core::Registry;
 use turnfold_replay::tfl;
 
 use crate::terminal::{self, Running};
@@ -49,7 +48,7 @@ fn an_accepted_change_is_written_and_a_refused_one_is_not() {
         .filter(|line| line.starts_with(|digit: char| digit.is_ascii_digit()))
         .map(|line| line.to_owned() + "\n")
         .collect();
-    let header = tfl::read("x.tfl", written.as_bytes(), &Registry::standard()).unwrap().header;
+    let header = tfl::read("x.tfl", written.as_bytes(), &turnfold_games::standard()).unwrap().header;
     let log = blake3::hash((header.canonical() + &entries).as_bytes());
     assert!(closing.ends_with(&format!("log {log} header {}", header.mark())), "{closing}");
     // What was refused is all that is found now.

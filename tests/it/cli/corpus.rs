@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use turnfold_core::{Registry, Seat};
+use turnfold_core::Seat;
 use turnfold_replay::{History, tfl};
 use turnfold_tests::sandbox::Sandbox;
 
@@ -45,7 +45,7 @@ fn corpus(sandbox: &Sandbox) -> Vec<Shown> {
 }
 
 fn state_of(sandbox: &Sandbox, name: &str) -> Box<dyn turnfold_core::AnyState> {
-    let replay = tfl::read(name, sandbox.read(name).as_bytes(), &Registry::standard()).unwrap();
+    let replay = tfl::read(name, sandbox.read(name).as_bytes(), &turnfold_games::standard()).unwrap();
     History::of_replay(name.as_ref(), &replay).unwrap().state().unwrap()
 }
 

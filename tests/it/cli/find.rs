@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use snapbox::str;
-use turnfold_core::{Perspective, Registry};
+use turnfold_core::Perspective;
 use turnfold_replay::{Condition, History, SourceName, tfl};
 use turnfold_tests::sandbox::Sandbox;
 
@@ -105,7 +105,7 @@ fn a_condition_is_found_where_looking_at_each_state_finds_it() {
     let mut expected = String::new();
     for seed in 1..=5 {
         let name = format!("games/{seed}.tfl");
-        let replay = tfl::read(&name, sandbox.read(&name).as_bytes(), &Registry::standard()).unwrap();
+        let replay = tfl::read(&name, sandbox.read(&name).as_bytes(), &turnfold_games::standard()).unwrap();
         let history = History::of_replay(name.as_ref(), &replay).unwrap();
         let mut held = false;
         for count in 0..=history.entries.len() {

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::process::{Command, Output, Stdio};
 
 use snapbox::str;
-use turnfold_core::registry::rulesets;
+use turnfold_games::rulesets;
 
 use turnfold_laws::{numbers, replaced};
 use turnfold_tests::fixtures;

@@ -3,8 +3,8 @@
 use std::fs;
 
 use snapbox::str;
-use turnfold_core::registry::{self, rulesets};
-use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, Logged, Registry, Seat};
+use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, Logged, Seat};
+use turnfold_games::rulesets;
 use turnfold_store::{Genesis, NewEntry, Store};
 
 use super::duel;
@@ -33,7 +33,7 @@ fn start(replay: &str) -> (Box<dyn AnyState>, DicePolicy) {
     let header: toml::Table = replay.split("+++\n").nth(1).unwrap().parse().unwrap();
     let (name, version) = (&header["ruleset"], &header["version"]);
     let version = version.as_integer().unwrap().try_into().unwrap();
-    let rules = Registry::standard().resolve(name.as_str().unwrap(), version, None).unwrap();
+    let rules = turnfold_games::standard().resolve(name.as_str().unwrap(), version, None).unwrap();
     let setup = toml::to_string(&header["setup"]).unwrap();
     let seed = header.get("seed").map(|seed| seed.as_str().unwrap().parse().unwrap());
     let dice = seed.map_or(DicePolicy::Recorded, DicePolicy::Seeded);
@@ -250,7 +250,7 @@ exit 1
 
 /// Stores a match as another build would have: a roll by its right seat or by another.
 fn store_match(sandbox: &Sandbox, name: &str, ruleset: &str, ruleset_version: u32, seat: Seat) {
-    let rules = registry::find("initiative").unwrap();
+    let rules = turnfold_games::find("initiative").unwrap();
     let setup = rules.read_setup(&sandbox.read("fixtures/initiative/no-units.toml")).unwrap();
     let mut command = Vec::new();
     let roll = Logged { seq: 1, seat: Seat::Host, command: CommandSource::Text("roll 1 1 2 2") };

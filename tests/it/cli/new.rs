@@ -112,7 +112,7 @@ $ turnfold new given --rules initiative --setup fixtures/initiative/small-board.
 {"match":"given","store":".turnfold","ruleset":"initiative","version":1,"module":null,"example_setup":false,"dice":"recorded","seed":null,"state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba","due_roll":{"purpose":"initiative","count":4,"low":1,"high":6}}
 
 "#]]);
-    for rules in turnfold_core::registry::rulesets() {
+    for rules in turnfold_games::rulesets() {
         let created = sandbox.ok(&format!("new {0} --rules {0}", rules.name()));
         assert!(created.contains(&format!("the setup is the example of {}", rules.name())), "{created}");
     }

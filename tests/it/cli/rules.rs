@@ -5,10 +5,10 @@ use std::fs;
 
 use serde_json::Value;
 use snapbox::str;
-use turnfold_core::registry::rulesets;
 use turnfold_core::{
-    AnyRules, AnyState, CommandSource, DicePolicy, Logged, QueryError, Registry, Seat, SetupError, Simulation,
+    AnyRules, AnyState, CommandSource, DicePolicy, Logged, QueryError, Seat, SetupError, Simulation,
 };
+use turnfold_games::rulesets;
 
 use super::duel;
 use turnfold_tests::goldens::goldens;
@@ -58,7 +58,7 @@ fn the_rulesets_are_listed_with_what_they_are() {
     let sandbox = Sandbox::new();
     let text = sandbox.ok("rules");
     let json = sandbox.ok("rules --format json");
-    let games = Registry::standard();
+    let games = turnfold_games::standard();
     assert_eq!((text.lines().count(), json.lines().count()), (games.iter().count(), games.iter().count()));
     for ((rules, text), json) in games.iter().zip(text.lines()).zip(json.lines()) {
         let (name, summary) = text.split_once("  ").unwrap();
@@ -139,7 +139,7 @@ exit 2| error: unknown ruleset `chess`; known: [RULESETS]; `turnfold game add FI
 #[test]
 fn pm_3_a_rulebook_shows_the_terms_of_a_match_by_mail() {
     let (mut opened, mut refused) = (0, 0);
-    for rules in Registry::standard().iter() {
+    for rules in turnfold_games::standard().iter() {
         let book = rulebook(&**rules);
         let mail = book["mail"].as_str().unwrap();
         let terms = mail.split_once("```toml\n").and_then(|(_, rest)| rest.strip_suffix("\n```"));

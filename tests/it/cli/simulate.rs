@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use snapbox::{IntoData, str};
-use turnfold_core::registry::rulesets;
+use turnfold_games::rulesets;
 
 use turnfold_tests::sandbox::Sandbox;
 

@@ -23,7 +23,7 @@ use turnfold_core::paper::{
     SeenRoot, SignedPaper,
 };
 use turnfold_core::trust::{KeyKind, PrivateKey, TreeHash};
-use turnfold_core::{CommandSource, DicePolicy, Digest, FoldError, Logged, Seat, registry};
+use turnfold_core::{CommandSource, DicePolicy, Digest, FoldError, Logged, Seat};
 
 use super::seat;
 
@@ -100,7 +100,7 @@ impl Scene {
     }
 
     pub(super) fn start(&self) -> Box<dyn AnyState> {
-        let rules = registry::find("desk").unwrap();
+        let rules = turnfold_games::find("desk").unwrap();
         rules.start(&rules.read_setup(&self.toml()).unwrap()).unwrap()
     }
 

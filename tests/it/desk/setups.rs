@@ -1,7 +1,5 @@
 //! Setups of a desk: what is not allowed is refused with the name of its field (PM-3).
 
-use turnfold_core::registry;
-
 use super::scene::Scene;
 
 /// Starts a desk with these keys after the first ones; returns what it is refused for.
@@ -11,7 +9,7 @@ fn refused(setup: &'static str) -> Option<String> {
 }
 
 fn start(toml: &str) -> Option<String> {
-    let rules = registry::find("desk").unwrap();
+    let rules = turnfold_games::find("desk").unwrap();
     rules.read_setup(toml).and_then(|setup| rules.start(&setup)).err().map(|error| error.to_string())
 }
 

@@ -8,11 +8,11 @@ use turnfold_core::any::{AnyTrial, Choice, FaultKind};
 use turnfold_core::decode::DecodeError;
 use turnfold_core::dice::DiceStream;
 use turnfold_core::picture::Picture;
-use turnfold_core::registry::find;
 use turnfold_core::{
     Answer, AnyRules, AnyState, DicePolicy, Digest, DueRoll, Fault, FoldError, Json, Logged, Malformed,
     MatchResult, Perspective, QueryError, Rejected, Seat, SetupError, Step, Targets, Verdict,
 };
+use turnfold_games::find;
 use turnfold_laws::{Fixture, Law, broken_laws, broken_laws_while};
 
 /// The operation that is answered wrongly.

@@ -3,7 +3,6 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use turnfold_core::Seat::{P1, P2};
-use turnfold_core::registry;
 use turnfold_store::Entry;
 
 use super::secrecy::{masked, unhashed};
@@ -22,12 +21,12 @@ struct Got {
 
 /// Reads the records of game and desk as text, those that are left out as `#`.
 fn records(bundle: &str) -> [Vec<String>; 2] {
-    let (mut rules, mut found) = (registry::find("cycletap").unwrap(), [Vec::new(), Vec::new()]);
+    let (mut rules, mut found) = (turnfold_games::find("cycletap").unwrap(), [Vec::new(), Vec::new()]);
     let mut place = 0;
     for line in bundle.lines().take_while(|line| !line.starts_with("-- checkpoint")) {
         if let Some(name) = line.strip_prefix("-- match ") {
             place = usize::from(name == "duel.desk");
-            rules = registry::find(if place == 1 { "desk" } else { "cycletap" }).unwrap();
+            rules = turnfold_games::find(if place == 1 { "desk" } else { "cycletap" }).unwrap();
         }
         if line.starts_with('#') {
             found[place].push("#".to_owned());

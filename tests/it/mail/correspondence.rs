@@ -22,7 +22,7 @@ use super::siege::Siege;
 pub(super) const MATCH_ID: [u8; 16] = [0x5f; 16];
 
 pub(super) fn registry() -> Registry {
-    Registry::standard().with(erase::<Siege>())
+    turnfold_games::standard().with(erase::<Siege>())
 }
 
 fn secret(party: Seat) -> [u8; 32] {

@@ -3,7 +3,6 @@
 use turnfold_core::Rules as _;
 use turnfold_core::Seat::{P1, P2};
 use turnfold_core::any::erase;
-use turnfold_core::registry;
 use turnfold_core::rules::desk::Desk;
 use turnfold_replay::mail::GameTerms;
 
@@ -77,8 +76,8 @@ fn pm_63_a_file_without_terms_is_like_no_file() {
     let silent = erase::<Desk>();
     let setup = silent.read_setup(Desk::EXAMPLE).unwrap();
     for (rules, setup) in [
-        (registry::find("cycletap").unwrap(), None),
-        (registry::find("initiative").unwrap(), None),
+        (turnfold_games::find("cycletap").unwrap(), None),
+        (turnfold_games::find("initiative").unwrap(), None),
         (silent, Some(setup)),
     ] {
         let setup = setup.unwrap_or_else(|| rules.read_setup(rules.example()).unwrap());

@@ -74,7 +74,7 @@ impl Post {
         Self {
             store: Store::with_backend(Box::new(memory.clone())).unwrap(),
             memory,
-            registry: Registry::standard().with(erase::<Siege>()).with(erase::<RelayRules>()),
+            registry: turnfold_games::standard().with(erase::<Siege>()).with(erase::<RelayRules>()),
             signers: Signers::open(&[path]).unwrap(),
             name: "duel".parse().unwrap(),
             players: Players::default(),

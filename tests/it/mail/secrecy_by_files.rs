@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use turnfold_core::Seat::P2;
-use turnfold_core::registry;
 use turnfold_store::Entry;
 
 use super::secrecy::{masked, unhashed, unlinked};
@@ -25,10 +24,10 @@ struct Sent {
 
 /// Reads the records of a bundle as text.
 fn records(bundle: &str) -> String {
-    let mut rules = registry::find("cycletap").unwrap();
+    let mut rules = turnfold_games::find("cycletap").unwrap();
     let lines = bundle.lines().take_while(|line| !line.starts_with("-- checkpoint")).map(|line| {
         if let Some(name) = line.strip_prefix("-- match ") {
-            rules = registry::find(if name == "duel.desk" { "desk" } else { "cycletap" }).unwrap();
+            rules = turnfold_games::find(if name == "duel.desk" { "desk" } else { "cycletap" }).unwrap();
         }
         let bytes = line.strip_prefix('+').and_then(|record| STANDARD.decode(record).ok());
         match bytes.as_deref().map(Entry::decode) {

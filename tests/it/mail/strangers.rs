@@ -4,7 +4,6 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use turnfold_core::Seat::P2;
-use turnfold_core::registry;
 
 use turnfold_tests::mailbox::{Mailbox, opened};
 
@@ -55,7 +54,7 @@ fn pm_54_an_invitation_explains_program_host_game_terms_and_the_next_step() {
     let (_, attached) = invitation.split_once("filename=\"cycletap-rules.txt\"\r\n\r\n").unwrap();
     let attached = attached.split("--turnfold-").next().unwrap().replace("\r\n", "");
     let rules = String::from_utf8(STANDARD.decode(attached).unwrap()).unwrap();
-    assert_eq!(rules, registry::find("cycletap").unwrap().rulebook());
+    assert_eq!(rules, turnfold_games::find("cycletap").unwrap().rulebook());
     assert!(text.is_ascii() && text.lines().all(|line| line.len() <= 72), "{text}");
 }
 

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 
 use turnfold_core::any::erase;
 use turnfold_core::outcome::Code;
-use turnfold_core::registry::rulesets;
-use turnfold_core::{AnyState, Registry, Seat};
+use turnfold_core::{AnyState, Seat};
+use turnfold_games::rulesets;
 use turnfold_replay::ReplayError;
 use turnfold_replay::history::record::Record;
 use turnfold_replay::mail::{GameTerms, GameTurn, OrderEnd, PlayedRules, TermsSource};
@@ -14,7 +14,7 @@ use super::post::Post;
 use super::siege::Siege;
 
 fn start(ruleset: &str, setup: &str) -> Box<dyn AnyState> {
-    let registry = Registry::standard().with(erase::<Siege>());
+    let registry = turnfold_games::standard().with(erase::<Siege>());
     let rules = registry.find(ruleset).unwrap();
     rules.start(&rules.read_setup(setup).unwrap()).unwrap()
 }
@@ -128,7 +128,7 @@ fn pm_37_defaults_are_tried_in_their_order_and_at_most_20_are_played() {
 
 #[test]
 fn pm_37_what_comes_between_follows_the_orders_of_each_turn() {
-    let setup = turnfold_tests::sandbox::workspace().join("core/src/rules/hexcapture/example.toml");
+    let setup = turnfold_tests::sandbox::workspace().join("core/games/src/hexcapture/example.toml");
     let state = start("hexcapture", &std::fs::read_to_string(setup).unwrap());
     let mut turn = GameTurn::new(state, 0, Box::new(|_| Ok(vec![1])));
     let between = commands(&["tick 12"]);

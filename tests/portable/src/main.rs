@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Registry, Seat, Verdict};
+use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat, Verdict};
 
 fn main() -> ExitCode {
     let mut code = ExitCode::SUCCESS;
@@ -108,7 +108,7 @@ fn start(header: &toml::Table) -> Result<(Box<dyn AnyState>, DicePolicy), String
     let name = word("ruleset").ok_or("expected a ruleset, found none")?;
     let version = header.get("version").and_then(toml::Value::as_integer).unwrap_or_default();
     let version = version.try_into().map_err(|_| format!("no version: {version}"))?;
-    let rules = Registry::standard().resolve(name, version, None).map_err(|error| error.to_string())?;
+    let rules = turnfold_games::standard().resolve(name, version, None).map_err(|error| error.to_string())?;
     let dice = match word("seed") {
         Some(seed) => DicePolicy::Seeded(seed.parse().map_err(|_| format!("no seed: `{seed}`"))?),
         None => DicePolicy::Recorded,

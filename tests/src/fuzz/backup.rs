@@ -1,6 +1,5 @@
 //! Backups: a stream that was changed is refused, and one with right checks makes a sound store or none.
 
-use turnfold_core::Registry;
 use turnfold_replay::{FindingKind, golden::verify::verify};
 use turnfold_store::{Store, Totals};
 
@@ -28,7 +27,7 @@ fn restore(stream: &[u8]) {
         Err(error) => return check_message(&error.to_string()),
     };
     for found in store.matches().unwrap() {
-        let findings = verify(&store, &found.name, &Registry::standard()).unwrap().findings;
+        let findings = verify(&store, &found.name, &turnfold_games::standard()).unwrap().findings;
         // Rules may not accept what a forged backup holds, but all of it is there.
         let damage = findings.iter().find(|finding| finding.kind == FindingKind::Damaged);
         assert_eq!(damage, None, "a restored store is sound");

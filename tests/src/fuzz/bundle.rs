@@ -3,7 +3,7 @@
 use std::fs;
 
 use sha2::{Digest as _, Sha256};
-use turnfold_core::{Digest, Registry};
+use turnfold_core::Digest;
 use turnfold_replay::audit::{AuditQuestion, audit};
 use turnfold_replay::bundle::{BundleFile, BundleRecords, StoreRecords, write_bundle};
 use turnfold_store::Store;
@@ -52,7 +52,7 @@ pub fn bundle(bytes: &[u8]) {
         let question = AuditQuestion {
             policy: None,
             held: &[],
-            registry: &Registry::standard(),
+            registry: &turnfold_games::standard(),
             accepts_brought_rules: false,
         };
         let rows = audit(&bundle, question).unwrap();

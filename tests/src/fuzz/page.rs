@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use turnfold_core::Registry;
 use turnfold_replay::page::{PAGE_BYTES_MAX, replay_in};
 use turnfold_replay::{History, Page, SeatHistory, Viewer, golden::bless::bless, tfl::read};
 
@@ -25,7 +24,8 @@ pub fn page(bytes: &[u8]) {
 }
 
 fn make(bytes: &[u8]) {
-    let Ok(blessed) = read("fuzzed.tfl", bytes, &Registry::standard()).and_then(|replay| bless(&replay))
+    let Ok(blessed) =
+        read("fuzzed.tfl", bytes, &turnfold_games::standard()).and_then(|replay| bless(&replay))
     else {
         return;
     };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::LazyLock;
 
 use arbitrary::{Result, Unstructured};
-use turnfold_core::registry::{find, rulesets};
 use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat, Seed};
+use turnfold_games::{find, rulesets};
 
 use turnfold_laws::{PlayedEntry, PlayedLaws, PlayedMatch, verbs};
 

@@ -1,12 +1,11 @@
 //! Replay files: what is read is written as it was, blessing is done once and for all, and checking agrees with it.
 
-use turnfold_core::Registry;
 use turnfold_replay::{Replay, TflError, golden::bless::bless, golden::check::check_replay, tfl::read};
 
 use super::check_message;
 
 fn read_file(bytes: &[u8]) -> Result<Replay, TflError> {
-    read("fuzzed.tfl", bytes, &Registry::standard())
+    read("fuzzed.tfl", bytes, &turnfold_games::standard())
 }
 
 /// Returns `true` if the file records what the rules compute.

@@ -1,6 +1,6 @@
 //! Stores in memory, small but with everything in them.
 
-use turnfold_core::{DicePolicy, Seat, registry};
+use turnfold_core::{DicePolicy, Seat};
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, Genesis, MatchName, NewEntry, Store, StoreError};
 
@@ -34,7 +34,7 @@ pub(super) fn line() -> BranchName {
 }
 
 pub(super) fn genesis() -> Genesis {
-    let rules = registry::find("initiative").unwrap();
+    let rules = turnfold_games::find("initiative").unwrap();
     let unit = |id: &str, owner: &str, r: i8| {
         format!("[[units]]\nid = \"{id}\"\nowner = \"{owner}\"\nat = [0, {r}]\n")
     };

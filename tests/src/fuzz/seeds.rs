@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use turnfold_core::registry::rulesets;
+use turnfold_games::rulesets;
 
 use super::{choice, encoding};
 use turnfold_laws::random_match;

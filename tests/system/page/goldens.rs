@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use turnfold_core::registry::rulesets;
+use turnfold_games::rulesets;
 use turnfold_replay::drawing::{Highlights, svg};
 use turnfold_replay::{Page, page::PAGE_BYTES_MAX, page::frames::changed_spots};
 

@@ -7,8 +7,9 @@ use std::path::{Component, Path, PathBuf};
 use turnfold_tests::sandbox::{cargo, workspace};
 
 /// The crates that can be published, each after those that it depends on.
-const CRATES: [(&str, &str); 8] = [
+const CRATES: [(&str, &str); 9] = [
     ("turnfold-core", "core"),
+    ("turnfold-games", "core/games"),
     ("turnfold-guest", "core/guest"),
     ("turnfold-store", "store"),
     ("turnfold-laws", "core/laws"),

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{env, fs, thread};
 
-use turnfold_core::registry::rulesets;
 use turnfold_core::{
     AnyRules, AnyState, CommandSource, DicePolicy, Logged, Perspective, Seat, Seed, Simulation, Step,
 };
+use turnfold_games::rulesets;
 use turnfold_laws::{Fixture, PlayedEntry, questions};
 
 /// How many random commands are compared, unless `TURNFOLD_COMMANDS` is another number.

@@ -26,7 +26,7 @@
 //! use turnfold_replay::render::{self, LegalCommand, json_line, legal_commands};
 //! use turnfold_replay::{Detail, Viewer, NotPlayed, Roller, ScriptCommand, Session};
 //!
-//! let registry = Registry::standard();
+//! let registry = turnfold_games::standard();
 //! let rules = registry.find("initiative").expect("it is one of ours");
 //! let state = rules.start(&rules.read_setup("radius = 2")?)?;
 //! let mut session =

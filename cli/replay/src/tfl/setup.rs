@@ -90,7 +90,6 @@ fn collect_table(table: &DeTable<'_>, path: &str, places: &mut Places) {
 
 #[cfg(test)]
 mod tests {
-    use turnfold_core::Registry;
 
     use crate::tfl::read;
 
@@ -98,8 +97,11 @@ mod tests {
     fn check(setup: &str, expected: &str) {
         let header = "ruleset = \"initiative\"\nversion = 1\ndice = \"recorded\"\n";
         let text = format!("turnfold replay 2\n+++\n{header}{setup}\n+++\n");
-        let error =
-            read("x.tfl", text.as_bytes(), &Registry::standard()).unwrap().setup().unwrap_err().to_string();
+        let error = read("x.tfl", text.as_bytes(), &turnfold_games::standard())
+            .unwrap()
+            .setup()
+            .unwrap_err()
+            .to_string();
         assert!(error.starts_with(&format!("x.tfl:{expected}")), "{error}");
         assert!(!error.contains('\n'), "{error}");
     }

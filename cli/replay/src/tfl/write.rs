@@ -184,7 +184,7 @@ impl fmt::Display for TomlString<'_> {
 
 #[cfg(test)]
 mod tests {
-    use turnfold_core::{CommandSource, Logged, Registry, Seat, Seed};
+    use turnfold_core::{CommandSource, Logged, Seat, Seed};
 
     use super::*;
     use crate::golden::bless::bless;
@@ -208,7 +208,7 @@ mp = 6
 
     /// Composes a replay with this title and requires that it can be read, blessed and checked.
     fn check_composed(title: &str, dice: DicePolicy) {
-        let rules = Registry::standard().find("initiative").unwrap();
+        let rules = turnfold_games::standard().find("initiative").unwrap();
         let setup = rules.read_setup(SETUP).unwrap();
         let of = ReplayOrigin { rules: &rules, module: None, dice, title };
         let mut replay = Replay::compose("x.tfl", of, &setup, None).unwrap();
@@ -219,7 +219,7 @@ mp = 6
         state.fold(&[entry], &dice, &mut |step| replay.record(step, None)).unwrap();
         replay.close(state.state_hash());
         let text = replay.to_string();
-        assert_eq!(read("x.tfl", text.as_bytes(), &Registry::standard()).unwrap(), replay);
+        assert_eq!(read("x.tfl", text.as_bytes(), &turnfold_games::standard()).unwrap(), replay);
         assert_eq!(bless(&replay).unwrap(), replay);
         assert_eq!(check_replay(&replay).unwrap().difference, None);
         assert_eq!(replay.setup().unwrap(), setup);

@@ -91,7 +91,7 @@ pub(crate) fn correspond(case: u64, audits: bool) -> Tally {
     KeyFile::create(&path, key("host")).unwrap();
     let signers = &Signers::open(&[path]).unwrap();
     let mut chance = DiceStream::new(&blake3::derive_key("turnfold tests correspondences", b"1"), case);
-    let registry = Registry::standard().with(erase::<RelayRules>());
+    let registry = turnfold_games::standard().with(erase::<RelayRules>());
     let store = Store::in_memory();
     let house = House { store: &store, registry: &registry, signers };
     let count = if chance.draw(1, 4) == 1 { 2 } else { 1 };

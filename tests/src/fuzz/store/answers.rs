@@ -1,6 +1,5 @@
 //! All that a store answers.
 
-use turnfold_core::Registry;
 use turnfold_replay::{Verification, golden::verify::verify};
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchInfo, BranchName, ErrorKind, Log, MatchInfo, MatchName, Store, StoreError};
@@ -92,8 +91,8 @@ impl Answered {
             logs: vec![read(&m, &main), read(&m, &line()), read(&n, &main)],
             later,
             verifications: vec![
-                verify(store, &m, &Registry::standard()),
-                verify(store, &n, &Registry::standard()),
+                verify(store, &m, &turnfold_games::standard()),
+                verify(store, &n, &turnfold_games::standard()),
             ],
             // Last, because it changes the store.
             appended: store.append(&m, &line(), 67, entries(68, 68), None).map(drop),

@@ -16,7 +16,7 @@
 //! +++
 //! 1 host roll 1 2 3 4
 //! ";
-//! let replay = tfl::read("duel.tfl", script, &Registry::standard())?;
+//! let replay = tfl::read("duel.tfl", script, &turnfold_games::standard())?;
 //! let sight = SeatHistory::of(Viewer::HOST, History::of_replay("duel.tfl".as_ref(), &replay)?)?;
 //! let document = FrameDocument::of(&sight, 0, FrameLimits::SERVED)?;
 //! assert_eq!((document.head, document.next), (1, None));

@@ -64,12 +64,11 @@ fn nearer_to_zero(number: i64) -> impl Iterator<Item = i64> {
 
 #[cfg(test)]
 mod tests {
-    use turnfold_core::registry;
 
     use super::*;
 
     fn check(ruleset: &str, command: &str, expected: &[&str]) {
-        assert_eq!(simpler(&*registry::find(ruleset).unwrap(), command), expected);
+        assert_eq!(simpler(&*turnfold_games::find(ruleset).unwrap(), command), expected);
     }
 
     #[test]
@@ -88,7 +87,7 @@ mod tests {
 
     #[test]
     fn every_step_is_simpler() {
-        let rules = registry::find("initiative").unwrap();
+        let rules = turnfold_games::find("initiative").unwrap();
         let mut tried = vec![String::from("roll 6 -5 4 3"), "move 60,-60".into()];
         while let Some(command) = tried.pop() {
             let simpler = simpler(&*rules, &command);

@@ -7,7 +7,7 @@ const HEADER: &str = "ruleset = \"initiative\"\nversion = 1\ndice = \"recorded\"
 
 /// Requires the bytes to be refused with exactly this message.
 fn check(bytes: &[u8], expected: &str) {
-    let error = read("x.tfl", bytes, &Registry::standard()).expect_err("this is malformed").to_string();
+    let error = read("x.tfl", bytes, &turnfold_games::standard()).expect_err("this is malformed").to_string();
     assert_eq!(error, format!("x.tfl:{expected}"));
 }
 
@@ -31,7 +31,7 @@ fn all_kinds_of_lines_are_read_and_written_back() {
         hash.repeat(2)
     );
     let text = format!("{FIRST_LINE}\n+++\n{HEADER}+++\n{body}");
-    let replay = read("x.tfl", text.as_bytes(), &Registry::standard()).unwrap();
+    let replay = read("x.tfl", text.as_bytes(), &turnfold_games::standard()).unwrap();
     assert_eq!(replay.to_string(), text);
     let quoted = replay.entries().nth(1).unwrap();
     assert_eq!(quoted.command.to_string(), "say \"a  => #b \\\" c\"");
@@ -84,7 +84,8 @@ fn the_header_is_toml_with_known_keys() {
 
 #[test]
 fn the_ruleset_is_one_of_this_build() {
-    let known: Vec<_> = Registry::standard().iter().map(|rules| format!("`{}`", rules.name())).collect();
+    let known: Vec<_> =
+        turnfold_games::standard().iter().map(|rules| format!("`{}`", rules.name())).collect();
     let known = known.join(", ");
     check_header(
         "ruleset = \"chess\"",
@@ -136,7 +137,7 @@ fn control_characters_stand_nowhere() {
     check_body("1 p1 a\u{1b}b\n", "7: expected no control characters, found U+001B");
     check_header("# \u{85}", "3:3: expected no control characters, found U+0085");
     assert!(
-        read("x.tfl", format!("{FIRST_LINE}\n+++\n\t{HEADER}+++\n").as_bytes(), &Registry::standard())
+        read("x.tfl", format!("{FIRST_LINE}\n+++\n\t{HEADER}+++\n").as_bytes(), &turnfold_games::standard())
             .is_ok()
     );
 }
@@ -146,7 +147,7 @@ fn lines_are_not_endless_but_outcomes_may_be_long() {
     let long = "x".repeat(COMMAND_BYTES_MAX);
     check_body(&format!("# {long}\n"), "1: expected at most 65536 bytes before an outcome, found 65538");
     let text = format!("{FIRST_LINE}\n+++\n{HEADER}+++\n1 p1 stand => {long}\n");
-    assert!(read("x.tfl", text.as_bytes(), &Registry::standard()).is_ok());
+    assert!(read("x.tfl", text.as_bytes(), &turnfold_games::standard()).is_ok());
 }
 
 #[test]
@@ -257,7 +258,7 @@ fn cutting_a_file_anywhere_is_an_error_or_a_shorter_file() {
     let text = format!("{FIRST_LINE}\n+++\n{HEADER}+++\n1 p1 stand => x #0123456789abcdef\n2 p1 stand\n");
     for end in 0..text.len() {
         let is_whole = text.is_char_boundary(end) && text[..end].ends_with("+++\n") && end > 30;
-        let is_read = read("x.tfl", &text.as_bytes()[..end], &Registry::standard()).is_ok();
+        let is_read = read("x.tfl", &text.as_bytes()[..end], &turnfold_games::standard()).is_ok();
         assert_eq!(is_read, is_whole || text[..end].ends_with("cdef\n"), "{end}");
     }
 }

@@ -1,6 +1,6 @@
 //! Every kind of mismatch, as it is reported.
 
-use turnfold_core::{DicePolicy, Registry, Seed};
+use turnfold_core::{DicePolicy, Seed};
 
 use super::*;
 use crate::example::{body, replay};
@@ -173,8 +173,8 @@ fn every_changed_character_is_found_or_refused() {
     for at in entries..text.len() {
         let mut bytes = text.clone().into_bytes();
         bytes[at] = if bytes[at] == b'1' { b'2' } else { b'1' };
-        let checked =
-            crate::tfl::read("x.tfl", &bytes, &Registry::standard()).and_then(|replay| check_replay(&replay));
+        let checked = crate::tfl::read("x.tfl", &bytes, &turnfold_games::standard())
+            .and_then(|replay| check_replay(&replay));
         let is_accepted = checked.is_ok_and(|checked| checked.difference.is_none());
         assert!(!is_accepted, "{}", String::from_utf8_lossy(&bytes));
     }

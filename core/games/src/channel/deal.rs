@@ -1,0 +1,63 @@
+//! CH-1: the position dealt from a seed.
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use super::board::{Board, ROW_SIZE};
+use super::energy::{Chakra, Color, Energy};
+use super::ranged::EnergyId;
+use super::state::{Phase, Player, State};
+use super::tokens::Tokens;
+use turnfold_core::dice::DiceStream;
+use turnfold_core::seat::Seat;
+
+/// How many energies of each color there are for each player.
+const ENERGIES_PER_PLAYER: usize = 3;
+
+/// Deals for `players` players. The draws come in this order: energies, plenitude, what each player knows.
+pub(super) fn deal(players: u8, yinyang: bool, seed: u64) -> State {
+    let mut stream = DiceStream::for_setup(seed);
+    let colors = Color::ALL.into_iter().filter(|color| yinyang || *color != Color::White);
+    let of_each = ENERGIES_PER_PLAYER * usize::from(players);
+    let mut colors: Vec<Color> = colors.flat_map(|color| core::iter::repeat_n(color, of_each)).collect();
+    shuffle(&mut stream, &mut colors);
+    let mut values = [1, 1, 2, 2, 3, 3, 4, 4];
+    shuffle(&mut stream, &mut values);
+    let [plenitude @ .., _] = values;
+    let players = (0..players).map(|_| player(&mut stream)).collect();
+    let mut energies = EnergyId::all().zip(colors);
+    let mut maya = [[None; ROW_SIZE]; 3];
+    for slot in maya.iter_mut().flatten() {
+        *slot = energies.next().map(|(id, color)| Energy { id, color });
+    }
+    State {
+        plenitude,
+        maya,
+        bag: energies.collect(),
+        out: BTreeSet::new(),
+        players,
+        active: Seat::P1,
+        phase: Phase::Take,
+        last_round: false,
+    }
+}
+
+/// A player who has seen one plenitude.
+fn player(stream: &mut DiceStream) -> Player {
+    let seen = usize::try_from(stream.draw(0, 6)).ok().and_then(|index| Chakra::all().nth(index));
+    Player {
+        board: Board::default(),
+        tokens: Tokens::all_on_board(),
+        known: seen.into_iter().collect(),
+        yinyang_halves: 0,
+    }
+}
+
+/// Fisher–Yates, from the last index down to the second.
+fn shuffle<T>(stream: &mut DiceStream, items: &mut [T]) {
+    for index in (1..items.len()).rev() {
+        let high = i32::try_from(index).expect("at most 108 energies are dealt");
+        let other = usize::try_from(stream.draw(0, high)).expect("drawn from 0 up");
+        items.swap(index, other);
+    }
+}

@@ -1,0 +1,60 @@
+//! What happens when a turn ends, up to the end of the match.
+
+use super::effect::Effect;
+use super::energy::{Chakra, Color};
+use super::ranged::EnergyId;
+use super::score::winners;
+use super::state::{Phase, State};
+use turnfold_core::outcome::EffectSink;
+
+/// How many harmonised rows of one player bring the last round.
+const ROWS_TO_END: usize = 5;
+
+pub(super) fn end_turn(state: &mut State, effects: &mut impl EffectSink<Effect>) {
+    for chakra in Chakra::all() {
+        unite(state, chakra, effects);
+    }
+    // CH-14: the round is played to its last seat, so that all have had as many turns.
+    let harmonised = state.players.iter().map(|player| player.board.harmonised().count());
+    if !state.last_round && harmonised.max() >= Some(ROWS_TO_END) {
+        state.last_round = true;
+        effects.push(|| Effect::LastRound);
+    }
+    let following = state.seats().iter().copied().find(|seat| *seat > state.active);
+    let next = following.or_else(|| state.seats().first().copied().filter(|_| !state.last_round));
+    effects.push(|| Effect::TurnEnded { next });
+    if let Some(next) = next {
+        state.active = next;
+        state.phase = Phase::Take;
+    } else {
+        state.phase = Phase::Over;
+        effects.push(|| Effect::MatchOver { winners: winners(state) });
+    }
+}
+
+/// CH-13: a white and a black energy in a row of the active player leave the game for half a yin-yang.
+fn unite(state: &mut State, chakra: Chakra, effects: &mut impl EffectSink<Effect>) {
+    let Some(player) = state.active_player_mut() else { return };
+    let row = chakra.row();
+    let lowest = |color: Color| {
+        let of_color = player.board.placed_in(row).filter(|(_, energy)| energy.color == color);
+        of_color.min_by_key(|(_, energy)| energy.id)
+    };
+    let (Some((white, white_energy)), Some((black, black_energy))) =
+        (lowest(Color::White), lowest(Color::Black))
+    else {
+        return;
+    };
+    player.board.remove(white);
+    player.board.remove(black);
+    player.yinyang_halves += 1;
+    let halves = player.yinyang_halves;
+    effects.push(|| Effect::Yinyang { row, halves });
+    leave_the_game(state, white_energy.id, effects);
+    leave_the_game(state, black_energy.id, effects);
+}
+
+pub(super) fn leave_the_game(state: &mut State, id: EnergyId, effects: &mut impl EffectSink<Effect>) {
+    state.out.insert(id);
+    effects.push(|| Effect::LeftTheGame { id });
+}

@@ -1,0 +1,127 @@
+//! The state of a match: the maya, the bag, the players and the part of the turn.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::board::{Board, ROW_SIZE};
+use super::energy::{Chakra, Color, Energy};
+use super::ranged::EnergyId;
+use super::sequence::Sequence;
+use super::tokens::Tokens;
+use turnfold_core::seat::{Perspective, Seat};
+
+/// Everything the future of a match depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    /// One value for each chakra, in order.
+    pub(super) plenitude: [u8; Chakra::COUNT],
+    /// The shared board, row by row.
+    pub(super) maya: [[Option<Energy>; ROW_SIZE]; 3],
+    /// Hands out its lowest id.
+    pub(super) bag: BTreeMap<EnergyId, Color>,
+    /// The energies that left the game.
+    pub(super) out: BTreeSet<EnergyId>,
+    /// In seat order.
+    pub(super) players: Vec<Player>,
+    /// Whose turn it is; once the match is over, whose turn was the last.
+    pub(super) active: Seat,
+    pub(super) phase: Phase,
+    /// CH-14: the match ends with this round.
+    pub(super) last_round: bool,
+}
+
+/// What belongs to a player.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Player {
+    pub(super) board: Board,
+    pub(super) tokens: Tokens,
+    /// The chakras whose plenitude this player has seen.
+    pub(super) known: BTreeSet<Chakra>,
+    pub(super) yinyang_halves: u32,
+}
+
+/// The part of a turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Phase {
+    /// The active player chooses what to do.
+    Take,
+    /// CH-7: energies move; all steps made, the sequence waits to be confirmed.
+    Channel(Sequence),
+    /// CH-12: a color is to be picked for a black energy.
+    PickColor,
+    /// The match is over.
+    Over,
+}
+
+/// A place of the maya. Its columns are the flows that takes are made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MayaPlace {
+    pub(super) row: usize,
+    pub(super) column: usize,
+}
+
+impl State {
+    /// Returns the players' seats.
+    pub(super) fn seats(&self) -> &'static [Seat] {
+        Seat::players(self.players.len())
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.phase == Phase::Over
+    }
+
+    /// Returns what belongs to a seat; `None` for a seat that does not play.
+    pub(super) fn player(&self, seat: Seat) -> Option<&Player> {
+        self.seats().iter().zip(&self.players).find(|(other, _)| **other == seat).map(|(_, player)| player)
+    }
+
+    pub(super) fn active_player_mut(&mut self) -> Option<&mut Player> {
+        self.player_mut(self.active)
+    }
+
+    pub(super) fn player_mut(&mut self, seat: Seat) -> Option<&mut Player> {
+        let seats = self.seats();
+        seats.iter().zip(&mut self.players).find(|(other, _)| **other == seat).map(|(_, player)| player)
+    }
+
+    /// Returns the sequence under way or waiting to be confirmed.
+    pub(super) fn sequence(&self) -> Option<&Sequence> {
+        match &self.phase {
+            Phase::Channel(sequence) => Some(sequence),
+            Phase::Take | Phase::PickColor | Phase::Over => None,
+        }
+    }
+
+    /// Returns a column of the maya from the top down: the places that are not empty.
+    pub(super) fn flow(&self, column: usize) -> impl Iterator<Item = (MayaPlace, Energy)> {
+        let placed = self.maya.iter().enumerate();
+        placed.filter_map(move |(row, energies)| Some((MayaPlace { row, column }, (*energies.get(column)?)?)))
+    }
+
+    pub(super) fn find_in_maya(&self, id: EnergyId) -> Option<(MayaPlace, Energy)> {
+        (0..ROW_SIZE).flat_map(|column| self.flow(column)).find(|(_, energy)| energy.id == id)
+    }
+
+    pub(super) fn maya_slot(&mut self, place: MayaPlace) -> Option<&mut Option<Energy>> {
+        self.maya.get_mut(place.row)?.get_mut(place.column)
+    }
+
+    /// Returns the plenitude of a chakra.
+    pub(super) fn plenitude_of(&self, chakra: Chakra) -> u8 {
+        self.plenitude.get(chakra.index()).copied().unwrap_or(0)
+    }
+
+    /// CH-18: the plenitude of a chakra as far as a seat has seen it; the table and the end of the match know all.
+    pub(super) fn plenitude_seen_by(&self, viewer: Perspective, chakra: Chakra) -> Option<u8> {
+        let meditated = || {
+            viewer
+                .seat()
+                .and_then(|seat| self.player(seat))
+                .is_some_and(|player| player.known.contains(&chakra))
+        };
+        let seen = self.is_over() || viewer == Perspective::HOST || meditated();
+        seen.then(|| self.plenitude_of(chakra))
+    }
+}

@@ -1,0 +1,159 @@
+//! Carries out what `judge` planned.
+
+use super::effect::Effect;
+use super::execution;
+use super::judge::{PathStep, Plan, Step};
+use super::order::{Order, PathKind, Task};
+use super::state::{BuiltPath, Phase, Planning, State, Tap};
+use super::unit_id::UnitId;
+use turnfold_core::hex::Hex;
+use turnfold_core::outcome::EffectSink;
+use turnfold_core::seat::Seat;
+
+pub(super) fn carry_out(state: &mut State, Plan(step): Plan, effects: &mut impl EffectSink<Effect>) {
+    // The tap state is taken out while orders change; what the step makes of it is put in its place.
+    let tap = match &mut state.phase {
+        Phase::Planning(planning) => core::mem::replace(&mut planning.tap, Tap::Idle),
+        Phase::Execution | Phase::Over { .. } => Tap::Idle,
+    };
+    let next = match step {
+        // CT-3, CT-5: a pending defense of the unit before becomes an order.
+        Step::Select(unit) => {
+            settle_defense(state, &tap, effects);
+            push_at(state, unit, effects, |at| Effect::OriginSelected { at });
+            Tap::OriginSelected(unit)
+        }
+        // CT-4: the order gives way now, so that its slots are free.
+        Step::AwaitDefense(unit) => {
+            clear_orders(state, unit, effects);
+            push_at(state, unit, effects, |at| Effect::DefensePending { at });
+            Tap::DefensePending(unit)
+        }
+        Step::CancelOrder(unit) => {
+            state.orders.retain(|_, order| order.unit != unit);
+            effects.push(|| Effect::OrderCancelled { unit: unit.name() });
+            Tap::Idle
+        }
+        // CT-6: a path gives way to the attack and returns its slot.
+        Step::Attack { unit, target } => {
+            if state.has_path(unit) {
+                clear_orders(state, unit, effects);
+            }
+            place(state, unit, Task::Attack(target), effects);
+            Tap::AttackPlaced(unit)
+        }
+        // CT-7, CT-11: the attacks' slots are free again.
+        Step::StartPath { unit, at } => {
+            clear_orders(state, unit, effects);
+            effects.push(|| Effect::PathStarted { at });
+            Tap::PathBuilding(BuiltPath { unit, waypoints: [at].into(), kind: PathKind::Movement })
+        }
+        // CT-8, CT-9, CT-10: a path exists only while one is being built.
+        Step::ChangePath(step) => match tap {
+            Tap::PathBuilding(path) => change_path(state, step, path, effects),
+            other => other,
+        },
+        // CT-12: the phase ends, so no tap state is put back below.
+        Step::EndPlanning => return end_planning(state, &tap, effects),
+        // CT-14 to CT-18: all orders are gone afterwards, the tap states too.
+        Step::Resolve => return execution::resolve(state, effects),
+    };
+    if let Phase::Planning(planning) = &mut state.phase {
+        planning.tap = next;
+    }
+}
+
+fn change_path(
+    state: &mut State,
+    step: PathStep,
+    mut path: BuiltPath,
+    effects: &mut impl EffectSink<Effect>,
+) -> Tap {
+    match step {
+        // CT-8: a path of one waypoint can be either kind.
+        PathStep::ToggleKind => {
+            path.kind = path.kind.other();
+            effects.push(|| Effect::PathKind { kind: path.kind });
+        }
+        PathStep::Extend(at) => {
+            path.waypoints.push(at);
+            path.kind = PathKind::Movement;
+            effects.push(|| Effect::PathExtended { at });
+        }
+        // CT-9, CT-11: the one slot that the path uses is among those that CT-7 returned.
+        PathStep::Confirm => {
+            place(state, path.unit, Task::Path(path.kind, path.waypoints), effects);
+            return Tap::Idle;
+        }
+        // CT-10: without its only waypoint the unit is the origin again.
+        PathStep::Shorten => {
+            path.waypoints.pop();
+            let Some(&at) = path.waypoints.last() else {
+                effects.push(|| Effect::PathDropped);
+                return Tap::OriginSelected(path.unit);
+            };
+            effects.push(|| Effect::PathShortened { at });
+        }
+    }
+    Tap::PathBuilding(path)
+}
+
+/// CT-12: a path being built is dropped at no cost.
+fn end_planning(state: &mut State, tap: &Tap, effects: &mut impl EffectSink<Effect>) {
+    settle_defense(state, tap, effects);
+    if matches!(tap, Tap::PathBuilding(_)) {
+        effects.push(|| Effect::PathDropped);
+    }
+    let Some(&Planning { seat, .. }) = state.planning() else { return };
+    effects.push(|| Effect::PlanningEnded { seat });
+    // CT-2: p1 plans, then p2, then the host resolves.
+    state.phase = if seat == Seat::P1 { Phase::planning(Seat::P2) } else { Phase::Execution };
+}
+
+/// CT-5, CT-12: a pending DEFENSE becomes an order, unless the unit has kept one.
+fn settle_defense(state: &mut State, tap: &Tap, effects: &mut impl EffectSink<Effect>) {
+    if let Tap::DefensePending(unit) = *tap
+        && !state.is_defending(unit)
+    {
+        place(state, unit, Task::Defense, effects);
+    }
+}
+
+/// CT-13: places an order under the next number of its seat.
+fn place(state: &mut State, unit: UnitId, task: Task, effects: &mut impl EffectSink<Effect>) {
+    let Phase::Planning(planning) = &mut state.phase else { return };
+    planning.placed += 1;
+    let number = planning.placed;
+    effects.push(|| Effect::OrderPlaced {
+        number,
+        unit: unit.name(),
+        kind: task.kind(),
+        path: task.path().to_vec(),
+    });
+    state.orders.insert((planning.seat, number), Order { unit, task });
+}
+
+/// CT-4, CT-6, CT-7: takes back the orders of a unit that use slots; a DEFENSE stays.
+fn clear_orders(state: &mut State, unit: UnitId, effects: &mut impl EffectSink<Effect>) {
+    let mut count = 0;
+    state.orders.retain(|_, order| {
+        let goes = order.unit == unit && order.task.slots() > 0;
+        count += u32::from(goes);
+        !goes
+    });
+    if count > 0 {
+        effects.push(|| Effect::OrdersCleared { unit: unit.name(), count });
+    }
+}
+
+/// Reports an effect that names where a unit stands.
+fn push_at(
+    state: &State,
+    unit: UnitId,
+    effects: &mut impl EffectSink<Effect>,
+    make: impl FnOnce(Hex) -> Effect,
+) {
+    if let Some(unit) = state.units.get(&unit) {
+        effects.push(|| make(unit.at));
+    }
+}

@@ -1,0 +1,114 @@
+//! CT-16, CT-17: ATTACKs, eliminations and advances.
+
+use core::cmp::{Ordering, Reverse};
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use super::effect::Effect;
+use super::order::Task;
+use super::state::{OrderNumber, PLAYERS, State};
+use super::unit_id::UnitId;
+use turnfold_core::hex::Hex;
+use turnfold_core::outcome::EffectSink;
+use turnfold_core::seat::Seat;
+
+/// An ATTACK on a contested hex.
+#[derive(Clone, Copy)]
+struct Attack {
+    seat: Seat,
+    number: OrderNumber,
+    unit: UnitId,
+    strength: u32,
+}
+
+/// A contested hex and who won it.
+struct Contest {
+    at: Hex,
+    /// By seat, then number.
+    attacks: Vec<Attack>,
+    occupant: Option<(UnitId, Seat)>,
+    /// `None` if the claims are equal.
+    winner: Option<Seat>,
+}
+
+pub(super) fn resolve(state: &mut State, effects: &mut impl EffectSink<Effect>) {
+    let contests: Vec<Contest> =
+        attacks(state).into_iter().map(|(at, attacks)| settle(state, at, attacks, effects)).collect();
+    let eliminated: BTreeSet<UnitId> = contests.iter().filter_map(Contest::eliminated).collect();
+    for unit in eliminated {
+        state.units.remove(&unit);
+        effects.push(|| Effect::Eliminated { unit: unit.name() });
+    }
+    advance(state, &contests, effects);
+}
+
+/// The ATTACKs on each hex.
+fn attacks(state: &State) -> BTreeMap<Hex, Vec<Attack>> {
+    let mut attacks: BTreeMap<Hex, Vec<Attack>> = BTreeMap::new();
+    for ((seat, number), order) in &state.orders {
+        if let (Task::Attack(target), Some(unit)) = (&order.task, state.units.get(&order.unit)) {
+            let attack = Attack { seat: *seat, number: *number, unit: order.unit, strength: unit.strength };
+            attacks.entry(*target).or_default().push(attack);
+        }
+    }
+    attacks
+}
+
+/// CT-16: who wins a contested hex, on the board as movement left it.
+fn settle(state: &State, at: Hex, attacks: Vec<Attack>, effects: &mut impl EffectSink<Effect>) -> Contest {
+    let occupant = state.unit_at(at);
+    let claim = |seat: Seat| {
+        let attackers: u32 =
+            attacks.iter().filter(|attack| attack.seat == seat).map(|attack| attack.strength).sum();
+        let own = occupant.filter(|(_, unit)| unit.owner == seat);
+        let holding = own.map_or(0, |(id, unit)| {
+            unit.strength + if state.is_defending(id) { state.defense_bonus } else { 0 }
+        });
+        attackers + holding
+    };
+    let [p1, p2] = PLAYERS.map(claim);
+    let winner = match p1.cmp(&p2) {
+        Ordering::Greater => Some((Seat::P1, p1, p2)),
+        Ordering::Less => Some((Seat::P2, p2, p1)),
+        Ordering::Equal => None,
+    };
+    effects.push(|| match winner {
+        Some((side, claim, against)) => Effect::HexWon { at, side, claim, against },
+        None => Effect::HexHeld { at },
+    });
+    let occupant = occupant.map(|(id, unit)| (id, unit.owner));
+    Contest { at, attacks, occupant, winner: winner.map(|(side, ..)| side) }
+}
+
+impl Contest {
+    /// CT-16: the occupant, if the other side won its hex.
+    fn eliminated(&self) -> Option<UnitId> {
+        let (winner, (occupant, owner)) = (self.winner?, self.occupant?);
+        (owner != winner).then_some(occupant)
+    }
+
+    /// The winner's ATTACKs, by number.
+    fn winning_attacks(&self) -> impl Iterator<Item = &Attack> {
+        self.attacks.iter().filter(|attack| Some(attack.seat) == self.winner)
+    }
+}
+
+/// CT-17: won hexes that are empty now are taken, one after another.
+fn advance(state: &mut State, contests: &[Contest], effects: &mut impl EffectSink<Effect>) {
+    let mut empty: Vec<&Contest> =
+        contests.iter().filter(|contest| state.unit_at(contest.at).is_none()).collect();
+    empty.sort_by_key(|contest| contest.winning_attacks().next().map(|first| (first.number, first.seat)));
+    let mut advanced = BTreeSet::new();
+    for contest in empty {
+        let able = contest
+            .winning_attacks()
+            .filter(|attack| state.units.contains_key(&attack.unit) && !advanced.contains(&attack.unit));
+        let strongest = able.max_by_key(|attack| (attack.strength, Reverse(attack.number)));
+        let Some(&Attack { unit, .. }) = strongest else { continue };
+        advanced.insert(unit);
+        let to = contest.at;
+        state.put(unit, to);
+        effects.push(|| Effect::Advanced { unit: unit.name(), to });
+    }
+}

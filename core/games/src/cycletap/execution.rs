@@ -1,0 +1,69 @@
+//! `resolve`: the orders of both sides, carried out together.
+
+use alloc::vec::Vec;
+
+use super::effect::Effect;
+use super::order::{PathKind, Task};
+use super::state::{PLAYERS, Phase, State};
+use super::unit_id::UnitId;
+use super::{combat, movement};
+use turnfold_core::hex::Hex;
+use turnfold_core::outcome::EffectSink;
+use turnfold_core::seat::Seat;
+
+pub(super) fn resolve(state: &mut State, effects: &mut impl EffectSink<Effect>) {
+    deploy(state, effects);
+    movement::resolve(state, effects);
+    combat::resolve(state, effects);
+    clean_up(state, effects);
+}
+
+impl State {
+    /// The paths of one kind, by seat, then order number.
+    pub(super) fn paths(&self, wanted: PathKind) -> impl Iterator<Item = (UnitId, &[Hex])> {
+        self.orders.values().filter_map(move |order| match &order.task {
+            Task::Path(kind, waypoints) if *kind == wanted => Some((order.unit, waypoints.as_slice())),
+            _ => None,
+        })
+    }
+
+    pub(super) fn put(&mut self, unit: UnitId, at: Hex) {
+        if let Some(unit) = self.units.get_mut(&unit) {
+            unit.at = at;
+        }
+    }
+}
+
+/// CT-14: all at once, unless several name the same hex. Nothing else can stand there: a path begins on a free hex,
+/// and no unit has moved yet.
+fn deploy(state: &mut State, effects: &mut impl EffectSink<Effect>) {
+    let deploys = state.paths(PathKind::Deploy);
+    let deploys: Vec<(UnitId, Hex)> =
+        deploys.filter_map(|(unit, path)| Some((unit, *path.last()?))).collect();
+    let named = movement::count(deploys.iter().map(|(_, to)| *to));
+    for (unit, to) in deploys {
+        if named.get(&to) == Some(&1) {
+            state.put(unit, to);
+            effects.push(|| Effect::Deployed { unit: unit.name(), to });
+        } else {
+            effects.push(|| Effect::DeployHeld { unit: unit.name() });
+        }
+    }
+}
+
+/// CT-18: the turn keeps its number when the match is over.
+fn clean_up(state: &mut State, effects: &mut impl EffectSink<Effect>) {
+    state.orders.clear();
+    let is_alive = |player: &Seat| state.units.values().any(|unit| unit.owner == *player);
+    let alive: Vec<Seat> = PLAYERS.into_iter().filter(is_alive).collect();
+    if alive.len() < PLAYERS.len() {
+        let winner = alive.first().copied();
+        state.phase = Phase::Over { winner };
+        effects.push(|| Effect::MatchOver { winner });
+        return;
+    }
+    state.turn += 1;
+    let turn = state.turn;
+    state.phase = Phase::planning(Seat::P1);
+    effects.push(|| Effect::TurnStarted { turn });
+}

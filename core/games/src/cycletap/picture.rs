@@ -1,0 +1,169 @@
+//! The board drawn: p1's units with capital letters, p2's with small ones, so that sides differ without color.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::order::{Order, Task};
+use super::state::{OrderNumber, PLAYERS, Phase, Pool, State, Tap, Unit, UnitKind};
+use super::unit_id::UnitId;
+use super::view::{phase_name, tap_name};
+use turnfold_core::hex::Hex;
+use turnfold_core::picture::{Arrow, Block, Cell, HexBoard, Picture, TextLine, Tint};
+use turnfold_core::seat::{Perspective, Seat};
+
+const LEGEND: &str = "<> origin  +1 path being built  [] defends  x attacked  .1 waypoint  ~~ water";
+
+pub(super) fn picture(state: &State, viewer: Perspective) -> Picture {
+    Picture {
+        blocks: [
+            Block::Lines(heading(state, viewer)),
+            Block::Hexes(HexBoard {
+                board: state.board,
+                cells: cells(state, viewer),
+                arrows: arrows(state, viewer),
+                targets: Vec::new(),
+            }),
+            Block::Lines(legend(state, viewer)),
+        ]
+        .into(),
+    }
+}
+
+/// Names a unit by its kind and number: `O1` is p1's officer `u1`, `i2` is p2's infantry `u2`.
+fn label(id: UnitId, unit: &Unit) -> String {
+    let letter = match unit.kind {
+        UnitKind::Infantry => 'I',
+        UnitKind::Cavalry => 'V',
+        UnitKind::Officer => 'O',
+        UnitKind::Captain => 'C',
+    };
+    let letter = if unit.owner == Seat::P1 { letter } else { letter.to_ascii_lowercase() };
+    format!("{letter}{}", id.0)
+}
+
+fn tint(seat: Seat) -> Tint {
+    if seat == Seat::P1 { Tint::First } else { Tint::Second }
+}
+
+/// Writes a way from hex to hex.
+fn way(from: Option<Hex>, path: &[Hex]) -> String {
+    let hexes: Vec<String> = from.iter().chain(path).map(ToString::to_string).collect();
+    hexes.join(" > ")
+}
+
+fn heading(state: &State, viewer: Perspective) -> Vec<TextLine> {
+    let turn = format!("turn {}, {}", state.turn, phase_name(&state.phase));
+    let mut lines = Vec::from([TextLine::plain(match &state.phase {
+        Phase::Planning(planning) => format!("{turn} by {}", planning.seat),
+        Phase::Execution => turn,
+        Phase::Over { winner: Some(winner) } => format!("{turn}: {winner} wins"),
+        Phase::Over { winner: None } => format!("{turn}: no one wins"),
+    })]);
+    for (seat, pool) in PLAYERS.into_iter().zip(state.pools_seen_by(viewer)) {
+        let orders = match pool {
+            Some(Pool { total, used, available }) => {
+                format!(" orders: {used} of {total} used, {available} available")
+            }
+            None => String::from(" orders: secret"),
+        };
+        lines.push(TextLine::default().with(seat.name(), tint(seat)).with(orders, Tint::Plain));
+    }
+    if let Some(tap) = state.tap_seen_by(viewer) {
+        lines.push(TextLine::default().with(tap_line(state, tap), Tint::Bright));
+    }
+    lines
+}
+
+fn tap_line(state: &State, tap: &Tap) -> String {
+    let Some((id, unit)) = tap.origin().and_then(|id| Some((id, state.units.get(&id)?))) else {
+        return String::from(tap_name(tap));
+    };
+    let name = format!("{} {}", tap_name(tap), label(id, unit));
+    match tap {
+        Tap::PathBuilding(path) => {
+            format!("{name}: {} {}", path.kind, way(Some(unit.at), &path.waypoints))
+        }
+        _ => format!("{name} at {}", unit.at),
+    }
+}
+
+fn cells(state: &State, viewer: Perspective) -> Vec<Cell> {
+    let mut cells: BTreeMap<Hex, Cell> = BTreeMap::new();
+    for &at in &state.water {
+        cells.insert(at, Cell { at, label: "~~".into(), mark: "~~".into(), tint: Tint::Blocked });
+    }
+    for (&id, unit) in &state.units {
+        let at = unit.at;
+        cells.insert(at, Cell { at, label: label(id, unit), mark: String::new(), tint: tint(unit.owner) });
+    }
+    for (at, mark, tint) in marks(state, viewer) {
+        let empty = Cell { at, label: String::new(), mark: String::new(), tint };
+        cells.entry(at).or_insert(empty).mark = mark;
+    }
+    cells.into_values().collect()
+}
+
+/// The orders that lead somewhere and the path being built; the legend and the heading say the same in words.
+fn arrows(state: &State, viewer: Perspective) -> Vec<Arrow> {
+    let arrow = |unit: UnitId, path: &[Hex], tint: Tint| {
+        let from = state.units.get(&unit).filter(|_| !path.is_empty())?.at;
+        Some(Arrow { tint, path: [from].iter().chain(path).copied().collect() })
+    };
+    let orders = state.orders_seen_by(viewer);
+    let mut arrows: Vec<Arrow> =
+        orders.filter_map(|(seat, _, order)| arrow(order.unit, order.task.path(), tint(seat))).collect();
+    if let Some(Tap::PathBuilding(path)) = state.tap_seen_by(viewer) {
+        arrows.extend(arrow(path.unit, &path.waypoints, Tint::Bright));
+    }
+    arrows
+}
+
+/// The marks of orders and taps. Where several are on one hex the last is shown. What is no unit is never in the color
+/// of one.
+fn marks(state: &State, viewer: Perspective) -> Vec<(Hex, String, Tint)> {
+    let (mut waypoints, mut attacks, mut defenses) = (Vec::new(), Vec::new(), Vec::new());
+    let position = |unit: UnitId| state.units.get(&unit).map(|unit| unit.at);
+    for (seat, _, order) in state.orders_seen_by(viewer) {
+        match &order.task {
+            Task::Path(_, path) => waypoints.extend(numbered('.', path, Tint::Faint)),
+            Task::Attack(target) => attacks.push((*target, "x".into(), Tint::Faint)),
+            Task::Defense => defenses.extend(position(order.unit).map(|at| (at, "[]".into(), tint(seat)))),
+        }
+    }
+    let mut marks = [waypoints, attacks, defenses].concat();
+    let tap = state.tap_seen_by(viewer);
+    if let Some(Tap::PathBuilding(path)) = tap {
+        marks.extend(numbered('+', &path.waypoints, Tint::Bright));
+    }
+    let origin = tap.and_then(Tap::origin).and_then(position);
+    marks.extend(origin.map(|at| (at, "<>".into(), Tint::Bright)));
+    marks
+}
+
+/// Marks the hexes of a path with their places on it, after a sign.
+fn numbered(sign: char, path: &[Hex], tint: Tint) -> impl Iterator<Item = (Hex, String, Tint)> {
+    (1_u32..).zip(path).map(move |(number, &at)| (at, format!("{sign}{number}"), tint))
+}
+
+fn legend(state: &State, viewer: Perspective) -> Vec<TextLine> {
+    let unit = |(&id, unit): (&UnitId, &Unit)| {
+        let Unit { owner, kind, at, strength } = unit;
+        TextLine::default()
+            .with(format!("{:4}", label(id, unit)), tint(*owner))
+            .with(format!(" {owner} {kind} ({id}) at {at}, strength {strength}"), Tint::Plain)
+    };
+    let order = |(seat, number, order): (Seat, OrderNumber, &Order)| {
+        let unit = state.units.get(&order.unit);
+        let name = unit.map_or_else(String::new, |unit| label(order.unit, unit));
+        let way = way(unit.map(|unit| unit.at), order.task.path());
+        TextLine::default()
+            .with(format!("{seat} #{number}"), tint(seat))
+            .with(format!(" {name} {} {way}", order.task.kind()), Tint::Plain)
+    };
+    // What comes and goes stands last, so that nothing else moves.
+    let signs = TextLine::default().with(LEGEND, Tint::Faint);
+    let units = state.units.iter().map(unit);
+    [signs].into_iter().chain(units).chain(state.orders_seen_by(viewer).map(order)).collect()
+}

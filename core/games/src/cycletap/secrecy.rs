@@ -1,0 +1,51 @@
+//! CT-19: who knows what. Views, pictures, queries and logs ask here.
+
+use super::command::Command;
+use super::effect::Effect;
+use super::order::Order;
+use super::state::{OrderNumber, PLAYERS, Pool, State, Tap};
+use turnfold_core::rules::{Part, Rules};
+use turnfold_core::seat::{Perspective, Seat};
+
+impl State {
+    /// Whether `viewer` knows what `side` plans in this turn. While planning lasts, only the side itself and
+    /// the host know.
+    fn reveals(&self, side: Seat, viewer: Perspective) -> bool {
+        self.planning().is_none() || viewer.may_know_as(side)
+    }
+
+    /// The tap state, if `viewer` may know it.
+    pub(super) fn tap_seen_by(&self, viewer: Perspective) -> Option<&Tap> {
+        let planning = self.planning().filter(|planning| self.reveals(planning.seat, viewer));
+        planning.map(|planning| &planning.tap)
+    }
+
+    /// The orders that `viewer` may know, by seat, then number.
+    pub(super) fn orders_seen_by(
+        &self,
+        viewer: Perspective,
+    ) -> impl Iterator<Item = (Seat, OrderNumber, &Order)> {
+        let seen = self.orders.iter().filter(move |((seat, _), _)| self.reveals(*seat, viewer));
+        seen.map(|((seat, number), order)| (*seat, *number, order))
+    }
+
+    /// The pools of p1 and p2, as far as `viewer` may know them.
+    pub(super) fn pools_seen_by(&self, viewer: Perspective) -> [Option<Pool>; 2] {
+        PLAYERS.map(|seat| self.reveals(seat, viewer).then(|| self.pool(seat)))
+    }
+}
+
+/// Whether `viewer` may know of a part of an entry that left the state `after`, when the match stands at `now`.
+///
+/// What was planned in earlier turns has been in the open since their execution.
+pub(super) fn shows<R>(after: &State, now: &State, part: &Part<'_, R>, viewer: Perspective) -> bool
+where
+    R: Rules<Command = Command, Effect = Effect>,
+{
+    let (seat, is_open) = match part {
+        // That planning ends is seen by all; what it leaves behind is not.
+        Part::Command(seat, command) => (*seat, matches!(command, Command::Switch)),
+        Part::Effect(seat, effect) => (*seat, matches!(effect, Effect::PlanningEnded { .. })),
+    };
+    is_open || seat == Seat::Host || after.turn < now.turn || now.reveals(seat, viewer)
+}

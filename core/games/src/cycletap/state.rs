@@ -1,0 +1,191 @@
+//! The state of a match: the units, the orders and what the planning seat has tapped.
+
+use core::fmt;
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::order::{Order, PathKind, Task};
+use super::unit_id::UnitId;
+use turnfold_core::hex::{Board, Hex};
+use turnfold_core::seat::Seat;
+
+/// The players' seats.
+pub(super) const PLAYERS: [Seat; 2] = [Seat::P1, Seat::P2];
+
+/// Everything the future of a match depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    pub(super) board: Board,
+    pub(super) water: BTreeSet<Hex>,
+    /// The most waypoints of a path.
+    pub(super) max_movement: u8,
+    pub(super) defense_bonus: u32,
+    pub(super) turn: u64,
+    pub(super) phase: Phase,
+    /// The living units.
+    pub(super) units: BTreeMap<UnitId, Unit>,
+    /// CT-13: the orders placed this turn, by seat, then number.
+    pub(super) orders: BTreeMap<(Seat, OrderNumber), Order>,
+}
+
+/// The number of an order among its seat's orders of one turn.
+pub(super) type OrderNumber = u64;
+
+/// A unit on the board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Unit {
+    pub(super) owner: Seat,
+    pub(super) kind: UnitKind,
+    pub(super) at: Hex,
+    pub(super) strength: u32,
+}
+
+/// What a unit is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UnitKind {
+    /// Foot soldiers.
+    Infantry,
+    /// Mounted soldiers.
+    Cavalry,
+    /// Returns one order.
+    Officer,
+    /// Returns three orders.
+    Captain,
+}
+
+/// As setups write it.
+impl fmt::Display for UnitKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(out)
+    }
+}
+
+impl UnitKind {
+    /// Returns the strength of a unit whose setup names none.
+    pub(super) const fn default_strength(self) -> u32 {
+        match self {
+            Self::Infantry | Self::Captain => 2,
+            Self::Cavalry => 3,
+            Self::Officer => 1,
+        }
+    }
+
+    /// CT-1: how many slots the unit adds to its side's pool.
+    const fn slots(self) -> u32 {
+        match self {
+            Self::Infantry | Self::Cavalry => 0,
+            Self::Officer => 1,
+            Self::Captain => 3,
+        }
+    }
+}
+
+/// CT-2: the part of a turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Phase {
+    Planning(Planning),
+    /// Both sides have planned; `resolve` is awaited.
+    Execution,
+    /// CT-18: a side has no unit left.
+    Over {
+        /// `None` if neither side has one.
+        winner: Option<Seat>,
+    },
+}
+
+impl Phase {
+    /// The beginning of a seat's planning.
+    pub(super) const fn planning(seat: Seat) -> Self {
+        Self::Planning(Planning { seat, tap: Tap::Idle, placed: 0 })
+    }
+}
+
+/// A seat's planning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Planning {
+    pub(super) seat: Seat,
+    pub(super) tap: Tap,
+    /// CT-13: the last number given to an order; taken-back orders keep theirs.
+    pub(super) placed: OrderNumber,
+}
+
+/// What the planning seat has tapped; the unit is the origin.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Tap {
+    Idle,
+    OriginSelected(UnitId),
+    DefensePending(UnitId),
+    AttackPlaced(UnitId),
+    PathBuilding(BuiltPath),
+}
+
+/// A path that grows waypoint by waypoint; it has one at least.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct BuiltPath {
+    pub(super) unit: UnitId,
+    pub(super) waypoints: Vec<Hex>,
+    pub(super) kind: PathKind,
+}
+
+impl Tap {
+    pub(super) const fn origin(&self) -> Option<UnitId> {
+        match self {
+            Self::Idle => None,
+            Self::OriginSelected(unit) | Self::DefensePending(unit) | Self::AttackPlaced(unit) => Some(*unit),
+            Self::PathBuilding(path) => Some(path.unit),
+        }
+    }
+}
+
+/// CT-1: the orders a side may give and has given in a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct Pool {
+    pub total: u32,
+    pub used: u32,
+    pub available: u32,
+}
+
+impl State {
+    pub(super) const fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Over { .. })
+    }
+
+    pub(super) const fn planning(&self) -> Option<&Planning> {
+        match &self.phase {
+            Phase::Planning(planning) => Some(planning),
+            Phase::Execution | Phase::Over { .. } => None,
+        }
+    }
+
+    pub(super) fn unit_at(&self, hex: Hex) -> Option<(UnitId, &Unit)> {
+        self.units.iter().map(|(id, unit)| (*id, unit)).find(|(_, unit)| unit.at == hex)
+    }
+
+    /// Returns the orders of one unit.
+    pub(super) fn tasks_of(&self, unit: UnitId) -> impl Iterator<Item = &Task> {
+        self.orders.values().filter(move |order| order.unit == unit).map(|order| &order.task)
+    }
+
+    pub(super) fn is_defending(&self, unit: UnitId) -> bool {
+        self.tasks_of(unit).any(|task| *task == Task::Defense)
+    }
+
+    pub(super) fn has_path(&self, unit: UnitId) -> bool {
+        self.tasks_of(unit).any(|task| matches!(task, Task::Path(..)))
+    }
+
+    /// CT-1. Units neither join nor leave between the start of planning and the end of execution, so counting them
+    /// now gives the same total as counting them then.
+    pub(super) fn pool(&self, seat: Seat) -> Pool {
+        let own_units = self.units.values().filter(|unit| unit.owner == seat);
+        let total = own_units.map(|unit| unit.kind.slots()).sum();
+        let own_orders = self.orders.iter().filter(|((owner, _), _)| *owner == seat);
+        let used = own_orders.map(|(_, order)| order.task.slots()).sum();
+        Pool { total, used, available: total.saturating_sub(used) }
+    }
+}

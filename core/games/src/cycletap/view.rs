@@ -1,0 +1,132 @@
+//! What a seat sees: the ruling's JSON document, without the other side's plans.
+
+use alloc::vec::Vec;
+
+use serde::Serialize;
+
+use super::order::{Order, PathKind};
+use super::state::{OrderNumber, Phase, Pool, State, Tap, Unit, UnitKind};
+use super::unit_id::{UnitId, UnitName};
+use turnfold_core::hex::Hex;
+use turnfold_core::seat::{Perspective, Seat};
+
+/// The view; fields are named and ordered as in the ruling.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct View {
+    pub turn: u64,
+    pub phase: &'static str,
+    pub planning: Option<Seat>,
+    pub winner: Option<Seat>,
+    pub tap: Option<TapView>,
+    pub pools: Pools,
+    pub units: Vec<UnitView>,
+    pub orders: Vec<OrderView>,
+    pub water: Vec<Hex>,
+}
+
+/// What the planning seat is about to order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct TapView {
+    pub state: &'static str,
+    pub origin: Option<Hex>,
+    pub path: Vec<Hex>,
+    pub kind: Option<PathKind>,
+}
+
+/// The pools of orders, each where the viewer may see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct Pools {
+    pub p1: Option<Pool>,
+    pub p2: Option<Pool>,
+}
+
+/// A unit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct UnitView {
+    pub id: UnitName,
+    pub owner: Seat,
+    pub kind: UnitKind,
+    pub at: Hex,
+    pub strength: u32,
+}
+
+/// An order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct OrderView {
+    pub seat: Seat,
+    pub number: OrderNumber,
+    pub unit: UnitName,
+    pub kind: &'static str,
+    pub from: Option<Hex>,
+    pub path: Vec<Hex>,
+}
+
+impl View {
+    pub(super) fn of(state: &State, viewer: Perspective) -> Self {
+        let [p1, p2] = state.pools_seen_by(viewer);
+        let order = |(seat, number, order)| order_view(state, seat, number, order);
+        Self {
+            turn: state.turn,
+            phase: phase_name(&state.phase),
+            planning: state.planning().map(|planning| planning.seat),
+            winner: match state.phase {
+                Phase::Over { winner } => winner,
+                Phase::Planning(_) | Phase::Execution => None,
+            },
+            tap: state.tap_seen_by(viewer).map(|tap| tap_view(state, tap)),
+            pools: Pools { p1, p2 },
+            units: state.units.iter().map(unit_view).collect(),
+            orders: state.orders_seen_by(viewer).map(order).collect(),
+            water: state.water.iter().copied().collect(),
+        }
+    }
+}
+
+pub(super) const fn phase_name(phase: &Phase) -> &'static str {
+    match phase {
+        Phase::Planning(_) => "planning",
+        Phase::Execution => "execution",
+        Phase::Over { .. } => "over",
+    }
+}
+
+pub(super) const fn tap_name(tap: &Tap) -> &'static str {
+    match tap {
+        Tap::Idle => "idle",
+        Tap::OriginSelected(_) => "origin_selected",
+        Tap::DefensePending(_) => "defense_pending",
+        Tap::AttackPlaced(_) => "attack_placed",
+        Tap::PathBuilding(_) => "path_building",
+    }
+}
+
+fn tap_view(state: &State, tap: &Tap) -> TapView {
+    let built = if let Tap::PathBuilding(path) = tap { Some(path) } else { None };
+    TapView {
+        state: tap_name(tap),
+        origin: tap.origin().and_then(|unit| state.units.get(&unit)).map(|unit| unit.at),
+        path: built.map_or_else(Vec::new, |path| path.waypoints.clone()),
+        kind: built.map(|path| path.kind),
+    }
+}
+
+fn unit_view((id, unit): (&UnitId, &Unit)) -> UnitView {
+    let &Unit { owner, kind, at, strength } = unit;
+    UnitView { id: id.name(), owner, kind, at, strength }
+}
+
+fn order_view(state: &State, seat: Seat, number: OrderNumber, order: &Order) -> OrderView {
+    OrderView {
+        seat,
+        number,
+        unit: order.unit.name(),
+        kind: order.task.kind(),
+        from: state.units.get(&order.unit).map(|unit| unit.at),
+        path: order.task.path().to_vec(),
+    }
+}

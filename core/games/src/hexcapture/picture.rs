@@ -1,0 +1,150 @@
+//! The field in view drawn: colors as letters, so that they differ without color, the cursor and the turtle.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::palette::{ColorIndex, Rgb};
+use super::state::{Action, Carried, Field, State};
+use super::view::{chance, mode};
+use turnfold_core::hex::{Direction, Hex};
+use turnfold_core::picture::{Block, Cell, HexBoard, Picture, TextLine, Tint};
+
+pub(super) fn picture(state: &State) -> Picture {
+    Picture {
+        blocks: [
+            Block::Lines(heading(state)),
+            Block::Hexes(HexBoard {
+                board: state.board,
+                cells: cells(state),
+                arrows: Vec::new(),
+                targets: ways(state),
+            }),
+            Block::Lines(legend(state)),
+        ]
+        .into(),
+    }
+}
+
+/// Names the colors `A` to `Z`, then `a` to `f`.
+fn letter(color: ColorIndex) -> char {
+    let index = color.index();
+    char::from(if index < 26 { b'A' + index } else { (b'a' - 26).saturating_add(index) })
+}
+
+fn arrow(direction: Direction) -> char {
+    match direction {
+        Direction::N => '↑',
+        Direction::Ne => '↗',
+        Direction::Se => '↘',
+        Direction::S => '↓',
+        Direction::Sw => '↙',
+        Direction::Nw => '↖',
+    }
+}
+
+/// Returns where the head of the turtle points: to the cursor, and during a release to the hex that goes before it. The way
+/// that it faces (HC-5, HC-9) is where it walked last, which may be elsewhere.
+fn head(state: &State) -> Direction {
+    let carried = state.carried_world_hex();
+    let ways = Direction::ALL.into_iter();
+    let goes_before = ways.clone().find(|way| Some(state.turtle.neighbor(*way)) == carried);
+    if let Some(way) = goes_before.filter(|_| state.action == Action::Releasing) {
+        return way;
+    }
+    if state.turtle == state.cursor {
+        return goes_before.unwrap_or(state.facing);
+    }
+    // Of two ways that are as near, the one with the carried hex counts, then the one that it faces.
+    let nearest = ways.min_by_key(|way| {
+        let before = state.turtle.neighbor(*way);
+        (before.distance(state.cursor), Some(before) != carried, *way != state.facing)
+    });
+    nearest.unwrap_or(state.facing)
+}
+
+fn tint(state: &State, color: ColorIndex) -> Tint {
+    let rgb = state.palette.colors.get(usize::from(color.index()));
+    rgb.map_or(Tint::Plain, |rgb| Tint::Rgb(rgb.value()))
+}
+
+fn heading(state: &State) -> Vec<TextLine> {
+    let State { tick, remaining_seconds, field, .. } = state;
+    let mut lines = Vec::from([TextLine::plain(format!(
+        "tick {tick}, {remaining_seconds} s left, {field}: {}",
+        mode(state)
+    ))]);
+    let mut line = |text: String| lines.push(TextLine::plain(text));
+    if let Some(carried) = state.carried {
+        line(format!("carrying the {} hex at {}", carried.field(), carried.at()));
+    }
+    match state.action {
+        Action::Free => {}
+        Action::Held => line("the action is held".into()),
+        Action::Charging { since } => line(format!("charging for {} ticks", state.ticks_since(since))),
+        Action::Releasing => line(format!("releasing at {}", state.cursor)),
+    }
+    if state.cooldown > 0 {
+        line(format!("cooling down for {} ticks", state.cooldown));
+    }
+    if let Some(chance) = chance(state) {
+        line(format!("chance of a capture: {chance} %"));
+    }
+    if let Some(due) = state.due_roll() {
+        lines.push(TextLine::default().with(format!("a roll is due: {due}"), Tint::Bright));
+    }
+    lines
+}
+
+/// Names a neighbor of the cursor as commands have it that are clicked.
+pub(super) fn way_target(way: Direction) -> String {
+    format!("to {way}")
+}
+
+fn ways(state: &State) -> Vec<(Hex, String)> {
+    let neighbors = Direction::ALL.map(|way| (state.cursor.neighbor(way), way_target(way)));
+    neighbors.into_iter().filter(|(hex, _)| state.board.contains(*hex)).collect()
+}
+
+fn cells(state: &State) -> Vec<Cell> {
+    let grid = match state.field {
+        Field::World => &state.world,
+        Field::Inventory => &state.inventory,
+    };
+    let colored = |(at, color): (Hex, ColorIndex)| {
+        let label = format!(" {} ", letter(color));
+        (at, Cell { at, label, mark: String::new(), tint: tint(state, color) })
+    };
+    let mut cells: BTreeMap<Hex, Cell> = grid.colored(state.board).map(colored).collect();
+    if let Some(carried) = state.carried.filter(|carried| carried.field() == state.field).map(Carried::at)
+        && let Some(cell) = cells.get_mut(&carried)
+    {
+        cell.label = format!("[{}]", cell.label.trim());
+    }
+    let mut mark = |at: Hex, mark: &str| {
+        let empty = Cell { at, label: String::new(), mark: String::new(), tint: Tint::Bright };
+        cells.entry(at).or_insert(empty).mark.push_str(mark);
+    };
+    if state.field == Field::World {
+        mark(state.turtle, &format!("@{}", arrow(head(state))));
+    }
+    mark(state.cursor, "^");
+    cells.into_values().collect()
+}
+
+/// HC-13, HC-17: what there is to know of each color.
+fn legend(state: &State) -> Vec<TextLine> {
+    let adjacent = state.world.adjacent(state.board, state.palette.colors.len());
+    let counts = state.eaten.iter().zip(adjacent);
+    let colors = (0..).map(ColorIndex::new).zip(&state.palette.colors).zip(counts);
+    let line = |((color, rgb), (eaten, adjacent)): ((ColorIndex, &Rgb), (&u32, u32))| {
+        let chance = state.palette.chance(color);
+        TextLine::default()
+            .with(format!("{} {rgb}", letter(color)), tint(state, color))
+            .with(format!("  chance {chance:3} %, eaten {eaten}, next to their like {adjacent}"), Tint::Plain)
+    };
+    let mut lines: Vec<TextLine> = colors.map(line).collect();
+    lines.push(TextLine::default().with("^ cursor  @ turtle and where it looks  [ ] carried", Tint::Faint));
+    lines
+}

@@ -1,0 +1,104 @@
+//! What the player sees: the ruling's JSON document. Nothing is secret, so every seat sees the same.
+
+use alloc::vec::Vec;
+
+use serde::Serialize;
+
+use super::palette::ColorIndex;
+use super::state::{Action, Carried, Field, Flash, State};
+use turnfold_core::dice::DueRoll;
+use turnfold_core::hex::Hex;
+
+/// The view; fields are named and ordered as in the ruling.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct View {
+    pub mode: &'static str,
+    pub tick: u64,
+    pub remaining_seconds: u32,
+    pub field: Field,
+    pub cursor: Hex,
+    pub turtle: Hex,
+    pub facing: u8,
+    pub action: bool,
+    pub charge_since: Option<u64>,
+    pub releasing: bool,
+    pub cooldown: u32,
+    pub carried: Option<CarriedView>,
+    pub flash: Option<Flash>,
+    pub chance: Option<u8>,
+    pub due_roll: Option<DueRoll>,
+    pub world: Vec<CellView>,
+    pub inventory: Vec<CellView>,
+    pub eaten: Vec<u32>,
+    pub adjacent: Vec<u32>,
+}
+
+/// The hex that is carried.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct CarriedView {
+    pub field: Field,
+    pub at: Hex,
+}
+
+/// A cell that holds a color.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct CellView {
+    pub at: Hex,
+    pub color: ColorIndex,
+}
+
+impl View {
+    pub(super) fn of(state: &State) -> Self {
+        let cell = |(at, color)| CellView { at, color };
+        let carried = |carried: Carried| CarriedView { field: carried.field(), at: carried.at() };
+        Self {
+            mode: mode(state),
+            tick: state.tick,
+            remaining_seconds: state.remaining_seconds,
+            field: state.field,
+            cursor: state.cursor,
+            turtle: state.turtle,
+            facing: state.facing.index(),
+            action: state.action != Action::Free,
+            charge_since: match state.action {
+                Action::Charging { since } => Some(since),
+                Action::Free | Action::Held | Action::Releasing => None,
+            },
+            releasing: state.action == Action::Releasing,
+            cooldown: state.cooldown,
+            carried: state.carried.map(carried),
+            flash: state.flash,
+            chance: chance(state),
+            due_roll: state.due_roll(),
+            world: state.world.colored(state.board).map(cell).collect(),
+            inventory: state.inventory.colored(state.board).map(cell).collect(),
+            eaten: state.eaten.clone(),
+            // HC-17: for information; no rule reads it.
+            adjacent: state.world.adjacent(state.board, state.palette.colors.len()),
+        }
+    }
+}
+
+/// What is going on, in a word: the first that fits.
+pub(super) fn mode(state: &State) -> &'static str {
+    match state.action {
+        _ if state.field == Field::Inventory => "inventory",
+        Action::Charging { .. } => "charging",
+        Action::Releasing => "release",
+        _ if state.carried.is_some() => "carrying",
+        Action::Held => "action",
+        Action::Free if state.cooldown > 0 => "cooldown",
+        Action::Free => "free",
+    }
+}
+
+/// The chance of a capture under the cursor, where one could be tried.
+pub(super) fn chance(state: &State) -> Option<u8> {
+    if state.carried.is_some() || state.cooldown > 0 {
+        return None;
+    }
+    state.chance_under_cursor()
+}

@@ -1,0 +1,123 @@
+//! What a command would do now; every rule about commands stands here, once.
+
+use super::command::Command;
+use super::reach::within_reach;
+use super::reason::{Reason, Rejection};
+use super::state::{Phase, State, Unit, UnitIndex};
+use turnfold_core::hex::Hex;
+use turnfold_core::outcome::Verdict;
+use turnfold_core::seat::Seat;
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan(pub(super) Step);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The totals of p1 and p2.
+    Roll([i32; 2]),
+    Cycle(Hex),
+    Select {
+        unit: UnitIndex,
+        cursor: Option<Hex>,
+    },
+    Deselect,
+    Move {
+        unit: UnitIndex,
+        to: Hex,
+    },
+    Stand {
+        unit: UnitIndex,
+    },
+    NextTurn,
+}
+
+pub(super) fn decide(
+    state: &State,
+    seat: Seat,
+    command: &Command,
+) -> Result<Verdict<Plan, Reason>, Rejection> {
+    match command {
+        Command::Roll(_) => {}
+        // IN-5: the host alone opens the next turn, when all impulses are over.
+        Command::NextTurn if state.phase == Phase::End => {}
+        Command::NextTurn => return Err(Rejection::WrongPhase),
+        _ => match state.active_player() {
+            None => return Err(Rejection::WrongPhase),
+            Some(active) if active != seat => return Err(Rejection::NotYourTurn),
+            Some(_) => {}
+        },
+    }
+    Ok(plan(state, seat, command).map(Plan).into())
+}
+
+/// Plans a command that this phase takes from this seat.
+fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Reason> {
+    let selected = || state.selected.ok_or(Reason::NothingSelected);
+    match command {
+        Command::Roll(values) => Ok(Step::Roll(totals(values))),
+        Command::Cycle => Ok(Step::Cycle(next_selectable(state))),
+        // IN-8: the cursor is on the board, so the unit alone is checked.
+        Command::Confirm => {
+            Ok(Step::Select { unit: selectable_at(state, seat, state.cursor)?, cursor: None })
+        }
+        // IN-9: a click that is ignored leaves the cursor where it was.
+        Command::Click(hex) if !state.board.contains(*hex) => Err(Reason::OutOfBounds),
+        Command::Click(hex) => {
+            Ok(Step::Select { unit: selectable_at(state, seat, *hex)?, cursor: Some(*hex) })
+        }
+        // IN-10: without a selection there is nothing to drop.
+        Command::Cancel => selected().map(|_| Step::Deselect),
+        // IN-11: the reasons are tried in the order of the rule.
+        Command::Move(to) => {
+            let index = selected()?;
+            let unit = state.unit(index).ok_or(Reason::NothingSelected)?;
+            check_move(state, unit, *to)?;
+            Ok(Step::Move { unit: index, to: *to })
+        }
+        // IN-12: a unit that stands has moved, so it must be selected.
+        Command::Stand => Ok(Step::Stand { unit: selected()? }),
+        Command::NextTurn => Ok(Step::NextTurn),
+    }
+}
+
+/// IN-1: the first two dice are p1's, the others p2's.
+fn totals(values: &[i32]) -> [i32; 2] {
+    let (first, second) = values.split_at(values.len() / 2);
+    [first.iter().sum(), second.iter().sum()]
+}
+
+/// IN-7: the hex of the next selectable unit in setup order after the one under the cursor.
+fn next_selectable(state: &State) -> Hex {
+    let from = state.unit_at(state.cursor).map_or(0, |(index, _)| index + 1);
+    let following = state.selectable().find(|(index, _)| *index >= from);
+    following.or_else(|| state.selectable().next()).map_or(state.cursor, |(_, unit)| unit.at)
+}
+
+/// IN-8: the player's unit on `hex` that has yet to move.
+fn selectable_at(state: &State, player: Seat, hex: Hex) -> Result<UnitIndex, Reason> {
+    let (index, unit) = state.unit_at(hex).ok_or(Reason::NoUnit)?;
+    if unit.owner != player {
+        return Err(Reason::NotYourUnit);
+    }
+    if state.moved.contains(&index) {
+        return Err(Reason::AlreadyMoved);
+    }
+    Ok(index)
+}
+
+/// IN-11: whether a unit, were it selected, may move to a hex.
+pub(super) fn check_move(state: &State, unit: &Unit, to: Hex) -> Result<(), Reason> {
+    if !state.board.contains(to) {
+        return Err(Reason::OutOfBounds);
+    }
+    if state.blocked.contains(&to) {
+        return Err(Reason::Impassable);
+    }
+    match state.unit_at(to) {
+        Some((_, other)) if other.id == unit.id => Err(Reason::SameHex),
+        Some(_) => Err(Reason::Occupied),
+        None if within_reach(state, unit, to) => Ok(()),
+        None => Err(Reason::OutOfReach),
+    }
+}

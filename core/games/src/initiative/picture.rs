@@ -1,0 +1,96 @@
+//! The board drawn: p1's units with capital letters, p2's with small ones, so that sides differ without color.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::state::{Phase, State, Unit, UnitIndex};
+use super::view::{prompt, status};
+use turnfold_core::hex::Hex;
+use turnfold_core::picture::{Block, Cell, HexBoard, Picture, TextLine, Tint};
+use turnfold_core::seat::Seat;
+
+pub(super) fn picture(state: &State) -> Picture {
+    let labels = labels(state);
+    Picture {
+        blocks: [
+            Block::Lines(heading(state)),
+            Block::Hexes(HexBoard {
+                board: state.board,
+                cells: cells(state, &labels),
+                arrows: Vec::new(),
+                targets: Vec::new(),
+            }),
+            Block::Lines(legend(state, &labels)),
+        ]
+        .into(),
+    }
+}
+
+/// Names each unit by its player's letter and its number in that player's force: `A1`, `A2`, `b1`.
+fn labels(state: &State) -> Vec<String> {
+    let mut counts: BTreeMap<Seat, u32> = BTreeMap::new();
+    let label = |unit: &Unit| {
+        let count = counts.entry(unit.owner).or_default();
+        *count += 1;
+        format!("{}{count}", if unit.owner == Seat::P1 { 'A' } else { 'b' })
+    };
+    state.units.iter().map(label).collect()
+}
+
+fn tint(unit: &Unit) -> Tint {
+    if unit.owner == Seat::P1 { Tint::First } else { Tint::Second }
+}
+
+fn heading(state: &State) -> Vec<TextLine> {
+    let phase = match state.phase {
+        Phase::Initiative => "initiative",
+        Phase::Movement { .. } => "movement",
+        Phase::End => "end",
+    };
+    let mut lines = Vec::from([TextLine::plain(format!("turn {}, {phase}", state.turn))]);
+    let status = status(state);
+    if !status.is_empty() {
+        lines.push(TextLine::plain(status));
+    }
+    lines.push(TextLine::plain(prompt(state)));
+    lines
+}
+
+fn cells(state: &State, labels: &[String]) -> Vec<Cell> {
+    let mut cells: BTreeMap<Hex, Cell> = BTreeMap::new();
+    for &at in &state.blocked {
+        cells.insert(at, Cell { at, label: "##".into(), mark: "##".into(), tint: Tint::Blocked });
+    }
+    for ((index, unit), label) in state.indexed_units().zip(labels) {
+        let (at, label) = (unit.at, label.clone());
+        let mark = if state.moved.contains(&index) { "'" } else { "" }.into();
+        cells.insert(at, Cell { at, label, mark, tint: tint(unit) });
+    }
+    let at = state.cursor;
+    let empty = Cell { at, label: String::new(), mark: String::new(), tint: Tint::Bright };
+    let under_cursor = cells.entry(at).or_insert(empty);
+    let selected_here = state.selected.and_then(|index| state.unit(index)).is_some_and(|unit| unit.at == at);
+    under_cursor.mark = if selected_here { "<>" } else { "^" }.into();
+    cells.into_values().collect()
+}
+
+fn legend(state: &State, labels: &[String]) -> Vec<TextLine> {
+    let line = |((index, unit), label): ((UnitIndex, &Unit), &String)| {
+        let Unit { id, owner, name, at, mp } = unit;
+        let state_word = match (state.selected == Some(index), state.moved.contains(&index)) {
+            (true, _) => ", selected",
+            (false, true) => ", moved",
+            (false, false) => "",
+        };
+        TextLine::default()
+            .with(format!("{label:4}"), tint(unit))
+            .with(format!(" {owner} {name} ({id}) at {at}, mp {mp}{state_word}"), Tint::Plain)
+    };
+    let mut lines: Vec<TextLine> = state.indexed_units().zip(labels).map(line).collect();
+    lines.push(
+        TextLine::default().with("^ cursor  <> selected  ' moved  ## blocked".to_string(), Tint::Faint),
+    );
+    lines
+}

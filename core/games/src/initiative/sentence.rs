@@ -1,0 +1,135 @@
+//! What happened, in sentences.
+
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::command::Command;
+use super::effect::Effect;
+use super::movement::Impulse;
+use super::reason::Reason;
+use super::state::{State, Unit};
+use turnfold_core::hex::Hex;
+use turnfold_core::seat::{Perspective, Seat};
+use turnfold_core::text::{Id, counted, number_word};
+
+/// The most impulses that a sentence lists.
+const LISTED_MAX: usize = 8;
+
+pub(super) fn sentence(
+    state: &State,
+    seat: Seat,
+    command: &Command,
+    happened: Result<&Effect, Reason>,
+    reader: Perspective,
+) -> String {
+    match happened {
+        Ok(effect) => done(state, command, effect, reader),
+        Err(reason) => why_not(state, seat, command, reason, reader),
+    }
+}
+
+fn done(state: &State, command: &Command, effect: &Effect, reader: Perspective) -> String {
+    match effect {
+        Effect::Rolled { p1, p2 } if p1 == p2 => format!("Both players rolled {p1}, so they roll again."),
+        Effect::Rolled { p1, p2 } => {
+            let names = [Seat::P1, Seat::P2].map(|seat| seat.as_subject(reader));
+            format!("{} rolled {p1}, {} rolled {p2}.", names[0], names[1].replace("You", "you"))
+        }
+        Effect::Initiative { winner, .. } => format!("{} won the initiative.", winner.as_subject(reader)),
+        Effect::MovementOrder { impulses } => order(impulses, reader),
+        // `cycle` does nothing else; other commands name the hex themselves.
+        Effect::Cursor { at } if matches!(command, Command::Cycle) => match state.unit_at(*at) {
+            Some((_, unit)) => format!("The cursor is on {} at {at}.", called(unit)),
+            None => format!("The cursor is at {at}."),
+        },
+        // A flash says what the effects before it say.
+        Effect::Cursor { .. } | Effect::Flash { .. } => String::new(),
+        Effect::Selected { unit } => {
+            let owner = find(state, unit).map(|unit| unit.owner.as_subject(reader));
+            format!("{} chose {}.", owner.unwrap_or("Someone"), at_its_hex(state, unit))
+        }
+        Effect::Deselected => "No unit is chosen any more.".into(),
+        Effect::Moved { unit, from, to } => {
+            let unit = find(state, unit).map_or("the unit".into(), called);
+            format!("{} moved from {from} to {to}.", capital(&unit))
+        }
+        Effect::Stood { unit } => {
+            let hex = find(state, unit).map(|unit| unit.at).unwrap_or_default();
+            format!("{} stays at {hex}.", capital(&find(state, unit).map_or("the unit".into(), called)))
+        }
+        Effect::ImpulseAdvanced { player, units, .. } => {
+            let verb = if reader.is_seat(*player) { "move" } else { "moves" };
+            format!("Now {} {verb} {}.", object(*player, reader), counted((*units).into(), "unit", "units"))
+        }
+        Effect::MovementComplete => "All units have moved.".into(),
+        Effect::TurnStarted { turn } => format!("Turn {turn} begins."),
+    }
+}
+
+/// Writes `p2 moves two units first, then p1 one.`
+fn order(impulses: &[Impulse], reader: Perspective) -> String {
+    let Some((first, others)) = impulses.split_first() else { return "There are no units to move.".into() };
+    let verb = if reader.is_seat(first.player) { "move" } else { "moves" };
+    let units = counted(first.units.into(), "unit", "units");
+    let mut words = format!("{} {verb} {units} first", first.player.as_subject(reader));
+    for Impulse { player, units } in others.iter().take(LISTED_MAX) {
+        words.extend([", then ", object(*player, reader), " ", &*number_word((*units).into())]);
+    }
+    if others.len() > LISTED_MAX {
+        words.push_str(", and so on");
+    }
+    words + "."
+}
+
+fn why_not(state: &State, seat: Seat, command: &Command, reason: Reason, reader: Perspective) -> String {
+    let (Command::Click(at) | Command::Move(at)) = *command else {
+        return at_hex(state, seat, state.cursor, reason, reader);
+    };
+    at_hex(state, seat, at, reason, reader)
+}
+
+fn at_hex(state: &State, seat: Seat, at: Hex, reason: Reason, reader: Perspective) -> String {
+    let there = state.unit_at(at).map_or(Cow::Borrowed("a unit"), |(_, unit)| called(unit).into());
+    match reason {
+        Reason::NoUnit | Reason::NotYourUnit => {
+            let verb = if reader.is_seat(seat) { "have" } else { "has" };
+            format!("{} {verb} no unit at {at}.", seat.as_subject(reader))
+        }
+        Reason::AlreadyMoved => format!("{} has moved already in this turn.", capital(&there)),
+        Reason::OutOfBounds => format!("{at} is not on the board."),
+        Reason::NothingSelected => "No unit was chosen.".into(),
+        Reason::Impassable => format!("No unit can enter {at}."),
+        Reason::Occupied => format!("{} stands at {at} already.", capital(&there)),
+        Reason::SameHex => format!("{} is at {at} already.", capital(&there)),
+        Reason::OutOfReach => format!("{at} is too far away for this unit."),
+    }
+}
+
+fn find<'a>(state: &'a State, id: &Id) -> Option<&'a Unit> {
+    state.units.iter().find(|unit| unit.id == *id)
+}
+
+/// Names a unit: `the Atlas`, or `unit 2` if it has an id alone.
+fn called(unit: &Unit) -> String {
+    if unit.name == unit.id.as_str() { format!("unit {}", unit.id) } else { format!("the {}", unit.name) }
+}
+
+fn at_its_hex(state: &State, id: &Id) -> String {
+    find(state, id).map_or_else(|| id.to_string(), |unit| format!("{} at {}", called(unit), unit.at))
+}
+
+/// Names a seat within a sentence.
+fn object(seat: Seat, reader: Perspective) -> &'static str {
+    if reader.is_seat(seat) { "you" } else { seat.name() }
+}
+
+/// Begins a sentence with these words.
+fn capital(words: &str) -> String {
+    let mut letters: Vec<char> = words.chars().collect();
+    if let Some(first) = letters.first_mut() {
+        first.make_ascii_uppercase();
+    }
+    letters.into_iter().collect()
+}

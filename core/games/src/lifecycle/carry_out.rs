@@ -1,0 +1,137 @@
+//! Carries out what `judge` planned.
+
+use super::effect::Effect;
+use super::judge::{ACTION_AP, Plan, Step};
+use super::race::{Lap, Race, charge_after_turn};
+use super::state::{Active, Done, State, Turn, Unit, UnitIndex};
+use super::status::Status;
+use super::upkeep::{Upkeep, start_turn};
+use turnfold_core::outcome::EffectSink;
+
+pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl EffectSink<Effect>) {
+    match plan.0 {
+        Step::Race(race, lap) => finish_race(state, &race, lap, effects),
+        // LC-11: once in a turn, which `done` remembers.
+        Step::Move => {
+            act(state, ACTION_AP, |done| done.moved = true);
+            effects.push(|| Effect::Moved);
+        }
+        // LC-11: the target loses the attack in hit points, with no defense.
+        Step::Attack { target } => {
+            let Some(attack) = state.active().map(|active| active.unit.attack) else { return };
+            act(state, ACTION_AP, |done| {
+                done.attacked = true;
+                done.standard_action = true;
+            });
+            damage(state, target, attack, effects);
+        }
+        Step::Skill { skill, target } => use_skill(state, skill, target, effects),
+        Step::End => end_turn(state, effects),
+    }
+}
+
+fn finish_race(state: &mut State, race: &Race, lap: Lap, effects: &mut impl EffectSink<Effect>) {
+    // LC-2: every living unit is charged, not only the one that is next.
+    state.global_time = state.global_time.saturating_add(lap.ticks);
+    for (index, charge) in race.charges() {
+        if let Some(unit) = state.unit_mut(index) {
+            unit.charge = charge;
+        }
+    }
+    effects.push(|| Effect::Ticked { ticks: lap.ticks });
+    // LC-3: ticks may pass without a turn.
+    let Some(next) = lap.next else { return };
+    match start_turn(state, next, effects) {
+        Upkeep::Acts => {}
+        // LC-9: a stunned unit pays for its turn, a dead one does not.
+        Upkeep::Stunned => end_turn(state, effects),
+        Upkeep::Died => die(state, next, effects),
+    }
+}
+
+/// Pays for an action of the active unit and notes it.
+fn act(state: &mut State, ap: u32, note: impl FnOnce(&mut Done)) {
+    let Turn::Active { unit: index, done } = &mut state.turn else { return };
+    note(done);
+    let index = *index;
+    if let Some(unit) = state.unit_mut(index) {
+        unit.ap = unit.ap.saturating_sub(ap);
+    }
+}
+
+/// LC-11: pays first, whatever the result; then damage, heal and status, the last two only for the living.
+fn use_skill(state: &mut State, skill: usize, target: UnitIndex, effects: &mut impl EffectSink<Effect>) {
+    let Some(index) = state.active().map(|active| active.index) else { return };
+    let Some(learned) = state.unit_mut(index).and_then(|unit| unit.skills.get_mut(skill)) else { return };
+    learned.cooldown_left = learned.skill.cooldown;
+    let skill = learned.skill.clone();
+    act(state, skill.ap, |done| done.standard_action = true);
+    if let (Some(user), Some(unit)) = (state.unit(index), state.unit(target)) {
+        effects.push(|| Effect::SkillUsed {
+            unit: user.id.clone(),
+            skill: skill.id.clone(),
+            target: unit.id.clone(),
+        });
+    }
+    if skill.damage > 0 {
+        damage(state, target, skill.damage, effects);
+    }
+    let Some(unit) = state.unit_mut(target).filter(|unit| unit.is_alive()) else { return };
+    if skill.heal > 0 {
+        unit.regain_hp(skill.heal);
+        effects.push(|| Effect::Healed { unit: unit.id.clone(), amount: skill.heal, hp: unit.hp });
+    }
+    if let Some(status) = skill.status {
+        receive(unit, status, effects);
+    }
+}
+
+/// LC-10: a status with an id that the unit bears already takes the old one's place.
+fn receive(unit: &mut Unit, status: Status, effects: &mut impl EffectSink<Effect>) {
+    effects.push(|| Effect::StatusGained { unit: unit.id.clone(), status: status.id.clone() });
+    match unit.statuses.iter_mut().find(|borne| borne.id == status.id) {
+        Some(borne) => *borne = status,
+        None => unit.statuses.push(status),
+    }
+}
+
+/// LC-11: healing and status are dropped if the damage kills.
+fn damage(state: &mut State, index: UnitIndex, amount: u32, effects: &mut impl EffectSink<Effect>) {
+    let Some(unit) = state.unit_mut(index) else { return };
+    unit.lose_hp(amount);
+    effects.push(|| Effect::Damaged { unit: unit.id.clone(), amount, hp: unit.hp });
+    if !unit.is_alive() {
+        die(state, index, effects);
+    }
+}
+
+/// Reports a death and its consequences.
+fn die(state: &mut State, index: UnitIndex, effects: &mut impl EffectSink<Effect>) {
+    if let Some(unit) = state.unit(index) {
+        effects.push(|| Effect::Died { unit: unit.id.clone() });
+    }
+    // LC-8: the dead keep their charge.
+    if state.active().is_some_and(|active| active.index == index) {
+        leave_turn(state, effects);
+    }
+    // LC-13: the first team without a living unit loses at once.
+    if let Some(winner) = state.winner() {
+        effects.push(|| Effect::MatchOver { winner });
+    }
+}
+
+/// LC-12: what the charge had above 100 stays as a head start.
+fn end_turn(state: &mut State, effects: &mut impl EffectSink<Effect>) {
+    let index = state.active().map(|active| active.index);
+    if let Some(unit) = index.and_then(|index| state.unit_mut(index)) {
+        unit.charge = charge_after_turn(unit.charge);
+    }
+    leave_turn(state, effects);
+}
+
+/// LC-12: no unit is active, and the actions of the turn are forgotten.
+fn leave_turn(state: &mut State, effects: &mut impl EffectSink<Effect>) {
+    let Some(Active { index, unit, .. }) = state.active() else { return };
+    effects.push(|| Effect::TurnEnded { unit: unit.id.clone(), charge: unit.charge });
+    state.turn = Turn::Over { unit: index };
+}

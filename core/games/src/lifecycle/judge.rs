@@ -1,0 +1,130 @@
+//! What a command would do now; every rule about commands stands here, once.
+
+use super::command::Command;
+use super::race::{Lap, NO_LIMIT, Race};
+use super::reason::{Reason, Rejection};
+use super::skill::Target;
+use super::state::{Active, State, UnitIndex};
+use turnfold_core::outcome::Verdict;
+use turnfold_core::seat::Seat;
+use turnfold_core::text::Id;
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan(pub(super) Step);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The race as it stands after the lap.
+    Race(Race, Lap),
+    Move,
+    Attack {
+        target: UnitIndex,
+    },
+    Skill {
+        /// The skill's index among the skills of the active unit.
+        skill: usize,
+        target: UnitIndex,
+    },
+    End,
+}
+
+/// What moving costs, and what attacking costs.
+pub(super) const ACTION_AP: u32 = 1;
+
+pub(super) fn decide(
+    state: &State,
+    seat: Seat,
+    command: &Command,
+) -> Result<Verdict<Plan, Reason>, Rejection> {
+    let planned = match command {
+        // LC-3: a single turn starts at most, however many ticks pass.
+        Command::Tick(ticks) => Ok(race(state, u64::from(ticks.get()))?),
+        Command::Advance => Ok(race(state, NO_LIMIT)?),
+        Command::Move => plan_move(&acting(state, seat)?),
+        Command::Attack(target) => plan_attack(state, &acting(state, seat)?, target),
+        Command::Skill { skill, target } => plan_skill(state, &acting(state, seat)?, skill, target.as_ref()),
+        // LC-12: only the player of the active unit can end its turn.
+        Command::End => {
+            acting(state, seat)?;
+            Ok(Step::End)
+        }
+    };
+    Ok(planned.map(Plan).into())
+}
+
+fn race(state: &State, ticks_max: u64) -> Result<Step, Rejection> {
+    // LC-1: time stands still while a unit is active.
+    if state.active().is_some() {
+        return Err(Rejection::UnitActive);
+    }
+    let mut race = Race::of(state);
+    // LC-5: no tick would ever start a turn.
+    let lap = race.run(ticks_max).ok_or(Rejection::Stalemate)?;
+    Ok(Step::Race(race, lap))
+}
+
+/// LC-1: the active unit, if it acts for this seat.
+fn acting(state: &State, seat: Seat) -> Result<Active<'_>, Rejection> {
+    let active = state.active().ok_or(Rejection::NoActiveUnit)?;
+    if active.unit.team.seat() != seat {
+        return Err(Rejection::NotYourTurn);
+    }
+    Ok(active)
+}
+
+/// LC-11: points come before what the action itself requires.
+fn afford(active: &Active<'_>, ap: u32) -> Result<(), Reason> {
+    if active.unit.ap >= ap { Ok(()) } else { Err(Reason::NotEnoughAp) }
+}
+
+/// LC-11: once in a turn.
+fn plan_move(active: &Active<'_>) -> Result<Step, Reason> {
+    afford(active, ACTION_AP)?;
+    if active.done.moved {
+        return Err(Reason::AlreadyMoved);
+    }
+    Ok(Step::Move)
+}
+
+/// LC-11: once in a turn, on a living unit of the other team.
+fn plan_attack(state: &State, active: &Active<'_>, target: &Id) -> Result<Step, Reason> {
+    afford(active, ACTION_AP)?;
+    if active.done.attacked {
+        return Err(Reason::AlreadyAttacked);
+    }
+    Ok(Step::Attack { target: choose(state, active, Target::Enemy, Some(target))? })
+}
+
+/// LC-11: a skill is known before its cost is asked.
+fn plan_skill(state: &State, active: &Active<'_>, id: &Id, target: Option<&Id>) -> Result<Step, Reason> {
+    let skills = &active.unit.skills;
+    let known = skills.iter().enumerate().find(|(_, learned)| learned.skill.id == *id);
+    let (skill, learned) = known.ok_or(Reason::UnknownSkill)?;
+    afford(active, learned.skill.ap)?;
+    if learned.cooldown_left > 0 {
+        return Err(Reason::OnCooldown);
+    }
+    Ok(Step::Skill { skill, target: choose(state, active, learned.skill.target, target)? })
+}
+
+/// LC-11: the unit that is named, or the active one where it alone may be meant; only a living one that is allowed.
+fn choose(
+    state: &State,
+    active: &Active<'_>,
+    allowed: Target,
+    named: Option<&Id>,
+) -> Result<UnitIndex, Reason> {
+    let (index, unit) = match named {
+        Some(id) => state.find(id).ok_or(Reason::UnknownUnit)?,
+        None if allowed == Target::Itself => (active.index, active.unit),
+        None => return Err(Reason::BadTarget),
+    };
+    let fits = match allowed {
+        Target::Enemy => unit.team != active.unit.team,
+        Target::Ally => unit.team == active.unit.team,
+        Target::Itself => index == active.index,
+        Target::Any => true,
+    };
+    if fits && unit.is_alive() { Ok(index) } else { Err(Reason::BadTarget) }
+}

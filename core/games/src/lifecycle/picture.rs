@@ -1,0 +1,143 @@
+//! The race drawn: who comes next, and each unit with bars of its charge, which fills up to its turn, and its hit points.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::race::TURN_CHARGE;
+use super::state::{Active, Done, State, Unit, UnitIndex};
+use super::status::Status;
+use super::team::Team;
+use super::view::projected_queue;
+use turnfold_core::picture::{Bar, Block, Chip, Picture, Piece, PieceRow, TextLine, Tint};
+use turnfold_core::text::Id;
+
+/// How many turns the queue shows.
+const QUEUE_LENGTH: usize = 10;
+
+pub(super) fn picture(state: &State) -> Picture {
+    Picture {
+        blocks: [
+            Block::Lines([heading(state)].into()),
+            Block::Rows([queue(state)].into()),
+            Block::Bars(units(state)),
+            Block::Lines(legend()),
+        ]
+        .into(),
+    }
+}
+
+fn tint(team: Team) -> Tint {
+    match team {
+        Team::Player => Tint::First,
+        Team::Enemy => Tint::Second,
+    }
+}
+
+fn heading(state: &State) -> TextLine {
+    let now = match (state.winner(), state.active()) {
+        (Some(winner), _) => format!("team {winner} has won"),
+        (None, Some(Active { unit, .. })) => format!("{} acts for {}", unit.id, unit.team.seat()),
+        (None, None) => "no unit is active".to_string(),
+    };
+    TextLine::plain(format!("time {}, round {}: {now}", state.global_time, state.round))
+}
+
+fn queue(state: &State) -> PieceRow {
+    let piece = |id: Id| {
+        let tint = state.find(&id).map_or(Tint::Plain, |(_, unit)| tint(unit.team));
+        Piece { text: id.to_string(), tint, mark: String::new(), target: unit_target(&id) }
+    };
+    if state.winner().is_some() {
+        return PieceRow { label: TextLine::plain("next: none"), ..PieceRow::default() };
+    }
+    let pieces: Vec<Piece> = projected_queue(state, QUEUE_LENGTH).into_iter().map(piece).collect();
+    let label = if pieces.is_empty() { "next: none, a stalemate" } else { "next:" };
+    PieceRow { label: TextLine::plain(label), pieces, target: String::new() }
+}
+
+fn units(state: &State) -> Vec<Bar> {
+    let active = state.active();
+    let done = |index| active.filter(|active| active.index == index).map(|active| active.done);
+    let id_width = state.units.iter().map(|unit| unit.id.as_str().len()).max().unwrap_or_default();
+    let bars = |(index, unit): (UnitIndex, &Unit)| unit_bars(unit, done(index), id_width);
+    (0..).zip(&state.units).flat_map(bars).collect()
+}
+
+/// Names a unit as commands have it that are clicked.
+pub(super) fn unit_target(id: &Id) -> String {
+    format!("unit {id}")
+}
+
+/// Names a skill of the active unit as commands have it that are clicked.
+pub(super) fn skill_target(id: &Id) -> String {
+    format!("skill {id}")
+}
+
+/// Draws a unit's charge and hit points; `done` is what it has done if it is the active one.
+fn unit_bars(unit: &Unit, done: Option<Done>, id_width: usize) -> [Bar; 2] {
+    let Unit { id, team, hp, max_hp, charge, .. } = unit;
+    let is_alive = unit.is_alive();
+    let mark = match (is_alive, done) {
+        (false, _) => 'x',
+        (true, Some(_)) => '>',
+        (true, None) => ' ',
+    };
+    let name = format!("{mark} {team:6} {id:id_width$} ");
+    let indent = " ".repeat(name.len());
+    let charge_tint = if *charge >= TURN_CHARGE { Tint::Bright } else { Tint::Plain };
+    let [charge_tint, hp_tint] = if is_alive { [charge_tint, tint(*team)] } else { [Tint::Faint; 2] };
+    let charge = Bar {
+        label: TextLine::default().with(name, tint(*team)).with("charge", Tint::Faint),
+        value: *charge,
+        of: TURN_CHARGE,
+        tint: charge_tint,
+        chips: turn_chips(unit, done),
+        target: unit_target(id),
+    };
+    let hp = Bar {
+        label: TextLine::plain(indent).with("hp", Tint::Faint),
+        value: u64::from(*hp),
+        of: u64::from(*max_hp),
+        tint: hp_tint,
+        chips: unit.statuses.iter().map(|status| chip(status_words(status), Tint::Bright)).collect(),
+        target: unit_target(id),
+    };
+    [charge, hp]
+}
+
+fn chip(text: impl Into<String>, tint: Tint) -> Chip {
+    Chip { text: text.into(), tint, target: String::new() }
+}
+
+/// What a unit can still do, with its skills if it is the active one, what it has done in its turn and the skills it waits
+/// for.
+fn turn_chips(unit: &Unit, done: Option<Done>) -> Vec<Chip> {
+    if !unit.is_alive() {
+        return [chip("dead", Tint::Blocked)].into();
+    }
+    let points = [chip(format!("ap {}", unit.ap), Tint::Plain)];
+    let ready = unit.skills.iter().filter(|learned| done.is_some() && learned.cooldown_left == 0);
+    let ready = ready.map(|learned| Chip {
+        target: skill_target(&learned.skill.id),
+        ..chip(learned.skill.id.as_str(), Tint::Plain)
+    });
+    let done = done.unwrap_or_default();
+    let done = [(done.moved, "moved"), (done.attacked, "attacked")].into_iter();
+    let done = done.filter(|(is_done, _)| *is_done).map(|(_, word)| chip(word, Tint::Faint));
+    let cooling = unit.skills.iter().filter(|learned| learned.cooldown_left > 0);
+    let cooling = cooling
+        .map(|learned| chip(format!("{} in {}", learned.skill.id, learned.cooldown_left), Tint::Faint));
+    points.into_iter().chain(ready).chain(done).chain(cooling).collect()
+}
+
+fn status_words(status: &Status) -> String {
+    let kind = status.kind;
+    let value = if status.value > 0 { format!(" {}", status.value) } else { String::new() };
+    let left = status.duration.turns().map_or_else(String::new, |turns| format!(", {turns} left"));
+    format!("{} ({kind}{value}{left})", status.id)
+}
+
+fn legend() -> Vec<TextLine> {
+    Vec::from([TextLine::default().with("> acts  x dead  a full charge takes a turn", Tint::Faint)])
+}

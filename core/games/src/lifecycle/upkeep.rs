@@ -1,0 +1,99 @@
+//! The start of a turn: the round, action points, cooldowns and statuses.
+
+use super::effect::Effect;
+use super::race::TURN_CHARGE;
+use super::state::{Done, State, Turn, Unit, UnitIndex};
+use super::status::StatusKind;
+use turnfold_core::outcome::EffectSink;
+
+/// What the upkeep leaves of a turn.
+pub(super) enum Upkeep {
+    /// The unit acts.
+    Acts,
+    /// LC-9: it is stunned.
+    Stunned,
+    /// LC-8: it is dead.
+    Died,
+}
+
+/// Starts the turn of a unit and goes through its upkeep.
+pub(super) fn start_turn(
+    state: &mut State,
+    index: UnitIndex,
+    effects: &mut impl EffectSink<Effect>,
+) -> Upkeep {
+    enter_turn(state, index, effects);
+    let Some(unit) = state.unit_mut(index) else { return Upkeep::Acts };
+    // LC-6: points left over from the turn before are lost.
+    unit.ap = 3 + unit.speed / 5;
+    effects.push(|| Effect::ApSet { ap: unit.ap });
+    // LC-7: before statuses, so that a skill is ready in this turn.
+    for learned in unit.skills.iter_mut().filter(|learned| learned.cooldown_left > 0) {
+        learned.cooldown_left -= 1;
+        effects.push(|| Effect::Cooldown { skill: learned.skill.id.clone(), left: learned.cooldown_left });
+    }
+    tick_statuses(unit, effects);
+    if !unit.is_alive() {
+        return Upkeep::Died;
+    }
+    // LC-9: after statuses, so a stun of one turn is gone by now.
+    if unit.statuses.iter().any(|status| status.kind == StatusKind::Stun) {
+        effects.push(|| Effect::Stunned { unit: unit.id.clone() });
+        return Upkeep::Stunned;
+    }
+    Upkeep::Acts
+}
+
+/// LC-14: makes a unit the active one, in a new round if all who can race have had a turn in this one.
+fn enter_turn(state: &mut State, index: UnitIndex, effects: &mut impl EffectSink<Effect>) {
+    let previous = match state.turn {
+        Turn::BeforeFirst => None,
+        Turn::Active { unit, .. } | Turn::Over { unit } => Some(unit),
+    };
+    let can_race = |unit: &Unit| unit.speed > 0 || unit.charge >= TURN_CHARGE;
+    let waits = |(other, unit)| can_race(unit) && !state.started.contains(&other);
+    let is_new_round = previous.is_none() || !state.living().any(waits);
+    if is_new_round {
+        state.round = state.round.saturating_add(1);
+        state.started.clear();
+    }
+    state.started.insert(index);
+    state.turn = Turn::Active { unit: index, done: Done::default() };
+    if let Some(next) = state.unit(index) {
+        let id = |unit| state.unit(unit).map(|unit| unit.id.clone());
+        effects.push(|| Effect::TurnChange {
+            previous: previous.and_then(id),
+            next: next.id.clone(),
+            is_new_round,
+        });
+    }
+}
+
+/// LC-8: applies each status, shortens it and drops it when it is over; a death breaks this off.
+fn tick_statuses(unit: &mut Unit, effects: &mut impl EffectSink<Effect>) {
+    for mut status in core::mem::take(&mut unit.statuses) {
+        let amount = status.value;
+        match status.kind {
+            StatusKind::Dot => unit.lose_hp(amount),
+            StatusKind::Hot => unit.regain_hp(amount),
+            StatusKind::Stun | StatusKind::Mark => {}
+        }
+        if matches!(status.kind, StatusKind::Dot | StatusKind::Hot) {
+            effects.push(|| Effect::StatusTicked {
+                unit: unit.id.clone(),
+                status: status.id.clone(),
+                amount,
+            });
+        }
+        if !unit.is_alive() {
+            return;
+        }
+        match status.duration.less_one_turn() {
+            Some(left) => {
+                status.duration = left;
+                unit.statuses.push(status);
+            }
+            None => effects.push(|| Effect::StatusExpired { unit: unit.id.clone(), status: status.id }),
+        }
+    }
+}
