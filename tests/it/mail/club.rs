@@ -502,14 +502,14 @@ fn pm_106_the_letters_of_a_new_player_wait_for_an_address_and_show_no_words_from
 fn pm_110_the_letters_of_a_new_player_go_to_the_address_that_replace_is_given() {
     let mut club = Club::new("host_replaces = true\nhurry = false\n");
     club.open("alpha", ["ann", "ben"]);
-    let send = |club: &Club, hour: &str| {
+    let run_at = |club: &Club, hour: &str| {
         let line = "mail run alpha --key host.key --send \"cat >> sent\" --at 2025-01-06T";
         club.mailbox.sandbox.ok(&format!("{line}{hour}:00:00Z"));
         let sent = club.mailbox.sandbox.read("sent").replace('\r', "");
         std::fs::remove_file(club.mailbox.sandbox.path("sent")).unwrap();
         sent
     };
-    send(&club, "18");
+    run_at(&club, "18");
     club.answer("alpha", "p1", "ann", "press p2: between us");
     club.answer("alpha", "p2", "ben", "switch");
     club.run("mail take --maildir post --key host.key");
@@ -518,7 +518,7 @@ fn pm_110_the_letters_of_a_new_player_go_to_the_address_that_replace_is_given() 
         .run("mail replace alpha p2 \"Dan Dahl\" \"Ben has no time\" --to dan@example.org --key host.key");
     assert!(code == 0 && replaced.contains("replaced seat=p2 name=Dan Dahl"), "{replaced}");
     assert!(replaced.contains("letter ") && replaced.contains("-p2.eml"), "{replaced}");
-    let sent = send(&club, "20");
+    let sent = run_at(&club, "20");
     let to_dan: Vec<_> =
         sent.split("\nFrom: ").filter(|letter| letter.contains("\nTo: dan@example.org\n")).collect();
     let [letter] = to_dan.as_slice() else { panic!("{sent}") };
@@ -544,7 +544,7 @@ fn pm_110_the_letters_of_a_new_player_go_to_the_address_that_replace_is_given() 
     let (code, replaced) =
         club.run(&format!("mail replace alpha p2 \"{shown}\" \"a key\" --to dan@example.org --key host.key"));
     assert!(code == 0, "{replaced}");
-    assert!(send(&club, "21").contains("\nTo: dan@example.org\n"));
+    assert!(run_at(&club, "21").contains("\nTo: dan@example.org\n"));
     let (code, replaced) = club.run("mail replace alpha p2 \"J\u{fc}rgen Gro\u{df}\" back --key host.key");
     assert!(code == 0 && replaced.contains("replaced seat=p2 name=J\u{fc}rgen Gro\u{df}"), "{replaced}");
     // Refusals name the cause.

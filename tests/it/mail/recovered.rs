@@ -17,8 +17,8 @@ fn run(mailbox: &Mailbox, line: &str) -> (i32, String) {
 
 /// The newest letter to a seat, a report or a receipt.
 fn newest(mailbox: &Mailbox, seat: &str) -> String {
-    let of_seat = mailbox.letters().into_iter().filter(|name| name.contains(&format!("-{seat}")));
-    mailbox.sandbox.read(&format!(".turnfold/outbox/{}", of_seat.last().unwrap()))
+    let mut of_seat = mailbox.letters().into_iter().filter(|name| name.contains(&format!("-{seat}")));
+    mailbox.sandbox.read(&format!(".turnfold/outbox/{}", of_seat.next_back().unwrap()))
 }
 
 /// A player answers the newest letter.
@@ -135,8 +135,13 @@ fn pm_111_only_bundles_that_the_host_signed_are_taken() {
 
 /// A bundle without its signatures, and with the hash at its end as it has to be.
 fn without_checkpoints(bundle: &str) -> String {
+    use std::fmt::Write as _;
+
     use sha2::{Digest as _, Sha256};
     let (records, _) = bundle.split_once("-- checkpoint ").unwrap();
-    let hash: String = Sha256::digest(records).iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut hash = String::new();
+    for byte in Sha256::digest(records) {
+        write!(hash, "{byte:02x}").unwrap();
+    }
     format!("{records}-- end {hash}\n")
 }

@@ -21,7 +21,11 @@ fn played(rules: &str, setup: &str, terms: &str, rolls: &str, turns: usize) -> V
         let at = format!("2026-12-01T{:02}:{:02}:00Z", turn / 60, turn % 60);
         let output = mailbox.sandbox.run(&format!("mail run duel --key host.key --force --at {at} {rolls}"));
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        for name in mailbox.letters().into_iter().filter(|name| name.ends_with(".eml")) {
+        for name in mailbox
+            .letters()
+            .into_iter()
+            .filter(|name| name.rsplit_once('.').is_some_and(|(_, kind)| kind == "eml"))
+        {
             if read.insert(name.clone()) {
                 letters.push(text(&mailbox.sandbox.read(&format!(".turnfold/outbox/{name}"))));
             }
