@@ -48,7 +48,7 @@ pub(crate) struct Corpus {
 
 /// A log that was read.
 struct Read {
-    sight: SeatHistory,
+    seat_history: SeatHistory,
     /// The first entry that its file records otherwise.
     contradiction: Option<Divergence>,
     is_of_seat: bool,
@@ -129,8 +129,8 @@ impl Corpus {
         let progress = stderr::progress(self.logs.len() as u64, "reading {bar:30} {pos}/{len} {eta}");
         let look = |name: &SourceName| {
             let found = unless_fault(&name.to_string(), || {
-                let Read { sight, contradiction, is_of_seat } = self.read(name, viewer)?;
-                Ok((look(sight)?, contradiction, is_of_seat))
+                let Read { seat_history, contradiction, is_of_seat } = self.read(name, viewer)?;
+                Ok((look(seat_history)?, contradiction, is_of_seat))
             });
             progress.inc(1);
             found
@@ -170,13 +170,13 @@ impl Corpus {
             }
             (SourceName::Revision(_), None) => unreachable!("a store is open where a revision is named"),
         };
-        let mut sight = SeatHistory::of(viewer, history)?;
-        require_seat(viewer, sight.start()?.players(), name)?;
-        let (contradiction, is_of_seat) = (sight.contradiction(), sight.is_of_seat());
+        let mut seat_history = SeatHistory::of(viewer, history)?;
+        require_seat(viewer, seat_history.start()?.players(), name)?;
+        let (contradiction, is_of_seat) = (seat_history.contradiction(), seat_history.is_of_seat());
         if let Some(seq) = name.seq() {
-            sight = sight.up_to(seq)?;
+            seat_history = seat_history.up_to(seq)?;
         }
-        Ok(Read { sight, contradiction, is_of_seat })
+        Ok(Read { seat_history, contradiction, is_of_seat })
     }
 }
 

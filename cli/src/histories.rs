@@ -16,16 +16,16 @@ const OUTCOME_CHARACTERS_MAX: usize = 160;
 /// Reads a revision or a replay file as a viewer knows it.
 pub(crate) fn load(viewer: Viewer, source: &SourceName, context: &Context) -> Result<SeatHistory, Failure> {
     if matches!(source, SourceName::Revision(_)) {
-        let sight = SeatHistory::load(viewer, source, context)?;
-        require_seat(viewer, sight.start()?.players(), source)?;
-        return Ok(sight);
+        let seat_history = SeatHistory::load(viewer, source, context)?;
+        require_seat(viewer, seat_history.start()?.players(), source)?;
+        return Ok(seat_history);
     }
-    let sight = SeatHistory::load(viewer, &source.up_to(None), context)?;
-    require_seat(viewer, sight.start()?.players(), source)?;
-    warn_of_record(source, sight.contradiction().as_ref(), sight.is_of_seat());
+    let seat_history = SeatHistory::load(viewer, &source.up_to(None), context)?;
+    require_seat(viewer, seat_history.start()?.players(), source)?;
+    warn_of_record(source, seat_history.contradiction().as_ref(), seat_history.is_of_seat());
     match source.seq() {
-        Some(seq) => Ok(sight.up_to(seq)?),
-        None => Ok(sight),
+        Some(seq) => Ok(seat_history.up_to(seq)?),
+        None => Ok(seat_history),
     }
 }
 
@@ -50,10 +50,10 @@ pub(crate) fn load_whole(source: &SourceName, context: &Context) -> Result<Loade
     if matches!(source, SourceName::Revision(_)) {
         return Ok(Loaded { history: History::load(source, context)?, contradiction: None });
     }
-    let sight = SeatHistory::of(Viewer::HOST, History::load(&source.up_to(None), context)?)?;
-    let contradiction = sight.contradiction();
+    let seat_history = SeatHistory::of(Viewer::HOST, History::load(&source.up_to(None), context)?)?;
+    let contradiction = seat_history.contradiction();
     warn_of_record(source, contradiction.as_ref(), false);
-    let mut history = sight.into_line();
+    let mut history = seat_history.into_line();
     if let Some(seq) = source.seq() {
         history.cut_after(seq)?;
     }
@@ -78,8 +78,8 @@ pub(crate) fn seek(
         require_seat(viewer, found.1.players(), source)?;
         return Ok(found);
     }
-    let sight = load(viewer, source, context)?;
-    Ok((sight.viewer(), sight.state()?))
+    let seat_history = load(viewer, source, context)?;
+    Ok((seat_history.viewer(), seat_history.state()?))
 }
 
 /// Warns that a file records something else than this build computes; `is_of_seat` if it is a file for one seat, which cannot

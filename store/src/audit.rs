@@ -159,15 +159,15 @@ struct AuditedBranch {
 
 impl Audit<'_> {
     fn run(&mut self) -> Result<(), StoreError> {
-        let of = match self.engine.found_match(self.match_name) {
+        let found_match = match self.engine.found_match(self.match_name) {
             // It never was, or its record is gone.
             Err(error @ StoreError::NoSuchMatch { .. }) => {
                 return self.engine.require_all_matches().and(Err(error));
             }
             found => found?,
         };
-        (self.observe)(Audited::Match(&of.genesis()?));
-        let (auditable, missing) = self.engine.auditable(&of)?;
+        (self.observe)(Audited::Match(&found_match.genesis()?));
+        let (auditable, missing) = self.engine.auditable(&found_match)?;
         if let Some(error) = missing {
             self.record(None, error)?;
         }
@@ -219,7 +219,7 @@ impl Audit<'_> {
         (self.observe)(Audited::Branch { name: &found.name, fork: begun });
         let first = begun.map_or(1, |_| found.forked_at().saturating_add(1));
         if found.parent.is_none() {
-            self.reach((*index, 0), branch.of.link());
+            self.reach((*index, 0), branch.found_match.link());
         }
         let mut entries = branch.entries(self.engine, first..=head.seq)?;
         let mut idempotency_keys = BTreeMap::new();

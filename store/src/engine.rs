@@ -90,7 +90,11 @@ pub(crate) trait EngineReader: Send + Sync {
     fn branches(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Branch>), StoreError>;
 
     /// Returns a branch and those it begins on, one after another.
-    fn ancestry(&self, of: &FoundMatch, branch: &FoundBranch) -> Result<Vec<FoundBranch>, StoreError>;
+    fn ancestry(
+        &self,
+        found_match: &FoundMatch,
+        branch: &FoundBranch,
+    ) -> Result<Vec<FoundBranch>, StoreError>;
 
     /// Lists the matches by name, those that come after a name or all.
     fn matches_after(&self, after: Option<&MatchName>) -> Result<Each<'_, MatchInfo>, StoreError>;
@@ -152,7 +156,8 @@ pub(crate) trait EngineReader: Send + Sync {
     fn at_one_moment(&self, read: Walk<'_>) -> Result<(), RescueError>;
 
     /// Returns the branches of a match for an audit, and what keeps some of them from being found.
-    fn auditable(&self, of: &FoundMatch) -> Result<(Vec<Auditable>, Option<StoreError>), StoreError>;
+    fn auditable(&self, found_match: &FoundMatch)
+    -> Result<(Vec<Auditable>, Option<StoreError>), StoreError>;
 
     /// Requires the other records of a branch to match its own entries.
     fn audit_kept(&self, branch: &Branch, keys: KeyedEntries) -> Result<Vec<Found>, StoreError>;

@@ -310,14 +310,16 @@ mod tests {
 
     #[test]
     fn the_id_follows_from_every_branch_and_the_version() {
-        let of = |version, main: &[&[u8]], flank: &[&[u8]]| {
+        let id_of = |version, main: &[&[u8]], flank: &[&[u8]]| {
             let origin = created().origin(main.len() as u64, after(&created(), main));
             let flank = ("flank".parse().unwrap(), after(&created(), flank));
             created().migrated(version, origin, &[flank]).match_id
         };
-        let id = of(2, &[b"one"], &[b"two"]);
-        assert_eq!(id, of(2, &[b"one"], &[b"two"]));
-        for other in [of(3, &[b"one"], &[b"two"]), of(2, &[b"two"], &[b"two"]), of(2, &[b"one"], &[b"one"])] {
+        let id = id_of(2, &[b"one"], &[b"two"]);
+        assert_eq!(id, id_of(2, &[b"one"], &[b"two"]));
+        for other in
+            [id_of(3, &[b"one"], &[b"two"]), id_of(2, &[b"two"], &[b"two"]), id_of(2, &[b"one"], &[b"one"])]
+        {
             assert_ne!(id, other);
         }
     }

@@ -6,13 +6,13 @@ use std::path::Path;
 use serde_json::{Value, json};
 use turnfold_replay::{FrameDocument, FrameLimits, FramePicture, SeatHistory};
 
-use turnfold_tests::goldens::{goldens, sight, viewers};
+use turnfold_tests::goldens::{goldens, seat_history, viewers};
 use turnfold_tests::sandbox::Sandbox;
 
 const ALL: FrameLimits = FrameLimits { frames_max: usize::MAX, bytes_max: usize::MAX };
 
-fn document(sight: &SeatHistory) -> Value {
-    serde_json::to_value(FrameDocument::of(sight, 0, ALL).unwrap()).unwrap()
+fn document(seat_history: &SeatHistory) -> Value {
+    serde_json::to_value(FrameDocument::of(seat_history, 0, ALL).unwrap()).unwrap()
 }
 
 /// Changes a part of a block, as a page does.
@@ -63,14 +63,14 @@ fn vw_11_changes_applied_to_the_first_picture_make_the_picture_after_every_entry
         let viewers = viewers(&path, &text);
         // A viewer a log: over all logs, each kind of viewer comes often.
         let viewer = &viewers[index % viewers.len()];
-        let sight = sight(&path, &text, viewer);
-        let document = document(&sight);
+        let seat_history = seat_history(&path, &text, viewer);
+        let document = document(&seat_history);
         let mut frames = document["frames"].as_array().unwrap().iter();
         let mut picture = document["picture"].clone();
-        let start = FramePicture::from(sight.picture(sight.start().unwrap().as_ref()));
+        let start = FramePicture::from(seat_history.picture(seat_history.start().unwrap().as_ref()));
         assert_eq!(picture, serde_json::to_value(start).unwrap(), "{}", path.display());
-        let mut view = sight.view(sight.start().unwrap().as_ref());
-        sight
+        let mut view = seat_history.view(seat_history.start().unwrap().as_ref());
+        seat_history
             .fold(&mut |seen| {
                 let frame = frames.next().unwrap();
                 step(&mut picture, frame);
@@ -90,7 +90,7 @@ fn vw_11_changes_applied_to_the_first_picture_make_the_picture_after_every_entry
             })
             .unwrap();
         assert_eq!(frames.next(), None);
-        assert_eq!([&document["head"], &document["viewer"]], [&json!(sight.head()), &json!(viewer)]);
+        assert_eq!([&document["head"], &document["viewer"]], [&json!(seat_history.head()), &json!(viewer)]);
     }
     assert!(
         changed > 1000 && unchanged > 100,
@@ -101,8 +101,8 @@ fn vw_11_changes_applied_to_the_first_picture_make_the_picture_after_every_entry
 #[test]
 fn vw_10_documents_of_limited_size_follow_one_another() {
     let path = goldens().into_iter().find(|path| path.ends_with("hexcapture/eat-with-room.tfl")).unwrap();
-    let sight = sight(&path, &fs::read_to_string(&path).unwrap(), "host");
-    let whole = document(&sight);
+    let seat_history = seat_history(&path, &fs::read_to_string(&path).unwrap(), "host");
+    let whole = document(&seat_history);
     let frame_bytes = whole["frames"][0].to_string().len();
     for limits in [
         FrameLimits { frames_max: 3, bytes_max: usize::MAX },
@@ -111,7 +111,7 @@ fn vw_10_documents_of_limited_size_follow_one_another() {
     ] {
         let (mut after, mut frames, mut picture) = (0, Vec::new(), whole["picture"].clone());
         loop {
-            let part = FrameDocument::of(&sight, after, limits).unwrap();
+            let part = FrameDocument::of(&seat_history, after, limits).unwrap();
             assert!(!part.frames.is_empty(), "a document has a frame where there is one");
             assert!(part.frames.len() <= limits.frames_max.max(1));
             let part = serde_json::to_value(part).unwrap();
@@ -128,9 +128,11 @@ fn vw_10_documents_of_limited_size_follow_one_another() {
         }
         assert_eq!(json!(frames), whole["frames"]);
     }
-    let end = FrameDocument::of(&sight, sight.head(), FrameLimits::SERVED).unwrap();
+    let end = FrameDocument::of(&seat_history, seat_history.head(), FrameLimits::SERVED).unwrap();
     assert_eq!((end.frames.len(), end.next), (0, None));
-    let beyond = FrameDocument::of(&sight, sight.head() + 1, FrameLimits::SERVED).unwrap_err().to_string();
+    let beyond = FrameDocument::of(&seat_history, seat_history.head() + 1, FrameLimits::SERVED)
+        .unwrap_err()
+        .to_string();
     assert!(beyond.contains("has no entry"), "{beyond}");
 }
 
@@ -144,7 +146,8 @@ fn vw_11_frames_are_the_same_whatever_is_concealed() {
         sandbox.ok(&format!("play ford {plan} switch"));
         sandbox.ok("play ford \"tap 1,-2\" \"tap 1,-3\"");
         let text = sandbox.ok("export ford");
-        ["p2", "p8", "host"].map(|viewer| document(&sight(Path::new("ford.tfl"), &text, viewer)).to_string())
+        ["p2", "p8", "host"]
+            .map(|viewer| document(&seat_history(Path::new("ford.tfl"), &text, viewer)).to_string())
     });
     for other in &shown[1..] {
         assert_eq!((&shown[0][0], &shown[0][1]), (&other[0], &other[1]));
@@ -158,7 +161,7 @@ fn vw_10_a_frame_has_what_log_prints() {
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
     sandbox.ok("play duel --key mine \"roll 1 2 3 4\" \"p1: confirm\" \"p1: move 0,1\"");
     let text = sandbox.ok("export duel");
-    let document = document(&sight(Path::new("duel.tfl"), &text, "p1"));
+    let document = document(&seat_history(Path::new("duel.tfl"), &text, "p1"));
     for (line, frame) in sandbox.ok("log duel --as p1").lines().zip(document["frames"].as_array().unwrap()) {
         assert_eq!(line.split_once(" => ").unwrap().1, frame["text"]);
     }

@@ -26,12 +26,12 @@ impl TextBox {
 fn pictures(file: &std::path::Path) -> Vec<Picture> {
     let name = file.display().to_string();
     let replay = tfl::read(&name, &fs::read(file).unwrap(), &turnfold_games::standard()).unwrap();
-    let sight =
+    let seat_history =
         SeatHistory::of("p1".parse::<Viewer>().unwrap(), History::of_replay(file, &replay).unwrap()).unwrap();
     let mut all = Vec::new();
-    sight.fold(&mut |seen| all.push(seen.picture())).unwrap();
+    seat_history.fold(&mut |seen| all.push(seen.picture())).unwrap();
     let half = all.len() / 2;
-    let end = sight.viewer().picture(sight.state().unwrap().as_ref());
+    let end = seat_history.viewer().picture(seat_history.state().unwrap().as_ref());
     all.into_iter().skip(half).take(1).chain([end]).collect()
 }
 

@@ -24,7 +24,7 @@ pub fn goldens() -> Vec<PathBuf> {
 }
 
 /// A replay file, looked at by a seat.
-pub fn sight(path: &Path, text: &str, viewer: &str) -> SeatHistory {
+pub fn seat_history(path: &Path, text: &str, viewer: &str) -> SeatHistory {
     let replay =
         tfl::read_also_seen(&path.display().to_string(), text.as_bytes(), &turnfold_games::standard());
     let line = History::of_replay(path, &replay.unwrap()).unwrap();
@@ -33,7 +33,7 @@ pub fn sight(path: &Path, text: &str, viewer: &str) -> SeatHistory {
 
 /// The viewers of a match: the host, its players, and a seat that has no part in it.
 pub fn viewers(path: &Path, text: &str) -> Vec<String> {
-    let start = sight(path, text, "host").start().unwrap();
+    let start = seat_history(path, text, "host").start().unwrap();
     let players = start.players().iter().map(ToString::to_string);
     players.chain(["host".into(), "p8".into()]).collect()
 }

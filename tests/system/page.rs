@@ -43,7 +43,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use turnfold_replay::{Page, page::PAGE_BYTES_MAX};
 
-use turnfold_tests::goldens::sight;
+use turnfold_tests::goldens::seat_history;
 use turnfold_tests::sandbox::workspace;
 
 /// A golden log of each ruleset with much to see.
@@ -59,7 +59,7 @@ const SHOWN: [&str; 5] = [
 fn page_of(golden: &str, viewer: &str) -> String {
     let path = workspace().join("replays").join(golden);
     let text = fs::read_to_string(&path).unwrap();
-    Page::of(sight(Path::new("golden.tfl"), &text, viewer), None, PAGE_BYTES_MAX).unwrap().html
+    Page::of(seat_history(Path::new("golden.tfl"), &text, viewer), None, PAGE_BYTES_MAX).unwrap().html
 }
 
 /// The parts of a page before its document, the document, and those after it.

@@ -28,18 +28,18 @@ const NAME_BYTES_MAX: usize = 64;
 /// A part of an answer of a module.
 pub(crate) trait Lawful {
     /// Checks it, and escapes the messages in it.
-    fn check(&mut self, of: &Description) -> Result<(), Broken>;
+    fn check(&mut self, description: &Description) -> Result<(), Broken>;
 }
 
 impl<T: Lawful> Lawful for Vec<T> {
-    fn check(&mut self, of: &Description) -> Result<(), Broken> {
-        self.iter_mut().try_for_each(|part| part.check(of))
+    fn check(&mut self, description: &Description) -> Result<(), Broken> {
+        self.iter_mut().try_for_each(|part| part.check(description))
     }
 }
 
 impl<T: Lawful> Lawful for Option<T> {
-    fn check(&mut self, of: &Description) -> Result<(), Broken> {
-        self.iter_mut().try_for_each(|part| part.check(of))
+    fn check(&mut self, description: &Description) -> Result<(), Broken> {
+        self.iter_mut().try_for_each(|part| part.check(description))
     }
 }
 
@@ -99,16 +99,16 @@ fn check_ruled(ruled: &RuledCode) -> Result<(), Broken> {
 }
 
 impl Lawful for Started {
-    fn check(&mut self, of: &Description) -> Result<(), Broken> {
-        self.status.check(of)
+    fn check(&mut self, description: &Description) -> Result<(), Broken> {
+        self.status.check(description)
     }
 }
 
 impl Lawful for StateStatus {
-    fn check(&mut self, of: &Description) -> Result<(), Broken> {
+    fn check(&mut self, description: &Description) -> Result<(), Broken> {
         check_players(&self.players)?;
-        self.result.check(of)?;
-        self.due.check(of)
+        self.result.check(description)?;
+        self.due.check(description)
     }
 }
 
@@ -138,17 +138,17 @@ impl Lawful for DueRoll {
 }
 
 impl Lawful for Verdict {
-    fn check(&mut self, of: &Description) -> Result<(), Broken> {
+    fn check(&mut self, description: &Description) -> Result<(), Broken> {
         let Self::Ignored(WhyIgnored { code, text }) = self else { return Ok(()) };
         *text = text.take().map(|text| in_one_line(&text).into());
-        declared(code, &of.ignored, &[])
+        declared(code, &description.ignored, &[])
     }
 }
 
 impl Lawful for Rejected {
-    fn check(&mut self, of: &Description) -> Result<(), Broken> {
+    fn check(&mut self, description: &Description) -> Result<(), Broken> {
         self.message = in_one_line(&self.message);
-        declared(&self.code, &of.rejected, &SHARED)
+        declared(&self.code, &description.rejected, &SHARED)
     }
 }
 
@@ -205,9 +205,9 @@ impl Lawful for QueryError {
 }
 
 impl Lawful for Answer {
-    fn check(&mut self, of: &Description) -> Result<(), Broken> {
+    fn check(&mut self, description: &Description) -> Result<(), Broken> {
         self.text = in_one_line(&self.text);
-        self.json.check(of)
+        self.json.check(description)
     }
 }
 
@@ -246,13 +246,13 @@ impl Lawful for Targets {
 }
 
 impl Lawful for Folded {
-    fn check(&mut self, of: &Description) -> Result<(), Broken> {
-        self.steps.check(of)?;
-        self.status.check(of)?;
+    fn check(&mut self, description: &Description) -> Result<(), Broken> {
+        self.steps.check(description)?;
+        self.status.check(description)?;
         match &mut self.error {
             Some(FoldError::Malformed { message, .. }) => *message = in_one_line(message),
-            Some(FoldError::Rejected { rejected, .. }) => rejected.check(of)?,
-            Some(FoldError::Undecodable { cause, .. }) => cause.check(of)?,
+            Some(FoldError::Rejected { rejected, .. }) => rejected.check(description)?,
+            Some(FoldError::Undecodable { cause, .. }) => cause.check(description)?,
             _ => (),
         }
         Ok(())
@@ -260,13 +260,13 @@ impl Lawful for Folded {
 }
 
 impl Lawful for FoldedStep {
-    fn check(&mut self, of: &Description) -> Result<(), Broken> {
+    fn check(&mut self, description: &Description) -> Result<(), Broken> {
         command(&self.command)?;
         self.stand_in.as_deref().map_or(Ok(()), command)?;
-        self.verdict.check(of)?;
-        self.effects_json.check(of)?;
+        self.verdict.check(description)?;
+        self.effects_json.check(description)?;
         check_players(&self.players)?;
-        self.result.check(of)
+        self.result.check(description)
     }
 }
 

@@ -45,9 +45,9 @@
 //!
 //! // Look at it with the viewer of a seat, and find the entry that makes something true.
 //! let line = History::of_replay("duel.tfl".as_ref(), &replay)?;
-//! let sight = SeatHistory::of(Viewer::HOST, line)?;
+//! let seat_history = SeatHistory::of(Viewer::HOST, line)?;
 //! let condition = "/initiative/winner == p2".parse().expect("it is a condition");
-//! let found = bisect::<ReplayError>(&sight, Question::Holds(&condition), false)?;
+//! let found = bisect::<ReplayError>(&seat_history, Question::Holds(&condition), false)?;
 //! assert!(matches!(found, Bisection::Found(flip) if *flip.suspects.end() == 1));
 //! # Ok::<(), ReplayError>(())
 //! ```

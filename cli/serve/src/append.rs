@@ -6,7 +6,7 @@ use tokio::sync::{OwnedMutexGuard, oneshot};
 use turnfold_core::Seat;
 use turnfold_replay::history::position::keep_snapshots;
 use turnfold_replay::render::NothingPlayed;
-use turnfold_replay::session::play::{self, AcceptedCall, PlayCall, PlayOutcome, PlayStand, RepeatedCall};
+use turnfold_replay::session::play::{self, AcceptedCall, PlayCall, PlayOutcome, PlayPosition, RepeatedCall};
 use turnfold_replay::session::script::ScriptCommands;
 use turnfold_replay::{NotPlayed, Record, RejectedCommand, Revision};
 use turnfold_store::{BranchHead, NewEntries, PackedEntries, StoreError};
@@ -140,12 +140,13 @@ impl Append {
         app: &Arc<App>,
         branch: &Arc<OpenBranch>,
     ) -> Result<Appended, Stopped> {
-        let quick = self.asks_no_store(app).then(|| branch.if_quick(|current| self.stand(current))).flatten();
+        let quick =
+            self.asks_no_store(app).then(|| branch.if_quick(|current| self.position(current))).flatten();
         let judged = if quick.is_some() {
             self.judge(app, branch, quick)?
         } else {
-            let (append, of) = (Arc::clone(self), Arc::clone(branch));
-            app.block(move |app| append.judge(app, &of, None)).await?
+            let (append, branch) = (Arc::clone(self), Arc::clone(branch));
+            app.block(move |app| append.judge(app, &branch, None)).await?
         };
         let Storing { before, records, mut current, stored } = match judged {
             JudgedCall::Answered(appended) => return Ok(appended),
@@ -168,8 +169,8 @@ impl Append {
         if let Some(tag) = tag {
             return Ok(Appended { head, records, tag, kind: AppendedKind::Recorded });
         }
-        let (of, viewer) = (Arc::clone(branch), self.viewer);
-        let delta = app.block(move |app| of.delta(app, viewer, before)).await?;
+        let (branch, viewer) = (Arc::clone(branch), self.viewer);
+        let delta = app.block(move |app| branch.delta(app, viewer, before)).await?;
         let (head, records, tag) = (delta.head, delta.records_after(before), delta.tag.clone());
         Ok(Appended { head, records, tag, kind: AppendedKind::Recorded })
     }
@@ -187,7 +188,7 @@ impl Append {
         &self,
         app: &App,
         branch: &OpenBranch,
-        quick: Option<(PlayStand, CachedView)>,
+        quick: Option<(PlayPosition, CachedView)>,
     ) -> ApiResult<JudgedCall> {
         let call = PlayCall {
             line: branch.line(),

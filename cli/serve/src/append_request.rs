@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tokio::time::Instant;
 use turnfold_core::{AnyState, DicePolicy, Seat};
-use turnfold_replay::session::play::{PlayCaller, PlayStand};
+use turnfold_replay::session::play::{PlayCaller, PlayPosition};
 use turnfold_replay::{Roller, ScriptCommand, Viewer};
 use turnfold_store::{BranchName, IdempotencyKey, MatchName};
 
@@ -32,10 +32,10 @@ pub(crate) struct Append {
 }
 
 impl Append {
-    pub(crate) fn stand(&self, current: &mut HeadState) -> (PlayStand, CachedView) {
+    pub(crate) fn position(&self, current: &mut HeadState) -> (PlayPosition, CachedView) {
         let shown = current.shown(self.viewer);
         let (rules, dice, head) = (current.rules.clone(), current.dice, current.head);
-        (PlayStand { rules, dice, head, head_seen: head, state: current.state.fork() }, shown)
+        (PlayPosition { rules, dice, head, head_seen: head, state: current.state.fork() }, shown)
     }
 }
 
@@ -47,24 +47,24 @@ pub(crate) struct Caller<'a> {
     /// The seats that were found free; a request asks for each once.
     free: BTreeSet<Seat>,
     /// Where the branch stands and what the viewer sees, if that is known.
-    stand: Option<(PlayStand, CachedView)>,
+    position: Option<(PlayPosition, CachedView)>,
     /// The tag of what the viewer sees.
     pub(crate) tag: String,
-    /// When the stand was found.
+    /// When the position was found.
     pub(crate) began: Instant,
 }
 
 impl PlayCaller for Caller<'_> {
     type Error = Problem;
 
-    fn stand(&mut self) -> ApiResult<PlayStand> {
-        let (stand, shown) = match self.stand.take() {
+    fn position(&mut self) -> ApiResult<PlayPosition> {
+        let (position, shown) = match self.position.take() {
             Some(known) => known,
-            None => self.branch.current(self.app, |current| self.append.stand(current))?,
+            None => self.branch.current(self.app, |current| self.append.position(current))?,
         };
         self.began = Instant::now();
         if let Some(first) = self.append.lines.first() {
-            self.may_give(first, stand.state.as_ref())?;
+            self.may_give(first, position.state.as_ref())?;
         }
         self.tag = shown.tag;
         match &self.append.if_match {
@@ -72,7 +72,7 @@ impl PlayCaller for Caller<'_> {
                 let detail = "what you see has changed since; look at it again, then decide";
                 Err(Problem::moved(detail.into(), &self.tag))
             }
-            _ => Ok(stand),
+            _ => Ok(position),
         }
     }
 
@@ -94,9 +94,17 @@ impl<'a> Caller<'a> {
         append: &'a Append,
         app: &'a App,
         branch: &'a OpenBranch,
-        stand: Option<(PlayStand, CachedView)>,
+        position: Option<(PlayPosition, CachedView)>,
     ) -> Self {
-        Self { append, app, branch, free: BTreeSet::new(), stand, tag: String::new(), began: Instant::now() }
+        Self {
+            append,
+            app,
+            branch,
+            free: BTreeSet::new(),
+            position,
+            tag: String::new(),
+            began: Instant::now(),
+        }
     }
 
     /// Requires a seat whose commands a host may give: its own, or a free one (SV-11).

@@ -39,19 +39,19 @@ mod tests {
 
     #[test]
     fn only_the_address_that_the_proxy_added_counts() {
-        let of = |values: &[&str]| {
+        let client_of = |values: &[&str]| {
             let mut headers = HeaderMap::new();
             for value in values {
                 headers.append(FORWARDED, value.parse().unwrap());
             }
             ClientAddress::of_forwarded(&headers).0.map(|address| address.to_string())
         };
-        assert_eq!(of(&["10.0.0.1"]).as_deref(), Some("10.0.0.1"));
-        assert_eq!(of(&["1.1.1.1, 2.2.2.2,10.0.0.2"]).as_deref(), Some("10.0.0.2"));
-        assert_eq!(of(&["1.1.1.1", "10.0.0.3"]).as_deref(), Some("10.0.0.3"));
-        assert_eq!(of(&["2001:db8:1:2:3:4:5:6"]).as_deref(), Some("2001:db8:1:2::"));
-        assert_eq!(of(&["::ffff:10.0.0.4"]).as_deref(), Some("10.0.0.4"));
-        assert_eq!(of(&["unknown"]), None);
-        assert_eq!(of(&[]), None);
+        assert_eq!(client_of(&["10.0.0.1"]).as_deref(), Some("10.0.0.1"));
+        assert_eq!(client_of(&["1.1.1.1, 2.2.2.2,10.0.0.2"]).as_deref(), Some("10.0.0.2"));
+        assert_eq!(client_of(&["1.1.1.1", "10.0.0.3"]).as_deref(), Some("10.0.0.3"));
+        assert_eq!(client_of(&["2001:db8:1:2:3:4:5:6"]).as_deref(), Some("2001:db8:1:2::"));
+        assert_eq!(client_of(&["::ffff:10.0.0.4"]).as_deref(), Some("10.0.0.4"));
+        assert_eq!(client_of(&["unknown"]), None);
+        assert_eq!(client_of(&[]), None);
     }
 }

@@ -53,14 +53,14 @@ impl Folds {
     }
 
     /// Waits for a place to fold something of a match, if it is of one.
-    pub(crate) async fn wait(&self, reader: Reader, of: Option<&MatchName>) -> ApiResult<FoldPlace> {
+    pub(crate) async fn wait(&self, reader: Reader, game: Option<&MatchName>) -> ApiResult<FoldPlace> {
         let turn = {
             let mut queue = self.lock();
             // A reader that waits although a place is free has two already.
             if queue.free > 0 && queue.may_begin(&reader) {
                 return Ok(queue.begin(reader, self));
             }
-            queue.join(reader, of)?
+            queue.join(reader, game)?
         };
         turn.await.map_err(|_| Problem::overloaded("the service is shutting down"))
     }
@@ -90,7 +90,7 @@ impl FoldQueue {
         FoldPlace { reader, folds: folds.clone() }
     }
 
-    fn join(&mut self, reader: Reader, of: Option<&MatchName>) -> ApiResult<oneshot::Receiver<FoldPlace>> {
+    fn join(&mut self, reader: Reader, game: Option<&MatchName>) -> ApiResult<oneshot::Receiver<FoldPlace>> {
         for (_, waiting) in &mut self.matches {
             waiting.retain(|fold| !fold.go.is_closed());
         }
@@ -102,9 +102,9 @@ impl FoldQueue {
         }
         let (go, turn) = oneshot::channel();
         let fold = WaitingFold { reader, go };
-        match self.matches.iter_mut().find(|(own, _)| own.as_ref() == of) {
+        match self.matches.iter_mut().find(|(own, _)| own.as_ref() == game) {
             Some((_, waiting)) => waiting.push_back(fold),
-            None => self.matches.push_back((of.cloned(), VecDeque::from([fold]))),
+            None => self.matches.push_back((game.cloned(), VecDeque::from([fold]))),
         }
         Ok(turn)
     }
@@ -116,13 +116,13 @@ impl FoldQueue {
             return None;
         }
         for _ in 0..self.matches.len() {
-            let (of, mut waiting) = self.matches.pop_front()?;
+            let (game, mut waiting) = self.matches.pop_front()?;
             let running = |fold: &WaitingFold| self.running.get(&fold.reader).copied().unwrap_or(0);
             let first = waiting.iter().enumerate().min_by_key(|(_, fold)| running(fold));
             let first = first.filter(|(_, fold)| self.may_begin(&fold.reader)).map(|(place, _)| place);
             let fold = first.and_then(|place| waiting.remove(place));
             if !waiting.is_empty() {
-                self.matches.push_back((of, waiting));
+                self.matches.push_back((game, waiting));
             }
             if fold.is_some() {
                 return fold;

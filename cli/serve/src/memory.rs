@@ -27,7 +27,7 @@ impl Memory {
 
     /// Counts what one holder holds, until it is dropped.
     pub(crate) fn share(&self, bytes: u64) -> MemoryShare {
-        let mut share = MemoryShare { bytes: 0, of: self.clone() };
+        let mut share = MemoryShare { bytes: 0, memory: self.clone() };
         share.set(bytes);
         share
     }
@@ -36,13 +36,13 @@ impl Memory {
 /// The part of one holder.
 pub(crate) struct MemoryShare {
     bytes: u64,
-    of: Memory,
+    memory: Memory,
 }
 
 impl MemoryShare {
     /// Counts what it holds now.
     pub(crate) fn set(&mut self, bytes: u64) {
-        self.of.0.fetch_add(bytes.wrapping_sub(self.bytes), Ordering::Relaxed);
+        self.memory.0.fetch_add(bytes.wrapping_sub(self.bytes), Ordering::Relaxed);
         self.bytes = bytes;
     }
 }

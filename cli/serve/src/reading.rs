@@ -145,11 +145,11 @@ impl App {
     pub(crate) async fn fold<T: Send + 'static>(
         self: &Arc<Self>,
         bearer: &Bearer,
-        of: Option<MatchName>,
+        game: Option<MatchName>,
         work: impl FnOnce(&Arc<Self>, &Access) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let access = self.admit(bearer).await?;
-        self.fold_for(bearer.reader()?, of, move |app| {
+        self.fold_for(bearer.reader()?, game, move |app| {
             work(app, &access).map_err(|problem| access.redacted(problem))
         })
         .await
@@ -159,10 +159,10 @@ impl App {
     pub(crate) async fn fold_for<T: Send + 'static>(
         self: &Arc<Self>,
         reader: Reader,
-        of: Option<MatchName>,
+        game: Option<MatchName>,
         work: impl FnOnce(&Arc<Self>) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let place = self.limits.folds.wait(reader, of.as_ref()).await?;
+        let place = self.limits.folds.wait(reader, game.as_ref()).await?;
         self.block(move |app| {
             let _place = place;
             work(app)

@@ -53,12 +53,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if args.run.is_some() {
         args.viewer.require_all(bisect::RUN).map_err(ReplayError::from)?;
     }
-    let sight = histories::load(args.viewer, &args.source, context)?;
+    let seat_history = histories::load(args.viewer, &args.source, context)?;
     let found = match (&args.when, &args.run) {
-        (Some(condition), _) => bisect::<Failure>(&sight, Question::Holds(condition), args.linear)?,
+        (Some(condition), _) => bisect::<Failure>(&seat_history, Question::Holds(condition), args.linear)?,
         (None, Some(command)) => {
             let judge = ShellJudge::new(command)?;
-            bisect(&sight, Question::Judged(&mut |replay| judge.judge(replay)), args.linear)?
+            bisect(&seat_history, Question::Judged(&mut |replay| judge.judge(replay)), args.linear)?
         }
         (None, None) => unreachable!("the grammar requires one of them"),
     };
@@ -67,20 +67,20 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             Err(Failure::negative("the condition already holds in the setup, so no entry makes it true"))
         }
         Bisection::NotAtEnd if args.linear => {
-            let entries = counted(sight.head(), "entry", "entries");
+            let entries = counted(seat_history.head(), "entry", "entries");
             Err(Failure::negative(format!(
                 "the condition is true neither in the setup nor after any of {entries}"
             )))
         }
         Bisection::NotAtEnd => Err(Failure::negative(format!(
             "the condition is not true at the end, after {}",
-            counted(sight.head(), "entry", "entries")
+            counted(seat_history.head(), "entry", "entries")
         ))
         .hint("use `--linear` to find an earlier entry at which it becomes true")),
         Bisection::Flickers { count, judgments } => Err(flickers(count, judgments)),
         Bisection::UntoldInSetup => Err(untold("in the setup")),
         Bisection::UntoldAtEnd => {
-            Err(untold(&format!("at the end, after {}", counted(sight.head(), "entry", "entries"))))
+            Err(untold(&format!("at the end, after {}", counted(seat_history.head(), "entry", "entries"))))
         }
         Bisection::Found(flip) => {
             let lines = || found_lines(&flip, args.when.as_ref());

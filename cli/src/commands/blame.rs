@@ -37,9 +37,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let blamed = args.blamed.parse().map_err(Failure::usage)?;
-    let sight = histories::load(args.viewer, &args.source, context)?;
+    let seat_history = histories::load(args.viewer, &args.source, context)?;
     let mut changes = Vec::new();
-    let found = blame(&sight, &blamed, &mut |change| {
+    let found = blame(&seat_history, &blamed, &mut |change| {
         if !args.all {
             changes.clear();
         }

@@ -127,9 +127,9 @@ fn bundle(
     })?;
     let outline = records.outline();
     let (mut branches, mut own) = (0, 0);
-    for of in &outline.matches {
-        branches += of.branches.len() as u64;
-        own += of.branches.iter().map(|branch| branch.count).sum::<u64>();
+    for bundled in &outline.matches {
+        branches += bundled.branches.len() as u64;
+        own += bundled.branches.iter().map(|branch| branch.count).sum::<u64>();
     }
     let (file, matches) = (path.display().to_string(), outline.matches.len() as u64);
     let bundled = serde_json::json!({

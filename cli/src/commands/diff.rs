@@ -51,9 +51,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         );
     }
     let load = |name: &SourceName| -> Result<SeatHistory, Failure> {
-        let sight = SeatHistory::load(args.viewer, name, context)?;
-        require_seat(args.viewer, sight.start()?.players(), name)?;
-        Ok(sight)
+        let seat_history = SeatHistory::load(args.viewer, name, context)?;
+        require_seat(args.viewer, seat_history.start()?.players(), name)?;
+        Ok(seat_history)
     };
     let (a, b) = (load(&args.a)?, load(&args.b)?);
     if a.viewer() != b.viewer() {

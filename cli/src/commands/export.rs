@@ -332,12 +332,12 @@ fn replay(args: &Args, source: &SourceName, context: &Context) -> Result<Exporte
         }
         return Err(Failure::usage(format!("`{file}` is a file already")).hint("`--html` makes a page of it"));
     }
-    let sight = SeatHistory::load(args.viewer, source, context)?;
-    require_seat(args.viewer, sight.start()?.players(), source)?;
-    let replay = sight.to_replay()?;
+    let seat_history = SeatHistory::load(args.viewer, source, context)?;
+    require_seat(args.viewer, seat_history.start()?.players(), source)?;
+    let replay = seat_history.to_replay()?;
     Ok(Exported {
         view: replay.header.view.map(|view| view.perspective.to_string()),
-        entries: sight.head(),
+        entries: seat_history.head(),
         state_hash: replay.closing.map(|closing| closing.state),
         text: replay.to_string(),
     })

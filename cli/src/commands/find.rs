@@ -159,11 +159,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         is_wanted: if wanted.selects() { Some(&is_wanted) } else { None },
         all: args.all,
     };
-    let look = |sight: SeatHistory| {
+    let look = |seat_history: SeatHistory| {
         let mut survey = Survey::default();
-        let hits = find(&sight, &wanted, &mut survey)?;
+        let hits = find(&seat_history, &wanted, &mut survey)?;
         // What there is instead is of interest only where nothing is found.
-        let there = if hits.is_empty() { Some(There::is(&sight, &args.wanted)?) } else { None };
+        let there = if hits.is_empty() { Some(There::is(&seat_history, &args.wanted)?) } else { None };
         Ok((hits, survey, there))
     };
     let (mut survey, mut count, mut there) = (Survey::default(), 0_u64, There::default());
@@ -200,16 +200,16 @@ struct There {
 
 impl There {
     /// Looks through a log, as its viewer knows it.
-    fn is(sight: &SeatHistory, wanted: &WantedArgs) -> Result<Self, ReplayError> {
+    fn is(seat_history: &SeatHistory, wanted: &WantedArgs) -> Result<Self, ReplayError> {
         let mut there =
-            Self { players: sight.start()?.players().iter().copied().collect(), ..Self::default() };
+            Self { players: seat_history.start()?.players().iter().copied().collect(), ..Self::default() };
         if wanted.reason.is_some() {
-            there.reasons = sight.rules().ignored_codes().into_iter().map(String::from).collect();
+            there.reasons = seat_history.rules().ignored_codes().into_iter().map(String::from).collect();
         }
         if wanted.effect.is_none() {
             return Ok(there);
         }
-        sight.fold(&mut |seen| {
+        seat_history.fold(&mut |seen| {
             for outcome in [Some(&seen.outcome()), seen.recorded_outcome()].into_iter().flatten() {
                 let names = outcome.effects().filter_map(|effect| effect.split(' ').next());
                 there.effects.extend(names.map(String::from));

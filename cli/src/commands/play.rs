@@ -7,7 +7,7 @@ use std::slice;
 use clap::ValueEnum;
 use turnfold_core::DicePolicy;
 use turnfold_replay::session::play::{
-    self, AcceptedCall, PlayCall, PlayCaller, PlayOutcome, PlayStand, RepeatedCall,
+    self, AcceptedCall, PlayCall, PlayCaller, PlayOutcome, PlayPosition, RepeatedCall,
 };
 use turnfold_replay::session::script::{ScriptCommands, lines_of as script_lines};
 use turnfold_replay::{
@@ -144,7 +144,7 @@ impl PlayCaller for Player<'_> {
     type Error = Failure;
 
     /// The end of the history, on which commands are played.
-    fn stand(&mut self) -> Result<PlayStand, Failure> {
+    fn position(&mut self) -> Result<PlayPosition, Failure> {
         let Self { args, whole, store, context, .. } = *self;
         let registry = &context.registry;
         if args.viewer().see_all() {
@@ -157,7 +157,7 @@ impl PlayCaller for Player<'_> {
                 build.as_ref(),
                 Some(store),
             )?;
-            return Ok(PlayStand { rules, dice, head, head_seen: head, state });
+            return Ok(PlayPosition { rules, dice, head, head_seen: head, state });
         }
         let log = store.read(&whole.match_name, &whole.branch, None)?;
         let history = History::of_log(whole, log, registry)?;
@@ -165,7 +165,7 @@ impl PlayCaller for Player<'_> {
         let seen = SeatHistory::of(args.viewer(), history)?;
         let (head_seen, state) = (seen.head(), seen.state()?);
         self.seen = Some(seen);
-        Ok(PlayStand { rules, dice, head, head_seen, state })
+        Ok(PlayPosition { rules, dice, head, head_seen, state })
     }
 
     fn roller(&mut self, dice: &DicePolicy) -> Result<Roller, Failure> {

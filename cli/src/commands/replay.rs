@@ -46,57 +46,57 @@ impl Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     // Without `--step` it stops at what differs.
-    let sight = if args.step {
+    let seat_history = if args.step {
         histories::load(args.viewer, &args.source, context)?
     } else {
-        let sight = SeatHistory::load(args.viewer, &args.source, context)?;
-        require_seat(args.viewer, sight.start()?.players(), &args.source)?;
-        sight
+        let seat_history = SeatHistory::load(args.viewer, &args.source, context)?;
+        require_seat(args.viewer, seat_history.start()?.players(), &args.source)?;
+        seat_history
     };
     if args.step && context.output.is_fillable() {
         #[cfg(not(feature = "stepper"))]
         return Err(Failure::usage(crate::address::left_out("stepper")));
         #[cfg(feature = "stepper")]
-        return step(args.to, sight, context);
+        return step(args.to, seat_history, context);
     }
-    if sight.viewer().see_all() {
-        of_all(args, sight.into_line(), context)
+    if seat_history.viewer().see_all() {
+        of_all(args, seat_history.into_line(), context)
     } else {
-        of_seat(args, sight, context)
+        of_seat(args, seat_history, context)
     }
 }
 
 /// Steps through a history up to an entry, and prints the revision chosen on leaving.
 #[cfg(feature = "stepper")]
-fn step(to: Option<u64>, sight: SeatHistory, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let sight = if let Some(to) = to { sight.up_to(to)? } else { sight };
-    if let Some(revision) = stepper::run(sight, context)? {
+fn step(to: Option<u64>, seat_history: SeatHistory, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let seat_history = if let Some(to) = to { seat_history.up_to(to)? } else { seat_history };
+    if let Some(revision) = stepper::run(seat_history, context)? {
         context.output.line(revision)?;
     }
     Ok(ExitStatus::Yes)
 }
 
 /// Replays what a seat may know, as that seat sees it.
-fn of_seat(args: &Args, mut sight: SeatHistory, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn of_seat(args: &Args, mut seat_history: SeatHistory, context: &mut Context) -> Result<ExitStatus, Failure> {
     if let Some(to) = args.to {
-        sight = sight.up_to(to)?;
+        seat_history = seat_history.up_to(to)?;
     }
-    let viewer = sight.viewer();
+    let viewer = seat_history.viewer();
     let mut records = Vec::new();
     // The outcomes of a whole log would reveal more than the seat may know.
-    let is_own = sight.is_of_seat();
-    sight.fold(&mut |seen| {
+    let is_own = seat_history.is_of_seat();
+    seat_history.fold(&mut |seen| {
         let differs = is_own && seen.recorded_outcome().is_some_and(|recorded| *recorded != seen.outcome());
         records.push((if args.step { seen.record_with_view() } else { seen.record() }, differs));
     })?;
-    let mut state = sight.start()?;
+    let mut state = seat_history.start()?;
     if args.step {
         render::print(&viewer.picture(state.as_ref()), &mut context.output)?;
     }
     for (count, (record, differs)) in records.iter().enumerate() {
         context.output.record(record)?;
         if args.step {
-            sight.advance(state.as_mut(), count, count + 1)?;
+            seat_history.advance(state.as_mut(), count, count + 1)?;
             render::print(&viewer.picture(state.as_ref()), &mut context.output)?;
         }
         if *differs {
@@ -108,7 +108,7 @@ fn of_seat(args: &Args, mut sight: SeatHistory, context: &mut Context) -> Result
             )));
         }
     }
-    let entries = counted(sight.head(), "entry", "entries");
+    let entries = counted(seat_history.head(), "entry", "entries");
     context.output.note([format_args!("{entries}, as {viewer} may know them").into()])?;
     Ok(ExitStatus::Yes)
 }

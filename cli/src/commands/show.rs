@@ -94,21 +94,21 @@ fn show(
         return Ok(ExitStatus::Yes);
     }
     let asked = args.viewer.unwrap_or(Viewer::HOST);
-    let sight = args.changed.then(|| load(asked, source, context)).transpose()?;
-    let (viewer, state) = match &sight {
-        Some(sight) => (sight.viewer(), sight.state()?),
+    let seat_history = args.changed.then(|| load(asked, source, context)).transpose()?;
+    let (viewer, state) = match &seat_history {
+        Some(seat_history) => (seat_history.viewer(), seat_history.state()?),
         None => seek(asked, source, context)?,
     };
-    let changed = sight.as_ref().map_or_else(|| Ok(BTreeSet::new()), SeatHistory::changed_by_last)?;
+    let changed = seat_history.as_ref().map_or_else(|| Ok(BTreeSet::new()), SeatHistory::changed_by_last)?;
     let picture = || viewer.picture(state.as_ref());
     let highlights = |picture: &Picture| {
         let commands = args.reach.then(|| legal_commands(args.viewer, viewer, state.as_ref()));
         let targets = commands.iter().flatten().flat_map(|legal| &legal.targets);
         Highlights { changed, reach: target_spots(picture, targets), ..Highlights::default() }
     };
-    let stands = match (viewer.standing(state.as_ref()), &sight) {
+    let stands = match (viewer.standing(state.as_ref()), &seat_history) {
         (Some(stands), _) => stands,
-        (None, Some(sight)) => sight.standing()?,
+        (None, Some(seat_history)) => seat_history.standing()?,
         (None, None) => SeatHistory::load(asked, source, context)?.standing()?,
     };
     let output = &mut context.output;

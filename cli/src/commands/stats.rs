@@ -58,7 +58,7 @@ impl From<By> for Grouping {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let corpus = args.corpus.corpus(context)?;
     let mut groups = GroupedCounts::default();
-    let look = |sight: SeatHistory| MatchCounts::of(&sight, args.by.into());
+    let look = |seat_history: SeatHistory| MatchCounts::of(&seat_history, args.by.into());
     let read = corpus.each(args.viewer, look, |_, counted| {
         groups.add(counted);
         Ok(())

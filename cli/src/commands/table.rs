@@ -178,9 +178,9 @@ fn write_rows(
     line: &(dyn Fn(&TableRow, &mut String) + Sync),
     sink: &mut Sink<'_>,
 ) -> Result<Written, Failure> {
-    let look = |sight: SeatHistory| {
+    let look = |seat_history: SeatHistory| {
         let (mut text, mut rows) = (String::new(), 0_u64);
-        let found = kind.rows(&sight, &mut |row| {
+        let found = kind.rows(&seat_history, &mut |row| {
             rows += 1;
             line(&row, &mut text);
         })?;
@@ -210,9 +210,9 @@ fn write_effects(corpus: Corpus, viewer: Viewer, sink: &mut Sink<'_>) -> Result<
     let path = dir.path().join("effects.jsonl");
     let mut file = BufWriter::new(File::create(&path).map_err(failed)?);
     let mut columns = TableKind::Effects.columns();
-    let look = |sight: SeatHistory| {
+    let look = |seat_history: SeatHistory| {
         let (mut text, mut rows, mut named) = (String::new(), 0_u64, Vec::<Cow<'static, str>>::new());
-        TableKind::Effects.rows(&sight, &mut |row| {
+        TableKind::Effects.rows(&seat_history, &mut |row| {
             rows += 1;
             row.write_json(&mut text);
             add_columns(row.cells().iter().map(|(column, _)| column), &mut named);

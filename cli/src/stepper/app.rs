@@ -77,10 +77,10 @@ pub(super) struct App<'c> {
 }
 
 impl<'c> App<'c> {
-    pub(super) fn new(sight: SeatHistory, sources: &'c dyn Sources) -> Result<Self, Failure> {
+    pub(super) fn new(seat_history: SeatHistory, sources: &'c dyn Sources) -> Result<Self, Failure> {
         Ok(Self {
             sources,
-            stepper: Some(Stepper::new(sight)?),
+            stepper: Some(Stepper::new(seat_history)?),
             asked: None,
             over: None,
             message: String::new(),

@@ -20,8 +20,8 @@ use app::App;
 use screen::{Heard, Screen};
 
 /// Steps through a history; returns the revision chosen on leaving.
-pub(crate) fn run(sight: SeatHistory, context: &Context) -> Result<Option<String>, Failure> {
-    let mut app = App::new(sight, context)?;
+pub(crate) fn run(seat_history: SeatHistory, context: &Context) -> Result<Option<String>, Failure> {
+    let mut app = App::new(seat_history, context)?;
     let mut screen = Screen::enter()?;
     while !app.is_left() {
         let drawn = screen.draw(|frame| draw::draw(frame, &mut app));

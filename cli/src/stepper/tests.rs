@@ -37,7 +37,7 @@ fn context() -> Context {
         .unwrap()
 }
 
-fn sight(file: &str, viewer: Viewer, context: &Context) -> SeatHistory {
+fn seat_history(file: &str, viewer: Viewer, context: &Context) -> SeatHistory {
     let path = Path::new("../replays").join(file).with_extension("tfl");
     SeatHistory::load(viewer, &SourceName::of_file(&path), context).unwrap()
 }
@@ -70,7 +70,7 @@ fn text(buffer: &Buffer) -> String {
 fn vw_9_every_ruleset_has_its_screens() {
     let context = context();
     for (file, at) in LOOKED_AT {
-        let mut app = App::new(sight(file, Viewer::HOST, &context), &context).unwrap();
+        let mut app = App::new(seat_history(file, Viewer::HOST, &context), &context).unwrap();
         press(&mut app, &format!(":{at}\n"));
         let screens = SIZES
             .map(|size| format!("{} columns, {} rows\n{}", size.0, size.1, text(&drawn(&mut app, size))));
@@ -86,7 +86,7 @@ fn vw_9_every_ruleset_has_its_screens() {
 #[test]
 fn vw_6_what_changed_is_reversed_and_has_a_sign() {
     let context = context();
-    let mut app = App::new(sight("initiative/moves", Viewer::HOST, &context), &context).unwrap();
+    let mut app = App::new(seat_history("initiative/moves", Viewer::HOST, &context), &context).unwrap();
     let reversed = |buffer: &Buffer| {
         let board = buffer.content.iter().take(80 * 13).skip(80);
         board.filter(|cell| cell.modifier.contains(Modifier::REVERSED)).count()
@@ -101,7 +101,7 @@ fn vw_6_what_changed_is_reversed_and_has_a_sign() {
 #[test]
 fn vw_7_keys_lead_through_a_game() {
     let context = context();
-    let mut app = App::new(sight("initiative/moves", Viewer::HOST, &context), &context).unwrap();
+    let mut app = App::new(seat_history("initiative/moves", Viewer::HOST, &context), &context).unwrap();
     let head = app.stepper().head();
     let mut at = |keys: &str| {
         press(&mut app, keys);
@@ -136,7 +136,7 @@ fn vw_7_keys_lead_through_a_game() {
 #[test]
 fn vw_7_it_plays_by_itself_until_the_end() {
     let context = context();
-    let mut app = App::new(sight("initiative/moves", Viewer::HOST, &context), &context).unwrap();
+    let mut app = App::new(seat_history("initiative/moves", Viewer::HOST, &context), &context).unwrap();
     assert_eq!(app.beat(), None);
     press(&mut app, " +");
     assert_eq!((app.speed(), app.message.as_str()), (Some(4), "4 a second"));
@@ -152,7 +152,8 @@ fn vw_7_it_plays_by_itself_until_the_end() {
 fn vw_7_a_player_looks_as_itself_only() {
     let context = context();
     let viewer: Viewer = "p2".parse().unwrap();
-    let mut app = App::new(sight("cycletap/while-the-other-plans", viewer, &context), &context).unwrap();
+    let mut app =
+        App::new(seat_history("cycletap/while-the-other-plans", viewer, &context), &context).unwrap();
     press(&mut app, "lls");
     assert_eq!(app.message, "only this viewer is available here");
     assert_eq!(app.stepper().viewer(), viewer);

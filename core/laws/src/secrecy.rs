@@ -50,9 +50,9 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Mome
             continue;
         }
         let questions = questions(moment.state);
-        let sight =
+        let seat_history =
             |state| Sight { judged: judged(state, viewer, moment), ..Sight::of(state, viewer, &questions) };
-        let (before, after) = (sight(state), sight(&*after));
+        let (before, after) = (seat_history(state), seat_history(&*after));
         report.doing(format_args!("{viewer} while {} does `{}`", entry.seat, entry.command));
         if let Some(difference) = before.difference(&after) {
             report.broke(Law::Secrecy, difference);
@@ -174,11 +174,11 @@ fn check_seats_file(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Mome
                 Some(format!("the outcomes {known:?} become {outcomes:?}"))
             }
             Ok(file) => {
-                let sight = |state| Sight {
+                let seat_history = |state| Sight {
                     judged: judged(state, viewer, moment),
                     ..Sight::of(state, viewer, &questions)
                 };
-                sight(state).difference(&sight(&*file))
+                seat_history(state).difference(&seat_history(&*file))
             }
         };
         if let Some(difference) = difference {

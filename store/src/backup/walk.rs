@@ -31,13 +31,13 @@ pub(crate) fn walk(engine: &dyn EngineReader, sink: Sink<'_>) -> Result<(), Resc
 }
 
 fn walk_match(engine: &dyn EngineReader, name: &MatchName, sink: Sink<'_>) -> Result<(), RescueError> {
-    let (of, mut branches) = engine.branches(name)?;
+    let (found_match, mut branches) = engine.branches(name)?;
     // What cannot be read here could not be restored either.
-    of.genesis()?;
+    found_match.genesis()?;
     sort_parents_first(&mut branches);
     let (name, count) = (name.clone(), branches.len() as u64);
-    sink(&Part::Match(MatchPart { name, branches: count, genesis: &of.genesis }))?;
-    if let Some(module) = of.module {
+    sink(&Part::Match(MatchPart { name, branches: count, genesis: &found_match.genesis }))?;
+    if let Some(module) = found_match.module {
         sink(&Part::Module(module))?;
     }
     let (mut ancestry, mut indexes) = (Ancestry::default(), BTreeMap::new());
@@ -102,11 +102,11 @@ fn fork(
 ) -> Result<Option<(BranchName, u64)>, StoreError> {
     let (before, at) = (branch.found.before, branch.found.forked_at());
     let Some(parent) = branch.found.parent_name()? else {
-        return same(before, branch.of.link(), at).map(|()| None);
+        return same(before, branch.found_match.link(), at).map(|()| None);
     };
     let expected = match holder.filter(|holder| at <= holder.head.seq) {
         Some(holder) => holder.link_at(engine, at)?,
-        None => engine.found_branch(&branch.of.name, &parent)?.link_at(engine, at)?,
+        None => engine.found_branch(&branch.found_match.name, &parent)?.link_at(engine, at)?,
     };
     same(before, expected, at)?;
     Ok(Some((parent, at)))

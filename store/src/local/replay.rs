@@ -126,16 +126,16 @@ fn put_match(target: &mut dyn Target, found: &Match, key: Vec<u8>, branches: u64
 
 fn find_branch(
     target: &dyn Target,
-    of: u64,
+    match_id: u64,
     name: &BranchName,
 ) -> Result<Option<BranchRecord>, BackendError> {
-    let body = target.body(&key::of_branch(of, name))?;
+    let body = target.body(&key::of_branch(match_id, name))?;
     body.map(|body| record::read_body("a branch record", &body)).transpose()
 }
 
-fn branches_of(target: &dyn Target, of: u64) -> Result<Vec<(Vec<u8>, BranchRecord)>, BackendError> {
+fn branches_of(target: &dyn Target, match_id: u64) -> Result<Vec<(Vec<u8>, BranchRecord)>, BackendError> {
     let read = |(key, body): StoredRecord| Ok((key, record::read_body("a branch record", &body)?));
-    target.records(key::branches_of(of))?.into_iter().map(read).collect()
+    target.records(key::branches_of(match_id))?.into_iter().map(read).collect()
 }
 
 fn head_of(target: &dyn Target, branch: u64) -> Result<Option<Head>, BackendError> {
@@ -152,9 +152,13 @@ fn the_match(target: &dyn Target, name: &MatchName, branch: Option<&BranchName>)
     find_match(target, name)?.ok_or_else(|| Stop::named(name, branch))
 }
 
-fn the_branch(target: &dyn Target, of: &MatchName, name: &BranchName) -> Result<(Match, BranchRecord), Stop> {
-    let found = the_match(target, of, Some(name))?;
-    let branch = find_branch(target, found.id, name)?.ok_or_else(|| Stop::named(of, Some(name)))?;
+fn the_branch(
+    target: &dyn Target,
+    match_name: &MatchName,
+    name: &BranchName,
+) -> Result<(Match, BranchRecord), Stop> {
+    let found = the_match(target, match_name, Some(name))?;
+    let branch = find_branch(target, found.id, name)?.ok_or_else(|| Stop::named(match_name, Some(name)))?;
     Ok((found, branch))
 }
 
@@ -179,17 +183,18 @@ fn create_branch(
     (match_name, name): (&MatchName, &BranchName),
     (parent, at, link): (BranchName, Seq, Digest),
 ) -> Done {
-    let of = the_match(target, match_name, Some(name))?;
-    let found = find_branch(target, of.id, &parent)?.ok_or_else(|| Stop::named(match_name, Some(name)))?;
+    let found_match = the_match(target, match_name, Some(name))?;
+    let found =
+        find_branch(target, found_match.id, &parent)?.ok_or_else(|| Stop::named(match_name, Some(name)))?;
     // Behind a gap of the parent nothing is proven.
     let has_entry = head_of(target, found.id)?.is_some_and(|head| head.seq >= at);
-    if !has_entry || find_branch(target, of.id, name)?.is_some() {
+    if !has_entry || find_branch(target, found_match.id, name)?.is_some() {
         return Err(Stop::named(match_name, Some(name)));
     }
     let parent = Some(Parent { name: parent.into(), id: found.id, at, link });
-    target.put(key::of_branch(of.id, name), Some(encode(&BranchRecord { id, parent })));
+    target.put(key::of_branch(found_match.id, name), Some(encode(&BranchRecord { id, parent })));
     put_head(target, id, Head { seq: at, link });
-    put_match(target, &of, of.key.clone(), of.branches + 1);
+    put_match(target, &found_match, found_match.key.clone(), found_match.branches + 1);
     let store = target.store();
     store.next_id = store.next_id.max(id + 1);
     Ok(())
@@ -231,13 +236,13 @@ fn append(target: &mut dyn Target, branch: u64, link: Digest, entries: &[&[u8]])
 
 fn rename_match(target: &mut dyn Target, name: &MatchName, new: &MatchName) -> Done {
     let key = key::of_match(new);
-    let of = the_match(target, name, None)?;
+    let found_match = the_match(target, name, None)?;
     if target.body(&key)?.is_some() {
         return Err(Stop::named(new, None));
     }
-    target.put(of.key.clone(), None);
-    put_match(target, &of, key, of.branches);
-    for (listed, _) in target.records(key::grants_of(of.id))? {
+    target.put(found_match.key.clone(), None);
+    put_match(target, &found_match, key, found_match.branches);
+    for (listed, _) in target.records(key::grants_of(found_match.id))? {
         let Some(hash) = key::hash_after(&listed, key::ID_PREFIX) else { continue };
         let key = key::of_grant(&hash);
         let Some(body) = target.body(&key)? else { continue };
@@ -255,18 +260,18 @@ fn rename_branch(
     name: &BranchName,
     new: &BranchName,
 ) -> Done {
-    let (of, found) = the_branch(target, match_name, name)?;
-    if find_branch(target, of.id, new)?.is_some() {
+    let (found_match, found) = the_branch(target, match_name, name)?;
+    if find_branch(target, found_match.id, new)?.is_some() {
         return Err(Stop::named(match_name, Some(name)));
     }
-    for (key, child) in branches_of(target, of.id)? {
+    for (key, child) in branches_of(target, found_match.id)? {
         if let Some(parent) = child.parent.filter(|parent| parent.id == found.id) {
             let parent = Some(Parent { name: new.to_string(), ..parent });
             target.put(key, Some(encode(&BranchRecord { id: child.id, parent })));
         }
     }
-    target.put(key::of_branch(of.id, name), None);
-    target.put(key::of_branch(of.id, new), Some(encode(&found)));
+    target.put(key::of_branch(found_match.id, name), None);
+    target.put(key::of_branch(found_match.id, new), Some(encode(&found)));
     use_up_an_id(target);
     Ok(())
 }
@@ -277,27 +282,27 @@ fn use_up_an_id(target: &mut dyn Target) {
 }
 
 fn delete_match(target: &mut dyn Target, name: &MatchName) -> Done {
-    let of = the_match(target, name, None)?;
-    for (key, branch) in branches_of(target, of.id)? {
+    let found_match = the_match(target, name, None)?;
+    for (key, branch) in branches_of(target, found_match.id)? {
         remove_branch(target, key, &branch)?;
     }
-    for (listed, _) in target.records(key::grants_of(of.id))? {
+    for (listed, _) in target.records(key::grants_of(found_match.id))? {
         if let Some(hash) = key::hash_after(&listed, key::ID_PREFIX) {
             target.put(key::of_grant(&hash), None);
         }
         target.put(listed, None);
     }
-    target.put(of.key, None);
+    target.put(found_match.key, None);
     let store = target.store();
     store.matches = store.matches.saturating_sub(1);
     Ok(())
 }
 
 fn delete_branch(target: &mut dyn Target, match_name: &MatchName, name: &BranchName) -> Done {
-    let (of, found) = the_branch(target, match_name, name)?;
-    remove_branch(target, key::of_branch(of.id, name), &found)?;
-    let key = of.key.clone();
-    put_match(target, &of, key, of.branches.saturating_sub(1));
+    let (found_match, found) = the_branch(target, match_name, name)?;
+    remove_branch(target, key::of_branch(found_match.id, name), &found)?;
+    let key = found_match.key.clone();
+    put_match(target, &found_match, key, found_match.branches.saturating_sub(1));
     Ok(())
 }
 
@@ -313,26 +318,26 @@ fn remove_branch(target: &mut dyn Target, key: Vec<u8>, branch: &BranchRecord) -
 }
 
 fn set_grant(target: &mut dyn Target, hash: &Digest, grant: Grant) -> Done {
-    let of = the_match(target, &grant.match_name, None)?;
+    let found_match = the_match(target, &grant.match_name, None)?;
     let listed = MatchGrantRecord { seat: grant.kind.seat() };
-    target.put(key::of_match_grant(of.id, hash), Some(encode(&listed)));
-    target.put(key::of_grant(hash), Some(encode(&GrantRecord { match_id: of.id, grant })));
+    target.put(key::of_match_grant(found_match.id, hash), Some(encode(&listed)));
+    target.put(key::of_grant(hash), Some(encode(&GrantRecord { match_id: found_match.id, grant })));
     Ok(())
 }
 
 fn remove_grant(target: &mut dyn Target, match_name: &MatchName, hash: &Digest) -> Done {
-    let of = the_match(target, match_name, None)?;
-    target.put(key::of_match_grant(of.id, hash), None);
+    let found_match = the_match(target, match_name, None)?;
+    target.put(key::of_match_grant(found_match.id, hash), None);
     target.put(key::of_grant(hash), None);
     Ok(())
 }
 
 fn record_module(target: &mut dyn Target, match_name: &MatchName, module: Digest) -> Done {
-    let of = the_match(target, match_name, None)?;
-    if of.module.is_some_and(|recorded| recorded != module) {
+    let found_match = the_match(target, match_name, None)?;
+    if found_match.module.is_some_and(|recorded| recorded != module) {
         return Err(Stop::named(match_name, None));
     }
-    let (key, branches) = (of.key.clone(), of.branches);
-    put_match(target, &Match { module: Some(module), ..of }, key, branches);
+    let (key, branches) = (found_match.key.clone(), found_match.branches);
+    put_match(target, &Match { module: Some(module), ..found_match }, key, branches);
     Ok(())
 }

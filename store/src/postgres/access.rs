@@ -30,10 +30,13 @@ pub(super) fn find_all(ask: &impl Ask, hashes: &[Digest]) -> Result<Vec<(Digest,
 }
 
 /// Lists the grants of a match.
-pub(super) fn of_match(ask: &impl Ask, of: &FoundMatch) -> Result<Vec<(Digest, Grant)>, StoreError> {
-    let rows = ask.rows(OF_MATCH, &[&uuid(of.id)], None)?;
-    let read = |row: &Row| Ok((digest(row, 0)?, read(row, &of.name)?));
-    rows.iter().map(read).collect::<Result<_, StoreError>>().map_err(|error| error.within(&of.name, None))
+pub(super) fn of_match(ask: &impl Ask, found_match: &FoundMatch) -> Result<Vec<(Digest, Grant)>, StoreError> {
+    let rows = ask.rows(OF_MATCH, &[&uuid(found_match.id)], None)?;
+    let read = |row: &Row| Ok((digest(row, 0)?, read(row, &found_match.name)?));
+    rows.iter()
+        .map(read)
+        .collect::<Result<_, StoreError>>()
+        .map_err(|error| error.within(&found_match.name, None))
 }
 
 /// Returns a hash as a column has it.

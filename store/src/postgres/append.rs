@@ -30,11 +30,11 @@ enum Settled {
 
 /// Returns the module of an append if it is still to be recorded for the match (MD-9).
 pub(super) fn new_module(
-    of: Option<&FoundMatch>,
+    found_match: Option<&FoundMatch>,
     module: Option<Digest>,
 ) -> Result<Option<Digest>, StoreError> {
-    let Some((of, module)) = of.zip(module) else { return Ok(None) };
-    Ok(of.is_new_module(module)?.then_some(module))
+    let Some((found_match, module)) = found_match.zip(module) else { return Ok(None) };
+    Ok(found_match.is_new_module(module)?.then_some(module))
 }
 
 impl Fleet {
@@ -51,11 +51,11 @@ impl Fleet {
             let hint = self.held().hint(&names);
             let hint = hint.filter(|(id, head)| is_asked(id) && head.seq == append.expected_head);
             // Which module the match is played by is always read.
-            let (id, head, of) = if let (Some((id, head)), None) = (hint, append.module) {
+            let (id, head, found_match) = if let (Some((id, head)), None) = (hint, append.module) {
                 (id, head, None)
             } else {
                 let branch = self.reading.found_branch(&names.0, &names.1)?;
-                (BranchId::of(&branch), branch.head, Some(branch.of))
+                (BranchId::of(&branch), branch.head, Some(branch.found_match))
             };
             if !is_asked(&id) {
                 let (match_name, branch) = names;
@@ -67,7 +67,7 @@ impl Fleet {
                 return Err(self.held().lose(&branch, head));
             }
             if let Some(head) = head_expected {
-                let module = match new_module(of.as_ref(), append.module) {
+                let module = match new_module(found_match.as_ref(), append.module) {
                     Ok(module) => module,
                     Err(refused) => {
                         // What was appended before with the key is answered all the same.

@@ -20,7 +20,7 @@ pub(super) const KEYED_ENTRIES_MAX: usize = 4096;
 /// A branch to be made within a transaction.
 pub(super) struct Begun {
     pub(super) names: Names,
-    of: MatchId,
+    match_id: MatchId,
     /// Its number.
     pub(super) branch: u64,
     /// The number of the branch that it begins on.
@@ -34,13 +34,13 @@ impl Begun {
     /// Packs the first entries of a branch. Each batch is an append of its own, so that its idempotency key is found.
     pub(super) fn of(
         branch: InitialBranch,
-        (match_name, of): (&MatchName, MatchId),
+        (match_name, match_id): (&MatchName, MatchId),
         parent: Option<u64>,
         run_entries_max: usize,
     ) -> Result<Self, StoreError> {
         let InitialBranch { name, from, before, batches } = branch;
         let names = (match_name.clone(), name);
-        let branch = branch_number(if from.is_none() { uuid(of) } else { new_id()? });
+        let branch = branch_number(if from.is_none() { uuid(match_id) } else { new_id()? });
         let (mut end, mut appends, mut taken) = (before, Vec::new(), BTreeSet::new());
         for KeyedBatch { idempotency_key, entries } in batches {
             let slot = idempotency_key.as_ref().map(|key| {
@@ -55,7 +55,7 @@ impl Begun {
             end = end_of(&runs, end);
             appends.push(Runs { names: names.clone(), branch, attempt: new_id()?, module: None, all: runs });
         }
-        Ok(Self { names, of, branch, parent, before, appends, end })
+        Ok(Self { names, match_id, branch, parent, before, appends, end })
     }
 }
 
@@ -66,7 +66,7 @@ pub(super) fn begin(connection: &mut Connection, begun: &Begun) -> Result<(), Fa
     let parent = begun.parent.map(u64::cast_signed);
     let bound: [&(dyn postgres::types::ToSql + Sync); 6] = [
         &begun.branch.cast_signed(),
-        &uuid(begun.of),
+        &uuid(begun.match_id),
         &parent,
         &column(begun.before.seq),
         &begun.names.1.as_str(),

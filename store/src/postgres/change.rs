@@ -33,13 +33,13 @@ impl Engine for Fleet {
         let NewMatch { name: match_name, genesis, module, branches } = new;
         let module = module.as_ref().map(|module| module.as_bytes().as_slice());
         let attempt = new_id()?;
-        let of = MatchId(attempt.as_u128());
+        let match_id = MatchId(attempt.as_u128());
         let mut begun: Vec<Begun> = Vec::new();
         for branch in branches {
             let parent =
                 branch.from.as_ref().and_then(|from| begun.iter().find(|begun| begun.names.1 == *from));
             let parent = parent.map(|parent| parent.branch);
-            begun.push(Begun::of(branch, (&match_name, of), parent, self.run_entries_max)?);
+            begun.push(Begun::of(branch, (&match_name, match_id), parent, self.run_entries_max)?);
         }
         let is_made = self.pool().until_answered(|connection, maybe| {
             connection.run("BEGIN")?;
@@ -55,7 +55,7 @@ impl Engine for Fleet {
             return Err(StoreError::AlreadyExists { match_name });
         }
         for Begun { names, branch, end, .. } in begun {
-            self.held().note(names, BranchId { of, branch }, end);
+            self.held().note(names, BranchId { match_id, branch }, end);
         }
         Ok(())
     }
@@ -76,9 +76,9 @@ impl Engine for Fleet {
         let before = Head { seq: at, link: parent.link_at(reader, at)? };
         let batches = vec![KeyedBatch { idempotency_key: None, entries }];
         let branch = InitialBranch { name: name.clone(), from: Some(from.clone()), before, batches };
-        let module = new_module(Some(&parent.of), module)?;
-        let of = parent.of.id;
-        let begun = Begun::of(branch, (&match_name, of), Some(parent.found.id), self.run_entries_max)?;
+        let module = new_module(Some(&parent.found_match), module)?;
+        let match_id = parent.found_match.id;
+        let begun = Begun::of(branch, (&match_name, match_id), Some(parent.found.id), self.run_entries_max)?;
         let made = self.pool().until_answered(|connection, maybe| {
             connection.run("BEGIN")?;
             if let Some(module) = &module
@@ -97,7 +97,7 @@ impl Engine for Fleet {
                 Err(Fault::Taken) => {
                     connection.run("ROLLBACK")?;
                     let same = "SELECT no FROM @branch WHERE match = $1 AND name = $2";
-                    let same = connection.query(same, &[&uuid(of), &name.as_str()])?;
+                    let same = connection.query(same, &[&uuid(match_id), &name.as_str()])?;
                     let no = begun.branch.cast_signed();
                     Ok(Ok(Some(maybe && same.iter().any(|row| row.get::<_, i64>(0) == no))))
                 }
@@ -112,7 +112,7 @@ impl Engine for Fleet {
                 return Err(gone());
             }
         }
-        self.held().note(begun.names, BranchId { of, branch: begun.branch }, begun.end);
+        self.held().note(begun.names, BranchId { match_id, branch: begun.branch }, begun.end);
         Ok(())
     }
 
@@ -182,8 +182,8 @@ impl Engine for Fleet {
         let mut deleted = Vec::new();
         let gone = self.pool().until_answered(|connection, maybe| {
             connection.run("BEGIN")?;
-            for (of, name) in ids.iter().zip(names) {
-                if !delete(connection, (of, name), &mut deleted)? {
+            for (match_id, name) in ids.iter().zip(names) {
+                if !delete(connection, (match_id, name), &mut deleted)? {
                     connection.run("ROLLBACK")?;
                     return Ok((!maybe).then(|| name.clone()));
                 }
@@ -200,16 +200,16 @@ impl Engine for Fleet {
     fn rename_matches(&self, names: &[(MatchName, MatchName)]) -> Result<(), StoreError> {
         let mut renames = Vec::new();
         for (name, new) in names {
-            let of = uuid(self.reading.found_match(name)?.id);
+            let match_id = uuid(self.reading.found_match(name)?.id);
             if name == new {
                 return Err(StoreError::AlreadyExists { match_name: new.clone() });
             }
-            renames.push((of, name, new));
+            renames.push((match_id, name, new));
         }
         self.pool().until_answered(|connection, maybe| {
             connection.run("BEGIN")?;
-            for (of, name, new) in &renames {
-                if let Err(error) = rename(connection, (of, name, new), maybe)? {
+            for (match_id, name, new) in &renames {
+                if let Err(error) = rename(connection, (match_id, name, new), maybe)? {
                     return connection.run("ROLLBACK").map(|()| Err(error));
                 }
             }
@@ -242,15 +242,15 @@ impl Engine for Fleet {
 /// not there under this name.
 fn delete(
     connection: &mut Connection,
-    (of, name): (&Uuid, &MatchName),
+    (match_id, name): (&Uuid, &MatchName),
     branches: &mut Vec<i64>,
 ) -> Result<bool, Fault> {
     const MATCH: &str = "DELETE FROM @match WHERE id = $1 AND name = $2";
-    if connection.execute(MATCH, &[of, &name.as_str()])? == 0 {
+    if connection.execute(MATCH, &[match_id, &name.as_str()])? == 0 {
         return Ok(false);
     }
-    connection.execute("DELETE FROM @access WHERE match = $1", &[of])?;
-    match connection.query("DELETE FROM @branch WHERE match = $1 RETURNING no", &[of]) {
+    connection.execute("DELETE FROM @access WHERE match = $1", &[match_id])?;
+    match connection.query("DELETE FROM @branch WHERE match = $1 RETURNING no", &[match_id]) {
         // A branch was made just now.
         Err(Fault::Referred) => Err(Fault::Again("a branch was made at the same time".to_owned())),
         Err(fault) => Err(fault),
@@ -266,14 +266,14 @@ fn delete(
 /// Renames a match within a transaction, unless an attempt before may have done it and has.
 fn rename(
     connection: &mut Connection,
-    (of, name, new): (&Uuid, &MatchName, &MatchName),
+    (match_id, name, new): (&Uuid, &MatchName, &MatchName),
     maybe: bool,
 ) -> Result<Result<(), StoreError>, Fault> {
     const RENAME: &str = "UPDATE @match SET name = $3 WHERE id = $1 AND name = $2";
     const NOW: &str = "SELECT FROM @match WHERE id = $1 AND name = $2";
-    match connection.execute(RENAME, &[of, &name.as_str(), &new.as_str()]) {
+    match connection.execute(RENAME, &[match_id, &name.as_str(), &new.as_str()]) {
         Ok(1) => Ok(Ok(())),
-        Ok(_) if maybe && !connection.query(NOW, &[of, &new.as_str()])?.is_empty() => Ok(Ok(())),
+        Ok(_) if maybe && !connection.query(NOW, &[match_id, &new.as_str()])?.is_empty() => Ok(Ok(())),
         Ok(_) => Ok(Err(StoreError::NoSuchMatch { match_name: name.clone() })),
         Err(Fault::Taken) => Ok(Err(StoreError::AlreadyExists { match_name: new.clone() })),
         Err(fault) => Err(fault),

@@ -130,9 +130,9 @@ impl<A: Ask> Reading<A> {
         let Some(row) = rows.first() else {
             return Err(StoreError::NoSuchMatch { match_name: match_name.clone() });
         };
-        let of = match_in(row, match_name)?;
+        let found_match = match_in(row, match_name)?;
         if get::<Option<i64>>(row, 3)?.is_some() {
-            return branch_in(row, of);
+            return branch_in(row, found_match);
         }
         if branch.is_main() {
             return Err(StoreError::damaged("it is missing").within(match_name, Some(branch)));
@@ -178,27 +178,32 @@ impl<A: Ask> EngineReader for Reading<A> {
     fn branches(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Branch>), StoreError> {
         let rows = self.0.rows(BRANCHES, &[&name.as_str()], None)?;
         let row = rows.first().ok_or_else(|| StoreError::NoSuchMatch { match_name: name.clone() })?;
-        let of = match_in(row, name)?;
+        let found_match = match_in(row, name)?;
         let there = rows.iter().filter(|row| row.try_get::<_, i64>(3).is_ok());
-        let branches = there.map(|row| branch_in(row, of.clone())).collect::<Result<Vec<_>, _>>()?;
+        let branches = there.map(|row| branch_in(row, found_match.clone())).collect::<Result<Vec<_>, _>>()?;
         if !branches.iter().any(|branch| branch.found.name.is_main()) {
             return Err(StoreError::damaged("it is missing").within(name, Some(&BranchName::main())));
         }
-        Ok((of, branches))
+        Ok((found_match, branches))
     }
 
-    fn ancestry(&self, of: &FoundMatch, branch: &FoundBranch) -> Result<Vec<FoundBranch>, StoreError> {
+    fn ancestry(
+        &self,
+        found_match: &FoundMatch,
+        branch: &FoundBranch,
+    ) -> Result<Vec<FoundBranch>, StoreError> {
         const BRANCHES: &str = "SELECT b.no, b.name, b.parent, p.name, b.at, b.before FROM @branch b \
                                 LEFT JOIN @branch p ON p.match = b.match AND p.no = b.parent WHERE b.match = $1";
         let mut ancestry = vec![branch.clone()];
         if branch.parent.is_none() {
             return Ok(ancestry);
         }
-        let rows = self.0.rows(BRANCHES, &[&uuid(of.id)], None)?;
+        let rows = self.0.rows(BRANCHES, &[&uuid(found_match.id)], None)?;
         while let Some(child) = ancestry.last()
             && let Some(parent) = &child.parent
         {
-            let here = |reason: &str| StoreError::damaged(reason).within(&of.name, Some(&child.name));
+            let here =
+                |reason: &str| StoreError::damaged(reason).within(&found_match.name, Some(&child.name));
             if ancestry.len() > rows.len() {
                 return Err(here("its branches begin on each other in a circle"));
             }
@@ -218,12 +223,12 @@ impl<A: Ask> EngineReader for Reading<A> {
              LEFT JOIN LATERAL (SELECT r.last FROM @run r WHERE r.branch = b.no \
              ORDER BY r.first DESC LIMIT 1) h ON true WHERE m.name > $1 ORDER BY m.name LIMIT 256";
         let read = |row: &postgres::Row| {
-            let of = match_in(row, &name(row, 4)?)?;
+            let found_match = match_in(row, &name(row, 4)?)?;
             Ok(MatchInfo {
-                genesis: of.genesis()?,
+                genesis: found_match.genesis()?,
                 head: number(row, 3)?,
-                branches: of.branches,
-                name: of.name,
+                branches: found_match.branches,
+                name: found_match.name,
             })
         };
         let mut last = after.map_or_else(String::new, ToString::to_string);
@@ -312,14 +317,18 @@ impl<A: Ask> EngineReader for Reading<A> {
         self.0.at_one_moment(read)
     }
 
-    fn auditable(&self, of: &FoundMatch) -> Result<(Vec<Auditable>, Option<StoreError>), StoreError> {
-        let rows = self.0.rows(BRANCHES, &[&of.name.as_str()], None)?;
+    fn auditable(
+        &self,
+        found_match: &FoundMatch,
+    ) -> Result<(Vec<Auditable>, Option<StoreError>), StoreError> {
+        let rows = self.0.rows(BRANCHES, &[&found_match.name.as_str()], None)?;
         let mut branches = Vec::new();
         for row in rows.iter().filter(|row| row.try_get::<_, i64>(3).is_ok()) {
-            branches.push((name(row, 4)?, branch_in(row, of.clone())));
+            branches.push((name(row, 4)?, branch_in(row, found_match.clone())));
         }
-        let missing = (!branches.iter().any(|(name, _): &Auditable| name.is_main()))
-            .then(|| StoreError::damaged("it is missing").within(&of.name, Some(&BranchName::main())));
+        let missing = (!branches.iter().any(|(name, _): &Auditable| name.is_main())).then(|| {
+            StoreError::damaged("it is missing").within(&found_match.name, Some(&BranchName::main()))
+        });
         Ok((branches, missing))
     }
 

@@ -52,13 +52,13 @@ fn found(connection: &mut Connection, hash: &Digest) -> Result<Option<(FoundMatc
 
 /// Makes a grant.
 pub(super) fn grant(fleet: &Fleet, hash: &Digest, new: NewGrant, now_ms: i64) -> Result<(), StoreError> {
-    let of = fleet.reading.found_match(&new.match_name)?;
+    let found_match = fleet.reading.found_match(&new.match_name)?;
     let grant = new.made(now_ms);
     judged(fleet, |connection, maybe| {
         if maybe && found(connection, hash)?.is_some_and(|(_, found)| found == grant) {
             return Ok(Ok(()));
         }
-        insert(connection, (&of, None), (hash, &grant))
+        insert(connection, (&found_match, None), (hash, &grant))
     })
 }
 
@@ -70,18 +70,21 @@ pub(super) fn join(
     now_ms: i64,
 ) -> Result<JoinedSeat, StoreError> {
     judged(fleet, |connection, maybe| {
-        let (of, found_grant) = found(connection, invitation)?.unzip();
-        let (of, spent, joined) = match (of, granting::spend(found_grant, invitation, token, now_ms)) {
-            (Some(of), Ok(Some(Spent { invitation, joined }))) => (of, invitation, joined),
-            (_, Err(error)) => return Ok(Err(error)),
-            (_, Ok(_)) => {
-                let joined = found(connection, token)?.map(|(_, grant)| grant);
-                let joined =
-                    joined.map(|grant| if maybe { JoinedSeat::Now(grant) } else { JoinedSeat::Again(grant) });
-                return Ok(joined.ok_or_else(|| StoreError::NoSuchGrant { id: GrantId::of(token) }));
-            }
-        };
-        if let Err(error) = insert(connection, (&of, Some(*invitation)), (token, &joined))? {
+        let (found_match, found_grant) = found(connection, invitation)?.unzip();
+        let (found_match, spent, joined) =
+            match (found_match, granting::spend(found_grant, invitation, token, now_ms)) {
+                (Some(found_match), Ok(Some(Spent { invitation, joined }))) => {
+                    (found_match, invitation, joined)
+                }
+                (_, Err(error)) => return Ok(Err(error)),
+                (_, Ok(_)) => {
+                    let joined = found(connection, token)?.map(|(_, grant)| grant);
+                    let joined = joined
+                        .map(|grant| if maybe { JoinedSeat::Now(grant) } else { JoinedSeat::Again(grant) });
+                    return Ok(joined.ok_or_else(|| StoreError::NoSuchGrant { id: GrantId::of(token) }));
+                }
+            };
+        if let Err(error) = insert(connection, (&found_match, Some(*invitation)), (token, &joined))? {
             return Ok(Err(error));
         }
         update(connection, invitation, |grant| *grant = spent.clone())?;
@@ -96,9 +99,9 @@ pub(super) fn revoke(
     id: GrantId,
     now_ms: i64,
 ) -> Result<Digest, StoreError> {
-    let of = fleet.reading.found_match(match_name)?;
+    let found_match = fleet.reading.found_match(match_name)?;
     judged(fleet, |connection, _| {
-        let rows = connection.query(OF_MATCH, &[&uuid(of.id)])?;
+        let rows = connection.query(OF_MATCH, &[&uuid(found_match.id)])?;
         let grants = rows.iter().map(|row| Ok((digest(row, 0)?, read(row, match_name)?)));
         let grants = grants.collect::<Result<Vec<_>, StoreError>>()?;
         let Some((hash, grant)) = grants.iter().find(|(hash, _)| GrantId::of(hash) == id).cloned() else {
@@ -134,21 +137,23 @@ fn update(connection: &mut Connection, hash: &Digest, change: impl FnOnce(&mut G
 /// Makes a grant of a match, if it may have one more but for the one that is replaced. What counts no more makes room.
 fn insert(
     connection: &mut Connection,
-    (of, replaced): (&FoundMatch, Option<Digest>),
+    (found_match, replaced): (&FoundMatch, Option<Digest>),
     (hash, grant): (&Digest, &Grant),
 ) -> Judged<()> {
-    let there = connection
-        .query("SELECT FROM @match WHERE id = $1 AND name = $2", &[&uuid(of.id), &of.name.as_str()])?;
+    let there = connection.query(
+        "SELECT FROM @match WHERE id = $1 AND name = $2",
+        &[&uuid(found_match.id), &found_match.name.as_str()],
+    )?;
     if there.is_empty() {
-        return Ok(Err(StoreError::NoSuchMatch { match_name: of.name.clone() }));
+        return Ok(Err(StoreError::NoSuchMatch { match_name: found_match.name.clone() }));
     }
-    let rows = connection.query(OF_MATCH, &[&uuid(of.id)])?;
-    let read = |row: &Row| Ok((digest(row, 0)?, read(row, &of.name)?));
+    let rows = connection.query(OF_MATCH, &[&uuid(found_match.id)])?;
+    let read = |row: &Row| Ok((digest(row, 0)?, read(row, &found_match.name)?));
     let mut others = rows.iter().map(read).collect::<Result<MatchGrants, StoreError>>()?;
     if found(connection, hash)?.is_some() {
         return Ok(Err(StoreError::GrantExists { id: GrantId::of(hash) }));
     }
-    match others.make_room(&of.name, (hash, grant), replaced) {
+    match others.make_room(&found_match.name, (hash, grant), replaced) {
         Err(error) => return Ok(Err(error)),
         Ok(dead) => {
             for other in dead {
@@ -156,6 +161,6 @@ fn insert(
             }
         }
     }
-    connection.execute(INSERT, &[&bytes(hash), &uuid(of.id), &encode(grant)])?;
+    connection.execute(INSERT, &[&bytes(hash), &uuid(found_match.id), &encode(grant)])?;
     Ok(Ok(()))
 }

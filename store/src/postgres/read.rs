@@ -193,7 +193,7 @@ pub(super) fn match_in(row: &Row, name: &MatchName) -> Result<FoundMatch, StoreE
 }
 
 /// Reads a branch with its head from one of the rows above.
-pub(super) fn branch_in(row: &Row, of: FoundMatch) -> Result<Branch, StoreError> {
+pub(super) fn branch_in(row: &Row, found_match: FoundMatch) -> Result<Branch, StoreError> {
     let name: BranchName = name(row, 4)?;
     let read = || {
         let (at, before) = (number(row, 7)?, digest(row, 8)?);
@@ -202,7 +202,8 @@ pub(super) fn branch_in(row: &Row, of: FoundMatch) -> Result<Branch, StoreError>
             (None, None) => None,
             _ => return Err(StoreError::damaged("the branch it begins on is missing")),
         };
-        if parent.is_none() != name.is_main() || parent.is_none() && (at != 0 || before != of.link()) {
+        if parent.is_none() != name.is_main() || parent.is_none() && (at != 0 || before != found_match.link())
+        {
             return Err(StoreError::damaged("it does not begin where it can"));
         }
         let found = FoundBranch { name: name.clone(), id: number(row, 3)?, parent, before };
@@ -212,8 +213,8 @@ pub(super) fn branch_in(row: &Row, of: FoundMatch) -> Result<Branch, StoreError>
         };
         Ok((found, head))
     };
-    let (found, head) = read().map_err(|error| error.within(&of.name, Some(&name)))?;
-    Ok(Branch { of, found, head })
+    let (found, head) = read().map_err(|error| error.within(&found_match.name, Some(&name)))?;
+    Ok(Branch { found_match, found, head })
 }
 
 /// Hands on the entries of a run: a row of its first and last number, the links before and after, and its records.

@@ -10,7 +10,7 @@ use crate::names::{BranchName, MatchName};
 /// A branch of a match and its head. Its entries are the entries of the branches it begins on, then its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Branch {
-    pub(crate) of: FoundMatch,
+    pub(crate) found_match: FoundMatch,
     pub(crate) found: FoundBranch,
     pub(crate) head: Head,
 }
@@ -18,7 +18,7 @@ pub(crate) struct Branch {
 /// Entries that lie on one branch of a match.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Own {
-    pub(crate) of: MatchId,
+    pub(crate) match_id: MatchId,
     pub(crate) branch: u64,
     /// The branch's first own entry.
     pub(crate) first: Seq,
@@ -29,12 +29,12 @@ pub(crate) struct Own {
 impl Branch {
     /// Returns the names of the match and the branch.
     pub(crate) fn names(&self) -> (MatchName, BranchName) {
-        (self.of.name.clone(), self.found.name.clone())
+        (self.found_match.name.clone(), self.found.name.clone())
     }
 
     /// Reports that damage belongs to this match and branch.
     pub(crate) fn within(&self, error: StoreError) -> StoreError {
-        error.within(&self.of.name, Some(&self.found.name))
+        error.within(&self.found_match.name, Some(&self.found.name))
     }
 
     /// Returns the numbers of the branch's own entries.
@@ -55,13 +55,13 @@ impl Branch {
 /// A branch, whatever its name is: no other has it, however often branches are deleted and made again under that name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BranchId {
-    pub(crate) of: MatchId,
+    pub(crate) match_id: MatchId,
     pub(crate) branch: u64,
 }
 
 impl BranchId {
     pub(crate) fn of(branch: &Branch) -> Self {
-        Self { of: branch.of.id, branch: branch.found.id }
+        Self { match_id: branch.found_match.id, branch: branch.found.id }
     }
 }
 

@@ -134,7 +134,9 @@ impl Entries<'_> {
         match self.engine.found_branch(&self.match_name, &segment.branch) {
             Err(gone @ (StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. })) => gone,
             // Another got its name.
-            Ok(branch) if (branch.of.id, branch.found.id) != (segment.own.of, segment.own.branch) => {
+            Ok(branch)
+                if (branch.found_match.id, branch.found.id) != (segment.own.match_id, segment.own.branch) =>
+            {
                 let (match_name, branch) = branch.names();
                 StoreError::NoSuchBranch { match_name, branch }
             }
@@ -179,7 +181,7 @@ impl Branch {
         let (next, link) = match segments.front() {
             Some(first) => engine
                 .anchor(first.own, first.before, wanted_from)
-                .map_err(|error| error.within(&self.of.name, Some(&first.branch)))?,
+                .map_err(|error| error.within(&self.found_match.name, Some(&first.branch)))?,
             None => (wanted_from, self.found.before),
         };
         // An empty log has nothing to read, but its head still has to be where its branch begins.
@@ -188,7 +190,7 @@ impl Branch {
         }
         Ok(Entries {
             engine,
-            match_name: self.of.name.clone(),
+            match_name: self.found_match.name.clone(),
             linker: Linker::new(),
             segments,
             next,
@@ -202,7 +204,7 @@ impl Branch {
     /// Returns the link after entry `at`, which there must be; 0 stands for the setup.
     pub(crate) fn link_at(&self, engine: &dyn EngineReader, at: Seq) -> Result<Digest, StoreError> {
         if at == 0 {
-            return Ok(self.of.link());
+            return Ok(self.found_match.link());
         }
         if at == self.found.forked_at() {
             return Ok(self.found.before);

@@ -82,7 +82,7 @@ impl StoreReader {
         let branch = self.engine.found_branch(match_name, branch)?;
         let to = to.unwrap_or(branch.head.seq);
         branch.require(to)?;
-        let genesis = branch.of.genesis()?;
+        let genesis = branch.found_match.genesis()?;
         let entries = branch.entries(self.engine.as_ref(), 1..=to)?;
         Ok(Log { genesis, head: branch.head.seq, entries: entries.collect::<Result<_, _>>()? })
     }

@@ -31,12 +31,16 @@ impl Branch {
         let mut after = (to == self.head.seq).then_some(self.head.link);
         // However deep branches are nested, those below are not asked for where nothing of them is read.
         let is_own = to < from || from > self.found.forked_at();
-        let branches =
-            if is_own { vec![self.found.clone()] } else { engine.ancestry(&self.of, &self.found)? };
+        let branches = if is_own {
+            vec![self.found.clone()]
+        } else {
+            engine.ancestry(&self.found_match, &self.found)?
+        };
         for branch in branches {
             let forked_at = branch.forked_at();
             if last > forked_at && last >= from {
-                let own = Own { of: self.of.id, branch: branch.id, first: forked_at + 1, last };
+                let own =
+                    Own { match_id: self.found_match.id, branch: branch.id, first: forked_at + 1, last };
                 segments.push(Segment { branch: branch.name, own, before: branch.before, after });
             }
             if let Some(parent) = branch.parent.filter(|parent| parent.at <= last) {

@@ -8,7 +8,7 @@ use turnfold_replay::Page;
 
 use super::duel;
 use turnfold_tests::goldens::goldens;
-use turnfold_tests::goldens::sight;
+use turnfold_tests::goldens::seat_history;
 use turnfold_tests::sandbox::Sandbox;
 
 const OPENING: &str = "<script type=\"application/json\" id=\"turnfold\">";
@@ -202,7 +202,8 @@ fn vw_26_a_page_that_is_too_long_names_a_range_that_fits() {
     let path = goldens().into_iter().find(|path| path.ends_with("channel/a-game-for-four.tfl")).unwrap();
     let text = fs::read_to_string(&path).unwrap();
     let page = |seq: u64, bytes_max| {
-        Page::of(sight(&path, &text, "host").up_to(seq).unwrap(), None, bytes_max).map(|page| page.html.len())
+        Page::of(seat_history(&path, &text, "host").up_to(seq).unwrap(), None, bytes_max)
+            .map(|page| page.html.len())
     };
     let whole = page(230, usize::MAX).unwrap();
     assert_eq!(page(230, whole).unwrap(), whole);

@@ -11,7 +11,7 @@ use turnfold_replay::{Page, page::PAGE_BYTES_MAX, page::frames::changed_spots};
 
 use super::browser::Browser;
 use turnfold_tests::goldens::goldens;
-use turnfold_tests::goldens::sight;
+use turnfold_tests::goldens::seat_history;
 use turnfold_tests::is_long;
 
 const FACTS: &str = include_str!("facts.js");
@@ -30,10 +30,10 @@ const STEP: &str = "
 
 /// What `show --format svg` draws at each position, with what changed marked as `--changed` does.
 fn drawings(path: &Path, text: &str) -> Vec<String> {
-    let sight = sight(path, text, "host");
-    let mut before = sight.picture(sight.start().unwrap().as_ref());
+    let seat_history = seat_history(path, text, "host");
+    let mut before = seat_history.picture(seat_history.start().unwrap().as_ref());
     let mut drawings = vec![svg::document(&before, &Highlights::default())];
-    sight
+    seat_history
         .fold(&mut |seen| {
             let picture = seen.picture();
             let changed = changed_spots(&before, &picture);
@@ -79,7 +79,7 @@ fn vw_16_every_golden_log_is_in_the_browser_what_show_draws_at_every_position() 
         let drawn = browser.file("drawn.html", &drawn);
         let expected = expected(&browser, &drawn, DIGEST);
         for (index, (path, text)) in paths.iter().zip(&texts).enumerate() {
-            let page = Page::of(sight(path, text, "host"), None, PAGE_BYTES_MAX).unwrap();
+            let page = Page::of(seat_history(path, text, "host"), None, PAGE_BYTES_MAX).unwrap();
             browser.show(&page.html, "");
             if found(&browser, DIGEST) != expected[index] {
                 let found = found(&browser, "facts");

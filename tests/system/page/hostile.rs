@@ -8,7 +8,7 @@ use turnfold_replay::{Page, page::PAGE_BYTES_MAX};
 
 use super::browser::Browser;
 use super::{page_of, parts, with_document};
-use turnfold_tests::goldens::sight;
+use turnfold_tests::goldens::seat_history;
 use turnfold_tests::sandbox::workspace;
 
 const HOSTILE: [&str; 6] = [
@@ -90,7 +90,8 @@ fn vw_33_a_hostile_title_is_shown_as_text() {
             })
             .collect();
         let text = text.replace(title, &format!("\"{toml}\""));
-        let page = Page::of(sight(Path::new("x.tfl"), &text, "host"), None, PAGE_BYTES_MAX).unwrap().html;
+        let page =
+            Page::of(seat_history(Path::new("x.tfl"), &text, "host"), None, PAGE_BYTES_MAX).unwrap().html;
         browser.show(&page, "");
         assert_eq!(browser.run("return document.title.replace(/\\s+/g, ' ')"), shown(hostile).as_str());
         assert_eq!(browser.text("h1"), shown(hostile));

@@ -11,7 +11,7 @@ use turnfold_replay::{LoggedRecord, Viewer};
 use super::http::{Call, import, main_of};
 use super::times;
 use turnfold_tests::goldens::goldens;
-use turnfold_tests::goldens::{sight, viewers};
+use turnfold_tests::goldens::{seat_history, viewers};
 use turnfold_tests::service::Running;
 
 /// Blanks out when entries were recorded, which an import decides.
@@ -50,13 +50,13 @@ impl Seen<'_> {
 
     fn check_position(&self, at: u64) {
         let viewer: Viewer = self.viewer.parse().unwrap();
-        let sight = sight(self.path, self.text, self.viewer).up_to(at).unwrap();
-        let state = sight.state().unwrap();
+        let seat_history = seat_history(self.path, self.text, self.viewer).up_to(at).unwrap();
+        let state = seat_history.state().unwrap();
         let picture = viewer.picture(state.as_ref());
         let none = Highlights::default();
         let view = json_line(&viewer.view_json(state.as_ref())).unwrap() + "\n";
         self.check(&format!("view?at={at}"), "application/json", &view);
-        let standing = render::standing(&sight.standing().unwrap());
+        let standing = render::standing(&seat_history.standing().unwrap());
         let drawn = render::text(render::picture(&picture, &none)) + &render::text(standing);
         self.check(&format!("view?at={at}"), "text/plain", &drawn);
         self.check(&format!("picture.svg?at={at}"), "image/svg+xml", &svg::document(&picture, &none));
@@ -72,8 +72,8 @@ impl Seen<'_> {
     /// The list of entries, read in parts.
     fn check_entries(&self, limit: usize) {
         let mut records: Vec<LoggedRecord> = Vec::new();
-        let sight = sight(self.path, self.text, self.viewer);
-        sight.fold(&mut |seen| records.push(seen.logged_record())).unwrap();
+        let seat_history = seat_history(self.path, self.text, self.viewer);
+        seat_history.fold(&mut |seen| records.push(seen.logged_record())).unwrap();
         let mut after = 0;
         loop {
             let items = &records[after..records.len().min(after + limit)];
@@ -97,7 +97,7 @@ fn check_golden(service: &Running, path: &Path, place: usize) {
     let token = import(service, &match_name, &text);
     for (index, viewer) in viewers(path, &text).iter().enumerate() {
         let seen = Seen { service, path, text: &text, match_name: &match_name, token: &token, viewer };
-        let head = sight(path, &text, viewer).head();
+        let head = seat_history(path, &text, viewer).head();
         let one = [(place + index) as u64 * 7 % (head + 1)];
         let all: Vec<u64> = (0..=head).collect();
         for at in if times(0, 1) == 1 { all.as_slice() } else { one.as_slice() } {

@@ -67,7 +67,8 @@ pub fn audit_with(
     let walked =
         Walk::through(records, &branches, &rules, &wanted, &Vouching { question, signed: &signed }, on_roll)?;
     let bytes = RowBuilder::default().row(RowName::Bytes, || {
-        let count: u64 = outline.matches.iter().flat_map(|of| &of.branches).map(|branch| branch.count).sum();
+        let count: u64 =
+            outline.matches.iter().flat_map(|bundled| &bundled.branches).map(|branch| branch.count).sum();
         format!(
             "{} and {} in canonical form",
             counted(count, "record"),
@@ -95,8 +96,9 @@ fn authorship(outline: &BundleOutline, mail: &MailRows) -> AuditRow {
     if mail.paired.is_empty() {
         row.not_checked(None, unsigned);
     } else {
-        for of in (0..outline.matches.len()).filter(|of| !mail.paired.contains(of)) {
-            row.not_checked(revision(outline, (of, 0)), unsigned);
+        for match_index in (0..outline.matches.len()).filter(|match_index| !mail.paired.contains(match_index))
+        {
+            row.not_checked(revision(outline, (match_index, 0)), unsigned);
         }
     }
     row.row(RowName::Authorship, || mail.authorship_text())

@@ -40,7 +40,9 @@ impl Vouching<'_> {
         trees: &BranchTrees<'_>,
     ) -> Option<String> {
         let question = self.question;
-        if question.accepts_brought_rules || question.policy.is_some_and(|of| of.modules().contains(module)) {
+        if question.accepts_brought_rules
+            || question.policy.is_some_and(|policy| policy.modules().contains(module))
+        {
             return None;
         }
         let is_signed = || {
@@ -86,9 +88,9 @@ pub(super) fn checkpoints(
 ) -> Vec<BranchCheckpoints> {
     let outline = branches.outline;
     let mut by_branch: BTreeMap<BranchIndex, BranchCheckpoints> = BTreeMap::new();
-    for (of, found) in outline.matches.iter().enumerate() {
+    for (match_index, found) in outline.matches.iter().enumerate() {
         for branch in 0..found.branches.len() {
-            let branch = (of, branch);
+            let branch = (match_index, branch);
             by_branch.insert(
                 branch,
                 BranchCheckpoints { branch, signed: Vec::new(), bad: None, sizes: Vec::new() },

@@ -124,17 +124,18 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the branch that comes next in the outline.
-    fn after(&self, (of, branch): BranchIndex) -> BranchIndex {
-        let has_more = self.outline.matches.get(of).is_some_and(|of| branch + 1 < of.branches.len());
-        if has_more { (of, branch + 1) } else { (of + 1, 0) }
+    fn after(&self, (match_index, branch): BranchIndex) -> BranchIndex {
+        let has_more =
+            self.outline.matches.get(match_index).is_some_and(|bundled| branch + 1 < bundled.branches.len());
+        if has_more { (match_index, branch + 1) } else { (match_index + 1, 0) }
     }
 
-    fn branch(&self, (of, branch): BranchIndex) -> Option<&'a BundledBranch> {
-        self.outline.matches.get(of)?.branches.get(branch)
+    fn branch(&self, (match_index, branch): BranchIndex) -> Option<&'a BundledBranch> {
+        self.outline.matches.get(match_index)?.branches.get(branch)
     }
 
-    fn genesis(&self, (of, _): BranchIndex) -> Option<&'a Genesis> {
-        self.outline.matches.get(of).map(|of| &of.genesis)
+    fn genesis(&self, (match_index, _): BranchIndex) -> Option<&'a Genesis> {
+        self.outline.matches.get(match_index).map(|bundled| &bundled.genesis)
     }
 
     /// Ends the branch before and begins this one, where it begins.
@@ -280,13 +281,13 @@ impl<'a> Walk<'a> {
     fn finish(self, vouching: &Vouching<'_>) -> Walked<'a> {
         let Self { brought_rules, trees, outline, .. } = &self;
         let mut unvouched = Vec::new();
-        for ((of, branch), module) in brought_rules {
-            let Some(found) = outline.matches.get(*of) else { continue };
+        for ((match_index, branch), module) in brought_rules {
+            let Some(found) = outline.matches.get(*match_index) else { continue };
             let is_pinned = found.genesis.only_module().is_some();
-            let why = vouching.why_not((*of, *branch), module, is_pinned, trees);
-            unvouched.extend(
-                why.map(|why| ((*of, *branch), matches!(found.genesis.dice, DicePolicy::Seeded(_)), why)),
-            );
+            let why = vouching.why_not((*match_index, *branch), module, is_pinned, trees);
+            unvouched.extend(why.map(|why| {
+                ((*match_index, *branch), matches!(found.genesis.dice, DicePolicy::Seeded(_)), why)
+            }));
         }
         let Self {
             chain, mut dice, mut rules, modules, trees, outline, entries, rolls, has_dice, mail, ..
@@ -300,7 +301,7 @@ impl<'a> Walk<'a> {
             rules.not_checked(place, why);
         }
         let mail = mail.rows;
-        let branches: u64 = outline.matches.iter().map(|of| of.branches.len() as u64).sum();
+        let branches: u64 = outline.matches.iter().map(|bundled| bundled.branches.len() as u64).sum();
         let branches = counted(branches, "line");
         Walked {
             chain: chain

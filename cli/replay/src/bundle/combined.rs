@@ -72,16 +72,19 @@ impl Combination {
     pub fn add(&mut self, source: &dyn BundleRecords) -> Result<(), ReplayError> {
         let outline = source.outline();
         self.modules.extend(outline.modules.iter().map(|module| (module.digest(), module.clone())));
-        for of in &outline.matches {
+        for bundled in &outline.matches {
             let (genesis, branches) = self
                 .matches
-                .entry(of.name.clone())
-                .or_insert_with(|| (of.genesis.clone(), HeldBranches::new()));
-            if genesis.link() != of.genesis.link() {
-                return Err(ReplayError::Refused(format!("`{}` is another match of that name", of.name)));
+                .entry(bundled.name.clone())
+                .or_insert_with(|| (bundled.genesis.clone(), HeldBranches::new()));
+            if genesis.link() != bundled.genesis.link() {
+                return Err(ReplayError::Refused(format!(
+                    "`{}` is another match of that name",
+                    bundled.name
+                )));
             }
-            for branch in &of.branches {
-                let parent = branch.parent.and_then(|parent| of.branches.get(parent));
+            for branch in &bundled.branches {
+                let parent = branch.parent.and_then(|parent| bundled.branches.get(parent));
                 let parent = parent.map(|parent| parent.name.clone());
                 let held = branches.entry(branch.name.clone()).or_insert_with(|| HeldBranch {
                     parent: parent.clone(),
@@ -89,7 +92,7 @@ impl Combination {
                     records: Vec::new(),
                 });
                 if held.parent != parent || held.first != branch.first {
-                    return Err(two_histories(&of.name, &branch.name, branch.first));
+                    return Err(two_histories(&bundled.name, &branch.name, branch.first));
                 }
             }
         }
@@ -100,14 +103,14 @@ impl Combination {
             }
             let place = next.1;
             next.1 += 1;
-            let Some(of) = outline.matches.get(index.0) else { return Ok(()) };
-            let Some(branch) = of.branches.get(index.1) else { return Ok(()) };
-            let held = self.matches.get_mut(&of.name).and_then(|(_, held)| held.get_mut(&branch.name));
+            let Some(bundled) = outline.matches.get(index.0) else { return Ok(()) };
+            let Some(branch) = bundled.branches.get(index.1) else { return Ok(()) };
+            let held = self.matches.get_mut(&bundled.name).and_then(|(_, held)| held.get_mut(&branch.name));
             let Some(held) = held else { return Ok(()) };
             match held.records.get_mut(place) {
                 None => held.records.push(HeldRecord::of(record)),
                 Some(known) if known.record().leaf() != record.leaf() => {
-                    return Err(two_histories(&of.name, &branch.name, held.first + place as u64));
+                    return Err(two_histories(&bundled.name, &branch.name, held.first + place as u64));
                 }
                 Some(known) if !known.is_shown() => *known = HeldRecord::of(record),
                 Some(_) => {}
@@ -136,8 +139,12 @@ impl Combination {
     }
 
     /// Returns the records of the entries of a branch that are shown.
-    pub(crate) fn entries(&self, of: &MatchName, branch: &BranchName) -> impl Iterator<Item = (Seq, &[u8])> {
-        let held = self.matches.get(of).and_then(|(_, branches)| branches.get(branch));
+    pub(crate) fn entries(
+        &self,
+        match_name: &MatchName,
+        branch: &BranchName,
+    ) -> impl Iterator<Item = (Seq, &[u8])> {
+        let held = self.matches.get(match_name).and_then(|(_, branches)| branches.get(branch));
         let records = held.into_iter().flat_map(|held| (held.first..).zip(&held.records));
         records.filter_map(|(seq, record)| match record {
             HeldRecord::Shown(bytes) => Some((seq, bytes.as_slice())),
@@ -146,14 +153,14 @@ impl Combination {
     }
 
     /// Returns how many records a branch has, its parents' included; 0 if there is no such branch.
-    pub(crate) fn size(&self, of: &MatchName, branch: &BranchName) -> u64 {
-        let held = self.matches.get(of).and_then(|(_, branches)| branches.get(branch));
+    pub(crate) fn size(&self, match_name: &MatchName, branch: &BranchName) -> u64 {
+        let held = self.matches.get(match_name).and_then(|(_, branches)| branches.get(branch));
         held.map_or(0, |held| held.first + held.records.len() as u64)
     }
 
     /// Cuts a branch to a number of records, and leaves out the branches that begin on what is cut off.
-    pub(crate) fn cut(&mut self, of: &MatchName, branch: &BranchName, size: u64) {
-        let Some((_, branches)) = self.matches.get_mut(of) else { return };
+    pub(crate) fn cut(&mut self, match_name: &MatchName, branch: &BranchName, size: u64) {
+        let Some((_, branches)) = self.matches.get_mut(match_name) else { return };
         let Some(held) = branches.get_mut(branch) else { return };
         let own = usize::try_from(size.saturating_sub(held.first)).unwrap_or(usize::MAX);
         held.records.truncate(own);
@@ -161,8 +168,8 @@ impl Combination {
         let lost: Vec<_> =
             begin_there.filter(|(_, other)| other.first > size).map(|(name, _)| name.clone()).collect();
         for name in lost {
-            self.cut(of, &name, 0);
-            if let Some((_, branches)) = self.matches.get_mut(of) {
+            self.cut(match_name, &name, 0);
+            if let Some((_, branches)) = self.matches.get_mut(match_name) {
                 branches.remove(&name);
             }
         }
@@ -198,8 +205,8 @@ impl Combination {
     }
 }
 
-fn two_histories(of: &MatchName, branch: &BranchName, record: Seq) -> ReplayError {
-    ReplayError::Refused(format!("`{of}@{branch}` has another history: record {record} differs"))
+fn two_histories(match_name: &MatchName, branch: &BranchName, record: Seq) -> ReplayError {
+    ReplayError::Refused(format!("`{match_name}@{branch}` has another history: record {record} differs"))
 }
 
 /// Computes the link after the first records of a branch; `None` if one of them is left out.
@@ -232,10 +239,10 @@ impl BundleRecords for CombinedRecords {
     }
 
     fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ReplayError> {
-        for (of, branches) in self.records.iter().enumerate() {
+        for (match_index, branches) in self.records.iter().enumerate() {
             for (branch, records) in branches.iter().enumerate() {
                 for record in records {
-                    take((of, branch), record.record())?;
+                    take((match_index, branch), record.record())?;
                 }
             }
         }

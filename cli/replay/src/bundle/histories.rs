@@ -77,7 +77,7 @@ impl BundledHistories {
         let file = BundleFile::read(path)?;
         let outline = file.outline().clone();
         let mut entries: Vec<Vec<Vec<_>>> =
-            outline.matches.iter().map(|of| vec![Vec::new(); of.branches.len()]).collect();
+            outline.matches.iter().map(|bundled| vec![Vec::new(); bundled.branches.len()]).collect();
         let mut before: Option<BranchIndex> = None;
         file.each(&mut |index, record| {
             let begins = before.replace(index) != Some(index);
@@ -104,9 +104,9 @@ impl BundledHistories {
     /// Returns the names of the branches, as files in the bundle.
     #[must_use]
     pub fn names(&self) -> Vec<PathBuf> {
-        let branches = |of: &BundledMatch| {
-            let revision = |branch: &BundledBranch| revision_of(of, branch).to_string();
-            of.branches.iter().map(revision).collect::<Vec<_>>()
+        let branches = |bundled: &BundledMatch| {
+            let revision = |branch: &BundledBranch| revision_of(bundled, branch).to_string();
+            bundled.branches.iter().map(revision).collect::<Vec<_>>()
         };
         self.outline.matches.iter().flat_map(branches).map(|name| self.path.join(name)).collect()
     }
@@ -116,10 +116,10 @@ impl BundledHistories {
     /// # Errors
     /// [`ReplayError::Unusable`] for a branch that is not in the bundle, and what is wrong with its records.
     pub fn replay(&self, name: &BundledName) -> Result<BundledReplay, ReplayError> {
-        let (of, index) = self.find(name)?;
-        let (genesis, branches) = (&of.genesis, &of.branches);
+        let (bundled, index) = self.find(name)?;
+        let (genesis, branches) = (&bundled.genesis, &bundled.branches);
         let branch = branches.get(index).ok_or_else(|| self.unnamed("no match"))?;
-        let revision = revision_of(of, branch);
+        let revision = revision_of(bundled, branch);
         let rules = rules_of(genesis, &revision, &self.registry)?;
         let path = match &name.within {
             Some(within) => self.path.join(within),
@@ -132,7 +132,7 @@ impl BundledHistories {
         let mut replay = composed.map_err(|cause| broken_setup(&SourceName::of_file(&path), cause))?;
         let all = branch.size().saturating_sub(1);
         let mut lacks: Option<LeftOut> = None;
-        for (seq, entry) in (1..=all).zip(self.entries_of(of, index)) {
+        for (seq, entry) in (1..=all).zip(self.entries_of(bundled, index)) {
             let Some(entry) = entry else {
                 lacks.get_or_insert(LeftOut { count: 0, all, first: seq }).count += 1;
                 continue;
@@ -156,14 +156,14 @@ impl BundledHistories {
         let matches = &self.outline.matches;
         let Some(within) = &name.within else {
             return match matches.as_slice() {
-                [of] if of.branches.len() == 1 => Ok((of, 0)),
+                [bundled] if bundled.branches.len() == 1 => Ok((bundled, 0)),
                 _ => Err(self.unnamed("several matches")),
             };
         };
         let found = within.parse::<Revision>().ok().filter(|revision| revision.seq.is_none());
         let found = found.and_then(|revision| {
-            let of = matches.iter().find(|of| of.name == revision.match_name)?;
-            Some((of, of.branches.iter().position(|branch| branch.name == revision.branch)?))
+            let bundled = matches.iter().find(|bundled| bundled.name == revision.match_name)?;
+            Some((bundled, bundled.branches.iter().position(|branch| branch.name == revision.branch)?))
         });
         found.ok_or_else(|| self.unnamed(&format!("no match `{within}`")))
     }
@@ -182,14 +182,14 @@ impl BundledHistories {
     }
 
     /// Returns all entries of a branch: first the ones of its parents, then its own.
-    fn entries_of(&self, of: &BundledMatch, index: usize) -> Vec<Option<&Entry>> {
-        let place = self.outline.matches.iter().position(|other| other.name == of.name);
+    fn entries_of(&self, bundled: &BundledMatch, index: usize) -> Vec<Option<&Entry>> {
+        let place = self.outline.matches.iter().position(|other| other.name == bundled.name);
         let entries = place.and_then(|place| self.entries.get(place)).map(Vec::as_slice).unwrap_or_default();
         // From the branch to `main`: each with the index of the first record that is not its own any more.
         let mut parts = Vec::new();
         let mut next = Some((index, u64::MAX));
         while let Some((at, end)) = next {
-            let Some(branch) = of.branches.get(at) else { break };
+            let Some(branch) = bundled.branches.get(at) else { break };
             let first = branch.first.max(1);
             let own = entries.get(at).map(Vec::as_slice).unwrap_or_default();
             let count = usize::try_from(end.saturating_sub(first)).unwrap_or(usize::MAX).min(own.len());
@@ -201,6 +201,6 @@ impl BundledHistories {
     }
 }
 
-fn revision_of(of: &BundledMatch, branch: &BundledBranch) -> Revision {
-    Revision { match_name: of.name.clone(), branch: branch.name.clone(), seq: None }
+fn revision_of(bundled: &BundledMatch, branch: &BundledBranch) -> Revision {
+    Revision { match_name: bundled.name.clone(), branch: branch.name.clone(), seq: None }
 }

@@ -103,12 +103,12 @@ impl<'a> ImportPlan<'a> {
             let found = outline.matches.len();
             return Err(ReplayError::Unusable(format!("`--name` is for one match, the bundle has {found}")));
         }
-        let bundled = BundledLinks::read(records)?;
+        let links = BundledLinks::read(records)?;
         let stored = store.map_or_else(|| Ok(BTreeMap::new()), |store| stored_names(store, outline))?;
         let mut branches = Vec::new();
-        for (index, of) in outline.matches.iter().enumerate() {
-            let planning = Planning { of, index, links: &bundled, names };
-            match store.zip(stored.get(&of.genesis.match_id)) {
+        for (index, bundled) in outline.matches.iter().enumerate() {
+            let planning = Planning { bundled, index, links: &links, names };
+            match store.zip(stored.get(&bundled.genesis.match_id)) {
                 Some((store, name)) => branches.extend(planning.known(store, name)?),
                 None => branches.extend(planning.unknown(store)?),
             }
@@ -121,7 +121,8 @@ impl<'a> ImportPlan<'a> {
             ));
         }
         let rules = BundleRules::of(outline, registry);
-        let module = |of: &BundledMatch| recorded_rules(&of.genesis, &rules.registry).ok()?.module();
+        let module =
+            |bundled: &BundledMatch| recorded_rules(&bundled.genesis, &rules.registry).ok()?.module();
         let modules = outline.matches.iter().map(module).collect();
         Ok(Self { records, branches, bundled: rules.used(outline), modules, not_checked })
     }
@@ -184,7 +185,7 @@ fn stored_names(
     outline: &BundleOutline,
 ) -> Result<BTreeMap<[u8; 16], MatchName>, ReplayError> {
     let bundled: BTreeMap<_, _> =
-        outline.matches.iter().map(|of| (of.genesis.match_id, &of.genesis)).collect();
+        outline.matches.iter().map(|bundled| (bundled.genesis.match_id, &bundled.genesis)).collect();
     let mut names = BTreeMap::new();
     for info in store.matches_after(None)? {
         let info = info?;
@@ -200,7 +201,7 @@ fn stored_names(
 
 /// What is decided for a match.
 struct Planning<'a> {
-    of: &'a BundledMatch,
+    bundled: &'a BundledMatch,
     index: usize,
     links: &'a BundledLinks<'a>,
     names: &'a ImportNames,
@@ -209,18 +210,18 @@ struct Planning<'a> {
 impl Planning<'_> {
     /// A match that the store does not have.
     fn unknown(&self, store: Option<&StoreReader>) -> Result<Vec<ImportedBranch>, ReplayError> {
-        let name = self.names.match_name.as_ref().unwrap_or(&self.of.name).clone();
+        let name = self.names.match_name.as_ref().unwrap_or(&self.bundled.name).clone();
         if store.is_some_and(|store| store.genesis(&name).is_ok()) {
             return Err(ReplayError::Refused(format!(
                 "another match has the name `{name}`; give this one another with `--name`"
             )));
         }
-        let branches = self.of.branches.iter().enumerate();
+        let branches = self.bundled.branches.iter().enumerate();
         Ok(branches.map(|(index, found)| self.new_branch(&name, index, found)).collect())
     }
 
     fn new_branch(&self, name: &MatchName, index: usize, found: &BundledBranch) -> ImportedBranch {
-        let parent = found.parent.and_then(|parent| self.of.branches.get(parent));
+        let parent = found.parent.and_then(|parent| self.bundled.branches.get(parent));
         let from = parent.map(|parent| (parent.name.clone(), found.first.saturating_sub(1)));
         let added = if from.is_none() { found.count.saturating_sub(1) } else { found.count };
         let (match_name, branch) = (name.clone(), found.name.clone());
@@ -243,7 +244,7 @@ impl Planning<'_> {
         let stored = StoreRecords::of(store, std::slice::from_ref(name))?;
         let stored = BranchFinder::of(stored.outline());
         let mut branches = Vec::new();
-        for (index, found) in self.of.branches.iter().enumerate() {
+        for (index, found) in self.bundled.branches.iter().enumerate() {
             let Some(other) = stored.branch(0, found.name.as_str()) else {
                 branches.push(self.new_branch(name, index, found));
                 continue;
@@ -309,8 +310,8 @@ impl Planning<'_> {
                 "`{name}@{branch}` parts from the stored line at entry {first}; `--branch NAME` takes it in as a branch"
             )));
         };
-        let is_taken =
-            store.head(name, asked).is_ok() || self.of.branches.iter().any(|branch| branch.name == *asked);
+        let is_taken = store.head(name, asked).is_ok()
+            || self.bundled.branches.iter().any(|branch| branch.name == *asked);
         if is_taken {
             return Err(ReplayError::Refused(format!(
                 "match `{name}` has a branch `{asked}`; choose another name"
@@ -342,8 +343,8 @@ impl<'a> EntryWriter<'a> {
                 *at
             }
             BranchChange::New(None) => {
-                if let Some(of) = outline.matches.get(branch.index.0) {
-                    self.store.create_match(&branch.match_name, &of.genesis, Vec::new())?;
+                if let Some(bundled) = outline.matches.get(branch.index.0) {
+                    self.store.create_match(&branch.match_name, &bundled.genesis, Vec::new())?;
                 }
                 0
             }

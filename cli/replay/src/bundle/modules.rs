@@ -80,11 +80,11 @@ impl BundleRules {
         let mut rules = Self { registry: registry.clone(), unusable: Vec::new(), brought: BTreeSet::new() };
         let Some(source) = registry.modules() else { return rules };
         let pinned: BTreeSet<&Digest> =
-            outline.matches.iter().filter_map(|of| of.genesis.only_module()).collect();
+            outline.matches.iter().filter_map(|bundled| bundled.genesis.only_module()).collect();
         // What a match without a pin is called is known once a module is loaded.
         let is_unknown =
             |genesis: &Genesis| genesis.only_module().is_none() && recorded_rules(genesis, registry).is_err();
-        let some_unknown = outline.matches.iter().any(|of| is_unknown(&of.genesis));
+        let some_unknown = outline.matches.iter().any(|bundled| is_unknown(&bundled.genesis));
         let mut loaded = Vec::new();
         for module in outline.modules.iter().filter(|module| source.by_digest(&module.digest()).is_none()) {
             let is_pinned = pinned.contains(&module.digest());
@@ -110,7 +110,10 @@ impl BundleRules {
 
     /// Returns the modules of a bundle that its matches are played by.
     pub(crate) fn used<'a>(&self, outline: &'a BundleOutline) -> Vec<(&'a BundledModule, Arc<dyn AnyRules>)> {
-        let rules = outline.matches.iter().filter_map(|of| recorded_rules(&of.genesis, &self.registry).ok());
+        let rules = outline
+            .matches
+            .iter()
+            .filter_map(|bundled| recorded_rules(&bundled.genesis, &self.registry).ok());
         let rules: Vec<_> = rules.collect();
         let used = outline.modules.iter().filter_map(|module| {
             let rules = rules.iter().find(|rules| rules.module() == Some(module.digest()))?;

@@ -153,14 +153,14 @@ impl BundleRecords for StoreRecords<'_> {
     }
 
     fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ReplayError> {
-        for (index, of) in self.outline.matches.iter().enumerate() {
-            for (position, branch) in of.branches.iter().enumerate() {
+        for (index, bundled) in self.outline.matches.iter().enumerate() {
+            for (position, branch) in bundled.branches.iter().enumerate() {
                 let branch_index = (index, position);
                 if branch.first == 0 {
-                    take(branch_index, BundledRecord::Shown(&of.genesis.encode()))?;
+                    take(branch_index, BundledRecord::Shown(&bundled.genesis.encode()))?;
                 }
                 let to = branch.size().saturating_sub(1);
-                for entry in self.store.entries(&of.name, &branch.name, branch.first.max(1)..=to)? {
+                for entry in self.store.entries(&bundled.name, &branch.name, branch.first.max(1)..=to)? {
                     take(branch_index, BundledRecord::Shown(&entry?.encode()))?;
                 }
             }

@@ -64,14 +64,14 @@ impl<'a> SeatRecords<'a> {
     fn without(records: StoreRecords<'a>, hidden: &HiddenRecords) -> Self {
         let mut outline = records.outline().clone();
         let mut left_out = BTreeSet::new();
-        for (of_index, of) in outline.matches.iter_mut().enumerate() {
-            for (branch_index, branch) in of.branches.iter_mut().enumerate() {
+        for (match_index, bundled) in outline.matches.iter_mut().enumerate() {
+            for (branch_index, branch) in bundled.branches.iter_mut().enumerate() {
                 let own = branch.first..branch.size();
-                let key = |seq| (of.name.clone(), branch.name.clone(), seq);
+                let key = |seq| (bundled.name.clone(), branch.name.clone(), seq);
                 let of_branch = hidden.range(key(own.start)..key(own.end));
                 let of_branch: Vec<_> = of_branch.map(|(_, _, seq)| *seq).collect();
                 branch.left_out = of_branch.len() as u64;
-                left_out.extend(of_branch.into_iter().map(|seq| ((of_index, branch_index), seq)));
+                left_out.extend(of_branch.into_iter().map(|seq| ((match_index, branch_index), seq)));
             }
         }
         Self { records, outline, left_out }
@@ -88,10 +88,10 @@ fn hidden_from(
     registry: &Registry,
 ) -> Result<HiddenRecords, ReplayError> {
     let mut found = HiddenRecords::new();
-    for of in records.outline().matches.iter().filter(|_| !viewer.see_all()) {
-        for (branch, seq) in hidden_in(records, of, viewer, registry)? {
-            let Some(branch) = of.branches.get(branch) else { continue };
-            found.insert((of.name.clone(), branch.name.clone(), seq));
+    for bundled in records.outline().matches.iter().filter(|_| !viewer.see_all()) {
+        for (branch, seq) in hidden_in(records, bundled, viewer, registry)? {
+            let Some(branch) = bundled.branches.get(branch) else { continue };
+            found.insert((bundled.name.clone(), branch.name.clone(), seq));
         }
     }
     Ok(found)
@@ -106,7 +106,8 @@ impl BundleRecords for SeatRecords<'_> {
         let mut next: (Option<BranchIndex>, Seq) = (None, 0);
         self.records.each(&mut |index, record| {
             if next.0 != Some(index) {
-                let branch = self.outline.matches.get(index.0).and_then(|of| of.branches.get(index.1));
+                let branch =
+                    self.outline.matches.get(index.0).and_then(|bundled| bundled.branches.get(index.1));
                 next = (Some(index), branch.map_or(0, |branch| branch.first));
             }
             let seq = next.1;
@@ -122,31 +123,31 @@ impl BundleRecords for SeatRecords<'_> {
 /// Finds what a seat may not know of a match, by the branches whose own records they are.
 fn hidden_in(
     store: &StoreRecords<'_>,
-    of: &BundledMatch,
+    bundled: &BundledMatch,
     viewer: Viewer,
     registry: &Registry,
 ) -> Result<BTreeSet<(usize, Seq)>, ReplayError> {
     let guessable = |what: &str| Err(ReplayError::Guessable { what: what.into(), viewer });
-    if matches!(of.genesis.dice, DicePolicy::Seeded(_)) {
-        return guessable(&format!("`{}` has the seed of its dice in its setup", of.name));
+    if matches!(bundled.genesis.dice, DicePolicy::Seeded(_)) {
+        return guessable(&format!("`{}` has the seed of its dice in its setup", bundled.name));
     }
     let mut hidden = BTreeSet::new();
     let mut keys: BTreeSet<IdempotencyKey> = BTreeSet::new();
     let mut all: Vec<(usize, Entry)> = Vec::new();
-    let ancestry = of.ancestry();
-    for (branch, found) in of.branches.iter().enumerate() {
-        let revision = Revision { match_name: of.name.clone(), branch: found.name.clone(), seq: None };
+    let ancestry = bundled.ancestry();
+    for (branch, found) in bundled.branches.iter().enumerate() {
+        let revision = Revision { match_name: bundled.name.clone(), branch: found.name.clone(), seq: None };
         let name = SourceName::Revision(revision.clone());
-        let rules = rules_of(&of.genesis, &revision, registry)?;
-        let mut state = rules.start(&of.genesis.setup)?;
-        if !is_open_setup(&*rules, &of.genesis.setup, &*state, viewer.perspective())? {
-            return guessable(&format!("the setup of `{}` reveals what is dealt", of.name));
+        let rules = rules_of(&bundled.genesis, &revision, registry)?;
+        let mut state = rules.start(&bundled.genesis.setup)?;
+        if !is_open_setup(&*rules, &bundled.genesis.setup, &*state, viewer.perspective())? {
+            return guessable(&format!("the setup of `{}` reveals what is dealt", bundled.name));
         }
         // The link of an origin covers every entry of that match, also those that this bundle does not reach.
-        if state.has_secrets() && !of.genesis.origins.is_empty() {
+        if state.has_secrets() && !bundled.genesis.origins.is_empty() {
             return guessable(&format!(
                 "`{}` was migrated and has a link over its concealed entries",
-                of.name
+                bundled.name
             ));
         }
         let entries = store.entries_of(&revision.at(found.size().saturating_sub(1)))?;
@@ -164,7 +165,7 @@ fn hidden_in(
             index += 1;
         };
         viewer
-            .fold(state.as_mut(), &logged(&log), &of.genesis.dice, observe)
+            .fold(state.as_mut(), &logged(&log), &bundled.genesis.dice, observe)
             .map_err(|cause| broken_entry(&name, cause))?;
     }
     let concealed = hidden.clone();
@@ -174,7 +175,7 @@ fn hidden_in(
         }
         let has_nonce = key.as_ref().is_some_and(|key| without_nonce(key.as_str()).is_some());
         if seat == Seat::Host && concealed.contains(&(branch, seq)) && !has_nonce {
-            return guessable(&format!("entry {seq} of `{}` is a roll, which has few values", of.name));
+            return guessable(&format!("entry {seq} of `{}` is a roll, which has few values", bundled.name));
         }
         // What the host gives is shown to all in most games, and at a desk: it shows nothing about anyone's secrets.
         let is_open =
@@ -182,7 +183,10 @@ fn hidden_in(
         let is_safe = key.is_some_and(|key| UNGUESSABLE.iter().any(|begin| key.as_str().starts_with(begin)));
         // Of all that other players gave, left out or not: else the refusal would show that they hide something.
         if !is_open && !is_safe {
-            return guessable(&format!("entry {seq} of `{}` has no key that begins with `order:`", of.name));
+            return guessable(&format!(
+                "entry {seq} of `{}` has no key that begins with `order:`",
+                bundled.name
+            ));
         }
     }
     Ok(hidden)

@@ -80,23 +80,31 @@ impl<'a> BundleWriter<'a> {
             let (index, position) = match self.begun {
                 None => (0, 0),
                 Some((index, position))
-                    if self.outline.matches.get(index).is_some_and(|of| position + 1 < of.branches.len()) =>
+                    if self
+                        .outline
+                        .matches
+                        .get(index)
+                        .is_some_and(|bundled| position + 1 < bundled.branches.len()) =>
                 {
                     (index, position + 1)
                 }
                 Some((index, _)) => (index + 1, 0),
             };
-            let Some((of, next)) =
-                self.outline.matches.get(index).and_then(|of| Some((of, of.branches.get(position)?)))
+            let Some((bundled, next)) = self
+                .outline
+                .matches
+                .get(index)
+                .and_then(|bundled| Some((bundled, bundled.branches.get(position)?)))
             else {
                 break;
             };
             if position == 0 {
-                self.out.text(&format!("-- match {}\n", of.name))?;
+                self.out.text(&format!("-- match {}\n", bundled.name))?;
             }
             let BundledBranch { name, parent, first, count, link, .. } = next;
-            let parent =
-                parent.and_then(|parent| of.branches.get(parent)).map_or("-", |parent| parent.name.as_str());
+            let parent = parent
+                .and_then(|parent| bundled.branches.get(parent))
+                .map_or("-", |parent| parent.name.as_str());
             self.out.text(&format!("-- line {name} {parent} {first} {count} {link}\n"))?;
             self.begun = Some((index, position));
         }

@@ -27,10 +27,10 @@ struct Folded {
 
 impl Folded {
     /// Folds a history as a viewer may know it.
-    fn of(sight: &SeatHistory) -> Result<Self, ReplayError> {
+    fn of(seat_history: &SeatHistory) -> Result<Self, ReplayError> {
         let mut played = Vec::new();
         let mut contradicted_at = None;
-        let state = sight.fold(&mut |seen| {
+        let state = seat_history.fold(&mut |seen| {
             if contradicted_at.is_none() && seen.contradiction().is_some() {
                 contradicted_at = Some(seen.seq());
             }
@@ -38,15 +38,15 @@ impl Folded {
             played.push(Played { seq: seen.seq(), given, outcome: seen.outcome() });
         })?;
         let side = Side {
-            source: sight.name().clone(),
-            name: sight.name().to_string(),
+            source: seat_history.name().clone(),
+            name: seat_history.name().to_string(),
             entries: played.len() as u64,
-            state_hash: sight.state_hash(state.as_ref()),
+            state_hash: seat_history.state_hash(state.as_ref()),
             recorded_differs_at: contradicted_at,
         };
-        let (ruleset, version) = (sight.rules().name().into(), sight.rules().version());
-        let game = Game { ruleset, version, dice: sight.dice(), setup: sight.setup()? };
-        Ok(Self { side, game, played, view: sight.view(state.as_ref()) })
+        let (ruleset, version) = (seat_history.rules().name().into(), seat_history.rules().version());
+        let game = Game { ruleset, version, dice: seat_history.dice(), setup: seat_history.setup()? };
+        Ok(Self { side, game, played, view: seat_history.view(state.as_ref()) })
     }
 
     fn played_at(&self, index: Option<usize>) -> Option<&Played> {
@@ -172,12 +172,12 @@ pub fn compare(a: &SeatHistory, b: &SeatHistory, context: usize) -> Result<Compa
 
 /// Folds a history again, for the records of some entries.
 pub(crate) fn records_of(
-    sight: &SeatHistory,
+    seat_history: &SeatHistory,
     seqs: impl Iterator<Item = u64>,
 ) -> Result<BTreeMap<u64, Record>, ReplayError> {
     let seqs: BTreeSet<_> = seqs.collect();
     let mut records = BTreeMap::new();
-    sight.fold(&mut |seen| {
+    seat_history.fold(&mut |seen| {
         if seqs.contains(&seen.seq()) {
             records.insert(seen.seq(), seen.record());
         }

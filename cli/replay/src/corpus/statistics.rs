@@ -43,10 +43,10 @@ impl MatchCounts {
     ///
     /// # Errors
     /// What is wrong with the history.
-    pub fn of(sight: &SeatHistory, by: Grouping) -> Result<Self, ReplayError> {
+    pub fn of(seat_history: &SeatHistory, by: Grouping) -> Result<Self, ReplayError> {
         let [mut commands, mut outcomes, mut reasons] = [(); 3].map(|()| Tally::new());
         let mut times = None;
-        let end = sight.fold(&mut |seen| {
+        let end = seat_history.fold(&mut |seen| {
             count(&mut commands, command_name(&seen.command()));
             let outcome = seen.outcome();
             count(&mut outcomes, outcome.kind());
@@ -58,21 +58,22 @@ impl MatchCounts {
                 times = Some((times.map_or(at_ms, |(first, _): (i64, i64)| first.min(at_ms)), at_ms));
             }
         })?;
-        let standing = sight.viewer().standing(end.as_ref()).map_or_else(|| sight.standing(), Ok)?;
-        let rules = sight.rules();
+        let standing =
+            seat_history.viewer().standing(end.as_ref()).map_or_else(|| seat_history.standing(), Ok)?;
+        let rules = seat_history.rules();
         let ruleset = format!("{} {}", rules.name(), rules.version());
         let group = match by {
             Grouping::Ruleset => ruleset,
             Grouping::Setup => {
-                format!("{ruleset}, setup {:.16}", blake3::hash(sight.setup()?.as_bytes()).to_hex())
+                format!("{ruleset}, setup {:.16}", blake3::hash(seat_history.setup()?.as_bytes()).to_hex())
             }
-            Grouping::Title => sight.title().into(),
+            Grouping::Title => seat_history.title().into(),
         };
         Ok(Self {
             group,
-            seats: sight.start()?.players().to_vec(),
+            seats: seat_history.start()?.players().to_vec(),
             result: standing.result,
-            entries: sight.head(),
+            entries: seat_history.head(),
             duration_ms: times
                 .map(|(first, last)| u64::try_from(last.saturating_sub(first)).unwrap_or_default()),
             commands,

@@ -85,19 +85,19 @@ impl TableKind {
     /// What is wrong with the history.
     pub fn rows(
         &self,
-        sight: &SeatHistory,
+        seat_history: &SeatHistory,
         take: &mut dyn FnMut(TableRow),
     ) -> Result<Vec<bool>, ReplayError> {
-        let source = sight.name().up_to(None).to_string();
+        let source = seat_history.name().up_to(None).to_string();
         match self {
-            Self::Matches => take(match_row(source, sight)?),
+            Self::Matches => take(match_row(source, seat_history)?),
             Self::Entries => {
-                sight.fold(&mut |seen| take(entry_row(&source, seen)))?;
+                seat_history.fold(&mut |seen| take(entry_row(&source, seen)))?;
             }
             Self::Effects => {
-                sight.fold(&mut |seen| effect_rows(&source, seen, take))?;
+                seat_history.fold(&mut |seen| effect_rows(&source, seen, take))?;
             }
-            Self::Fields(paths) => return field_rows(&source, paths, sight, take),
+            Self::Fields(paths) => return field_rows(&source, paths, seat_history, take),
         }
         Ok(Vec::new())
     }
@@ -106,10 +106,10 @@ impl TableKind {
 fn field_rows(
     source: &str,
     paths: &[String],
-    sight: &SeatHistory,
+    seat_history: &SeatHistory,
     take: &mut dyn FnMut(TableRow),
 ) -> Result<Vec<bool>, ReplayError> {
-    let (start, mut found) = (sight.start()?, vec![false; paths.len()]);
+    let (start, mut found) = (seat_history.start()?, vec![false; paths.len()]);
     let mut row = |seq: u64, field: &dyn Fn(&str) -> Option<Value>| {
         let mut row = TableRow::new(&FIELD, [source.into(), seq.into()]);
         for (path, found) in paths.iter().zip(&mut found) {
@@ -119,36 +119,37 @@ fn field_rows(
         }
         take(row);
     };
-    row(0, &|path| sight.field(start.as_ref(), path));
-    sight.fold(&mut |seen| row(seen.seq(), &|path| seen.field(path)))?;
+    row(0, &|path| seat_history.field(start.as_ref(), path));
+    seat_history.fold(&mut |seen| row(seen.seq(), &|path| seen.field(path)))?;
     Ok(found)
 }
 
-fn match_row(source: String, sight: &SeatHistory) -> Result<TableRow, ReplayError> {
+fn match_row(source: String, seat_history: &SeatHistory) -> Result<TableRow, ReplayError> {
     let (mut first_at_ms, mut last_at_ms) = (None, None);
-    let end = sight.fold(&mut |seen| {
+    let end = seat_history.fold(&mut |seen| {
         last_at_ms = seen.recorded_at_ms();
         // A clock may have gone back: an entry is at least as old as any later one.
         first_at_ms = first_at_ms.map_or(last_at_ms, |first: i64| last_at_ms.map(|last| first.min(last)));
     })?;
-    let standing = sight.viewer().standing(end.as_ref()).map_or_else(|| sight.standing(), Ok)?;
-    let seats = sight.start()?.players().iter().map(ToString::to_string).collect::<Vec<_>>();
+    let standing =
+        seat_history.viewer().standing(end.as_ref()).map_or_else(|| seat_history.standing(), Ok)?;
+    let seats = seat_history.start()?.players().iter().map(ToString::to_string).collect::<Vec<_>>();
     let winner = standing.result.as_ref().map(|result| joined(&result.winners));
-    let rules = sight.rules();
+    let rules = seat_history.rules();
     let values: [Value; 13] = [
         source.into(),
         rules.name().into(),
         rules.version().into(),
-        sight.title().into(),
+        seat_history.title().into(),
         seats.join(" ").into(),
-        sight.head().into(),
+        seat_history.head().into(),
         standing.turn_number.into(),
         standing.result.is_some().into(),
         winner.filter(|winner| !winner.is_empty()).into(),
         standing.result.map(|result| result.to_string()).into(),
         first_at_ms.into(),
         last_at_ms.into(),
-        sight.state_hash(end.as_ref()).map(|hash| hash.to_string()).into(),
+        seat_history.state_hash(end.as_ref()).map(|hash| hash.to_string()).into(),
     ];
     Ok(TableRow::new(&MATCH, values))
 }

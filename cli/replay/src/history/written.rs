@@ -44,8 +44,8 @@ impl WrittenReplay {
         let rules = rules_of(&beginning.genesis, revision, sources.registry())?;
         let Genesis { setup, dice, module, title, .. } = beginning.genesis;
         let refused = |cause| broken_setup(&name, cause);
-        let of = ReplayOrigin { rules: &rules, module, dice, title: &title };
-        let head = Replay::compose(&name.to_string(), of, &setup, None).map_err(refused)?;
+        let origin = ReplayOrigin { rules: &rules, module, dice, title: &title };
+        let head = Replay::compose(&name.to_string(), origin, &setup, None).map_err(refused)?;
         let mut state = rules.start(&setup).map_err(refused)?;
         let mut log = LogHasher::new(&head.header);
         write(&head.to_string())?;

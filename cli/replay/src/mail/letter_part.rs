@@ -153,7 +153,7 @@ pub(super) struct KnownGame {
     pub(super) more: usize,
     /// Whether the game went back to an earlier turn since the last letter.
     pub(super) went_back: bool,
-    sight: SeatHistory,
+    seat_history: SeatHistory,
 }
 
 impl KnownGame {
@@ -178,28 +178,28 @@ impl KnownGame {
         })?;
         let news = known.news_since(&follower.known(before)?);
         let news = news.iter().filter_map(|(seq, _)| words.remove(seq)).collect();
-        let sight = SeatHistory::of(viewer, line)?;
-        let state = sight.state()?;
+        let seat_history = SeatHistory::of(viewer, line)?;
+        let state = seat_history.state()?;
         let after_others = after_others(mail, state.as_ref(), seat);
         let first = after_others.as_deref().unwrap_or(state.as_ref());
         let mut legal: Vec<_> = viewer.legal(first).into_iter().map(|(_, command)| command).collect();
         let more = legal.len().saturating_sub(LEGAL_MAX);
         legal.truncate(LEGAL_MAX);
-        let picture = drawn(&sight, state.as_ref());
+        let picture = drawn(&seat_history, state.as_ref());
         let went_back = earlier.is_some_and(|earlier| earlier.line != part.line);
-        let standing = sight.standing()?;
-        Ok(Self { picture, standing, news, legal, more, went_back, sight })
+        let standing = seat_history.standing()?;
+        Ok(Self { picture, standing, news, legal, more, went_back, seat_history })
     }
 
     /// Returns what an order of the seat does, in sentences, and the picture of the game after it; nothing where others play
     /// first, and where a roll decides.
     pub(super) fn after(&self, seat: Seat, plays: &[PaperLine]) -> Option<(Vec<String>, Vec<String>)> {
-        let state = self.sight.state().ok().filter(|state| state.waits_for(seat))?;
+        let state = self.seat_history.state().ok().filter(|state| state.waits_for(seat))?;
         let unknown = |_: &_| Err(ReplayError::Chance(std::io::Error::other("the roll is not known yet")));
         let mut turn = GameTurn::new(state.fork(), 0, Box::new(unknown));
         match turn.order(seat, plays.iter().map(PaperLine::as_str)) {
             Ok(OrderEnd::Carried { played, .. }) => {
-                Some((played_after(state.as_ref(), &played, seat), drawn(&self.sight, turn.state())))
+                Some((played_after(state.as_ref(), &played, seat), drawn(&self.seat_history, turn.state())))
             }
             _ => None,
         }
@@ -207,8 +207,8 @@ impl KnownGame {
 }
 
 /// Draws a state as a seat sees it.
-fn drawn(sight: &SeatHistory, state: &dyn AnyState) -> Vec<String> {
-    let drawn = text::lines(&sight.picture(state), &Highlights::default(), COLUMNS);
+fn drawn(seat_history: &SeatHistory, state: &dyn AnyState) -> Vec<String> {
+    let drawn = text::lines(&seat_history.picture(state), &Highlights::default(), COLUMNS);
     let drawn = drawn.iter().map(|line| line.spans.iter().map(|span| span.text.as_str()).collect());
     fitting(&drawn.collect::<Vec<String>>())
 }

@@ -63,11 +63,11 @@ impl Page {
             return Self::of(SeatHistory::load(viewer, name, sources)?, None, PAGE_BYTES_MAX);
         };
         let replay = sources.read_replay(&file.path)?;
-        let sight = SeatHistory::of(viewer, History::of_replay(&file.path, &replay)?)?;
-        let replay = if sight.viewer().see_all() { Some(bless_if_true(&replay)?) } else { None };
+        let seat_history = SeatHistory::of(viewer, History::of_replay(&file.path, &replay)?)?;
+        let replay = if seat_history.viewer().see_all() { Some(bless_if_true(&replay)?) } else { None };
         match file.seq {
-            Some(seq) => Self::of(sight.up_to(seq)?, None, PAGE_BYTES_MAX),
-            None => Self::of(sight, replay, PAGE_BYTES_MAX),
+            Some(seq) => Self::of(seat_history.up_to(seq)?, None, PAGE_BYTES_MAX),
+            None => Self::of(seat_history, replay, PAGE_BYTES_MAX),
         }
     }
 
@@ -75,16 +75,20 @@ impl Page {
     ///
     /// # Errors
     /// What is wrong with the history, and [`PageError::TooLong`].
-    pub fn of(sight: SeatHistory, replay: Option<Replay>, bytes_max: usize) -> Result<Self, ReplayError> {
-        let mut sight = sight.without_times();
-        if let Some(page) = Self::compose(&sight, replay, bytes_max)? {
+    pub fn of(
+        seat_history: SeatHistory,
+        replay: Option<Replay>,
+        bytes_max: usize,
+    ) -> Result<Self, ReplayError> {
+        let mut seat_history = seat_history.without_times();
+        if let Some(page) = Self::compose(&seat_history, replay, bytes_max)? {
             return Ok(page);
         }
-        let line = sight.name().clone();
+        let line = seat_history.name().clone();
         loop {
-            let fits = sight.head() / 8 * 7;
-            sight = sight.up_to(fits)?;
-            if fits == 0 || Self::compose(&sight, None, bytes_max)?.is_some() {
+            let fits = seat_history.head() / 8 * 7;
+            seat_history = seat_history.up_to(fits)?;
+            if fits == 0 || Self::compose(&seat_history, None, bytes_max)?.is_some() {
                 return Err(PageError::TooLong { line, bytes_max, fits }.into());
             }
         }
@@ -92,13 +96,13 @@ impl Page {
 
     /// Makes a page, unless it would be too long.
     fn compose(
-        sight: &SeatHistory,
+        seat_history: &SeatHistory,
         replay: Option<Replay>,
         bytes_max: usize,
     ) -> Result<Option<Self>, ReplayError> {
-        let viewer = sight.viewer();
+        let viewer = seat_history.viewer();
         let replay = match replay {
-            None if viewer.see_all() => Some(sight.to_replay()?),
+            None if viewer.see_all() => Some(seat_history.to_replay()?),
             replay => replay,
         };
         let state_hash = replay.as_ref().and_then(|replay| replay.closing).map(|closing| closing.state);
@@ -106,7 +110,7 @@ impl Page {
         // A long match has a hundred thousand frames, which take many times the memory of their JSON: each is written as
         // soon as it is made.
         let (mut data, mut log, mut last_standing, mut count) = (Vec::new(), String::new(), None, 0_u64);
-        let Passed { document, end } = FrameDocument::pass(sight, 0, &mut |frame| {
+        let Passed { document, end } = FrameDocument::pass(seat_history, 0, &mut |frame| {
             if count > 0 {
                 data.push(b',');
             }
@@ -127,7 +131,7 @@ impl Page {
         serde_json::to_writer(ScriptJson(&mut before), &whole).expect("plain data encodes");
         let data = with_frames(before, data);
         let style = STYLES.concat();
-        let last = FramePicture::from(sight.picture(end.as_ref()));
+        let last = FramePicture::from(seat_history.picture(end.as_ref()));
         let picture = svg::element(last.picture(), &Highlights::default());
         let standing = if count > 0 { last_standing } else { document.standing.clone() };
         let standing = standing.as_deref();
@@ -135,9 +139,9 @@ impl Page {
             TEMPLATE,
             &[
                 ("csp", policy(&style).into()),
-                ("title", text(&title(sight)).into()),
+                ("title", text(&title(seat_history)).into()),
                 ("style", style.as_str().into()),
-                ("about", text(&about(sight)).into()),
+                ("about", text(&about(seat_history)).into()),
                 (
                     "standing",
                     standing
@@ -153,7 +157,7 @@ impl Page {
             ],
         );
         let view = (!viewer.see_all()).then(|| viewer.perspective());
-        let page = Self { html, view, entries: sight.head(), state_hash };
+        let page = Self { html, view, entries: seat_history.head(), state_hash };
         Ok((page.html.len() <= bytes_max).then_some(page))
     }
 }
@@ -169,22 +173,22 @@ fn policy(style: &str) -> String {
 }
 
 /// Returns the title of the match, or else what it is called.
-fn title(sight: &SeatHistory) -> String {
-    match sight.name() {
-        _ if !sight.title().is_empty() => sight.title().into(),
+fn title(seat_history: &SeatHistory) -> String {
+    match seat_history.name() {
+        _ if !seat_history.title().is_empty() => seat_history.title().into(),
         SourceName::Revision(Revision { match_name, .. }) => match_name.to_string(),
-        SourceName::File(_) => sight.rules().name().into(),
+        SourceName::File(_) => seat_history.rules().name().into(),
     }
 }
 
 /// Names the game, the branch and the viewer.
-fn about(sight: &SeatHistory) -> String {
-    let rules = sight.rules();
+fn about(seat_history: &SeatHistory) -> String {
+    let rules = seat_history.rules();
     let mut about = format!("{} version {}", rules.name(), rules.version());
-    if let SourceName::Revision(Revision { match_name, branch, .. }) = sight.name() {
+    if let SourceName::Revision(Revision { match_name, branch, .. }) = seat_history.name() {
         write!(about, " · {match_name}@{branch}").expect("writing to a string cannot fail");
     }
-    write!(about, " · as {} sees it", sight.viewer()).expect("writing to a string cannot fail");
+    write!(about, " · as {} sees it", seat_history.viewer()).expect("writing to a string cannot fail");
     about
 }
 

@@ -95,16 +95,16 @@ pub const RUN: &str = "the command of `--run` is given whole replay files";
 /// [`ReplayError::Concealed`] where a player asks for whole replay files, [`ReplayError::Condition`] for a condition
 /// that makes no sense in the view, what is wrong with the history, and the errors of the judge.
 pub fn bisect<E: From<ReplayError>>(
-    sight: &SeatHistory,
+    seat_history: &SeatHistory,
     question: Question<'_, E>,
     linear: bool,
 ) -> Result<Bisection, E> {
     if matches!(question, Question::Judged(_)) {
-        sight.whole(RUN)?;
+        seat_history.whole(RUN)?;
     }
-    let base = (0, sight.start()?);
-    let mut probe = Probe { sight, question, base, survey: Survey::default(), probes: 0 };
-    let end = sight.known_count();
+    let base = (0, seat_history.start()?);
+    let mut probe = Probe { seat_history, question, base, survey: Survey::default(), probes: 0 };
+    let end = seat_history.known_count();
     let at_start = probe.ask(0)?;
     if at_start != Judgment::No {
         if let Some(flickers) = probe.ask_again(0, at_start)? {
@@ -139,7 +139,7 @@ pub fn bisect<E: From<ReplayError>>(
         Question::Holds(condition) if !linear => Some(condition),
         _ => None,
     };
-    Ok(Bisection::Found(Box::new(bracket.flip(sight, probe.probes, condition)?)))
+    Ok(Bisection::Found(Box::new(bracket.flip(seat_history, probe.probes, condition)?)))
 }
 
 /// The numbers of entries between which it becomes true: false after `low`, true after `high`.
@@ -152,38 +152,38 @@ impl Bracket {
     /// Describes the change; a `condition` is asked of the entries before it, too.
     fn flip(
         &self,
-        sight: &SeatHistory,
+        seat_history: &SeatHistory,
         probes: u64,
         condition: Option<&Condition>,
     ) -> Result<Flip, ReplayError> {
-        let mut before = sight.start()?;
+        let mut before = seat_history.start()?;
         let (mut last_true, mut earlier) = (None, None);
         let observe = &mut |seq: u64, step: &mut dyn Step| {
             let Some(condition) = condition.filter(|_| earlier.is_none()) else { return };
-            let perspective = sight.viewer().perspective();
+            let perspective = seat_history.viewer().perspective();
             if condition.holds_in(&|path| step.view_at(perspective, path)) {
                 last_true = Some(seq);
             } else {
                 earlier = last_true.map(|last_true| EarlierSpell { last_true, first_false: seq });
             }
         };
-        sight.pass(before.as_mut(), 0, self.high - 1, observe)?;
+        seat_history.pass(before.as_mut(), 0, self.high - 1, observe)?;
         let suspects = self.low as u64 + 1..=self.high as u64;
         let mut found = None;
-        sight.fold(&mut |seen| {
+        seat_history.fold(&mut |seen| {
             if seen.seq() == *suspects.end() {
                 found = Some((seen.record(), seen.view()));
             }
         })?;
         let (record, after) = found.unzip();
-        let state = after.map(|after| differences(&sight.view(before.as_ref()), &after));
+        let state = after.map(|after| differences(&seat_history.view(before.as_ref()), &after));
         Ok(Flip { suspects, earlier, probes, record, state: state.unwrap_or_default() })
     }
 }
 
 /// Asks the question after some number of entries, as the viewer counts them.
 struct Probe<'a, 'q, E> {
-    sight: &'a SeatHistory,
+    seat_history: &'a SeatHistory,
     question: Question<'q, E>,
     /// A state known to be before whatever is asked next, and its number of entries.
     base: (usize, Box<dyn AnyState>),
@@ -196,18 +196,18 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
     fn state_after(&self, count: usize) -> Result<Box<dyn AnyState>, ReplayError> {
         let (from, base) = &self.base;
         let mut state = base.fork();
-        self.sight.advance(state.as_mut(), *from, count)?;
+        self.seat_history.advance(state.as_mut(), *from, count)?;
         Ok(state)
     }
 
     fn ask(&mut self, count: usize) -> Result<Judgment, E> {
         self.probes += 1;
         let judgment = match &mut self.question {
-            Question::Judged(judge) => judge(&self.sight.whole(RUN)?.until(count).to_replay()?)?,
+            Question::Judged(judge) => judge(&self.seat_history.whole(RUN)?.until(count).to_replay()?)?,
             Question::Holds(condition) => {
                 let condition = *condition;
                 let state = self.state_after(count)?;
-                let view = |path: &str| self.sight.field(state.as_ref(), path);
+                let view = |path: &str| self.seat_history.field(state.as_ref(), path);
                 condition.ask(&view, &mut self.survey).into()
             }
         };
@@ -244,7 +244,7 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
     /// it.
     fn check_condition(&mut self, seen: usize) -> Result<(), E> {
         let Question::Holds(condition) = self.question else { return Ok(()) };
-        for count in seen + 1..=self.sight.known_count() {
+        for count in seen + 1..=self.seat_history.known_count() {
             if self.survey.is_comparable() {
                 break;
             }

@@ -71,14 +71,14 @@ pub struct FieldChange {
 /// # Errors
 /// What is wrong with the history, and a condition that makes no sense in any of its views.
 pub fn blame(
-    sight: &SeatHistory,
+    seat_history: &SeatHistory,
     blamed: &Blamed,
     observe: &mut dyn FnMut(FieldChange),
 ) -> Result<bool, ReplayError> {
-    let (start, mut survey) = (sight.start()?, Survey::default());
-    let mut value = blamed.value(&|path| sight.field(start.as_ref(), path), &mut survey);
+    let (start, mut survey) = (seat_history.start()?, Survey::default());
+    let mut value = blamed.value(&|path| seat_history.field(start.as_ref(), path), &mut survey);
     let mut found = value.is_some();
-    sight.fold(&mut |seen| {
+    seat_history.fold(&mut |seen| {
         let new = blamed.value(&|path| seen.field(path), &mut survey);
         found |= new.is_some();
         if new != value {
@@ -108,11 +108,11 @@ mod tests {
     }
 
     /// Compares whole documents; returns whether any has the field, and its changes.
-    fn blame_plainly(sight: &SeatHistory, viewer: Viewer, path: &str) -> (bool, Vec<Change>) {
+    fn blame_plainly(seat_history: &SeatHistory, viewer: Viewer, path: &str) -> (bool, Vec<Change>) {
         let field = |view: &str| document(view).pointer(path).cloned();
-        let mut value = field(&viewer.view_json(sight.start().unwrap().as_ref()));
+        let mut value = field(&viewer.view_json(seat_history.start().unwrap().as_ref()));
         let (mut found, mut changes) = (value.is_some(), Vec::new());
-        let folded = sight.fold(&mut |seen| {
+        let folded = seat_history.fold(&mut |seen| {
             let new = field(&viewer.step_view(seen.step));
             found |= new.is_some();
             if new != value {
@@ -147,20 +147,20 @@ mod tests {
         let mut changes = 0;
         for viewer in ["host", "p1", "p2"].map(|seat| seat.parse::<Viewer>().unwrap()) {
             for line in random_play(5, 60) {
-                let sight = SeatHistory::of(viewer, line).unwrap();
-                let end = document(&viewer.view_json(sight.state().unwrap().as_ref()));
+                let seat_history = SeatHistory::of(viewer, line).unwrap();
+                let end = document(&viewer.view_json(seat_history.state().unwrap().as_ref()));
                 let paths = paths(&end);
                 let some = paths.iter().map(String::as_str).step_by(paths.len().div_ceil(12));
                 for path in some.chain(["", "/ruleset", "/nowhere", "/units/0", "no path"]) {
                     let mut observed = Vec::new();
                     let field = Blamed::Field(path.into());
-                    let found = blame(&sight, &field, &mut |FieldChange { record, difference }| {
+                    let found = blame(&seat_history, &field, &mut |FieldChange { record, difference }| {
                         assert_eq!(difference.path, path);
                         observed.push((record.seq.unwrap(), difference.old, difference.new));
                     });
                     changes += observed.len();
-                    let plain = blame_plainly(&sight, viewer, path);
-                    assert_eq!((found.unwrap(), observed), plain, "{} {viewer} {path}", sight.name());
+                    let plain = blame_plainly(&seat_history, viewer, path);
+                    assert_eq!((found.unwrap(), observed), plain, "{} {viewer} {path}", seat_history.name());
                 }
             }
         }
@@ -191,10 +191,10 @@ mod tests {
         for (line, condition) in random_play(5, 60).into_iter().zip(std::iter::repeat("/turn > 1")) {
             let (condition, mut expected): (Condition, _) = (condition.parse().unwrap(), Vec::new());
             let viewer: Viewer = "p1".parse().unwrap();
-            let sight = SeatHistory::of(viewer, line).unwrap();
+            let seat_history = SeatHistory::of(viewer, line).unwrap();
             let holds = |view: &str| condition.holds_in(&|path| document(view).pointer(path).cloned());
-            let mut held = holds(&viewer.view_json(sight.start().unwrap().as_ref()));
-            let folded = sight.fold(&mut |seen| {
+            let mut held = holds(&viewer.view_json(seat_history.start().unwrap().as_ref()));
+            let folded = seat_history.fold(&mut |seen| {
                 let now = holds(&viewer.step_view(seen.step));
                 if now != held {
                     expected.push((seen.seq(), Some(Value::Bool(held)), Some(Value::Bool(now))));
@@ -204,12 +204,12 @@ mod tests {
             folded.unwrap();
             let mut observed = Vec::new();
             let blamed = Blamed::Condition(condition.clone());
-            let found = blame(&sight, &blamed, &mut |FieldChange { record, difference }| {
+            let found = blame(&seat_history, &blamed, &mut |FieldChange { record, difference }| {
                 observed.push((record.seq.unwrap(), difference.old, difference.new));
             });
             // Games without turns have no such field.
             if found.is_ok() {
-                assert_eq!(observed, expected, "{}", sight.name());
+                assert_eq!(observed, expected, "{}", seat_history.name());
                 changes += observed.len();
             }
         }

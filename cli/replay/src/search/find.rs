@@ -33,18 +33,18 @@ pub struct FoundEntry {
 /// # Errors
 /// What is wrong with the history. That a condition makes no sense in the views is no error here, but what `survey` shows.
 pub fn find(
-    sight: &SeatHistory,
+    seat_history: &SeatHistory,
     wanted: &Wanted<'_>,
     survey: &mut Survey,
 ) -> Result<Vec<FoundEntry>, ReplayError> {
     let Wanted { when, is_wanted, all } = wanted;
-    let (start, mut hits) = (sight.start()?, Vec::new());
+    let (start, mut hits) = (seat_history.start()?, Vec::new());
     let mut held =
-        when.is_some_and(|condition| condition.ask(&|path| sight.field(start.as_ref(), path), survey));
+        when.is_some_and(|condition| condition.ask(&|path| seat_history.field(start.as_ref(), path), survey));
     if held && is_wanted.is_none() {
         hits.push(FoundEntry { seq: 0, entry: None });
     }
-    sight.fold(&mut |seen| {
+    seat_history.fold(&mut |seen| {
         if !(hits.is_empty() || *all) {
             return;
         }

@@ -130,8 +130,8 @@ pub struct PlayCall<'a> {
     pub key: Option<&'a IdempotencyKey>,
 }
 
-/// Where a history stands when commands are played on it.
-pub struct PlayStand {
+/// The position that commands are played on.
+pub struct PlayPosition {
     /// Its rules.
     pub rules: Arc<dyn AnyRules>,
     /// Where rolls come from.
@@ -153,7 +153,7 @@ pub trait PlayCaller {
     ///
     /// # Errors
     /// What is wrong with the history, or what the caller may not do there.
-    fn stand(&mut self) -> Result<PlayStand, Self::Error>;
+    fn position(&mut self) -> Result<PlayPosition, Self::Error>;
 
     /// Returns who rolls.
     ///
@@ -234,7 +234,7 @@ pub fn require_not_by_mail(
 }
 
 impl PlayCall<'_> {
-    /// Judges the commands; the first that fails decides (SV-12): mail's refusal, the key, the stand, the expected head, a
+    /// Judges the commands; the first that fails decides (SV-12): mail's refusal, the key, the position, the expected head, a
     /// command. What is accepted is for the caller to record. Without a store the desk and the key are not looked up.
     ///
     /// # Errors
@@ -253,7 +253,7 @@ impl PlayCall<'_> {
                 return Ok(repeated);
             }
         }
-        let PlayStand { rules, dice, head, head_seen, state } = caller.stand()?;
+        let PlayPosition { rules, dice, head, head_seen, state } = caller.position()?;
         if let Some(&expected) = self.expected.iter().find(|expected| **expected != head_seen) {
             let line = Revision { seq: None, ..self.line.clone() };
             return Ok(PlayOutcome::NotPlayed(NotPlayed::OtherHead { line, expected, head: head_seen }));

@@ -75,12 +75,13 @@ fn begin<'a>(
     signers: &Signers,
 ) -> Result<(Vec<BranchToSign>, BranchTrees<'a>), ReplayError> {
     let mut branches = Vec::new();
-    for (of_index, of) in finder.outline.matches.iter().enumerate() {
-        for (branch_index, branch) in of.branches.iter().enumerate() {
-            let revision = Revision { match_name: of.name.clone(), branch: branch.name.clone(), seq: None };
-            let origin = signers.origin_of(&of.genesis.match_id, &branch.name)?;
+    for (match_index, bundled) in finder.outline.matches.iter().enumerate() {
+        for (branch_index, branch) in bundled.branches.iter().enumerate() {
+            let revision =
+                Revision { match_name: bundled.name.clone(), branch: branch.name.clone(), seq: None };
+            let origin = signers.origin_of(&bundled.genesis.match_id, &branch.name)?;
             let (known, size) = (signers.known(&origin)?, branch.size());
-            let index = (of_index, branch_index);
+            let index = (match_index, branch_index);
             branches.push(BranchToSign { index, revision, origin, size, known });
         }
     }

@@ -42,7 +42,7 @@ pub struct Header {
 // The derive cannot compare a shared trait object.
 impl PartialEq for Header {
     fn eq(&self, other: &Self) -> bool {
-        let rest = |of: &Self| (of.version, of.module, of.dice, of.view);
+        let rest = |header: &Self| (header.version, header.module, header.dice, header.view);
         (&self.text, &*self.rules, &self.title, &self.values, rest(self))
             == (&other.text, &*other.rules, &other.title, &other.values, rest(other))
     }

@@ -78,11 +78,11 @@ impl Replay {
     /// [`SetupError`] when the bytes are no setup of these rules.
     pub fn compose(
         file: &str,
-        of: ReplayOrigin<'_>,
+        origin: ReplayOrigin<'_>,
         setup: &[u8],
         view: Option<Perspective>,
     ) -> Result<Self, SetupError> {
-        let ReplayOrigin { rules, module, dice, title } = of;
+        let ReplayOrigin { rules, module, dice, title } = origin;
         let unwritable = |error: toml::ser::Error| SetupError::Bytes(error.to_string());
         let setup = rules.write_setup(setup)?;
         let table: toml::Table =
@@ -210,8 +210,8 @@ mp = 6
     fn check_composed(title: &str, dice: DicePolicy) {
         let rules = turnfold_games::standard().find("initiative").unwrap();
         let setup = rules.read_setup(SETUP).unwrap();
-        let of = ReplayOrigin { rules: &rules, module: None, dice, title };
-        let mut replay = Replay::compose("x.tfl", of, &setup, None).unwrap();
+        let origin = ReplayOrigin { rules: &rules, module: None, dice, title };
+        let mut replay = Replay::compose("x.tfl", origin, &setup, None).unwrap();
         let mut state = rules.start(&setup).unwrap();
         let roll = state.seeded_roll(&dice).unwrap_or_else(|| vec![6, 6, 1, 1]);
         let command = state.roll_command(roll).unwrap();

@@ -49,10 +49,10 @@ impl SeatHistory {
         if viewer.see_all() && matches!(name, SourceName::Revision(_)) {
             return Self::of(viewer, History::load(name, sources)?);
         }
-        let sight = Self::of(viewer, History::load_also_seen(&name.up_to(None), sources)?)?;
+        let seat_history = Self::of(viewer, History::load_also_seen(&name.up_to(None), sources)?)?;
         match name.seq() {
-            Some(seq) => sight.up_to(seq),
-            None => Ok(sight),
+            Some(seq) => seat_history.up_to(seq),
+            None => Ok(seat_history),
         }
     }
 
@@ -63,10 +63,13 @@ impl SeatHistory {
     pub fn of(viewer: Viewer, line: History) -> Result<Self, ReplayError> {
         let viewer = viewer.narrowed(line.view)?;
         let name = line.name.clone();
-        let mut sight = Self { viewer, name, line, known: Vec::new() };
-        sight.known =
-            if viewer.see_all() { (1..=sight.line.entries.len()).collect() } else { sight.known()? };
-        Ok(sight)
+        let mut seat_history = Self { viewer, name, line, known: Vec::new() };
+        seat_history.known = if viewer.see_all() {
+            (1..=seat_history.line.entries.len()).collect()
+        } else {
+            seat_history.known()?
+        };
+        Ok(seat_history)
     }
 
     fn known(&self) -> Result<Vec<usize>, ReplayError> {
@@ -382,8 +385,8 @@ pub fn seek(
         Some(Ok(state)) => Ok((viewer, state)),
         Some(Err(failure)) if viewer.see_all() => Err(failure),
         _ => {
-            let sight = SeatHistory::load(viewer, name, sources)?;
-            Ok((sight.viewer, sight.state()?))
+            let seat_history = SeatHistory::load(viewer, name, sources)?;
+            Ok((seat_history.viewer, seat_history.state()?))
         }
     }
 }

@@ -194,11 +194,11 @@ mod tests {
         for mut line in random_play(3, 14) {
             let start = line.start().unwrap();
             for seat in start.players().iter().copied().chain([Seat::P8, Seat::Host]) {
-                let sight = SeatHistory::of(Viewer::of(seat), line).unwrap();
-                let at_each_entry =
-                    (0..=14).map(|count| (sight.known_within(count), sight.records_after(count)));
+                let seat_history = SeatHistory::of(Viewer::of(seat), line).unwrap();
+                let at_each_entry = (0..=14)
+                    .map(|count| (seat_history.known_within(count), seat_history.records_after(count)));
                 let expected: Vec<_> = at_each_entry.collect();
-                line = sight.into_line();
+                line = seat_history.into_line();
                 let mut kept = start.fork();
                 for (count, (known, records)) in expected.into_iter().take(line.entries.len()).enumerate() {
                     let (after, mut seen) = (&line.entries[count..], Vec::new());

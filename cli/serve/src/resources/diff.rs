@@ -64,8 +64,8 @@ pub(crate) async fn diff(
         let mut line = branch_point(&match_name, &path.branch)?;
         line.seq = asked.at;
         let other = branch_point(&match_name, &asked.with)?;
-        let sight = |line| SeatHistory::load(Viewer::HOST, &SourceName::Revision(line), &app.world);
-        let (a, b) = (sight(line)?, sight(other)?);
+        let seat_history = |line| SeatHistory::load(Viewer::HOST, &SourceName::Revision(line), &app.world);
+        let (a, b) = (seat_history(line)?, seat_history(other)?);
         let comparison = compare(&a, &b, CONTEXT)?;
         Ok(match form {
             Form::Json => json(StatusCode::OK, &DiffDocument::of(&comparison, [&a, &b])?),

@@ -170,9 +170,9 @@ impl Stream {
         };
         let found = match found {
             Ok(FirstHead::Count(_)) => {
-                let (of, branch) = (branch.line().match_name.clone(), Arc::clone(branch));
+                let (match_name, branch) = (branch.line().match_name.clone(), Arc::clone(branch));
                 let work = move |app: &Arc<App>| branch.count_until(app, viewer, seen);
-                app.fold_for(self.bearer.reader()?, Some(of), work).await
+                app.fold_for(self.bearer.reader()?, Some(match_name), work).await
             }
             found => found,
         };
@@ -189,9 +189,9 @@ impl Stream {
         };
         let found = match at_hand {
             Ok(None) => {
-                let (of, branch) = (branch.line().match_name.clone(), Arc::clone(branch));
+                let (match_name, branch) = (branch.line().match_name.clone(), Arc::clone(branch));
                 let work = move |app: &Arc<App>| branch.event_id(app, viewer, from);
-                let found = app.fold_for(self.bearer.reader()?, Some(of), work).await;
+                let found = app.fold_for(self.bearer.reader()?, Some(match_name), work).await;
                 // More than one entry came to light there, and the client claims to know some of them.
                 found.map(|id| id.mark.filter(|_| id.head == seen).unwrap_or_default())
             }

@@ -42,9 +42,9 @@ impl EngineReader for Records {
 
     fn found_branch(&self, match_name: &MatchName, name: &BranchName) -> Result<Branch, StoreError> {
         let find = || {
-            let of = self.found_match(match_name)?;
-            let found = self.find_branch(&of, name)?;
-            self.branch(&of, found)
+            let found_match = self.found_match(match_name)?;
+            let found = self.find_branch(&found_match, name)?;
+            self.branch(&found_match, found)
         };
         match find() {
             // What is deleted while we look seems damaged; the second time it is not there.
@@ -54,33 +54,37 @@ impl EngineReader for Records {
     }
 
     fn branches(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Branch>), StoreError> {
-        let (of, all_found) = self.branches_of(name)?;
+        let (found_match, all_found) = self.branches_of(name)?;
         let mut branches = Vec::with_capacity(all_found.len());
         match self.heads_of(&all_found) {
             Ok(heads) => {
                 for (found, head) in all_found.into_iter().zip(heads) {
-                    branches.push(Branch { of: of.clone(), found, head });
+                    branches.push(Branch { found_match: found_match.clone(), found, head });
                 }
             }
             // One after another they show which it is.
             Err(_) => {
                 for found in all_found {
-                    branches.push(self.branch(&of, found)?);
+                    branches.push(self.branch(&found_match, found)?);
                 }
             }
         }
-        Ok((of, branches))
+        Ok((found_match, branches))
     }
 
-    fn ancestry(&self, of: &FoundMatch, branch: &FoundBranch) -> Result<Vec<FoundBranch>, StoreError> {
+    fn ancestry(
+        &self,
+        found_match: &FoundMatch,
+        branch: &FoundBranch,
+    ) -> Result<Vec<FoundBranch>, StoreError> {
         let mut ancestry = vec![branch.clone()];
         // A parent's id is less than its child's, so this ends.
         while let Some(child) = ancestry.last()
             && let Some(parent) = &child.parent
         {
-            let here = |error: StoreError| error.within(&of.name, Some(&child.name));
+            let here = |error: StoreError| error.within(&found_match.name, Some(&child.name));
             let Some(name) = child.parent_name().map_err(here)? else { break };
-            let found = self.find_branch(of, &name)?;
+            let found = self.find_branch(found_match, &name)?;
             if found.id != parent.id {
                 let reason = format!("the branch `{name}` it begins on is another");
                 return Err(here(StoreError::damaged(reason)));
@@ -176,14 +180,17 @@ impl EngineReader for Records {
         read(self)
     }
 
-    fn auditable(&self, of: &FoundMatch) -> Result<(Vec<Auditable>, Option<StoreError>), StoreError> {
-        let (stored, missing) = match self.stored_branches(&of.name) {
+    fn auditable(
+        &self,
+        found_match: &FoundMatch,
+    ) -> Result<(Vec<Auditable>, Option<StoreError>), StoreError> {
+        let (stored, missing) = match self.stored_branches(&found_match.name) {
             Ok((_, stored)) => (stored, None),
-            Err(error) => (self.readable_branches(of)?, Some(error)),
+            Err(error) => (self.readable_branches(found_match)?, Some(error)),
         };
         let mut auditable = Vec::with_capacity(stored.len());
         for stored in stored {
-            let branch = stored.read(of).and_then(|found| self.branch(of, found));
+            let branch = stored.read(found_match).and_then(|found| self.branch(found_match, found));
             auditable.push((stored.name, branch));
         }
         Ok((auditable, missing))

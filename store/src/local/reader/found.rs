@@ -66,14 +66,14 @@ impl StoredBranch {
         require_in_place("a branch record", &self.key, &self.value)
     }
 
-    pub(crate) fn read(&self, of: &FoundMatch) -> Result<FoundBranch, StoreError> {
-        read_branch(of, self.name.clone(), &self.key, &self.value)
+    pub(crate) fn read(&self, found_match: &FoundMatch) -> Result<FoundBranch, StoreError> {
+        read_branch(found_match, self.name.clone(), &self.key, &self.value)
     }
 }
 
 /// Reads the record of a branch.
 pub(crate) fn read_branch(
-    of: &FoundMatch,
+    found_match: &FoundMatch,
     name: BranchName,
     key: &[u8],
     value: &[u8],
@@ -85,7 +85,7 @@ pub(crate) fn read_branch(
     if parent.as_ref().is_some_and(|parent| parent.id >= id || parent.at > COUNT_MAX) {
         return Err(StoreError::damaged("its branch record names a parent that cannot be"));
     }
-    let before = parent.as_ref().map_or_else(|| of.link(), |parent| parent.link);
+    let before = parent.as_ref().map_or_else(|| found_match.link(), |parent| parent.link);
     Ok(FoundBranch { name, id, parent, before })
 }
 

@@ -15,9 +15,9 @@ impl Records {
     pub(crate) fn grants_in<'a>(
         &self,
         books: &'a mut GrantBooks,
-        of: &FoundMatch,
+        found_match: &FoundMatch,
     ) -> Result<&'a mut MatchGrants, StoreError> {
-        books.of(of.number(), || Ok(self.grants(of)?.into_iter().collect()))
+        books.of(found_match.number(), || Ok(self.grants(found_match)?.into_iter().collect()))
     }
 
     /// Reads a grant, if there is one.
@@ -28,27 +28,27 @@ impl Records {
     }
 
     /// Reads the grants of a match.
-    pub(crate) fn grants(&self, of: &FoundMatch) -> Result<Vec<(Digest, Grant)>, StoreError> {
+    pub(crate) fn grants(&self, found_match: &FoundMatch) -> Result<Vec<(Digest, Grant)>, StoreError> {
         let read = |listed: Result<(Digest, _), StoreError>| {
-            let (hash, _) = listed.map_err(|error| error.within(&of.name, None))?;
-            Ok((hash, self.grant(of, &hash)?))
+            let (hash, _) = listed.map_err(|error| error.within(&found_match.name, None))?;
+            Ok((hash, self.grant(found_match, &hash)?))
         };
-        self.listed_grants(of.number()).map(read).collect()
+        self.listed_grants(found_match.number()).map(read).collect()
     }
 
     /// Reads a grant that is listed for a match.
-    pub(crate) fn grant(&self, of: &FoundMatch, hash: &Digest) -> Result<Grant, StoreError> {
+    pub(crate) fn grant(&self, found_match: &FoundMatch, hash: &Digest) -> Result<Grant, StoreError> {
         let found = self.grant_record(hash).and_then(|found| {
             let Some(GrantRecord { match_id, grant }) = found else {
                 return Err(StoreError::damaged(format!("the grant `{}` is missing", GrantId::of(hash))));
             };
-            if match_id != of.number() || grant.match_name != of.name {
+            if match_id != found_match.number() || grant.match_name != found_match.name {
                 let reason = format!("the grant `{}` is one of another match", GrantId::of(hash));
                 return Err(StoreError::damaged(reason));
             }
             Ok(grant)
         });
-        found.map_err(|error| error.within(&of.name, None))
+        found.map_err(|error| error.within(&found_match.name, None))
     }
 
     /// Lists which grants a match has, and for which seats they are.

@@ -11,37 +11,42 @@ use crate::reader::branch::Branch;
 use crate::reader::found::{FoundBranch, FoundMatch};
 
 impl Records {
-    pub(crate) fn find_branch(&self, of: &FoundMatch, name: &BranchName) -> Result<FoundBranch, StoreError> {
-        let key = key::of_branch(of.number(), name);
-        let at_branch = |error: StoreError| error.within(&of.name, Some(name));
+    pub(crate) fn find_branch(
+        &self,
+        found_match: &FoundMatch,
+        name: &BranchName,
+    ) -> Result<FoundBranch, StoreError> {
+        let key = key::of_branch(found_match.number(), name);
+        let at_branch = |error: StoreError| error.within(&found_match.name, Some(name));
         let value = self.backend.get(&key).map_err(|error| at_branch(error.into()))?;
         match value {
-            Some(value) => read_branch(of, name.clone(), &key, &value).map_err(at_branch),
+            Some(value) => read_branch(found_match, name.clone(), &key, &value).map_err(at_branch),
             None if name.is_main() => Err(at_branch(StoreError::damaged("its branch record is missing"))),
             None => {
                 // A match has few branches, so all of them are looked at: one whose record is gone is damage.
-                let (_, stored) = self.stored_branches(&of.name)?;
+                let (_, stored) = self.stored_branches(&found_match.name)?;
                 for stored in &stored {
-                    stored.require_in_place().map_err(|error| error.within(&of.name, None))?;
+                    stored.require_in_place().map_err(|error| error.within(&found_match.name, None))?;
                 }
-                Err(StoreError::NoSuchBranch { match_name: of.name.clone(), branch: name.clone() })
+                Err(StoreError::NoSuchBranch { match_name: found_match.name.clone(), branch: name.clone() })
             }
         }
     }
 
     /// Reads the acknowledged head of a branch.
-    pub(crate) fn branch(&self, of: &FoundMatch, found: FoundBranch) -> Result<Branch, StoreError> {
-        let head = self.head(&found).map_err(|error| error.within(&of.name, Some(&found.name)))?;
-        Ok(Branch { of: of.clone(), found, head })
+    pub(crate) fn branch(&self, found_match: &FoundMatch, found: FoundBranch) -> Result<Branch, StoreError> {
+        let head = self.head(&found).map_err(|error| error.within(&found_match.name, Some(&found.name)))?;
+        Ok(Branch { found_match: found_match.clone(), found, head })
     }
 
     /// Returns a match and its branches, if all can be read.
     pub(crate) fn branches_of(&self, name: &MatchName) -> Result<(FoundMatch, Vec<FoundBranch>), StoreError> {
-        let (of, stored) = self.stored_branches(name)?;
-        let read =
-            |stored: StoredBranch| stored.read(&of).map_err(|error| error.within(name, Some(&stored.name)));
+        let (found_match, stored) = self.stored_branches(name)?;
+        let read = |stored: StoredBranch| {
+            stored.read(&found_match).map_err(|error| error.within(name, Some(&stored.name)))
+        };
         let branches = stored.into_iter().map(read).collect::<Result<_, _>>()?;
-        Ok((of, branches))
+        Ok((found_match, branches))
     }
 
     /// Returns a match and the records of its branches; their number is right.
@@ -64,14 +69,17 @@ impl Records {
             let reason = format!("it should have {expected} branches, but the store holds another number");
             StoreError::damaged(reason).within(name, None)
         })?;
-        let of = self.found_match(name)?;
+        let found_match = self.found_match(name)?;
         let stored = records.into_iter().map(StoredBranch::of).collect::<Result<_, _>>();
-        Ok((of, stored.map_err(|error| error.within(name, None))?))
+        Ok((found_match, stored.map_err(|error| error.within(name, None))?))
     }
 
     /// Returns the branch records there are, whatever their number should be.
-    pub(crate) fn readable_branches(&self, of: &FoundMatch) -> Result<Vec<StoredBranch>, StoreError> {
-        self.scan(key::branches_of(of.number())).map(|record| StoredBranch::of(record?)).collect()
+    pub(crate) fn readable_branches(
+        &self,
+        found_match: &FoundMatch,
+    ) -> Result<Vec<StoredBranch>, StoreError> {
+        self.scan(key::branches_of(found_match.number())).map(|record| StoredBranch::of(record?)).collect()
     }
 
     /// Reads which entries an idempotency key stands for.

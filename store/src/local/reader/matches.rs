@@ -45,12 +45,13 @@ impl Records {
     ) -> impl Iterator<Item = Result<MatchInfo, StoreError>> {
         until_error(move || {
             loop {
-                let of = match found.next()? {
-                    Ok(of) => of,
+                let found_match = match found.next()? {
+                    Ok(found_match) => found_match,
                     Err(error) => return Some(Err(error)),
                 };
-                let info = self.match_info(&of);
-                let is_gone = || matches!(self.found_match(&of.name), Err(StoreError::NoSuchMatch { .. }));
+                let info = self.match_info(&found_match);
+                let is_gone =
+                    || matches!(self.found_match(&found_match.name), Err(StoreError::NoSuchMatch { .. }));
                 if info.is_ok() || !is_gone() {
                     return Some(info);
                 }
@@ -58,9 +59,14 @@ impl Records {
         })
     }
 
-    fn match_info(&self, of: &FoundMatch) -> Result<MatchInfo, StoreError> {
-        let main = self.find_branch(of, &BranchName::main())?;
-        let Branch { of, head, .. } = self.branch(of, main)?;
-        Ok(MatchInfo { genesis: of.genesis()?, head: head.seq, branches: of.branches, name: of.name })
+    fn match_info(&self, found_match: &FoundMatch) -> Result<MatchInfo, StoreError> {
+        let main = self.find_branch(found_match, &BranchName::main())?;
+        let Branch { found_match, head, .. } = self.branch(found_match, main)?;
+        Ok(MatchInfo {
+            genesis: found_match.genesis()?,
+            head: head.seq,
+            branches: found_match.branches,
+            name: found_match.name,
+        })
     }
 }

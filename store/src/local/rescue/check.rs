@@ -52,10 +52,10 @@ impl Check<'_> {
 
     fn one_match(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
         let name = match_name_in(key)?;
-        let of = read_match(name.clone(), key, value)?;
-        self.owners.matches.insert(of.number());
-        let branches = self.records.readable_branches(&of)?;
-        let read = branches.iter().filter_map(|stored| stored.read(&of).ok());
+        let found_match = read_match(name.clone(), key, value)?;
+        self.owners.matches.insert(found_match.number());
+        let branches = self.records.readable_branches(&found_match)?;
+        let read = branches.iter().filter_map(|stored| stored.read(&found_match).ok());
         self.owners.branches.extend(read.map(|branch| branch.id));
         let damage_before = self.damage.len();
         audit(self.records, &name, &mut |audited| match audited {
@@ -77,10 +77,10 @@ impl Check<'_> {
         let mut damaged = BTreeSet::new();
         // Matches that are missing or damaged are found by themselves.
         for (key, value) in records.scan(key::all_matches()).flatten() {
-            let Ok(of) = match_name_in(&key).and_then(|name| read_match(name, &key, &value)) else {
+            let Ok(found_match) = match_name_in(&key).and_then(|name| read_match(name, &key, &value)) else {
                 continue;
             };
-            self.grants_of(&of, &mut damaged)?;
+            self.grants_of(&found_match, &mut damaged)?;
         }
         for record in records.scan(key::all_grants()) {
             let found = record.and_then(|(key, value)| {
@@ -99,14 +99,19 @@ impl Check<'_> {
     }
 
     /// Requires what is listed for a match to be its grants; notes those that are damaged.
-    fn grants_of(&mut self, of: &FoundMatch, damaged: &mut BTreeSet<Digest>) -> Result<(), StoreError> {
-        for listed in self.records.listed_grants(of.number()) {
+    fn grants_of(
+        &mut self,
+        found_match: &FoundMatch,
+        damaged: &mut BTreeSet<Digest>,
+    ) -> Result<(), StoreError> {
+        for listed in self.records.listed_grants(found_match.number()) {
             let found = listed.and_then(|(hash, seat)| {
-                let grant = self.records.grant(of, &hash).inspect_err(|_| _ = damaged.insert(hash))?;
+                let grant =
+                    self.records.grant(found_match, &hash).inspect_err(|_| _ = damaged.insert(hash))?;
                 let reason = format!("the grant `{}` is listed for another seat", GrantId::of(&hash));
                 if grant.kind.seat() == seat { Ok(()) } else { Err(StoreError::damaged(reason)) }
             });
-            self.note(found.map_err(|error| error.within(&of.name, None)))?;
+            self.note(found.map_err(|error| error.within(&found_match.name, None)))?;
         }
         Ok(())
     }

@@ -67,10 +67,10 @@ fn build(old: &Local, draft: &Path, observe: &mut dyn FnMut(Totals)) -> Result<T
     let totals = rebuild.totals();
     // They are no part of what a store is rebuilt of otherwise: after a restore or a salvage, players are invited again.
     for found in old.records().found_matches(None)? {
-        let of = found?;
-        let grants = old.records().grants(&of)?;
+        let found_match = found?;
+        let grants = old.records().grants(&found_match)?;
         if !grants.is_empty() {
-            new.keep_grants(&of.name, grants)?;
+            new.keep_grants(&found_match.name, grants)?;
         }
     }
     new.close()?;

@@ -143,8 +143,8 @@ fn names(records: &Records) -> BTreeMap<u64, (MatchName, BranchName)> {
     let mut names = BTreeMap::new();
     for (key, _) in records.scan(key::all_matches()).flatten() {
         let Ok(match_name) = match_name_in(&key) else { continue };
-        let Ok(of) = records.found_match(&match_name) else { continue };
-        for (key, value) in records.scan(key::branches_of(of.number())).flatten() {
+        let Ok(found_match) = records.found_match(&match_name) else { continue };
+        for (key, value) in records.scan(key::branches_of(found_match.number())).flatten() {
             let read = record::read::<BranchRecord>("a branch", &key, &value);
             let name = key::text_after(&key, key::ID_PREFIX).and_then(|name| name.parse().ok());
             if let (Ok(branch), Some(name)) = (read, name) {

@@ -88,19 +88,21 @@ fn lists_all(records: &Records) -> bool {
 fn find(records: &Records, matches: &mut BTreeMap<u64, MergedMatch>, is_complete: bool) {
     for (key, value) in records.scan(key::all_matches()).flatten() {
         let read = match_name_in(&key).and_then(|name| read_match(name, &key, &value));
-        let Ok(of) = read else { continue };
-        if is_complete && !matches.contains_key(&of.number()) {
+        let Ok(found_match) = read else { continue };
+        if is_complete && !matches.contains_key(&found_match.number()) {
             continue;
         }
-        let found = matches.entry(of.number()).or_insert_with(|| MergedMatch {
-            name: of.name.clone(),
-            genesis: of.genesis.clone(),
-            module: of.module,
+        let found = matches.entry(found_match.number()).or_insert_with(|| MergedMatch {
+            name: found_match.name.clone(),
+            genesis: found_match.genesis.clone(),
+            module: found_match.module,
             branches: BTreeMap::new(),
         });
-        found.module = found.module.or(of.module);
-        for stored in records.readable_branches(&of).unwrap_or_default() {
-            let Ok(branch) = stored.read(&of).and_then(|stored| records.branch(&of, stored)) else {
+        found.module = found.module.or(found_match.module);
+        for stored in records.readable_branches(&found_match).unwrap_or_default() {
+            let Ok(branch) =
+                stored.read(&found_match).and_then(|stored| records.branch(&found_match, stored))
+            else {
                 continue;
             };
             let id = branch.found.id;
@@ -297,9 +299,11 @@ mod tests {
         walk(records, &mut |_| Ok(())).unwrap();
         let mut heads = Vec::new();
         for name in records.match_names().unwrap() {
-            let (of, branches) = records.branches(&name.unwrap()).unwrap();
+            let (found_match, branches) = records.branches(&name.unwrap()).unwrap();
             heads.extend(
-                branches.iter().map(|branch| (format!("{}@{}", of.name, branch.found.name), branch.head.seq)),
+                branches
+                    .iter()
+                    .map(|branch| (format!("{}@{}", found_match.name, branch.found.name), branch.head.seq)),
             );
         }
         heads

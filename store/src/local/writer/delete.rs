@@ -59,13 +59,13 @@ fn stage_branch(
     match_name: MatchName,
     name: BranchName,
 ) -> Result<Vec<Digest>, StoreError> {
-    let (of, branches) = ledger.records.branches_of(&match_name)?;
-    let found = ledger.records.find_branch(&of, &name)?;
+    let (found_match, branches) = ledger.records.branches_of(&match_name)?;
+    let found = ledger.records.find_branch(&found_match, &name)?;
     let is_child = |other: &FoundBranch| other.parent.as_ref().is_some_and(|parent| parent.id == found.id);
     if let Some(child) = branches.into_iter().find(is_child) {
         return Err(StoreError::BranchInUse { match_name, branch: name, child: child.name });
     }
-    let branch = ledger.records.branch(&of, found)?;
+    let branch = ledger.records.branch(&found_match, found)?;
     let links = snapshot_links(&ledger.records, &branch);
     ledger.branches.remove(&(match_name.clone(), name.clone()));
     staged.add(&Op::DeleteBranch { match_name, name });
@@ -73,10 +73,10 @@ fn stage_branch(
 }
 
 fn stage_match(ledger: &mut Ledger, staged: &mut Staged, name: MatchName) -> Result<Vec<Digest>, StoreError> {
-    let (of, branches) = ledger.records.branches_of(&name)?;
+    let (found_match, branches) = ledger.records.branches_of(&name)?;
     let mut links = Vec::new();
     for branch in branches {
-        let branch = ledger.records.branch(&of, branch)?;
+        let branch = ledger.records.branch(&found_match, branch)?;
         links.extend(snapshot_links(&ledger.records, &branch));
     }
     ledger.forget(&name);

@@ -98,7 +98,7 @@ impl Engine for Local {
         let NewBranch { match_name, name, from, at } = new;
         self.committer.perform(Order::Alone, move |ledger, staged| {
             let parent = ledger.records.found_branch(&match_name, &from)?;
-            if ledger.records.backend.get(&key::of_branch(parent.of.number(), &name))?.is_some() {
+            if ledger.records.backend.get(&key::of_branch(parent.found_match.number(), &name))?.is_some() {
                 return Err(StoreError::BranchExists { match_name, branch: name });
             }
             parent.require(at)?;
@@ -233,8 +233,8 @@ fn rename_branch(
     (match_name, name): (MatchName, BranchName),
     new: BranchName,
 ) -> Result<(), StoreError> {
-    let (of, branches) = ledger.records.branches_of(&match_name)?;
-    ledger.records.find_branch(&of, &name)?;
+    let (found_match, branches) = ledger.records.branches_of(&match_name)?;
+    ledger.records.find_branch(&found_match, &name)?;
     if branches.iter().any(|other| other.name == new) {
         return Err(StoreError::BranchExists { match_name, branch: new });
     }

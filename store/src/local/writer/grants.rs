@@ -20,9 +20,9 @@ pub(super) fn grant(
     now_ms: i64,
 ) -> Result<(), StoreError> {
     let mut books = records.change_grants();
-    let of = records.found_match(&new.match_name)?;
+    let found_match = records.found_match(&new.match_name)?;
     let made = (*hash, new.made(now_ms));
-    make(committer, records, &mut books, (&of, made, None))
+    make(committer, records, &mut books, (&found_match, made, None))
 }
 
 /// Spends an invitation.
@@ -38,8 +38,13 @@ pub(super) fn join(
         let joined = records.grant_record(token)?.map(|joined| JoinedSeat::Again(joined.grant));
         return joined.ok_or_else(|| StoreError::NoSuchGrant { id: GrantId::of(token) });
     };
-    let of = records.found_match(&spent.match_name)?;
-    make(committer, records, &mut books, (&of, (*token, joined.clone()), Some((*invitation, spent))))?;
+    let found_match = records.found_match(&spent.match_name)?;
+    make(
+        committer,
+        records,
+        &mut books,
+        (&found_match, (*token, joined.clone()), Some((*invitation, spent))),
+    )?;
     Ok(JoinedSeat::Now(joined))
 }
 
@@ -51,12 +56,12 @@ pub(super) fn revoke(
     now_ms: i64,
 ) -> Result<Digest, StoreError> {
     let mut books = records.change_grants();
-    let of = records.found_match(match_name)?;
-    let grants = records.grants_in(&mut books, &of)?;
+    let found_match = records.found_match(match_name)?;
+    let grants = records.grants_in(&mut books, &found_match)?;
     let hash = grants.find(id).ok_or(StoreError::NoSuchGrant { id })?;
-    let found = records.grant(&of, &hash)?;
+    let found = records.grant(&found_match, &hash)?;
     if found.kind == GrantKind::Host {
-        granting::require_host_left(match_name, (&hash, &found), records.grants(&of)?, now_ms)?;
+        granting::require_host_left(match_name, (&hash, &found), records.grants(&found_match)?, now_ms)?;
     }
     if found.revoked_at_ms.is_none() {
         let grant = Grant { revoked_at_ms: Some(now_ms), ..found };
@@ -101,19 +106,19 @@ fn make(
     committer: &Committer,
     records: &Records,
     books: &mut GrantBooks,
-    (of, (hash, grant), replaced): (&FoundMatch, (Digest, Grant), Option<(Digest, Grant)>),
+    (found_match, (hash, grant), replaced): (&FoundMatch, (Digest, Grant), Option<(Digest, Grant)>),
 ) -> Result<(), StoreError> {
     if records.grant_record(&hash)?.is_some() {
         return Err(StoreError::GrantExists { id: GrantId::of(&hash) });
     }
-    let grants = records.grants_in(books, of)?;
+    let grants = records.grants_in(books, found_match)?;
     let is_replaced = replaced.as_ref().map(|(replaced, _)| *replaced);
-    let dead = grants.make_room(&of.name, (&hash, &grant), is_replaced)?;
+    let dead = grants.make_room(&found_match.name, (&hash, &grant), is_replaced)?;
     grants.forget_dead(dead.len());
     let written: Vec<_> = [Some((hash, grant)), replaced].into_iter().flatten().collect();
     for (hash, grant) in &written {
         grants.set(*hash, grant);
     }
     // What was not written is not known.
-    write(committer, (&of.name, dead), written).inspect_err(|_| books.clear())
+    write(committer, (&found_match.name, dead), written).inspect_err(|_| books.clear())
 }

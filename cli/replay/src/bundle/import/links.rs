@@ -16,16 +16,16 @@ pub(super) struct BundledLinks<'a> {
 impl<'a> BundledLinks<'a> {
     pub(super) fn read(records: &'a dyn BundleRecords) -> Result<Self, ReplayError> {
         let outline = records.outline();
-        let own = outline.matches.iter().map(|of| vec![Vec::new(); of.branches.len()]).collect();
+        let own = outline.matches.iter().map(|bundled| vec![Vec::new(); bundled.branches.len()]).collect();
         let mut links = Self { branches: BranchFinder::of(outline), own };
         let linker = Linker::new();
         records.each(&mut |index, record| {
-            let (BundledRecord::Shown(bytes), Some(of)) = (record, outline.matches.get(index.0)) else {
+            let (BundledRecord::Shown(bytes), Some(bundled)) = (record, outline.matches.get(index.0)) else {
                 return Ok(());
             };
             let before = links.before_next(index);
-            let link = before.map_or_else(|| of.genesis.link(), |before| linker.link(&before, bytes));
-            if let Some(own) = links.own.get_mut(index.0).and_then(|of| of.get_mut(index.1)) {
+            let link = before.map_or_else(|| bundled.genesis.link(), |before| linker.link(&before, bytes));
+            if let Some(own) = links.own.get_mut(index.0).and_then(|bundled| bundled.get_mut(index.1)) {
                 own.push(link);
             }
             Ok(())
@@ -46,8 +46,8 @@ impl<'a> BundledLinks<'a> {
         own.get(usize::try_from(seq.checked_sub(self.first(holder)?)?).ok()?).copied()
     }
 
-    fn first(&self, (of, branch): BranchIndex) -> Option<Seq> {
-        Some(self.branches.outline.matches.get(of)?.branches.get(branch)?.first)
+    fn first(&self, (match_index, branch): BranchIndex) -> Option<Seq> {
+        Some(self.branches.outline.matches.get(match_index)?.branches.get(branch)?.first)
     }
 }
 
@@ -59,12 +59,12 @@ pub(super) fn stored_link(
     seq: Seq,
 ) -> Result<Option<Digest>, ReplayError> {
     let holder = branches.holder((0, branch), seq).and_then(|(_, holder)| {
-        let of = branches.outline.matches.first()?;
-        Some((of, of.branches.get(holder)?))
+        let bundled = branches.outline.matches.first()?;
+        Some((bundled, bundled.branches.get(holder)?))
     });
-    let Some((of, holder)) = holder else { return Ok(None) };
+    let Some((bundled, holder)) = holder else { return Ok(None) };
     if holder.size() == seq.saturating_add(1) {
         return Ok(Some(holder.link));
     }
-    Ok(store.links(&of.name, &holder.name, seq..=seq)?.pop())
+    Ok(store.links(&bundled.name, &holder.name, seq..=seq)?.pop())
 }

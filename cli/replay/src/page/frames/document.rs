@@ -89,9 +89,9 @@ impl FrameDocument {
     ///
     /// # Errors
     /// [`ReplayError::NoEntry`], and as for [`SeatHistory::fold`].
-    pub fn of(sight: &SeatHistory, after: u64, limits: FrameLimits) -> Result<Self, ReplayError> {
+    pub fn of(seat_history: &SeatHistory, after: u64, limits: FrameLimits) -> Result<Self, ReplayError> {
         let mut gathered = Gathered { limits, bytes: 0, frames: Vec::new() };
-        let mut document = Self::pass(sight, after, &mut |frame| gathered.add(frame))?.document;
+        let mut document = Self::pass(seat_history, after, &mut |frame| gathered.add(frame))?.document;
         document.frames = gathered.frames;
         Ok(document)
     }
@@ -102,22 +102,24 @@ impl FrameDocument {
     /// # Errors
     /// As for [`of`](Self::of).
     pub(crate) fn pass(
-        sight: &SeatHistory,
+        seat_history: &SeatHistory,
         after: u64,
         take: &mut dyn FnMut(Frame) -> bool,
     ) -> Result<Passed, ReplayError> {
-        let head = sight.head();
+        let head = seat_history.head();
         if after > head {
-            return Err(ReplayError::NoEntry { history: sight.name().clone(), seq: after, head });
+            return Err(ReplayError::NoEntry { history: seat_history.name().clone(), seq: after, head });
         }
-        let start = sight.start()?;
-        let mut seen =
-            Before { picture: sight.picture(start.as_ref()).into(), view: sight.view(start.as_ref()) };
+        let start = seat_history.start()?;
+        let mut seen = Before {
+            picture: seat_history.picture(start.as_ref()).into(),
+            view: seat_history.view(start.as_ref()),
+        };
         let mut picture = seen.picture.clone();
-        let standings = sight.standings()?;
+        let standings = seat_history.standings()?;
         let standing = |seq| usize::try_from(seq).ok().and_then(|seq| standings.get(seq)?.text());
         let (mut taken, mut is_full) = (0, false);
-        let end = sight.fold(&mut |entry| match entry.seq() {
+        let end = seat_history.fold(&mut |entry| match entry.seq() {
             seq if seq < after => {}
             seq if seq == after => {
                 seen = Before { picture: entry.picture().into(), view: entry.view() };
@@ -129,14 +131,14 @@ impl FrameDocument {
                 taken += u64::from(!is_full);
             }
         })?;
-        let (match_name, branch) = match sight.name() {
+        let (match_name, branch) = match seat_history.name() {
             SourceName::Revision(Revision { match_name, branch, .. }) => {
                 (Some(match_name.clone()), Some(branch.clone()))
             }
             SourceName::File(_) => (None, None),
         };
         let next = is_full.then(|| after + taken);
-        let viewer = sight.viewer().to_string();
+        let viewer = seat_history.viewer().to_string();
         let standing = standing(after);
         let frames = Vec::new();
         let document = Self { viewer, match_name, branch, after, head, next, picture, standing, frames };

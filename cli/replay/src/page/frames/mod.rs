@@ -17,8 +17,8 @@
 //! 1 host roll 1 2 3 4
 //! ";
 //! let replay = tfl::read("duel.tfl", script, &turnfold_games::standard())?;
-//! let sight = SeatHistory::of(Viewer::HOST, History::of_replay("duel.tfl".as_ref(), &replay)?)?;
-//! let document = FrameDocument::of(&sight, 0, FrameLimits::SERVED)?;
+//! let seat_history = SeatHistory::of(Viewer::HOST, History::of_replay("duel.tfl".as_ref(), &replay)?)?;
+//! let document = FrameDocument::of(&seat_history, 0, FrameLimits::SERVED)?;
 //! assert_eq!((document.head, document.next), (1, None));
 //! assert!(matches!(&document.frames[0].shown, Shown::Changes(changes) if !changes.is_empty()));
 //! # Ok::<(), ReplayError>(())

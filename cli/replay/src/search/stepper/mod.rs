@@ -36,7 +36,7 @@ const BLOCKS_MAX: usize = 16;
 
 /// A position in a history, from which every other one is near.
 pub struct Stepper {
-    sight: SeatHistory,
+    seat_history: SeatHistory,
     /// The viewer of the history. A viewer who may see everything may switch to any other.
     owner: Viewer,
     /// How many known entries lead up to the state.
@@ -55,23 +55,23 @@ impl Stepper {
     ///
     /// # Errors
     /// What is wrong with the history.
-    pub fn new(sight: SeatHistory) -> Result<Self, ReplayError> {
-        let owner = sight.viewer();
-        Self::with_owner(sight, owner)
+    pub fn new(seat_history: SeatHistory) -> Result<Self, ReplayError> {
+        let owner = seat_history.viewer();
+        Self::with_owner(seat_history, owner)
     }
 
-    fn with_owner(sight: SeatHistory, owner: Viewer) -> Result<Self, ReplayError> {
-        let state = sight.start()?;
+    fn with_owner(seat_history: SeatHistory, owner: Viewer) -> Result<Self, ReplayError> {
+        let state = seat_history.start()?;
         let kept = KeptStates::new(state.as_ref());
         let mut blocks = BTreeMap::<usize, Vec<ShownEntry>>::new();
-        if !sight.viewer().see_all() {
+        if !seat_history.viewer().see_all() {
             // Which parts of an entry a player may know of is decided at the end of the history.
-            sight.fold(&mut |seen| {
+            seat_history.fold(&mut |seen| {
                 let entry = ShownEntry::of(seen.seq(), seen.step).with_record(seen.contradiction());
                 blocks.entry(block_of(entry.seq)).or_default().push(entry);
             })?;
         }
-        Ok(Self { sight, owner, at: 0, entries: 0, state, before: None, kept, blocks })
+        Ok(Self { seat_history, owner, at: 0, entries: 0, state, before: None, kept, blocks })
     }
 
     /// Returns the number of the entry stood at, as the viewer counts; 0 is the setup.
@@ -83,25 +83,25 @@ impl Stepper {
     /// Returns the number of the last entry.
     #[must_use]
     pub fn head(&self) -> u64 {
-        self.sight.head()
+        self.seat_history.head()
     }
 
     /// Returns the viewer.
     #[must_use]
     pub fn viewer(&self) -> Viewer {
-        self.sight.viewer()
+        self.seat_history.viewer()
     }
 
     /// Returns how messages name the history.
     #[must_use]
     pub fn name(&self) -> &SourceName {
-        self.sight.name()
+        self.seat_history.name()
     }
 
     /// Returns the ruleset.
     #[must_use]
     pub fn rules(&self) -> &Arc<dyn AnyRules> {
-        self.sight.rules()
+        self.seat_history.rules()
     }
 
     /// Returns the picture of the state.
@@ -120,14 +120,16 @@ impl Stepper {
     /// Returns the view of the state.
     #[must_use]
     pub fn view(&self) -> Value {
-        self.sight.view(self.state.as_ref())
+        self.seat_history.view(self.state.as_ref())
     }
 
     /// Returns the fields of the view that the last entry changed.
     #[must_use]
     pub fn changes(&self) -> Vec<Difference> {
         let before = self.before.as_ref();
-        before.map_or_else(Vec::new, |before| differences(&self.sight.view(before.as_ref()), &self.view()))
+        before.map_or_else(Vec::new, |before| {
+            differences(&self.seat_history.view(before.as_ref()), &self.view())
+        })
     }
 
     /// Goes to an entry; beyond the last one, to the last.
@@ -135,15 +137,15 @@ impl Stepper {
     /// # Errors
     /// What is wrong with the history.
     pub fn go(&mut self, to: u64) -> Result<(), ReplayError> {
-        let to = usize::try_from(to).unwrap_or(usize::MAX).min(self.sight.known_count());
-        self.entries = self.sight.entries_until(to);
+        let to = usize::try_from(to).unwrap_or(usize::MAX).min(self.seat_history.known_count());
+        self.entries = self.seat_history.entries_until(to);
         let Some(before) = to.checked_sub(1) else {
             (self.at, self.state, self.before) = (0, self.state_after(0)?, None);
             return Ok(());
         };
         let before = if before == self.at { self.state.fork() } else { self.state_after(before)? };
         let mut state = before.fork();
-        self.sight.advance(state.as_mut(), to - 1, to)?;
+        self.seat_history.advance(state.as_mut(), to - 1, to)?;
         self.kept.keep(to, state.as_ref());
         (self.at, self.state, self.before) = (to, state, Some(before));
         Ok(())
@@ -247,7 +249,7 @@ impl Stepper {
             let mut state = self.state_after(part.start)?;
             is_wanted(Place::Before(state.as_ref()));
             let (mut first, mut last) = (None, None);
-            self.sight.pass(state.as_mut(), part.start, part.end, &mut |seq, step| {
+            self.seat_history.pass(state.as_mut(), part.start, part.end, &mut |seq, step| {
                 if (first.is_none() || direction == SearchDirection::Back)
                     && is_wanted(Place::Entry(seq, step))
                 {
@@ -284,9 +286,9 @@ impl Stepper {
             return Err(ReplayError::Concealed(concealed));
         }
         let (owner, entries) = (self.owner, self.entries);
-        let sight = SeatHistory::of(viewer, self.sight.into_line())?;
-        let at = sight.known_within(entries);
-        let mut stepper = Self::with_owner(sight, owner)?;
+        let seat_history = SeatHistory::of(viewer, self.seat_history.into_line())?;
+        let at = seat_history.known_within(entries);
+        let mut stepper = Self::with_owner(seat_history, owner)?;
         stepper.go(number(at))?;
         stepper.entries = entries;
         Ok(stepper)
@@ -298,13 +300,13 @@ impl Stepper {
             if self.blocks.len() >= BLOCKS_MAX {
                 self.blocks.clear();
             }
-            let (from, to) = (block * BLOCK, (block * BLOCK + BLOCK).min(self.sight.known_count()));
+            let (from, to) = (block * BLOCK, (block * BLOCK + BLOCK).min(self.seat_history.known_count()));
             let mut state = self.state_after(from)?;
             let mut shown = Vec::new();
-            let sight = &self.sight;
-            sight.pass(state.as_mut(), from, to, &mut |seq, step| {
+            let seat_history = &self.seat_history;
+            seat_history.pass(state.as_mut(), from, to, &mut |seq, step| {
                 let entry = ShownEntry::of(seq, step);
-                shown.push(entry.with_record(sight.contradiction_at(seq, step)));
+                shown.push(entry.with_record(seat_history.contradiction_at(seq, step)));
             })?;
             self.kept.keep(to, state.as_ref());
             self.blocks.insert(block, shown);
@@ -320,7 +322,7 @@ impl Stepper {
         };
         while at < count {
             let to = (at + self.kept.stride - at % self.kept.stride).min(count);
-            self.sight.advance(state.as_mut(), at, to)?;
+            self.seat_history.advance(state.as_mut(), at, to)?;
             at = to;
             self.kept.keep(at, state.as_ref());
         }

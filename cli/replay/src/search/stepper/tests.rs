@@ -13,10 +13,10 @@ struct Plain {
 }
 
 /// Folds to an entry from the start.
-fn plain(sight: &SeatHistory, count: u64) -> Plain {
-    let mut state = sight.start().unwrap();
-    sight.advance(state.as_mut(), 0, usize::try_from(count).unwrap()).unwrap();
-    Plain { picture: sight.viewer().picture(state.as_ref()), view: sight.view(state.as_ref()) }
+fn plain(seat_history: &SeatHistory, count: u64) -> Plain {
+    let mut state = seat_history.start().unwrap();
+    seat_history.advance(state.as_mut(), 0, usize::try_from(count).unwrap()).unwrap();
+    Plain { picture: seat_history.viewer().picture(state.as_ref()), view: seat_history.view(state.as_ref()) }
 }
 
 fn every_sight(entries: u64) -> impl Iterator<Item = (SeatHistory, SeatHistory)> {
@@ -30,7 +30,7 @@ fn every_sight(entries: u64) -> impl Iterator<Item = (SeatHistory, SeatHistory)>
 
 #[test]
 fn vw_8_every_position_is_what_folding_from_the_start_gives() {
-    for (sight, stepped) in every_sight(140) {
+    for (seat_history, stepped) in every_sight(140) {
         let mut stepper = Stepper::new(stepped).unwrap();
         // So that states are kept, and dropped, on logs this short.
         stepper.kept.stride = 2;
@@ -42,9 +42,9 @@ fn vw_8_every_position_is_what_folding_from_the_start_gives() {
             let to = (chance >> 33) % (head + 3);
             stepper.go(to).unwrap();
             let to = to.min(head);
-            let Plain { picture, view } = plain(&sight, to);
+            let Plain { picture, view } = plain(&seat_history, to);
             assert_eq!((stepper.at(), stepper.picture(), stepper.view()), (to, picture, view));
-            let before = to.checked_sub(1).map(|before| plain(&sight, before));
+            let before = to.checked_sub(1).map(|before| plain(&seat_history, before));
             let expected = before.as_ref().map(|before| differences(&before.view, &stepper.view()));
             assert_eq!(stepper.changes(), expected.unwrap_or_default());
             let is_changed = before.is_some_and(|before| before.picture != stepper.picture());
@@ -56,9 +56,9 @@ fn vw_8_every_position_is_what_folding_from_the_start_gives() {
 
 #[test]
 fn vw_5_entries_are_shown_as_the_log_shows_them_to_this_viewer() {
-    for (sight, stepped) in every_sight(90) {
+    for (seat_history, stepped) in every_sight(90) {
         let mut expected = Vec::new();
-        sight
+        seat_history
             .fold(&mut |seen| {
                 expected.push(format!("{} {}", seen.seq(), seen.record().text()));
             })
@@ -112,11 +112,11 @@ fn vw_7_a_search_finds_the_next_and_the_previous_and_wraps() {
 #[test]
 fn vw_7_the_next_change_of_a_field_and_the_next_entry_that_makes_a_condition_true_are_found() {
     let mut found = 0;
-    for (sight, stepped) in every_sight(70) {
+    for (seat_history, stepped) in every_sight(70) {
         let mut stepper = Stepper::new(stepped).unwrap();
         stepper.kept.stride = 8;
-        let mut views = vec![plain(&sight, 0).view];
-        sight.fold(&mut |seen| views.push(seen.view())).unwrap();
+        let mut views = vec![plain(&seat_history, 0).view];
+        seat_history.fold(&mut |seen| views.push(seen.view())).unwrap();
         let seqs = |fits: &dyn Fn(&Value, &Value) -> bool| -> Vec<u64> {
             let pairs = (1..).zip(views.windows(2));
             pairs.filter(|(_, pair)| fits(&pair[0], &pair[1])).map(|(seq, _)| seq).collect()
@@ -151,8 +151,8 @@ fn vw_7_the_next_change_of_a_field_and_the_next_entry_that_makes_a_condition_tru
 
 #[test]
 fn vw_7_only_a_viewer_who_may_see_all_looks_through_the_eyes_of_others() {
-    for (sight, _) in every_sight(40) {
-        let mut stepper = Stepper::new(sight).unwrap();
+    for (seat_history, _) in every_sight(40) {
+        let mut stepper = Stepper::new(seat_history).unwrap();
         if !stepper.viewer().see_all() {
             assert_eq!(stepper.all_viewers().len(), 1);
             assert!(stepper.through(Viewer::HOST).is_err());

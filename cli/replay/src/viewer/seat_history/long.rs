@@ -91,7 +91,7 @@ impl LongHistory {
     pub fn is_of_seat(&self) -> bool {
         match &self.form {
             Form::Snapshots { .. } => false,
-            Form::Held(sight) => sight.is_of_seat(),
+            Form::Held(seat_history) => seat_history.is_of_seat(),
             Form::Runs(runs) => runs.is_own(),
         }
     }
@@ -102,7 +102,7 @@ impl LongHistory {
     pub fn contradiction(&self) -> Option<Divergence> {
         match &self.form {
             Form::Snapshots { .. } => None,
-            Form::Held(sight) => sight.contradiction(),
+            Form::Held(seat_history) => seat_history.contradiction(),
             Form::Runs(runs) => runs.contradiction(),
         }
     }
@@ -118,7 +118,7 @@ impl LongHistory {
                 History::of_log(revision, beginning, registry)?.start()?
             }
             Form::Runs(runs) => runs.start()?,
-            Form::Held(sight) => sight.start()?,
+            Form::Held(seat_history) => seat_history.start()?,
         };
         Ok(start.players().to_vec())
     }
@@ -139,9 +139,9 @@ impl LongHistory {
             }
             Form::Runs(runs) if runs.viewer.see_all() => runs.show_to_host(tail, &self.name, observe),
             Form::Runs(runs) => runs.show_to_player(tail, &self.name, observe),
-            Form::Held(sight) => {
-                let passed = tail.before(&self.name, sight.head())?;
-                sight.fold(&mut |seen| {
+            Form::Held(seat_history) => {
+                let passed = tail.before(&self.name, seat_history.head())?;
+                seat_history.fold(&mut |seen| {
                     if seen.seq > passed {
                         observe(seen);
                     }

@@ -49,13 +49,17 @@ impl SeatHistory {
 
     /// Returns `true` if the rules make of a replay the outcomes that it has, and this view at its end.
     fn shows_the_same(replay: &Replay, view: &Value) -> bool {
-        let sight = History::of_replay(Path::new(&replay.file), replay);
-        let Ok(sight) = sight.and_then(|line| Self::of(Viewer::HOST, line)) else { return false };
+        let seat_history = History::of_replay(Path::new(&replay.file), replay);
+        let Ok(seat_history) = seat_history.and_then(|line| Self::of(Viewer::HOST, line)) else {
+            return false;
+        };
         let mut recorded = replay.entries();
         let mut is_same = true;
-        let end = sight.fold(&mut |seen| {
+        let end = seat_history.fold(&mut |seen| {
             is_same &= recorded.next().and_then(|entry| entry.outcome.as_ref()) == Some(&seen.outcome());
         });
-        is_same && recorded.next().is_none() && end.is_ok_and(|state| sight.view(state.as_ref()) == *view)
+        is_same
+            && recorded.next().is_none()
+            && end.is_ok_and(|state| seat_history.view(state.as_ref()) == *view)
     }
 }
