@@ -5,9 +5,9 @@
 //! Nothing in these traits is `'static`, so that a ruleset that is loaded at run time can implement them too.
 
 mod adapter;
+mod erased_trial;
 mod fault;
 mod fold_error;
-mod trial;
 
 use core::fmt;
 

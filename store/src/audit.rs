@@ -15,8 +15,8 @@ use crate::error::StoreError;
 use crate::genesis::Genesis;
 use crate::names::{BranchName, MatchName};
 use crate::reader::branch::Branch;
-use crate::reader::report::Damage;
 use crate::reader::store_reader::StoreReader;
+use crate::reader::store_report::Damage;
 use crate::snapshots::{SNAPSHOT_INTERVAL, Snapshot, has_snapshot};
 
 /// A branch that the store holds whole.

@@ -18,8 +18,8 @@ use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::branch::{Branch, Own};
 use crate::reader::branch::{BranchId, NamedBranch};
 use crate::reader::found::{FoundBranch, FoundMatch, Head};
-use crate::reader::report::Appended;
-use crate::reader::report::{MatchInfo, StoreCheck, StoreStats};
+use crate::reader::store_report::Appended;
+use crate::reader::store_report::{MatchInfo, StoreCheck, StoreStats};
 use crate::snapshots::Snapshots;
 
 /// Results, one after another, that end with the first error.

@@ -21,13 +21,13 @@ mod load;
 #[cfg(feature = "interpreter")]
 mod module;
 #[cfg(feature = "interpreter")]
+mod module_trial;
+#[cfg(feature = "interpreter")]
 mod operations;
 #[cfg(feature = "interpreter")]
 mod rules;
 #[cfg(feature = "interpreter")]
 mod state;
-#[cfg(feature = "interpreter")]
-mod trial;
 
 pub use allowance::within;
 pub use file::{LoadError, digest};

@@ -18,8 +18,8 @@ use turnfold_guest::message::{
 use crate::fold::Run;
 use crate::instance::Stop;
 use crate::laws;
+use crate::module_trial::ModuleTrial;
 use crate::state::{ModuleState, field_of};
-use crate::trial::ModuleTrial;
 
 impl AnyState for ModuleState {
     fn players(&self) -> &[Seat] {

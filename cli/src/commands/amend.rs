@@ -1,6 +1,6 @@
 //! `turnfold amend`: change one entry and play the rest again on top.
 
-mod report;
+mod amendment_report;
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use turnfold_replay::{
 };
 use turnfold_store::{BranchName, NewEntries};
 
-use self::report::Amended;
+use self::amendment_report::Amended;
 use super::play::require_not_by_mail;
 use crate::clock;
 use crate::context::Context;

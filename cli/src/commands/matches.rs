@@ -2,7 +2,7 @@
 
 use turnfold_core::{Registry, Seat};
 use turnfold_replay::Sources;
-use turnfold_replay::render::{ListedMatch, OriginDocument, WhoseTurn, matches::lines};
+use turnfold_replay::render::{ListedMatch, OriginDocument, WhoseTurn, match_list::lines};
 use turnfold_store::{MatchInfo, MatchName, StoreReader};
 
 use crate::context::{Context, build_identity};

@@ -7,8 +7,8 @@ use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, FoldError, Lo
 
 use super::Moment;
 use super::judging::described;
-use super::matches::{Choices, PlayedEntry, logged};
-use super::report::{Law, Report};
+use super::law_report::{Law, Report};
+use super::random_matches::{Choices, PlayedEntry, logged};
 
 /// Texts that are commands of no ruleset.
 const NEVER_COMMANDS: [&str; 16] = [

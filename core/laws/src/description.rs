@@ -3,7 +3,7 @@
 use turnfold_core::AnyRules;
 
 use super::Moment;
-use super::report::{Law, Report};
+use super::law_report::{Law, Report};
 
 pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules) {
     let name = rules.name();

@@ -7,8 +7,8 @@ use serde_json::Value;
 use turnfold_core::text::Quoted;
 use turnfold_core::{Outcome, Verdict};
 
-use super::matches::PlayedEntry;
-use super::report::{Law, Report};
+use super::law_report::{Law, Report};
+use super::random_matches::PlayedEntry;
 
 pub(super) fn check(report: &mut Report<'_>, entry: &PlayedEntry) {
     let PlayedEntry { outcome, effects_json: json, .. } = entry;

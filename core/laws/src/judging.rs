@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Outcome, Rejected, Seat, Verdict};
 
-use super::matches::{PlayedEntry, logged, roll_verb, verb};
-use super::report::{Law, Report};
+use super::law_report::{Law, Report};
+use super::random_matches::{PlayedEntry, logged, roll_verb, verb};
 use super::{Moment, commands, effects};
 
 /// The rejections that come before the question whose command it is, and that question's own.

@@ -9,8 +9,8 @@ use serde_json::Value;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Logged, Perspective, Seat, Verdict};
 
 use super::commands::{numbers, replaced};
-use super::matches::{Choices, PlayedEntry, PlayedMatch, logged, roll_verb, verb};
-use super::report::{Law, Report};
+use super::law_report::{Law, Report};
+use super::random_matches::{Choices, PlayedEntry, PlayedMatch, logged, roll_verb, verb};
 use super::{Moment, not_hosts, viewers};
 
 /// How many entries of a match are replaced at most.

@@ -28,25 +28,25 @@ mod commands;
 mod description;
 mod effects;
 mod judging;
+mod law_report;
 mod leaks;
-mod matches;
 mod parts;
 mod played;
+mod random_matches;
 mod replaying;
-mod report;
 mod rolls;
 mod secrecy;
 mod setups;
 mod shown;
 mod targets;
 
-use matches::Choices;
-use report::Report;
+use law_report::Report;
+use random_matches::Choices;
 
 pub use commands::{numbers, replaced};
-pub use matches::{PlayedEntry, PlayedMatch, logged, verbs};
+pub use law_report::{Law, Watch};
 pub use played::PlayedLaws;
-pub use report::{Law, Watch};
+pub use random_matches::{PlayedEntry, PlayedMatch, logged, verbs};
 pub use secrecy::questions;
 
 /// The seeds of the matches played from each setup.
@@ -156,7 +156,7 @@ fn tried<'w>(mut report: Report<'w>, rules: &dyn AnyRules, fixtures: &[Fixture])
         report.guard(|report| setups::check(report, rules, &fixture.toml));
         for seed in SEEDS {
             report.enter(&fixture.name, Some(seed));
-            let played = report.guard(|report| matches::play(report, rules, fixture, seed));
+            let played = report.guard(|report| random_matches::play(report, rules, fixture, seed));
             matches.extend(played.flatten());
         }
     }
@@ -227,7 +227,7 @@ fn check_moment(
 #[must_use]
 pub fn random_match(rules: &dyn AnyRules, fixture: &Fixture, seed: u8) -> PlayedMatch {
     let mut report = Report::new(rules.name());
-    let played = matches::play(&mut report, rules, fixture, seed).unwrap();
+    let played = random_matches::play(&mut report, rules, fixture, seed).unwrap();
     report.require_nothing_broken();
     played
 }

@@ -3,9 +3,9 @@
 use turnfold_core::dice::DiceStream;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Logged, Perspective, Seat, Step, Verdict};
 
-use super::matches::{PlayedEntry, PlayedMatch, logged};
+use super::law_report::{Law, Report};
 use super::not_hosts;
-use super::report::{Law, Report};
+use super::random_matches::{PlayedEntry, PlayedMatch, logged};
 
 /// How many entries the log has, if the game goes on for so long or ignores some command.
 const ENTRIES: usize = 1_000;

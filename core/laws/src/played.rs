@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use turnfold_core::{AnyRules, AnyState, Seat, Verdict};
 
-use super::matches::{PlayedEntry, PlayedMatch};
-use super::report::{Law, Report};
+use super::law_report::{Law, Report};
+use super::random_matches::{PlayedEntry, PlayedMatch};
 use super::{Moment, SAMPLE, check_moment, commands, effects, leaks, replaying, secrecy, shown, viewers};
 
 /// Holds a ruleset to the laws while someone else plays, such as a fuzzer.

@@ -2,8 +2,8 @@
 
 use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Logged};
 
-use super::matches::{PlayedEntry, PlayedMatch, logged};
-use super::report::{Law, Report};
+use super::law_report::{Law, Report};
+use super::random_matches::{PlayedEntry, PlayedMatch, logged};
 use super::{Moment, viewers};
 
 /// Compares playing on from here with playing on from the state's bytes and from a copy.

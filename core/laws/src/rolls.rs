@@ -5,8 +5,8 @@ use turnfold_core::{AnyState, DicePolicy, FoldError, Seat, Verdict};
 
 use super::Moment;
 use super::judging::described;
-use super::matches::{PlayedEntry, logged, roll_verb, verb};
-use super::report::{Law, Report};
+use super::law_report::{Law, Report};
+use super::random_matches::{PlayedEntry, logged, roll_verb, verb};
 
 /// How many ignored commands, and how many rejected ones, are given before a roll.
 const PADDING_MAX: usize = 3;

@@ -12,8 +12,8 @@ use turnfold_core::{
 
 use super::effects::Object;
 use super::judging::described;
-use super::matches::{PlayedEntry, logged, verb};
-use super::report::{Law, Report};
+use super::law_report::{Law, Report};
+use super::random_matches::{PlayedEntry, logged, verb};
 use super::{Moment, not_hosts, viewers};
 
 /// At which moments all that can be asked is asked twice.

@@ -3,7 +3,7 @@
 use turnfold_core::{AnyRules, Seat};
 
 use super::commands::{numbers, replaced};
-use super::report::{Law, Report};
+use super::law_report::{Law, Report};
 
 /// Numbers at and beyond the ends of what a setup can hold.
 const EXTREMES: [&str; 12] = [

@@ -2,9 +2,9 @@
 
 use turnfold_core::{AnyRules, Logged, Perspective};
 
-use super::matches::{PlayedEntry, PlayedMatch};
+use super::law_report::{Law, Report};
 use super::not_hosts;
-use super::report::{Law, Report};
+use super::random_matches::{PlayedEntry, PlayedMatch};
 
 /// How many heads of a match at most are compared, each with the one before: to see what is shown at one, all entries
 /// before it are folded for each viewer. Matches of other seeds have other heads.

@@ -7,7 +7,7 @@ use turnfold_core::targets::TargetPart;
 use turnfold_core::{Perspective, Seat};
 
 use super::Moment;
-use super::report::{Law, Report};
+use super::law_report::{Law, Report};
 
 /// VW-54: every piece, hex and square of a legal command is there to click.
 pub(super) fn check(report: &mut Report<'_>, moment: &Moment<'_>) {

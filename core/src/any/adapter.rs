@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::trial::trial;
+use super::erased_trial::trial;
 use super::{AnyRules, AnyState, AnyTrial, Choice, FoldError, Logged, Step};
 use crate::decode::{DecodeError, decode_strictly};
 use crate::dice::{DicePolicy, DiceStream, DueRoll};

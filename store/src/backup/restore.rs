@@ -11,7 +11,7 @@ use super::part::{Part, Totals};
 use super::rebuild::Rebuild;
 use crate::engine::Engine;
 use crate::local::rescue::new_store::{self, NewStore};
-use crate::local::writer::open::in_memory;
+use crate::local::writer::open_disk::in_memory;
 use crate::writer::store::Store;
 
 impl Store {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::backend::{Backend, BackendError};
 use super::dir::files::Places;
-use super::index::open::behind;
+use super::index::open_index::behind;
 use super::layout::key;
 use super::scan::scan;
 use super::staging::sound_body;

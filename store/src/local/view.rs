@@ -11,7 +11,7 @@ use super::backend::{Backend, BackendError, StoredRecord};
 use super::dir::files::read_at;
 use super::dir::lock::Locks;
 use super::dir::swap;
-use super::index::open::behind;
+use super::index::open_index::behind;
 use super::journal::commit::{Point, Salt};
 use super::journal::image::{At, Image, damaged, read_next_to_writer};
 use super::journal::op::{self, EntryHead, Op};

@@ -15,7 +15,7 @@ use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::reader::branch::BranchId;
 use crate::reader::found::{FoundMatch, Head};
-use crate::reader::report::Appended;
+use crate::reader::store_report::Appended;
 
 /// How often the same is sent again while the branch looks as if it could be inserted (FL-12).
 const ROUNDS_MAX: u32 = 10;

@@ -18,7 +18,7 @@ use crate::grant::{GrantId, JoinedSeat, NewGrant};
 use crate::names::{BranchName, MatchName};
 use crate::reader::branch::BranchId;
 use crate::reader::found::{Head, MatchId};
-use crate::reader::report::Appended;
+use crate::reader::store_report::Appended;
 use std::sync::Arc;
 
 impl Engine for Fleet {

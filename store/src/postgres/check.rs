@@ -10,7 +10,7 @@ use crate::backup::part::Totals;
 use crate::engine::{EngineReader, Found, KeyedEntries};
 use crate::error::StoreError;
 use crate::reader::branch::Branch;
-use crate::reader::report::{Damage, MatchStats, StoreCheck, StoreStats};
+use crate::reader::store_report::{Damage, MatchStats, StoreCheck, StoreStats};
 
 /// Requires the runs of a branch to follow each other, and their keys to be their entries' keys.
 pub(super) fn audit_kept(

@@ -27,7 +27,7 @@ use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::branch::{Branch, Own};
 use crate::reader::branch::{BranchId, NamedBranch};
 use crate::reader::found::{FoundBranch, FoundMatch, Parent};
-use crate::reader::report::{MatchInfo, StoreCheck, StoreStats};
+use crate::reader::store_report::{MatchInfo, StoreCheck, StoreStats};
 
 /// The most entries of a run: what is more is several (FL-7).
 const RUN_ENTRIES_MAX: usize = 4096;

@@ -16,7 +16,7 @@ mod held;
 mod insert;
 mod keys;
 pub(crate) mod migrate;
-mod open;
+mod open_fleet;
 mod read;
 mod run;
 mod schema;

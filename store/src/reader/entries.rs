@@ -8,8 +8,8 @@ use std::vec;
 use turnfold_core::Digest;
 
 use super::branch::Branch;
-use super::report::Appended;
 use super::segment::Segment;
+use super::store_report::Appended;
 use crate::chain::Linker;
 use crate::engine::{EngineReader, Packed};
 use crate::entry::{Entry, PackedEntries, Seq};

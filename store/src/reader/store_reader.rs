@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use turnfold_core::{Digest, Seat};
 
-use super::report::{Damage, StoreCheck, StoreStats};
+use super::store_report::{Damage, StoreCheck, StoreStats};
 use crate::backup::part::Totals;
 use crate::engine::EngineReader;
 use crate::error::StoreError;
 use crate::grant::Grant;
-use crate::local::reader::open::open;
+use crate::local::reader::open_records::open;
 use crate::names::MatchName;
 
 /// A store of matches, as far as it is read: there is nothing by which it could be changed.

@@ -8,7 +8,7 @@ use crate::entry::{NewEntries, NewEntry, Seq};
 use crate::error::StoreError;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::branch::BranchHead;
-use crate::reader::report::Appended;
+use crate::reader::store_report::Appended;
 
 impl Store {
     /// Appends entries to a branch, all or none; when it returns they are durable.

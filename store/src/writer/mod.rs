@@ -1,7 +1,7 @@
 //! Writing to a store, whichever engine it has.
 
 pub(crate) mod append;
+mod change_matches;
 pub(crate) mod copy;
 mod grants;
-mod matches;
 pub(crate) mod store;

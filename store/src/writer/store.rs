@@ -10,7 +10,7 @@ use crate::engine::{Engine, EngineReader};
 use crate::error::StoreError;
 use crate::local::backend::Backend;
 use crate::local::journal::head::HEAD_BYTES;
-use crate::local::writer::open::{in_memory, open, open_backend, open_or_create};
+use crate::local::writer::open_disk::{in_memory, open, open_backend, open_or_create};
 use crate::names::{BranchName, MatchName};
 use crate::reader::store_reader::StoreReader;
 use crate::snapshots::{Snapshot, has_snapshot};

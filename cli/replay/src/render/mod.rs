@@ -18,7 +18,7 @@
 //! | `ask` | [`answer`] | the `json` of the [`Answer`](turnfold_core::Answer) |
 //! | `diff` | [`diff::lines`] | [`diff::DiffDocument`] |
 //! | `diff --stat` | [`diff::stat_lines`] | [`DiffStat`](crate::DiffStat) |
-//! | `matches` | [`matches::lines`] | [`ListedMatch`] |
+//! | `matches` | [`match_list::lines`] | [`ListedMatch`] |
 //! | `branches` | [`branches::lines`] | [`ListedBranch`] |
 //!
 //! ```
@@ -56,7 +56,7 @@
 pub mod branches;
 pub mod diff;
 pub mod entries;
-pub mod matches;
+pub mod match_list;
 pub mod position;
 pub mod text;
 
@@ -66,7 +66,7 @@ pub use crate::render::text::json_line;
 
 pub use branches::ListedBranch;
 pub use entries::{NothingPlayed, logged, record, recorded_mark, rejected_line, rejection};
-pub use matches::{ListedMatch, OriginDocument, WhoseTurn};
+pub use match_list::{ListedMatch, OriginDocument, WhoseTurn};
 pub use position::{LegalCommand, answer, legal_commands, picture, standing};
 
 /// Joins lines, such as [`Line`](crate::Line)s, each with its line break, as a verb prints them.

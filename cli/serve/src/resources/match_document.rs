@@ -6,7 +6,7 @@ use serde::Serialize;
 use turnfold_core::{DicePolicy, MatchResult, Seat};
 use turnfold_replay::history::rules_of;
 use turnfold_replay::render::WhoseTurn;
-use turnfold_replay::render::matches::active_at_ms;
+use turnfold_replay::render::match_list::active_at_ms;
 use turnfold_replay::{MatchStanding, Viewer};
 use turnfold_store::{BranchInfo, BranchName, Genesis, MatchName};
 use utoipa::ToSchema;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Backend, BackendError, RecordChange};
 use crate::local::dir::files::Places;
-use crate::local::index::open::distrust;
+use crate::local::index::open_index::distrust;
 use crate::local::index::tree::Tree;
 use crate::local::journal::image::read_next_to_writer;
 use crate::local::view::View;

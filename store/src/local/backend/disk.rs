@@ -11,7 +11,7 @@ use super::{Backend, BackendError, RecordChange, StoredRecord};
 use crate::local::compare::compare;
 use crate::local::dir::files::Places;
 use crate::local::dir::lock::Locks;
-use crate::local::index::open::{OnBuilding, Opened, keep_only, open_or_build};
+use crate::local::index::open_index::{OnBuilding, Opened, keep_only, open_or_build};
 use crate::local::index::tree::Tree;
 use crate::local::journal::image::Image;
 use crate::local::journal::writer::JournalWriter;

@@ -2,5 +2,5 @@
 
 mod database;
 mod guard;
-pub(crate) mod open;
+pub(crate) mod open_index;
 pub(crate) mod tree;

@@ -23,7 +23,7 @@ use crate::local::rescue::losses::locate;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::branch::{Branch, Own};
 use crate::reader::found::{FoundBranch, FoundMatch};
-use crate::reader::report::{MatchInfo, StoreCheck, StoreStats};
+use crate::reader::store_report::{MatchInfo, StoreCheck, StoreStats};
 use crate::snapshots::Snapshots;
 
 impl EngineReader for Records {

@@ -14,7 +14,7 @@ use crate::local::reader::found::{match_name_in, read_match};
 use crate::local::reader::grants::read_grant;
 use crate::local::reader::records::Records;
 use crate::reader::found::FoundMatch;
-use crate::reader::report::{Damage, StoreCheck};
+use crate::reader::store_report::{Damage, StoreCheck};
 
 /// Audits all records; nothing is deleted during the audit.
 pub(crate) fn check(records: &Records, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {

@@ -10,7 +10,7 @@ use crate::backup::walk::walk;
 use crate::local::dir::{format, swap};
 use crate::local::journal::head::HEAD_BYTES;
 use crate::local::writer::engine::Local;
-use crate::local::writer::open::{open_disk, require_clock};
+use crate::local::writer::open_disk::{open_disk, require_clock};
 use crate::writer::store::Store;
 
 /// What a compaction did.

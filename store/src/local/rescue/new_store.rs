@@ -10,7 +10,7 @@ use crate::local::dir::files::sync_dir;
 use crate::local::index::tree::sync_all;
 use crate::local::journal::head::HEAD_BYTES;
 use crate::local::writer::engine::Local;
-use crate::local::writer::open::open_or_create;
+use crate::local::writer::open_disk::open_or_create;
 
 /// A place for a store that does not exist yet. Unless it is published, nothing of it remains.
 pub(crate) struct NewStore {

@@ -21,7 +21,7 @@ use crate::local::dir::files::{self, LOCK_FILE, Places, open_regular};
 use crate::local::dir::holder::holder;
 use crate::local::dir::lock::try_for_a_while;
 use crate::local::dir::{format, swap};
-use crate::local::index::open::{missing, open_all};
+use crate::local::index::open_index::{missing, open_all};
 use crate::local::index::tree::Tree;
 use crate::local::journal::commit::Salt;
 use crate::local::journal::image::Image;

@@ -11,7 +11,7 @@ use crate::local::layout::key;
 use crate::local::reader::pages::read_page;
 use crate::local::reader::records::Records;
 use crate::names::MatchName;
-use crate::reader::report::{MatchStats, StoreStats};
+use crate::reader::store_report::{MatchStats, StoreStats};
 use crate::writer::store::Store;
 
 impl Records {

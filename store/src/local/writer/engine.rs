@@ -17,7 +17,7 @@ use crate::local::layout::key;
 use crate::local::reader::records::Records;
 use crate::names::{BranchName, MatchName};
 use crate::reader::found::Head;
-use crate::reader::report::Appended;
+use crate::reader::store_report::Appended;
 use crate::snapshots::Snapshots;
 
 /// A store on disk or in memory.

@@ -5,4 +5,4 @@ mod delete;
 pub(crate) mod engine;
 mod grants;
 mod ledger;
-pub(crate) mod open;
+pub(crate) mod open_disk;

@@ -4,8 +4,8 @@ mod again;
 mod explain;
 mod files;
 mod mismatch;
+mod mismatch_report;
 mod replay;
-mod report;
 
 pub use files::{CheckLimits, CheckReport, FileCheck, check, check_files};
 pub use mismatch::{DiceFinding, Mismatch, StateDifference};

@@ -8,7 +8,7 @@ use turnfold_core::{
     Step, Verdict,
 };
 
-use super::report::{Law, Report};
+use super::law_report::{Law, Report};
 use super::{ENTRIES_MAX, Fixture};
 
 /// Seeded choices, the same on every machine.

@@ -10,13 +10,13 @@ use crate::local::backend::memory::MemoryBackend;
 use crate::local::dir::files::Places;
 use crate::local::dir::format;
 use crate::local::dir::lock::Locks;
-use crate::local::index::open::OnBuilding;
+use crate::local::index::open_index::OnBuilding;
 use crate::local::journal::head::HEAD_BYTES;
 use crate::local::journal::image::Image;
 use crate::local::layout::record::StoreRecord;
 use crate::local::layout::{key, record};
 use crate::local::reader::found::find_store_record;
-use crate::local::reader::open::is_clock_usable;
+use crate::local::reader::open_records::is_clock_usable;
 use crate::local::rescue::losses::locate;
 use crate::snapshots::Snapshots;
 

@@ -8,7 +8,7 @@ use crate::local::layout::key;
 use crate::names::{BranchName, MatchName};
 use crate::reader::branch::Branch;
 use crate::reader::found::FoundMatch;
-use crate::reader::report::MatchInfo;
+use crate::reader::store_report::MatchInfo;
 
 impl Records {
     /// Reads the records of matches by name; when all are read, their number is right or the last thing is an error.

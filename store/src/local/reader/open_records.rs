@@ -11,7 +11,7 @@ use crate::local::dir::files::Places;
 use crate::local::dir::format;
 use crate::local::dir::lock::Locks;
 use crate::local::dir::swap;
-use crate::local::index::open::{Found, missing, open_sound};
+use crate::local::index::open_index::{Found, missing, open_sound};
 use crate::local::journal::image::{Image, read_next_to_writer};
 use crate::local::rescue::losses::locate;
 use crate::local::view::View;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::report::MatchInfo;
 use super::store_reader::StoreReader;
+use super::store_report::MatchInfo;
 use crate::engine::Each;
 use crate::error::StoreError;
 use crate::names::MatchName;
