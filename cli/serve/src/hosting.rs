@@ -219,10 +219,18 @@ async fn take_mail_for(
     for game in games {
         let (mail, folder, of) = (mail.clone(), post.to_owned(), game.clone());
         let taken = at_desk(app, &game, move |app, host| {
+            // PM-113: what came after the deadline is taken once it has passed, which waits for unsent letters (PM-101).
+            let is_late = desk_time(app).is_some_and(|now| host.is_after_deadline(&mail, now));
+            if is_late && !is_letter_unsent(app, &of)? {
+                return Ok(None);
+            }
             let addresses = PostFolder::of(&folder, &app.store, &of)?.addresses()?;
-            take_mail(host, &addresses, &mail, &[])
+            take_mail(host, &addresses, &mail, &[]).map(Some)
         });
-        let taken = taken.await?;
+        let Some(taken) = taken.await? else {
+            is_done = false;
+            continue;
+        };
         is_done &= taken.is_done();
         let of = game.clone();
         app.block(move |app| {
@@ -244,11 +252,7 @@ async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
         let at =
             desk_time(app).ok_or_else(|| ReplayError::Refused("the clock is beyond the year 9999".into()))?;
         let send = app.desks.as_ref().and_then(|desks| desks.mail.send.clone());
-        // PM-101
-        if send.is_some() {
-            let is_unsent = with_room(app, &of, |room| Ok(!room.unsent_turn()?.is_empty()))?;
-            host.is_letter_unsent = is_unsent == Some(true);
-        }
+        host.is_letter_unsent = is_letter_unsent(app, &of)?;
         let mut source = |due: &_| (app.outside.roll)(due);
         host.run(at, &mut TableDice::new(Vec::new(), &mut source))?;
         let written = with_room(app, &of, |room| {
@@ -275,6 +279,15 @@ async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
     })
     .await?;
     Ok(deadline)
+}
+
+/// PM-101: whether a letter of this turn waits unsent, where the service sends letters.
+fn is_letter_unsent(app: &App, game: &MatchName) -> Result<bool, ReplayError> {
+    if app.desks.as_ref().is_none_or(|desks| desks.mail.send.is_none()) {
+        return Ok(false);
+    }
+    let is_unsent = with_room(app, game, |room| Ok(!room.unsent_turn()?.is_empty()))?;
+    Ok(is_unsent == Some(true))
 }
 
 /// Does something with the letters of a match; returns nothing where the service has no folder for them.

@@ -388,6 +388,58 @@ fn pm_105_an_order_without_a_key_is_answered_at_once_and_by_status_again() {
 }
 
 #[test]
+fn pm_113_a_mail_is_late_to_the_second_of_its_arrival_whenever_the_host_takes_it() {
+    let mut club = Club::new("hours = 24\n");
+    club.open("alpha", ["ann", "ben"]);
+    club.mailbox.sandbox.ok("mail run alpha --key host.key --at 2025-01-06T18:00:00Z");
+    let received = |at: &str| {
+        format!(
+            "Received: from mx.example by host.example; Tue, 7 Jan 2025 {at} +0000\n\
+             Received: from ann by mx.example; Mon, 6 Jan 2025 19:00:00 +0000\n"
+        )
+    };
+    let [one, two] = ["p1", "p2"].map(|seat| club.code("alpha", seat));
+    club.deliver("ben", &received("18:00:00"), &format!("code {two}\ntap 0,-1\nswitch\n(end)\n"));
+    club.deliver("ann", &received("17:59:59"), &format!("code {one}\ntap 0,1\nswitch\n(end)\n"));
+    // The host was away for a day.
+    let (_, ran) = club.run("mail run alpha --maildir post --key host.key --at 2025-01-08T18:00:00Z");
+    assert!(ran.contains("p1 order 1: applied") && !ran.contains("p2 order"), "{ran}");
+    assert!(ran.contains("missed seat=p2") && ran.contains("carried seat=p1"), "{ran}");
+    assert!(ran.contains("This code was for turn 1, and the match is at turn 2."), "{ran}");
+    let log = club.mailbox.sandbox.ok("log alpha");
+    assert!(log.contains("p1 tap 0,1") && !log.contains("p2 tap"), "{log}");
+    assert!(fs::read_dir(club.mailbox.sandbox.path("post/new")).unwrap().next().is_none());
+}
+
+#[test]
+fn pm_112_letters_and_days_keep_the_wall_clock_of_a_named_zone() {
+    let mut club =
+        Club::new("absences = 30\nhurry = false\nzones = [\"Europe/Berlin\", \"America/New_York\"]\n");
+    club.open("alpha", ["ann", "ben"]);
+    club.mailbox.sandbox.ok("mail run alpha --key host.key --at 2025-03-27T17:00:00Z");
+    // The turn of 72 hours ends after the change to summer time in Berlin.
+    let until = |club: &Club, seat: &str| {
+        let letter = club.newest("alpha", seat);
+        let text = letter.split_whitespace().collect::<Vec<_>>().join(" ");
+        text.split("until ").nth(1).unwrap().split(" Since").next().unwrap().to_owned()
+    };
+    assert_eq!(until(&club, "p1"), "Sun 30 Mar 2025, 19:00 CEST.");
+    assert_eq!(until(&club, "p2"), "Sun 30 Mar 2025, 13:00 EDT.");
+    club.answer("alpha", "p1", "ann", "absent until 2025-03-30 18:00");
+    club.answer("alpha", "p2", "ben", "offer extend 2025-04-10 09:30");
+    let (code, taken) = club.run("mail take --maildir post --key host.key");
+    assert_eq!(code, 0, "{taken}");
+    let log = club.mailbox.sandbox.ok("log alpha.desk");
+    assert!(log.contains("absent seat=p1 number=1 until=2025-03-30T16:00:00Z"), "{log}");
+    assert!(log.contains("extend 2025-04-10T13:30:00Z"), "{log}");
+    // A name that does not exist is refused before there is a match.
+    let mailbox = Mailbox::new("zones = [\"Europe/Berlim\"]\n");
+    let line = turnfold_tests::mailbox::open_line("cycletap", "ford.toml", "");
+    let refused = String::from_utf8(mailbox.sandbox.run(&line).stderr).unwrap();
+    assert!(refused.contains("zones[0]: expected a time zone such as `Europe/Berlin`"), "{refused}");
+}
+
+#[test]
 fn pm_105_every_plain_answer_has_a_receipt_at_once() {
     let mut club = Club::new("hurry = false\nabsences = 30\n");
     club.open("alpha", ["ann", "ben"]);

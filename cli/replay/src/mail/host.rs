@@ -11,6 +11,7 @@ use super::desk_history::DeskHistory;
 use super::desk_turn::AppliedEntry;
 use super::pairing::MailMatch;
 use super::press_words::name_line;
+use super::received_mail::ReceivedMail;
 use crate::error::ReplayError;
 use crate::history::broken_entry;
 use crate::history::revision::SourceName;
@@ -75,6 +76,16 @@ impl<'a> MailHost<'a> {
         let (state, turn_seconds) = (self.desk.state(), u64::from(self.of.terms.hours) * 3600);
         let left = |deadline: DeskTime| deadline.unix_seconds().saturating_sub(at.unix_seconds());
         state.is_open() && state.deadline().is_some_and(|deadline| left(deadline) < turn_seconds / 2)
+    }
+
+    /// PM-113: whether a mail came when the deadline was over that the desk's clock has not passed yet. A mail that came later
+    /// than now is one whose time is unknown.
+    #[must_use]
+    pub fn is_after_deadline(&self, mail: &ReceivedMail, now: DeskTime) -> bool {
+        let state = self.desk.state();
+        let deadline = state.deadline().filter(|_| state.is_open());
+        let arrived = mail.arrived.filter(|arrived| *arrived <= now);
+        arrived.zip(deadline).is_some_and(|(arrived, deadline)| arrived >= deadline)
     }
 
     /// PM-101: moves the deadline to a whole turn from now, because a letter of this turn could not be sent before.

@@ -62,7 +62,7 @@ pub fn waits_for_host(
     }
     let own: Vec<_> = state.awaited().into_iter().filter(|seat| hosted.contains(seat)).collect();
     if !own.is_empty() {
-        let until = state.deadline().map(|until| time(until, 0)).unwrap_or_default();
+        let until = state.deadline().map(|until| time(until, "")).unwrap_or_default();
         waits.push(format!("Your order for {} is due by {until}.", seats(&own, Seat::Host)));
     }
     Ok(waits)
@@ -136,7 +136,7 @@ fn day_of_match(
     for (entry, stored) in mail.desk.entries().iter().zip(&log.entries) {
         if is_of_day(u64::try_from(stored.recorded_at_ms / 1000).unwrap_or(0)) {
             let counts = entry.effects.iter().filter(|effect| is_for_host(effect));
-            happened.extend(counts.filter_map(|effect| sentence_for(effect, Seat::Host, 0)));
+            happened.extend(counts.filter_map(|effect| sentence_for(effect, Seat::Host, "")));
         }
     }
     let notices = post.notices()?;

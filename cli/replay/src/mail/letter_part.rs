@@ -260,7 +260,7 @@ fn fitting(lines: &[String]) -> Vec<String> {
 }
 
 /// Describes an entry for its reader. It shows that orders came, but never their content (PM-23).
-pub(super) fn sentences(entry: &AppliedEntry, reader: Seat, zone: i32) -> Vec<String> {
+pub(super) fn sentences(entry: &AppliedEntry, reader: Seat, zone: &str) -> Vec<String> {
     // PM-41
     if let Some(press) = entry.press_to(reader).filter(|_| entry.ignored.is_none()) {
         return vec![press_in_words(entry.seat, press, reader)];
@@ -290,12 +290,12 @@ pub(super) fn sentences(entry: &AppliedEntry, reader: Seat, zone: i32) -> Vec<St
 }
 
 /// Describes an entry for a player who came to the seat later: no words to the player before (PM-106).
-pub(super) fn public_sentences(entry: &AppliedEntry, zone: i32) -> Vec<String> {
+pub(super) fn public_sentences(entry: &AppliedEntry, zone: &str) -> Vec<String> {
     entry.effects.iter().filter_map(|effect| sentence_for(effect, Seat::Host, zone)).collect()
 }
 
 /// Describes an effect for its reader.
-pub(super) fn sentence_for(effect: &Effect, reader: Seat, zone: i32) -> Option<String> {
+pub(super) fn sentence_for(effect: &Effect, reader: Seat, zone: &str) -> Option<String> {
     let who = |name: &Seat| {
         let name = seat(*name, reader);
         if name == "you" { "You".to_owned() } else { name }

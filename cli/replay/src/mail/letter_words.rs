@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
-use jiff::tz::Offset;
+use jiff::civil::{Date, Time};
+use jiff::tz::{Offset, TimeZone};
 use turnfold_core::paper::DeskTime;
-use turnfold_core::rules::desk::State;
+use turnfold_core::rules::desk::{State, minutes};
 use turnfold_core::{AnyState, DicePolicy, Seat, Step};
 
 use crate::history::record::Record;
@@ -14,20 +15,46 @@ use crate::viewer::Viewer;
 /// The most columns of the text (PM-29).
 pub(super) const COLUMNS: usize = 72;
 
-/// Writes a time for people whose clocks are this many minutes ahead of UTC.
-pub(super) fn time(time: DeskTime, zone: i32) -> String {
+/// Finds a time zone of the terms (PM-112): empty for UTC, `+02:00`, or a name that the bundled data has.
+pub(super) fn time_zone(zone: &str) -> Option<TimeZone> {
+    if zone.is_empty() {
+        return Some(TimeZone::UTC);
+    }
+    match minutes(zone) {
+        Some(ahead) => Offset::from_seconds(ahead.saturating_mul(60)).ok().map(TimeZone::fixed),
+        None => TimeZone::get(zone).ok(),
+    }
+}
+
+/// Writes a time for people in a time zone.
+pub(super) fn time(time: DeskTime, zone: &str) -> String {
     let seconds = i64::try_from(time.unix_seconds()).ok();
-    let offset = Offset::from_seconds(zone.saturating_mul(60)).ok();
-    let at = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()).zip(offset);
-    let Some((at, offset)) = at else { return time.to_string() };
-    let name = match zone {
-        0 => "UTC".into(),
-        zone => {
-            let sign = if zone < 0 { '-' } else { '+' };
-            format!("UTC{sign}{:02}:{:02}", zone.abs() / 60, zone.abs() % 60)
+    let Some(at) = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()) else {
+        return time.to_string();
+    };
+    let at = at.to_zoned(time_zone(zone).unwrap_or(TimeZone::UTC));
+    let ahead = at.offset().seconds() / 60;
+    let short = at.strftime("%Z").to_string();
+    // A zone without an abbreviation of its own, such as `-03`.
+    let name = match ahead {
+        0 if zone.is_empty() || minutes(zone).is_some() => "UTC".into(),
+        _ if minutes(zone).is_none() && short.starts_with(|first: char| first.is_ascii_alphabetic()) => short,
+        ahead => {
+            let sign = if ahead < 0 { '-' } else { '+' };
+            format!("UTC{sign}{:02}:{:02}", ahead.abs() / 60, ahead.abs() % 60)
         }
     };
-    format!("{} {name}", offset.to_datetime(at).strftime("%a %-d %b %Y, %H:%M"))
+    format!("{} {name}", at.strftime("%a %-d %b %Y, %H:%M"))
+}
+
+/// Reads a day, or a day and an hour such as `2026-12-24 18:00`, by the clocks of a time zone. A day begins at midnight. Of an
+/// hour that comes twice the first is meant, and one that is left out is as much later.
+pub(super) fn wall_clock(text: &str, zone: &str) -> Option<DeskTime> {
+    let (day, hour) = text.split_once([' ', 'T']).unwrap_or((text, "00:00"));
+    let is_hour = hour.len() == 5 && hour.as_bytes().get(2) == Some(&b':');
+    let (day, hour): (Date, Time) = (day.parse().ok()?, Some(hour).filter(|_| is_hour)?.parse().ok()?);
+    let at = day.to_datetime(hour).to_zoned(time_zone(zone)?).ok()?;
+    u64::try_from(at.timestamp().as_second()).ok().and_then(DeskTime::of_unix_seconds)
 }
 
 /// Writes a seat for one reader, who is `you`.
@@ -157,5 +184,40 @@ impl Text {
 
     pub(super) fn into_string(self) -> String {
         self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pm_112_times_keep_the_wall_clock_over_a_change_to_summer_time() {
+        for (at, zone, written) in [
+            ("2027-03-27T17:00:00Z", "Europe/Berlin", "Sat 27 Mar 2027, 18:00 CET"),
+            ("2027-03-28T16:00:00Z", "Europe/Berlin", "Sun 28 Mar 2027, 18:00 CEST"),
+            ("2026-12-24T12:00:00Z", "Europe/London", "Thu 24 Dec 2026, 12:00 GMT"),
+            ("2026-12-24T12:00:00Z", "America/Sao_Paulo", "Thu 24 Dec 2026, 09:00 UTC-03:00"),
+            ("2026-12-24T12:00:00Z", "+05:30", "Thu 24 Dec 2026, 17:30 UTC+05:30"),
+            ("2026-12-24T12:00:00Z", "", "Thu 24 Dec 2026, 12:00 UTC"),
+            ("2026-12-24T12:00:00Z", "+00:00", "Thu 24 Dec 2026, 12:00 UTC"),
+            ("2026-12-24T12:00:00Z", "Nowhere/None", "Thu 24 Dec 2026, 12:00 UTC"),
+        ] {
+            assert_eq!(time(at.parse().unwrap(), zone), written);
+        }
+        for (text, zone, read) in [
+            ("2027-03-27 18:00", "Europe/Berlin", "2027-03-27T17:00:00Z"),
+            ("2027-03-28 18:00", "Europe/Berlin", "2027-03-28T16:00:00Z"),
+            ("2027-03-29", "Europe/Berlin", "2027-03-28T22:00:00Z"),
+            // An hour that the clocks leave out, and one that comes twice.
+            ("2027-03-28 02:30", "Europe/Berlin", "2027-03-28T01:30:00Z"),
+            ("2027-10-31 02:30", "Europe/Berlin", "2027-10-31T00:30:00Z"),
+            ("2026-12-24", "-05:30", "2026-12-24T05:30:00Z"),
+        ] {
+            assert_eq!(wall_clock(text, zone).unwrap().to_string(), read, "{text} {zone}");
+        }
+        for text in ["24 December", "2026-12-24 6pm", "2026-12-24 18", "2026-02-30", ""] {
+            assert_eq!(wall_clock(text, ""), None, "{text}");
+        }
     }
 }

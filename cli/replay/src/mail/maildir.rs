@@ -3,6 +3,9 @@
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use turnfold_core::paper::DeskTime;
 
 use super::received_mail::ReceivedMail;
 use crate::error::ReplayError;
@@ -47,7 +50,10 @@ impl Maildir {
         let mut mails = Vec::new();
         for path in self.waiting().map_err(|(path, error)| trouble("read", &path, &error))? {
             match read_mail(&path) {
-                Ok(mail) => mails.push((path, mail)),
+                Ok(mail) => {
+                    let arrived = mail.arrived.or_else(|| modified(&path));
+                    mails.push((path, ReceivedMail { arrived, ..mail }));
+                }
                 Err(_) if !path.exists() => {}
                 Err(error) => return Err(error.into()),
             }
@@ -92,6 +98,12 @@ impl Maildir {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns when a file was written.
+fn modified(path: &Path) -> Option<DeskTime> {
+    let modified = fs::metadata(path).and_then(|file| file.modified()).ok()?;
+    DeskTime::of_unix_seconds(modified.duration_since(UNIX_EPOCH).ok()?.as_secs())
 }
 
 fn flags(name: &str) -> &str {

@@ -393,7 +393,7 @@ pub(super) fn write(folder: &Path, notice: &SeatNotice) -> io::Result<()> {
 #[must_use]
 pub fn notices_in_words(notices: &[SeatNotice], addresses: &Addresses) -> Vec<String> {
     let mut sentences = Vec::new();
-    let day = |at: DeskTime| time(at, 0);
+    let day = |at: DeskTime| time(at, "");
     for (seat, address) in addresses.players() {
         let of_seat = |kind| {
             let is_of = move |notice: &&SeatNotice| {

@@ -12,6 +12,7 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, Rules, Seat, SetupError};
 use turnfold_store::{BranchName, Genesis, MatchName, Store, StoreError};
 
 use super::host_dice::require_no_owner;
+use super::letter_words::time_zone;
 use super::pairing::DeskOf;
 use super::trial::try_terms;
 use crate::error::ReplayError;
@@ -186,6 +187,13 @@ fn require_fitting(
     if players != seats {
         let message = format!("expected {players}, the players of this `{}`, found {seats}", rules.name());
         return Err(SetupError::value("seats", message));
+    }
+    // PM-112: the desk takes any name; the letters need one that there is.
+    for (index, zone) in terms.zones.iter().enumerate() {
+        if time_zone(zone).is_none() {
+            let message = format!("expected a time zone such as `Europe/Berlin` or `+02:00`, found `{zone}`");
+            return Err(SetupError::value(format!("zones[{index}]"), message));
+        }
     }
     for (field, commands) in [("default", &terms.default), ("between", &terms.between)] {
         for (index, command) in commands.iter().enumerate() {

@@ -6,6 +6,7 @@ use turnfold_core::Seat;
 use turnfold_core::paper::{DeskTime, Ending, Offer, PaperContent, PaperLine, Press};
 
 use super::known_position::KnownPosition;
+use super::letter_words::wall_clock;
 use super::part_text::UNDECODED;
 use super::plain_reply::{Reading, is_dash};
 use super::press_words::{name_line, press_line};
@@ -34,8 +35,8 @@ pub(super) struct Reader<'a> {
     pub(super) seat: Seat,
     /// The words with which the commands begin that the game would take.
     pub(super) verbs: BTreeSet<String>,
-    /// How many minutes the player's clocks are ahead of UTC.
-    pub(super) zone: i32,
+    /// The player's time zone.
+    pub(super) zone: &'a str,
     /// Whether the seat is free, so that `join` takes it.
     pub(super) joins: bool,
     /// The charset of lines with signs that could not be decoded.
@@ -233,7 +234,11 @@ impl PlainWords {
             }
             ("absent", rest) => {
                 let until = rest.strip_prefix("until ").unwrap_or(rest);
-                self.contents.push(PaperContent::Absent(time(until, zone)?));
+                self.contents.push(PaperContent::Absent(time(line, until, zone)?));
+            }
+            ("offer", rest) if rest.starts_with("extend ") => {
+                let until = rest.trim_start_matches("extend ");
+                self.contents.push(PaperContent::Offer(Offer::Extend(time(line, until, zone)?)));
             }
             ("offer", rest) => {
                 let offer =
@@ -379,17 +384,11 @@ fn sentence(line: &str, why: &str) -> String {
     format!("`{line}` was not understood: {why}. Nothing was taken; ask `help` or `legal`.")
 }
 
-/// Reads a time: `2026-12-24T18:00:00Z`, or a day, which is meant in the player's time zone and begins at midnight.
-fn time(text: &str, zone: i32) -> Result<DeskTime, String> {
-    if let Ok(time) = text.parse() {
-        return Ok(time);
-    }
-    let expected = || {
-        format!("`absent until {text}` was not understood: write a day such as `absent until 2026-12-24`.")
-    };
-    let midnight: DeskTime = format!("{text}T00:00:00Z").parse().map_err(|_| expected())?;
-    let seconds = i64::try_from(midnight.unix_seconds()).map_err(|_| expected())? - i64::from(zone) * 60;
-    u64::try_from(seconds).ok().and_then(DeskTime::of_unix_seconds).ok_or_else(expected)
+/// Reads a time: `2026-12-24T18:00:00Z`, or a day and an hour by the player's clocks; a day alone begins at midnight.
+fn time(line: &str, text: &str, zone: &str) -> Result<DeskTime, String> {
+    text.parse().ok().or_else(|| wall_clock(text, zone)).ok_or_else(|| {
+        format!("`{line}` was not understood: write a day such as `2026-12-24`, or `2026-12-24 18:00`.")
+    })
 }
 
 /// Returns what a player without a key may write, line by line.
@@ -403,7 +402,10 @@ pub(super) fn help() -> [(&'static str, &'static str); 10] {
             "ask for the board, the commands that the game would take, who is waited for, and what you ordered",
         ),
         ("press p1: WORDS", "write to a player; `press all: WORDS` writes to all"),
-        ("absent until 2026-12-24", "announce that you are away; deadlines wait for you"),
+        (
+            "absent until 2026-12-24",
+            "announce that you are away; deadlines wait for you, and an hour such as `18:00` may follow",
+        ),
         ("draw, takeback 12", "offer a draw, or to go back to turn 12; `offer end void` and others likewise"),
         ("agree 3, decline 3", "answer offer 3; without a number, the only one that is open"),
         ("resign", "leave the match"),
@@ -414,14 +416,6 @@ pub(super) fn help() -> [(&'static str, &'static str); 10] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn pm_43_days_are_meant_in_the_time_zone_of_the_player() {
-        assert_eq!(time("2026-12-24", 0).unwrap().to_string(), "2026-12-24T00:00:00Z");
-        assert_eq!(time("2026-12-24", 120).unwrap().to_string(), "2026-12-23T22:00:00Z");
-        assert_eq!(time("2026-12-24", -330).unwrap().to_string(), "2026-12-24T05:30:00Z");
-        assert!(time("24 December", 0).is_err());
-    }
 
     #[test]
     fn pm_41_lines_to_the_same_readers_are_one_press() {

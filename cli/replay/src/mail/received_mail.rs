@@ -50,6 +50,8 @@ pub struct ReceivedMail {
     pub subject: String,
     /// When it was sent, as it says.
     pub sent: Option<DeskTime>,
+    /// When it came: by the last server that passed it on, or else by its file in a Maildir (PM-113).
+    pub arrived: Option<DeskTime>,
     /// What it reports, if a program sent it on its own account.
     pub notice: Option<Notice>,
     /// Why its text cannot be read, or not all of it.
@@ -73,6 +75,7 @@ impl ReceivedMail {
             follows: Vec::new(),
             subject: String::new(),
             sent: None,
+            arrived: None,
             notice: None,
             obstacle: None,
             texts: Vec::new(),
@@ -91,6 +94,10 @@ impl ReceivedMail {
             mail.subject = read.subject().unwrap_or_default().into();
             let sent = read.date().and_then(|date| u64::try_from(date.to_timestamp()).ok());
             mail.sent = sent.and_then(DeskTime::of_unix_seconds);
+            // Each server writes its line above the others.
+            let received = read.received_all().next().and_then(|received| received.date);
+            let arrived = received.and_then(|date| u64::try_from(date.to_timestamp()).ok());
+            mail.arrived = arrived.and_then(DeskTime::of_unix_seconds);
             mail.add(&read);
             mail.notice = Notice::of(&read, &mail.texts);
         }

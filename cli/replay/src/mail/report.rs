@@ -204,12 +204,12 @@ pub(super) struct TurnOverview<'a> {
     view: View,
     /// The name of the bundle.
     attached: &'a str,
-    /// How many minutes the reader's clocks are ahead of UTC.
-    zone: i32,
+    /// The reader's time zone.
+    zone: &'a str,
 }
 
 impl<'a> TurnOverview<'a> {
-    pub(super) fn of(seat: Seat, state: &'a State, attached: &'a str, zone: i32) -> Self {
+    pub(super) fn of(seat: Seat, state: &'a State, attached: &'a str, zone: &'a str) -> Self {
         Self { seat, state, view: Desk::view(state, seat.into()), attached, zone }
     }
 

@@ -110,7 +110,13 @@ impl MailHost<'_> {
         Ok(without)
     }
 
-    fn reader<'a>(&self, position: &'a KnownPosition, seat: Seat, turn: u32, charset: &'a str) -> Reader<'a> {
+    fn reader<'a>(
+        &'a self,
+        position: &'a KnownPosition,
+        seat: Seat,
+        turn: u32,
+        charset: &'a str,
+    ) -> Reader<'a> {
         let (verbs, zone) = (position.verbs(seat), self.of.terms.zone_of(seat));
         Reader { position, seat, verbs, zone, joins: turn == 0, charset }
     }

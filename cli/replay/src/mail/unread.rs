@@ -21,8 +21,8 @@ pub(super) struct UnreadMail<'a> {
     seat: Seat,
     desk_size: u64,
     turn: u32,
-    /// How many minutes the reader's clocks are ahead of UTC.
-    zone: i32,
+    /// The reader's time zone.
+    zone: &'a str,
     game: &'a MatchName,
 }
 

@@ -135,10 +135,28 @@ fn run_once(
     is_again: bool,
 ) -> Result<(ExitStatus, bool), Failure> {
     let at = time(args)?;
-    // PM-66: papers that came before the deadline are in time.
-    if let Some(folder) = &args.maildir {
-        take_waiting(args.match_name.as_ref(), folder, recorded_at_ms(at), &args.host, printed, context)?;
+    let mut take = |is_late_left, context: &mut Context| match &args.maildir {
+        Some(folder) => {
+            let (only, now_ms) = (args.match_name.as_ref(), recorded_at_ms(at));
+            take_waiting(only, folder, (now_ms, is_late_left), &args.host, printed, context)
+        }
+        None => Ok(false),
+    };
+    // PM-66: papers that came before the deadline are in time. PM-113: the others come after it.
+    let is_left = take(true, context)?;
+    let ran = run_matches(args, at, context, is_again);
+    if is_left {
+        take(false, context)?;
     }
+    ran
+}
+
+fn run_matches(
+    args: &Args,
+    at: DeskTime,
+    context: &mut Context,
+    is_again: bool,
+) -> Result<(ExitStatus, bool), Failure> {
     let room = args.host.post_room(context)?;
     let store = context.open_store()?;
     if let Some(name) = &args.match_name {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use turnfold_core::Seat;
-
+use turnfold_core::paper::DeskTime;
 use turnfold_replay::mail::{
     MAIL_LIMITS, MailHost, Maildir, Obstacle, PaperOutcome, PostOffice, ReceivedMail, TakenMail, TakenPaper,
     TakenReply, read_mail, take_mail,
@@ -86,6 +86,8 @@ pub(super) struct MailsToTake<'a> {
     pub(super) admit: &'a [Seat],
     /// When papers are recorded, in Unix milliseconds.
     pub(super) now_ms: i64,
+    /// Whether mails are left that came after the deadline, until `mail run` has let it pass (PM-113).
+    pub(super) is_late_left: bool,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -104,8 +106,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         mails,
         admit: &args.admit,
         now_ms: clock::now_ms()?,
+        is_late_left: false,
     };
-    take(mails, &args.host, &mut BTreeSet::new(), context)
+    take(mails, &args.host, &mut BTreeSet::new(), context).map(|(status, _)| status)
 }
 
 /// Tells the match from the mails: the first word is a match if it is not the only word for a file, and no file has its
@@ -131,31 +134,34 @@ fn match_and_files<'a>(
 }
 
 /// Takes the mails that wait in a Maildir, for `mail run` (PM-66). A mail that stays there is printed once, as `printed`
-/// knows.
+/// knows. Returns `true` if one was left because it came after the deadline.
 pub(super) fn take_waiting(
     only: Option<&MatchName>,
     folder: &Path,
-    now_ms: i64,
+    (now_ms, is_late_left): (i64, bool),
     host: &HostArgs,
     printed: &mut BTreeSet<PathBuf>,
     context: &mut Context,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     let maildir = Maildir::open(folder)?;
     let mails = maildir.mails()?;
     if mails.is_empty() {
-        return Ok(());
+        return Ok(false);
     }
-    let mails = MailsToTake { only, maildir: Some(&maildir), mails, admit: &[], now_ms };
-    take(mails, host, printed, context).map(drop)
+    let mails = MailsToTake { only, maildir: Some(&maildir), mails, admit: &[], now_ms, is_late_left };
+    take(mails, host, printed, context).map(|(_, is_left)| is_left)
 }
 
+/// Takes mails. Returns, besides, whether one was left because it came after the deadline.
 fn take(
     from: MailsToTake<'_>,
     host: &HostArgs,
     printed: &mut BTreeSet<PathBuf>,
     context: &mut Context,
-) -> Result<ExitStatus, Failure> {
-    let MailsToTake { only, maildir, mails, admit, now_ms } = from;
+) -> Result<(ExitStatus, bool), Failure> {
+    let MailsToTake { only, maildir, mails, admit, now_ms, is_late_left } = from;
+    let now = u64::try_from(now_ms / 1000).ok().and_then(DeskTime::of_unix_seconds);
+    let now = now.filter(|_| is_late_left);
     let room = host.post_room(context)?;
     let store = context.open_store()?;
     let registry = context.registry.clone();
@@ -167,7 +173,7 @@ fn take(
     for (name, error) in office.troubles.drain(..) {
         tracing::warn!("mails for `{name}` stay as they are: {error}");
     }
-    let mut taken = Vec::new();
+    let (mut taken, mut is_left) = (Vec::new(), false);
     for (path, mail) in mails {
         let mut places = office.matches_of(&mail);
         if let Some(only) = only {
@@ -183,6 +189,11 @@ fn take(
             places.push(0);
         }
         let name = input_name(&path).into_owned();
+        let mut hosts = places.iter().filter_map(|place| office.matches.get(*place));
+        if now.is_some_and(|now| hosts.any(|of| of.host.is_after_deadline(&mail, now))) {
+            is_left = true;
+            continue;
+        }
         if places.is_empty() && mail.papers().is_empty() {
             let taken_mail = TakenMail::for_no_match(mail);
             taken.push(PrintedMail { name, path, match_name: None, taken: taken_mail });
@@ -217,7 +228,7 @@ fn take(
         }
     }
     context.output.note(letter_lines(&letters))?;
-    exit_status(&taken, context)
+    exit_status(&taken, context).map(|status| (status, is_left))
 }
 
 /// Reads a mail. Standard input cannot be read again, so one that is too long is an error there.

@@ -78,7 +78,7 @@ pub struct Setup {
     /// PM-41: whether players may write to each other.
     #[serde(default = "default_press")]
     pub press: bool,
-    /// The time zones of the letters, by seat, such as `+02:00`; UTC for seats without one.
+    /// The time zones of the letters, by seat, such as `Europe/Berlin` or `+02:00`; UTC for seats without one.
     #[serde(default)]
     pub zones: Vec<String>,
     /// PM-60: whether the host alone may give a seat to another player.
@@ -90,11 +90,11 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Returns how many minutes the clocks of a seat are ahead of UTC.
+    /// Returns the time zone of a seat as the setup has it; empty for UTC.
     #[must_use]
-    pub fn zone_of(&self, seat: Seat) -> i32 {
+    pub fn zone_of(&self, seat: Seat) -> &str {
         let place = Seat::players(self.seats.into()).iter().position(|player| *player == seat);
-        place.and_then(|place| minutes(self.zones.get(place)?)).unwrap_or(0)
+        place.and_then(|place| self.zones.get(place)).map_or("", String::as_str)
     }
 }
 
@@ -154,8 +154,8 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
     SetupError::within("absences", &setup.absences, 0..=366)?;
     SetupError::within("zones", &setup.zones.len(), 0..=players.len())?;
     for (index, text) in setup.zones.iter().enumerate() {
-        if minutes(text).is_none() {
-            let message = format!("expected a time zone such as `+02:00`, found `{text}`");
+        if minutes(text).is_none() && !is_zone_name(text) {
+            let message = format!("expected a time zone such as `Europe/Berlin` or `+02:00`, found `{text}`");
             return Err(SetupError::value(format!("zones[{index}]"), message));
         }
     }
@@ -236,8 +236,17 @@ fn reminders(setup: &Setup) -> Result<BTreeSet<u16>, SetupError> {
     Ok(remind)
 }
 
-/// Reads a time zone: `+hh:mm` or `-hh:mm`, at most 14 hours.
-fn minutes(zone: &str) -> Option<i32> {
+/// Whether a text is written like the name of a time zone. The desk knows no zones, whose rules change.
+fn is_zone_name(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/_+-".contains(&byte);
+    (1..=64).contains(&text.len())
+        && text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text.bytes().all(is_plain)
+}
+
+/// Reads how many minutes clocks are ahead of UTC: `+hh:mm` or `-hh:mm`, at most 14 hours.
+#[must_use]
+pub fn minutes(zone: &str) -> Option<i32> {
     let shape = zone.bytes().map(|byte| if byte.is_ascii_digit() { b'0' } else { byte });
     if !shape.skip(1).eq(*b"00:00") {
         return None;
