@@ -114,7 +114,13 @@ impl ShownTurn {
             },
             _ => None,
         });
-        moved.chain(since).max()
+        // PM-39: any absence may be one that the deadline waits for.
+        let papers = received.history.entries().iter().filter_map(|entry| entry.command.paper());
+        let back = papers.filter_map(|paper| match paper.content() {
+            PaperContent::Absent(until) => Some(until.after_hours(received.terms.hours)),
+            _ => None,
+        });
+        moved.chain(since).chain(back).max()
     }
 }
 
