@@ -1,6 +1,7 @@
 //! Play by mail.
 
 mod announced;
+mod answers_ahead;
 mod audit_verb;
 mod authorship;
 mod bundled;

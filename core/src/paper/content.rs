@@ -178,9 +178,25 @@ impl Press {
 /// The most turns that orders ahead are for (PM-42).
 pub const AHEAD_TURNS_MAX: usize = 20;
 
-/// The content of an `ahead`: the commands for each later turn.
+/// The most lines of replies of a paper, and the most replies of a line (PM-122).
+pub const LINES_MAX: usize = 50;
+
+/// PM-122: a command that another seat may order, and the order that answers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OrdersAhead(BTreeMap<u32, Vec<PaperLine>>);
+pub struct Reply {
+    /// The whole order of the other seat.
+    pub on: PaperLine,
+    /// The answer.
+    pub play: PaperLine,
+}
+
+/// The content of an `ahead`: the commands for each later turn, and lines of replies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrdersAhead {
+    turns: BTreeMap<u32, Vec<PaperLine>>,
+    after: Option<PaperLine>,
+    lines: Vec<Vec<Reply>>,
+}
 
 impl OrdersAhead {
     /// Makes orders ahead; none take back those before.
@@ -201,12 +217,49 @@ impl OrdersAhead {
         if plays > PLAYS_MAX {
             return Err(Malformed(format!("expected at most {PLAYS_MAX} commands in orders, found {plays}")));
         }
-        Ok(Self(turns))
+        Ok(Self { turns, after: None, lines: Vec::new() })
+    }
+
+    /// Returns them with lines of replies, each of which goes on as long as the other seat does what it foresees (PM-122).
+    /// They begin after this order of the seat itself, if it is asked first; its commands are joined by `; `.
+    ///
+    /// # Errors
+    /// [`Malformed`] for more than [`LINES_MAX`] lines or replies in a line, an empty line, two answers to one command, and an
+    /// order without lines.
+    pub fn with_lines(self, after: Option<PaperLine>, lines: Vec<Vec<Reply>>) -> Result<Self, Malformed> {
+        if lines.is_empty() && after.is_some() {
+            return Err(Malformed("expected lines of replies after an order".into()));
+        }
+        let is_short = |line: &Vec<Reply>| (1..=LINES_MAX).contains(&line.len());
+        if lines.len() > LINES_MAX || !lines.iter().all(is_short) {
+            return Err(Malformed(format!("expected at most {LINES_MAX} lines of 1 to {LINES_MAX} replies")));
+        }
+        for (index, line) in lines.iter().enumerate() {
+            for other in lines.iter().skip(index + 1) {
+                let differ = line.iter().zip(other).find(|(one, other)| one != other);
+                if let Some((one, _)) = differ.filter(|(one, other)| one.on == other.on) {
+                    return Err(Malformed(format!("expected one answer to `{}`, found two", one.on)));
+                }
+            }
+        }
+        Ok(Self { after, lines, ..self })
     }
 
     /// Returns the commands for each turn.
     #[must_use]
     pub const fn turns(&self) -> &BTreeMap<u32, Vec<PaperLine>> {
-        &self.0
+        &self.turns
+    }
+
+    /// Returns the order of the seat itself after which the lines begin.
+    #[must_use]
+    pub const fn after(&self) -> Option<&PaperLine> {
+        self.after.as_ref()
+    }
+
+    /// Returns the lines of replies (PM-122).
+    #[must_use]
+    pub fn lines(&self) -> &[Vec<Reply>] {
+        &self.lines
     }
 }

@@ -46,7 +46,8 @@ mod unsigned;
 mod values;
 
 pub use content::{
-    AHEAD_TURNS_MAX, Join, Order, OrdersAhead, PLAYS_MAX, PRESS_LINES_MAX, PaperContent, Press,
+    AHEAD_TURNS_MAX, Join, LINES_MAX, Order, OrdersAhead, PLAYS_MAX, PRESS_LINES_MAX, PaperContent, Press,
+    Reply,
 };
 pub use keywords::{FIRST_LINE, KEYWORDS};
 pub use offer::{Ending, Offer};

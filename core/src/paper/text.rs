@@ -9,7 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::content::{
-    AHEAD_TURNS_MAX, Join, Order, OrdersAhead, PLAYS_MAX, PRESS_LINES_MAX, PaperContent, Press,
+    AHEAD_TURNS_MAX, Join, Order, OrdersAhead, PLAYS_MAX, PRESS_LINES_MAX, PaperContent, Press, Reply,
 };
 use super::keywords::FIRST_LINE;
 use super::offer::player;
@@ -17,6 +17,11 @@ use super::unsigned::{PAPER_BYTES_MAX, Paper, PaperHead};
 use super::values::SeatKey;
 use crate::digest::Digest;
 use crate::text::{Malformed, number};
+
+/// How the conditions of lines of replies begin: the order before them, the first of a line, and those that follow (PM-122).
+const OWN_ORDER: &str = "after ";
+const FIRST_REPLY: &str = "play ";
+const NEXT_REPLY: &str = "then ";
 
 impl Paper {
     /// Hands over keyword and value of each line after the first, in order.
@@ -60,10 +65,21 @@ impl Paper {
                 field("to", press.to())?;
                 press.words().iter().try_for_each(|words| field("words", words))
             }
-            PaperContent::Ahead(ahead) => ahead.turns().iter().try_for_each(|(turn, plays)| {
-                field("if", &format_args!("turn {turn}"))?;
-                plays.iter().try_for_each(|play| field("play", play))
-            }),
+            PaperContent::Ahead(ahead) => {
+                for (turn, plays) in ahead.turns() {
+                    field("if", &format_args!("turn {turn}"))?;
+                    plays.iter().try_for_each(|play| field("play", play))?;
+                }
+                ahead.after().map_or(Ok(()), |own| field("if", &format_args!("{OWN_ORDER}{own}")))?;
+                for line in ahead.lines() {
+                    for (index, Reply { on, play }) in line.iter().enumerate() {
+                        let word = if index == 0 { FIRST_REPLY } else { NEXT_REPLY };
+                        field("if", &format_args!("{word}{on}"))?;
+                        field("play", play)?;
+                    }
+                }
+                Ok(())
+            }
         }
     }
 
@@ -179,11 +195,31 @@ impl<'a, I: Iterator<Item = &'a str>> Fields<'a, I> {
 
     fn ahead(&mut self) -> Result<OrdersAhead, Malformed> {
         let mut turns = BTreeMap::<u32, Vec<_>>::new();
+        let (mut after, mut lines) = (None, Vec::<Vec<Reply>>::new());
         while let Some(condition) = self.optional("if").filter(|_| turns.len() <= AHEAD_TURNS_MAX) {
+            if let Some(own) =
+                condition.strip_prefix(OWN_ORDER).filter(|_| after.is_none() && lines.is_empty())
+            {
+                after = Some(own.parse()?);
+                continue;
+            }
+            let first = condition.strip_prefix(FIRST_REPLY);
+            if let Some(on) = first.or_else(|| condition.strip_prefix(NEXT_REPLY)) {
+                let reply = Reply { on: on.parse()?, play: self.value("play")?.parse()? };
+                match lines.last_mut() {
+                    Some(line) if first.is_none() => line.push(reply),
+                    _ if first.is_some() => lines.push([reply].into()),
+                    _ => return Err(Malformed::expected("`if: play …` first", condition)),
+                }
+                continue;
+            }
             let expected =
                 || Malformed::expected("a later turn than the one before, such as `turn 4`", condition);
             let turn = number(condition.strip_prefix("turn ").ok_or_else(expected)?)?;
-            if turns.last_key_value().is_some_and(|(last, _)| *last >= turn) {
+            if after.is_some()
+                || !lines.is_empty()
+                || turns.last_key_value().is_some_and(|(last, _)| *last >= turn)
+            {
                 return Err(expected());
             }
             let mut plays = Vec::new();
@@ -192,7 +228,7 @@ impl<'a, I: Iterator<Item = &'a str>> Fields<'a, I> {
             }
             turns.insert(turn, plays);
         }
-        OrdersAhead::new(turns)
+        OrdersAhead::new(turns)?.with_lines(after, lines)
     }
 
     fn end(&mut self) -> Result<(), Malformed> {

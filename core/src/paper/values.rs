@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::keywords::is_keyword;
+use crate::digest::Digest;
 use crate::seat::{Perspective, Seat};
 use crate::text::{Malformed, is_line_name, number};
 use crate::trust::base64;
@@ -217,6 +218,19 @@ impl PaperLine {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Returns the digest of the text, by which a desk remembers an order (PM-122).
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        Self::digest_of(core::slice::from_ref(self))
+    }
+
+    /// Returns the digest of an order: of its commands, joined by `; `.
+    #[must_use]
+    pub fn digest_of(plays: &[Self]) -> Digest {
+        let plays: Vec<&str> = plays.iter().map(Self::as_str).collect();
+        Digest::new(blake3::derive_key("turnfold v1 commands", plays.join("; ").as_bytes()))
     }
 
     /// Reads words of any language: other characters stand in a paper as the bytes of their UTF-8, each as `%` and two hex

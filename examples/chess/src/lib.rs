@@ -261,13 +261,18 @@ impl Rules for Chess {
         match effect {
             Effect::Moved { san } => format!("{} played {san}.", who(seat)),
             Effect::Status { offer: Some(by), .. } => format!("{} offered a draw.", who(*by)),
-            Effect::Status { .. } if *command == Command::Decline => format!("{} declined the draw.", who(seat)),
+            Effect::Status { .. } if *command == Command::Decline => {
+                format!("{} declined the draw.", who(seat))
+            }
             Effect::Status { left: Some(left), .. } => {
                 format!("{} has {left} ticks left.", mover(&state.position.0))
             }
             Effect::Status { .. } => String::new(),
             Effect::MatchOver { by, winner } => {
-                let by = by.as_deref().map(|by| format!(" by {}", if by == "agreed" { "agreement" } else { by })).unwrap_or_default();
+                let by = by
+                    .as_deref()
+                    .map(|by| format!(" by {}", if by == "agreed" { "agreement" } else { by }))
+                    .unwrap_or_default();
                 winner.map_or_else(|| format!("A draw{by}."), |winner| format!("{} won{by}.", who(winner)))
             }
         }

@@ -186,3 +186,40 @@ fn pm_74_a_player_who_was_replaced_sees_no_page_any_more() {
     assert_eq!((shown.status, &shown.json()["ended"]), (401, &json!("revoked")), "{}", shown.body);
     assert_eq!(open(&service, &before, &token('z')).status, 401, "the link of the same turn");
 }
+
+/// Number 13 of play by mail: the letters of a name are the same on the page, and in a file that a browser opens.
+#[test]
+fn pm_94_names_keep_all_letters_on_the_page_and_in_a_file() {
+    let (mailbox, service) = opened(TERMS);
+    let names = ["Jürgen Müßig", "Łukasz Ωmega 日本"];
+    let tokens = [('a', "p1"), ('b', "p2")].map(|(sign, seat)| {
+        let (code, token) = (code_of(&mailbox, &format!("00000001-{seat}.eml")).unwrap(), token(sign));
+        assert_eq!(open(&service, &code, &token).status, 201);
+        token
+    });
+    for (token, name) in tokens.iter().zip(names) {
+        let joined = submit(&service, token, ("join", 0), &[&format!("join {name}")]);
+        assert!(joined.status < 300, "{}", joined.body);
+    }
+    wait_for_turn(&service, &tokens[0], 1);
+    let lines = ["press p2: Grüße, Łukasz – wie geht’s?"];
+    assert!(submit(&service, &tokens[0], ("press", 1), &lines).status < 300);
+    for token in &tokens {
+        let seats = desk(&service, token)["desk"]["seats"].clone();
+        let shown: Vec<_> =
+            seats.as_array().unwrap().iter().map(|seat| seat["name"].as_str().unwrap()).collect();
+        assert_eq!(shown, names);
+    }
+    drop(service);
+    let sandbox = &mailbox.sandbox;
+    sandbox.ok("export duel.desk --html -o desk.html");
+    sandbox.ok("export duel.desk --html --as p2 -o p2.html");
+    sandbox.ok("check desk.html");
+    sandbox.ok("export duel.desk -o desk.tfl");
+    for file in ["desk.html", "p2.html", "desk.tfl"] {
+        let text = sandbox.read(file);
+        for name in names {
+            assert!(text.contains(name), "{name} in {file}");
+        }
+    }
+}

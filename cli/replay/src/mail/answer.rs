@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::outcome::{Ruled, Ruling};
-use turnfold_core::paper::{OrdersAhead, Paper, PaperContent, PaperHead, PaperLine};
+use turnfold_core::paper::{OrdersAhead, Paper, PaperContent, PaperHead, PaperLine, Reply};
 use turnfold_core::rules::desk::{Command, Desk, State};
 use turnfold_core::{Digest, Rules as _, Seat};
 use turnfold_store::Seq;
@@ -156,10 +156,10 @@ fn how_it_stands(
 ) -> Result<(), ReplayError> {
     match content {
         PaperContent::Order(order) => standing_order(mail, state, name, order.plays(), text)?,
-        PaperContent::Ahead(ahead) if ahead.turns().is_empty() => {
+        PaperContent::Ahead(ahead) if ahead.turns().is_empty() && ahead.lines().is_empty() => {
             text.paragraph("You have no orders for later turns now.");
         }
-        PaperContent::Ahead(ahead) => standing_ahead(ahead, text),
+        PaperContent::Ahead(ahead) => standing_ahead(ahead, &state.lines_left(name.seat, ahead), text),
         PaperContent::Absent(_) => text.paragraph(&absence(state, name.seat)),
         PaperContent::Offer(_) => text.paragraph(
             "It stands until the others have answered it, at the latest until this turn ends. A new offer of yours takes its \
@@ -195,12 +195,22 @@ fn absence(state: &State, seat: Seat) -> String {
 }
 
 /// Writes the orders for later turns that count, and how to change them.
-fn standing_ahead(ahead: &OrdersAhead, text: &mut Text) {
-    ahead_in_words(ahead, false, text);
-    text.paragraph(
-        "Each stands until its turn begins and is your order then. To change them, send all of them again: the newest mail \
-         with such lines counts. `if none` takes them back.",
-    );
+fn standing_ahead(ahead: &OrdersAhead, lines: &[&[Reply]], text: &mut Text) {
+    ahead_in_words(ahead, lines, false, text);
+    if !ahead.turns().is_empty() {
+        text.paragraph("Each stands until its turn begins and is your order then.");
+    }
+    if !lines.is_empty() {
+        text.paragraph(
+            "A line of answers goes on as long as the other player orders just what it says, and you do not send another \
+             order. No one else reads it before the match is over.",
+        );
+    }
+    if !ahead.turns().is_empty() || !lines.is_empty() {
+        text.paragraph(
+            "To change them, send all of them again: the newest mail with such lines counts. `if none` takes them back.",
+        );
+    }
 }
 
 /// PM-105: writes what an order that counts would make of the game, until when it stands, and that it can be changed.
@@ -393,7 +403,7 @@ fn status(
         None => text.paragraph("There is no order of yours for this turn."),
     }
     if let Some((_, ahead)) = mail.desk.ahead(state, name.seat) {
-        standing_ahead(ahead, text);
+        standing_ahead(ahead, &state.lines_left(name.seat, ahead), text);
     }
     let own = Desk::view(state, name.seat.into()).seats.into_iter().find(|own| own.seat == name.seat);
     if let Some(until) = own.and_then(|own| own.absent) {

@@ -1,6 +1,7 @@
 //! A turn of a desk: its position, what there is to carry out, and its execution (PM-13, PM-19, PM-27).
 
 use std::collections::BTreeMap;
+use std::slice;
 
 use turnfold_core::dice::fair::Contribution;
 use turnfold_core::paper::{LineName, Paper, PaperContent, Press, SignedPaper};
@@ -199,7 +200,7 @@ impl TurnPlan {
         let (defaulted, gone) = (desk.defaulted(), desk.gone());
         let players = Desk::players(desk);
         let steps = players.iter().filter_map(|&seat| match due.get(&seat) {
-            Some(digest) => Some(SeatStep::of_order(seat, *digest, orders.get(digest).copied(), desk.turn())),
+            Some(digest) => Some(SeatStep::of_order(seat, *digest, orders.get(digest).copied(), desk)),
             None if defaulted.contains(&seat) => {
                 Some(SeatStep { seat, order: None, tag: None, plays: Vec::new() })
             }
@@ -264,11 +265,16 @@ impl TurnPlan {
 }
 
 impl SeatStep {
-    fn of_order(seat: Seat, digest: Digest, paper: Option<&Paper>, turn: u32) -> Self {
+    fn of_order(seat: Seat, digest: Digest, paper: Option<&Paper>, desk: &State) -> Self {
         let plays = match paper.map(Paper::content) {
             Some(PaperContent::Order(order)) => order.plays(),
-            // PM-42
-            Some(PaperContent::Ahead(ahead)) => ahead.turns().get(&turn).map_or(&[][..], Vec::as_slice),
+            // PM-42, PM-122
+            Some(PaperContent::Ahead(ahead)) => {
+                let mut replies = ahead.lines().iter().flatten();
+                let answer = replies.find(|reply| Some(reply.play.digest()) == desk.ordered(seat));
+                let of_turn = || ahead.turns().get(&desk.turn()).map_or(&[][..], Vec::as_slice);
+                answer.map_or_else(of_turn, |reply| slice::from_ref(&reply.play))
+            }
             _ => &[],
         };
         let plays = plays.iter().map(|play| play.as_str().to_owned()).collect();

@@ -3,9 +3,14 @@
 //! The host that executes a turn and the audit that checks it walk the same steps. Only their rolls have different
 //! sources.
 
+use turnfold_core::paper::{OrdersAhead, PaperLine, Reply};
 use turnfold_core::rules::desk::Setup;
-use turnfold_core::{AnyState, DicePolicy, DueRoll, FoldError, Logged, Rejected, Seat, Verdict};
+use turnfold_core::text::Malformed;
+use turnfold_core::{AnyState, DicePolicy, DueRoll, FoldError, Logged, Outcome, Rejected, Seat, Verdict};
 use turnfold_store::Entry;
+
+use std::collections::BTreeMap;
+use std::io;
 
 use crate::error::ReplayError;
 use crate::history::entry::stored;
@@ -132,6 +137,69 @@ impl<'a> GameTurn<'a> {
         Ok(OrderEnd::Carried { count, played })
     }
 
+    /// Makes orders ahead: for turns, and of lines of replies of a seat, such as `e5 then Nf3, if Nc6 then Bb5`, each in the states to which it leads: what the
+    /// other seat may order, and the answer to it (PM-123). They begin after an order of the seat, if it is asked. Each command
+    /// is taken in the first of its `spellings` that the game takes.
+    ///
+    /// # Errors
+    /// What cannot be read or played, in a sentence.
+    pub(super) fn ahead(
+        state: &dyn AnyState,
+        (seat, plays): (Seat, &[PaperLine]),
+        turns: BTreeMap<u32, Vec<PaperLine>>,
+        lines: &[String],
+        spellings: impl Fn(&str) -> Vec<String>,
+    ) -> Result<OrdersAhead, String> {
+        let read = |line: &String| {
+            let unknown = |_: &_| Err(ReplayError::Chance(io::Error::other("the roll is not known yet")));
+            let mut turn = GameTurn::new(state.fork(), 0, Box::new(unknown));
+            let own = plays.iter().map(PaperLine::as_str);
+            if state.waits_for(seat)
+                && !matches!(turn.order(seat, own), Ok(OrderEnd::Carried { count: 1.., .. }))
+            {
+                return Err(format!("`if {line}` begins after your own move, so send both together."));
+            }
+            turn.replies(seat, line, &spellings)
+        };
+        let lines = lines.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let plays: Vec<_> = plays.iter().map(PaperLine::as_str).collect();
+        let is_first = state.waits_for(seat) && !lines.is_empty();
+        let after = is_first.then(|| plays.join("; ").parse()).transpose();
+        let ahead = after.and_then(|after| OrdersAhead::new(turns)?.with_lines(after, lines));
+        ahead.map_err(|error: Malformed| error.0)
+    }
+
+    fn replies(
+        &mut self,
+        seat: Seat,
+        line: &str,
+        spellings: impl Fn(&str) -> Vec<String>,
+    ) -> Result<Vec<Reply>, String> {
+        let play = |turn: &mut Self, by: Seat, text: &str| -> Result<PaperLine, String> {
+            for spelling in spellings(text) {
+                if let Ok(OrderEnd::Carried { played, .. }) = turn.order(by, [spelling.as_str()])
+                    && let [Record { command, outcome: Outcome::Applied(_), .. }] = played.as_slice()
+                {
+                    return command.parse().map_err(|error: Malformed| error.0);
+                }
+            }
+            Err(format!("In `if {line}`, {by} cannot play `{text}`. The line begins after your own move."))
+        };
+        let mut replies = Vec::new();
+        for (on, answer) in
+            pairs(line).ok_or_else(|| format!("`if {line}` was not understood: {AS_A_LINE}"))?
+        {
+            let others = self.state().players().iter().copied().filter(|by| *by != seat);
+            let mut others = others.filter(|by| self.state().waits_for(*by));
+            let (Some(other), None) = (others.next(), others.next()) else {
+                return Err(format!("In `if {line}`, no other player is to move before `{on}`."));
+            };
+            let on = play(self, other, &on)?;
+            replies.push(Reply { on, play: play(self, seat, &answer)? });
+        }
+        Ok(replies)
+    }
+
     /// Plays for a seat that missed, until the game no longer waits for the seat (PM-14, PM-37).
     ///
     /// # Errors
@@ -256,6 +324,34 @@ impl<'a> GameTurn<'a> {
         }
         Err(ReplayError::EndlessRolls(ROLLS_IN_A_ROW_MAX))
     }
+}
+
+/// How a line of replies is written.
+pub(super) const AS_A_LINE: &str =
+    "write `if COMMAND then COMMAND`, and `, if COMMAND then COMMAND` behind it";
+
+/// Splits `e5 then Nf3, if Nc6 then Bb5` into what is foreseen and what is answered.
+pub(super) fn pairs(line: &str) -> Option<Vec<(String, String)>> {
+    let (mut pairs, mut on, mut answer) = (Vec::new(), Vec::new(), Vec::new());
+    let mut is_answer = false;
+    for word in line.split(' ').chain(["if"]) {
+        match (word.to_lowercase().as_str(), is_answer) {
+            ("then", false) => is_answer = true,
+            ("if", true) => {
+                let played: String = std::mem::take(&mut answer).join(" ");
+                let played = played.trim_end_matches([',', ';', '.']).to_owned();
+                if on.is_empty() || played.is_empty() {
+                    return None;
+                }
+                pairs.push((std::mem::take(&mut on).join(" "), played));
+                is_answer = false;
+            }
+            ("then", true) | ("if", false) => return None,
+            (_, true) => answer.push(word),
+            (_, false) => on.push(word),
+        }
+    }
+    Some(pairs)
 }
 
 /// Plays one command.

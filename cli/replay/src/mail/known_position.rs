@@ -1,8 +1,8 @@
 //! The position of the current turn as one seat knows it, to try commands on (PM-38).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use turnfold_core::paper::PaperLine;
+use turnfold_core::paper::{OrdersAhead, PaperLine};
 use turnfold_core::{AnyState, Outcome, Seat, Verdict};
 use turnfold_store::BranchName;
 
@@ -10,6 +10,7 @@ use super::game_turn::{GameTurn, OrderEnd};
 use super::host::MailHost;
 use super::letter_words::played_after;
 use super::pairing::branch_of;
+use super::plain_words::spellings;
 use crate::error::ReplayError;
 use crate::history::History;
 use crate::history::record::Record;
@@ -57,6 +58,17 @@ impl KnownPosition {
     /// desk have in common is meant for the desk (PM-82).
     pub(super) fn applies(&self, command: &PaperLine) -> bool {
         self.is_asked && matches!(self.state.judge(self.seat, command.as_str()), Ok(Verdict::Applied(())))
+    }
+
+    /// Makes orders ahead of a seat: for turns, and of lines of replies, which begin after its order (PM-42, PM-123).
+    pub(super) fn ahead(
+        &self,
+        (seat, plays): (Seat, &[PaperLine]),
+        turns: BTreeMap<u32, Vec<PaperLine>>,
+        lines: &[String],
+    ) -> Result<OrdersAhead, String> {
+        let with_others = |text: &str| [vec![text.to_owned()], spellings(text).concat()].concat();
+        GameTurn::ahead(self.state.as_ref(), (seat, plays), turns, lines, with_others)
     }
 
     /// Returns why the game would refuse an order, or what of it would change nothing. Nothing is tried while others have to

@@ -340,8 +340,11 @@ pub(super) fn sentence_for(effect: &Effect, reader: Seat, zone: &str) -> Option<
             format!("The host reminded {} of the deadline, {}.", seats(reminded, reader), time(*until, zone))
         }
         Effect::Pressed { seat, .. } => format!("{} wrote to players.", who(seat)),
-        Effect::Ahead { seat, .. } => format!("{} gave orders for later turns.", who(seat)),
-        Effect::Clocked { .. } | Effect::Ready { .. } | Effect::Rolled { .. } => return None,
+        Effect::Ahead { seat, .. } if *seat == reader => "Your orders for later turns were received.".into(),
+        // Another player need not know that an answer is ready (PM-122).
+        Effect::Ahead { .. } | Effect::Clocked { .. } | Effect::Ready { .. } | Effect::Rolled { .. } => {
+            return None;
+        }
     })
 }
 

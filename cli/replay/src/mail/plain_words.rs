@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use turnfold_core::Seat;
 use turnfold_core::paper::{DeskTime, Ending, Offer, PaperContent, PaperLine, Press};
 
+use super::game_turn::pairs;
 use super::known_position::KnownPosition;
 use super::letter_words::wall_clock;
 use super::part_text::UNDECODED;
@@ -58,6 +59,8 @@ pub(super) struct PlainWords {
     pub(super) wait: bool,
     /// Orders for later turns.
     pub(super) ahead: Option<BTreeMap<u32, Vec<PaperLine>>>,
+    /// The lines of replies as they were typed, without `if` (PM-123).
+    pub(super) lines: Vec<String>,
     /// What cannot be read, in sentences. Then nothing is taken, because an order is whole or none.
     pub(super) faults: Vec<String>,
     /// What is not taken and costs nothing else, in sentences: lines that no order can be part of.
@@ -106,7 +109,8 @@ impl PlainWords {
         let mut joined = Self::default();
         for words in places {
             let differs = !joined.plays.is_empty() && !words.plays.is_empty() && joined.plays != words.plays
-                || joined.ahead.is_some() && words.ahead.is_some() && joined.ahead != words.ahead;
+                || joined.ahead.is_some() && words.ahead.is_some() && joined.ahead != words.ahead
+                || !joined.lines.is_empty() && !words.lines.is_empty() && joined.lines != words.lines;
             if differs {
                 joined.faults.push(format!(
                     "Your mail has two different orders: `{}` and `{}`. Nothing was taken; send the one that you mean.",
@@ -120,6 +124,9 @@ impl PlainWords {
                 joined.plays = words.plays;
             }
             joined.ahead = joined.ahead.or(words.ahead);
+            if joined.lines.is_empty() {
+                joined.lines = words.lines;
+            }
             for content in words.contents {
                 if !joined.contents.contains(&content) {
                     joined.contents.push(content);
@@ -147,7 +154,8 @@ impl PlainWords {
             .iter()
             .flatten()
             .flat_map(|(turn, plays)| plays.iter().map(move |play| format!("turn {turn}: {play}")));
-        self.plays.iter().map(ToString::to_string).chain(ahead).collect::<Vec<_>>().join("; ")
+        let lines = self.lines.iter().map(|line| format!("if {line}"));
+        self.plays.iter().map(ToString::to_string).chain(ahead).chain(lines).collect::<Vec<_>>().join("; ")
     }
 
     /// Returns what a line around a code is.
@@ -274,15 +282,31 @@ impl PlainWords {
 
     /// PM-42: `turn 4: COMMAND; COMMAND`, or `none`.
     fn ahead(&mut self, rest: &str, position: &KnownPosition) -> Result<(), String> {
-        let turns = self.ahead.get_or_insert_default();
         if rest.eq_ignore_ascii_case("none") {
+            self.ahead.get_or_insert_default();
             return Ok(());
         }
-        let expected = || format!("`if {rest}` was not understood: write `if turn 4: COMMAND; COMMAND`.");
+        let expected = || {
+            format!(
+                "`if {rest}` was not understood: write `if turn 4: COMMAND; COMMAND` or `if COMMAND then COMMAND`."
+            )
+        };
+        // PM-123. Prose can have these words, too: a command is short, and the game knows it or it names a place.
+        if let Some(pairs) = pairs(rest) {
+            let is_command = |text: &String| {
+                let has_place = text.bytes().any(|byte| byte.is_ascii_digit()) || text.contains('-');
+                text.split(' ').count() <= 3 && (has_place || position.read(text).is_ok())
+            };
+            if pairs.iter().all(|(on, answer)| is_command(on) && is_command(answer)) {
+                self.lines.push(rest.to_owned());
+                return Ok(());
+            }
+        }
         let (condition, commands) = rest.split_once(':').ok_or_else(expected)?;
         let turn = first_word(condition) == "turn";
         let turn = condition.split_once(' ').filter(|_| turn).and_then(|(_, turn)| turn.trim().parse().ok());
         let turn: u32 = turn.ok_or_else(expected)?;
+        let turns = self.ahead.get_or_insert_default();
         for command in commands.split(';').map(str::trim).filter(|command| !command.is_empty()) {
             let play = position.read(command).map_err(|why| sentence(command, &why))?;
             turns.entry(turn).or_default().push(play);
@@ -313,7 +337,7 @@ impl PlainWords {
 
 /// Returns spellings of a line that is not read as it is typed, in the order in which they are tried: without the marks of a
 /// list or of bold words; with plain signs; and in other cases of letters, with and without what stands within a move.
-fn spellings(line: &str) -> [Vec<String>; 3] {
+pub(super) fn spellings(line: &str) -> [Vec<String>; 3] {
     let bare = without_marks(line);
     let plain = folded(line);
     let lower = plain.to_lowercase();
@@ -392,11 +416,15 @@ fn time(line: &str, text: &str, zone: &str) -> Result<DeskTime, String> {
 }
 
 /// Returns what a player without a key may write, line by line.
-pub(super) fn help() -> [(&'static str, &'static str); 10] {
+pub(super) fn help() -> [(&'static str, &'static str); 11] {
     [
         ("COMMAND", "a command of the game; several lines are one order, and the newest order counts"),
         ("wait", "with an order: play nothing before the deadline, so that you can send another order"),
         ("if turn 4: COMMAND; COMMAND", "an order for a later turn; `if none` takes such orders back"),
+        (
+            "if COMMAND then COMMAND",
+            "an answer to what the other player may do, played at once if it is just that; `, if … then …` goes on",
+        ),
         (
             "board, legal, who, status",
             "ask for the board, the commands that the game would take, who is waited for, and what you ordered",

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use turnfold_core::Rules;
 use turnfold_core::Seat;
-use turnfold_core::paper::{OrdersAhead, PaperLine};
+use turnfold_core::paper::{OrdersAhead, PaperLine, Reply};
 use turnfold_core::rules::desk::{Desk, Effect, OfferView, SeatView, State, View};
 
 use super::code_part::{answer_with, open_page};
@@ -72,7 +72,8 @@ impl Report {
             turn.answer(&known, heading, &mut text);
         }
         if let Some((size, ahead)) = mail.desk.ahead(state, self.seat) {
-            ahead_in_words(ahead, size < mail.desk.came(self.seat, self.size), &mut text);
+            let is_inherited = size < mail.desk.came(self.seat, self.size);
+            ahead_in_words(ahead, &state.lines_left(self.seat, ahead), is_inherited, &mut text);
         }
         self.for_auditors(mail, &mut text);
         let reminds = |entry: &AppliedEntry| {
@@ -167,7 +168,10 @@ impl Report {
 }
 
 /// Lists the reader's orders for later turns (PM-42).
-pub(super) fn ahead_in_words(ahead: &OrdersAhead, is_inherited: bool, text: &mut Text) {
+pub(super) fn ahead_in_words(ahead: &OrdersAhead, lines: &[&[Reply]], is_inherited: bool, text: &mut Text) {
+    if ahead.turns().is_empty() && lines.is_empty() {
+        return;
+    }
     text.heading("Your orders for later turns");
     if is_inherited {
         text.paragraph(
@@ -178,6 +182,12 @@ pub(super) fn ahead_in_words(ahead: &OrdersAhead, is_inherited: bool, text: &mut
     for (turn, plays) in ahead.turns() {
         let plays: Vec<_> = plays.iter().map(PaperLine::as_str).collect();
         text.item(&format!("if turn {turn}: {}", plays.join("; ")));
+    }
+    // PM-122
+    for line in lines {
+        let replies: Vec<_> =
+            line.iter().map(|reply| format!("if {} then {}", reply.on, reply.play)).collect();
+        text.item(&replies.join(", "));
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use turnfold_core::paper::{DeskTime, Offer, PaperContent, PaperLine};
+use turnfold_core::paper::{DeskTime, Offer, OrdersAhead, PaperContent, PaperLine};
 use turnfold_core::rules::desk::{Command, Missed};
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Digest, Logged, Outcome, Registry, Seat};
 use turnfold_store::Entry;
@@ -132,6 +132,30 @@ fn game_before_plays(
     seat: Seat,
     registry: &Registry,
 ) -> Result<Option<Box<dyn AnyState>>, ReplayError> {
+    Ok(game_at(received, position, registry)?.filter(|state| state.waits_for(seat)))
+}
+
+/// Reads lines of replies of a seat, which begin after its order if it is asked (PM-123).
+pub(super) fn read_lines(
+    received: &ReceivedBundle,
+    position: &TurnRecord,
+    order: (Seat, &[PaperLine]),
+    lines: &[String],
+    registry: &Registry,
+) -> Result<OrdersAhead, ReplayError> {
+    let state = game_at(received, position, registry)?;
+    let state =
+        state.ok_or_else(|| ReplayError::Refused("the bundle does not show all of the game".into()))?;
+    let as_typed = |text: &str| vec![text.to_owned()];
+    GameTurn::ahead(state.as_ref(), order, BTreeMap::new(), lines, as_typed).map_err(ReplayError::Refused)
+}
+
+/// Returns the game at the position, if the bundle shows all of it.
+fn game_at(
+    received: &ReceivedBundle,
+    position: &TurnRecord,
+    registry: &Registry,
+) -> Result<Option<Box<dyn AnyState>>, ReplayError> {
     let of = &received.game;
     let line = of.branches.iter().position(|branch| branch.name.as_str() == position.line.as_str());
     let Some(line) = line.filter(|line| !of.left_out(*line)) else { return Ok(None) };
@@ -142,7 +166,7 @@ fn game_before_plays(
     let mut state = rules.start(&of.genesis.setup)?;
     let entries = entries(received, line, position.game_seq)?;
     state.fold(&stored(&entries), &of.genesis.dice, &mut |_| {})?;
-    Ok(state.waits_for(seat).then_some(state))
+    Ok(Some(state))
 }
 
 /// Reads commands in the states in which they would be played, and returns them as the game would record them. Behind a roll,

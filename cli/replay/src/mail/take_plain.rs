@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use turnfold_core::dice::fair::{Chain, Owner};
 use turnfold_core::outcome::Ruled;
 use turnfold_core::paper::{
-    DeskTime, Nonce, Offer, Order, OrdersAhead, Paper, PaperContent, PaperHead, PlainPaper, SeenRoot,
+    DeskTime, Nonce, Offer, Order, Paper, PaperContent, PaperHead, PlainPaper, SeenRoot,
 };
 use turnfold_core::rules::desk::{Command, Desk, State};
 use turnfold_core::text::Malformed;
@@ -228,6 +228,20 @@ impl MailHost<'_> {
             };
             contents.push(PaperContent::Offer(Offer::Takeback { line: line.clone(), seq }));
         }
+        // Before the order, with which the turn can be ready.
+        if words.ahead.is_some() || !words.lines.is_empty() {
+            let standing = self.desk.order_of(seat, state.turn(), self.desk.size());
+            let standing = standing.filter(|_| words.plays.is_empty()).map(|(_, order)| order.plays());
+            let plays = standing.unwrap_or(&words.plays);
+            let turns = words.ahead.clone().unwrap_or_default();
+            match KnownPosition::of(self, seat)?.ahead((seat, plays), turns, &words.lines) {
+                Ok(ahead) => contents.push(PaperContent::Ahead(ahead)),
+                Err(fault) => {
+                    taken.faults.push(format!("{fault} Nothing was taken; send the whole order again."));
+                    return Ok(Vec::new());
+                }
+            }
+        }
         if !words.plays.is_empty() {
             let position = KnownPosition::of(self, seat)?;
             if let Some(fault) = position.objection(seat, &words.plays) {
@@ -238,10 +252,6 @@ impl MailHost<'_> {
             let link = link.ok_or_else(|| ReplayError::not_by_mail("no turn has begun"))?;
             let order = Order::new(link, words.wait, None, words.plays.clone());
             contents.push(PaperContent::Order(order.map_err(ReplayError::not_by_mail)?));
-        }
-        if let Some(ahead) = &words.ahead {
-            let ahead = OrdersAhead::new(ahead.clone()).map_err(ReplayError::not_by_mail)?;
-            contents.push(PaperContent::Ahead(ahead));
         }
         Ok(contents)
     }

@@ -18,7 +18,7 @@ use super::desk_turn::TurnRecord;
 use super::paper_form::MailedPaper;
 use super::player_memory::{PlayerMemory, keep_order, kept_order};
 use super::received_bundle::ReceivedBundle;
-use super::shown_turn::{ShownTurn, read_plays, try_plays};
+use super::shown_turn::{ShownTurn, read_lines, read_plays, try_plays};
 use crate::error::ReplayError;
 use crate::signing::{KeyFile, KeyMemory};
 
@@ -36,6 +36,13 @@ pub enum PaperWords {
         plays: Vec<PaperLine>,
         /// Whether the turn is to wait for its deadline.
         wait: bool,
+    },
+    /// Answers what the other player may order, in lines such as `e5 then Nf3, if Nc6 then Bb5` (PM-123).
+    Lines {
+        /// The order that was written before for this turn, after which the lines begin.
+        plays: Vec<PaperLine>,
+        /// The lines, without the first `if`.
+        lines: Vec<String>,
     },
     /// Seals an order of these commands, which is kept next to the key.
     Seal {
@@ -60,6 +67,7 @@ pub enum PaperWords {
 }
 
 /// A paper that is to be written.
+#[derive(Clone)]
 pub struct PaperRequest<'a> {
     /// The bundle that came with the last letter.
     pub bundle: &'a Path,
@@ -160,6 +168,17 @@ impl<'a> PaperWriter<'a> {
         let content = match &self.request.words {
             PaperWords::Join(_) => self.join()?,
             PaperWords::Order { plays, wait } => return self.order(&self.read(plays)?, *wait),
+            PaperWords::Lines { plays, lines } => {
+                let (position, registry) = (self.position()?, self.request.registry);
+                let plays = self.read(plays)?;
+                PaperContent::Ahead(read_lines(
+                    self.received,
+                    position,
+                    (self.seat, &plays),
+                    lines,
+                    registry,
+                )?)
+            }
             PaperWords::Seal { plays } => self.seal(&self.read(plays)?)?,
             PaperWords::Offer(offer) => PaperContent::Offer(offer.clone()),
             PaperWords::Answer { to, agree } => self.answer(to, *agree)?,

@@ -35,6 +35,7 @@ const CLOCK_AHEAD_MAX: u64 = 3600;
 #[command(after_help = "Examples:
   turnfold mail write join p1 --from duel-1-p1.bundle --key ann.key -o reply.txt
   turnfold mail write order \"move 2,-3\" stand --from duel-5-p1.bundle --key ann.key -o reply.txt
+  turnfold mail write order e4 \"if e5 then Nf3, if Nc6 then Bb5\" --from duel-1-p1.bundle --key ann.key -o reply.txt
   turnfold mail write offer end draw --from duel-5-p1.bundle --key ann.key -o reply.txt
   turnfold mail write answer 3 agree --from duel-7-p1.bundle --key ann.key -o reply.txt")]
 pub(crate) struct Args {
@@ -43,7 +44,8 @@ pub(crate) struct Args {
     kind: Kind,
 
     /// SEAT to join; commands to order or seal; an offer in its words; digits of an offer and `agree` or `decline`; a time;
-    /// readers (`all` or `p1,p3`) and words; `TURN: COMMAND; COMMAND` for each later turn
+    /// readers (`all` or `p1,p3`) and words; `TURN: COMMAND; COMMAND` for each later turn; with `order` and `ahead` also lines
+    /// `if COMMAND then COMMAND, if …` that answer the other player at once
     #[arg(value_name = "ARG")]
     words: Vec<String>,
 
@@ -116,7 +118,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         nonces: [nonce()?, nonce()?],
         registry: &context.registry,
     };
-    let written = write_paper(&request)?;
+    // Before the order, with which the turn can be ready.
+    let (plays, lines) = if args.kind == Kind::Order { args.plays_and_lines()? } else { Default::default() };
+    let mut mail = String::new();
+    if !lines.is_empty() {
+        let (words, nonces) = (PaperWords::Lines { plays, lines }, [nonce()?, nonce()?]);
+        mail = write_paper(&PaperRequest { words, nonces, ..request.clone() })?.mail;
+    }
+    let mut written = write_paper(&request)?;
+    written.mail = mail + &written.mail;
     warn_of_clock(written.clock)?;
     written.without_effect.iter().for_each(|command| warn(command));
     let Some(path) = path else {
@@ -131,6 +141,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 }
 
 impl Args {
+    /// Returns the words of an order that are commands, and the lines of replies without `if` (PM-123).
+    fn plays_and_lines(&self) -> Result<(Vec<PaperLine>, Vec<String>), Failure> {
+        let (mut plays, mut lines) = (Vec::new(), Vec::new());
+        for word in &self.words {
+            match word.strip_prefix("if ") {
+                Some(line) => lines.push(line.to_owned()),
+                None => plays.push(word.parse().map_err(|error: Malformed| Failure::usage(error.0))?),
+            }
+        }
+        Ok((plays, lines))
+    }
+
     /// Reads the text of the paper.
     fn words(&self) -> Result<PaperWords, Failure> {
         for (option, is_given, kind) in
@@ -151,7 +173,10 @@ impl Args {
                 seat.map(PaperWords::Join).ok_or_else(|| expected("a seat such as `p1`"))
             }
             (Kind::Join, _) => Err(expected("the seat to join, such as `join p1`")),
-            (Kind::Order, _) => Ok(PaperWords::Order { plays: plays()?, wait: self.wait }),
+            (Kind::Order, _) => Ok(PaperWords::Order { plays: self.plays_and_lines()?.0, wait: self.wait }),
+            (Kind::Ahead, words) if !words.is_empty() && words.iter().all(|word| word.starts_with("if ")) => {
+                Ok(PaperWords::Lines { plays: Vec::new(), lines: self.plays_and_lines()?.1 })
+            }
             (Kind::Seal, []) => Err(expected("the commands to seal")),
             (Kind::Seal, _) => Ok(PaperWords::Seal { plays: plays()? }),
             (Kind::Offer, words) => {

@@ -43,11 +43,14 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
         Step::Stand { .. } => stand(state, plan.0, effects),
         // PM-19
         Step::Carried { seat, digest, count } => {
+            let said = state.ordered(seat);
             settle(state, seat, digest);
+            state.played.push((seat, said));
             effects.push(|| Effect::Carried { seat, digest, count });
         }
         Step::Refused { seat, digest, code } => {
             settle(state, seat, digest);
+            end_lines(state, seat);
             effects.push(|| Effect::Refused { seat, digest, code });
         }
         Step::Rolled { number, element, line, seq } => {
@@ -91,6 +94,12 @@ fn stand(state: &mut State, step: Step, effects: &mut impl EffectSink<Effect>) {
         state.told_turn = turn;
     }
     for (name, seat) in state.players().iter().zip(&mut state.seats) {
+        // PM-122: what was played for a seat that missed is no order of it.
+        if seat.asked == Asked::Defaulted {
+            state.played.push((*name, None));
+            seat.ahead.iter_mut().for_each(|ahead| ahead.lines.clear());
+        }
+        seat.ahead.take_if(|ahead| ahead.is_spent(turn));
         seat.asked = if seats.contains(name) { Asked::Yes } else { Asked::Not };
     }
     state.phase = Phase::Open;
@@ -114,19 +123,34 @@ fn stand(state: &mut State, step: Step, effects: &mut impl EffectSink<Effect>) {
     go_on(state, false, effects);
 }
 
-/// PM-42: the orders ahead for this turn count. Returns the seats with the numbers of their last papers.
+/// PM-42: the orders ahead for this turn count. PM-122: so does the answer to what another seat just played, which comes
+/// first. Returns the seats with the numbers of their last papers.
 fn order_ahead(state: &mut State) -> Vec<(Seat, u32)> {
     let mut ordered = Vec::new();
-    let turn = state.turn();
+    let (turn, played) = (state.turn(), core::mem::take(&mut state.played));
     for (&seat, own) in state.players().iter().zip(&mut state.seats) {
-        let Some((digest, plays)) = own.ahead.as_ref().and_then(|ahead| ahead.of(turn)) else { continue };
+        let Some(ahead) = &mut own.ahead else { continue };
+        let (digest, answer) = (ahead.digest, ahead.answer(seat, &played));
+        // A seat that has to play something else, and one that does not get to answer.
+        let is_asked = own.asked == Asked::Yes;
+        if is_asked != answer.is_some() && (is_asked || played.iter().any(|(by, _)| *by != seat)) {
+            ahead.lines.clear();
+        }
+        let order = answer.map(|said| (1, said)).or_else(|| ahead.of(turn));
+        let Some((plays, said)) = order else { continue };
         if own.asked == Asked::Yes {
             // PM-81: the deadline does not wait for an absence of this seat.
             if own.absent.is_some() {
                 state.counted.insert(digest);
             }
-            own.asked =
-                Asked::Ordered(OrderHeld { digest, waits: false, plays, element: None, as_sealed: false });
+            own.asked = Asked::Ordered(OrderHeld {
+                digest,
+                waits: false,
+                plays,
+                said,
+                element: None,
+                as_sealed: false,
+            });
             own.misses = 0;
             ordered.push((seat, own.order_number));
         }
@@ -142,6 +166,13 @@ fn settle(state: &mut State, seat: Seat, digest: Digest) {
     }
 }
 
+/// PM-122: the lines of a seat go on no more.
+fn end_lines(state: &mut State, seat: Seat) {
+    if let Some(ahead) = state.seat_mut(seat).and_then(|own| own.ahead.as_mut()) {
+        ahead.lines.clear();
+    }
+}
+
 fn carry_out_act(
     state: &mut State,
     seat: Seat,
@@ -151,8 +182,15 @@ fn carry_out_act(
 ) {
     let awaited_seals = state.awaits_seals();
     match act {
-        // PM-15
+        // PM-15. PM-122: an order of the player takes the place of an answer.
         Act::Order(order) => {
+            let begin_later = state
+                .seat(seat)
+                .and_then(|own| own.ahead.as_ref())
+                .is_some_and(|ahead| ahead.after.is_some());
+            if !begin_later {
+                end_lines(state, seat);
+            }
             if let Some(own) = state.seat_mut(seat) {
                 own.misses = 0;
                 if let (Some(dice), Some(element)) = (&mut own.dice, order.element) {
@@ -222,7 +260,7 @@ fn carry_out_act(
         // PM-42: the newest paper counts.
         Act::Ahead(ahead) => {
             if let Some(own) = state.seat_mut(seat) {
-                own.ahead = Some(ahead).filter(|ahead| !ahead.plays.is_empty());
+                own.ahead = Some(ahead).filter(|ahead| !ahead.plays.is_empty() || !ahead.lines.is_empty());
             }
             effects.push(|| Effect::Ahead { seat, number });
         }
@@ -285,6 +323,7 @@ fn replace(state: &mut State, seat: Seat, player: Player, effects: &mut impl Eff
 
 /// The turn is not carried out; the game goes on from an earlier stand.
 fn take_back(state: &mut State, to: Standing, effects: &mut impl EffectSink<Effect>) {
+    state.played.clear();
     state.count_orders();
     for seat in &mut state.seats {
         // PM-42: they were for turns that come otherwise now.

@@ -6,7 +6,9 @@ use alloc::vec::Vec;
 use super::command::{AskedSeats, Command};
 use super::dice::Element;
 use super::reason::{Reason, Rejection};
-use super::state::{AheadHeld, Asked, DAY_SECONDS, OrderHeld, Phase, SeatState, Standing, State};
+use super::state::{
+    AheadHeld, Asked, DAY_SECONDS, OrderHeld, Phase, ReplyHeld, SeatState, Secret, Standing, State,
+};
 use crate::digest::Digest;
 use crate::outcome::Verdict;
 use crate::paper::{
@@ -360,8 +362,15 @@ fn plan_ahead(state: &State, paper: &Paper, ahead: &OrdersAhead) -> Result<Act, 
         return Err(Reason::Late.into());
     }
     let count = |plays: &Vec<PaperLine>| u16::try_from(plays.len()).unwrap_or(u16::MAX);
-    let plays = ahead.turns().iter().map(|(turn, plays)| (*turn, count(plays))).collect();
-    Ok(Act::Ahead(AheadHeld { digest: paper.digest(), plays }))
+    let of_turn = |plays: &Vec<PaperLine>| (count(plays), PaperLine::digest_of(plays));
+    let plays = ahead.turns().iter().map(|(turn, plays)| (*turn, of_turn(plays))).collect();
+    // PM-122: the order of another seat has to be known to all once it was carried out.
+    if !ahead.lines().is_empty() && (state.players().len() > 2 || state.terms.secret == Secret::No) {
+        return Err(Rejection::NotInTerms.into());
+    }
+    let lines = ahead.lines().iter().map(|line| line.iter().map(ReplyHeld::from).collect()).collect();
+    let after = ahead.after().map(PaperLine::digest);
+    Ok(Act::Ahead(AheadHeld { digest: paper.digest(), plays, after, lines }))
 }
 
 /// PM-11, PM-38
@@ -431,8 +440,9 @@ fn plan_order(state: &State, seat: Seat, paper: &Paper, order: &Order) -> Result
         return Err(Rejection::WaitForSeals.into());
     }
     let plays = u16::try_from(order.plays().len()).unwrap_or(u16::MAX);
+    let said = PaperLine::digest_of(order.plays());
     let as_sealed = asked.sealed().is_some();
-    Ok(OrderHeld { digest, waits: order.waits(), plays, element, as_sealed })
+    Ok(OrderHeld { digest, waits: order.waits(), plays, said, element, as_sealed })
 }
 
 /// FD-8, FD-17 of `dice.md`: the element of this turn, exactly where the seat has a chain.

@@ -27,6 +27,10 @@ where
         }
         PaperContent::Order(_) | PaperContent::Ahead(_) if viewer.may_know_as(*seat) => return true,
         PaperContent::Order(_) => after.turn(),
+        // PM-122: what of the lines was not played stays secret for as long as it could be of use.
+        PaperContent::Ahead(ahead) if !ahead.lines().is_empty() && !matches!(now.phase, Phase::Over(_)) => {
+            return false;
+        }
         // PM-42
         PaperContent::Ahead(ahead) => ahead.turns().keys().copied().max().unwrap_or(0).max(after.turn()),
         _ => return true,

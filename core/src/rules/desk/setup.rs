@@ -191,6 +191,7 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
         offers_made: 0,
         counted: BTreeSet::new(),
         takeback: None,
+        played: Vec::new(),
     })
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::dice::{Element, SeatDice};
 use crate::dice::fair::{Contribution, Owner};
 use crate::digest::Digest;
-use crate::paper::{DeskTime, Ending, LineName, MatchId, Offer, Player, SeatKey};
+use crate::paper::{DeskTime, Ending, LineName, MatchId, Offer, OrdersAhead, Player, Reply, SeatKey};
 use crate::seat::Seat;
 
 /// PM-39: absences count in days of this many seconds.
@@ -48,6 +48,8 @@ pub struct State {
     pub(super) counted: BTreeSet<Digest>,
     /// PM-20: the stand to which all agreed to go back; until the next stand.
     pub(super) takeback: Option<Standing>,
+    /// PM-122: which seats played in the turn that is carried out, each with the digest of its order if it was carried out.
+    pub(super) played: Vec<(Seat, Option<Digest>)>,
 }
 
 /// What the setup says about turns.
@@ -207,17 +209,55 @@ impl SeatState {
     }
 }
 
-/// PM-42: the paper with orders ahead, and how many commands it has for which turn.
+/// PM-42: the paper with orders ahead, and for which turn it has how many commands, with the digest of the order. PM-122: the
+/// order of the seat that comes before its lines of replies, and what is left of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct AheadHeld {
     pub(super) digest: Digest,
-    pub(super) plays: BTreeMap<u32, u16>,
+    pub(super) plays: BTreeMap<u32, (u16, Digest)>,
+    pub(super) after: Option<Digest>,
+    pub(super) lines: Vec<Vec<ReplyHeld>>,
+}
+
+/// PM-122: the digests of a command and of the answer to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ReplyHeld {
+    pub(super) on: Digest,
+    pub(super) play: Digest,
+}
+
+impl From<&Reply> for ReplyHeld {
+    fn from(reply: &Reply) -> Self {
+        Self { on: reply.on.digest(), play: reply.play.digest() }
+    }
 }
 
 impl AheadHeld {
-    /// Its digest and how many commands it has for a turn, if it has any.
-    pub(super) fn of(&self, turn: u32) -> Option<(Digest, u16)> {
-        self.plays.get(&turn).map(|plays| (self.digest, *plays))
+    /// How many commands it has for a turn, and the digest of the order, if it has any.
+    pub(super) fn of(&self, turn: u32) -> Option<(u16, Digest)> {
+        self.plays.get(&turn).copied()
+    }
+
+    /// PM-122: goes on with the lines in which a seat answers what the others just played, and returns the digest of the answer.
+    /// Each other line ends. While no other seat has played, all lines wait.
+    pub(super) fn answer(&mut self, seat: Seat, played: &[(Seat, Option<Digest>)]) -> Option<Digest> {
+        if let Some((_, own)) = played.iter().find(|(by, _)| *by == seat)
+            && let Some(after) = self.after.take()
+            && Some(after) != *own
+        {
+            self.lines.clear();
+        }
+        let mut others = played.iter().filter(|(by, _)| *by != seat).map(|(_, command)| *command);
+        let on = others.next()?.filter(|_| others.next().is_none());
+        let play = self.lines.iter().filter_map(|line| line.first()).find(|next| Some(next.on) == on)?.play;
+        self.lines.retain_mut(|line| Some(line.remove(0).on) == on);
+        self.lines.retain(|line| !line.is_empty());
+        Some(play)
+    }
+
+    /// Whether nothing more comes of it from a turn on.
+    pub(super) fn is_spent(&self, turn: u32) -> bool {
+        self.lines.is_empty() && self.plays.keys().all(|other| *other < turn)
     }
 }
 
@@ -244,6 +284,8 @@ pub(super) struct OrderHeld {
     pub(super) waits: bool,
     /// The number of its commands.
     pub(super) plays: u16,
+    /// PM-122: the digest of its commands.
+    pub(super) said: Digest,
     /// FD-8
     pub(super) element: Option<Element>,
     /// It is the one that a seal names, so no other may take its place.
@@ -517,6 +559,29 @@ impl State {
     #[must_use]
     pub fn orders_ahead(&self, seat: Seat) -> Option<Digest> {
         Some(self.seat(seat)?.ahead.as_ref()?.digest)
+    }
+
+    /// Returns what is left of the lines of replies of a seat, whose orders ahead are these (PM-122).
+    #[must_use]
+    pub fn lines_left<'a>(&self, seat: Seat, ahead: &'a OrdersAhead) -> Vec<&'a [Reply]> {
+        let held = self.seat(seat).and_then(|own| own.ahead.as_ref()).map(|ahead| ahead.lines.as_slice());
+        let mut left: Vec<&[Reply]> = Vec::new();
+        for line in ahead.lines() {
+            let rests = (0..line.len()).filter_map(|from| line.get(from..));
+            for rest in rests {
+                let digests: Vec<_> = rest.iter().map(ReplyHeld::from).collect();
+                if held.unwrap_or_default().contains(&digests) && !left.contains(&rest) {
+                    left.push(rest);
+                }
+            }
+        }
+        left
+    }
+
+    /// Returns the digest of the commands of a seat's order in this turn (PM-122).
+    #[must_use]
+    pub fn ordered(&self, seat: Seat) -> Option<Digest> {
+        if let Asked::Ordered(order) = &self.seat(seat)?.asked { Some(order.said) } else { None }
     }
 
     /// Returns how often a seat got another player (PM-83).

@@ -212,8 +212,10 @@ impl Correspondence<'_> {
         }
         if self.one_in(3) {
             let kind = announced::random(&mut self.chance, self.now, now);
-            // Orders ahead are taken after the order, words and absences before.
-            let place = if matches!(kind, Kind::Ahead { .. }) { kinds.len() } else { 0 };
+            // PM-123: what comes with an order is taken before it, because with it the turn can be ready.
+            let is_last = |kind: &Kind| matches!(kind, Kind::Order { .. });
+            let order = kinds.iter().position(is_last).unwrap_or(kinds.len());
+            let place = if matches!(kind, Kind::Ahead { .. }) { order } else { 0 };
             kinds.insert(place, kind);
         }
         if self.one_in(4) {
