@@ -51,7 +51,7 @@ pub(super) struct Correspondence<'a> {
     /// All matches, and which of them this one is.
     pub(super) club: Rc<RefCell<Club<'a>>>,
     pub(super) place: usize,
-    /// What sends the letters; without it no letters are written.
+    /// What sends the letters; without it no letters are written, which takes most of the time.
     pub(super) mailer: Option<Mailer>,
     /// Whether each run is by a new process, which reads desk and clock.
     is_reopened: bool,
@@ -103,7 +103,7 @@ pub(crate) fn correspond(case: u64, audits: bool) -> Tally {
         let mut chance = DiceStream::new(&seed, case);
         found.push(Correspondence {
             is_reopened: chance.draw(1, 4) == 1,
-            mailer: (chance.draw(1, 16) == 1).then(Mailer::new),
+            mailer: (chance.draw(1, 40) == 1).then(Mailer::new),
             chance,
             house,
             club: Rc::clone(&club),
