@@ -1,14 +1,93 @@
-//! The kinds of papers, each with its own fields (PM-4).
+//! Papers: what every paper states, the kinds of papers with their own fields, and what a seat may offer (PM-4, PM-20).
+
+use core::fmt;
+use core::str::FromStr;
 
 use alloc::collections::BTreeMap;
 use alloc::format;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::offer::Offer;
+use serde::{Deserialize, Serialize};
+
 use super::time::DeskTime;
-use super::values::{Audience, PaperLine, SeatKey};
+use super::values::{Audience, LineName, MatchId, Nonce, PaperLine, Player, SeatKey, SeenRoot};
 use crate::digest::Digest;
-use crate::text::Malformed;
+use crate::seat::Seat;
+use crate::text::{Malformed, number};
+
+/// The most bytes of a paper's text (PM-4).
+pub const PAPER_BYTES_MAX: usize = 32 * 1024;
+
+/// What every paper says before its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PaperHead {
+    /// The match of the game.
+    pub match_id: MatchId,
+    /// The player's seat.
+    pub seat: Seat,
+    /// Counts the papers of the seat; may skip. 0 for a join.
+    pub number: u32,
+    /// The turn as the player knows it. 0 for a join.
+    pub turn: u32,
+    /// How much of the desk the player has seen.
+    pub seen: SeenRoot,
+    /// 16 bytes of chance: they make digest and tag unguessable.
+    pub nonce: Nonce,
+}
+
+/// A paper, without its signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paper {
+    head: PaperHead,
+    content: PaperContent,
+}
+
+impl Paper {
+    /// Makes a paper.
+    ///
+    /// # Errors
+    /// [`Malformed`] when the seat is no player's, a join has a number or turn, or the text would be too long.
+    pub fn new(head: PaperHead, content: PaperContent) -> Result<Self, Malformed> {
+        if head.seat == Seat::Host {
+            return Err(Malformed("expected the seat of a player, found `host`".into()));
+        }
+        let is_first = matches!(content, PaperContent::Join(_) | PaperContent::Enter(_));
+        if is_first && (head.number, head.turn) != (0, 0) {
+            return Err(Malformed(format!("expected number 0 and turn 0 in a `{}`", content.kind())));
+        }
+        let paper = Self { head, content };
+        if paper.to_string().len() > PAPER_BYTES_MAX {
+            return Err(Malformed(format!("expected a paper of at most {PAPER_BYTES_MAX} bytes")));
+        }
+        Ok(paper)
+    }
+
+    /// Returns what stands before the content.
+    #[must_use]
+    pub const fn head(&self) -> &PaperHead {
+        &self.head
+    }
+
+    /// Returns the content.
+    #[must_use]
+    pub const fn content(&self) -> &PaperContent {
+        &self.content
+    }
+
+    /// Returns its digest, by which other papers and the desk name it (PM-5). The signature is no part of it.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        Digest::new(blake3::derive_key("turnfold v1 paper", self.to_string().as_bytes()))
+    }
+
+    /// Returns the tag of an order, in the idempotency keys of the game's entries (PM-2). It is a secret of those who may
+    /// read the paper.
+    #[must_use]
+    pub fn order_tag(&self) -> Digest {
+        Digest::new(blake3::derive_key("turnfold v1 order", self.to_string().as_bytes()))
+    }
+}
 
 /// The most commands of an order (PM-4).
 pub const PLAYS_MAX: usize = 500;
@@ -261,5 +340,134 @@ impl OrdersAhead {
     #[must_use]
     pub fn lines(&self) -> &[Vec<Reply>] {
         &self.lines
+    }
+}
+
+/// What takes effect once the living seats agree. The variant order is part of the log format.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Offer {
+    /// The game goes on from an earlier stand: `takeback LINE SEQ`.
+    Takeback {
+        /// The line of that stand.
+        line: LineName,
+        /// The entry after which it stood.
+        seq: u64,
+    },
+    /// The match ends: `end draw`, `end void` or `end pN`.
+    End(Ending),
+    /// The deadline moves: `extend TIME`.
+    Extend(DeskTime),
+    /// Another player takes a seat: `replace SEAT NAME KEY`, or `-` for KEY.
+    Replace {
+        /// Which seat.
+        seat: Seat,
+        /// The new player.
+        player: Player,
+    },
+}
+
+impl fmt::Display for Offer {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Takeback { line, seq } => write!(out, "takeback {line} {seq}"),
+            Self::End(ending) => write!(out, "end {ending}"),
+            Self::Extend(time) => write!(out, "extend {time}"),
+            Self::Replace { seat, player } => write!(out, "replace {seat} {player}"),
+        }
+    }
+}
+
+impl FromStr for Offer {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let mut words = text.splitn(4, ' ');
+        let four = (words.next().unwrap_or_default(), words.next(), words.next(), words.next());
+        match four {
+            ("takeback", Some(line), Some(seq), None) => {
+                Ok(Self::Takeback { line: line.parse()?, seq: number(seq)? })
+            }
+            ("end", Some(ending), None, None) => ending.parse().map(Self::End),
+            ("extend", Some(time), None, None) => time.parse().map(Self::Extend),
+            ("replace", Some(seat), Some(name), Some(key)) => {
+                Ok(Self::Replace { seat: player(seat)?, player: Player::read(name, key)? })
+            }
+            _ => Err(Malformed::expected(
+                "`takeback LINE SEQ`, `end draw`, `end void`, `end SEAT`, `extend TIME` or `replace SEAT NAME KEY`",
+                text,
+            )),
+        }
+    }
+}
+
+/// Reads the seat of a player.
+pub(super) fn player(word: &str) -> Result<Seat, Malformed> {
+    let seat = word.parse().ok().filter(|seat| *seat != Seat::Host);
+    seat.ok_or_else(|| Malformed::expected("a seat from `p1` to `p16`", word))
+}
+
+/// How a match ends by consent or by the host. The variant order is part of the log format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "EndingWord", try_from = "EndingWord")]
+pub enum Ending {
+    /// No seat wins.
+    Draw,
+    /// It does not count.
+    Void,
+    /// This player wins.
+    Won(Seat),
+}
+
+/// An ending in the log: `Won` has a player.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+enum EndingWord {
+    Draw,
+    Void,
+    Won(Seat),
+}
+
+impl From<Ending> for EndingWord {
+    fn from(ending: Ending) -> Self {
+        match ending {
+            Ending::Draw => Self::Draw,
+            Ending::Void => Self::Void,
+            Ending::Won(seat) => Self::Won(seat),
+        }
+    }
+}
+
+impl TryFrom<EndingWord> for Ending {
+    type Error = Malformed;
+
+    fn try_from(word: EndingWord) -> Result<Self, Malformed> {
+        match word {
+            EndingWord::Draw => Ok(Self::Draw),
+            EndingWord::Void => Ok(Self::Void),
+            EndingWord::Won(seat) => player(seat.name()).map(Self::Won),
+        }
+    }
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Draw => out.write_str("draw"),
+            Self::Void => out.write_str("void"),
+            Self::Won(seat) => seat.fmt(out),
+        }
+    }
+}
+
+impl FromStr for Ending {
+    type Err = Malformed;
+
+    fn from_str(word: &str) -> Result<Self, Malformed> {
+        match word {
+            "draw" => Ok(Self::Draw),
+            "void" => Ok(Self::Void),
+            _ => player(word)
+                .map(Self::Won)
+                .map_err(|_| Malformed::expected("`draw`, `void` or a seat from `p1` to `p16`", word)),
+        }
     }
 }

@@ -36,23 +36,16 @@
 //! ```
 
 mod content;
-mod keywords;
-mod offer;
-mod plain;
 mod signed;
 mod text;
 mod time;
-mod unsigned;
 mod values;
 
 pub use content::{
-    AHEAD_TURNS_MAX, Join, LINES_MAX, Order, OrdersAhead, PLAYS_MAX, PRESS_LINES_MAX, PaperContent, Press,
-    Reply,
+    AHEAD_TURNS_MAX, Ending, Join, LINES_MAX, Offer, Order, OrdersAhead, PAPER_BYTES_MAX, PLAYS_MAX,
+    PRESS_LINES_MAX, Paper, PaperContent, PaperHead, Press, Reply,
 };
-pub use keywords::{FIRST_LINE, KEYWORDS};
-pub use offer::{Ending, Offer};
-pub use plain::PlainPaper;
-pub use signed::{PaperSignature, SignedPaper};
+pub use signed::{PaperSignature, PlainPaper, SignedPaper};
+pub use text::{FIRST_LINE, KEYWORDS};
 pub use time::DeskTime;
-pub use unsigned::{PAPER_BYTES_MAX, Paper, PaperHead};
 pub use values::{Audience, LineName, MatchId, Nonce, PaperLine, Player, SeatKey, SeenRoot, is_control};

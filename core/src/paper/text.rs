@@ -9,14 +9,26 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::content::{
-    AHEAD_TURNS_MAX, Join, Order, OrdersAhead, PLAYS_MAX, PRESS_LINES_MAX, PaperContent, Press, Reply,
+    AHEAD_TURNS_MAX, Join, Order, OrdersAhead, PAPER_BYTES_MAX, PLAYS_MAX, PRESS_LINES_MAX, Paper,
+    PaperContent, PaperHead, Press, Reply, player,
 };
-use super::keywords::FIRST_LINE;
-use super::offer::player;
-use super::unsigned::{PAPER_BYTES_MAX, Paper, PaperHead};
 use super::values::SeatKey;
 use crate::digest::Digest;
 use crate::text::{Malformed, number};
+
+/// The first line of a paper's text.
+pub const FIRST_LINE: &str = "#turnfold paper 1";
+
+/// The keywords of papers; `uses` and `of` are reserved (PM-4a). `if` is for orders ahead (PM-42).
+pub const KEYWORDS: [&str; 22] = [
+    "paper", "match", "seat", "number", "turn", "link", "seen", "nonce", "name", "key", "dice", "wait",
+    "play", "digest", "offer", "to", "answer", "if", "uses", "of", "words", "until",
+];
+
+/// Returns `true` for the words, in any case, that begin a line of a mail when a colon follows (PM-7).
+pub(super) fn is_keyword(word: &str) -> bool {
+    KEYWORDS.iter().chain(&["more", "sig"]).any(|keyword| word.eq_ignore_ascii_case(keyword))
+}
 
 /// How the conditions of lines of replies begin: the order before them, the first of a line, and those that follow (PM-122).
 const OWN_ORDER: &str = "after ";

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::keywords::is_keyword;
+use super::text::is_keyword;
 use crate::digest::Digest;
 use crate::seat::{Perspective, Seat};
 use crate::text::{Malformed, is_line_name, number};
