@@ -21,6 +21,27 @@ impl Malformed {
     }
 }
 
+/// Has values of these types stored as their text: what `#[serde(try_from = "String", into = "String")]` asks for.
+macro_rules! stored_as_text {
+    ($($name:ty),+) => {$(
+        impl From<$name> for alloc::string::String {
+            fn from(value: $name) -> Self {
+                alloc::string::ToString::to_string(&value)
+            }
+        }
+
+        impl TryFrom<alloc::string::String> for $name {
+            type Error = crate::text::Malformed;
+
+            fn try_from(text: alloc::string::String) -> Result<Self, Self::Error> {
+                text.parse()
+            }
+        }
+    )+};
+}
+
+pub(crate) use stored_as_text;
+
 /// Splits a command into its verb and the rest, at the first space.
 #[must_use]
 pub fn split_verb(text: &str) -> (&str, Option<&str>) {
@@ -193,30 +214,18 @@ impl fmt::Display for Id {
     }
 }
 
-impl From<Id> for String {
-    fn from(id: Id) -> Self {
-        id.0
-    }
-}
-
-impl TryFrom<String> for Id {
-    type Error = Malformed;
-
-    fn try_from(text: String) -> Result<Self, Malformed> {
-        let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
-        if (1..=32).contains(&text.len()) && text.bytes().all(allowed) {
-            Ok(Self(text))
-        } else {
-            Err(Malformed::expected("an id of 1 to 32 characters a-z, 0-9, `_` or `-`", &text))
-        }
-    }
-}
+stored_as_text!(Id);
 
 impl FromStr for Id {
     type Err = Malformed;
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
-        Self::try_from(text.to_string())
+        let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
+        if (1..=32).contains(&text.len()) && text.bytes().all(allowed) {
+            Ok(Self(text.into()))
+        } else {
+            Err(Malformed::expected("an id of 1 to 32 characters a-z, 0-9, `_` or `-`", text))
+        }
     }
 }
 

@@ -8,7 +8,8 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::time::DeskTime;
 use super::values::{Audience, LineName, MatchId, Nonce, PaperLine, Player, SeatKey, SeenRoot};
@@ -408,44 +409,17 @@ pub(super) fn player(word: &str) -> Result<Seat, Malformed> {
 
 /// How a match ends by consent or by the host. The variant order is part of the log format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "EndingWord", try_from = "EndingWord")]
 pub enum Ending {
     /// No seat wins.
     Draw,
     /// It does not count.
     Void,
     /// This player wins.
-    Won(Seat),
+    Won(#[serde(deserialize_with = "stored_player")] Seat),
 }
 
-/// An ending in the log: `Won` has a player.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-enum EndingWord {
-    Draw,
-    Void,
-    Won(Seat),
-}
-
-impl From<Ending> for EndingWord {
-    fn from(ending: Ending) -> Self {
-        match ending {
-            Ending::Draw => Self::Draw,
-            Ending::Void => Self::Void,
-            Ending::Won(seat) => Self::Won(seat),
-        }
-    }
-}
-
-impl TryFrom<EndingWord> for Ending {
-    type Error = Malformed;
-
-    fn try_from(word: EndingWord) -> Result<Self, Malformed> {
-        match word {
-            EndingWord::Draw => Ok(Self::Draw),
-            EndingWord::Void => Ok(Self::Void),
-            EndingWord::Won(seat) => player(seat.name()).map(Self::Won),
-        }
-    }
+fn stored_player<'de, D: Deserializer<'de>>(stored: D) -> Result<Seat, D::Error> {
+    player(Seat::deserialize(stored)?.name()).map_err(D::Error::custom)
 }
 
 impl fmt::Display for Ending {

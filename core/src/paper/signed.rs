@@ -14,7 +14,7 @@ use super::text::in_one_line;
 use super::time::DeskTime;
 use super::values::SeatKey;
 use crate::digest::Digest;
-use crate::text::Malformed;
+use crate::text::{Malformed, stored_as_text};
 use crate::trust::{KeyId, PrivateKey, base64};
 
 /// The signature of a note, key id and all; written in base64 without padding.
@@ -113,20 +113,6 @@ impl FromStr for SignedPaper {
     }
 }
 
-impl From<SignedPaper> for String {
-    fn from(paper: SignedPaper) -> Self {
-        paper.to_string()
-    }
-}
-
-impl TryFrom<String> for SignedPaper {
-    type Error = Malformed;
-
-    fn try_from(text: String) -> Result<Self, Malformed> {
-        text.parse()
-    }
-}
-
 /// A paper that the host wrote for a player without a key, with the time at which the player sent it, as far as the host
 /// knows, and the hash of the reply code that the player gave. In one line it is written
 /// `LINE | LINE | … | sent TIME | code HASH`; the log holds this text.
@@ -195,16 +181,4 @@ impl FromStr for PlainPaper {
     }
 }
 
-impl From<PlainPaper> for String {
-    fn from(paper: PlainPaper) -> Self {
-        paper.to_string()
-    }
-}
-
-impl TryFrom<String> for PlainPaper {
-    type Error = Malformed;
-
-    fn try_from(text: String) -> Result<Self, Malformed> {
-        text.parse()
-    }
-}
+stored_as_text!(SignedPaper, PlainPaper);

@@ -12,33 +12,20 @@ use serde::{Deserialize, Serialize};
 use super::text::is_keyword;
 use crate::digest::Digest;
 use crate::seat::{Perspective, Seat};
-use crate::text::{Malformed, is_line_name, number};
+use crate::text::{Malformed, is_line_name, number, stored_as_text};
 use crate::trust::base64;
 use crate::trust::{KeyKind, PrivateKey, TreeHash, VerifierKey};
-
-/// Reads 16 bytes from 32 lowercase hex digits.
-fn sixteen(text: &str) -> Option<[u8; 16]> {
-    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    let is_canonical = text.len() == 32 && text.bytes().all(is_hex);
-    u128::from_str_radix(text, 16).ok().filter(|_| is_canonical).map(u128::to_be_bytes)
-}
 
 /// The id of a match; written as 32 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct MatchId([u8; 16]);
 
-/// 16 bytes from the operating system; written as 32 hex digits.
+/// 16 bytes from the operating system, which no one can guess; written as 32 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Nonce([u8; 16]);
 
 impl MatchId {
-    /// Wraps the bytes of an id.
-    #[must_use]
-    pub const fn new(bytes: [u8; 16]) -> Self {
-        Self(bytes)
-    }
-
     /// Returns the bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 16] {
@@ -46,69 +33,45 @@ impl MatchId {
     }
 }
 
-impl Nonce {
-    /// Wraps bytes that no one can guess.
-    #[must_use]
-    pub const fn new(bytes: [u8; 16]) -> Self {
-        Self(bytes)
-    }
+/// 16 bytes as 32 lowercase hex digits.
+macro_rules! sixteen_bytes {
+    ($($name:ident: $what:literal),+) => {$(
+        impl $name {
+            /// Wraps the bytes.
+            #[must_use]
+            pub const fn new(bytes: [u8; 16]) -> Self {
+                Self(bytes)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(out, "{:032x}", u128::from_be_bytes(self.0))
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, out)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Malformed;
+
+            fn from_str(text: &str) -> Result<Self, Malformed> {
+                let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+                let is_canonical = text.len() == 32 && text.bytes().all(is_hex);
+                let read = u128::from_str_radix(text, 16).ok().filter(|_| is_canonical);
+                let expected = || Malformed::expected($what, text);
+                read.map(|value| Self(value.to_be_bytes())).ok_or_else(expected)
+            }
+        }
+    )+};
 }
 
-impl fmt::Display for MatchId {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:032x}", u128::from_be_bytes(self.0))
-    }
-}
-
-impl fmt::Debug for MatchId {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, out)
-    }
-}
-
-impl FromStr for MatchId {
-    type Err = Malformed;
-
-    fn from_str(text: &str) -> Result<Self, Malformed> {
-        sixteen(text)
-            .map(Self)
-            .ok_or_else(|| Malformed::expected("a match id of 32 lowercase hex digits", text))
-    }
-}
-
-impl From<MatchId> for String {
-    fn from(id: MatchId) -> Self {
-        id.to_string()
-    }
-}
-
-impl TryFrom<String> for MatchId {
-    type Error = Malformed;
-
-    fn try_from(text: String) -> Result<Self, Malformed> {
-        text.parse()
-    }
-}
-
-impl fmt::Display for Nonce {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:032x}", u128::from_be_bytes(self.0))
-    }
-}
-
-impl fmt::Debug for Nonce {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, out)
-    }
-}
-
-impl FromStr for Nonce {
-    type Err = Malformed;
-
-    fn from_str(text: &str) -> Result<Self, Malformed> {
-        sixteen(text).map(Self).ok_or_else(|| Malformed::expected("a nonce of 32 lowercase hex digits", text))
-    }
-}
+sixteen_bytes!(MatchId: "a match id of 32 lowercase hex digits", Nonce: "a nonce of 32 lowercase hex digits");
+stored_as_text!(MatchId, LineName, PaperLine);
 
 /// How much of the desk a player has seen: size and root of its tree, written `7 WmH8…` without padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,25 +122,11 @@ impl FromStr for LineName {
     type Err = Malformed;
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
-        text.to_string().try_into()
-    }
-}
-
-impl TryFrom<String> for LineName {
-    type Error = Malformed;
-
-    fn try_from(text: String) -> Result<Self, Malformed> {
-        if is_line_name(&text) {
-            Ok(Self(text))
+        if is_line_name(text) {
+            Ok(Self(text.into()))
         } else {
-            Err(Malformed::expected("the name of a line such as `main`", &text))
+            Err(Malformed::expected("the name of a line such as `main`", text))
         }
-    }
-}
-
-impl From<LineName> for String {
-    fn from(name: LineName) -> Self {
-        name.0
     }
 }
 
@@ -292,28 +241,14 @@ impl FromStr for PaperLine {
     type Err = Malformed;
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
-        text.to_string().try_into()
-    }
-}
-
-impl TryFrom<String> for PaperLine {
-    type Error = Malformed;
-
-    fn try_from(text: String) -> Result<Self, Malformed> {
         let is_word = |word: &str| !word.is_empty() && !word.starts_with('#');
         let is_plain = |byte: u8| byte == b' ' || byte.is_ascii_graphic() && !b"=|".contains(&byte);
         if text.bytes().all(is_plain) && text.split(' ').all(is_word) {
-            return Ok(Self(text));
+            return Ok(Self(text.into()));
         }
         let expected = "words of printable ASCII with single spaces between them, without `=` and `|`, and no word \
                         that begins with `#`";
-        Err(Malformed::expected(expected, &text))
-    }
-}
-
-impl From<PaperLine> for String {
-    fn from(line: PaperLine) -> Self {
-        line.0
+        Err(Malformed::expected(expected, text))
     }
 }
 
@@ -337,9 +272,7 @@ impl Audience {
 
 impl fmt::Display for Audience {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.0.iter().map(|seat| seat.name()).collect();
-        out.write_str(if names.is_empty() { "all" } else { "" })?;
-        out.write_str(&names.join(","))
+        write_seats(&self.0, "all", out)
     }
 }
 
@@ -348,14 +281,25 @@ impl FromStr for Audience {
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
         let expected = || Malformed::expected("`all`, or seats in order such as `p1,p3`", text);
-        if text == "all" {
-            return Ok(Self(Vec::new()));
-        }
-        let seats: Vec<Seat> =
-            text.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| expected())?;
-        let in_order = seats.is_sorted_by(|one, next| one < next) && !seats.contains(&Seat::Host);
-        if in_order { Ok(Self(seats)) } else { Err(expected()) }
+        read_seats(text, "all").map(Self).ok_or_else(expected)
     }
+}
+
+/// Writes seats such as `p1,p3`, or a word for none.
+pub(crate) fn write_seats(seats: &[Seat], none: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let names: Vec<&str> = seats.iter().map(|seat| seat.name()).collect();
+    out.write_str(if names.is_empty() { none } else { "" })?;
+    out.write_str(&names.join(","))
+}
+
+/// Reads players' seats in order, or the word for none.
+pub(crate) fn read_seats(text: &str, none: &str) -> Option<Vec<Seat>> {
+    if text == none {
+        return Some(Vec::new());
+    }
+    let seats: Vec<Seat> = text.split(',').map(str::parse).collect::<Result<_, _>>().ok()?;
+    let in_order = seats.is_sorted_by(|one, next| one < next) && !seats.contains(&Seat::Host);
+    in_order.then_some(seats)
 }
 
 /// The name and public key with which a seat signs. In logs and states it is written as a vkey.

@@ -13,10 +13,11 @@ use serde::{Deserialize, Serialize};
 use crate::admission::Issuer;
 use crate::digest::Digest;
 use crate::paper::{
-    DeskTime, Ending, LineName, PLAYS_MAX, Paper, PaperLine, PlainPaper, Player, SignedPaper,
+    DeskTime, Ending, LineName, PLAYS_MAX, Paper, PaperLine, PlainPaper, Player, SignedPaper, read_seats,
+    write_seats,
 };
 use crate::seat::Seat;
-use crate::text::{Malformed, number, split_verb};
+use crate::text::{Malformed, number, split_verb, stored_as_text};
 
 /// An input of the desk. The variant order is part of the log format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -237,9 +238,7 @@ impl AskedSeats {
 
 impl fmt::Display for AskedSeats {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.0.iter().map(|seat| seat.name()).collect();
-        out.write_str(if names.is_empty() { "none" } else { "" })?;
-        out.write_str(&names.join(","))
+        write_seats(&self.0, "none", out)
     }
 }
 
@@ -248,29 +247,11 @@ impl FromStr for AskedSeats {
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
         let expected = || Malformed::expected("seats in order, such as `p1,p2`, or `none`", text);
-        if text == "none" {
-            return Ok(Self(Vec::new()));
-        }
-        let seats: Vec<Seat> =
-            text.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| expected())?;
-        let in_order = seats.is_sorted_by(|one, next| one < next) && !seats.contains(&Seat::Host);
-        if in_order { Ok(Self(seats)) } else { Err(expected()) }
+        read_seats(text, "none").map(Self).ok_or_else(expected)
     }
 }
 
-impl TryFrom<String> for AskedSeats {
-    type Error = Malformed;
-
-    fn try_from(text: String) -> Result<Self, Malformed> {
-        text.parse()
-    }
-}
-
-impl From<AskedSeats> for String {
-    fn from(seats: AskedSeats) -> Self {
-        seats.to_string()
-    }
-}
+stored_as_text!(AskedSeats);
 
 /// How many commands of an order, 1..=500.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
