@@ -8,14 +8,13 @@ use turnfold_core::rules::desk::{Command, Desk, State};
 use turnfold_core::{Digest, Rules as _, Seat};
 use turnfold_store::Seq;
 
-use super::code_part::{answer_with, code_of};
 use super::desk_turn::AppliedEntry;
 use super::letter::LetterText;
 use super::letter_part::{KnownGame, LetterPart, MailLogs, sentences};
 use super::letter_words::{Text, salutation, time};
 use super::outbox::LetterName;
 use super::plain_words::{PlainQuestion, help};
-use super::reply_code::ReplyCode;
+use super::reply_code::{ReplyCode, answer_with, code_of};
 use super::report::{TurnOverview, ahead_in_words};
 use super::take::{PaperOutcome, TakenPaper};
 use super::take_plain::{TakenReply, last_plain};

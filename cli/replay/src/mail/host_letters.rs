@@ -10,7 +10,7 @@ use turnfold_core::{Digest, Registry, Rules, Seat};
 use turnfold_store::{BranchName, MatchName, StoreReader};
 
 use super::desk_history::DeskHistory;
-use super::letter::{Letter, LetterText};
+use super::letter::{Letter, LetterText, Thread};
 use super::letter_part::{MailLogs, sentence_for};
 use super::letter_words::{Text, seats, time};
 use super::letters::MailRoom;
@@ -19,7 +19,6 @@ use super::outbox::{LetterName, Outbox};
 use super::pairing::MailMatch;
 use super::post_folder::PostFolder;
 use super::post_office::hosted_matches;
-use super::thread::Thread;
 use crate::error::ReplayError;
 use crate::render::text::counted;
 use crate::signing::Signers;

@@ -18,10 +18,10 @@ use turnfold_core::{Digest, Rules, Seat};
 use super::addresses::{Addresses, MailAddress};
 use super::desk_history::DeskHistory;
 use super::host::MailHost;
+use super::letter::match_digits;
 use super::letter_words::time;
 use super::received_mail::ReceivedMail;
 use super::take::{PaperOutcome, TakenPaper};
-use super::thread::match_digits;
 use crate::signing::sync_folder_of;
 
 /// What a mail program reports.

@@ -8,7 +8,7 @@ use turnfold_core::paper::{DeskTime, Ending, Offer, PaperContent, PaperLine, Pre
 use super::game_turn::pairs;
 use super::known_position::KnownPosition;
 use super::letter_words::wall_clock;
-use super::part_text::UNDECODED;
+use super::mail_text::UNDECODED;
 use super::plain_reply::{Reading, is_dash};
 use super::press_words::{name_line, press_line};
 

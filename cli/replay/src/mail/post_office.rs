@@ -9,6 +9,7 @@ use turnfold_store::{MatchName, Store, StoreReader};
 
 use super::addresses::Addresses;
 use super::host::MailHost;
+use super::letter::is_letter_of_some_match;
 use super::notices::SeatNotice;
 use super::pairing::{DeskOf, MailMatch};
 use super::paper_form::FoundPaper;
@@ -16,7 +17,6 @@ use super::post_folder::PostFolder;
 use super::received_mail::ReceivedMail;
 use super::take::TakenPaper;
 use super::take_plain::TakenReply;
-use super::thread::is_letter_of_some_match;
 use crate::error::ReplayError;
 use crate::signing::Signers;
 

@@ -5,10 +5,12 @@ use turnfold_core::Digest;
 use turnfold_core::paper::DeskTime;
 
 use super::addresses::MailAddress;
-use super::mail_text::{ENCRYPTED, text_of_bytes, text_of_html, unflowed, without_signature};
+use super::mail_text::{
+    ENCRYPTED, UNDECODED, attached_bytes, charset_of, part_text, text_of_bytes, text_of_html, unflowed,
+    without_signature,
+};
 use super::notices::Notice;
 use super::paper_form::{FoundPaper, MailedPaper};
-use super::part_text::{UNDECODED, attached_bytes, charset_of, part_text};
 
 /// Headers by which a mail is known; text that someone saved has none of them.
 const HEADERS: [&str; 10] = [

@@ -9,8 +9,8 @@ use turnfold_core::rules::desk::Command;
 use turnfold_core::trust::TrustPolicy;
 use turnfold_store::{BranchName, Entry, MatchName, StoreReader};
 
+use super::mail_text::attached_bytes;
 use super::pairing::branch_of;
-use super::part_text::attached_bytes;
 use super::received_bundle::{MailPair, pair};
 use crate::audit::{AuditQuestion, RowName, RowResult, audit};
 use crate::bundle::{

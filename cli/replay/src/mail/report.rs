@@ -7,13 +7,12 @@ use turnfold_core::Seat;
 use turnfold_core::paper::{OrdersAhead, PaperLine, Reply};
 use turnfold_core::rules::desk::{Desk, Effect, OfferView, SeatView, State, View};
 
-use super::code_part::{answer_with, open_page};
 use super::desk_turn::AppliedEntry;
 use super::invitation::{KEY_FILE, first_steps, invite};
 use super::letter::LetterText;
 use super::letter_part::{KnownGame, LetterPart, MailLogs, ending, public_sentences, sentences};
 use super::letter_words::{Text, salutation, seats, time};
-use super::reply_code::ReplyCode;
+use super::reply_code::{ReplyCode, answer_with, open_page};
 use crate::error::ReplayError;
 use crate::program;
 use crate::viewer::seat_history::MatchStanding;

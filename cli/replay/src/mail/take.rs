@@ -10,9 +10,9 @@ use turnfold_store::Seq;
 
 use super::desk_turn::AppliedEntry;
 use super::host::MailHost;
+use super::letter::is_letter_of;
 use super::paper_form::FoundPaper;
 use super::received_mail::ReceivedMail;
-use super::thread::is_letter_of;
 use crate::error::ReplayError;
 
 /// The most papers of a seat that are recorded between two positions (PM-26).

@@ -2,7 +2,6 @@
 
 mod authorship;
 mod dice;
-mod positions;
 mod rows;
 mod segments;
 
