@@ -309,9 +309,13 @@ fn replace(state: &mut State, seat: Seat, player: Player, effects: &mut impl Eff
         own.number = 0;
         own.order_number = 0;
         match &mut own.asked {
-            // The new player can change the order until the deadline, which the others' orders do not bring forward.
-            Asked::Ordered(order) => order.waits = true,
-            Asked::Defaulted if !must_seal => own.asked = Asked::Yes,
+            // The new player can change the order until the deadline, which the others' orders do not bring forward. A seal that
+            // was not needed binds no one else, because who has no key cannot send what it names.
+            Asked::Ordered(order) => {
+                order.waits = true;
+                order.as_sealed &= must_seal;
+            }
+            Asked::Defaulted | Asked::Sealed(_) if !must_seal => own.asked = Asked::Yes,
             _ => {}
         }
         // The new player announced nothing.

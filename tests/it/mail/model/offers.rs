@@ -169,8 +169,11 @@ impl Model {
         own.announced = Announced::default();
         (own.sent, own.has_letter) = ([None; 2], false);
         match &mut own.status {
-            Status::Ordered { waits, .. } => *waits = true,
-            Status::Defaulted if !must_seal => own.status = Status::Nothing,
+            Status::Ordered { waits, is_sealed, .. } => {
+                *waits = true;
+                *is_sealed &= must_seal;
+            }
+            Status::Defaulted | Status::Sealed(_) if !must_seal => own.status = Status::Nothing,
             _ => {}
         }
     }
