@@ -82,6 +82,12 @@ impl<'a> GameTurn<'a> {
         Self { state, head, roll }
     }
 
+    /// Continues as far as no roll falls due, to try commands of a seat that knows no rolls to come.
+    pub(super) fn without_dice(state: Box<dyn AnyState>, head: u64) -> Self {
+        let unknown = |_: &_| Err(ReplayError::Chance(io::Error::other("the roll is not known yet")));
+        Self::new(state, head, Box::new(unknown))
+    }
+
     /// Returns the state of the game.
     #[must_use]
     pub fn state(&self) -> &dyn AnyState {

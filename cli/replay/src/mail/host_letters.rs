@@ -179,7 +179,7 @@ impl MailRoom<'_> {
         let named = players.filter(|seat| !mail.of.terms.hosted.contains(seat)).map(|seat| {
             (LetterName { desk_size: mail.desk.size(), seat, answers: Some(Digest::new(hash)) }, ())
         });
-        let written = self.put(&mail, named, |(), _, _| {
+        self.put(&mail, named, |(), _, _| {
             let mut text = Text::default();
             text.paragraph("The host writes to all players:");
             for line in words.lines() {
@@ -187,9 +187,7 @@ impl MailRoom<'_> {
             }
             let subject = format!("[{}] words of the host", self.game);
             Ok(Some(LetterText { subject, text: text.into_string(), ..LetterText::default() }))
-        })?;
-        self.outbox.sync().map_err(ReplayError::Outbox)?;
-        Ok(written)
+        })
     }
 }
 

@@ -77,8 +77,7 @@ impl KnownPosition {
         if !self.waits_for(seat) {
             return None;
         }
-        let unknown = |_: &_| Err(ReplayError::Chance(std::io::Error::other("the roll is not known yet")));
-        let mut turn = GameTurn::new(self.state.fork(), self.seq, Box::new(unknown));
+        let mut turn = GameTurn::without_dice(self.state.fork(), self.seq);
         match turn.order(seat, plays.iter().map(PaperLine::as_str)) {
             Ok(OrderEnd::Refused(rejected)) => Some(format!(
                 "The game would refuse the order: {}. Nothing was taken; send the whole order again.",

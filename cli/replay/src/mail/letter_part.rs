@@ -195,8 +195,7 @@ impl KnownGame {
     /// first, and where a roll decides.
     pub(super) fn after(&self, seat: Seat, plays: &[PaperLine]) -> Option<(Vec<String>, Vec<String>)> {
         let state = self.seat_history.state().ok().filter(|state| state.waits_for(seat))?;
-        let unknown = |_: &_| Err(ReplayError::Chance(std::io::Error::other("the roll is not known yet")));
-        let mut turn = GameTurn::new(state.fork(), 0, Box::new(unknown));
+        let mut turn = GameTurn::without_dice(state.fork(), 0);
         match turn.order(seat, plays.iter().map(PaperLine::as_str)) {
             Ok(OrderEnd::Carried { played, .. }) => {
                 Some((played_after(state.as_ref(), &played, seat), drawn(&self.seat_history, turn.state())))
@@ -219,8 +218,7 @@ fn after_others(mail: &MailLogs<'_>, state: &dyn AnyState, seat: Seat) -> Option
     if !mail.of.terms.together || state.waits_for(seat) {
         return None;
     }
-    let unknown = |_: &_| Err(ReplayError::Chance(std::io::Error::other("the roll is not known yet")));
-    let mut turn = GameTurn::new(state.fork(), 0, Box::new(unknown));
+    let mut turn = GameTurn::without_dice(state.fork(), 0);
     let players = Seat::players(mail.of.terms.seats.into());
     for other in players.iter().filter(|other| **other != seat) {
         if turn.state().waits_for(*other) && !turn.state().waits_for(seat) {

@@ -31,9 +31,6 @@ use crate::error::ReplayError;
 use crate::signing::Signers;
 use crate::viewer::Viewer;
 
-/// The most letters that answer the same mail, at different sizes of the desk.
-const ALIKE_MAX: usize = 1;
-
 /// What writes the letters of a match, and where they go.
 #[derive(Clone, Copy)]
 pub struct MailRoom<'a> {
@@ -74,13 +71,10 @@ impl MailRoom<'_> {
                 reports.push((LetterName { desk_size: *size, seat, answers: None }, report));
             }
         }
-        let written =
-            room.put(&mail, reports, |report, state, _| room.report(&mail, report, state).map(Some))?;
         if let Some(bundle) = spectators_bundle(&mail, self.signers)? {
             self.outbox.put_spectators(&bundle).map_err(ReplayError::Outbox)?;
         }
-        self.outbox.sync().map_err(ReplayError::Outbox)?;
-        Ok(written)
+        room.put(&mail, reports, |report, state, _| room.report(&mail, report, state).map(Some))
     }
 
     /// Writes the answers to the papers of a mail that the outbox does not have. Returns the answers written now.
@@ -91,22 +85,16 @@ impl MailRoom<'_> {
         self.answer(&MailLogs::read(self.store, self.registry, self.game)?, papers)
     }
 
-    /// Writes the answer to the questions and faults of a mail with a reply code, if the outbox does not have it. Returns the
-    /// answers written now (PM-43).
-    ///
-    /// # Errors
-    /// As for [`write_reports`](Self::write_reports).
-    pub fn write_plain_answer(&self, reply: &TakenReply) -> Result<Vec<LetterName>, ReplayError> {
+    /// PM-43: writes the answer to the questions and faults of a mail with a reply code, if the outbox does not have it.
+    fn write_plain_answer(&self, reply: &TakenReply) -> Result<Vec<LetterName>, ReplayError> {
         let mail = MailLogs::read(self.store, self.registry, self.game)?;
         let named = reply.letter(mail.desk.size()).map(|name| (name, (name, reply)));
-        let written = self.put(&mail, named, |(name, reply), state, file| {
+        self.put(&mail, named, |(name, reply), state, file| {
             // PM-93: the same mail again, or another one that says nothing, is not answered again.
             let alike = self.outbox.alike(*name).map_err(ReplayError::Outbox)?;
             let answer = reply.answer(&mail, self.signers, state, *name, file)?;
-            Ok(Some(answer).filter(|_| alike.len() < ALIKE_MAX))
-        })?;
-        self.outbox.sync().map_err(ReplayError::Outbox)?;
-        Ok(written)
+            Ok(Some(answer).filter(|_| alike.is_empty()))
+        })
     }
 
     /// PM-34: writes the answers to the papers on record that the outbox does not have. Returns the answers written now.
@@ -141,11 +129,8 @@ impl MailRoom<'_> {
     }
 
     /// Writes the answers to a mail that the outbox does not have: to its papers or, where it has none that can be read, one
-    /// letter to the seat with the sender's address (PM-51). Returns the answers written now.
-    ///
-    /// # Errors
-    /// As for [`write_reports`](Self::write_reports).
-    pub fn answer_mail(
+    /// letter to the seat with the sender's address (PM-51).
+    fn answer_mail(
         &self,
         received: &ReceivedMail,
         papers: &[TakenPaper],
@@ -155,33 +140,29 @@ impl MailRoom<'_> {
         let Some(unread) = seat.and_then(|seat| UnreadMail::of(received, papers, seat, &mail)) else {
             return self.answer(&mail, papers);
         };
-        let written = self.put(&mail, [(unread.name(), unread)], |unread, state, _| {
+        self.put(&mail, [(unread.name(), unread)], |unread, state, _| {
             let letter = unread.write(state);
             let line = subject_line(&letter.subject) + "\r\n";
             let count = self.outbox.count(unread.name().seat, &line).map_err(ReplayError::Outbox)?;
             let alike = self.outbox.alike(unread.name()).map_err(ReplayError::Outbox)?;
             Ok(Some(letter).filter(|_| count < UnreadMail::ANSWERS_MAX && alike.is_empty()))
-        })?;
-        self.outbox.sync().map_err(ReplayError::Outbox)?;
-        Ok(written)
+        })
     }
 
     fn answer(&self, mail: &MailLogs<'_>, papers: &[TakenPaper]) -> Result<Vec<LetterName>, ReplayError> {
         let answers = AnswerLetter::all(papers, mail).into_iter().map(|answer| (answer.name, answer));
-        let written = self.put(mail, answers, |answer, state, file| {
+        self.put(mail, answers, |answer, state, file| {
             let code = code_of(mail, self.signers, state, answer.name.seat).filter(|_| state.turn() > 0);
             let letter = answer.write(mail, state, code.as_ref(), file)?;
             // A paper that is not recorded may come again when the desk has another size.
             let line = subject_line(&letter.subject) + "\r\n";
             let alike = self.outbox.alike(answer.name).map_err(ReplayError::Outbox)?;
             Ok(Some(letter).filter(|_| !alike.iter().any(|other| other.contains(&line))))
-        })?;
-        self.outbox.sync().map_err(ReplayError::Outbox)?;
-        Ok(written)
+        })
     }
 
-    /// Puts letters that the outbox does not have into it, each with the bundle of its seat. `write` gets a letter, the desk
-    /// at its size and the name of the bundle, and returns nothing where the letter is not needed. Returns the letters
+    /// Puts letters that the outbox does not have into it, durably, each with the bundle of its seat. `write` gets a letter, the
+    /// desk at its size and the name of the bundle, and returns nothing where the letter is not needed. Returns the letters
     /// written now.
     pub(super) fn put<L>(
         &self,
@@ -206,6 +187,7 @@ impl MailRoom<'_> {
                 written.push(name);
             }
         }
+        self.outbox.sync().map_err(ReplayError::Outbox)?;
         Ok(written)
     }
 

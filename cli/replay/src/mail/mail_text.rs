@@ -6,6 +6,7 @@
 //! bodies are read here.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
@@ -14,32 +15,38 @@ use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE};
 use mail_parser::decoders::charsets::map::charset_decoder;
 use mail_parser::decoders::html::add_html_token;
 use mail_parser::{Message, MessagePart, MimeHeaders};
+use serde::Deserialize;
+
+/// The words by which it is known what mail programs write, in lower case (PM-90, PM-93): what each list is for stands in the
+/// file.
+#[derive(Deserialize)]
+pub(super) struct ProgramWords {
+    pub(super) absences: Vec<String>,
+    pub(super) absent: Vec<String>,
+    pub(super) bounces: Vec<String>,
+    pub(super) delays: Vec<String>,
+    pub(super) wrote: Vec<String>,
+    pub(super) from: Vec<String>,
+    pub(super) subject: Vec<String>,
+    pub(super) footers: Vec<String>,
+    pub(super) reasons: Vec<Reason>,
+}
+
+/// Why mails are not delivered, and by which words that is known.
+#[derive(Deserialize)]
+pub(super) struct Reason {
+    pub(super) why: String,
+    pub(super) signs: Vec<String>,
+}
+
+pub(super) static PROGRAM_WORDS: LazyLock<ProgramWords> = LazyLock::new(|| {
+    toml::from_str(include_str!("program_words.toml")).expect("the file is read by the tests, too")
+});
 
 /// HTML elements whose content is not shown.
-const HIDDEN: [&str; 4] = ["script", "style", "template", "title"];
+const HIDDEN: &str = "script style template title";
 /// HTML elements that begin and end a line.
-const BLOCKS: [&str; 20] = [
-    "address",
-    "blockquote",
-    "br",
-    "center",
-    "div",
-    "dd",
-    "dl",
-    "dt",
-    "h1",
-    "h2",
-    "h3",
-    "hr",
-    "li",
-    "ol",
-    "p",
-    "pre",
-    "table",
-    "td",
-    "tr",
-    "ul",
-];
+const BLOCKS: &str = "address blockquote br center div dd dl dt h1 h2 h3 hr li ol p pre table td tr ul";
 /// Begins a text that `OpenPGP` signed, and one that it encrypted.
 const SIGNED: &str = "-----BEGIN PGP SIGNED MESSAGE-----";
 pub(super) const ENCRYPTED: &str = "-----BEGIN PGP MESSAGE-----";
@@ -66,7 +73,7 @@ pub(super) fn text_of_html(html: &str) -> String {
             at = end;
             let name = tag.trim_start_matches('/');
             let name = name.split(|end: char| !end.is_ascii_alphanumeric()).next().unwrap_or_default();
-            if HIDDEN.contains(&name) && !tag.starts_with('/') {
+            if HIDDEN.split(' ').any(|hidden| hidden == name) && !tag.starts_with('/') {
                 let close = format!("</{name}");
                 let found = lower.get(at..).and_then(|rest| rest.find(&close));
                 at = found.map_or(html.len(), |found| at + found);
@@ -111,7 +118,7 @@ impl HtmlText {
     }
 
     fn tag(&mut self, name: &str, is_end: bool) {
-        if !BLOCKS.contains(&name) {
+        if !BLOCKS.split(' ').any(|block| block == name) {
             return;
         }
         if !self.line.is_empty() || name == "br" {

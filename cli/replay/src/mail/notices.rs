@@ -20,6 +20,7 @@ use super::desk_history::DeskHistory;
 use super::host::MailHost;
 use super::letter::match_digits;
 use super::letter_words::time;
+use super::mail_text::{PROGRAM_WORDS, ProgramWords, Reason};
 use super::received_mail::ReceivedMail;
 use super::take::{PaperOutcome, TakenPaper};
 use crate::signing::sync_folder_of;
@@ -61,140 +62,13 @@ pub struct Notice {
     text: String,
 }
 
-/// How the subjects of notices of absence begin, in lower case.
-const ABSENCES: [&str; 42] = [
-    "automatic reply",
-    "automatische antwort",
-    "auto:",
-    "auto reply",
-    "auto-reply",
-    "autoreply",
-    "autoresponse",
-    "auto response",
-    "out of office",
-    "out of the office",
-    "out-of-office",
-    "ooo",
-    "abwesenheit",
-    "abwesend",
-    "ich bin abwesend",
-    "réponse automatique",
-    "absence du bureau",
-    "absent du bureau",
-    "respuesta automática",
-    "fuera de la oficina",
-    "ausencia",
-    "risposta automatica",
-    "fuori sede",
-    "fuori ufficio",
-    "automatisch antwoord",
-    "afwezig",
-    "automatisk svar",
-    "autosvar",
-    "automaattinen vastaus",
-    "poissa",
-    "autoodpowiedź",
-    "odpowiedź automatyczna",
-    "resposta automática",
-    "automatická odpověď",
-    "автоответ",
-    "автоматический ответ",
-    "自动回复",
-    "自動返信",
-    "자동 회신",
-    "vacation",
-    "away from",
-    "i am away",
-];
-/// Whole subjects of them.
-const ABSENT: [&str; 6] = ["away", "absent", "vacation", "on vacation", "on holiday", "urlaub"];
-/// What stands in the subjects of mails that could not be delivered.
-const BOUNCES: [&str; 20] = [
-    "undeliver",
-    "mail delivery failed",
-    "delivery failed",
-    "delivery failure",
-    "delivery has failed",
-    "delivery status notification",
-    "failure notice",
-    "returned mail",
-    "returned to sender",
-    "mail failure",
-    "could not be delivered",
-    "unzustellbar",
-    "nicht zugestellt",
-    "konnte nicht zugestellt",
-    "non remis",
-    "non distribué",
-    "no se puede entregar",
-    "no se pudo entregar",
-    "mancato recapito",
-    "rejected:",
-];
-/// What stands in the subjects of mails about a delay.
-const DELAYS: [&str; 5] =
-    ["delayed", "delay)", "could not send message for past", "still trying", "verzöger"];
-/// Why mails are not delivered: what stands in a notice, in the order in which it is looked for.
-const REASONS: [(&str, &[&str]); 5] = [
-    (
-        "mailbox full",
-        &[
-            "5.2.2",
-            "4.2.2",
-            "over quota",
-            "overquota",
-            "quota exceeded",
-            "mailbox full",
-            "mailbox is full",
-            "postfach voll",
-        ],
-    ),
-    (
-        "unknown domain",
-        &[
-            "5.1.2",
-            "5.4.4",
-            "host or domain name not found",
-            "domain not found",
-            "no such domain",
-            "host unknown",
-        ],
-    ),
-    (
-        "user unknown",
-        &[
-            "5.1.1",
-            "5.1.10",
-            "5.1.0",
-            "user unknown",
-            "unknown user",
-            "no such user",
-            "unrouteable address",
-            "does not exist",
-            "doesn't exist",
-            "no mailbox",
-            "mailbox unavailable",
-            "mailbox not found",
-            "recipient rejected",
-            "recipient not found",
-            "address rejected",
-            "invalid recipient",
-            "unbekannt",
-            "wasn't found",
-            "couldn't be found",
-            "no longer valid",
-        ],
-    ),
-    ("refused as spam", &["5.7.", "spam", "blocked", "blacklist", "blocklist", "policy"]),
-    ("too large", &["5.3.4", "5.2.3", "too large", "too big", "size limit"]),
-];
-
 /// The most characters of a notice that are looked at.
 const TEXT_MAX: usize = 1 << 16;
 
 impl Notice {
     /// Returns what a mail reports, if a program sent it on its own account; `texts` is what stands in it.
     pub(super) fn of(mail: &Message<'_>, texts: &[String]) -> Option<Self> {
+        let words: &'static ProgramWords = &PROGRAM_WORDS;
         let subject = mail.subject().unwrap_or_default().trim().to_lowercase();
         let sender = mail.from().and_then(|from| from.first()?.address()).unwrap_or_default().to_lowercase();
         let is_daemon =
@@ -205,8 +79,8 @@ impl Notice {
         let is_report = mail.content_type().is_some_and(|of| of.subtype() == Some("report"));
         let is_null = mail.header_raw(HeaderName::ReturnPath).is_some_and(|path| path.trim() == "<>");
         let is_absence =
-            ABSENCES.iter().any(|begin| subject.starts_with(begin)) || ABSENT.contains(&subject.as_str());
-        let is_bounce = BOUNCES.iter().any(|words| subject.contains(words));
+            words.absences.iter().any(|begin| subject.starts_with(begin)) || words.absent.contains(&subject);
+        let is_bounce = words.bounces.iter().any(|words| subject.contains(words));
         // A person answers `Re: Undelivered mail`.
         let is_sent_back = is_bounce && !subject.starts_with("re:") && !subject.starts_with("aw:");
         let is_marked = is_marked(mail);
@@ -220,7 +94,7 @@ impl Notice {
             text.push('\n');
         }
         let kind = if text.contains("action: delayed")
-            || is_daemon && DELAYS.iter().any(|words| subject.contains(words))
+            || is_daemon && words.delays.iter().any(|words| subject.contains(words))
         {
             NoticeKind::Delay
         } else if text.contains("action: failed") || is_failed || is_daemon || is_bounce {
@@ -230,8 +104,8 @@ impl Notice {
         } else {
             NoticeKind::Other
         };
-        let is_reason = |(_, signs): &&(&str, &[&str])| signs.iter().any(|sign| text.contains(sign));
-        let why = REASONS.iter().find(is_reason).map_or("not delivered", |(why, _)| why);
+        let is_reason = |of: &&Reason| of.signs.iter().any(|sign| text.contains(sign));
+        let why = words.reasons.iter().find(is_reason).map_or("not delivered", |of| of.why.as_str());
         Some(Self { kind, why, is_sure, text })
     }
 

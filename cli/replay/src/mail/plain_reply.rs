@@ -1,5 +1,6 @@
 //! What a player without a key writes into a mail: a reply code, and commands in lines of text around it (PM-43, PM-90).
 
+use super::mail_text::PROGRAM_WORDS;
 use super::reply_code::ReplyCode;
 
 /// The line that ends the commands, where more text follows.
@@ -225,71 +226,6 @@ impl MailLine {
     }
 }
 
-/// The words with which a mail program says who wrote what it quotes.
-const WROTE: [&str; 16] = [
-    "wrote",
-    "schrieb",
-    "a écrit",
-    "escribió",
-    "ha scritto",
-    "schreef",
-    "skrev",
-    "escreveu",
-    "napisał",
-    "kirjoitti",
-    "написал",
-    "писал",
-    "пише",
-    "写道",
-    "geschreven",
-    "scrisse",
-];
-/// The names of the first and the last header of a mail that Outlook and others quote without marks.
-const FROM: [&str; 12] =
-    ["from", "von", "de", "da", "van", "fra", "från", "od", "от", "lähettäjä", "发件人", "差出人"];
-const SUBJECT: [&str; 14] = [
-    "subject",
-    "betreff",
-    "objet",
-    "asunto",
-    "oggetto",
-    "onderwerp",
-    "assunto",
-    "emne",
-    "ämne",
-    "temat",
-    "тема",
-    "aihe",
-    "主题",
-    "件名",
-];
-/// How lines begin that programs on telephones and providers of mail write below a mail.
-const FOOTERS: [&str; 24] = [
-    "sent from ",
-    "sent with ",
-    "sent via ",
-    "sent by ",
-    "get outlook for",
-    "gesendet von ",
-    "gesendet mit ",
-    "von meinem ",
-    "diese nachricht wurde von ",
-    "outlook für ",
-    "envoyé de",
-    "envoyé depuis",
-    "enviado desde",
-    "enviado do",
-    "enviado de",
-    "inviato da",
-    "verzonden van",
-    "sendt fra",
-    "skickat från",
-    "skickades från",
-    "wysłano z",
-    "lähetetty ",
-    "отправлено ",
-    "télécharger outlook",
-];
 /// How many lines the words about a quoted mail may take.
 const ATTRIBUTION_MAX: usize = 4;
 
@@ -322,12 +258,14 @@ fn begins_unmarked(lines: &[MailLine], at: usize, answer: Option<usize>) -> bool
     let rest = lines.get(at..).unwrap_or_default();
     let Some(first) = rest.first().map(|line| line.text.as_str()) else { return false };
     let is_rule = first.starts_with("--") && first.ends_with("--") && first.chars().any(char::is_alphabetic);
-    let has_name = |line: &str, names: &[&str]| {
+    let has_name = |line: &str, names: &[String]| {
         let name = line.trim_start_matches('*').split_once(':').map(|(name, _)| name.trim().to_lowercase());
-        name.is_some_and(|name| names.contains(&name.as_str()))
+        name.is_some_and(|name| names.contains(&name))
     };
-    let is_header =
-        || has_name(first, &FROM) && rest.iter().take(8).any(|line| has_name(&line.text, &SUBJECT));
+    let is_header = || {
+        has_name(first, &PROGRAM_WORDS.from)
+            && rest.iter().take(8).any(|line| has_name(&line.text, &PROGRAM_WORDS.subject))
+    };
     let is_attributed = || {
         let Some(count) = attribution(lines, at) else { return false };
         let next = rest.iter().skip(count).find(|line| !line.text.is_empty());
@@ -358,12 +296,12 @@ fn attribution(lines: &[MailLine], at: usize) -> Option<usize> {
 fn is_attribution(line: &str) -> bool {
     let line = line.to_lowercase();
     let is_dated = line.contains('@') || line.chars().any(|sign| sign.is_ascii_digit());
-    is_dated && line.ends_with([':', '：']) && WROTE.iter().any(|word| line.contains(word))
+    is_dated && line.ends_with([':', '：']) && PROGRAM_WORDS.wrote.iter().any(|word| line.contains(word))
 }
 
 fn is_footer(line: &str) -> bool {
     let line = line.to_lowercase();
-    FOOTERS.iter().any(|footer| line.starts_with(footer))
+    PROGRAM_WORDS.footers.iter().any(|footer| line.starts_with(footer))
 }
 
 /// Returns the code with which a line begins, and what stands behind it: with hyphens, or in any form behind the word `code`

@@ -13,18 +13,8 @@ use super::notices::Notice;
 use super::paper_form::{FoundPaper, MailedPaper};
 
 /// Headers by which a mail is known; text that someone saved has none of them.
-const HEADERS: [&str; 10] = [
-    "content-type",
-    "date",
-    "delivered-to",
-    "from",
-    "message-id",
-    "mime-version",
-    "received",
-    "return-path",
-    "subject",
-    "to",
-];
+const HEADERS: &str =
+    "content-type date delivered-to from message-id mime-version received return-path subject to";
 
 /// Why the text of a mail cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,7 +189,7 @@ fn of_mailbox(bytes: &[u8]) -> Option<&[u8]> {
         if name.is_empty() || !name.iter().all(u8::is_ascii_graphic) {
             return None;
         }
-        is_known |= HEADERS.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()));
+        is_known |= HEADERS.split(' ').any(|known| name.eq_ignore_ascii_case(known.as_bytes()));
     }
     is_known.then_some(bytes)
 }

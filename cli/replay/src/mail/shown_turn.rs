@@ -200,8 +200,7 @@ pub(super) fn try_plays(
     registry: &Registry,
 ) -> Result<Vec<String>, ReplayError> {
     let Some(state) = game_before_plays(received, position, seat, registry)? else { return Ok(Vec::new()) };
-    let unknown = |_: &_| Err(ReplayError::Chance(std::io::Error::other("the roll is not known yet")));
-    let mut turn = GameTurn::new(state, position.game_seq, Box::new(unknown));
+    let mut turn = GameTurn::without_dice(state, position.game_seq);
     match turn.order(seat, plays.iter().map(PaperLine::as_str)) {
         Ok(OrderEnd::Refused(rejected)) => Err(ReplayError::Refused(format!(
             "the game would refuse the order: {}: {}",
