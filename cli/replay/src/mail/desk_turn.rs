@@ -268,7 +268,7 @@ impl SeatStep {
     fn of_order(seat: Seat, digest: Digest, paper: Option<&Paper>, desk: &State) -> Self {
         let plays = match paper.map(Paper::content) {
             Some(PaperContent::Order(order)) => order.plays(),
-            // PM-42, PM-122
+            // PM-42, PM-122: of orders for later turns what they have for this one, or the answer that came true.
             Some(PaperContent::Ahead(ahead)) => {
                 let mut replies = ahead.lines().iter().flatten();
                 let answer = replies.find(|reply| Some(reply.play.digest()) == desk.ordered(seat));

@@ -35,11 +35,11 @@ impl MailHost<'_> {
         let has_come = !self.is_letter_unsent
             && state.is_open()
             && state.deadline().is_some_and(|deadline| at >= deadline);
-        // PM-12
+        // PM-12: what comes after this clock is late, so it is only given once the deadline has come.
         if has_come && state.clock().is_none_or(|clock| at > clock) {
             report.effects.extend(self.decide(vec![Command::Clock(at)])?);
         }
-        // PM-40
+        // PM-40: the seats that the match waits for are reminded.
         if let Some(hours) = self.desk.state().reminder_due(at) {
             let is_later = self.desk.state().clock().is_none_or(|clock| at > clock);
             let clock = is_later.then_some(Command::Clock(at));

@@ -259,7 +259,7 @@ fn fitting(lines: &[String]) -> Vec<String> {
 
 /// Describes an entry for its reader. It shows that orders came, but never their content (PM-23).
 pub(super) fn sentences(entry: &AppliedEntry, reader: Seat, zone: &str) -> Vec<String> {
-    // PM-41
+    // PM-41: words, if they are to the reader.
     if let Some(press) = entry.press_to(reader).filter(|_| entry.ignored.is_none()) {
         return vec![press_in_words(entry.seat, press, reader)];
     }

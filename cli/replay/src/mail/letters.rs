@@ -380,7 +380,7 @@ fn occasions(desk: &DeskHistory) -> Vec<Occasion> {
         }
         due.extend(step.effects.iter().filter_map(newcomer));
         due.extend(step.effects.iter().flat_map(reminded));
-        // PM-61
+        // PM-61: with `press_at_once` words come in a letter of their own.
         if desk.terms().press_at_once {
             due.extend(players.iter().filter(|seat| is_written_to(step, **seat)));
         }

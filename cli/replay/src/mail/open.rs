@@ -67,7 +67,7 @@ impl NewMailMatch<'_> {
     }
 
     fn game(&self, match_id: [u8; 16], key: &PrivateKey) -> Genesis {
-        // FD-6
+        // FD-6: the host commits itself to its chain before anyone joins.
         let head = || key.dice_chain(Owner { match_id, party: Seat::Host }).head();
         let dice = if self.is_fair { DicePolicy::Fair(head()) } else { DicePolicy::Recorded };
         let genesis = Genesis {
@@ -319,7 +319,7 @@ impl Trial<'_> {
             let misses =
                 self.terms.missed != Missed::Wait && (self.misses_all || self.chance.draw(1, 4) == 1);
             let mut has_played = !misses && self.order(seat)?;
-            // PM-80
+            // PM-80: a seat that orders too little misses the deadline, too.
             if misses || asked.len() > 1 {
                 has_played |= self.miss(seat)?;
             }

@@ -253,7 +253,7 @@ impl PlainWords {
                     rest.parse().map_err(|error: turnfold_core::Malformed| sentence(line, &error.0))?;
                 self.contents.push(PaperContent::Offer(offer));
             }
-            // PM-82
+            // PM-82: by its number, or by none if one is open.
             ("agree" | "decline", offer) => {
                 let offer =
                     offer.strip_prefix("offer ").unwrap_or(offer).trim_start_matches('#').to_lowercase();

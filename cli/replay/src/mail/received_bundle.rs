@@ -140,7 +140,7 @@ impl ReceivedBundle {
             }
             _ => None,
         });
-        // PM-60
+        // PM-60: a seat may have come to this key by the host, or by an agreement.
         let by_host = self.history.entries().iter().filter_map(|entry| match &entry.command {
             Command::Replace { seat, player, .. } if player.key() == Some(key) => Some((*seat, false)),
             _ => None,

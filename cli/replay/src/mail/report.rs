@@ -182,7 +182,7 @@ pub(super) fn ahead_in_words(ahead: &OrdersAhead, lines: &[&[Reply]], is_inherit
         let plays: Vec<_> = plays.iter().map(PaperLine::as_str).collect();
         text.item(&format!("if turn {turn}: {}", plays.join("; ")));
     }
-    // PM-122
+    // PM-122: the letter is to the player who wrote them.
     for line in lines {
         let replies: Vec<_> =
             line.iter().map(|reply| format!("if {} then {}", reply.on, reply.play)).collect();

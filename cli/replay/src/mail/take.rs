@@ -252,7 +252,7 @@ impl MailHost<'_> {
 fn taken_seat(paper: &Paper, code: &str, host_replaces: bool) -> Option<String> {
     let seat = paper.head().seat;
     match (paper.content(), code) {
-        // PM-60
+        // PM-60: a lost key is replaced by the host.
         (PaperContent::Join(_), "not_yet") if host_replaces => Some(format!(
             "the match has begun and {seat} is taken. To replace a lost key, ask the host to `replace`"
         )),

@@ -79,7 +79,7 @@ fn is_open(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<bool, R
     is_open.map_err(|cause| line.broken_entry(cause))
 }
 
-/// PM-14
+/// Returns the seats that have something to do in the game (PM-14).
 fn due_seats(
     host: &MailHost<'_>,
     plan: &TurnPlan,

@@ -70,7 +70,7 @@ impl<'a> UnreadMail<'a> {
                 text.items(&[format!("{why}.")]);
                 "the paper in your mail is damaged"
             }
-            // PM-65
+            // PM-65: the sender learns how large a mail may be.
             (None, Some(Obstacle::TooLong)) => {
                 text.paragraph(
                     "Your mail arrived, but it is longer than 1 MiB, so it was not read, and nothing was recorded. Please send \

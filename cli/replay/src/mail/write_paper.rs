@@ -309,7 +309,7 @@ impl<'a> PaperWriter<'a> {
     }
 
     fn answer(&self, to: &str, agree: bool) -> Result<PaperContent, ReplayError> {
-        // PM-82
+        // PM-82: people name an offer by its number.
         if let Some(to) = self.received.history.state().offer_to_answer(self.seat, to) {
             return Ok(PaperContent::Answer { to, agree });
         }
@@ -421,7 +421,7 @@ fn no_seat(received: &ReceivedBundle, has_begun: bool, key: &SeatKey) -> String 
     }
     let taken = received.taken_seats();
     let taken: Vec<_> = taken.iter().map(|(seat, name)| format!("{seat} is of {name}")).collect();
-    // PM-60
+    // PM-60: who is to be asked depends on the terms.
     let ask = if received.terms.host_replaces {
         "ask the host for `mail replace` with the line that `key show` prints"
     } else {

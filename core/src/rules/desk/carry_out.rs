@@ -14,7 +14,7 @@ use crate::seat::Seat;
 
 pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl EffectSink<Effect>) {
     match plan.0 {
-        // PM-11
+        // PM-11: the last seat that is taken lets the match begin.
         Step::Join { seat, player, dice } => {
             effects.push(|| Effect::Joined { seat, name: player.name().into() });
             take_seat(state, seat, player);
@@ -34,14 +34,14 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
             }
             carry_out_act(state, seat, number, act, effects);
         }
-        // PM-12
+        // PM-12: what comes after a clock past the deadline is late.
         Step::Clock(at) => {
             state.clock = Some(at);
             effects.push(|| Effect::Clocked { at });
             pass_deadline(state, at, effects);
         }
         Step::Stand { .. } => stand(state, plan.0, effects),
-        // PM-19
+        // PM-19: the host settles one order after another.
         Step::Carried { seat, digest, count } => {
             let said = state.ordered(seat);
             settle(state, seat, digest);
@@ -57,7 +57,7 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
             state.host_element = Some(Element { index: number, element });
             effects.push(|| Effect::Rolled { number, line, seq });
         }
-        // PM-40
+        // PM-40: no reminder of as many hours or more follows.
         Step::Remind(hours) => {
             state.reminded = Some(hours);
             if let Some(until) = state.deadline() {
@@ -65,9 +65,9 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
                 effects.push(|| Effect::Reminded { seats, until });
             }
         }
-        // PM-60
+        // PM-60: by the host alone, without an offer.
         Step::Replace { seat, player } => replace(state, seat, player, effects),
-        // PM-21
+        // PM-21: the host may move the deadline, and end the match.
         Step::Extend(until) => extend(state, until, effects),
         Step::Close(result) => end(state, MatchEnd::Ended(result), effects),
     }
@@ -81,7 +81,7 @@ fn complete(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     }
 }
 
-/// PM-13
+/// Begins a turn where the game stands, or ends the match if no seat is asked (PM-13).
 fn stand(state: &mut State, step: Step, effects: &mut impl EffectSink<Effect>) {
     let Step::Stand { standing, link, state: hash, seats, clock } = step else { return };
     let deadline = clock.after_hours(state.terms.hours);
@@ -159,7 +159,7 @@ fn order_ahead(state: &mut State) -> Vec<(Seat, u32)> {
 }
 
 fn settle(state: &mut State, seat: Seat, digest: Digest) {
-    // PM-81
+    // PM-81: the desk depends on this order from now on, so it is shown later.
     state.counted.insert(digest);
     if let Some(own) = state.seat_mut(seat) {
         own.asked = Asked::Settled;
@@ -182,7 +182,7 @@ fn carry_out_act(
 ) {
     let awaited_seals = state.awaits_seals();
     match act {
-        // PM-15. PM-122: an order of the player takes the place of an answer.
+        // PM-15: it takes the place of the order before. PM-122: an order of the player takes the place of an answer.
         Act::Order(order) => {
             let begin_later = state
                 .seat(seat)
@@ -200,16 +200,15 @@ fn carry_out_act(
             }
             effects.push(|| Effect::Ordered { seat, number });
         }
-        // PM-16
+        // PM-16: from now on no other order counts in this turn.
         Act::Seal(digest) => {
             if let Some(own) = state.seat_mut(seat) {
                 own.asked = Asked::Sealed(digest);
             }
             effects.push(|| Effect::Sealed { seat, number, digest });
         }
-        // PM-20
+        // PM-20: it closes the seat's offer before, and has the next number of the match (PM-82).
         Act::Offer { digest, offer } => {
-            // PM-82
             let nth = state.offers_made.saturating_add(1);
             state.offers_made = nth;
             effects.push(|| Effect::Offered { seat, number, nth, digest, offer: offer.to_string() });
@@ -230,17 +229,17 @@ fn carry_out_act(
             state.offers.remove(&by);
             effects.push(|| Effect::Declined { seat, number, nth, digest });
         }
-        // PM-21
+        // PM-21: the order of a seat that leaves is dropped.
         Act::Resign => {
             leave(state, &[seat], Some(number), effects);
             take_effect(state, effects);
         }
-        // PM-22
+        // PM-22: the new key signs from now on.
         Act::Rekey(player) => {
             effects.push(|| Effect::Rekeyed { seat, number, name: player.name().into() });
             take_seat(state, seat, player);
         }
-        // PM-39
+        // PM-39: the days are gone, and the deadline may wait for the seat.
         Act::Absent { until, seconds } => {
             if let Some(own) = state.seat_mut(seat) {
                 own.absent = Some(until);
@@ -354,7 +353,7 @@ fn pass_deadline(state: &mut State, at: DeskTime, effects: &mut impl EffectSink<
         let Some(own) = state.seat_mut(seat) else { continue };
         own.misses = own.misses.saturating_add(1);
         let misses = own.misses;
-        // PM-84
+        // PM-84: with `second` a seat is waited for once.
         if policy == Missed::Default || policy == Missed::Second && misses >= 2 {
             own.asked = Asked::Defaulted;
         }
@@ -446,7 +445,7 @@ fn go_on(state: &mut State, awaited_seals: bool, effects: &mut impl EffectSink<E
     }
 }
 
-/// PM-18
+/// Returns `true` once nothing is awaited and the turn may be carried out (PM-18).
 fn is_ready(state: &State) -> bool {
     let asked = || state.seats.iter().map(|seat| &seat.asked);
     if asked().any(|asked| matches!(asked, Asked::Yes | Asked::Sealed(_))) {

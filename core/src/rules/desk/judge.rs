@@ -62,7 +62,7 @@ pub(super) enum Step {
     Extend(DeskTime),
     Close(Ending),
     Remind(u16),
-    /// PM-60
+    /// The host gives a seat to another player (PM-60).
     Replace {
         seat: Seat,
         player: Player,
@@ -124,7 +124,7 @@ pub(super) fn decide(
 fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Fault> {
     match command {
         Command::Paper(paper) => plan_signed(state, seat, paper),
-        // PM-12
+        // PM-12: or what was late would be in time again.
         Command::Clock(time) if state.clock.is_some_and(|clock| *time <= clock) => {
             Err(Rejection::ClockBack.into())
         }
@@ -151,19 +151,19 @@ fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Fault> {
             let number = check_roll(state, *number, element)?;
             Ok(Step::Rolled { number, element: *element, line: line.clone(), seq: *seq })
         }
-        // PM-8
+        // PM-8: only a turn that waits has a deadline to move.
         Command::Extend { .. } if state.phase != Phase::Open => Err(Rejection::WrongPhase.into()),
-        // PM-21
+        // PM-21: no player loses time.
         Command::Extend { until, .. } => {
             let is_later = state.stand.is_some_and(|stand| *until > stand.deadline);
             if is_later { Ok(Step::Extend(*until)) } else { Err(Reason::NotLater.into()) }
         }
         Command::Plain(plain) => plan_plain(state, seat, plain.paper()),
-        // PM-40
+        // PM-40: once for each of the hours in the terms.
         Command::Remind(hours) if is_reminder(state, *hours) => Ok(Step::Remind(*hours)),
         Command::Remind(_) => Err(Rejection::NoReminder.into()),
         Command::Replace { seat, player, .. } => plan_replacement(state, *seat, player),
-        // PM-21
+        // PM-21: at any time.
         Command::Close { result, .. } => require_winner(state, *result).map(|()| Step::Close(*result)),
     }
 }
@@ -258,7 +258,7 @@ fn plan_plain(state: &State, seat: Seat, paper: &Paper) -> Result<Step, Fault> {
     if may { plan_paper(state, seat, paper) } else { Err(Rejection::NotInTerms.into()) }
 }
 
-/// PM-10
+/// Requires that a paper is for this match (PM-10).
 fn require_match(state: &State, paper: &Paper) -> Result<(), Rejection> {
     if paper.head().match_id == state.match_id { Ok(()) } else { Err(Rejection::OtherMatch) }
 }
@@ -313,9 +313,9 @@ fn plan_act(state: &State, seat: Seat, paper: &Paper) -> Result<Act, Fault> {
             let (by, open) = open.ok_or(Reason::NoSuchOffer)?;
             Ok(Act::Answer { by: *by, nth: open.nth, digest: *to, agree: *agree })
         }
-        // PM-21
+        // PM-21: any seat, also when it is not asked.
         PaperContent::Resign => Ok(Act::Resign),
-        // PM-22
+        // PM-22: the old key has signed it (PM-10).
         PaperContent::Rekey(key) => {
             let player = Player::Signing(key.clone());
             require_fresh(state, &player).map(|()| Act::Rekey(player))
@@ -326,7 +326,7 @@ fn plan_act(state: &State, seat: Seat, paper: &Paper) -> Result<Act, Fault> {
     }
 }
 
-/// PM-39
+/// Plans an absence: how long the seat is away, if the terms have so many days (PM-39).
 fn plan_absence(state: &State, seat: Seat, until: DeskTime) -> Result<Act, Fault> {
     if state.terms.absences == 0 {
         return Err(Rejection::NotInTerms.into());
@@ -344,7 +344,7 @@ fn plan_absence(state: &State, seat: Seat, until: DeskTime) -> Result<Act, Fault
     if is_too_long { Err(Reason::TooLong.into()) } else { Ok(Act::Absent { until, seconds }) }
 }
 
-/// PM-41
+/// Plans words to seats that there are (PM-41).
 fn plan_press(state: &State, press: &Press) -> Result<Act, Fault> {
     if !state.terms.press {
         return Err(Rejection::NotInTerms.into());
@@ -353,7 +353,7 @@ fn plan_press(state: &State, press: &Press) -> Result<Act, Fault> {
     if is_known { Ok(Act::Press) } else { Err(Reason::NoSuchSeat.into()) }
 }
 
-/// PM-42
+/// Plans orders for later turns (PM-42).
 fn plan_ahead(state: &State, paper: &Paper, ahead: &OrdersAhead) -> Result<Act, Fault> {
     if !state.terms.ahead {
         return Err(Rejection::NotInTerms.into());
@@ -373,7 +373,7 @@ fn plan_ahead(state: &State, paper: &Paper, ahead: &OrdersAhead) -> Result<Act, 
     Ok(Act::Ahead(AheadHeld { digest: paper.digest(), plays, after, lines }))
 }
 
-/// PM-11, PM-38
+/// Plans that a player without a key takes a seat (PM-11, PM-38).
 fn plan_enter(state: &State, seat: Seat, name: &PaperLine) -> Result<Step, Fault> {
     require_free(state, seat)?;
     let player = Player::plain(name.clone());
@@ -390,7 +390,7 @@ fn require_free(state: &State, seat: Seat) -> Result<(), Rejection> {
     if !own.hosted && is_hosted_free { Err(Rejection::HostedFirst) } else { Ok(()) }
 }
 
-/// PM-11
+/// Plans that a player with a key takes a seat (PM-11).
 fn plan_join(state: &State, seat: Seat, join: &Join) -> Result<Step, Fault> {
     if !state.is_free(seat) {
         return Err(Rejection::NotAsked.into());
@@ -416,13 +416,13 @@ fn require_this_turn(state: &State, paper: &Paper) -> Result<(), Fault> {
     if turn < now { Err(Reason::Late.into()) } else { Ok(()) }
 }
 
-/// PM-15
+/// Requires that a paper was written where the game stands now (PM-15).
 fn require_link(state: &State, link: &Digest) -> Result<(), Reason> {
     let is_link = state.stand.is_some_and(|stand| stand.link == *link);
     if is_link { Ok(()) } else { Err(Reason::StaleLink) }
 }
 
-/// PM-15, PM-16
+/// Plans an order, which a seal may have to come before (PM-15, PM-16).
 fn plan_order(state: &State, seat: Seat, paper: &Paper, order: &Order) -> Result<OrderHeld, Fault> {
     require_this_turn(state, paper)?;
     require_link(state, &order.link())?;
@@ -465,7 +465,7 @@ fn plan_element(state: &State, seat: Seat, order: &Order) -> Result<Option<Eleme
     }
 }
 
-/// PM-16
+/// Requires that a seal can be taken: once a turn, and before the order (PM-16).
 fn plan_seal(state: &State, seat: Seat, paper: &Paper, link: &Digest) -> Result<(), Fault> {
     require_this_turn(state, paper)?;
     require_link(state, link)?;
@@ -473,7 +473,7 @@ fn plan_seal(state: &State, seat: Seat, paper: &Paper, link: &Digest) -> Result<
     if is_free { Ok(()) } else { Err(Reason::NotDue.into()) }
 }
 
-/// PM-20
+/// Requires that an offer could take effect (PM-20).
 fn check_offer(state: &State, paper: &Paper, offer: &Offer) -> Result<(), Fault> {
     require_this_turn(state, paper)?;
     match offer {

@@ -18,10 +18,10 @@ where
     let Some(paper) = command.paper() else { return true };
     // The last turn that it is for.
     let turn = match paper.content() {
-        // PM-41
+        // PM-41: words are for their writer, their readers and the host.
         PaperContent::Press(press) => {
             let may_know = viewer.may_know_as(*seat) || press.to().has(viewer);
-            // PM-83
+            // PM-83: a substitute is shown no words from before.
             let is_own = viewer.seat().is_none_or(|own| after.replacements(own) == now.replacements(own));
             return may_know && is_own;
         }
@@ -31,7 +31,7 @@ where
         PaperContent::Ahead(ahead) if !ahead.lines().is_empty() && !matches!(now.phase, Phase::Over(_)) => {
             return false;
         }
-        // PM-42
+        // PM-42: until the last of their turns.
         PaperContent::Ahead(ahead) => ahead.turns().keys().copied().max().unwrap_or(0).max(after.turn()),
         _ => return true,
     };

@@ -195,7 +195,7 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
     })
 }
 
-/// PM-38
+/// Reads the seats whose players may play without a key (PM-38).
 fn plain_seats(
     setup: &Setup,
     players: &[Seat],
@@ -222,7 +222,7 @@ fn plain_seats(
     Ok(plain)
 }
 
-/// PM-40
+/// Reads how many hours before a deadline letters remind of it (PM-40).
 fn reminders(setup: &Setup) -> Result<BTreeSet<u16>, SetupError> {
     SetupError::within("remind", &setup.remind.len(), 0..=5)?;
     let mut remind = BTreeSet::new();

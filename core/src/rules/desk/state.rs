@@ -68,7 +68,7 @@ pub(super) struct Terms {
     pub(super) remind: BTreeSet<u16>,
     /// PM-39: the days of absence of each seat.
     pub(super) absences: u16,
-    /// PM-41
+    /// PM-41: whether players may write to each other.
     pub(super) press: bool,
     /// PM-42: whether orders ahead are taken.
     pub(super) ahead: bool,

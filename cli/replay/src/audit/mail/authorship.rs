@@ -92,7 +92,7 @@ impl<'a> Authorship<'a> {
                 if let Some(digest) = &step.order {
                     has_played = self.order(step, digest, &key, &mut game, &mut entries)?;
                 }
-                // PM-80
+                // PM-80: what an order leaves open is played by default.
                 if plan.has_default(step) {
                     let default = entries.played(game.default(step.seat, rules))?;
                     entries.take(&default, &plan.default_key(step.seat))?;
@@ -221,7 +221,7 @@ impl WalkedEntries<'_> {
                 return Err(self.unexpected(entry, Some(record), ""));
             }
             let found = entry.idempotency_key.as_ref().map(IdempotencyKey::as_str);
-            // PM-2
+            // PM-2: an entry's key names its cause.
             if !found.is_some_and(|found| key.is(found)) {
                 let found = found.map_or_else(|| "none".into(), |found| format!("`{found}`"));
                 let reason = format!("expected the key `{key}`, found {found}");
@@ -309,14 +309,14 @@ impl Positions {
         if position.state.is_some_and(|state| state != game.state_hash()) {
             return Err("the position has another state hash than the game at its entry".into());
         }
-        // PM-13
+        // PM-13: a state that is no secret any more stands in the desk.
         let is_open = setup.secret != Secret::Match && self.is_shown(segment, position, game);
         match (is_open, position.state.is_some()) {
             (true, false) => return Err("the position has no state hash, but nothing is concealed".into()),
             (false, true) => return Err("the position has a state hash, but something is concealed".into()),
             _ => {}
         }
-        // PM-14
+        // PM-14: whom the desk asked, the game asks.
         let from = if plan.is_takeback {
             let (line, seq) = &plan.from;
             self.rounds.iter().find(|(on, at, _)| on == line && at == seq)

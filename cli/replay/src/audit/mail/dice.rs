@@ -118,7 +118,7 @@ impl FairDice {
         let mut rolled = segment.turn.rolled.iter().peekable();
         for roll in rolls(segment) {
             let at = segment.at.at(roll.seq);
-            // FD-10
+            // FD-10: each roll of the game is opened once, at its entry.
             let is_its_own = |rolled: &&RolledEntry| {
                 rolled.seq == roll.seq && rolled.line.as_str() == segment.at.branch.as_str()
             };
