@@ -52,11 +52,11 @@ impl Match {
 
     /// Answers the newest letter with a code.
     fn answer(&self, seat: &str, lines: &str) -> String {
-        let codes = self.letters(seat).into_iter().filter_map(|letter| {
+        let mut codes = self.letters(seat).into_iter().filter_map(|letter| {
             let (_, rest) = letter.split_once(" code ")?;
             rest.split(' ').next().map(str::to_owned)
         });
-        self.0.sandbox.write("reply.txt", format!("code {}\n{lines}\n(end)\n", codes.last().unwrap()));
+        self.0.sandbox.write("reply.txt", format!("code {}\n{lines}\n(end)\n", codes.next_back().unwrap()));
         self.line("mail take duel reply.txt")
     }
 }
