@@ -66,7 +66,7 @@ fn pm_14_a_game_by_mail_asks_the_player_to_move_and_ends_with_checkmate() {
     order(&chess, "p1", "f3", &["f2f3"]);
     run(&chess, 2, "seats=p2 ");
     let letter = save_newest(&chess, "p2");
-    assert!(letter.contains("p1: f2f3."), "{letter}");
+    assert!(letter.contains("p1: f2f3. p1 played f3."), "{letter}");
     let order_white = "chess mail write order e5 --from p1.bundle --key p1.key --force -o p1.txt";
     save_newest(&chess, "p1");
     chess.check(1, order_white, "p1 is not asked in turn 2");
@@ -140,4 +140,64 @@ fn pm_91_players_without_a_key_write_moves_as_people_do() {
         run(&chess, day, "carried ");
     }
     chess.check(0, "chess log duel", "b5c6");
+}
+
+/// The newest letter to a seat, its text on one line.
+fn newest(chess: &Program, seat: &str) -> String {
+    let letter = chess.run(&format!("tr -d '\\r' < $(ls .turnfold/outbox/*-{seat}.eml | tail -1)")).1;
+    letter.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn pm_122_and_123_a_signed_order_holds_lines_of_answers_in_algebraic_notation() {
+    let chess = begun();
+    save_newest(&chess, "p1");
+    let write = "chess mail write order e4 'if e5 then Nf3, if Nc6 then Bb5' 'if c5 then d4' --from p1.bundle --key p1.key \
+                 --force -o p1.txt && cat p1.txt";
+    let (code, paper) = chess.run(write);
+    let lines: Vec<_> =
+        paper.lines().filter(|line| line.starts_with("play: ") || line.starts_with("if: ")).collect();
+    let expected = [
+        "if: after e2e4",
+        "if: play e7e5",
+        "play: g1f3",
+        "if: then b8c6",
+        "play: f1b5",
+        "if: play c7c5",
+        "play: d2d4",
+        "play: e2e4",
+    ];
+    assert!(code == Some(0) && lines == expected, "{paper}");
+    chess.check(0, "chess mail take duel p1.txt --key ann.key", "p1 order 2: applied");
+    run(&chess, 2, "seats=p2 ");
+    let own = newest(&chess, "p1");
+    assert!(own.contains("* if e7e5 then g1f3, if b8c6 then f1b5 * if c7c5 then d2d4"), "{own}");
+    assert!(!newest(&chess, "p2").contains("g1f3 "), "another player reads no line");
+    // Just what the line says is answered at once.
+    save_newest(&chess, "p2");
+    order(&chess, "p2", "e5", &["e7e5"]);
+    run(&chess, 3, "seats=p2 ");
+    chess.check(0, "chess log duel", "3 p1 g1f3 => moved san=Nf3");
+    let (own, other) = (newest(&chess, "p1"), newest(&chess, "p2"));
+    assert!(own.contains("if b8c6 then f1b5") && !own.contains("d2d4"), "{own}");
+    assert!(other.contains("p1: g1f3. p1 played Nf3.") && !other.contains("f1b5"), "{other}");
+    // Anything else ends the line, and the player is asked as usual.
+    save_newest(&chess, "p2");
+    order(&chess, "p2", "Nf6", &["g8f6"]);
+    run(&chess, 4, "seats=p1 ");
+    let own = newest(&chess, "p1");
+    assert!(own.contains("your order, please") && !own.contains("f1b5"), "{own}");
+    // The other player accepts a desk with a secret in it, and an audit of the whole match passes.
+    save_newest(&chess, "p1");
+    order(&chess, "p1", "Nxe5", &["f3e5"]);
+    run(&chess, 5, "seats=p2 ");
+    save_newest(&chess, "p2");
+    order(&chess, "p2", "d6", &["d7d6"]);
+    run(&chess, 6, "seats=p1 ");
+    chess.check(0, "chess audit", "authorship   PASS        6 commands by signed orders");
+    // A line that cannot be played is not written.
+    save_newest(&chess, "p1");
+    let write =
+        "chess mail write order Nf3 'if Nxe4 then Qxe4' --from p1.bundle --key p1.key --force -o p1.txt";
+    chess.check(1, write, "p1 cannot play `Qxe4`");
 }
