@@ -148,7 +148,7 @@ mod tests {
     /// Splits an example as a shell would, and drops its comment and what it sends where.
     fn words(example: &str) -> Vec<String> {
         let mut words = Vec::new();
-        for (index, part) in example.split('\'').enumerate() {
+        for (index, part) in example.split(['\'', '"']).enumerate() {
             if index % 2 == 1 {
                 words.push(part.into());
             } else {
