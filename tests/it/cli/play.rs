@@ -51,9 +51,9 @@ fn a_time_in_a_command_is_no_seat() {
     sandbox.ok("branch deadlines:9 open");
     sandbox.check(str![[r#"
 $ turnfold play deadlines@open "extend 2026-12-04T18:00:00Z the mail was down"
-10 host extend 2026-12-04T18:00:00Z the mail was down => extended until=2026-12-04T18:00:00Z #828a637c2055e354
+10 host extend 2026-12-04T18:00:00Z the mail was down => extended until=2026-12-04T18:00:00Z #4733412e24f8a96c
 $ turnfold play deadlines@open "clock 2026-12-03T17:00:00Z"
-11 host clock 2026-12-03T17:00:00Z => clocked at=2026-12-03T17:00:00Z #4c1c330707381711
+11 host clock 2026-12-03T17:00:00Z => clocked at=2026-12-03T17:00:00Z #c6e3d99bf27e3b04
 $ turnfold play deadlines@open "hots: clock 2027-01-01T18:00:00Z"
 ! hots: clock 2027-01-01T18:00:00Z => rejected malformed (unknown seat `hots`: seats are `p1` to `p16` and `host`)
 exit 1| error: the command was rejected; nothing was recorded; `turnfold rules desk malformed` explains it
