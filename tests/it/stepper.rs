@@ -103,8 +103,8 @@ fn vw_4_an_entry_that_a_file_records_otherwise_is_marked() {
     sandbox.write("bent.tfl", bent);
     let Some(mut stepping) = Stepping::start(&sandbox, "replay bent.tfl --step", SIZE, &[]) else { return };
     stepping.wait_for("entry 0 of 3");
-    let screen = stepping.press(":2\r", "entry 2 of 3");
-    assert_eq!(screen.contents().matches("[recorded: selected unit=zeus]").count(), 1, "{}", screen.contents());
+    let shown = stepping.press(":2\r", "entry 2 of 3").contents();
+    assert_eq!(shown.matches("[recorded: selected unit=zeus]").count(), 1, "{shown}");
     stepping.leave("q");
 }
 
