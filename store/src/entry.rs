@@ -44,6 +44,8 @@ pub struct NewEntry {
 pub struct PackedEntries {
     bytes: Vec<u8>,
     count: u64,
+    /// When all of them were recorded, whatever was packed: so a million of them are not packed once more.
+    recorded_at_ms: Option<i64>,
 }
 
 /// A command as it is packed.
@@ -81,14 +83,15 @@ impl PackedEntries {
             let (entry, after) = postcard::take_from_bytes::<PackedEntry<'_>>(rest).ok()?;
             rest = after;
             let PackedEntry { seat, command, recorded_at_ms } = entry;
+            let recorded_at_ms = self.recorded_at_ms.unwrap_or(recorded_at_ms);
             Some(NewEntry { seat, command: command.to_vec(), recorded_at_ms })
         })
     }
 
     /// Returns the same commands, recorded at another time.
     #[must_use]
-    pub fn recorded_at(&self, recorded_at_ms: i64) -> Self {
-        self.iter().map(|entry| NewEntry { recorded_at_ms, ..entry }).collect()
+    pub fn recorded_at(self, recorded_at_ms: i64) -> Self {
+        Self { recorded_at_ms: Some(recorded_at_ms), ..self }
     }
 
     pub(crate) fn check_sizes(&self) -> Result<(), StoreError> {
