@@ -158,7 +158,7 @@ impl<T: fmt::Display> fmt::Display for Joined<'_, T> {
 
 /// Writes a count with its noun, in words up to twelve: `one unit`, `two units`, `13 units`.
 #[must_use]
-pub fn counted(count: u64, one: &str, many: &str) -> String {
+pub fn counted_in_words(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", number_word(count), if count == 1 { one } else { many })
 }
 

@@ -143,9 +143,9 @@ impl<'a> GameTurn<'a> {
         Ok(OrderEnd::Carried { count, played })
     }
 
-    /// Makes orders ahead: for turns, and of lines of replies of a seat, such as `e5 then Nf3, if Nc6 then Bb5`, each in the states to which it leads: what the
-    /// other seat may order, and the answer to it (PM-123). They begin after an order of the seat, if it is asked. Each command
-    /// is taken in the first of its `spellings` that the game takes.
+    /// Makes orders ahead of a seat: for `turns`, and of `lines` of replies such as `e5 then Nf3, if Nc6 then Bb5` (PM-123). Each
+    /// line is tried from the state on, so that its commands are legal where they are to be played. If the seat is asked, the
+    /// lines begin after its order, `plays`. Each command is taken in the first of its `spellings` that the game takes.
     ///
     /// # Errors
     /// What cannot be read or played, in a sentence.
@@ -157,8 +157,7 @@ impl<'a> GameTurn<'a> {
         spellings: impl Fn(&str) -> Vec<String>,
     ) -> Result<OrdersAhead, String> {
         let read = |line: &String| {
-            let unknown = |_: &_| Err(ReplayError::Chance(io::Error::other("the roll is not known yet")));
-            let mut turn = GameTurn::new(state.fork(), 0, Box::new(unknown));
+            let mut turn = GameTurn::without_dice(state.fork(), 0);
             let own = plays.iter().map(PaperLine::as_str);
             if state.waits_for(seat)
                 && !matches!(turn.order(seat, own), Ok(OrderEnd::Carried { count: 1.., .. }))

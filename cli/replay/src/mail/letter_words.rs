@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 use jiff::tz::{Offset, TimeZone};
 use turnfold_core::paper::DeskTime;
-use turnfold_core::rules::desk::{State, minutes};
+use turnfold_core::rules::desk::{State, offset_minutes};
 use turnfold_core::{AnyState, DicePolicy, Seat, Step};
 
 use crate::history::record::Record;
@@ -20,7 +20,7 @@ pub(super) fn time_zone(zone: &str) -> Option<TimeZone> {
     if zone.is_empty() {
         return Some(TimeZone::UTC);
     }
-    match minutes(zone) {
+    match offset_minutes(zone) {
         Some(ahead) => Offset::from_seconds(ahead.saturating_mul(60)).ok().map(TimeZone::fixed),
         None => TimeZone::get(zone).ok(),
     }
@@ -37,8 +37,12 @@ pub(super) fn time(time: DeskTime, zone: &str) -> String {
     let short = at.strftime("%Z").to_string();
     // A zone without an abbreviation of its own, such as `-03`.
     let name = match ahead {
-        0 if zone.is_empty() || minutes(zone).is_some() => "UTC".into(),
-        _ if minutes(zone).is_none() && short.starts_with(|first: char| first.is_ascii_alphabetic()) => short,
+        0 if zone.is_empty() || offset_minutes(zone).is_some() => "UTC".into(),
+        _ if offset_minutes(zone).is_none()
+            && short.starts_with(|first: char| first.is_ascii_alphabetic()) =>
+        {
+            short
+        }
         ahead => {
             let sign = if ahead < 0 { '-' } else { '+' };
             format!("UTC{sign}{:02}:{:02}", ahead.abs() / 60, ahead.abs() % 60)

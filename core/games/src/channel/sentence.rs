@@ -10,7 +10,7 @@ use super::ranged::{EnergyId, Row};
 use super::state::State;
 use super::tokens::Token;
 use turnfold_core::seat::{Perspective, Seat};
-use turnfold_core::text::{counted, listed};
+use turnfold_core::text::{counted_in_words, listed};
 
 pub(super) fn sentence(state: &State, seat: Seat, effect: &Effect, reader: Perspective) -> String {
     let by = seat.as_subject(reader);
@@ -44,7 +44,7 @@ pub(super) fn sentence(state: &State, seat: Seat, effect: &Effect, reader: Persp
         }
         Effect::LeftTheGame { id } => format!("{} left the game.", energy(state, *id)),
         Effect::Yinyang { row, halves } => {
-            let halves = counted((*halves).into(), "half", "halves");
+            let halves = counted_in_words((*halves).into(), "half", "halves");
             format!("White and black met in {}. That makes {halves} of a yin-yang.", named(*row))
         }
         Effect::TurnEnded { next: None } => "The turn is over.".into(),

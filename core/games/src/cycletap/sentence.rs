@@ -12,7 +12,7 @@ use super::state::State;
 use super::unit_id::UnitName;
 use turnfold_core::hex::Hex;
 use turnfold_core::seat::{Perspective, Seat};
-use turnfold_core::text::{counted, listed};
+use turnfold_core::text::{counted_in_words, listed};
 
 pub(super) fn sentence(
     state: &State,
@@ -40,7 +40,7 @@ fn done(state: &State, seat: Seat, effect: &Effect, reader: Perspective) -> Stri
         Effect::DefensePending { at } => format!("The {} at {at} is to defend.", kind_at(*at)),
         Effect::OrdersCleared { unit, count } => {
             let verb = if *count == 1 { "was" } else { "were" };
-            let orders = counted((*count).into(), "order", "orders");
+            let orders = counted_in_words((*count).into(), "order", "orders");
             format!("Of {}, {orders} {verb} taken back.", name(unit))
         }
         Effect::OrderCancelled { unit } => format!("{} has no order now.", name(unit)),

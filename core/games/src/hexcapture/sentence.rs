@@ -8,7 +8,7 @@ use super::effect::{Effect, FailureCause};
 use super::reason::Reason;
 use super::state::Field;
 use turnfold_core::hex::Direction;
-use turnfold_core::text::counted;
+use turnfold_core::text::counted_in_words;
 
 pub(super) fn sentence(command: &Command, happened: Result<&Effect, Reason>) -> String {
     match happened {
@@ -57,7 +57,7 @@ fn done(effect: &Effect) -> String {
             format!("The hex of color {color} was eaten; {stored}.")
         }
         Effect::Cooldown { ticks } => {
-            let ticks = counted((*ticks).into(), "tick", "ticks");
+            let ticks = counted_in_words((*ticks).into(), "tick", "ticks");
             format!("The action cannot be pressed for {ticks}.")
         }
     }

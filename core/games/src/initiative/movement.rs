@@ -30,7 +30,7 @@ pub(super) struct Side {
     pub(super) units: u32,
 }
 
-/// IN-4: who moves how many units in the impulse at a index, counted from 0; `None` after the last.
+/// IN-4: who moves how many units in the impulse at an index, counted from 0; `None` after the last.
 ///
 /// The units of both sides are shared over as many rounds as the smaller side has units; a larger share comes in an
 /// earlier round, and in a round the loser comes first.

@@ -12,7 +12,7 @@ use super::reason::Reason;
 use super::state::{State, Unit};
 use turnfold_core::hex::Hex;
 use turnfold_core::seat::{Perspective, Seat};
-use turnfold_core::text::{Id, counted, number_word};
+use turnfold_core::text::{Id, counted_in_words, number_word};
 
 /// The most impulses that a sentence lists.
 const LISTED_MAX: usize = 8;
@@ -61,7 +61,11 @@ fn done(state: &State, command: &Command, effect: &Effect, reader: Perspective) 
         }
         Effect::ImpulseAdvanced { player, units, .. } => {
             let verb = if reader.is_seat(*player) { "move" } else { "moves" };
-            format!("Now {} {verb} {}.", object(*player, reader), counted((*units).into(), "unit", "units"))
+            format!(
+                "Now {} {verb} {}.",
+                object(*player, reader),
+                counted_in_words((*units).into(), "unit", "units")
+            )
         }
         Effect::MovementComplete => "All units have moved.".into(),
         Effect::TurnStarted { turn } => format!("Turn {turn} begins."),
@@ -72,7 +76,7 @@ fn done(state: &State, command: &Command, effect: &Effect, reader: Perspective) 
 fn order(impulses: &[Impulse], reader: Perspective) -> String {
     let Some((first, others)) = impulses.split_first() else { return "There are no units to move.".into() };
     let verb = if reader.is_seat(first.player) { "move" } else { "moves" };
-    let units = counted(first.units.into(), "unit", "units");
+    let units = counted_in_words(first.units.into(), "unit", "units");
     let mut words = format!("{} {verb} {units} first", first.player.as_subject(reader));
     for Impulse { player, units } in others.iter().take(LISTED_MAX) {
         words.extend([", then ", object(*player, reader), " ", &*number_word((*units).into())]);

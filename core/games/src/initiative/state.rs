@@ -114,7 +114,7 @@ impl State {
         self.sides().map_or_else(Vec::new, |(loser, winner)| movement_order(loser, winner))
     }
 
-    /// The impulse at a index of this turn's movement order, counted from 0.
+    /// The impulse at an index of this turn's movement order, counted from 0.
     pub(super) fn impulse_at(&self, index: u32) -> Option<Impulse> {
         self.sides().and_then(|(loser, winner)| impulse_at(loser, winner, index))
     }

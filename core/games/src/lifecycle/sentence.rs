@@ -9,7 +9,7 @@ use super::reason::Reason;
 use super::state::State;
 use super::status::StatusKind;
 use turnfold_core::seat::{Perspective, Seat};
-use turnfold_core::text::{Id, counted};
+use turnfold_core::text::{Id, counted_in_words};
 
 pub(super) fn sentence(
     state: &State,
@@ -40,7 +40,10 @@ fn done(state: &State, effect: &Effect, reader: Perspective) -> String {
         Effect::ApSet { ap } => format!("It has {}.", digits(*ap, "action point")),
         Effect::Cooldown { skill, left: 0 } => format!("Its skill {skill} can be used again."),
         Effect::Cooldown { skill, left } => {
-            format!("Its skill {skill} rests for {}.", counted((*left).into(), "more turn", "more turns"))
+            format!(
+                "Its skill {skill} rests for {}.",
+                counted_in_words((*left).into(), "more turn", "more turns")
+            )
         }
         Effect::StatusTicked { unit, status, amount } => {
             let statuses = state.find(unit).map(|(_, unit)| unit.statuses.as_slice()).unwrap_or_default();

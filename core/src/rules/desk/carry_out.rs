@@ -43,9 +43,9 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
         Step::Stand { .. } => stand(state, plan.0, effects),
         // PM-19: the host settles one order after another.
         Step::Carried { seat, digest, count } => {
-            let said = state.ordered(seat);
+            let plays_digest = state.ordered(seat);
             settle(state, seat, digest);
-            state.played.push((seat, said));
+            state.played.push((seat, plays_digest));
             effects.push(|| Effect::Carried { seat, digest, count });
         }
         Step::Refused { seat, digest, code } => {
@@ -131,13 +131,12 @@ fn order_ahead(state: &mut State) -> Vec<(Seat, u32)> {
     for (&seat, own) in state.players().iter().zip(&mut state.seats) {
         let Some(ahead) = &mut own.ahead else { continue };
         let (digest, answer) = (ahead.digest, ahead.answer(seat, &played));
-        // A seat that has to play something else, and one that does not get to answer.
-        let is_asked = own.asked == Asked::Yes;
-        if is_asked != answer.is_some() && (is_asked || played.iter().any(|(by, _)| *by != seat)) {
+        // The lines end where the seat is asked and they have no answer, or have one and it is not asked.
+        if answer.is_some() != (own.asked == Asked::Yes) {
             ahead.lines.clear();
         }
-        let order = answer.map(|said| (1, said)).or_else(|| ahead.of(turn));
-        let Some((plays, said)) = order else { continue };
+        let order = answer.map(|plays_digest| (1, plays_digest)).or_else(|| ahead.of(turn));
+        let Some((plays, plays_digest)) = order else { continue };
         if own.asked == Asked::Yes {
             // PM-81: the deadline does not wait for an absence of this seat.
             if own.absent.is_some() {
@@ -147,7 +146,7 @@ fn order_ahead(state: &mut State) -> Vec<(Seat, u32)> {
                 digest,
                 waits: false,
                 plays,
-                said,
+                plays_digest,
                 element: None,
                 as_sealed: false,
             });
@@ -182,13 +181,10 @@ fn carry_out_act(
 ) {
     let awaited_seals = state.awaits_seals();
     match act {
-        // PM-15: it takes the place of the order before. PM-122: an order of the player takes the place of an answer.
+        // PM-15: it takes the place of the order before. PM-122: and of an answer; lines that follow an order wait for it.
         Act::Order(order) => {
-            let begin_later = state
-                .seat(seat)
-                .and_then(|own| own.ahead.as_ref())
-                .is_some_and(|ahead| ahead.after.is_some());
-            if !begin_later {
+            let ahead = state.seat(seat).and_then(|own| own.ahead.as_ref());
+            if ahead.is_none_or(|ahead| ahead.after.is_none()) {
                 end_lines(state, seat);
             }
             if let Some(own) = state.seat_mut(seat) {

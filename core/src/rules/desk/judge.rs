@@ -440,9 +440,9 @@ fn plan_order(state: &State, seat: Seat, paper: &Paper, order: &Order) -> Result
         return Err(Rejection::WaitForSeals.into());
     }
     let plays = u16::try_from(order.plays().len()).unwrap_or(u16::MAX);
-    let said = PaperLine::digest_of(order.plays());
+    let plays_digest = PaperLine::digest_of(order.plays());
     let as_sealed = asked.sealed().is_some();
-    Ok(OrderHeld { digest, waits: order.waits(), plays, said, element, as_sealed })
+    Ok(OrderHeld { digest, waits: order.waits(), plays, plays_digest, element, as_sealed })
 }
 
 /// FD-8, FD-17 of `dice.md`: the element of this turn, exactly where the seat has a chain.

@@ -154,7 +154,7 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
     SetupError::within("absences", &setup.absences, 0..=366)?;
     SetupError::within("zones", &setup.zones.len(), 0..=players.len())?;
     for (index, text) in setup.zones.iter().enumerate() {
-        if minutes(text).is_none() && !is_zone_name(text) {
+        if offset_minutes(text).is_none() && !is_zone_name(text) {
             let message = format!("expected a time zone such as `Europe/Berlin` or `+02:00`, found `{text}`");
             return Err(SetupError::value(format!("zones[{index}]"), message));
         }
@@ -247,7 +247,7 @@ fn is_zone_name(text: &str) -> bool {
 
 /// Reads how many minutes clocks are ahead of UTC: `+hh:mm` or `-hh:mm`, at most 14 hours.
 #[must_use]
-pub fn minutes(zone: &str) -> Option<i32> {
+pub fn offset_minutes(zone: &str) -> Option<i32> {
     let shape = zone.bytes().map(|byte| if byte.is_ascii_digit() { b'0' } else { byte });
     if !shape.skip(1).eq(*b"00:00") {
         return None;

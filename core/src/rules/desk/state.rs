@@ -249,8 +249,13 @@ impl AheadHeld {
         }
         let mut others = played.iter().filter(|(by, _)| *by != seat).map(|(_, command)| *command);
         let on = others.next()?.filter(|_| others.next().is_none());
-        let play = self.lines.iter().filter_map(|line| line.first()).find(|next| Some(next.on) == on)?.play;
-        self.lines.retain_mut(|line| Some(line.remove(0).on) == on);
+        let answers =
+            |line: &Vec<ReplyHeld>| line.first().filter(|next| Some(next.on) == on).map(|next| next.play);
+        let play = self.lines.iter().find_map(answers)?;
+        self.lines.retain(|line| answers(line).is_some());
+        for line in &mut self.lines {
+            line.remove(0);
+        }
         self.lines.retain(|line| !line.is_empty());
         Some(play)
     }
@@ -285,7 +290,7 @@ pub(super) struct OrderHeld {
     /// The number of its commands.
     pub(super) plays: u16,
     /// PM-122: the digest of its commands.
-    pub(super) said: Digest,
+    pub(super) plays_digest: Digest,
     /// FD-8
     pub(super) element: Option<Element>,
     /// It is the one that a seal names, so no other may take its place.
@@ -581,7 +586,7 @@ impl State {
     /// Returns the digest of the commands of a seat's order in this turn (PM-122).
     #[must_use]
     pub fn ordered(&self, seat: Seat) -> Option<Digest> {
-        if let Asked::Ordered(order) = &self.seat(seat)?.asked { Some(order.said) } else { None }
+        if let Asked::Ordered(order) = &self.seat(seat)?.asked { Some(order.plays_digest) } else { None }
     }
 
     /// Returns how often a seat got another player (PM-83).
