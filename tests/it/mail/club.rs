@@ -411,6 +411,29 @@ fn pm_113_a_mail_is_late_to_the_second_of_its_arrival_whenever_the_host_takes_it
     assert!(fs::read_dir(club.mailbox.sandbox.path("post/new")).unwrap().next().is_none());
 }
 
+/// PM-101, PM-113: while the letter of the turn waits unsent the deadline does not pass, and neither is in time nor late what came
+/// after it.
+#[test]
+fn pm_113_a_mail_that_came_after_a_deadline_waits_until_that_has_passed_or_moved() {
+    let mut club = Club::new("hours = 24\n");
+    club.open("alpha", ["ann", "ben"]);
+    club.mailbox.sandbox.ok("mail run alpha --key host.key --at 2025-01-06T18:00:00Z");
+    let code = club.code("alpha", "p2");
+    let received = "Received: from mx.example by host.example; Tue, 7 Jan 2025 19:00:00 +0000\n";
+    club.deliver("ben", received, &format!("code {code}\ntap 0,-1\nswitch\n(end)\n"));
+    let run = |club: &mut Club, send: &str, hour: &str| {
+        let line = format!("mail run alpha --maildir post --key host.key --send {send} --at 2025-01-08T");
+        club.run(&format!("{line}{hour}:00:00Z"))
+    };
+    let (code, ran) = run(&mut club, "false", "18");
+    assert!(code == 1 && !ran.contains("p2 order") && !ran.contains("missed"), "{ran}");
+    assert_eq!(fs::read_dir(club.mailbox.sandbox.path("post/new")).unwrap().count(), 1);
+    run(&mut club, "true", "19");
+    let (code, ran) = run(&mut club, "true", "20");
+    let log = club.mailbox.sandbox.ok("log alpha.desk");
+    assert!(code == 0 && log.contains("ordered seat=p2") && !log.contains("missed"), "{ran}{log}");
+}
+
 #[test]
 fn pm_112_letters_and_days_keep_the_wall_clock_of_a_named_zone() {
     let mut club =

@@ -296,8 +296,8 @@ impl DeskHistory {
     /// Returns the size of the desk when the newest player of a seat came in the place of another one, up to a size, or 0.
     pub(super) fn came(&self, seat: Seat, size_max: u64) -> u64 {
         let is_it = |effect: &Effect| matches!(effect, Effect::Replaced { seat: of, .. } if *of == seat);
-        let came = self.entries.iter().rev().filter(|entry| entry.size() <= size_max);
-        { came }.find(|entry| entry.effects.iter().any(is_it)).map_or(0, AppliedEntry::size)
+        let mut latest_first = self.entries.iter().rev().filter(|entry| entry.size() <= size_max);
+        latest_first.find(|entry| entry.effects.iter().any(is_it)).map_or(0, AppliedEntry::size)
     }
 
     /// Returns how many papers of a seat were recorded since the last position.

@@ -135,18 +135,19 @@ fn run_once(
     is_again: bool,
 ) -> Result<(ExitStatus, bool), Failure> {
     let at = time(args)?;
-    let mut take = |is_late_left, context: &mut Context| match &args.maildir {
+    let mut take = |context: &mut Context| match &args.maildir {
         Some(folder) => {
-            let (only, now_ms) = (args.match_name.as_ref(), recorded_at_ms(at));
-            take_waiting(only, folder, (now_ms, is_late_left), &args.host, printed, context)
+            let only = args.match_name.as_ref();
+            take_waiting(only, folder, recorded_at_ms(at), &args.host, printed, context)
         }
         None => Ok(false),
     };
-    // PM-66: papers that came before the deadline are in time. PM-113: the others come after it.
-    let is_left = take(true, context)?;
+    // PM-66: papers that came before the deadline are in time. PM-113: the others come after it, and stay for the next run if
+    // it has not passed in this one.
+    let is_left = take(context)?;
     let ran = run_matches(args, at, context, is_again);
     if is_left {
-        take(false, context)?;
+        take(context)?;
     }
     ran
 }

@@ -138,7 +138,7 @@ fn match_and_files<'a>(
 pub(super) fn take_waiting(
     only: Option<&MatchName>,
     folder: &Path,
-    (now_ms, is_late_left): (i64, bool),
+    now_ms: i64,
     host: &HostArgs,
     printed: &mut BTreeSet<PathBuf>,
     context: &mut Context,
@@ -148,7 +148,7 @@ pub(super) fn take_waiting(
     if mails.is_empty() {
         return Ok(false);
     }
-    let mails = MailsToTake { only, maildir: Some(&maildir), mails, admit: &[], now_ms, is_late_left };
+    let mails = MailsToTake { only, maildir: Some(&maildir), mails, admit: &[], now_ms, is_late_left: true };
     take(mails, host, printed, context).map(|(_, is_left)| is_left)
 }
 
