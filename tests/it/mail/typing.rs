@@ -1,6 +1,6 @@
 //! What people type, and where: above, within and below the letter that they answer (PM-90, PM-91).
 
-use turnfold_tests::mailbox::Mailbox;
+use turnfold_tests::mailbox::{Mailbox, opened};
 
 const TERMS: &str = "hosted = []\nplain = [\"p1\", \"p2\"]\nhurry = false\n";
 
@@ -245,6 +245,40 @@ fn pm_93_a_mail_without_commands_is_answered_once_in_a_turn() {
     for number in 0..5 {
         let printed = take(&mailbox, &format!("I am at sea, number {number}.\n\n{letter}")).1;
         assert_eq!(printed.contains("letter "), number == 0, "{printed}");
+    }
+}
+
+#[test]
+fn pm_51_a_mail_that_cannot_be_read_leaves_the_earlier_order_and_says_so() {
+    let no_code = "We found no valid code in your mail, so nothing was taken.";
+    let not_understood = "`tab 0,1` was not understood";
+    for (with_order, head, lines, why) in [
+        (true, "", "tap 0,1\nswitch\n", no_code),
+        (true, "code 2222-3333-4444\n", "tap 0,1\nswitch\n", no_code),
+        (true, "CODE", "tab 0,1\nswitch\n", not_understood),
+        (true, "CODE", "", "What you can write"),
+        (false, "", "tap 0,1\nswitch\n", no_code),
+        (false, "CODE", "tab 0,1\nswitch\n", not_understood),
+    ] {
+        let mailbox = begun("cycletap", "ford.toml", "");
+        mailbox.sandbox.write(".turnfold/addresses", "p1 = ann@example.org\n");
+        let code = format!("code {}\n", code(&mailbox, "p1"));
+        if with_order {
+            orders(&mailbox, &format!("{code}switch\n"), "switch");
+        }
+        // The second mail of a kind is answered like the first one.
+        for number in [1, 2] {
+            let text = format!("{}{lines}(end)\nMail {number}\n", head.replace("CODE", &code));
+            let printed = take(&mailbox, &text).1;
+            let is_answered = number == 1 || !head.is_empty() && !lines.is_empty();
+            let name = printed.lines().find_map(|line| line.strip_prefix("letter "));
+            assert_eq!(name.is_some(), is_answered, "{number} {text}: {printed}");
+            let Some(name) = name else { continue };
+            let letter = opened(&mailbox.sandbox.read(&format!(".turnfold/outbox/{name}"))).0;
+            let letter = letter.split_whitespace().collect::<Vec<_>>().join(" ");
+            let stands = letter.contains("Your earlier order still counts.");
+            assert!(letter.contains(why) && stands == with_order, "{number} {text}: {letter}");
+        }
     }
 }
 

@@ -121,6 +121,10 @@ impl<'a> AnswerLetter<'a> {
             [only] => {
                 text.paragraph(&format!("{} was not taken: {}.", yours(only.paper), only.why()));
                 text.paragraph("It was not recorded.");
+                let is_order = matches!(only.paper.content(), PaperContent::Order(_));
+                if let Some(order) = order_that_counts(mail, state, self.name).filter(|_| is_order) {
+                    text.paragraph(order);
+                }
                 (subject_of(only.paper, &format!("not taken, {}", only.reason())), Some(&only.digest))
             }
             papers => {
@@ -210,6 +214,22 @@ fn standing_ahead(ahead: &OrdersAhead, lines: &[&[Reply]], text: &mut Text) {
             "To change them, send all of them again: the newest mail with such lines counts. `if none` takes them back.",
         );
     }
+}
+
+/// PM-51: says that the seat's earlier order counts, if it has one.
+pub(super) fn order_that_counts(
+    mail: &MailLogs<'_>,
+    state: &State,
+    name: LetterName,
+) -> Option<&'static str> {
+    let orders = state.orders_due();
+    let (_, digest) = orders.iter().find(|(seat, _)| *seat == name.seat)?;
+    let is_own = mail.desk.paper(digest)?.seq >= mail.desk.came(name.seat, name.desk_size);
+    Some(if is_own {
+        "Your earlier order still counts."
+    } else {
+        "The order of the player who had your seat before you still counts."
+    })
 }
 
 /// PM-105: writes what an order that counts would make of the game, until when it stands, and that it can be changed.
@@ -361,6 +381,11 @@ impl TakenReply {
         text.line(&salutation(state, seat));
         if !self.faults.is_empty() {
             text.items(&self.faults);
+        }
+        let is_unread = !self.faults.is_empty() || self.questions == [PlainQuestion::Help];
+        let order = order_that_counts(mail, state, name).filter(|_| is_unread && self.papers.is_empty());
+        if let Some(order) = order {
+            text.paragraph(order);
         }
         for question in &self.questions {
             match question {

@@ -2,12 +2,13 @@
 
 use turnfold_core::rules::desk::State;
 use turnfold_core::{Digest, Seat};
-use turnfold_store::MatchName;
 
+use super::answer::order_that_counts;
 use super::letter::LetterText;
 use super::letter_part::MailLogs;
 use super::letter_words::{Text, salutation};
 use super::outbox::LetterName;
+use super::plain_reply::PlainReply;
 use super::received_mail::{Obstacle, ReceivedMail};
 use super::report::TurnOverview;
 use super::take::{PaperOutcome, TakenPaper};
@@ -19,11 +20,7 @@ pub(super) struct UnreadMail<'a> {
     /// What is wrong with its papers.
     malformed: Vec<&'a str>,
     seat: Seat,
-    desk_size: u64,
-    turn: u32,
-    /// The reader's time zone.
-    zone: &'a str,
-    game: &'a MatchName,
+    mail: &'a MailLogs<'a>,
 }
 
 impl<'a> UnreadMail<'a> {
@@ -35,7 +32,7 @@ impl<'a> UnreadMail<'a> {
         received: &'a ReceivedMail,
         papers: &'a [TakenPaper],
         seat: Seat,
-        mail: &'a MailLogs<'_>,
+        mail: &'a MailLogs<'a>,
     ) -> Option<Self> {
         let malformed = papers.iter().map(|taken| match &taken.outcome {
             PaperOutcome::Malformed(why) => Some(why.as_str()),
@@ -43,22 +40,16 @@ impl<'a> UnreadMail<'a> {
         });
         let malformed = malformed.collect::<Option<Vec<_>>>()?;
         let is_player = Seat::players(mail.of.terms.seats.into()).contains(&seat);
-        (is_player && received.notice.is_none()).then(|| Self {
-            received,
-            malformed,
-            seat,
-            desk_size: mail.desk.size(),
-            turn: mail.desk.state().turn(),
-            zone: mail.of.terms.zone_of(seat),
-            game: &mail.of.name,
-        })
+        (is_player && received.notice.is_none()).then_some(Self { received, malformed, seat, mail })
     }
 
     pub(super) fn name(&self) -> LetterName {
         // PM-93: what an unknown program sends again and again has one answer in a turn.
-        let is_blank = self.malformed.is_empty() && self.received.obstacle.is_none();
-        let answers = if is_blank { once_in_a_turn(self.turn) } else { self.received.digest };
-        LetterName { desk_size: self.desk_size, seat: self.seat, answers: Some(answers) }
+        let has_code = self.received.texts.iter().any(|text| PlainReply::find(text).is_some());
+        let is_blank = self.malformed.is_empty() && self.received.obstacle.is_none() && !has_code;
+        let turn = self.mail.desk.state().turn();
+        let answers = if is_blank { once_in_a_turn(turn) } else { self.received.digest };
+        LetterName { desk_size: self.mail.desk.size(), seat: self.seat, answers: Some(answers) }
     }
 
     pub(super) fn write(&self, state: &State) -> LetterText {
@@ -104,11 +95,18 @@ impl<'a> UnreadMail<'a> {
                 );
                 "your mail is signed in a form that hides its text"
             }
+            (None, None) if state.plays_plainly(self.seat) => {
+                text.paragraph("We found no valid code in your mail, so nothing was taken.");
+                "no valid code in your mail"
+            }
             (None, None) => {
                 text.paragraph("Your mail arrived, but there is no paper in it, so nothing was recorded.");
                 "no paper in your mail"
             }
         };
+        if let Some(order) = order_that_counts(self.mail, state, self.name()) {
+            text.paragraph(order);
+        }
         if state.plays_plainly(self.seat) {
             text.paragraph(
                 "To order, answer the newest letter. Write its line `code` and your commands, each on a line of its own.",
@@ -129,13 +127,15 @@ impl<'a> UnreadMail<'a> {
 
     /// Ends a letter with whom the match waits for.
     fn letter(&self, state: &State, fault: &str, mut text: Text) -> LetterText {
-        text.paragraph(&TurnOverview::of(self.seat, state, "", self.zone).waits());
+        text.paragraph(
+            &TurnOverview::of(self.seat, state, "", self.mail.of.terms.zone_of(self.seat)).waits(),
+        );
         let turn = match state.turn() {
             0 => String::new(),
             turn => format!("turn {turn}: "),
         };
         LetterText {
-            subject: format!("[{}] {turn}{fault}", self.game),
+            subject: format!("[{}] {turn}{fault}", self.mail.of.name),
             text: text.into_string(),
             in_reply_to: self.received.message_id.clone(),
             ..LetterText::default()
