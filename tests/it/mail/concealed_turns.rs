@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use turnfold_core::Seat::{P1, P2};
 use turnfold_store::Entry;
 
-use super::secrecy::{masked, unhashed};
+use super::secrecy::{masked, unhashed, unlinked};
 use turnfold_tests::mailbox::{Mailbox, opened};
 
 const TERMS: &str =
@@ -144,4 +144,83 @@ fn pm_81_replaced_orders_are_concealed_for_ever_and_no_letter_counts_them() {
     let rows = String::from_utf8(mailbox.sandbox.run("audit p2.bundle").stdout).unwrap();
     let row = rows.lines().find(|line| line.starts_with("authorship")).unwrap();
     assert!(row.contains("PASS") && !rows.contains("FAIL"), "{rows}");
+}
+
+/// Plays a turn in which p1 replaces its order this many times, with a key or by plain mail. Returns the letters to p2 as they
+/// are sent, but for hashes and for the size of the desk, which stands in the names of letters and of what is attached; and
+/// how many records of the desk each of them leaves out.
+fn letters_after(replaced: usize, is_plain: bool) -> Vec<(String, usize)> {
+    let terms = format!("{TERMS}plain = [\"p1\"]\n");
+    let mut mailbox = Mailbox::opened("cycletap", "ford.toml", &terms, "");
+    let newest = |mailbox: &Mailbox| {
+        let name = mailbox.letters().into_iter().rfind(|name| name.contains("-p1")).unwrap();
+        opened(&mailbox.sandbox.read(&format!(".turnfold/outbox/{name}"))).0
+    };
+    let plain = |mailbox: &Mailbox, lines: &str| {
+        let letter = newest(mailbox);
+        let code = letter.lines().find(|line| line.trim().starts_with("code ")).unwrap().to_owned();
+        mailbox.sandbox.write("reply.txt", format!("{code}\n{lines}\n"));
+        let taken = mailbox.sandbox.ok("mail take duel reply.txt --key host.key");
+        assert!(taken.contains(": applied"), "{taken}");
+    };
+    if is_plain {
+        plain(&mailbox, "join Ann");
+    } else {
+        mailbox.join(&[P1]);
+    }
+    mailbox.join(&[P2]);
+    assert!(mailbox.run("01T12:00:00Z", "").status.success());
+    mailbox.save_orders("other.txt", &[(P2, &["switch"])]);
+    assert!(mailbox.take("other.txt").status.success());
+    let before = mailbox.letters();
+    let others: [&[&str]; 3] = [&["switch"], &["tap 0,1", "switch"], &["tap 0,1"]];
+    for (nth, order) in others.into_iter().cycle().take(replaced).chain([PLAN]).enumerate() {
+        if is_plain {
+            plain(&mailbox, &format!("{}\n(end)\nMail {nth}", order.join("\n")));
+        } else {
+            mailbox.save_orders("order.txt", &[(P1, order)]);
+            assert!(mailbox.take("order.txt").status.success());
+        }
+    }
+    // The new deadline and the next turn have letters.
+    mailbox.sandbox.ok("play duel.desk \"extend 2026-12-05T12:00:00Z the mail is slow\"");
+    for day in ["02", "06"] {
+        assert!(mailbox.run(&format!("{day}T12:00:00Z"), "").status.success());
+    }
+    let letters = mailbox.letters().into_iter().filter(|name| name.contains("-p2")).enumerate();
+    let letters: Vec<(usize, String)> = letters.collect();
+    let read = |(_, name): &(usize, String)| {
+        let letter = mailbox.sandbox.read(&format!(".turnfold/outbox/{name}"));
+        let (text, bundle) = opened(&letter);
+        let (headers, _) = letter.split_once("MIME-Version").unwrap();
+        let mut sent = format!("{headers}{text}");
+        for (nth, name) in &letters {
+            let size: u64 = name.split('-').next().unwrap().parse().unwrap();
+            for written in [format!("{size:08}-p2"), format!("-{size}-p2")] {
+                sent = sent.replace(&written, &format!("letter {nth} to p2"));
+            }
+        }
+        let [_, desk] = records(&bundle);
+        // Where lines are broken depends on the length of the name.
+        let sent = sent.split_whitespace().collect::<Vec<_>>().join(" ");
+        (unhashed(&masked(&unlinked(&sent))), desk.iter().filter(|line| *line == "#").count())
+    };
+    letters.iter().filter(|(_, name)| !before.contains(name)).map(read).collect()
+}
+
+#[test]
+fn pm_81_letters_are_the_same_however_often_another_seat_replaces_its_order() {
+    for is_plain in [false, true] {
+        let once = letters_after(0, is_plain);
+        assert_eq!(once.len(), 2, "{once:?}");
+        for replaced in [1, 2, 7] {
+            let often = letters_after(replaced, is_plain);
+            assert_eq!(often.len(), once.len());
+            for ((sent, left_out), (other, before)) in often.iter().zip(&once) {
+                assert_eq!(sent, other, "plain: {is_plain}, replaced: {replaced}");
+                // PM-30: the signed log has a place for every record, so the bundle has a hash of each that is left out.
+                assert_eq!(*left_out, before + replaced);
+            }
+        }
+    }
 }

@@ -281,6 +281,10 @@ impl<'a> TurnOverview<'a> {
         match (self.view.phase, self.is_awaited()) {
             ("over", _) => "The match is over.".into(),
             ("joining", _) => format!("The match is waiting for {} to join.", seats(&awaited, self.seat)),
+            ("ready", _) if self.view.turn == 0 => "All seats are taken. The host will begin.".into(),
+            ("open", _) if awaited.is_empty() => {
+                format!("All orders are in. The host will carry them out on {until}.")
+            }
             ("ready", _) => "All orders are in. The host will carry them out.".into(),
             (_, true) if self.must_seal() => {
                 format!("The match is waiting for the seal of your order, until {until}.")
