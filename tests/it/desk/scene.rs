@@ -7,6 +7,7 @@
 //! - `p1 order @NAME wait : move 2,-3; stand`; with `let` before the line it is written and not handed in; `p1 send @NAME`
 //! - `p1 offer @NAME : end draw`
 //! - `p1 enter name=NAME`, `p1 absent until=TIME`, `p1 press to=p2 : WORDS`, `p1 ahead : 4 stand; 5 move 2,-3; 5 stand`
+//! - `p2 ahead : after stand; if move 2,-3 then stand, if stand then move 0,0`: lines of answers (PM-122)
 //! - `plain` as an option makes it a paper without a signature (PM-38)
 //! - options: `turn=N`, `number=N`, `link=Ln`, `match=other`, `dice=N` or `dice=none`, `by=LABEL` (who signs), `as=SEAT` (who
 //!   hands it in)
@@ -19,8 +20,8 @@ use std::collections::BTreeMap;
 use turnfold_core::any::AnyState;
 use turnfold_core::dice::fair::Owner;
 use turnfold_core::paper::{
-    Join, MatchId, Nonce, Order, OrdersAhead, Paper, PaperContent, PaperHead, PlainPaper, Press, SeatKey,
-    SeenRoot, SignedPaper,
+    Join, MatchId, Nonce, Order, OrdersAhead, Paper, PaperContent, PaperHead, PlainPaper, Press, Reply,
+    SeatKey, SeenRoot, SignedPaper,
 };
 use turnfold_core::trust::{KeyKind, PrivateKey, TreeHash};
 use turnfold_core::{CommandSource, DicePolicy, Digest, FoldError, Logged, Seat};
@@ -118,6 +119,12 @@ impl Scene {
         assert!(wrong.is_empty(), "{}:\n{}", self.name, wrong.join("\n"));
         state
     }
+}
+
+/// Reads `COMMAND then COMMAND` of a line of answers.
+fn reply(words: &str) -> Reply {
+    let (on, play) = words.split_once(" then ").unwrap();
+    Reply { on: on.parse().unwrap(), play: play.parse().unwrap() }
 }
 
 /// What becomes of a command; ignored and rejected ones must change nothing.
@@ -274,10 +281,15 @@ impl Writer {
             }
             "ahead" => {
                 let mut turns = BTreeMap::<u32, Vec<_>>::new();
-                for (turn, play) in body.split("; ").filter_map(|play| play.split_once(' ')) {
-                    turns.entry(turn.parse().unwrap()).or_default().push(play.parse().unwrap());
+                let (mut after, mut lines) = (None, Vec::new());
+                for (word, rest) in body.split("; ").filter_map(|part| part.split_once(' ')) {
+                    match word {
+                        "after" => after = Some(rest.parse().unwrap()),
+                        "if" => lines.push(rest.split(", if ").map(reply).collect()),
+                        turn => turns.entry(turn.parse().unwrap()).or_default().push(rest.parse().unwrap()),
+                    }
                 }
-                PaperContent::Ahead(OrdersAhead::new(turns).unwrap())
+                PaperContent::Ahead(OrdersAhead::new(turns).unwrap().with_lines(after, lines).unwrap())
             }
             _ => panic!("`{kind}` is no kind of paper"),
         };

@@ -69,6 +69,7 @@ fn pm_9_to_21_random_correspondences_follow_the_model() {
         "ignored no_such_offer",
         "ignored no_such_stand",
         "ignored stale_link",
+        "ahead: answers of lines",
         "rejected match_over",
         "rejected not_yet",
         "rejected wait_for_seals",

@@ -248,11 +248,11 @@ impl AheadHeld {
             self.lines.clear();
         }
         let mut others = played.iter().filter(|(by, _)| *by != seat).map(|(_, command)| *command);
-        let on = others.next()?.filter(|_| others.next().is_none());
-        let answers =
-            |line: &Vec<ReplyHeld>| line.first().filter(|next| Some(next.on) == on).map(|next| next.play);
-        let play = self.lines.iter().find_map(answers)?;
-        self.lines.retain(|line| answers(line).is_some());
+        let command = others.next()?;
+        // Lines that begin after an order of the seat are no answer before it.
+        let on = command.filter(|_| others.next().is_none() && self.after.is_none());
+        self.lines.retain(|line| line.first().is_some_and(|next| Some(next.on) == on));
+        let play = self.lines.first()?.first()?.play;
         for line in &mut self.lines {
             line.remove(0);
         }

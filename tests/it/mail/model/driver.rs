@@ -473,6 +473,23 @@ impl Correspondence<'_> {
         }
     }
 
+    /// A seat foresees what all do in the end (PM-122).
+    fn foresee(&mut self) {
+        let seat = self.any_seat();
+        let line = vec![(Move::Done, Move::Done); usize::try_from(self.chance.draw(1, 3)).unwrap()];
+        let is_asked = matches!(self.model.players[seat].status, Status::Nothing);
+        let after = is_asked.then(|| vec![Move::Done]);
+        let ahead = announced::AheadOrders { turns: Vec::new(), after, lines: vec![line] };
+        if self.model.players[seat].is_plain {
+            self.reply_ahead(seat, ahead);
+            return;
+        }
+        let number = *self.number_of(seat) + 1;
+        *self.number_of(seat) = number;
+        self.write(seat, number, self.model.turn, true, Kind::Ahead(ahead));
+        self.hand_in(self.written.len() - 1);
+    }
+
     /// Everybody who is asked plays on, so that the match ends.
     fn play_on(&mut self) {
         if let Some(mailer) = &mut self.mailer {
@@ -485,6 +502,9 @@ impl Correspondence<'_> {
             let seats = 0..self.seats();
             let is_free = |seat: &usize| matches!(self.model.players[*seat].status, Status::Nothing);
             let asked: Vec<usize> = seats.filter(is_free).collect();
+            if !asked.is_empty() && self.one_in(2) {
+                self.foresee();
+            }
             let (mut orders, mut plain) = (Vec::new(), Vec::new());
             for seat in asked {
                 if self.model.players[seat].is_plain {
@@ -518,6 +538,9 @@ impl Correspondence<'_> {
         }
         assert_eq!(self.model.phase, Phase::Over, "case {}: it does not end: {:#?}", self.case, self.model);
         self.tally.turns += u64::from(self.model.turn);
+        if self.model.answers > 0 {
+            *self.tally.outcomes.entry("ahead: answers of lines".into()).or_default() += self.model.answers;
+        }
         *self.tally.results.entry(self.model.result.clone().unwrap()).or_default() += 1;
     }
 }

@@ -6,7 +6,7 @@ use turnfold_core::paper::DeskTime;
 use turnfold_core::{Digest, Seat};
 use turnfold_replay::mail::TakenReply;
 
-use super::announced;
+use super::announced::{self, AheadOrders, joined};
 use super::club::Envelope;
 use super::driver::{Correspondence, MATCHES, time};
 use super::offers::Offered;
@@ -63,8 +63,11 @@ fn lines(kind: &Kind) -> Vec<String> {
         Kind::Resign => vec!["resign".into()],
         Kind::Absent { until } => vec![format!("absent until {}", time(*until))],
         Kind::Press { is_known } => vec![format!("press p1,{}: hello", if *is_known { "p2" } else { "p8" })],
-        Kind::Ahead { turns } if turns.is_empty() => vec!["if none".into()],
-        Kind::Ahead { turns } => turns.iter().map(|(turn, plays)| ahead_line(*turn, plays)).collect(),
+        Kind::Ahead(ahead) if ahead.turns.is_empty() && ahead.lines.is_empty() => vec!["if none".into()],
+        Kind::Ahead(AheadOrders { turns, lines, .. }) => {
+            let turns = turns.iter().map(|(turn, plays)| format!("if turn {turn}: {}", joined(plays)));
+            turns.chain(lines.iter().map(|line| line_of_answers(line))).collect()
+        }
         Kind::Offer(Offered::Draw) => vec!["draw".into()],
         Kind::Offer(Offered::Takeback(turn)) => vec![format!("takeback {turn}")],
         Kind::Offer(Offered::Extend(until)) => vec![format!("offer extend {}", time(*until))],
@@ -77,9 +80,9 @@ fn lines(kind: &Kind) -> Vec<String> {
     }
 }
 
-fn ahead_line(turn: u32, plays: &[Move]) -> String {
-    let plays: Vec<_> = plays.iter().map(ToString::to_string).collect();
-    format!("if turn {turn}: {}", plays.join("; "))
+fn line_of_answers(line: &[(Move, Move)]) -> String {
+    let replies: Vec<_> = line.iter().map(|(on, answer)| format!("if {on} then {answer}")).collect();
+    replies.join(", ")
 }
 
 fn mail_of(number: Id, head: &str, code: &str, lines: &[String]) -> String {
@@ -112,6 +115,13 @@ impl Model {
         if reply.kinds.is_empty() {
             return Fate::Answered;
         }
+        // PM-123: lines begin behind the order of the mail or, without one, behind the order that stands.
+        let order = reply.kinds.iter().find_map(|kind| match kind {
+            Kind::Order { plays, .. } => Some(plays.clone()),
+            _ => None,
+        });
+        let plays = order.or_else(|| self.players[reply.seat].ordered.clone()).unwrap_or_default();
+        let after = Some(plays.clone()).filter(|_| self.game.has_legal(reply.seat));
         let is_refused = reply.kinds.iter().any(|kind| match kind {
             Kind::Order { plays, .. } => {
                 let mut game = self.game.clone();
@@ -119,6 +129,7 @@ impl Model {
             }
             Kind::AnswerTo { nth, .. } => self.meant(reply.seat, *nth).is_none(),
             Kind::Offer(Offered::Takeback(turn)) => *turn == 0 || *turn >= self.turn,
+            Kind::Ahead(ahead) => !self.can_play_lines(reply.seat, &plays, ahead),
             _ => false,
         });
         if is_refused {
@@ -128,6 +139,10 @@ impl Model {
         let meant = reply.kinds.iter().map(|kind| match kind {
             Kind::AnswerTo { nth, agree } => {
                 Kind::Answer { to: self.meant(reply.seat, *nth).unwrap(), agree: *agree }
+            }
+            Kind::Ahead(ahead) => {
+                let after = after.clone().filter(|_| !ahead.lines.is_empty());
+                Kind::Ahead(AheadOrders { after, ..ahead.clone() })
             }
             kind => kind.clone(),
         });
@@ -139,7 +154,7 @@ impl Model {
             let player = &self.players[reply.seat];
             let newer = match kind {
                 Kind::Order { .. } => player.sent[0],
-                Kind::Ahead { .. } => player.sent[1],
+                Kind::Ahead(_) => player.sent[1],
                 _ => None,
             };
             let outdated_by = newer.filter(|(other, _)| sent < *other).map(|(_, number)| number);
@@ -158,7 +173,7 @@ impl Model {
                 let sent = Some((sent, paper.number));
                 match kind {
                     Kind::Order { .. } => self.players[reply.seat].sent[0] = sent,
-                    Kind::Ahead { .. } => self.players[reply.seat].sent[1] = sent,
+                    Kind::Ahead(_) => self.players[reply.seat].sent[1] = sent,
                     _ => {}
                 }
             }
@@ -215,7 +230,7 @@ impl Correspondence<'_> {
             // PM-123: what comes with an order is taken before it, because with it the turn can be ready.
             let is_last = |kind: &Kind| matches!(kind, Kind::Order { .. });
             let order = kinds.iter().position(is_last).unwrap_or(kinds.len());
-            let place = if matches!(kind, Kind::Ahead { .. }) { order } else { 0 };
+            let place = if matches!(kind, Kind::Ahead(_)) { order } else { 0 };
             kinds.insert(place, kind);
         }
         if self.one_in(4) {
@@ -243,6 +258,13 @@ impl Correspondence<'_> {
     pub(super) fn reply_done(&mut self, seat: usize) {
         let plays = vec![Move::Done];
         self.reply(seat, Some(self.model.turn), vec![Kind::Order { waits: false, plays }], false);
+    }
+
+    /// A plain player foresees something, with an order if the seat is asked.
+    pub(super) fn reply_ahead(&mut self, seat: usize, ahead: AheadOrders) {
+        let order = ahead.after.clone().map(|plays| Kind::Order { waits: false, plays });
+        let kinds = [Kind::Ahead(ahead)].into_iter().chain(order).collect();
+        self.reply(seat, Some(self.model.turn), kinds, false);
     }
 
     fn reply(&mut self, seat: usize, turn: Option<u32>, kinds: Vec<Kind>, is_delayed: bool) {

@@ -1,7 +1,7 @@
 //! A model of the rules of turns, PM-9 to PM-21 without dice, PM-39 to PM-42 and PM-80 to PM-84, and of what `mail run` does with them (PM-14,
 //! PM-27). It is written from the page and knows nothing of the code.
 
-use super::announced::Announced;
+use super::announced::{AheadOrders, Announced};
 use super::offers::{Offered, Offers, Stand};
 use super::relay::{Move, Relay};
 
@@ -65,10 +65,8 @@ pub(crate) enum Kind {
     Press {
         is_known: bool,
     },
-    /// PM-42
-    Ahead {
-        turns: Vec<(u32, Vec<Move>)>,
-    },
+    /// PM-42, PM-122
+    Ahead(AheadOrders),
     /// PM-20
     Offer(Offered),
     Answer {
@@ -85,7 +83,7 @@ pub(crate) enum Kind {
 impl Kind {
     /// PM-81: orders, for this turn or later ones, have numbers of their own.
     pub(crate) const fn is_order(&self) -> bool {
-        matches!(self, Self::Order { .. } | Self::Ahead { .. })
+        matches!(self, Self::Order { .. } | Self::Ahead(_))
     }
 }
 
@@ -143,6 +141,8 @@ pub(crate) struct Player {
     pub(crate) substitute: u32,
     /// PM-92: when its plain order of this turn that counts was sent, in seconds, and its number; and of orders ahead.
     pub(super) sent: [Option<(u64, u32)>; 2],
+    /// The order of the newest paper of this turn that counts.
+    pub(super) ordered: Option<Vec<Move>>,
     /// PM-101: whether a letter of this turn was sent to it.
     pub(crate) has_letter: bool,
 }
@@ -167,6 +167,8 @@ pub(crate) struct Model {
     /// The line of the game, 0 for the main one, and its entries.
     pub(super) line: usize,
     pub(super) head: u64,
+    /// PM-122: how many orders were answers that a line foresaw.
+    pub(crate) answers: u64,
 }
 
 impl Model {
@@ -182,6 +184,7 @@ impl Model {
             is_plain: false,
             substitute: 0,
             sent: [None; 2],
+            ordered: None,
             has_letter: false,
         };
         Self {
@@ -199,6 +202,7 @@ impl Model {
             takeback: None,
             line: 0,
             head: 0,
+            answers: 0,
         }
     }
 
@@ -323,7 +327,7 @@ impl Model {
         match paper.kind {
             // PM-62
             Kind::Press { .. } => {}
-            Kind::Order { .. } | Kind::Ahead { .. } => {
+            Kind::Order { .. } | Kind::Ahead(_) => {
                 player.order_number = player.order_number.max(paper.number);
             }
             _ => player.number = player.number.max(paper.number),
@@ -335,6 +339,9 @@ impl Model {
                 player.status =
                     Status::Ordered { id: paper.id, is_sealed, waits: *waits, plays: plays.clone() };
                 player.misses = 0;
+                player.ordered = Some(plays.clone());
+                // PM-122: lines that begin after an order wait for it.
+                player.announced.end_lines_unless_they_wait();
             }
             Kind::Seal { order } => player.status = Status::Sealed(*order),
             Kind::Resign => {
@@ -449,13 +456,22 @@ impl Model {
             self.head = seq;
             self.line = 1 + self.stands.iter().map(|stand| stand.line).max().unwrap();
         }
-        let mut played = Vec::new();
+        let (mut played, mut carried) = (Vec::new(), Vec::new());
         let is_asked = |player: &&Player| !matches!(player.status, Status::NotAsked);
         let asked = self.players.iter().filter(is_asked).count();
         for seat in 0..self.players.len() {
             let (mut has_played, status) = (false, self.players[seat].status.clone());
             if let Status::Ordered { plays, .. } = &status {
                 has_played = self.game_takes(seat, plays);
+                if has_played {
+                    carried.push((seat, Some(plays.clone())));
+                } else {
+                    self.players[seat].announced.end_lines();
+                }
+            }
+            if matches!(status, Status::Defaulted) {
+                carried.push((seat, None));
+                self.players[seat].announced.end_lines();
             }
             // PM-80: a turn that asks two or more ends for all of them.
             if matches!(status, Status::Defaulted) || matches!(status, Status::Ordered { .. }) && asked > 1 {
@@ -470,7 +486,7 @@ impl Model {
         if self.clock.is_none_or(|clock| at > clock) {
             self.clock = Some(at);
         }
-        self.stand(&played, ends_round);
+        self.stand(&played, &carried, ends_round);
     }
 
     /// All of an order is played, or nothing of it.
@@ -485,7 +501,7 @@ impl Model {
     }
 
     /// PM-13, PM-14
-    fn stand(&mut self, played: &[usize], ends_round: bool) {
+    fn stand(&mut self, played: &[usize], carried: &[(usize, Option<Vec<Move>>)], ends_round: bool) {
         let living = self.living();
         let legal: Vec<usize> = living.iter().copied().filter(|seat| self.game.has_legal(*seat)).collect();
         let back = self.takeback.take().map(|back| self.stands[back].clone());
@@ -515,10 +531,10 @@ impl Model {
         self.deadline = self.clock.unwrap() + self.terms.hours;
         for (seat, player) in self.players.iter_mut().enumerate() {
             player.status = if asked.contains(&seat) { Status::Nothing } else { Status::NotAsked };
-            (player.sent, player.has_letter) = ([None; 2], false);
+            (player.sent, player.ordered, player.has_letter) = ([None; 2], None, false);
         }
         self.phase = Phase::Open;
-        self.order_ahead();
+        self.order_ahead(carried);
         self.deadline = self.after_absences(self.deadline);
         if asked.is_empty() {
             self.end("played".into());
