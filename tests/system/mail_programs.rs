@@ -330,6 +330,39 @@ fn pm_90_an_answer_over_a_mailing_list_is_the_order() {
     }
 }
 
+/// The preview of this mail in a report of spam has the code and the order on one line.
+const TYPED: &str = r##"
+code=$(grep -o 'code [A-Z0-9-]*' letter.eml | head -n 1)
+{ printf 'From: one@example.org\nTo: host@club.example\nSubject: my move\nMessage-ID: <typed@example.org>\n\n'
+  printf 'Hello dear host of our game,\nHere is my order for the turn.\n\n%s\ntap 0,1\nswitch\n' "$code"; } > sent.eml
+"##;
+
+/// What a filter of spam makes of the letter and of the answer: a mail with headers of its own or, where it takes the answer for
+/// spam, a report with that mail in it.
+#[test]
+fn pm_50_an_order_that_a_filter_of_spam_looked_at_is_taken() {
+    let there = "spamassassin --local < letter.eml | tr -d '\\r' > checked.eml\n\
+                 { echo 'From host@club.example Mon Jan  6 12:00:00 2025'; cat checked.eml; echo; } > mbox\n";
+    for (what, needs, mailer) in [
+        ("neomutt", ["spamassassin", "neomutt", "script"], NEOMUTT),
+        ("s-nail", ["spamassassin", "s-nail", "timeout"], S_NAIL),
+        ("a letter of its own", ["spamassassin", "grep", "head"], TYPED),
+    ] {
+        for (found, options) in [("No", ""), ("Yes", "--cf='required_score -100'")] {
+            let what = format!("spamassassin and {what}, spam: {found}");
+            let mailbox = begun();
+            let back =
+                format!("spamassassin --local {options} < sent.eml > back.eml && mv back.eml sent.eml\n");
+            if runs(&mailbox, &what, &needs, &format!("{there}{mailer}{back}")) {
+                assert!(mailbox.sandbox.read("mbox").contains("\nX-Spam-Status: No"), "{what}");
+                let sent = mailbox.sandbox.read("sent.eml");
+                assert!(sent.contains(&format!("\nX-Spam-Status: {found}")), "{what}: {sent}");
+                is_ordered(&mailbox, &what);
+            }
+        }
+    }
+}
+
 const EXIM: &str = r##"
 mkdir -p spool box/new box/cur box/tmp && chmod -R 777 spool box
 cat > exim.conf <<'END'
