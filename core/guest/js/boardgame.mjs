@@ -226,7 +226,7 @@ export function* recording(game, { initialState, log, state: end }) {
   let state = kept(initialState);
   const status = () => (state.ctx.gameover === undefined ? undefined : { over: true, result: result(state.ctx) });
   const players = Array.from({ length: state.ctx.numPlayers }, (_, index) => `player ${index}`);
-  yield { game: processed.name, players, state };
+  yield { game: processed.name, secrets: game.playerView ? "closed" : "none", players, state };
   const groups = new Map();
   for (const entry of log) groups.set(entry._stateID, [...(groups.get(entry._stateID) ?? []), entry]);
   for (const [id, entries] of groups) {
