@@ -144,7 +144,9 @@ fn hint(error: &ReplayError) -> Option<String> {
         }
         E::UnknownRuleset { .. } => {
             let known = error.advice().unwrap_or_default();
-            format!("{known}; `turnfold game add FILE` adds one that is a module")
+            format!(
+                "{known}; `turnfold game add FILE` adds a module, `--referee COMMAND` a program that knows the rules"
+            )
         }
         E::File(error) if is_bundle(Path::new(&error.file)) => about_bundle(&error.file),
         E::NotTheSame { .. } => "`turnfold impact --matches` shows what else differs".into(),

@@ -282,6 +282,21 @@ pub(crate) fn shown(path: &Path) -> String {
     printable(&path.display().to_string()).into_owned()
 }
 
+/// Returns where a file of this name lies in the user's configuration folder.
+#[cfg(feature = "modules")]
+pub(crate) fn in_configuration(name: &str) -> Option<PathBuf> {
+    let folder = |variable: &str| {
+        let folder = std::env::var_os(variable).map(PathBuf::from);
+        folder.filter(|folder| folder.is_absolute())
+    };
+    let folder = if cfg!(windows) {
+        folder("APPDATA")
+    } else {
+        folder("XDG_CONFIG_HOME").or_else(|| folder("HOME").map(|home| home.join(".config")))
+    };
+    folder.map(|folder| folder.join("turnfold").join(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

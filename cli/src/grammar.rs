@@ -71,6 +71,18 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR", env = "TURNFOLD_MODULES")]
     pub(crate) modules: Vec<PathBuf>,
 
+    /// Program that knows the rules of a game, as `COMMAND` or `NAME=COMMAND` (see `help referees`)
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "COMMAND")]
+    pub(crate) referee: Vec<String>,
+
+    /// File that names such programs [default: `turnfold/referees.toml` in the configuration folder]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE", env = "TURNFOLD_REFEREES")]
+    pub(crate) referees: Option<PathBuf>,
+
+    /// How long each answer of such a program may take at least
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "SECONDS")]
+    pub(crate) referee_seconds: Option<u64>,
+
     /// File with the token for a service
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE")]
     pub(crate) token: Option<PathBuf>,

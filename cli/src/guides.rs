@@ -47,10 +47,11 @@ macro_rules! guide {
 }
 
 /// The guides in reading order. No name is that of a verb, whose help `turnfold help` prints.
-pub(crate) const GUIDES: [Guide; 13] = [
+pub(crate) const GUIDES: [Guide; 14] = [
     guide!("playing", "play", "Play, branch and compare matches at a terminal"),
     guide!("debugging", "debugging", "Find a bug, keep it fixed, run golden logs in CI"),
     guide!("analysis", "analysis", "Ask, count and tabulate many matches"),
+    guide!("referees", "referees", "Use your engine in JavaScript, Python or any language"),
     guide!("your-own-game", "your-own-game", "Write the rules of a game of your own"),
     guide!("auditing", "audit", "Sign, witness and audit matches"),
     guide!("mail-host", "mail-host", "Host a match by mail"),

@@ -59,6 +59,8 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
+#[cfg(feature = "modules")]
+use std::sync::Arc;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -132,7 +134,15 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
     let Args { global, command } = args;
     let GlobalArgs { is_store_searched: is_searched, passed_over, named, .. } = global.clone();
     let output = Output::new(global.format, !global.no_pager);
-    let modules = command.modules(global.modules, &global.store);
+    let modules = command.modules(global.modules.clone(), &global.store);
+    #[cfg(feature = "modules")]
+    let registry = match command.referees(&global)? {
+        Some(referees) => {
+            signals::remove_drafts();
+            registry.with_referees(Arc::new(referees))
+        }
+        None => registry,
+    };
     let mut context = Context::new(global.store, global.token, output, grammar::grammar, registry, modules)?;
     context.verbose = global.verbose;
     context.passed_over = passed_over;
@@ -147,6 +157,9 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
         if is_searched { failure.in_searched_store(context.passed_over.as_deref()) } else { failure }
     })?;
     context.output.flush()?;
+    if let Some(referees) = context.registry.referees() {
+        referees.settle();
+    }
     Ok(answer)
 }
 

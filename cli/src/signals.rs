@@ -32,7 +32,7 @@ pub(crate) fn leave_asking(and_hangup: bool) {
     IS_HANGUP_LEFT.store(and_hangup, Ordering::SeqCst);
 }
 
-/// From now on, a signal that ends this process removes its drafts first. Its parent process sees the signal as its end
+/// From now on, a signal that ends this process removes its drafts and ends its referees first. Its parent process sees the signal as its end
 /// all the same, and signals that it was started to ignore, as with `nohup`, stay ignored.
 pub(crate) fn remove_drafts() {
     #[cfg(unix)]
@@ -213,6 +213,8 @@ mod unix {
                     super::await_reader();
                     let filled_terminal = super::give_back();
                     draft::abandon_all();
+                    #[cfg(feature = "modules")]
+                    turnfold_referee::end_all();
                     // A program that fills a terminal ends well when that is closed (VW-4), whether the signal reports it
                     // first or the terminal itself.
                     if filled_terminal && signal == SIGHUP && terminal_is_gone() {

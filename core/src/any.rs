@@ -30,8 +30,8 @@ use crate::seat::{Perspective, Seat};
 use crate::targets::Targets;
 use crate::text::Malformed;
 
-pub use adapter::erase;
-pub use fault::{Fault, FaultKind};
+pub use adapter::{erase, setup_from_toml};
+pub use fault::{Fault, FaultKind, FaultOf};
 pub use fold_error::FoldError;
 
 /// A ruleset whose types are erased.
@@ -47,8 +47,13 @@ pub trait AnyRules: Send + Sync {
         None
     }
 
+    /// Returns the command of the program that knows the rules; none for a ruleset that is built in or a module (RF-4).
+    fn referee(&self) -> Option<String> {
+        None
+    }
+
     /// Returns the ruleset as checks fold by it: entries twice, the second time from bytes and where nothing is remembered,
-    /// so that what a module remembers is found (MD-7); none for a ruleset that is built in.
+    /// so that what a module or a referee remembers is found (MD-7, RF-15); none for a ruleset that is built in.
     fn distrusting(&self) -> Option<Arc<dyn AnyRules>> {
         None
     }
@@ -128,10 +133,11 @@ impl fmt::Debug for dyn AnyRules {
     }
 }
 
-/// Two rulesets of one name and version are the same, if both are built in or come from one module (MD-9).
+/// Two rulesets of one name and version are the same, if both are built in or come from one module or referee (MD-9, RF-4).
 impl PartialEq for dyn AnyRules {
     fn eq(&self, other: &Self) -> bool {
-        (self.name(), self.version(), self.module()) == (other.name(), other.version(), other.module())
+        (self.name(), self.version()) == (other.name(), other.version())
+            && (self.module(), self.referee()) == (other.module(), other.referee())
     }
 }
 
@@ -232,6 +238,11 @@ pub trait AnyState: Send {
 
     /// Returns the state's bytes, from which it can be resumed together with [`rolls`](AnyState::rolls).
     fn state_bytes(&self) -> Vec<u8>;
+
+    /// Returns `false` if nothing is known of which commands are legal: a referee need not list them (RF-6).
+    fn lists_legal(&self) -> bool {
+        true
+    }
 
     /// Returns the commands that `judge` would apply now, in canonical text.
     fn legal(&self, seat: Seat) -> Vec<String>;

@@ -135,7 +135,9 @@ impl Code {
         &self.0
     }
 
-    fn read(word: &str) -> Option<Self> {
+    /// Reads a name; none if the text is not one word.
+    #[must_use]
+    pub fn read(word: &str) -> Option<Self> {
         let one_word = |character: char| !character.is_control() && !character.is_whitespace();
         let is_code = !word.is_empty() && word.chars().all(one_word);
         is_code.then(|| Self(Cow::Owned(word.into())))

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -41,20 +42,34 @@ pub trait ModuleSource: fmt::Debug + Send + Sync {
     }
 }
 
-/// The games that a program knows, by name and version: those that are built in, and modules. The desk of a match by mail,
-/// which is no game, is always there, and no module.
+/// Where a registry finds the referees that a user named: programs that know the rules of a game (RF-3).
+pub trait RefereeSource: fmt::Debug + Send + Sync {
+    /// Returns the referee of a ruleset, if one was named for it. It may be started for that.
+    ///
+    /// # Errors
+    /// Why the referee cannot play, in one line.
+    fn by_name(&self, name: &str) -> Result<Option<Arc<dyn AnyRules>>, String>;
+
+    /// Asks the referees that checks distrusted for their first answers again, later than they first gave them (RF-15). A
+    /// difference is a [`Fault`](crate::Fault).
+    fn settle(&self) {}
+}
+
+/// The games that a program knows, by name and version: those that are built in, modules, and referees. The desk of a match
+/// by mail, which is no game, is always there, and no module.
 #[derive(Clone, Debug)]
 pub struct Registry {
     /// By name, then version.
     games: Vec<Arc<dyn AnyRules>>,
     desk: Arc<dyn AnyRules>,
     modules: Option<Arc<dyn ModuleSource>>,
+    referees: Option<Arc<dyn RefereeSource>>,
 }
 
 /// A registry without games.
 impl Default for Registry {
     fn default() -> Self {
-        Self { games: Vec::new(), desk: erase::<Desk>(), modules: None }
+        Self { games: Vec::new(), desk: erase::<Desk>(), modules: None, referees: None }
     }
 }
 
@@ -112,6 +127,26 @@ pub enum NoRules {
         /// The digest of the second.
         other: Digest,
     },
+    /// The referee that was named for a ruleset cannot play it.
+    #[error("the referee of `{}`: {why}", name.escape_debug())]
+    NoReferee {
+        /// The ruleset.
+        name: String,
+        /// What keeps it from playing, in one line.
+        why: String,
+    },
+    /// A match without a pin, and both a module and a referee that could play it (RF-4).
+    #[error("`{name}` version {version} is both the module {module} and the referee `{referee}`")]
+    ModuleAndReferee {
+        /// The ruleset.
+        name: String,
+        /// Its version.
+        version: u32,
+        /// The digest of the module.
+        module: Digest,
+        /// The command of the referee.
+        referee: String,
+    },
 }
 
 impl Registry {
@@ -166,6 +201,34 @@ impl Registry {
         self.modules.as_ref()
     }
 
+    /// Takes referees from here, for what is not built in.
+    #[must_use]
+    pub fn with_referees(self, referees: Arc<dyn RefereeSource>) -> Self {
+        Self { referees: Some(referees), ..self }
+    }
+
+    /// Returns where referees come from.
+    #[must_use]
+    pub fn referees(&self) -> Option<&Arc<dyn RefereeSource>> {
+        self.referees.as_ref()
+    }
+
+    /// Returns the referee that was named for a ruleset.
+    fn referee(&self, name: &str) -> Result<Option<Arc<dyn AnyRules>>, NoRules> {
+        let Some(referees) = self.referees.as_ref().filter(|_| name != Desk::NAME) else { return Ok(None) };
+        let found = referees.by_name(name).map_err(|why| NoRules::NoReferee { name: name.into(), why })?;
+        // RF-4: a user who names a referee for a game that is built in would believe that it was asked.
+        if let Some(rules) = &found
+            && self.find(name).is_some()
+        {
+            let referee = rules.referee().unwrap_or_default();
+            let why =
+                format!("`{referee}` has the name of a ruleset that is built in; `impact` compares the two");
+            return Err(NoRules::NoReferee { name: name.into(), why });
+        }
+        Ok(found)
+    }
+
     /// Finds the newest version of a ruleset that is built in, by name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<Arc<dyn AnyRules>> {
@@ -177,10 +240,11 @@ impl Registry {
     /// # Errors
     /// [`NoRules::Unknown`] and [`NoRules::TwoModules`].
     pub fn newest(&self, name: &str) -> Result<Arc<dyn AnyRules>, NoRules> {
+        let referee = self.referee(name)?;
         if let Some(rules) = self.find(name) {
             return Ok(rules);
         }
-        let newest = self.modules_named(name).iter().map(|rules| rules.version()).max();
+        let newest = self.modules_named(name).iter().chain(&referee).map(|rules| rules.version()).max();
         let newest = newest.ok_or_else(|| self.unknown(name))?;
         self.resolve(name, newest, None)
     }
@@ -203,18 +267,24 @@ impl Registry {
             let missing = || NoRules::NoModule { name: name.into(), version, module: *pin };
             return self.passed(found.filter(is_it).ok_or_else(missing)?);
         }
+        let referee = self.referee(name)?;
         if let Some(rules) = self.versions(name).find(|rules| rules.version() == version) {
             return Ok(rules.clone());
         }
         let modules = self.modules_named(name);
-        let mut same = modules.iter().filter(|rules| rules.version() == version);
+        let mut same = modules.iter().chain(&referee).filter(|rules| rules.version() == version);
         match (same.next(), same.next()) {
             (Some(rules), None) => self.passed(rules.clone()),
             (Some(one), Some(other)) if let (Some(one), Some(other)) = (one.module(), other.module()) => {
                 Err(NoRules::TwoModules { name: name.into(), version, one, other })
             }
+            (Some(one), Some(other))
+                if let (Some(module), Some(referee)) = (one.module(), other.referee()) =>
+            {
+                Err(NoRules::ModuleAndReferee { name: name.into(), version, module, referee })
+            }
             _ => {
-                let all = self.versions(name).chain(&modules).map(|rules| rules.version());
+                let all = self.versions(name).chain(&modules).chain(&referee).map(|rules| rules.version());
                 let other = |known| NoRules::OtherVersion { name: name.into(), recorded: version, known };
                 Err(all.max().map_or_else(|| self.unknown(name), other))
             }

@@ -38,6 +38,8 @@ mod perft;
 mod pictures;
 mod readme;
 mod recorded_module;
+#[cfg(feature = "modules")]
+mod referees;
 mod registry;
 mod simulation;
 #[cfg(all(unix, feature = "stepper"))] // pseudo-terminals

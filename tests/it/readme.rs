@@ -180,7 +180,7 @@ fn every_guide_is_in_the_index_and_run_by_a_test() {
         assert!(index.contains(&format!("({name})")), "index.md links {name}");
         assert!(document.text.starts_with("# "), "{name} begins with its title");
         for opening in document.text.lines().filter(|line| line.starts_with("```console")) {
-            let words = ["", " service", " postgres", " chess", " jq", " duckdb"];
+            let words = ["", " service", " postgres", " chess", " jq", " duckdb", " node"];
             assert!(
                 words.iter().any(|word| opening == format!("```console{word}")),
                 "{name}: `{opening}` is run by no test"
@@ -188,7 +188,7 @@ fn every_guide_is_in_the_index_and_run_by_a_test() {
             assert!(tests.contains(&format!("\"docs/guide/{name}\"")), "{name} is run by no test");
         }
     }
-    assert_eq!(guides, 13);
+    assert_eq!(guides, 14);
 }
 
 #[test]

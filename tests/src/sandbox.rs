@@ -35,7 +35,8 @@ pub fn cargo() -> Command {
     cargo
 }
 
-fn program(name: &str) -> PathBuf {
+/// Returns the path of a program of these tests.
+pub fn program(name: &str) -> PathBuf {
     env::var_os(format!("CARGO_BIN_EXE_{name}")).expect("cargo sets the path of the binary under test").into()
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -34,6 +34,25 @@ fn the_guide_to_your_own_game_shows_what_its_commands_print() {
     for block in blocks {
         assert!(code.contains(block), "examples/chess has this code: {block}");
     }
+}
+
+/// The guide as a developer follows it, in an empty folder with node and nothing else of ours than the program.
+#[test]
+#[expect(clippy::print_stderr, reason = "a skipped test reports that")]
+fn the_guide_to_referees_finds_a_bug_of_an_engine_in_javascript() {
+    if !Command::new("node").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: there is no node");
+        return;
+    }
+    let (document, sandbox) = (Document::read("docs/guide/referees.md"), Sandbox::new());
+    for (name, text) in ["engine.mjs", "referee.mjs", "script.mjs"].iter().zip(document.blocks("js")) {
+        assert!(text.lines().count() <= 40, "{name} has at most 40 lines");
+        sandbox.write(name, text);
+    }
+    sandbox.write("game.jsonl", document.blocks("jsonl")[0]);
+    sandbox.write("referees.toml", document.blocks("toml")[0]);
+    // A file that others may write names no referee.
+    run_blocks(&document, "console node", &sandbox, "umask 022\nexport TURNFOLD_REFEREES=referees.toml\n");
 }
 
 const DUCKDB: &str = "duckdb==2.0.1";
@@ -149,4 +168,26 @@ fn without_chance(text: &str) -> String {
     let mut parts = text.split("\"request\":\"");
     let first = parts.next().unwrap().to_owned();
     parts.fold(first, |text, part| text + "\"request\":\"…" + &part[part.find('"').unwrap()..])
+}
+
+/// The exchanges that the protocol shows are those of the example.
+#[test]
+#[expect(clippy::print_stderr, reason = "a skipped test reports that")]
+fn the_protocol_of_referees_shows_what_the_example_answers() {
+    let document = Document::read("core/guest/PROTOCOL.md");
+    let lines: Vec<&str> = document.blocks("exchange").into_iter().flat_map(str::lines).collect();
+    let with = |sign: &str| lines.iter().filter_map(|line| line.strip_prefix(sign)).collect::<Vec<_>>();
+    let (requests, answers) = (with("→ "), with("← "));
+    assert!(requests.len() >= 6 && requests.len() == answers.len());
+    let mut node = Command::new("node");
+    node.arg(workspace().join("fixtures/referees/charge.js"));
+    let Ok(mut child) = node.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn() else {
+        eprintln!("SKIPPED: there is no node");
+        return;
+    };
+    let mut input = child.stdin.take().unwrap();
+    input.write_all((requests.join("\n") + "\n").as_bytes()).unwrap();
+    drop(input);
+    let output = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!(output.lines().collect::<Vec<_>>(), answers);
 }

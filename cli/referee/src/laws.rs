@@ -72,14 +72,7 @@ impl Lawful for String {
 
 impl Lawful for Description {
     fn check(&mut self, _: &Description) -> Result<(), Broken> {
-        let is_name = |text: &str| {
-            text.starts_with(|first: char| first.is_ascii_lowercase())
-                && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-                && text.len() <= NAME_BYTES_MAX
-        };
-        if !is_name(&self.name) {
-            return Err(format!("its name is {:?}, expected lowercase letters and digits", self.name));
-        }
+        ruleset_name(&self.name)?;
         self.summary = in_one_line(&self.summary);
         for text in [&self.example, &self.rulebook, &self.mail_terms] {
             plain(text, "\n\t")?;
@@ -88,14 +81,26 @@ impl Lawful for Description {
     }
 }
 
+/// Requires a name of a ruleset.
+pub(crate) fn ruleset_name(name: &str) -> Result<(), Broken> {
+    let is_name = name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        && name.len() <= NAME_BYTES_MAX;
+    if is_name { Ok(()) } else { Err(format!("its name is {name:?}, expected lowercase letters and digits")) }
+}
+
 fn check_ruled(ruled: &RuledCode) -> Result<(), Broken> {
     snake_case(&ruled.code)?;
-    let is_id = |id: &String| {
-        let is_in = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'-';
-        (1..=NAME_BYTES_MAX).contains(&id.len()) && id.bytes().all(is_in)
-    };
-    let other = ruled.rules.iter().find(|id| !is_id(id));
-    other.map_or(Ok(()), |other| Err(format!("{other:?} is no id of a rule, such as `CT-7`")))
+    ruled.rules.iter().try_for_each(|id| rule_id(id))
+}
+
+/// Requires an id of a rule.
+pub(crate) fn rule_id(id: &str) -> Result<(), Broken> {
+    let is_in = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'-';
+    if (1..=NAME_BYTES_MAX).contains(&id.len()) && id.bytes().all(is_in) {
+        return Ok(());
+    }
+    Err(format!("{id:?} is no id of a rule, such as `CT-7`"))
 }
 
 impl Lawful for Started {
@@ -129,12 +134,17 @@ impl Lawful for MatchResult {
 
 impl Lawful for DueRoll {
     fn check(&mut self, _: &Description) -> Result<(), Broken> {
-        snake_case(&self.purpose)?;
-        if self.low > self.high || !(1..=DICE_MAX).contains(&self.count) {
-            return Err(format!("a roll of {} values in {}..={} is due", self.count, self.low, self.high));
-        }
-        Ok(())
+        due_roll(self)
     }
+}
+
+/// Requires a roll that can be made.
+pub(crate) fn due_roll(due: &DueRoll) -> Result<(), Broken> {
+    snake_case(&due.purpose)?;
+    if due.low > due.high || !(1..=DICE_MAX).contains(&due.count) {
+        return Err(format!("a roll of {} values in {}..={} is due", due.count, due.low, due.high));
+    }
+    Ok(())
 }
 
 impl Lawful for Verdict {
@@ -272,50 +282,53 @@ impl Lawful for FoldedStep {
 
 impl Lawful for Picture {
     fn check(&mut self, _: &Description) -> Result<(), Broken> {
-        self.blocks.iter_mut().try_for_each(|block| match block {
-            Block::Hexes(hexes) => {
-                hexes.cells.iter_mut().for_each(|cell| escape([&mut cell.label, &mut cell.mark]));
-                let is_on = |hex| hexes.board.contains(hex);
-                hexes.targets.iter_mut().for_each(|(_, name)| escape([name]));
-                let targets = hexes.targets.iter().all(|(hex, _)| is_on(*hex));
-                on_board(
-                    targets && hexes.cells.iter().all(|cell| is_on(cell.at)) && all_on(&hexes.arrows, is_on),
-                )
-            }
-            Block::Grid(grid) => {
-                for cell in &mut grid.cells {
-                    escape([&mut cell.mark]);
-                    cell.piece.iter_mut().for_each(|piece| {
-                        escape([&mut piece.glyph, &mut piece.letter, &mut piece.name]);
-                    });
-                }
-                let is_on = |square| grid.board.contains(square);
-                on_board(grid.cells.iter().all(|cell| is_on(cell.at)) && all_on(&grid.arrows, is_on))
-            }
-            Block::Rows(rows) => {
-                for row in rows {
-                    escape_line(&mut row.label);
-                    escape([&mut row.target]);
-                    for piece in &mut row.pieces {
-                        escape([&mut piece.text, &mut piece.mark, &mut piece.target]);
-                    }
-                }
-                Ok(())
-            }
-            Block::Bars(bars) => {
-                for bar in bars {
-                    escape_line(&mut bar.label);
-                    escape([&mut bar.target]);
-                    bar.chips.iter_mut().for_each(|chip| escape([&mut chip.text, &mut chip.target]));
-                }
-                Ok(())
-            }
-            Block::Lines(lines) => {
-                lines.iter_mut().for_each(escape_line);
-                Ok(())
-            }
-        })
+        picture(self)
     }
+}
+
+/// Requires a picture that shows nothing off its boards, and escapes its texts.
+pub(crate) fn picture(picture: &mut Picture) -> Result<(), Broken> {
+    picture.blocks.iter_mut().try_for_each(|block| match block {
+        Block::Hexes(hexes) => {
+            hexes.cells.iter_mut().for_each(|cell| escape([&mut cell.label, &mut cell.mark]));
+            let is_on = |hex| hexes.board.contains(hex);
+            hexes.targets.iter_mut().for_each(|(_, name)| escape([name]));
+            let targets = hexes.targets.iter().all(|(hex, _)| is_on(*hex));
+            on_board(targets && hexes.cells.iter().all(|cell| is_on(cell.at)) && all_on(&hexes.arrows, is_on))
+        }
+        Block::Grid(grid) => {
+            for cell in &mut grid.cells {
+                escape([&mut cell.mark]);
+                cell.piece.iter_mut().for_each(|piece| {
+                    escape([&mut piece.glyph, &mut piece.letter, &mut piece.name]);
+                });
+            }
+            let is_on = |square| grid.board.contains(square);
+            on_board(grid.cells.iter().all(|cell| is_on(cell.at)) && all_on(&grid.arrows, is_on))
+        }
+        Block::Rows(rows) => {
+            for row in rows {
+                escape_line(&mut row.label);
+                escape([&mut row.target]);
+                for piece in &mut row.pieces {
+                    escape([&mut piece.text, &mut piece.mark, &mut piece.target]);
+                }
+            }
+            Ok(())
+        }
+        Block::Bars(bars) => {
+            for bar in bars {
+                escape_line(&mut bar.label);
+                escape([&mut bar.target]);
+                bar.chips.iter_mut().for_each(|chip| escape([&mut chip.text, &mut chip.target]));
+            }
+            Ok(())
+        }
+        Block::Lines(lines) => {
+            lines.iter_mut().for_each(escape_line);
+            Ok(())
+        }
+    })
 }
 
 fn escape<const N: usize>(texts: [&mut String; N]) {
@@ -341,7 +354,7 @@ pub(crate) fn command(text: &str) -> Result<(), Broken> {
     if text.is_empty() { Err("a command without text".into()) } else { plain(text, "") }
 }
 
-fn snake_case(name: &str) -> Result<(), Broken> {
+pub(crate) fn snake_case(name: &str) -> Result<(), Broken> {
     let is_in = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     if (1..=NAME_BYTES_MAX).contains(&name.len()) && name.bytes().all(is_in) {
         return Ok(());
@@ -350,7 +363,7 @@ fn snake_case(name: &str) -> Result<(), Broken> {
 }
 
 /// Requires a text without control characters but these.
-fn plain(text: &str, allowed: &str) -> Result<(), Broken> {
+pub(crate) fn plain(text: &str, allowed: &str) -> Result<(), Broken> {
     let control = text.chars().find(|character| character.is_control() && !allowed.contains(*character));
     control
         .map_or(Ok(()), |found| Err(format!("a text with the control character {}", found.escape_unicode())))

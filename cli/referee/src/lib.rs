@@ -1,8 +1,9 @@
-//! Rulesets that come as modules: one WebAssembly file that holds all of a game (MD-3 to MD-7).
+//! Rulesets that are not built in: modules, one WebAssembly file that holds all of a game (MD-3 to MD-7), and referees,
+//! programs in any language that are asked line by line (RF-1 to RF-17).
 //!
-//! [`load`] gives a module as [`AnyRules`](turnfold_core::AnyRules), like any ruleset that is built in. Nothing that a
-//! module answers is believed before it was checked. A module that cannot go on, or that breaks a law, ends the operation
-//! with a [`Fault`](turnfold_core::Fault).
+//! [`load`] gives a module and [`Referees`] a referee as [`AnyRules`](turnfold_core::AnyRules), like any ruleset that is
+//! built in. Nothing that either answers is believed before it was checked. One that cannot go on, or that breaks a law,
+//! ends the operation with a [`Fault`](turnfold_core::Fault).
 
 #![forbid(unsafe_code)]
 
@@ -21,15 +22,19 @@ mod load;
 #[cfg(feature = "interpreter")]
 mod module;
 #[cfg(feature = "interpreter")]
-mod module_trial;
-#[cfg(feature = "interpreter")]
 mod operations;
+#[cfg(feature = "interpreter")]
+mod process;
 #[cfg(feature = "interpreter")]
 mod rules;
 #[cfg(feature = "interpreter")]
 mod state;
+#[cfg(feature = "interpreter")]
+mod trial;
 
 pub use allowance::within;
 pub use file::{LoadError, digest};
 pub use folders::{ModuleFile, ModuleFolders, read_module};
 pub use load::load;
+#[cfg(feature = "interpreter")]
+pub use process::{Launch, Referees, end_all};

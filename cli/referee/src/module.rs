@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use turnfold_core::Digest;
-use turnfold_core::any::{Fault, FaultKind};
+use turnfold_core::any::{Fault, FaultKind, FaultOf};
 use turnfold_core::text::in_one_line;
 use turnfold_guest::message::{Describe, Description, Op, OpReply, Request};
 
@@ -166,13 +166,13 @@ impl Module {
     /// Unwinds with a [`Fault`], which the edge of the program catches. No panic hook runs.
     pub(crate) fn stop(&self, stop: &Stop) -> ! {
         let Description { name: ruleset, version, .. } = &self.description;
-        let (ruleset, version, module) = (ruleset.clone(), *version, self.digest);
+        let (ruleset, version, of) = (ruleset.clone(), *version, FaultOf::Module(self.digest));
         let kind = match stop {
             Stop::OutOfFuel | Stop::OutOfTime(_) | Stop::OutOfMemory => FaultKind::Exhausted,
             Stop::Overrun(_) => FaultKind::Overrun,
             Stop::Trapped(_) | Stop::Broke(_) => FaultKind::Broken,
         };
-        resume_unwind(Box::new(Fault { ruleset, version, module, what: stop.to_string(), kind }))
+        resume_unwind(Box::new(Fault { ruleset, version, of, what: stop.to_string(), kind }))
     }
 
     /// Requires a law to hold.

@@ -11,15 +11,15 @@ use turnfold_core::{
     Rejected, Seat, SetupError, Targets, Verdict,
 };
 use turnfold_guest::message::{
-    Bytes, Candidates, Choices, DefaultSeat, Judge, Legal, Picture as Draw, Query, Read, RollCommand,
-    Secrecy, SetupSeen, Targets as Click, ViewedAt,
+    Bytes, Candidates, Canonical, Choices, DefaultSeat, Judge, Legal, Picture as Draw, Query, Read,
+    RollCommand, Secrecy, SetupSeen, Targets as Click, ViewedAt,
 };
 
 use crate::fold::Run;
-use crate::instance::Stop;
+use crate::instance::{Budget, Stop};
 use crate::laws;
-use crate::module_trial::ModuleTrial;
 use crate::state::{ModuleState, field_of};
+use crate::trial::{Trial, Tried};
 
 impl AnyState for ModuleState {
     fn players(&self) -> &[Seat] {
@@ -196,6 +196,16 @@ impl AnyState for ModuleState {
     }
 
     fn trial(&self) -> Box<dyn AnyTrial> {
-        Box::new(ModuleTrial::new(self.clone()))
+        Box::new(Trial::new(self.clone()))
+    }
+}
+
+impl Tried for ModuleState {
+    fn read_command(&self, text: &str) -> Result<String, Malformed> {
+        self.module.ask(Canonical { command: text.into() }, Budget::CALL.wider())
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
     }
 }

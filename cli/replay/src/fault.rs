@@ -23,7 +23,7 @@ pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
 #[cfg(test)]
 mod tests {
     use turnfold_core::Digest;
-    use turnfold_core::any::FaultKind;
+    use turnfold_core::any::{FaultKind, FaultOf};
 
     use super::*;
 
@@ -33,7 +33,7 @@ mod tests {
         let fault = Fault {
             ruleset: "nim".into(),
             version: 1,
-            module,
+            of: FaultOf::Module(module),
             what: "out of fuel".into(),
             kind: FaultKind::Exhausted,
         };

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lru::LruCache;
-use turnfold_core::Digest;
+use turnfold_core::any::FaultOf;
 use turnfold_replay::Revision;
 use turnfold_store::{BranchHead, BranchName, MatchName, StoreError};
 
@@ -167,11 +167,11 @@ impl BranchCache {
         Ok(())
     }
 
-    /// Discards what is kept in memory of branches that a module plays.
-    pub(crate) fn discard(&self, module: &Digest) {
+    /// Discards what is kept in memory of branches that a module or referee plays.
+    pub(crate) fn discard(&self, at_fault: &FaultOf) {
         let branches: Vec<_> = self.lock().iter().map(|(_, branch)| Arc::clone(branch)).collect();
         for branch in branches {
-            branch.discard(module);
+            branch.discard(at_fault);
         }
     }
 

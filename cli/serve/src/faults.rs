@@ -28,10 +28,10 @@ impl App {
         .await
     }
 
-    /// Discards all that a module computed for branches in memory, and reports what it did.
+    /// Discards all that a module or referee computed for branches in memory, and reports what it did.
     fn problem_of(&self, fault: Fault) -> Problem {
-        tracing::warn!(%fault, "a module failed");
-        self.branches.discard(&fault.module);
+        tracing::warn!(%fault, "a module or referee failed");
+        self.branches.discard(&fault.of);
         ReplayError::from(fault).into()
     }
 }

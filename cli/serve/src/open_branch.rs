@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, OwnedMutexGuard, watch};
-use turnfold_core::Digest;
+use turnfold_core::any::FaultOf;
 use turnfold_replay::{LogEntry, Revision, Viewer};
 use turnfold_store::{BranchHead, BranchId, NamedBranch, StoreError};
 
@@ -233,9 +233,9 @@ impl OpenBranch {
         head.forget();
     }
 
-    /// Discards what a module computed, if the branch is played with it, or it is not known with what.
-    pub(crate) fn discard(&self, module: &Digest) {
-        let is_other = |current: &HeadState| current.rules.module() != Some(*module);
+    /// Discards what a module or referee computed, if the branch is played with it, or it is not known with what.
+    pub(crate) fn discard(&self, at_fault: &FaultOf) {
+        let is_other = |current: &HeadState| !at_fault.is(&*current.rules);
         if self.lock().current.as_ref().is_some_and(is_other) {
             return;
         }

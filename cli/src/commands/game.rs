@@ -22,7 +22,9 @@ use turnfold_replay::fault::catch;
 use crate::address::left_out;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Line, dim, plain, removed, strong};
+use crate::files::NewFile;
+
+use crate::output::{Line, dim, plain, printable, removed, strong};
 #[cfg(feature = "modules")]
 use crate::stderr::progress;
 
@@ -49,6 +51,7 @@ verbs! {
         Show(ShowArgs) => show,
         Check(CheckArgs) => check,
         Add(AddArgs) => add_file,
+        Guest(GuestArgs) => guest,
     }
 }
 
@@ -107,6 +110,33 @@ pub(crate) struct AddArgs {
     #[command(flatten)]
     time: CheckTime,
 }
+
+/// Write a file that serves a game in another language
+///
+/// Without a name, lists the files. Copy one next to your game; `turnfold help referees` shows what to do with it. It has no
+/// dependencies.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples: turnfold game guest\n          turnfold game guest turnfold.mjs -o turnfold.mjs"
+)]
+pub(crate) struct GuestArgs {
+    /// The file
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+
+    #[command(flatten)]
+    file: NewFile,
+}
+
+/// Files that serve a game in another language, each with what it is for.
+const GUESTS: [(&str, &str, &str); 6] = [
+    ("turnfold.mjs", "a game in JavaScript: node, Deno, Bun", include_str!("../../guests/js/turnfold.mjs")),
+    ("turnfold.d.mts", "its types, for TypeScript", include_str!("../../guests/js/turnfold.d.mts")),
+    ("boardgame.mjs", "a game of boardgame.io", include_str!("../../guests/js/boardgame.mjs")),
+    ("boardgame.d.mts", "its types", include_str!("../../guests/js/boardgame.d.mts")),
+    ("turnfold.py", "a game in Python", include_str!("../../guests/python/turnfold.py")),
+    ("openspiel.py", "the games of OpenSpiel", include_str!("../../guests/python/openspiel.py")),
+];
 
 /// A game as it is listed.
 struct ListedGame {
@@ -400,4 +430,29 @@ fn unusable(path: &Path, error: &turnfold_referee::LoadError) -> Failure {
 
 fn unwritable(error: &io::Error) -> Failure {
     Failure::trouble(format!("cannot write to the folder of modules: {error}"))
+}
+
+fn guest(args: &GuestArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let Some(name) = &args.name else {
+        let width = GUESTS.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+        for (name, summary, _) in GUESTS {
+            let document = json!({ "guest": name, "summary": summary, "file": null, "text": null });
+            let name = strong(format_args!("{name:width$}"));
+            context.output.show(&document, || vec![[name, plain(format_args!("  {summary}"))].into()])?;
+        }
+        return Ok(ExitStatus::Yes);
+    };
+    let Some((name, summary, text)) = GUESTS.iter().find(|(known, ..)| known == name) else {
+        let name = name.escape_debug();
+        return Err(
+            Failure::usage(format!("there is no guest `{name}`")).hint("`turnfold game guest` lists them")
+        );
+    };
+    let file = args.file.write(text)?;
+    let shown = Some(text).filter(|_| file.is_none());
+    let document = json!({ "guest": name, "summary": summary, "file": file, "text": shown });
+    context.output.answer(&document, || match &file {
+        Some(file) => vec![Line::from([plain(format_args!("wrote `{}`", printable(file)))])],
+        None => text.lines().map(|line| Line::from([plain(line)])).collect(),
+    })
 }

@@ -70,6 +70,8 @@ pub(crate) mod verify;
 use std::path::PathBuf;
 
 use turnfold_referee::ModuleFolders;
+#[cfg(feature = "modules")]
+use turnfold_referee::Referees;
 
 #[cfg(not(feature = "serve"))]
 use self::not_built::{self as join, self as serve};
@@ -77,6 +79,10 @@ use crate::address::StoreAddress;
 use crate::completion;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+#[cfg(feature = "modules")]
+use crate::files;
+#[cfg(feature = "modules")]
+use crate::grammar::GlobalArgs;
 use crate::guides::{self, Guide, VerbHelp};
 use crate::output::{Format, Output};
 
@@ -134,6 +140,10 @@ verbs! {
     }
 }
 
+/// How many requests a referee of a service answers at once.
+#[cfg(feature = "modules")]
+const CHILDREN_OF_SERVICE: usize = 4;
+
 impl Command {
     /// Returns where modules lie: in the folders that were named, else next to the store, a restored one for
     /// `store restore` (MD-2). What plays with others plays
@@ -146,6 +156,33 @@ impl Command {
         };
         let folders = ModuleFolders::new(folders);
         if matches!(self, Self::Serve(_) | Self::Mail(_)) { folders.passed_only() } else { folders }
+    }
+
+    /// Returns the referees that the user named (RF-3): what plays with others takes them from its own command line alone.
+    #[cfg(feature = "modules")]
+    pub(crate) fn referees(&self, global: &GlobalArgs) -> Result<Option<Referees>, Failure> {
+        let plays_with_others = matches!(self, Self::Serve(_) | Self::Mail(_) | Self::Cosign(_));
+        let mut referees =
+            Referees::new(if matches!(self, Self::Serve(_)) { CHILDREN_OF_SERVICE } else { 1 });
+        let unusable = |why: String| Failure::usage(why).hint("see `turnfold help referees`");
+        if !plays_with_others {
+            match &global.referees {
+                Some(file) => referees.add_file(file).map_err(unusable)?,
+                None => {
+                    if let Some(file) = files::in_configuration("referees.toml").filter(|file| file.exists())
+                    {
+                        referees.add_file(&file).map_err(unusable)?;
+                    }
+                }
+            }
+        }
+        for given in &global.referee {
+            referees.add(given).map_err(unusable)?;
+        }
+        if let Some(seconds) = global.referee_seconds {
+            referees.set_seconds(seconds);
+        }
+        Ok((!referees.is_empty()).then_some(referees))
     }
 
     /// Returns `true` if the verb may print more than a screen and asks no questions.

@@ -7,6 +7,7 @@ use serde_json::json;
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 
 use super::new::GameArgs;
+use super::show::require_legal;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::limits::PERFT_STATES_MAX;
@@ -74,6 +75,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     let game = args.game.read(context)?;
     let state = game.start()?;
+    require_legal(&*state)?;
     let count = Count { dice: game.dice, without_host: args.without_host };
     let depths = count.levels(state.fork(), 1, args.depth)?;
     let divide = args.divide.then(|| count.divide(state.as_ref(), args.depth)).transpose()?;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use serde_json::Value;
+use turnfold_core::AnyState;
 use turnfold_core::picture::Picture;
 use turnfold_replay::drawing::{Highlights, svg, target_spots};
 use turnfold_replay::render::{legal_commands, standing};
@@ -145,6 +146,15 @@ pub(crate) struct LegalArgs {
     viewer: Option<Viewer>,
 }
 
+/// Requires rules that list legal commands, which a referee need not (RF-6).
+pub(crate) fn require_legal(state: &dyn AnyState) -> Result<(), Failure> {
+    if state.lists_legal() {
+        return Ok(());
+    }
+    Err(Failure::usage("the referee lists no legal commands")
+        .hint("it would offer `legal`; see `turnfold help referees`"))
+}
+
 pub(crate) fn legal(args: &LegalArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
     #[cfg(feature = "serve")]
     if let Some((client, revision)) = context.service_with(&args.source)? {
@@ -152,6 +162,7 @@ pub(crate) fn legal(args: &LegalArgs, context: &mut Context) -> Result<ExitStatu
         return look::print(&client, revision, "legal", query, &mut context.output);
     }
     let (viewer, state) = seek(args.viewer.unwrap_or(Viewer::HOST), &args.source, context)?;
+    require_legal(&*state)?;
     for legal in legal_commands(args.viewer, viewer, state.as_ref()) {
         context.output.show(&legal, || vec![legal.line()])?;
     }

@@ -13,6 +13,7 @@ use turnfold_replay::{
 use turnfold_store::{MatchName, NewEntry, PackedEntries, SNAPSHOT_INTERVAL};
 
 use super::new::{Dice, Game, genesis, read_setup_or_example};
+use super::show::require_legal;
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, unless_fault};
@@ -206,6 +207,7 @@ impl Play {
         observe: &mut dyn FnMut(&mut dyn Step),
     ) -> Result<Box<dyn AnyState>, Failure> {
         let mut state = self.game.start()?;
+        require_legal(&*state)?;
         let refused = |error: FoldError| Failure::trouble(format!("the rules refuse what is legal: {error}"));
         let observe = &mut |step: &mut dyn Step| {
             observe(step);

@@ -10,7 +10,7 @@ use turnfold_replay::{
     Closing, FileName, Finding, FindingKind, History, QuotedLink, Revision, SourceName, Sources,
     Verification, VerifiedBranch,
     golden::check::check_replay,
-    golden::verify::{left_to_check, verify},
+    golden::verify::{left_to_check, named_referee, verify},
     history::links::{Parting, QuotedFinding, compare},
 };
 use turnfold_store::{BranchName, Damage, MatchName, StoreError};
@@ -104,13 +104,17 @@ fn left_line(name: &str, left: &str) -> Line {
     [dim("dice"), plain(format_args!(" {name}: {left}"))].into()
 }
 
+/// Returns the line about whose rules it is that the log agrees with (RF-17).
+fn referee_line(name: &str, referee: &str) -> Line {
+    [dim("rules"), plain(format_args!(" {name}: computed by your referee {referee}"))].into()
+}
+
 /// Prints what was found in a match, or in the store as a whole.
 fn print(match_name: Option<&MatchName>, found: &Verification, context: &mut Context) -> Result<(), Failure> {
-    let Verification { branches, findings, left } = found;
+    let Verification { branches, findings, left, referee } = found;
     let match_name = match_name.map(MatchName::as_str);
     let (ok, name) = (findings.is_empty(), match_name.unwrap_or("the store"));
-    let verified =
-        json!({ "match": match_name, "ok": ok, "branches": branches, "findings": findings, "dice": left });
+    let verified = json!({ "match": match_name, "ok": ok, "branches": branches, "findings": findings, "dice": left, "referee": referee });
     context.output.show(&verified, || {
         let branches = branches.iter().map(|VerifiedBranch { branch, entries, link, state_hash }| {
             let entries = counted(*entries, "entry", "entries");
@@ -118,7 +122,8 @@ fn print(match_name: Option<&MatchName>, found: &Verification, context: &mut Con
             Line::from([added("ok"), place, dim(format_args!("state {state_hash:.16} link {link:.16}"))])
         });
         let findings = findings.iter().map(|finding| finding_line(name, finding));
-        branches.chain(findings).chain(left.map(|left| left_line(name, left))).collect()
+        let referee = referee.as_ref().map(|referee| referee_line(name, referee));
+        branches.chain(findings).chain(left.map(|left| left_line(name, left))).chain(referee).collect()
     })?;
     Ok(())
 }
@@ -196,12 +201,13 @@ fn verify_line(revision: &Revision, context: &mut Context) -> Result<ExitStatus,
     let log = store.read(&revision.match_name, &revision.branch, revision.seq)?;
     let entries = log.entries.len() as u64;
     let left = left_to_check(&log.genesis.dice);
-    let state = History::of_log(revision, log, &context.registry)?.state()?;
+    let history = History::of_log(revision, log, &context.registry)?;
+    let (state, referee) = (history.state()?, named_referee(&*history.rules));
     let link = store.links(&revision.match_name, &revision.branch, entries..=entries)?.first().copied();
     let link = link.ok_or_else(|| Failure::internal("an entry without a link"))?;
     let branch =
         VerifiedBranch { branch: revision.branch.clone(), entries, link, state_hash: state.state_hash() };
-    let verification = Verification { branches: vec![branch], findings: Vec::new(), left };
+    let verification = Verification { branches: vec![branch], findings: Vec::new(), left, referee };
     print(Some(&revision.match_name), &verification, context)?;
     Ok(ExitStatus::Yes)
 }

@@ -74,11 +74,11 @@ impl<R: Rules> AnyRules for Adapter<R> {
     }
 
     fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError> {
-        encode_setup::<R>(&from_toml(toml)?)
+        encode_setup::<R>(&setup_from_toml(toml)?)
     }
 
     fn read_setup_of(&self, document: &str) -> Result<Vec<u8>, SetupError> {
-        let Document { setup } = from_toml(document)?;
+        let Document { setup } = setup_from_toml(document)?;
         encode_setup::<R>(&setup)
     }
 
@@ -127,7 +127,11 @@ fn encode_setup<R: Rules>(setup: &R::Setup) -> Result<Vec<u8>, SetupError> {
     Ok(postcard::to_allocvec(setup).expect("plain data encodes"))
 }
 
-fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, SetupError> {
+/// Reads a setup from TOML.
+///
+/// # Errors
+/// [`SetupError::Text`] with the line and column.
+pub fn setup_from_toml<T: DeserializeOwned>(text: &str) -> Result<T, SetupError> {
     toml::from_str(text).map_err(|error| locate(text, &error))
 }
 

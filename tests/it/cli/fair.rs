@@ -97,7 +97,7 @@ $ turnfold verify duel@other:1
 ok duel@other: 1 entry state 6c2f1f36ebe89cf9 link [LINK]
 dice duel: values are checked by audit, with the desk
 $ turnfold verify duel --format json
-{"match":"duel","ok":true,"branches":[{"branch":"main","entries":1,"link":"[LINK]","state_hash":"7d36030dc68e1534dbfe0f34a1f86dc863f13822d56388f9605c0d9e6899d5fd"},{"branch":"none","entries":0,"link":"[LINK]","state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba"},{"branch":"other","entries":1,"link":"[LINK]","state_hash":"6c2f1f36ebe89cf935e94835563e1ff68d7f73bf3aa560c1a6dc0488318e62d1"}],"findings":[],"dice":"values are checked by audit, with the desk"}
+{"match":"duel","ok":true,"branches":[{"branch":"main","entries":1,"link":"[LINK]","state_hash":"7d36030dc68e1534dbfe0f34a1f86dc863f13822d56388f9605c0d9e6899d5fd"},{"branch":"none","entries":0,"link":"[LINK]","state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba"},{"branch":"other","entries":1,"link":"[LINK]","state_hash":"6c2f1f36ebe89cf935e94835563e1ff68d7f73bf3aa560c1a6dc0488318e62d1"}],"findings":[],"dice":"values are checked by audit, with the desk","referee":null}
 $ turnfold export duel -o played.tfl
 exported duel to `played.tfl`: 1 entry
 $ turnfold verify played.tfl

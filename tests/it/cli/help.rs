@@ -91,6 +91,7 @@ Guides, for `turnfold help GUIDE`:
   playing        Play, branch and compare matches at a terminal
   debugging      Find a bug, keep it fixed, run golden logs in CI
   analysis       Ask, count and tabulate many matches
+  referees       Use your engine in JavaScript, Python or any language
   your-own-game  Write the rules of a game of your own
   auditing       Sign, witness and audit matches
   mail-host      Host a match by mail
@@ -113,6 +114,19 @@ Options:
           Folder with games as modules [default: `modules/` in the directory of the store]
           
           [env: TURNFOLD_MODULES=]
+
+      --referee <COMMAND>
+          Program that knows the rules of a game, as `COMMAND` or `NAME=COMMAND` (see `help
+          referees`)
+
+      --referees <FILE>
+          File that names such programs [default: `turnfold/referees.toml` in the configuration
+          folder]
+          
+          [env: TURNFOLD_REFEREES=]
+
+      --referee-seconds <SECONDS>
+          How long each answer of such a program may take at least
 
       --token <FILE>
           File with the token for a service
@@ -182,20 +196,6 @@ Options:
       --script <FILE>
           Read the commands from a file, one a line; `-` is standard input
 
-  -h, --help
-          Print help (see a summary with '-h')
-
-Options for scripts and shared matches:
-      --expect <N>
-          Append only if the last entry is number N
-
-      --key <KEY>
-          Idempotency key: a repeated call with this key appends nothing and prints the result of
-          the first
-
-Dice options:
-      --no-auto-roll
-          Do not make due rolls
 ...
 Example: turnfold play duel 'p1: click 0,2' 'p1: move 0,1'
 $ turnfold --version

@@ -22,7 +22,7 @@ $ turnfold verify duel
 ok duel@main: 3 entries state 8bc3cdd5a21478a4 link [LINK]
 ok duel@flank: 2 entries state 01c8c4ec6ad17e5a link [LINK]
 $ turnfold --format json verify other
-{"match":"other","ok":true,"branches":[{"branch":"main","entries":0,"link":"[LINK]","state_hash":"1003444186ac4428c4c9fcce4cddf0279296673fb13820b8177772cc7931c2a2"}],"findings":[],"dice":null}
+{"match":"other","ok":true,"branches":[{"branch":"main","entries":0,"link":"[LINK]","state_hash":"1003444186ac4428c4c9fcce4cddf0279296673fb13820b8177772cc7931c2a2"}],"findings":[],"dice":null,"referee":null}
 $ turnfold verify nobody
 exit 2| error: no match `nobody` in this store; `turnfold matches` lists those there are
 

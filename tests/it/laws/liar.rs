@@ -4,7 +4,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use turnfold_core::any::{AnyTrial, Choice, FaultKind};
+use turnfold_core::any::{AnyTrial, Choice, FaultKind, FaultOf};
 use turnfold_core::decode::DecodeError;
 use turnfold_core::dice::DiceStream;
 use turnfold_core::picture::Picture;
@@ -246,7 +246,13 @@ impl AnyState for LiarState {
             VIEWS.fetch_add(1, Ordering::Relaxed);
             let (what, kind) = ("out of fuel".into(), FaultKind::Exhausted);
             let module = Digest::new([0xa5; 32]);
-            resume_unwind(Box::new(Fault { ruleset: "initiative".into(), version: 1, module, what, kind }));
+            resume_unwind(Box::new(Fault {
+                ruleset: "initiative".into(),
+                version: 1,
+                of: FaultOf::Module(module),
+                what,
+                kind,
+            }));
         }
         self.0.view(viewer)
     }

@@ -4,7 +4,7 @@ use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use turnfold_core::any::FaultKind;
+use turnfold_core::any::{FaultKind, FaultOf};
 use turnfold_core::decode::DecodeError;
 use turnfold_core::{AnyRules, AnyState, Digest, Fault, Malformed, SetupError};
 
@@ -24,7 +24,7 @@ pub(crate) fn fail_at(count: u8) {
         panic::resume_unwind(Box::new(Fault {
             ruleset: "heaps".into(),
             version: 1,
-            module: MODULE,
+            of: FaultOf::Module(MODULE),
             what,
             kind: FaultKind::Broken,
         }));

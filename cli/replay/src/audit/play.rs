@@ -7,6 +7,7 @@ use turnfold_core::{
 use turnfold_store::{Entry, Genesis};
 
 use crate::fault::catch;
+use crate::golden::verify::named_referee;
 use crate::history::entry::stored;
 use crate::history::{distrusted, recorded_rules};
 
@@ -42,6 +43,8 @@ pub(super) struct Playing {
     state: Option<Box<dyn AnyState>>,
     /// The module that the branch is folded by (MD-10).
     pub(super) module: Option<Digest>,
+    /// The referee that it is folded by (RF-17).
+    pub(super) referee: Option<String>,
     /// The same branch by the rules that are built in, where they have the name and version of the module: any module may take
     /// that name, so they judge.
     built_in: Option<Box<dyn AnyState>>,
@@ -61,6 +64,7 @@ impl Playing {
         begun.unwrap_or_else(|fault| Self {
             state: None,
             module: genesis.module,
+            referee: None,
             built_in: None,
             dice: genesis.dice,
             has_dice: true,
@@ -74,6 +78,7 @@ impl Playing {
         let Genesis { format, setup, dice, .. } = genesis;
         let rules = recorded_rules(genesis, registry);
         let module = rules.as_ref().ok().and_then(|rules| rules.module());
+        let referee = rules.as_ref().ok().and_then(|rules| named_referee(&**rules));
         let known = registry.resolve(&genesis.ruleset, genesis.ruleset_version, None).ok();
         let known = known.filter(|known| module.is_some() && known.module().is_none());
         let mut built_in = None;
@@ -109,6 +114,7 @@ impl Playing {
         Self {
             state,
             module,
+            referee,
             built_in,
             dice: *dice,
             has_dice,
@@ -124,6 +130,7 @@ impl Playing {
         Self {
             state: self.state.as_ref().map(|state| state.fork()),
             module: self.module,
+            referee: self.referee.clone(),
             built_in: self.built_in.as_ref().map(|state| state.fork()),
             dice: self.dice,
             has_dice: self.has_dice,

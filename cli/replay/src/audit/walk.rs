@@ -233,7 +233,12 @@ impl<'a> Walk<'a> {
         }
         progress.playing.settle();
         match &progress.playing.verdict {
-            Verdict::Sound => {}
+            // Whoever audits knows the referee; to others its rules prove nothing (RF-17).
+            Verdict::Sound => {
+                if let Some(referee) = &progress.playing.referee {
+                    self.rules.not_checked(place.clone(), format!("recomputed by your referee {referee}"));
+                }
+            }
             Verdict::Unknown(reason) => self.rules.not_checked(place.clone(), reason.clone()),
             Verdict::Rejected(seq, reason) => self.rules.fail(at(*seq), reason.clone()),
         }

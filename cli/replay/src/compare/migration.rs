@@ -112,7 +112,7 @@ fn rules_of_version(
     let newest = find_rules(&genesis.ruleset, registry)?;
     let asked = version.unwrap_or(newest.version());
     let found = match registry.resolve(&genesis.ruleset, asked, None) {
-        Err(cause @ NoRules::TwoModules { .. }) => return Err(cause.into()),
+        Err(cause) if !matches!(cause, NoRules::OtherVersion { .. }) => return Err(cause.into()),
         found => found.ok(),
     };
     let ruleset = &genesis.ruleset;

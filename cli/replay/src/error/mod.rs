@@ -360,6 +360,8 @@ impl ReplayError {
             Self::NoModule { cause, .. } => Some(match &**cause {
                 NoRules::NoModule { .. } => PUT_MODULE.into(),
                 NoRules::NotPassed { module, .. } => format!("`turnfold game check {module}` runs them"),
+                NoRules::NoReferee { .. } => "see `turnfold help referees`".into(),
+                NoRules::ModuleAndReferee { .. } => "name one of the two only".into(),
                 _ => "keep one of them, or name one by its digest with `--module`".into(),
             }),
             Self::UnknownRuleset { known, .. } => {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
-use turnfold_core::{AnyState, DicePolicy, Digest, Registry};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry};
 use turnfold_store::{
     Audited, BegunFork, BranchName, Damage, Entry, Genesis, MatchName, Seq, SoundBranch, StoreError,
     StoreReader,
@@ -25,6 +25,8 @@ pub struct Verification {
     /// What is left to another check.
     #[serde(rename = "dice")]
     pub left: Option<&'static str>,
+    /// The referee by whose rules the entries were folded, if no others did (RF-17).
+    pub referee: Option<String>,
 }
 
 /// Returns what an audit of a match alone leaves to another check when rolls come from there, for people.
@@ -33,6 +35,12 @@ pub struct Verification {
 #[must_use]
 pub fn left_to_check(dice: &DicePolicy) -> Option<&'static str> {
     matches!(dice, DicePolicy::Fair(_)).then_some("values are checked by audit, with the desk")
+}
+
+/// Returns the referee that knows the rules, with the name and version that it gives itself: `sums 1 (./sums)`.
+#[must_use]
+pub fn named_referee(rules: &dyn AnyRules) -> Option<String> {
+    rules.referee().map(|command| format!("{} {} (`{command}`)", rules.name(), rules.version()))
 }
 
 /// A branch in which all is well.
@@ -210,6 +218,7 @@ impl<'a> Judge<'a> {
             Ok(rules) => rules,
             Err(cause) => return self.find(None, FindingKind::UnknownRules, cause.to_string()),
         };
+        self.verification.referee = named_referee(&*rules);
         match distrusted(&rules).start(setup) {
             Ok(state) => self.start.state = Some(state),
             Err(error) => self.find(None, FindingKind::Disagrees, error.to_string()),

@@ -149,7 +149,7 @@ impl Position {
         let name = SourceName::Revision(revision.clone());
         let to = seq.unwrap_or(beginning.head);
         let target = tail.before(&name, to)?;
-        let build = build.map(|build| build_with(build, &*rules));
+        let build = build.and_then(|build| build_with(build, &*rules));
         let (mut at, mut state) = match resume(&*rules, revision, store, target, build.as_ref())? {
             Some(resumed) => resumed,
             None => (0, rules.start(&setup).map_err(|cause| broken_setup(&name, cause))?),
@@ -246,7 +246,7 @@ impl Passed {
 
     /// Keeps them for the main branch of a match that was just created with these entries, folded by these rules.
     pub fn keep(&self, match_name: &MatchName, rules: &dyn AnyRules, sources: &dyn Sources, store: &Store) {
-        let Some(build) = sources.build().map(|build| build_with(&build, rules)) else { return };
+        let Some(build) = sources.build().and_then(|build| build_with(&build, rules)) else { return };
         for snapshot in &self.0 {
             if let Err(error) = store.keep_snapshot(match_name, &BranchName::main(), snapshot, &build) {
                 tracing::debug!(%error, "a snapshot could not be kept");
@@ -255,12 +255,16 @@ impl Passed {
     }
 }
 
-/// Returns the build of a snapshot, which includes the module that folded it: no other goes on from it (MD-9).
-fn build_with(build: &Digest, rules: &dyn AnyRules) -> Digest {
-    let Some(module) = rules.module() else { return *build };
+/// Returns the build of a snapshot, which includes the module that folded it: no other goes on from it (MD-9). Of a
+/// referee's states none are kept, because its rules change without a sign of it (RF-14).
+fn build_with(build: &Digest, rules: &dyn AnyRules) -> Option<Digest> {
+    if rules.referee().is_some() {
+        return None;
+    }
+    let Some(module) = rules.module() else { return Some(*build) };
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 build with module");
     hasher.update(build.as_bytes()).update(module.as_bytes());
-    hasher.finalize().into()
+    Some(hasher.finalize().into())
 }
 
 /// The number of an entry and the state after it.

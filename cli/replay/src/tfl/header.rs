@@ -192,9 +192,7 @@ impl Source<'_> {
             (Err(NoRules::OtherVersion { .. }), Some(version)) if versions == Versions::Any => {
                 Ok((registry.newest(name).map_err(|cause| unusable(&cause))?, version))
             }
-            (Err(cause @ (NoRules::NoModule { .. } | NoRules::TwoModules { .. })), _) => {
-                Err(unusable(&cause))
-            }
+            (Err(cause), _) if !matches!(cause, NoRules::OtherVersion { .. }) => Err(unusable(&cause)),
             (found, _) => {
                 let known = match found {
                     Err(NoRules::OtherVersion { known, .. }) => known,

@@ -34,17 +34,19 @@ impl SeatHistory {
             entries.push(LogEntry { outcome: Some(seen.outcome()), ..entry });
         })?;
         let unusable = |cause| broken_setup(name, cause);
-        let setup = state.setup_seen(&self.line.setup, viewer.perspective()).map_err(unusable)?;
+        let not_separable = || ReplayError::NotSeparable {
+            history: name.clone(),
+            viewer: *viewer,
+            rules: rules.name().into(),
+        };
+        // A referee does not know what of a setup a seat may know (RF-13).
+        let setup = state.setup_seen(&self.line.setup, viewer.perspective()).map_err(|_| not_separable())?;
         let view = Some(viewer.perspective());
         let mut replay =
             Replay::compose(&name.to_string(), self.line.origin(), &setup, view).map_err(unusable)?;
         replay.lines = entries.into_iter().map(ReplayLine::Entry).collect();
         let is_same = Self::shows_the_same(&replay, &self.view(state.as_ref()));
-        is_same.then_some(replay).ok_or_else(|| ReplayError::NotSeparable {
-            history: name.clone(),
-            viewer: *viewer,
-            rules: rules.name().into(),
-        })
+        is_same.then_some(replay).ok_or_else(not_separable)
     }
 
     /// Returns `true` if the rules make of a replay the outcomes that it has, and this view at its end.

@@ -1,32 +1,35 @@
-//! Trials under a module.
+//! Trials in a state that is a value: logs are tried in it, and it goes back to states that were kept.
 
 use turnfold_core::any::{AnyState, AnyTrial, Logged};
 use turnfold_core::{CommandSource, DicePolicy, Malformed, Seat};
 
-use crate::instance::Budget;
-use crate::state::ModuleState;
-use turnfold_guest::message::Canonical;
+/// A state in which logs are tried.
+pub(crate) trait Tried: AnyState + Clone {
+    /// Returns the canonical text of a command.
+    fn read_command(&self, text: &str) -> Result<String, Malformed>;
 
-/// A state in which many logs are tried.
-pub(crate) struct ModuleTrial {
-    state: ModuleState,
+    /// Returns `true` for the same state.
+    fn is_same(&self, other: &Self) -> bool;
+}
+
+pub(crate) struct Trial<S> {
+    state: S,
     commands: Vec<(Seat, String)>,
     /// Kept states by their numbers.
-    kept: Vec<Option<ModuleState>>,
+    kept: Vec<Option<S>>,
     /// Numbers that are free again.
     free: Vec<usize>,
 }
 
-impl ModuleTrial {
-    pub(crate) fn new(state: ModuleState) -> Self {
+impl<S: Tried> Trial<S> {
+    pub(crate) fn new(state: S) -> Self {
         Self { state, commands: Vec::new(), kept: Vec::new(), free: Vec::new() }
     }
 }
 
-impl AnyTrial for ModuleTrial {
+impl<S: Tried> AnyTrial for Trial<S> {
     fn read(&mut self, seat: Seat, command: &str) -> Result<usize, Malformed> {
-        let text = self.state.module.ask(Canonical { command: command.into() }, Budget::CALL.wider())?;
-        self.commands.push((seat, text));
+        self.commands.push((seat, self.state.read_command(command)?));
         Ok(self.commands.len() - 1)
     }
 
@@ -57,7 +60,7 @@ impl AnyTrial for ModuleTrial {
     }
 
     fn is_at(&self, kept: usize) -> bool {
-        matches!(self.kept.get(kept), Some(Some(state)) if state.bytes == self.state.bytes)
+        matches!(self.kept.get(kept), Some(Some(state)) if state.is_same(&self.state))
     }
 
     fn forget(&mut self, kept: usize) {

@@ -1,0 +1,484 @@
+//! A referee that runs: a child process that is asked line by line over its standard input and output (RF-5, RF-16).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use turnfold_core::text::in_one_line;
+
+use super::json::Node;
+use crate::allowance;
+
+/// The most bytes of a line (RF-5).
+const LINE_BYTES_MAX: usize = 64 << 20;
+
+/// How much of standard error is kept (RF-5).
+const STDERR_BYTES: usize = 4 << 10;
+
+/// What a request may take, and more for each entry and for each MiB of its line (RF-16).
+const TIME_OF_REQUEST: Duration = Duration::from_secs(10);
+const TIME_OF_ENTRY: Duration = Duration::from_millis(20);
+const TIME_OF_MIB: Duration = Duration::from_secs(1);
+
+/// What the first request of each kind may take: some engines compile for seconds, partly at their first fold (RF-16).
+const TIME_OF_FIRST: Duration = Duration::from_mins(1);
+
+/// After how long a hint is shown that a referee is waited for.
+const HINT_AFTER: Duration = Duration::from_secs(2);
+
+/// How long an answer may take after standard input was closed: it then came because of that (RF-16).
+const TIME_OF_CLOSING: Duration = Duration::from_secs(1);
+
+/// How much of a line an error repeats.
+const QUOTED_CHARS_MAX: usize = 80;
+
+/// The process groups of all children, so that the end of the program can end them too.
+static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// Ends all referees with whatever they started, for a program that ends without dropping them (RF-16).
+pub fn end_all() {
+    for group in std::mem::take(&mut *RUNNING.lock().unwrap_or_else(PoisonError::into_inner)) {
+        kill_group(group);
+    }
+}
+
+#[cfg(unix)]
+fn kill_group(group: u32) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    if let Some(pid) = i32::try_from(group).ok().and_then(Pid::from_raw) {
+        // It may have ended already.
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+}
+
+#[cfg(not(unix))]
+fn kill_group(_: u32) {}
+
+/// How a referee is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// Variables of its own.
+    pub env: BTreeMap<String, String>,
+    /// The folder it runs in; that of the caller, if none.
+    pub folder: Option<std::path::PathBuf>,
+    /// What a request may take at least, in seconds.
+    pub seconds: Option<u64>,
+}
+
+impl Launch {
+    /// Returns the command as one line, for messages.
+    #[must_use]
+    pub fn line(&self) -> String {
+        in_one_line(&shlex::try_join(self.command.iter().map(String::as_str)).unwrap_or_default())
+    }
+
+    /// Returns the variables that the child has (RF-3), others for the second child of a check (RF-15).
+    fn variables(&self, is_second: bool) -> BTreeMap<String, String> {
+        let mut variables = BTreeMap::new();
+        for name in ["PATH", "HOME", "SystemRoot", "USERPROFILE", "TEMP"] {
+            let is_there = cfg!(windows) || matches!(name, "PATH" | "HOME");
+            if let Some(value) = std::env::var(name).ok().filter(|_| is_there) {
+                variables.insert(name.into(), value);
+            }
+        }
+        let [zone, locale] =
+            if is_second { ["Pacific/Kiritimati", "tr_TR.UTF-8"] } else { ["UTC", "C.UTF-8"] };
+        if is_second {
+            variables.insert("PYTHONHASHSEED".into(), "1".into());
+        }
+        for (name, value) in [
+            ("LANG", locale),
+            ("TZ", zone),
+            ("PYTHONUNBUFFERED", "1"),
+            ("PYTHONUTF8", "1"),
+            ("PYTHONIOENCODING", "utf-8"),
+        ] {
+            variables.insert(name.into(), value.into());
+        }
+        variables.extend(self.env.clone());
+        variables.retain(|name, _| !name.starts_with("TURNFOLD_"));
+        variables
+    }
+}
+
+/// Why a child gave no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// It cannot be started.
+    NotStarted(String),
+    /// It ended. Another one may do better.
+    Ended(String),
+    /// It took too long.
+    Late(String),
+    /// The time that an operation gave to its referees is used up.
+    Overrun(Duration),
+    /// What it answered is none.
+    Broke(String),
+}
+
+impl std::fmt::Display for Stop {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotStarted(what) | Self::Ended(what) | Self::Late(what) | Self::Broke(what) => {
+                out.write_str(what)
+            }
+            Self::Overrun(limit) => write!(out, "the referees have used up their {} s", limit.as_secs()),
+        }
+    }
+}
+
+/// What the thread that reads standard output passes on.
+enum Line {
+    Whole(Vec<u8>),
+    TooLong,
+}
+
+/// A child that runs.
+pub(crate) struct Running {
+    child: Child,
+    /// Lines for its standard input; closed when it is dropped.
+    requests: Option<Sender<Vec<u8>>>,
+    lines: Receiver<Line>,
+    stderr: Arc<Mutex<Vec<u8>>>,
+    launch: Arc<Launch>,
+    is_second: bool,
+    /// The number of the last request.
+    id: u64,
+    /// The operations that it has answered: the first request of each kind may take longer.
+    known: BTreeSet<&'static str>,
+}
+
+impl Running {
+    /// Starts a child.
+    pub(crate) fn start(launch: &Arc<Launch>, is_second: bool) -> Result<Self, Stop> {
+        let variables = launch.variables(is_second);
+        let not_started = |why: &dyn std::fmt::Display| {
+            let names: Vec<&str> = variables.keys().map(String::as_str).collect();
+            Stop::NotStarted(format!(
+                "`{}` cannot be started: {why} (it has {})",
+                launch.line(),
+                names.join(", ")
+            ))
+        };
+        let (program, arguments) =
+            launch.command.split_first().ok_or_else(|| Stop::NotStarted("its command is empty".into()))?;
+        if cfg!(windows)
+            && [".cmd", ".bat"].iter().any(|ending| program.to_ascii_lowercase().ends_with(ending))
+        {
+            return Err(not_started(&"a batch file runs a shell; name the program itself, such as `node`"));
+        }
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear().envs(&variables);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let Some(folder) = &launch.folder {
+            command.current_dir(folder);
+        }
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn().map_err(|error| not_started(&error))?;
+        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).insert(child.id());
+        let (Some(mut stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(not_started(&"it has no pipes"));
+        };
+        let (requests, to_write) = mpsc::channel::<Vec<u8>>();
+        thread::spawn(move || {
+            for line in to_write {
+                // What cannot be written is noticed by whoever waits for the answer.
+                if stdin.write_all(&line).and_then(|()| stdin.flush()).is_err() {
+                    break;
+                }
+            }
+        });
+        let (to_read, lines) = mpsc::channel();
+        thread::spawn(move || read_lines(stdout, &to_read));
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let keep = kept.clone();
+        thread::spawn(move || keep_last(stderr, &keep));
+        Ok(Self {
+            child,
+            requests: Some(requests),
+            lines,
+            stderr: kept,
+            launch: launch.clone(),
+            is_second,
+            id: 0,
+            known: BTreeSet::new(),
+        })
+    }
+
+    /// Asks the child; returns its answer, whose `id` has been checked.
+    pub(crate) fn ask(&mut self, op: &'static str, args: &str, entries: usize) -> Result<Node, Stop> {
+        self.id += 1;
+        let line = format!("{{\"id\":{},\"op\":\"{op}\",\"args\":{args}}}\n", self.id);
+        if line.len() > LINE_BYTES_MAX {
+            return Err(Stop::Broke(format!("a request of {} bytes is larger than 64 MiB", line.len())));
+        }
+        let bytes = line.len();
+        let limit = self.limit(op, bytes, entries);
+        let (allowed, all) = allowance::left().unwrap_or((limit, limit));
+        if let Some(requests) = &self.requests {
+            // The thread that writes ends with the child only, which is noticed below.
+            let _ = requests.send(line.into_bytes());
+        }
+        let timer = Timer::start(limit.min(allowed));
+        loop {
+            let answered = match self.next_line(&timer, op) {
+                Ok(line) => line,
+                Err(RecvTimeoutError::Disconnected) => return Err(self.ended(bytes, op)),
+                Err(RecvTimeoutError::Timeout) if allowed < limit => return Err(Stop::Overrun(all)),
+                Err(RecvTimeoutError::Timeout) => return Err(self.late(limit)),
+            };
+            let line = match answered {
+                Line::Whole(line) => line,
+                Line::TooLong => {
+                    return Err(Stop::Broke("a line of its answer is longer than 64 MiB".into()));
+                }
+            };
+            let Some(text) = text_of(&line, op)? else { continue };
+            if !text.trim_start().starts_with('{') {
+                // Banners and notes of compilers come before the first answer (RF-5).
+                if op == "hello" {
+                    self.note(text);
+                    continue;
+                }
+                return Err(Stop::Broke(format!(
+                    "it printed {} on standard output, which is for answers; print to standard error",
+                    quoted(text)
+                )));
+            }
+            let answer = match Node::read(text) {
+                Ok(answer) => answer,
+                Err(_) if text.trim() == "{" => {
+                    return Err(Stop::Broke("print the answer on one line: it began with `{` alone".into()));
+                }
+                Err(why) => {
+                    return Err(Stop::Broke(format!(
+                        "its answer to `{op}` cannot be read: {}",
+                        in_one_line(&why)
+                    )));
+                }
+            };
+            self.check_id(&answer, text)?;
+            self.known.insert(op);
+            return Ok(answer);
+        }
+    }
+
+    fn check_id(&self, answer: &Node, text: &str) -> Result<(), Stop> {
+        let has_null = matches!(answer, Node::Object(members) if members.iter().any(|(key, id)| key == "id" && *id == Node::Null));
+        if has_null {
+            return Err(Stop::Broke("its answer has the id `null`: it did not read the request".into()));
+        }
+        let id = answer.field("id").and_then(Node::integer);
+        if id.and_then(|id| u64::try_from(id).ok()) == Some(self.id) {
+            return Ok(());
+        }
+        let what = id.map_or_else(|| format!("no id: {}", quoted(text)), |id| format!("the id {id}"));
+        Err(Stop::Broke(format!("its answer to request {} has {what}", self.id)))
+    }
+
+    /// Waits for the next line; after a while it says what is waited for.
+    fn next_line(&self, timer: &Timer, op: &str) -> Result<Line, RecvTimeoutError> {
+        let left = timer.left();
+        match self.lines.recv_timeout(left.min(HINT_AFTER)) {
+            Err(RecvTimeoutError::Timeout) if left > HINT_AFTER => {
+                tracing::warn!("waiting for `{}` to answer `{op}`", self.launch.line());
+                self.lines.recv_timeout(timer.left())
+            }
+            received => received,
+        }
+    }
+
+    fn limit(&self, op: &'static str, bytes: usize, entries: usize) -> Duration {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let least = self.launch.seconds.map_or(Duration::ZERO, Duration::from_secs);
+        let first = if self.known.contains(op) { Duration::ZERO } else { TIME_OF_FIRST };
+        let own = TIME_OF_REQUEST
+            .saturating_add(TIME_OF_ENTRY.saturating_mul(count(entries)))
+            .saturating_add(TIME_OF_MIB.saturating_mul(count(bytes >> 20)));
+        own.max(first).max(least)
+    }
+
+    /// Describes the end of the child in the middle of a request.
+    fn ended(&mut self, bytes: usize, op: &str) -> Stop {
+        self.requests = None;
+        let status = self.wait();
+        let what = match status {
+            Some(status) if status.success() => format!(
+                "it ended with status 0 in the middle of a request of {bytes} bytes; does its line reader have a limit \
+                 (Go's Scanner: 64 KiB)?"
+            ),
+            Some(status) => format!("it ended with {}", described(status)),
+            None => "it closed its standard output".into(),
+        };
+        let mut what = what + &self.stderr_shown();
+        if op == "hello" {
+            let names: Vec<String> = self.launch.variables(self.is_second).into_keys().collect();
+            what = format!("{what} (it has the variables {})", names.join(", "));
+        }
+        Stop::Ended(what)
+    }
+
+    /// Finds out why no answer came: some programs only write when they end (RF-16).
+    fn late(&mut self, limit: Duration) -> Stop {
+        self.requests = None;
+        let seconds = limit.as_secs();
+        let what = match self.lines.recv_timeout(TIME_OF_CLOSING) {
+            Ok(_) => format!(
+                "your answer came only when its input was closed: flush after each line{}",
+                flush_call(&self.launch.command)
+            ),
+            Err(_) => format!("no answer within {seconds} s"),
+        };
+        Stop::Late(what + &self.stderr_shown())
+    }
+
+    fn wait(&mut self) -> Option<ExitStatus> {
+        let timer = Timer::start(TIME_OF_CLOSING);
+        while !timer.left().is_zero() {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Some(status);
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        None
+    }
+
+    /// Keeps a line with standard error.
+    fn note(&self, line: &str) {
+        let mut kept = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        keep(&mut kept, line.as_bytes());
+        keep(&mut kept, b"\n");
+    }
+
+    /// Returns the last line of standard error, for a message.
+    fn stderr_shown(&self) -> String {
+        let kept = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&kept);
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        // A thrown error names itself, and then its stack: engines of JavaScript end with their version.
+        let is_error = |line: &&&str| line.contains("Error") || line.contains("error");
+        let shown = lines.iter().rfind(is_error).or_else(|| lines.last());
+        shown.map_or_else(String::new, |line| format!("; it printed {}", quoted(line)))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.requests = None;
+        let group = self.child.id();
+        if RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&group) {
+            kill_group(group);
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A limit of time.
+struct Timer {
+    since: Instant,
+    most: Duration,
+}
+
+impl Timer {
+    #[expect(clippy::disallowed_methods, reason = "a limit, which no answer depends on")]
+    fn start(most: Duration) -> Self {
+        Self { since: Instant::now(), most }
+    }
+
+    fn left(&self) -> Duration {
+        self.most.saturating_sub(self.since.elapsed())
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        allowance::take(self.since.elapsed());
+    }
+}
+
+/// Passes each line of standard output on, until it ends or a line is too long.
+fn read_lines(stdout: impl Read, lines: &Sender<Line>) {
+    let mut stdout = BufReader::with_capacity(1 << 16, stdout);
+    loop {
+        let mut line = Vec::new();
+        let limit = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
+        match stdout.by_ref().take(limit + 1).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) if line.len() > LINE_BYTES_MAX => {
+                let _ = lines.send(Line::TooLong);
+                return;
+            }
+            Ok(_) => {
+                if lines.send(Line::Whole(line)).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Keeps the last bytes of standard error.
+fn keep_last(mut stderr: impl Read, kept: &Mutex<Vec<u8>>) {
+    let mut part = [0; 1 << 10];
+    while let Ok(count) = stderr.read(&mut part) {
+        if count == 0 {
+            return;
+        }
+        keep(&mut kept.lock().unwrap_or_else(PoisonError::into_inner), part.get(..count).unwrap_or_default());
+    }
+}
+
+fn keep(kept: &mut Vec<u8>, bytes: &[u8]) {
+    kept.extend_from_slice(bytes);
+    let surplus = kept.len().saturating_sub(STDERR_BYTES);
+    kept.drain(..surplus);
+}
+
+/// Reads a line; none if it is blank.
+fn text_of<'a>(line: &'a [u8], op: &str) -> Result<Option<&'a str>, Stop> {
+    let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+    let text =
+        std::str::from_utf8(line).map_err(|_| Stop::Broke(format!("its answer to `{op}` is not UTF-8")))?;
+    Ok(Some(text.trim()).filter(|text| !text.is_empty()))
+}
+
+fn quoted(text: &str) -> String {
+    let shown: String = in_one_line(text.trim()).chars().take(QUOTED_CHARS_MAX).collect();
+    format!("`{shown}`")
+}
+
+fn described(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return format!("signal {signal}");
+    }
+    status.code().map_or_else(|| status.to_string(), |code| format!("status {code}"))
+}
+
+/// Returns how a program of this command flushes, as far as the command shows its language (RF-16).
+fn flush_call(command: &[String]) -> &'static str {
+    let words: Vec<&str> = command.iter().filter_map(|word| word.rsplit(['/', '\\']).next()).collect();
+    let is =
+        |name: &str, ending: &str| words.iter().any(|word| word.starts_with(name) || word.ends_with(ending));
+    if is("python", ".py") {
+        ", by `print(…, flush=True)`"
+    } else if is("ruby", ".rb") {
+        ", by `$stdout.sync = true`"
+    } else if is("perl", ".pl") {
+        ", by `$| = 1`"
+    } else if is("lua", ".lua") || is("love", ".love") {
+        ", by `io.stdout:setvbuf(\"line\")`"
+    } else {
+        ", such as by `fflush(stdout)`"
+    }
+}

@@ -1,0 +1,362 @@
+//! JSON as a referee writes it (RF-5, RF-9): read with the order of its keys and the spelling of its numbers.
+//!
+//! The values of `serde_json` keep neither: a game whose players are an object in seating order plays another game when
+//! its keys come back sorted, and an integer of 17 digits must not go through a double.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use serde::de::{Deserializer as _, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use turnfold_core::Json;
+
+/// How deep a state may nest (RF-9).
+const DEPTH_MAX: usize = 60;
+
+/// The most digits of an integer that is kept exactly (RF-9).
+const DIGITS_MAX: usize = 64;
+
+/// A document, or a part of one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Node {
+    Null,
+    Bool(bool),
+    /// A number as it was written.
+    Number(String),
+    Text(String),
+    List(Vec<Node>),
+    /// Members in the order in which they were written; no key twice.
+    Object(Vec<(String, Node)>),
+}
+
+impl Node {
+    /// Reads a document.
+    ///
+    /// # Errors
+    /// What is wrong with it and where, as a JSON pointer.
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
+        let raw = serde_json::from_str::<&RawValue>(text).map_err(|error| error.to_string())?;
+        read_part(raw.get(), "", 0)
+    }
+
+    /// Returns a member of an object. In the fields of the protocol `null` is absent (RF-5).
+    pub(crate) fn field(&self, name: &str) -> Option<&Self> {
+        let Self::Object(members) = self else { return None };
+        members.iter().find(|(key, value)| key == name && *value != Self::Null).map(|(_, value)| value)
+    }
+
+    /// Returns the elements of a list. An empty object is an empty list, as some languages know no difference (RF-5).
+    pub(crate) fn list(&self) -> Option<&[Self]> {
+        match self {
+            Self::List(elements) => Some(elements),
+            Self::Object(members) if members.is_empty() => Some(&[]),
+            _ => None,
+        }
+    }
+
+    /// Returns the members of an object. An empty list is an empty object.
+    pub(crate) fn members(&self) -> Option<&[(String, Self)]> {
+        match self {
+            Self::Object(members) => Some(members),
+            Self::List(elements) if elements.is_empty() => Some(&[]),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    pub(crate) fn bool(&self) -> Option<bool> {
+        if let Self::Bool(value) = self { Some(*value) } else { None }
+    }
+
+    /// Returns an integer, however it is written: `1`, `1.0` and `1E0` are one (RF-5).
+    pub(crate) fn integer(&self) -> Option<i64> {
+        let Self::Number(spelled) = self else { return None };
+        canonical_number(spelled)?.parse().ok()
+    }
+
+    /// Writes the document as it is sent back (RF-9): keys in their order, numbers as they were spelled, and strings so
+    /// that every line reader and every parser gets them whole.
+    pub(crate) fn as_sent(&self) -> String {
+        let mut out = String::new();
+        self.send(&mut out);
+        out
+    }
+
+    fn send(&self, out: &mut String) {
+        match self {
+            Self::Null => out.push_str("null"),
+            Self::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+            Self::Number(spelled) => out.push_str(spelled),
+            Self::Text(text) => send_text(text, out),
+            Self::List(elements) => {
+                for (index, element) in elements.iter().enumerate() {
+                    out.push(if index == 0 { '[' } else { ',' });
+                    element.send(out);
+                }
+                out.push_str(if elements.is_empty() { "[]" } else { "]" });
+            }
+            Self::Object(members) => {
+                for (index, (key, value)) in members.iter().enumerate() {
+                    out.push(if index == 0 { '{' } else { ',' });
+                    send_text(key, out);
+                    out.push(':');
+                    value.send(out);
+                }
+                out.push_str(if members.is_empty() { "{}" } else { "}" });
+            }
+        }
+    }
+
+    /// Writes the canonical form, which is hashed and compared (RF-9): that of RFC 8785, but for long integers.
+    pub(crate) fn canonical(&self) -> String {
+        let mut out = String::new();
+        self.write_canonical(&mut out);
+        out
+    }
+
+    fn write_canonical(&self, out: &mut String) {
+        match self {
+            Self::Number(spelled) => out.push_str(&canonical_number(spelled).unwrap_or_default()),
+            Self::Text(text) => write_text(text, out),
+            Self::List(elements) => {
+                for (index, element) in elements.iter().enumerate() {
+                    out.push(if index == 0 { '[' } else { ',' });
+                    element.write_canonical(out);
+                }
+                out.push_str(if elements.is_empty() { "[]" } else { "]" });
+            }
+            Self::Object(members) => {
+                let mut sorted: Vec<&(String, Self)> = members.iter().collect();
+                sorted.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
+                for (index, (key, value)) in sorted.into_iter().enumerate() {
+                    out.push(if index == 0 { '{' } else { ',' });
+                    write_text(key, out);
+                    out.push(':');
+                    value.write_canonical(out);
+                }
+                out.push_str(if members.is_empty() { "{}" } else { "}" });
+            }
+            Self::Null | Self::Bool(_) => self.send(out),
+        }
+    }
+
+    /// Returns the first place where two documents differ, as a JSON pointer, and what stands there in each.
+    pub(crate) fn difference(&self, other: &Self) -> Option<(String, String, String)> {
+        match (self, other) {
+            (Self::List(here), Self::List(there)) if here.len() == there.len() => {
+                let pairs = here.iter().zip(there).enumerate();
+                let mut found =
+                    pairs.filter_map(|(index, (here, there))| below(&index.to_string(), here, there));
+                found.next()
+            }
+            (Self::Object(here), Self::Object(there)) => {
+                let keys: BTreeSet<&str> = here.iter().chain(there).map(|(key, _)| key.as_str()).collect();
+                let member = |members: &[(String, Self)], name: &str| {
+                    members.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone())
+                };
+                keys.into_iter().find_map(|key| match (member(here, key), member(there, key)) {
+                    (Some(here), Some(there)) => below(key, &here, &there),
+                    (here, there) => {
+                        let shown =
+                            |value: Option<Self>| value.map_or("nothing".into(), |value| value.canonical());
+                        Some((pointer("", key), shown(here), shown(there)))
+                    }
+                })
+            }
+            _ if self.canonical() == other.canonical() => None,
+            _ => Some((String::new(), self.canonical(), other.canonical())),
+        }
+    }
+}
+
+/// Returns the difference of two members or elements of this name.
+fn below(name: &str, here: &Node, there: &Node) -> Option<(String, String, String)> {
+    let (path, here, there) = here.difference(there)?;
+    Some((format!("{}{path}", pointer("", name)), here, there))
+}
+
+/// Adds a name to a JSON pointer.
+fn pointer(path: &str, name: &str) -> String {
+    format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+/// Reads a part of a document whose syntax was checked.
+fn read_part(raw: &str, path: &str, depth: usize) -> Result<Node, String> {
+    if depth > DEPTH_MAX {
+        return Err(format!(
+            "it nests more than {DEPTH_MAX} levels at {}",
+            path.chars().take(60).collect::<String>()
+        ));
+    }
+    let place = || if path.is_empty() { String::new() } else { format!(" at {path}") };
+    let mut reader = serde_json::Deserializer::from_str(raw);
+    let read = match raw.as_bytes().first() {
+        Some(b'{') => reader.deserialize_map(Members { path, depth }),
+        Some(b'[') => reader.deserialize_seq(Elements { path, depth }),
+        Some(b'"') => serde_json::from_str(raw).map(Node::Text),
+        Some(b't') => Ok(Node::Bool(true)),
+        Some(b'f') => Ok(Node::Bool(false)),
+        Some(b'n') => Ok(Node::Null),
+        _ => match canonical_number(raw) {
+            Some(_) => Ok(Node::Number(raw.into())),
+            None => return Err(format!("{raw:.40} is beyond all doubles{}", place())),
+        },
+    };
+    read.map_err(|error| {
+        // A fault that was found deeper down names its place already.
+        let message = error.to_string();
+        match message.split_once(" at line ") {
+            Some((what, _)) if what.contains(" at /") || what.contains("nests more") => what.into(),
+            Some((what, _)) => format!("{what}{}", place()),
+            None => message,
+        }
+    })
+}
+
+struct Members<'a> {
+    path: &'a str,
+    depth: usize,
+}
+
+impl<'de> Visitor<'de> for Members<'_> {
+    type Value = Node;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
+        let (mut members, mut keys) = (Vec::new(), BTreeSet::new());
+        while let Some((key, value)) = map.next_entry::<String, &RawValue>()? {
+            let path = pointer(self.path, &key);
+            if !keys.insert(key.clone()) {
+                return Err(A::Error::custom(format!("a key that is there twice at {path}")));
+            }
+            members.push((key, read_part(value.get(), &path, self.depth + 1).map_err(A::Error::custom)?));
+        }
+        Ok(Node::Object(members))
+    }
+}
+
+struct Elements<'a> {
+    path: &'a str,
+    depth: usize,
+}
+
+impl<'de> Visitor<'de> for Elements<'_> {
+    type Value = Node;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Node, A::Error> {
+        let mut elements = Vec::new();
+        while let Some(value) = list.next_element::<&RawValue>()? {
+            let path = pointer(self.path, &elements.len().to_string());
+            elements.push(read_part(value.get(), &path, self.depth + 1).map_err(A::Error::custom)?);
+        }
+        Ok(Node::List(elements))
+    }
+}
+
+/// Makes a document of the text of one.
+pub(crate) fn json_of(text: &str) -> Json {
+    serde_json::from_str(text).unwrap_or_else(|_| Json::of(&()))
+}
+
+/// Returns the canonical form of a number; none if it is beyond the range of doubles (RF-9).
+pub(crate) fn canonical_number(spelled: &str) -> Option<String> {
+    let digits = spelled.strip_prefix('-').unwrap_or(spelled);
+    if digits.len() <= DIGITS_MAX && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some(if digits == "0" { digits } else { spelled }.into());
+    }
+    let number: f64 = spelled.parse().ok()?;
+    if !number.is_finite() {
+        return None;
+    }
+    Some(ryu_js::Buffer::new().format_finite(if number == 0.0 { 0.0 } else { number }).into())
+}
+
+/// Writes a string as it is sent to a referee. U+2028 and U+2029 end a line in some line readers, and an escaped pair of
+/// surrogates comes back as invalid UTF-8 from some parsers (RF-9).
+fn send_text(text: &str, out: &mut String) {
+    out.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            ' '..='~' | '\u{10000}'.. => out.push(character),
+            _ => {
+                let _ = write!(out, "\\u{:04x}", u32::from(character));
+            }
+        }
+    }
+    out.push('"');
+}
+
+/// Returns a string as it is sent to a referee.
+pub(crate) fn sent_text(text: &str) -> String {
+    let mut out = String::new();
+    send_text(text, &mut out);
+    out
+}
+
+/// Writes a string as RFC 8785 does.
+fn write_text(text: &str, out: &mut String) {
+    // Writing a string to memory cannot fail.
+    out.push_str(&serde_json::to_string(text).unwrap_or_default());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn canonical(text: &str) -> String {
+        Node::read(text).unwrap().canonical()
+    }
+
+    #[test]
+    fn rf_9_the_canonical_form_sorts_keys_and_writes_numbers_one_way() {
+        assert_eq!(canonical(r#"{"b":1,"a":[],"c":{}}"#), r#"{"a":[],"b":1,"c":{}}"#);
+        assert_eq!(canonical("[3,3.0,3e0,-0,-0.0,0.1,1e21,1E-7]"), "[3,3,3,0,0,0.1,1e+21,1e-7]");
+        let long = "1764211200123600176421120012360017642112001236";
+        assert_eq!(canonical(long), long);
+        assert_eq!(canonical("9007199254740993.0"), "9007199254740992");
+        assert_eq!(canonical("333333333.33333329"), "333333333.3333333");
+        // U+FB33 comes after the surrogates of U+1F600 in UTF-16, and before U+1F600 in UTF-8.
+        assert_eq!(canonical("{\"\u{fb33}\":1,\"\u{1f600}\":2}"), "{\"\u{1f600}\":2,\"\u{fb33}\":1}");
+        assert_eq!(canonical(r#""\u20ac\u000f\/é""#), "\"€\\u000f/é\"");
+    }
+
+    #[test]
+    fn rf_9_what_is_sent_back_keeps_order_and_spelling() {
+        let text = r#"{"b":3.0,"a":1e2}"#;
+        assert_eq!(Node::read(text).unwrap().as_sent(), text);
+        let sent = Node::read("\"é\u{2028}\\ud83d\\ude00\\t\\\"\"").unwrap().as_sent();
+        assert_eq!(sent, "\"\\u00e9\\u2028\u{1f600}\\u0009\\\"\"");
+    }
+
+    #[test]
+    fn rf_9_what_is_no_state_is_named_with_its_place() {
+        let fault = |text: &str| Node::read(text).unwrap_err();
+        assert_eq!(fault(r#"{"a":{"b":1,"b":2}}"#), "a key that is there twice at /a/b");
+        assert_eq!(fault(r#"{"a":[0,1e999]}"#), "1e999 is beyond all doubles at /a/1");
+        assert!(fault(r#"{"a":["\ud800"]}"#).ends_with(" at /a/0"), "{}", fault(r#"{"a":["\ud800"]}"#));
+        let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
+        assert!(fault(&deep).starts_with("it nests more than 60 levels at /0/0"));
+    }
+
+    #[test]
+    fn the_first_difference_is_named() {
+        let difference =
+            |here: &str, there: &str| Node::read(here).unwrap().difference(&Node::read(there).unwrap());
+        assert_eq!(difference(r#"{"a":[1,{"b":2}]}"#, r#"{"a":[1.0,{"b":2}]}"#), None);
+        let found = difference(r#"{"a":[1,{"b":2}],"c":1}"#, r#"{"c":2,"a":[1,{"b":3}]}"#).unwrap();
+        assert_eq!(found, ("/a/1/b".into(), "2".into(), "3".into()));
+        assert_eq!(difference(r#"{"a":1}"#, "{}").unwrap(), ("/a".into(), "1".into(), "nothing".into()));
+    }
+}

@@ -1,0 +1,180 @@
+//! The second child of a check: whether a referee answers the same in another run (RF-15).
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use turnfold_core::Seat;
+use turnfold_core::text::in_one_line;
+
+use super::answers::Status;
+use super::command::Command;
+use super::fold::{FoldedEntries, FoldedEntry, ask_to_fold};
+use super::json::Node;
+use super::referee::{Referee, Reply};
+use super::rules::started_of;
+
+/// How much later the first answers are asked for again: fields with a clock of seconds agree by luck otherwise.
+const LATER: Duration = Duration::from_secs(2);
+
+/// How many requests are asked for again later.
+const SAMPLES_MAX: usize = 4;
+
+/// A request that is asked for again later.
+struct Sample {
+    op: &'static str,
+    args: String,
+    answer: Reply,
+    since: Instant,
+}
+
+/// The second child of a referee, started when it is first needed.
+pub(crate) struct Second {
+    first: Arc<Referee>,
+    child: OnceLock<Referee>,
+    samples: Mutex<Vec<Sample>>,
+}
+
+impl Second {
+    pub(crate) fn of(first: Arc<Referee>) -> Self {
+        Self { first, child: OnceLock::new(), samples: Mutex::default() }
+    }
+
+    fn child(&self) -> &Referee {
+        if let Some(child) = self.child.get() {
+            return child;
+        }
+        let started = Referee::start(self.first.launch.clone(), 1, true);
+        let child = started.unwrap_or_else(|stop| self.first.stop(&stop));
+        self.child.get_or_init(|| child)
+    }
+
+    /// Starts the match in the second child too; returns the state in its own text.
+    pub(crate) fn start(&self, args: &str, reply: &Reply) -> Option<Node> {
+        let again = self.child().ask("start", args);
+        self.compare("the answer to `start`", reply, &again);
+        self.keep("start", args, reply);
+        again.ok().and_then(|started| started_of(&started).ok()).map(|(state, _)| state)
+    }
+
+    /// Folds entries in the second child from its own state, with other borders, and goes on to what they lead to.
+    pub(crate) fn fold(
+        &self,
+        state: &mut Node,
+        status: &Status,
+        entries: &[(Seat, Command)],
+        first: &FoldedEntries,
+        seq: u64,
+    ) {
+        let child = self.child();
+        let before = state.clone();
+        let folded = self.fold_in_parts(child, state, status, entries);
+        let Some((index, path, here, there)) = difference(first, &folded) else { return };
+        let number = seq + index as u64;
+        let whole =
+            ask_to_fold(child, &before, status, entries).unwrap_or_else(|stop| self.first.stop(&stop));
+        let what = if difference(first, &whole).is_none() {
+            format!(
+                "the state loses something in its JSON: {path} is {here} when entries are folded together and {there} \
+                 when they are folded one by one, at entry {number}"
+            )
+        } else {
+            format!(
+                "the answer depends on the run (chance, time, zone or an order of iteration): {path} is {here} and in \
+                 another run {there}, at entry {number}"
+            )
+        };
+        self.first.broke(what)
+    }
+
+    fn fold_in_parts(
+        &self,
+        child: &Referee,
+        state: &mut Node,
+        status: &Status,
+        entries: &[(Seat, Command)],
+    ) -> FoldedEntries {
+        let mut folded = FoldedEntries { entries: Vec::new(), stop: None };
+        let mut status = status.clone();
+        // Half of a batch never ends where the batch does; two entries are folded one by one.
+        let size = (entries.len() / 2).max(1);
+        while folded.stop.is_none()
+            && let Some(rest) = entries.get(folded.entries.len()..)
+            && !rest.is_empty()
+        {
+            let part = rest.get(..size.min(rest.len())).unwrap_or_default();
+            let more = ask_to_fold(child, state, &status, part).unwrap_or_else(|stop| self.first.stop(&stop));
+            if let Some(last) = more.entries.last() {
+                (*state, status) = (last.state.clone(), last.status.clone());
+            }
+            folded.entries.extend(more.entries);
+            folded.stop = more.stop;
+        }
+        folded
+    }
+
+    fn compare(&self, what: &str, first: &Reply, again: &Reply) {
+        let node = |reply: &Reply| match reply {
+            Ok(node) => Node::Object(vec![("ok".into(), node.clone())]),
+            Err(node) => Node::Object(vec![("no".into(), node.clone())]),
+        };
+        if let Some((path, here, there)) = node(first).difference(&node(again)) {
+            let path = path.trim_start_matches("/ok");
+            self.first.broke(format!(
+                "{what} depends on the run (chance, time, zone or an order of iteration): {path} is {here} and in \
+                 another run {there}"
+            ));
+        }
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "how much later a request is repeated, which no answer depends on"
+    )]
+    fn keep(&self, op: &'static str, args: &str, answer: &Reply) {
+        let mut samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
+        if samples.len() < SAMPLES_MAX {
+            samples.push(Sample { op, args: args.into(), answer: answer.clone(), since: Instant::now() });
+        }
+    }
+
+    /// Asks for the first answers again, as soon as enough time has passed.
+    pub(crate) fn settle(&self) {
+        let samples = std::mem::take(&mut *self.samples.lock().unwrap_or_else(PoisonError::into_inner));
+        for sample in samples {
+            thread::sleep(LATER.saturating_sub(sample.since.elapsed()));
+            let again = self.child().ask(sample.op, &sample.args);
+            self.compare(&format!("the answer to `{}`", sample.op), &sample.answer, &again);
+        }
+    }
+}
+
+/// Returns the first entry that differs, by its index, with the place and what stands there in each.
+fn difference(first: &FoldedEntries, again: &FoldedEntries) -> Option<(usize, String, String, String)> {
+    for (index, here) in first.entries.iter().enumerate() {
+        let Some(there) = again.entries.get(index) else {
+            let why =
+                again.stop.as_ref().map_or_else(|| "nothing".into(), |(code, _)| format!("rejected {code}"));
+            return Some((index, "what became of it".into(), "accepted".into(), why));
+        };
+        if let Some((path, here, there)) = here.state.difference(&there.state) {
+            let path = if path.is_empty() { "the state".into() } else { path };
+            return Some((index, path, here, there));
+        }
+        if shown(here) != shown(there) {
+            return Some((index, "what became of it".into(), shown(here), shown(there)));
+        }
+    }
+    let (here, there) = (first.stop.as_ref(), again.stop.as_ref());
+    let code = |stop: Option<&(String, String)>| {
+        stop.map_or("accepted".into(), |(code, _)| format!("rejected {code}"))
+    };
+    let is_same = first.entries.len() == again.entries.len() && code(here) == code(there);
+    (!is_same).then(|| (first.entries.len(), "what became of it".into(), code(here), code(there)))
+}
+
+/// Writes what became of an entry but for the state, so that all of it can be compared and shown.
+fn shown(entry: &FoldedEntry) -> String {
+    let FoldedEntry { became, to, status, .. } = entry;
+    in_one_line(&format!("{became:?} {to:?} {status:?}"))
+}

@@ -1,0 +1,139 @@
+//! Setups of a referee: TOML for people, JSON in the order of the file for the log and for the referee (RF-9).
+
+use turnfold_core::SetupError;
+use turnfold_core::any::setup_from_toml;
+
+use super::json::{Node, canonical_number};
+
+/// Reads the TOML of a setup.
+pub(crate) fn from_toml(text: &str) -> Result<Node, SetupError> {
+    let table: toml::Table = setup_from_toml(text)?;
+    node_of("", &toml::Value::Table(table)).map_err(unusable)
+}
+
+/// Reads the table `setup` of a document.
+pub(crate) fn from_document(text: &str) -> Result<Node, SetupError> {
+    let mut document: toml::Table = setup_from_toml(text)?;
+    let setup = document.remove("setup").unwrap_or_else(|| toml::Value::Table(toml::Table::new()));
+    node_of("", &setup).map_err(unusable)
+}
+
+fn unusable((path, message): (String, String)) -> SetupError {
+    SetupError::Value { field: path.trim_start_matches('/').replace('/', "."), message }
+}
+
+/// Returns a value as JSON, or where it is none and why.
+fn node_of(path: &str, value: &toml::Value) -> Result<Node, (String, String)> {
+    Ok(match value {
+        toml::Value::String(text) => Node::Text(text.clone()),
+        toml::Value::Integer(number) => Node::Number(number.to_string()),
+        toml::Value::Float(number) => {
+            let spelled = canonical_number(&format!("{number:e}"));
+            Node::Number(spelled.ok_or_else(|| (path.into(), "a number of JSON is finite".into()))?)
+        }
+        toml::Value::Boolean(value) => Node::Bool(*value),
+        toml::Value::Datetime(date) => {
+            return Err((path.into(), format!("JSON knows no dates; write \"{date}\" as text")));
+        }
+        toml::Value::Array(elements) => {
+            let mut nodes = Vec::new();
+            for (index, element) in elements.iter().enumerate() {
+                nodes.push(node_of(&format!("{path}/{index}"), element)?);
+            }
+            Node::List(nodes)
+        }
+        toml::Value::Table(table) => {
+            // TOML is written with the tables of a table behind its values, and so it is read: a setup has the same
+            // bytes when a replay file has carried it.
+            let (tables, values): (Vec<_>, Vec<_>) = table.iter().partition(|(_, value)| is_table(value));
+            let mut members = Vec::new();
+            for (key, value) in values.into_iter().chain(tables) {
+                members.push((key.clone(), node_of(&format!("{path}/{key}"), value)?));
+            }
+            Node::Object(members)
+        }
+    })
+}
+
+/// Returns `true` for what TOML writes as sections: a table, or a list of nothing but tables.
+fn is_table(value: &toml::Value) -> bool {
+    match value {
+        toml::Value::Table(_) => true,
+        toml::Value::Array(elements) => !elements.is_empty() && elements.iter().all(toml::Value::is_table),
+        _ => false,
+    }
+}
+
+/// Writes a setup as TOML.
+pub(crate) fn to_toml(setup: &Node) -> Result<String, String> {
+    if setup.members().is_none() {
+        return Err("a setup is an object".into());
+    }
+    toml::to_string(&toml_of(setup)?).map_err(|error| error.to_string())
+}
+
+fn toml_of(node: &Node) -> Result<toml::Value, String> {
+    Ok(match node {
+        Node::Null => return Err("a setup has a `null`, which TOML cannot write; leave the field out".into()),
+        Node::Bool(value) => toml::Value::Boolean(*value),
+        Node::Number(spelled) => {
+            let number = canonical_number(spelled).unwrap_or_default();
+            match number.parse::<i64>() {
+                Ok(number) => toml::Value::Integer(number),
+                Err(_) if number.contains(['.', 'e']) => {
+                    toml::Value::Float(number.parse().map_err(|_| "a setup has no such number")?)
+                }
+                Err(_) => {
+                    return Err(format!(
+                        "a setup has the number {number}, which TOML cannot write; write it as text"
+                    ));
+                }
+            }
+        }
+        Node::Text(text) => toml::Value::String(text.clone()),
+        Node::List(elements) => {
+            toml::Value::Array(elements.iter().map(toml_of).collect::<Result<Vec<_>, String>>()?)
+        }
+        Node::Object(members) => {
+            let mut table = toml::Table::new();
+            for (key, value) in members {
+                table.insert(key.clone(), toml_of(value)?);
+            }
+            toml::Value::Table(table)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rf_9_a_setup_keeps_the_order_of_its_file() {
+        let toml =
+            "name = \"duel\"\nsize = 3\nratio = 0.5\n\n[players.zoe]\nhp = 3\n\n[players.abe]\nhp = 4\n";
+        let setup = from_toml(toml).unwrap();
+        assert_eq!(
+            setup.as_sent(),
+            r#"{"name":"duel","size":3,"ratio":0.5,"players":{"zoe":{"hp":3},"abe":{"hp":4}}}"#
+        );
+        assert_eq!(to_toml(&setup).unwrap(), toml);
+        let mixed =
+            from_toml("z = { b = { d = 1, c = [{ a = 1 }] }, a = 2 }\ny = [1, { q = {}, p = 1 }]\nx = []")
+                .unwrap();
+        assert_eq!(
+            mixed.as_sent(),
+            r#"{"y":[1,{"p":1,"q":{}}],"x":[],"z":{"a":2,"b":{"d":1,"c":[{"a":1}]}}}"#
+        );
+        assert_eq!(from_toml(&to_toml(&mixed).unwrap()).unwrap(), mixed);
+    }
+
+    #[test]
+    fn rf_9_what_json_and_toml_do_not_share_is_named() {
+        let error = from_toml("[a]\nb = 2020-01-01").unwrap_err();
+        assert_eq!(error.to_string(), "setup: a.b: JSON knows no dates; write \"2020-01-01\" as text");
+        assert!(to_toml(&Node::read(r#"{"a":null}"#).unwrap()).unwrap_err().contains("null"));
+        assert!(to_toml(&Node::read("{\"a\":12345678901234567890}").unwrap()).is_err());
+        assert!(from_toml("a = inf").is_err());
+    }
+}

@@ -1,0 +1,192 @@
+//! Where referees are named: by the user's own command line and files alone (RF-3).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Deserialize;
+use turnfold_core::SetupError;
+use turnfold_core::any::{AnyRules, setup_from_toml};
+use turnfold_core::registry::RefereeSource;
+use turnfold_core::text::in_one_line;
+
+use super::child::{Launch, Stop};
+use super::referee::Referee;
+use super::rules::RefereeRules;
+use crate::laws;
+
+/// The most bytes of a file of referees.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// The referees that a user named. None is started before a match of its game is folded; one without a name is started
+/// with the first match, since it alone knows which game it plays.
+#[derive(Debug, Default)]
+pub struct Referees {
+    named: BTreeMap<String, Arc<Launch>>,
+    /// Commands without a name.
+    unnamed: Vec<Arc<Launch>>,
+    /// How many children each may have at once.
+    children_max: usize,
+    started: Mutex<Started>,
+}
+
+#[derive(Default)]
+struct Started {
+    by_name: BTreeMap<String, Arc<RefereeRules>>,
+    has_asked_unnamed: bool,
+}
+
+impl std::fmt::Debug for Started {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_list().entries(self.by_name.keys()).finish()
+    }
+}
+
+/// A section of a file of referees.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Section {
+    command: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    folder: Option<PathBuf>,
+    seconds: Option<u64>,
+}
+
+impl Referees {
+    /// Returns referees that may have this many children each at once.
+    #[must_use]
+    pub fn new(children_max: usize) -> Self {
+        Self { children_max, ..Self::default() }
+    }
+
+    /// Returns `true` if no referee is named.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.named.is_empty() && self.unnamed.is_empty()
+    }
+
+    /// Adds what a file names, in sections `[NAME]`.
+    ///
+    /// # Errors
+    /// Why the file cannot be used, in one line.
+    pub fn add_file(&mut self, path: &Path) -> Result<(), String> {
+        let in_file = |why: String| format!("{}: {}", path.display(), in_one_line(&why));
+        check_owner(path).map_err(in_file)?;
+        let mut text = String::new();
+        let file = fs::File::open(path).map_err(|error| in_file(error.to_string()))?;
+        file.take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(|error| in_file(error.to_string()))?;
+        let sections: BTreeMap<String, Section> = setup_from_toml(&text).map_err(|error| match error {
+            SetupError::Text { line, column, message } => {
+                format!("{}:{line}:{column}: {}", path.display(), in_one_line(&message))
+            }
+            other => in_file(other.to_string()),
+        })?;
+        for (name, Section { command, env, folder, seconds }) in sections {
+            laws::ruleset_name(&name).map_err(in_file)?;
+            if command.is_empty() {
+                return Err(in_file(format!("[{name}] has an empty `command`")));
+            }
+            // A folder is meant from where the file lies.
+            let folder = folder.map(|folder| path.parent().unwrap_or(Path::new(".")).join(folder));
+            self.named.insert(name, Arc::new(Launch { command, env, folder, seconds }));
+        }
+        Ok(())
+    }
+
+    /// Adds `NAME=COMMAND` or `COMMAND`, split into words as a shell does; no shell runs. A name that a file has as well
+    /// is taken from here.
+    ///
+    /// # Errors
+    /// What is wrong with it, in one line.
+    pub fn add(&mut self, given: &str) -> Result<(), String> {
+        let (name, line) = match given.split_once('=') {
+            Some((name, line)) if laws::ruleset_name(name).is_ok() => (Some(name), line),
+            _ => (None, given),
+        };
+        // On Windows a backslash is part of a path.
+        let line = if cfg!(windows) { line.replace('\\', "\\\\") } else { line.into() };
+        let command = shlex::split(&line).filter(|words| !words.is_empty());
+        let command = command.ok_or_else(|| format!("`{}` is no command", in_one_line(given)))?;
+        let launch = Arc::new(Launch { command, env: BTreeMap::new(), folder: None, seconds: None });
+        match name {
+            Some(name) => drop(self.named.insert(name.into(), launch)),
+            None => self.unnamed.push(launch),
+        }
+        Ok(())
+    }
+
+    /// Gives every request at least this many seconds (RF-16).
+    pub fn set_seconds(&mut self, seconds: u64) {
+        for launch in self.named.values_mut().chain(&mut self.unnamed) {
+            let own = launch.seconds.unwrap_or(0);
+            Arc::make_mut(launch).seconds = Some(own.max(seconds));
+        }
+    }
+
+    fn start(&self, launch: &Arc<Launch>) -> Result<Arc<RefereeRules>, String> {
+        let referee = Referee::start(launch.clone(), self.children_max.max(1), false);
+        let referee = referee.map_err(|stop| match stop {
+            Stop::NotStarted(why) => why,
+            stop => format!("`{}`: {stop}", launch.line()),
+        })?;
+        Ok(Arc::new(RefereeRules::new(referee)))
+    }
+}
+
+impl RefereeSource for Referees {
+    fn by_name(&self, name: &str) -> Result<Option<Arc<dyn AnyRules>>, String> {
+        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        if !started.has_asked_unnamed {
+            for launch in &self.unnamed {
+                let rules = self.start(launch)?;
+                let name = rules.name().to_owned();
+                if self.named.contains_key(&name) || started.by_name.contains_key(&name) {
+                    return Err(format!("two referees are named for `{name}`"));
+                }
+                started.by_name.insert(name, rules);
+            }
+            started.has_asked_unnamed = true;
+        }
+        if let Some(rules) = started.by_name.get(name) {
+            return Ok(Some(rules.clone()));
+        }
+        let Some(launch) = self.named.get(name) else { return Ok(None) };
+        let rules = self.start(launch)?;
+        if rules.name() != name {
+            return Err(format!("`{}` is a referee of `{}`, not of `{name}`", launch.line(), rules.name()));
+        }
+        started.by_name.insert(name.into(), rules.clone());
+        Ok(Some(rules))
+    }
+
+    fn settle(&self) {
+        let started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        let rules: Vec<_> = started.by_name.values().cloned().collect();
+        drop(started);
+        for rules in rules {
+            rules.second.settle();
+        }
+    }
+}
+
+/// Refuses a file that is another user's or that others may write: who writes it chooses what runs here.
+#[cfg(unix)]
+fn check_owner(path: &Path) -> Result<(), String> {
+    use std::os::unix::fs::MetadataExt as _;
+    let file = fs::metadata(path).map_err(|error| error.to_string())?;
+    if file.uid() != rustix::process::geteuid().as_raw() {
+        return Err("it belongs to another user; what it names is not started".into());
+    }
+    if file.mode() & 0o022 != 0 {
+        return Err("others may write it; `chmod go-w` makes it yours alone".into());
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn check_owner(_: &Path) -> Result<(), String> {
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! Checks ask a second child, so that what depends on the run is found (RF-15).
+
+use snapbox::str;
+
+use super::sandbox;
+
+#[test]
+fn rf_15_what_depends_on_the_run_is_named() {
+    let sandbox = sandbox();
+    for fault in ["random", "memory", "zone", "clock", "twice"] {
+        let line =
+            format!("--referee \"./sums {fault}\" simulate --rules sums --seed 4 --steps 6 -o {fault}.tfl");
+        sandbox.ok(&line);
+    }
+    sandbox.check(str![[r#"
+$ turnfold --referee "./sums twice" check twice.tfl
+ok twice.tfl 6 entries
+1 passed, 0 failed (6 entries)
+$ turnfold --referee "./sums zone" check zone.tfl
+failed zone.tfl: ruleset sums 1 (referee `./sums zone`): the answer depends on the run (chance, time, zone or an order of iteration): /zone is "UTC" and in another run "Pacific/Kiritimati", at entry 1
+0 passed, 1 failed (0 entries)
+exit 1
+$ turnfold --referee "./sums memory" check memory.tfl
+memory.tfl:13: entry 3 (p1 add 1): the fold is not deterministic, a second one differs
+- 2387c3e64026964d
++ 5da90c2644f66088
+to reproduce: turnfold selftest memory.tfl
+0 passed, 1 failed (6 entries)
+exit 1
+
+"#]]);
+    // The values differ from run to run.
+    for fault in ["random", "clock"] {
+        let output = sandbox.run(&format!("--referee \"./sums {fault}\" check {fault}.tfl"));
+        assert!(!output.status.success(), "{fault} passes");
+    }
+}

@@ -1,0 +1,82 @@
+//! Where a referee is named, and which one plays (RF-3, RF-4).
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use snapbox::str;
+
+use super::sandbox;
+
+/// RF-3: a file of the user's names referees; one that others may write names none.
+#[test]
+fn rf_3_a_file_names_referees() {
+    let sandbox = sandbox();
+    sandbox.write("referees.toml", "[sums]\ncommand = [\"./sums\"]\n");
+    sandbox.write("wrong.toml", "[sums]\ncommand = []\n");
+    sandbox.write("typo.toml", "[sums]\ncomand = [\"./sums\"]\n");
+    sandbox.write("open.toml", "[sums]\ncommand = [\"./sums\"]\n");
+    let mode = fs::Permissions::from_mode(0o666);
+    fs::set_permissions(sandbox.path("open.toml"), mode).unwrap();
+    sandbox.check(str![[r#"
+$ turnfold --referees referees.toml new duel --rules sums
+created match duel in `.turnfold` (sums version 1, recorded dice) #bb164dc1e4ba68be
+the setup is the example of sums; `turnfold rules sums` explains how to write another for `--setup`
+$ turnfold --referees referees.toml play duel "add 3"
+1 p1 add 3 => added number=3; said list=[1,2] words="a b" #f434fbc269caa1eb
+$ turnfold --referees wrong.toml log duel
+exit 2| error: wrong.toml: [sums] has an empty `command`; see `turnfold help referees`
+$ turnfold --referees typo.toml log duel
+exit 2| error: typo.toml:2:1: unknown field `comand`, expected one of `command`, `env`, `folder`, `seconds`; see `turnfold help referees`
+$ turnfold --referees open.toml log duel
+exit 2| error: open.toml: others may write it; `chmod go-w` makes it yours alone; see `turnfold help referees`
+$ turnfold --referees missing.toml log duel
+exit 2| error: missing.toml: No such file or directory (os error 2); see `turnfold help referees`
+
+"#]]);
+}
+
+/// RF-3, RF-4: what a command says it is must be what it was named for, and no name that is built in.
+#[test]
+fn rf_4_a_referee_takes_the_place_of_nothing() {
+    sandbox().check(str![[r#"
+$ turnfold --referee sums=./sums new duel --rules sums
+created match duel in `.turnfold` (sums version 1, recorded dice) #bb164dc1e4ba68be
+the setup is the example of sums; `turnfold rules sums` explains how to write another for `--setup`
+$ turnfold --referee charge=./sums new other --rules charge
+exit 2| error: the referee of `charge`: `./sums` is a referee of `sums`, not of `charge`; see `turnfold help referees`
+$ turnfold --referee "./sums cycletap" new other --rules cycletap
+exit 2| error: the referee of `cycletap`: `./sums cycletap` has the name of a ruleset that is built in; `impact` compares the two; see `turnfold help referees`
+$ turnfold --referee "cycletap=./sums cycletap" new other --rules cycletap
+exit 2| error: the referee of `cycletap`: `./sums cycletap` has the name of a ruleset that is built in; `impact` compares the two; see `turnfold help referees`
+$ turnfold --referee ./sums --referee "./sums bare" log duel
+exit 2| error: match `duel`: the referee of `sums`: two referees are named for `sums`; see `turnfold help referees`
+$ turnfold --referee "./sums 'open" log duel
+exit 2| error: `./sums 'open` is no command; see `turnfold help referees`
+$ turnfold --referee ./missing log duel
+exit 2| error: match `duel`: the referee of `sums`: `./missing` cannot be started: No such file or directory (os error 2) (it has LANG, PYTHONIOENCODING, PYTHONUNBUFFERED, PYTHONUTF8, TZ); see `turnfold help referees`
+$ turnfold --referee ./sums new other --rules chess
+exit 2| error: unknown ruleset `chess`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` a program that knows the rules
+
+"#]]);
+}
+
+/// RF-6: what a referee does not offer is said in one line.
+#[test]
+fn rf_6_a_referee_may_offer_little() {
+    sandbox().check(str![[r#"
+$ turnfold --referee "./sums bare" new duel --rules sums
+created match duel in `.turnfold` (sums version 1, recorded dice) #bb164dc1e4ba68be
+the setup is the example of sums; `turnfold rules sums` explains how to write another for `--setup`
+$ turnfold --referee "./sums bare" play duel "add 3"
+1 p1 add 3 => added number=3; said list=[1,2] words="a b" #f434fbc269caa1eb
+$ turnfold --referee "./sums bare" legal duel
+exit 2| error: the referee lists no legal commands; it would offer `legal`; see `turnfold help referees`
+$ turnfold --referee "./sums bare" simulate --rules sums --seed 1 --steps 3
+exit 2| error: the referee lists no legal commands; it would offer `legal`; see `turnfold help referees`
+$ turnfold --referee "./sums bare" perft --rules sums --depth 2
+exit 2| error: the referee lists no legal commands; it would offer `legal`; see `turnfold help referees`
+$ turnfold --referee "./sums bare" ask duel sum
+exit 2| error: unknown query `sum`: `sums` answers no questions
+
+"#]]);
+}

@@ -1,0 +1,204 @@
+//! A referee of a small game, as a user's program in another language would be one (RF-1): it reads a request from each line
+//! of its standard input and answers on a line of its standard output. Its argument says where it breaks the protocol.
+//!
+//! The game `sums`: p1 and p2 in turn add a number to a sum. A sum that ends in 5 makes a roll due, which is added too. From
+//! 30 on the match is over. `think TEXT` is for its giver alone.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a referee that is asked something else may end"
+)]
+#![expect(clippy::print_stdout, reason = "it answers there")]
+
+use std::env;
+use std::io::{BufRead as _, Write as _, stdin, stdout};
+use std::thread::sleep;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Map, Value, json};
+
+/// The sum at which the match is over.
+const END: i64 = 30;
+
+fn main() {
+    let fault = env::args().nth(1).unwrap_or_default();
+    if fault == "banner" {
+        println!("Sums Engine 1.0\n");
+    }
+    let mut folded = 0;
+    for line in stdin().lock().lines() {
+        let request: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let (op, args) = (request["op"].as_str().unwrap(), &request["args"]);
+        let entries = args["entries"].as_array().map_or(0, Vec::len);
+        if op == "fold" && entries > 0 {
+            match fault.as_str() {
+                "noise" => println!("folding {entries} entries"),
+                "exit" => return,
+                "crash" if args["state"]["sum"].as_i64() >= Some(4) => panic!("Error: the sum is too high"),
+                "hang" if args["state"]["sum"].as_i64() >= Some(4) => sleep(Duration::from_hours(1)),
+                _ => (),
+            }
+        }
+        let mut answer = answer(op, args, &fault, &mut folded);
+        answer["id"] = match fault.as_str() {
+            "wrong-id" if op == "fold" => json!(7),
+            "null-id" if op == "fold" => Value::Null,
+            _ => request["id"].clone(),
+        };
+        let text = if fault == "pretty" && op == "fold" {
+            serde_json::to_string_pretty(&answer).unwrap()
+        } else {
+            answer.to_string()
+        };
+        println!("{text}");
+        stdout().flush().unwrap();
+    }
+}
+
+fn answer(op: &str, args: &Value, fault: &str, folded: &mut i64) -> Value {
+    let state = &args["state"];
+    let ok = match op {
+        "hello" => hello(fault),
+        "start" => {
+            let sum = args["setup"]["sum"].as_i64().unwrap_or(0);
+            if sum >= END {
+                return json!({ "no": { "field": "sum", "message": "expected less than 30" } });
+            }
+            let state = json!({ "turn": "p1", "sum": sum });
+            json!({ "state": state, "status": status(&state) })
+        }
+        "fold" => fold(state, args["entries"].as_array().unwrap(), fault, folded),
+        "legal" => {
+            // Not in order: turnfold sorts them.
+            let mine = json!(["add 3", "add 1", { "command": "add 20", "random": false }]);
+            let commands = |seat: &Value| if *seat == state["turn"] { mine.clone() } else { json!([]) };
+            let seats = args["seats"].as_array().unwrap().iter();
+            seats
+                .map(|seat| (seat.as_str().unwrap().to_owned(), commands(seat)))
+                .collect::<Map<_, _>>()
+                .into()
+        }
+        "see" => {
+            let view = |viewer: &Value| {
+                let mut view = json!({ "sum": state["sum"], "turn": state["turn"], "half": state["sum"].as_f64().unwrap() / 2.0 });
+                if viewer == "host" {
+                    view["thought"] = state["thought"].clone();
+                }
+                json!({ "view": view })
+            };
+            let viewers = args["viewers"].as_array().unwrap().iter();
+            viewers
+                .map(|viewer| (viewer.as_str().unwrap().to_owned(), view(viewer)))
+                .collect::<Map<_, _>>()
+                .into()
+        }
+        "read" => match args["text"].as_str().unwrap().strip_prefix('+') {
+            Some(number) => json!(format!("add {number}")),
+            None => args["text"].clone(),
+        },
+        "query" => json!({ "text": format!("the sum is {}", state["sum"]), "json": { "sum": state["sum"] } }),
+        _ => return json!({ "no": "an unknown operation" }),
+    };
+    json!({ "ok": ok })
+}
+
+fn hello(fault: &str) -> Value {
+    let mut hello = json!({
+        "name": "sums", "version": 1, "summary": "add up to 30", "example": { "sum": 1 }, "secrets": "none",
+        "rulebook": "# Sums\n\n**SU-1** Players take turns.\n", "can": ["legal", "read", "query"], "queries": ["sum"],
+        "batches": true, "ignored": { "nothing": ["SU-2"] }, "rejected": { "not_your_turn": ["SU-1"] },
+        "encodings": null,
+    });
+    match fault {
+        "closed" => (hello["secrets"], hello["can"]) = (Value::Null, json!(["legal", "see"])),
+        "cycletap" => hello["name"] = json!("cycletap"),
+        "undeclared" => hello["rejected"] = json!({}),
+        "bare" => hello["can"] = json!([]),
+        _ => (),
+    }
+    hello
+}
+
+/// Numbers as some languages write them, `null` where nothing is.
+fn status(state: &Value) -> Value {
+    let sum = state["sum"].as_i64().unwrap();
+    let over = sum >= END;
+    let winner = if state["turn"] == "p1" { "p2" } else { "p1" };
+    json!({
+        "players": ["p2", "p1"], "active": if over { json!([]) } else { json!([state["turn"]]) }, "over": over,
+        "result": over.then(|| json!({ "winners": [winner], "reason": "30" })), "turn": 1.0,
+        "due": state["due"].as_bool().map(|_| json!({ "purpose": "bonus", "count": 1, "low": 1, "high": 6 })),
+    })
+}
+
+fn fold(state: &Value, entries: &[Value], fault: &str, folded: &mut i64) -> Value {
+    let (mut state, mut steps) = (state.clone(), Vec::new());
+    let mut rejected = Value::Null;
+    for entry in entries {
+        *folded += 1;
+        match apply(&state, entry, fault, *folded) {
+            Ok((next, mut step)) => {
+                if step.get("ignored").is_none() {
+                    state = next;
+                    (step["state"], step["status"]) = (state.clone(), status(&state));
+                }
+                steps.push(step);
+            }
+            Err((code, message)) => {
+                rejected = json!({ "code": code, "message": message });
+                break;
+            }
+        }
+    }
+    json!({ "steps": steps, "stop": rejected, "state": state, "status": status(&state) })
+}
+
+#[expect(clippy::disallowed_methods, reason = "a fault that checks find")]
+fn clock() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap()
+}
+
+type Rejection = (&'static str, String);
+
+fn apply(state: &Value, entry: &Value, fault: &str, folded: i64) -> Result<(Value, Value), Rejection> {
+    let mut next = state.clone();
+    let sum = state["sum"].as_i64().unwrap();
+    if let Some(values) = entry.get("roll") {
+        let bonus = values[0].as_i64().unwrap();
+        next["sum"] = json!(sum + bonus);
+        next.as_object_mut().unwrap().remove("due");
+        return Ok((
+            next,
+            json!({ "effects": [{ "effect": "bonus", "of": bonus, "to": "all" }], "to": "all" }),
+        ));
+    }
+    let command = entry["command"].as_str().unwrap();
+    if entry["seat"] != state["turn"] {
+        return Err(("not_your_turn", format!("it is the turn of {}", state["turn"].as_str().unwrap())));
+    }
+    if let Some(thought) = command.strip_prefix("think ") {
+        next["thought"] = json!(thought);
+        return Ok((next, json!({ "effects": [{ "effect": "thought", "text": thought }] })));
+    }
+    let number = command.strip_prefix("add ").and_then(|number| number.parse::<i64>().ok());
+    let Some(number) = number else { return Err(("malformed", "expected `add N`".into())) };
+    if number == 0 {
+        return Ok((next, json!({ "ignored": "nothing", "text": "0 adds nothing", "to": "all" })));
+    }
+    next["sum"] = json!(sum + number);
+    next["turn"] = json!(if state["turn"] == "p1" { "p2" } else { "p1" });
+    if (sum + number) % 10 == 5 {
+        next["due"] = json!(true);
+    }
+    match fault {
+        "clock" => next["at"] = json!(clock().as_secs()),
+        "random" => next["noise"] = json!(clock().subsec_nanos()),
+        "memory" => next["folded"] = json!(folded),
+        "zone" => next["zone"] = json!(env::var("TZ").unwrap()),
+        "twice" => next["name"] = json!("Ä\u{2028}\u{1f600}"),
+        _ => (),
+    }
+    let effects = json!([{ "effect": "added", "number": number, "to": "all" }, { "effect": "said", "words": "a b", "list": [1, 2.0], "to": "all" }]);
+    Ok((next, json!({ "effects": effects, "to": "all" })))
+}
