@@ -154,7 +154,7 @@ async fn write_day_of(app: &Arc<App>) -> ApiResult<Option<MatchName>> {
 }
 
 fn desk_time(app: &App) -> Option<DeskTime> {
-    u64::try_from(app.now_ms() / 1000).ok().and_then(DeskTime::of_unix_seconds)
+    DeskTime::of_unix_ms(app.now_ms())
 }
 
 /// A mail that waits, and the matches that it is for.

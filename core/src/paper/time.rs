@@ -28,6 +28,12 @@ impl DeskTime {
         (seconds <= Self::MAX.0).then_some(Self(seconds))
     }
 
+    /// Returns the second of a time in Unix milliseconds; `None` before 1970 and after the year 9999.
+    #[must_use]
+    pub fn of_unix_ms(time_ms: i64) -> Option<Self> {
+        u64::try_from(time_ms / 1000).ok().and_then(Self::of_unix_seconds)
+    }
+
     /// Returns the seconds since 1970-01-01T00:00:00Z.
     #[must_use]
     pub const fn unix_seconds(self) -> u64 {

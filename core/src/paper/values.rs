@@ -175,11 +175,16 @@ impl PaperLine {
         Self::digest_of(core::slice::from_ref(self))
     }
 
-    /// Returns the digest of an order: of its commands, joined by `; `.
+    /// Writes the commands of an order on one line, joined by `; `.
+    #[must_use]
+    pub fn joined(plays: &[Self]) -> String {
+        plays.iter().map(Self::as_str).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Returns the digest of an order: of its commands on one line.
     #[must_use]
     pub fn digest_of(plays: &[Self]) -> Digest {
-        let plays: Vec<&str> = plays.iter().map(Self::as_str).collect();
-        Digest::new(blake3::derive_key("turnfold v1 commands", plays.join("; ").as_bytes()))
+        Digest::new(blake3::derive_key("turnfold v1 commands", Self::joined(plays).as_bytes()))
     }
 
     /// Reads words of any language: other characters stand in a paper as the bytes of their UTF-8, each as `%` and two hex

@@ -6,14 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::decode::decode_strictly;
-use turnfold_core::outcome::Ruled;
-use turnfold_core::paper::{Order, OrdersAhead, Paper, PaperContent};
+use turnfold_core::paper::{Order, OrdersAhead, PaperContent};
 use turnfold_core::rules::desk::{Command, Desk, Effect, Setup, State};
 use turnfold_core::trust::{Tree, TreeHash};
 use turnfold_core::{Digest, FoldError, Rules, Seat, SetupError, Verdict};
 use turnfold_store::{BranchName, Entry, Seq, StoreReader};
 
-use super::desk_turn::{AppliedEntry, DeskTurn, Execution, RecordedPaper, RolledEntry, TurnPlan, TurnRecord};
+use super::desk_turn::{AppliedEntry, DeskTurn, Execution, RolledEntry, TurnPlan, TurnRecord};
 use super::pairing::MailMatch;
 use crate::bundle::BundledRecord;
 use crate::error::ReplayError;
@@ -35,11 +34,8 @@ pub struct DeskHistory {
     left_out: Vec<Seq>,
     /// The first record that was shown, and that the desk could not apply.
     first_unapplied: Option<Seq>,
-    papers: BTreeMap<Digest, RecordedPaper>,
-    /// The orders of this turn that were applied.
-    orders: BTreeMap<Digest, Paper>,
-    /// The orders ahead that were applied (PM-42).
-    ahead: BTreeMap<Digest, Paper>,
+    /// Where the papers on record stand in `entries`, by their digests.
+    papers: BTreeMap<Digest, usize>,
     /// How many papers of each seat were recorded in this turn.
     papers_in_turn: BTreeMap<Seat, usize>,
     turns: Vec<DeskTurn>,
@@ -51,11 +47,11 @@ impl DeskHistory {
     ///
     /// # Errors
     /// What is wrong with the store, the desk or an entry.
-    pub fn read(store: &StoreReader, of: &MailMatch) -> Result<Self, ReplayError> {
-        let log = store.read(&of.desk, &BranchName::main(), None)?;
-        let name = SourceName::Revision(of.desk_line());
+    pub fn read(store: &StoreReader, game: &MailMatch) -> Result<Self, ReplayError> {
+        let log = store.read(&game.desk, &BranchName::main(), None)?;
+        let name = SourceName::Revision(game.desk_line());
         let mut desk =
-            Self::start(&of.terms, &log.genesis.encode()).map_err(|cause| broken_setup(&name, cause))?;
+            Self::start(&game.terms, &log.genesis.encode()).map_err(|cause| broken_setup(&name, cause))?;
         for entry in &log.entries {
             desk.take(entry).map_err(|cause| broken_entry(&name, cause))?;
         }
@@ -78,8 +74,6 @@ impl DeskHistory {
             left_out: Vec::new(),
             first_unapplied: None,
             papers: BTreeMap::new(),
-            orders: BTreeMap::new(),
-            ahead: BTreeMap::new(),
             papers_in_turn: BTreeMap::new(),
             turns: Vec::new(),
             current: DeskTurn::new(0, (main, 0)),
@@ -110,13 +104,14 @@ impl DeskHistory {
         let applied = AppliedEntry { seq, seat: entry.seat, command, ignored, effects, owing_seals };
         self.count(seq, TreeHash::of_record(&entry.encode()));
         self.note(&applied);
+        let is_position = applied.position().is_some();
+        self.entries.push(applied);
         // PM-42: a turn whose orders were all given ahead is ready as soon as it begins.
-        if self.state.is_ready() && (!was_ready || applied.position().is_some()) {
-            let plan = TurnPlan::of(&self.state, self.orders.values().chain(self.ahead.values()));
+        if self.state.is_ready() && (!was_ready || is_position) {
+            let plan = TurnPlan::of(&self.state, |digest| self.paper(digest)?.command.paper());
             self.current.from.clone_from(&plan.from);
             self.current.plan = Some(plan);
         }
-        self.entries.push(applied);
         Ok(self.entries.last().expect("an entry was pushed"))
     }
 
@@ -162,19 +157,7 @@ impl DeskHistory {
         match &applied.command {
             command @ (Command::Paper(_) | Command::Plain(_)) => {
                 let Some(paper) = command.paper() else { return };
-                let digest = paper.digest();
-                let ignored = applied.ignored.map(|reason| reason.ruling().code);
-                match paper.content() {
-                    PaperContent::Order(_) if ignored.is_none() => {
-                        self.orders.insert(digest, paper.clone());
-                    }
-                    // PM-42: one that was replaced may be the order of this turn.
-                    PaperContent::Ahead(_) if ignored.is_none() => {
-                        self.ahead.insert(digest, paper.clone());
-                    }
-                    _ => {}
-                }
-                self.papers.entry(digest).or_insert(RecordedPaper { seq, ignored });
+                self.papers.entry(paper.digest()).or_insert(self.entries.len());
                 *self.papers_in_turn.entry(applied.seat).or_default() += 1;
             }
             Command::Carried { digest, count } => {
@@ -205,7 +188,6 @@ impl DeskHistory {
             }
         }
         if let Some(end) = applied.position() {
-            self.orders.clear();
             self.papers_in_turn.clear();
             let next = DeskTurn::new(turn.number.saturating_add(1), (end.line.clone(), end.game_seq));
             let ended = std::mem::replace(turn, next);
@@ -261,34 +243,31 @@ impl DeskHistory {
         self.roots.get(index).copied()
     }
 
-    /// Returns what became of a paper, if it was recorded.
+    /// Returns the entry that records a paper, if one does.
     #[must_use]
-    pub fn paper(&self, digest: &Digest) -> Option<&RecordedPaper> {
-        self.papers.get(digest)
+    pub fn paper(&self, digest: &Digest) -> Option<&AppliedEntry> {
+        self.papers.get(digest).and_then(|place| self.entries.get(*place))
     }
 
-    /// Returns the newest order of a seat that was applied in a turn, up to a size of the desk, and the size with it.
-    pub(super) fn order_of(&self, seat: Seat, turn: u32, size_max: u64) -> Option<(u64, &Order)> {
-        let of_seat = self
-            .entries
-            .iter()
-            .rev()
-            .filter(|entry| entry.seat == seat && entry.ignored.is_none() && entry.size() <= size_max);
-        let mut papers = of_seat.filter_map(|entry| Some((entry.size(), entry.command.paper()?)));
-        papers.find_map(|(size, paper)| match paper.content() {
-            PaperContent::Order(order) if paper.head().turn == turn => Some((size, order)),
-            _ => None,
+    /// Returns the newest order of a seat that was applied in a turn, up to a size of the desk, and its entry.
+    pub(super) fn order_of(&self, seat: Seat, turn: u32, size_max: u64) -> Option<(&AppliedEntry, &Order)> {
+        let mut newest_first = self.entries.iter().rev().filter(|entry| entry.size() <= size_max);
+        newest_first.find_map(|entry| {
+            let paper = entry.command.paper().filter(|paper| paper.head().turn == turn)?;
+            match paper.content() {
+                PaperContent::Order(order) if entry.seat == seat && entry.ignored.is_none() => {
+                    Some((entry, order))
+                }
+                _ => None,
+            }
         })
     }
 
     /// Returns the orders for later turns that count in a state of the desk (PM-42), and the size of the desk with them.
     pub(super) fn ahead(&self, state: &State, seat: Seat) -> Option<(u64, &OrdersAhead)> {
-        let digest = state.orders_ahead(seat)?;
-        let papers =
-            self.entries.iter().rev().filter_map(|entry| Some((entry.size(), entry.command.paper()?)));
-        let (size, paper) = { papers }.find(|(_, paper)| paper.digest() == digest)?;
-        match paper.content() {
-            PaperContent::Ahead(ahead) => Some((size, ahead)),
+        let entry = self.paper(&state.orders_ahead(seat)?)?;
+        match entry.command.paper()?.content() {
+            PaperContent::Ahead(ahead) => Some((entry.size(), ahead)),
             _ => None,
         }
     }

@@ -11,15 +11,6 @@ use turnfold_store::Seq;
 
 use super::pairing::TurnKey;
 
-/// What became of a paper that was recorded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecordedPaper {
-    /// Its entry.
-    pub seq: Seq,
-    /// Why it is ignored, if it is.
-    pub ignored: Option<&'static str>,
-}
-
 /// A turn, from its position to the next one. Turn 0 comes before the first position.
 #[derive(Clone, Debug)]
 pub struct DeskTurn {
@@ -193,14 +184,13 @@ pub struct SeatStep {
 }
 
 impl TurnPlan {
-    /// Reads the plan from a desk whose turn has just become ready, and the orders that were applied in it.
-    pub(crate) fn of<'a>(desk: &State, orders: impl Iterator<Item = &'a Paper>) -> Self {
-        let orders: BTreeMap<Digest, &Paper> = orders.map(|paper| (paper.digest(), paper)).collect();
+    /// Reads the plan from a desk whose turn has just become ready. `paper_of` finds the papers on record by their digests.
+    pub(crate) fn of<'a>(desk: &State, paper_of: impl Fn(&Digest) -> Option<&'a Paper>) -> Self {
         let due: BTreeMap<Seat, Digest> = desk.orders_due().into_iter().collect();
         let (defaulted, gone) = (desk.defaulted(), desk.gone());
         let players = Desk::players(desk);
         let steps = players.iter().filter_map(|&seat| match due.get(&seat) {
-            Some(digest) => Some(SeatStep::of_order(seat, *digest, orders.get(digest).copied(), desk)),
+            Some(digest) => Some(SeatStep::of_order(seat, *digest, paper_of(digest), desk)),
             None if defaulted.contains(&seat) => {
                 Some(SeatStep { seat, order: None, tag: None, plays: Vec::new() })
             }

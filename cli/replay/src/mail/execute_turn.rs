@@ -40,7 +40,8 @@ impl MailHost<'_> {
             report.effects.extend(self.decide(vec![Command::Clock(at)])?);
         }
         // PM-40: the seats that the match waits for are reminded.
-        if let Some(hours) = self.desk.state().reminder_due(at) {
+        let reminder = self.desk.state().reminders_due(at).next();
+        if let Some(hours) = reminder {
             let is_later = self.desk.state().clock().is_none_or(|clock| at > clock);
             let clock = is_later.then_some(Command::Clock(at));
             report.effects.extend(self.decide(clock.into_iter().chain([Command::Remind(hours)]).collect())?);
@@ -63,13 +64,13 @@ fn execute(
     report: &mut RunReport,
 ) -> Result<(), ReplayError> {
     let dice = match plan.last_roll {
-        Some(_) => TurnDice::Fair(FairTurn::new(host.of.genesis.match_id, host.key, plan)),
+        Some(_) => TurnDice::Fair(FairTurn::new(host.game.genesis.match_id, host.key, plan)),
         None => TurnDice::Table(table),
     };
     let dice = RefCell::new(dice);
     let branch = line_of(host, plan)?;
     turn_position::require_known(host, plan)?;
-    let revision = host.of.line(&branch).at(plan.from.1);
+    let revision = host.game.line(&branch).at(plan.from.1);
     let (none, store) = (Tail::last(0), host.store);
     let position = Position::before_entries_of(none, &revision, host.registry, store, None, None)?;
     let module = position.rules.module();
@@ -121,7 +122,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
         let played = if let Some(done) = self.done(&key)? {
             self.pass(&done)?
         } else {
-            let played = self.game.default(seat, PlayedRules::of(&self.host.of.terms))?;
+            let played = self.game.default(seat, PlayedRules::of(&self.host.game.terms))?;
             // An interrupted run may have played for the seats behind this one already.
             if played.is_empty() {
                 return Ok(false);
@@ -165,13 +166,13 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
     fn between(&mut self) -> Result<bool, ReplayError> {
         let (plan, key) = (self.plan, self.plan.host_key());
         let (played, ends_round) = if let Some(done) = self.done(&key)? {
-            let ends_round = done.ends_round(&*self.host.of.rules)?;
+            let ends_round = done.ends_round(&*self.host.game.rules)?;
             (self.pass(&done)?, ends_round)
         } else {
             // (2)
             let mut own = self.game.roll_due()?;
             // (4)
-            let (rules, had_orders) = (PlayedRules::of(&self.host.of.terms), !plan.steps.is_empty());
+            let (rules, had_orders) = (PlayedRules::of(&self.host.game.terms), !plan.steps.is_empty());
             let PlayedBetween { played, ends_round } =
                 self.game.between(&plan.living, &plan.gone, had_orders, rules)?;
             own.extend(played);
@@ -195,7 +196,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
     fn pass(&mut self, step: &TurnEntries) -> Result<Vec<PlayedEntry>, ReplayError> {
         self.game.take(&step.0)?;
         let mut played = Vec::new();
-        for (entry, command) in step.0.iter().zip(step.commands(&*self.host.of.rules)?) {
+        for (entry, command) in step.0.iter().zip(step.commands(&*self.host.game.rules)?) {
             let is_roll = is_roll(&command);
             if is_roll {
                 let values: Vec<i32> = command.split(' ').filter_map(|word| word.parse().ok()).collect();
@@ -208,7 +209,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
 
     /// Appends a step to the game.
     fn append(&mut self, key: &TurnKey, records: &[Record]) -> Result<Vec<PlayedEntry>, ReplayError> {
-        let (name, store) = (&self.host.of.name, self.host.store);
+        let (name, store) = (&self.host.game.name, self.host.store);
         let last = self.game.head();
         let before = last.saturating_sub(records.len() as u64);
         if store.head(name, &self.branch)? != before {
@@ -252,7 +253,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
     }
 
     fn unknown_entry(&self) -> ReplayError {
-        let at = self.host.of.line(&self.branch).at(self.game.head() + 1);
+        let at = self.host.game.line(&self.branch).at(self.game.head() + 1);
         ReplayError::Refused(format!(
             "`{at}` does not follow from the desk: another program played on this line"
         ))
@@ -277,7 +278,7 @@ fn line_of(host: &MailHost<'_>, plan: &TurnPlan) -> Result<BranchName, ReplayErr
     if !plan.is_takeback {
         return Ok(from);
     }
-    let (store, name) = (host.store, &host.of.name);
+    let (store, name) = (host.store, &host.game.name);
     let branches = store.branches(name)?;
     for number in 1_u64.. {
         let branch: BranchName = format!("takeback-{number}").parse().map_err(ReplayError::not_by_mail)?;
@@ -301,7 +302,7 @@ fn is_unfinished(host: &MailHost<'_>, plan: &TurnPlan, info: &BranchInfo) -> Res
     if is_named || info.parent != Some((branch_of(line)?, *seq)) {
         return Ok(false);
     }
-    let (store, name, key) = (host.store, &host.of.name, plan.host_key());
+    let (store, name, key) = (host.store, &host.game.name, plan.host_key());
     for entry in store.entries(name, &info.name, seq + 1..=info.head)? {
         if entry?.idempotency_key.is_none_or(|found| !key.is(found.as_str())) {
             return Ok(false);

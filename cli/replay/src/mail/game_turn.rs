@@ -167,9 +167,8 @@ impl<'a> GameTurn<'a> {
             turn.replies(seat, line, &spellings)
         };
         let lines = lines.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        let plays: Vec<_> = plays.iter().map(PaperLine::as_str).collect();
         let is_first = state.waits_for(seat) && !lines.is_empty();
-        let after = is_first.then(|| plays.join("; ").parse()).transpose();
+        let after = is_first.then(|| PaperLine::joined(plays).parse()).transpose();
         let ahead = after.and_then(|after| OrdersAhead::new(turns)?.with_lines(after, lines));
         ahead.map_err(|error: Malformed| error.0)
     }

@@ -21,7 +21,7 @@ use crate::signing::Signers;
 pub struct MailHost<'a> {
     pub(super) store: &'a Store,
     pub(super) registry: &'a Registry,
-    pub(super) of: MailMatch,
+    pub(super) game: MailMatch,
     pub(super) desk: DeskHistory,
     pub(super) key: &'a PrivateKey,
     /// When entries are recorded, in Unix milliseconds.
@@ -45,24 +45,24 @@ impl<'a> MailHost<'a> {
         signers: &'a Signers,
         recorded_at_ms: i64,
     ) -> Result<Self, ReplayError> {
-        let of = MailMatch::find(store, name, registry)?;
-        let host: Option<VerifierKey> = of.terms.host.parse().ok();
+        let game = MailMatch::find(store, name, registry)?;
+        let host: Option<VerifierKey> = game.terms.host.parse().ok();
         let key = host.and_then(|host| signers.key_of(&host)).ok_or_else(|| {
             ReplayError::Unusable(format!(
                 "the host of `{name}` signs with `{}`, not with this key",
-                of.terms.host
+                game.terms.host
             ))
         })?;
         // FD-18: a desk that was rolled back would open elements that players know already.
-        signers.require_unforked(store, &of.desk_line())?;
-        let desk = DeskHistory::read(store, &of)?;
-        Ok(Self { store, registry, of, desk, key, recorded_at_ms, page: None, is_letter_unsent: false })
+        signers.require_unforked(store, &game.desk_line())?;
+        let desk = DeskHistory::read(store, &game)?;
+        Ok(Self { store, registry, game, desk, key, recorded_at_ms, page: None, is_letter_unsent: false })
     }
 
     /// Returns the match.
     #[must_use]
     pub const fn mail_match(&self) -> &MailMatch {
-        &self.of
+        &self.game
     }
 
     /// Returns the desk.
@@ -73,7 +73,7 @@ impl<'a> MailHost<'a> {
 
     /// Returns `true` if less than half of the turn is left.
     pub(super) fn is_short(&self, at: DeskTime) -> bool {
-        let (state, turn_seconds) = (self.desk.state(), u64::from(self.of.terms.hours) * 3600);
+        let (state, turn_seconds) = (self.desk.state(), u64::from(self.game.terms.hours) * 3600);
         let left = |deadline: DeskTime| deadline.unix_seconds().saturating_sub(at.unix_seconds());
         state.is_open() && state.deadline().is_some_and(|deadline| left(deadline) < turn_seconds / 2)
     }
@@ -90,7 +90,7 @@ impl<'a> MailHost<'a> {
 
     /// PM-101: moves the deadline to a whole turn from now, because a letter of this turn could not be sent before.
     pub(super) fn begin_turn_anew(&mut self, at: DeskTime) -> Result<Vec<Effect>, ReplayError> {
-        let seconds = at.unix_seconds().saturating_add(u64::from(self.of.terms.hours) * 3600);
+        let seconds = at.unix_seconds().saturating_add(u64::from(self.game.terms.hours) * 3600);
         let Some(until) = DeskTime::of_unix_seconds(seconds) else { return Ok(Vec::new()) };
         let grounds = String::from("letters of this turn could not be sent in time");
         let grounds = grounds.try_into().map_err(ReplayError::not_by_mail)?;
@@ -154,13 +154,13 @@ impl<'a> MailHost<'a> {
                 recorded_at_ms,
                 idempotency_key: key.cloned(),
             };
-            let name = SourceName::Revision(self.of.desk_line());
+            let name = SourceName::Revision(self.game.desk_line());
             applied.push(self.desk.take(&entry).map_err(|cause| broken_entry(&name, cause))?.clone());
             entries.push(NewEntry { seat, command, recorded_at_ms });
         }
         if !entries.is_empty() {
             self.close_other_pages(&applied)?;
-            self.store.append(&self.of.desk, &BranchName::main(), before, entries, key)?;
+            self.store.append(&self.game.desk, &BranchName::main(), before, entries, key)?;
         }
         Ok(applied)
     }

@@ -189,16 +189,7 @@ mod tests {
 
     fn turn(last_roll: u16) -> FairTurn {
         let key = PrivateKey::of_seed("ann.example".parse().unwrap(), KeyKind::Signer, &[7; 32]);
-        let plan = TurnPlan {
-            turn: 1,
-            from: ("main".parse().unwrap(), 0),
-            is_takeback: false,
-            steps: Vec::new(),
-            living: Vec::new(),
-            gone: Vec::new(),
-            contributions: Vec::new(),
-            last_roll: Some(last_roll),
-        };
+        let plan = TurnPlan { last_roll: Some(last_roll), ..TurnPlan::of_trial(1, &[]) };
         FairTurn::new([9; 16], &key, &plan)
     }
 

@@ -37,7 +37,7 @@ struct MatchDay {
 /// # Errors
 /// What cannot be read.
 pub fn waits_for_host(
-    of: &MailMatch,
+    game: &MailMatch,
     desk: &DeskHistory,
     post: &PostFolder,
 ) -> Result<Vec<String>, ReplayError> {
@@ -47,8 +47,8 @@ pub fn waits_for_host(
     }
     let joins = post.notices()?;
     waits.extend(joins.iter().filter(|notice| notice.waits(desk)).map(|notice| notice.in_words() + "."));
-    let hosted = &of.terms.hosted;
-    let players = Seat::players(of.terms.seats.into()).iter().copied();
+    let hosted = &game.terms.hosted;
+    let players = Seat::players(game.terms.seats.into()).iter().copied();
     let unknown: Vec<_> =
         players.filter(|seat| !hosted.contains(seat) && addresses.of(*seat).is_none()).collect();
     if !unknown.is_empty() {
@@ -85,7 +85,7 @@ pub fn write_day(
     }
     let Some((first, game)) = posts.iter().find(|(post, _)| !post.is_within()) else { return Ok(None) };
     let (outbox, addresses, letter) = (first.outbox(), first.addresses()?, day_name(at));
-    if addresses.of(Seat::Host).is_none() || has_letter(&outbox, &letter)? {
+    if addresses.of(Seat::Host).is_none() || outbox.has_named(&letter).map_err(ReplayError::Outbox)? {
         return Ok(None);
     }
     let after = last_day(&outbox)?;
@@ -129,7 +129,7 @@ fn day_of_match(
     (after, to): (Option<DeskTime>, DeskTime),
 ) -> Result<MatchDay, ReplayError> {
     let mail = MailLogs::read(store, registry, name)?;
-    let log = store.read(&mail.of.desk, &BranchName::main(), None)?;
+    let log = store.read(&mail.game.desk, &BranchName::main(), None)?;
     let is_of_day = |at: u64| after.is_none_or(|after| at > after.unix_seconds()) && at <= to.unix_seconds();
     let mut happened = Vec::new();
     for (entry, stored) in mail.desk.entries().iter().zip(&log.entries) {
@@ -142,19 +142,13 @@ fn day_of_match(
     let new = notices.iter().filter(|notice| is_of_day(notice.at.unix_seconds()));
     let of_programs = new.filter(|notice| notice.kind != NoticeKind::Join);
     happened.extend(of_programs.map(|notice| notice.in_words() + "."));
-    Ok(MatchDay { happened, waits: waits_for_host(&mail.of, &mail.desk, post)? })
-}
-
-fn has_letter(outbox: &Outbox, name: &str) -> Result<bool, ReplayError> {
-    let files = outbox.files().map_err(ReplayError::Outbox)?;
-    Ok(files.iter().any(|path| path.file_name().is_some_and(|found| found == name)))
+    Ok(MatchDay { happened, waits: waits_for_host(&mail.game, &mail.desk, post)? })
 }
 
 /// Returns when the newest letter about a day was written.
 fn last_day(outbox: &Outbox) -> Result<Option<DeskTime>, ReplayError> {
     let mut last = None;
-    for path in outbox.files().map_err(ReplayError::Outbox)? {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    for (name, path) in outbox.files().map_err(ReplayError::Outbox)? {
         if !name.ends_with("-host.eml") {
             continue;
         }
@@ -175,8 +169,8 @@ impl MailRoom<'_> {
     pub fn broadcast(&self, words: &str, at: DeskTime) -> Result<Vec<LetterName>, ReplayError> {
         let mail = MailLogs::read(self.store, self.registry, self.game)?;
         let hash = blake3::derive_key("turnfold v1 words of the host", format!("{at} {words}").as_bytes());
-        let players = Seat::players(mail.of.terms.seats.into()).iter().copied();
-        let named = players.filter(|seat| !mail.of.terms.hosted.contains(seat)).map(|seat| {
+        let players = Seat::players(mail.game.terms.seats.into()).iter().copied();
+        let named = players.filter(|seat| !mail.game.terms.hosted.contains(seat)).map(|seat| {
             (LetterName { desk_size: mail.desk.size(), seat, answers: Some(Digest::new(hash)) }, ())
         });
         self.put(&mail, named, |(), _, _| {

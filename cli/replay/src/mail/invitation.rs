@@ -12,7 +12,7 @@ pub(super) const KEY_FILE: &str = "my.key";
 
 /// Writes who invites to what: the program, the host, the game, its rules and the terms.
 pub(super) fn invite(mail: &MailLogs<'_>, reader: Seat, text: &mut Text) {
-    let (game, rules, terms) = (&mail.of.name, &mail.of.rules, &mail.of.terms);
+    let (game, rules, terms) = (&mail.game.name, &mail.game.rules, &mail.game.terms);
     let host = terms.host.split('+').next().unwrap_or(&terms.host);
     text.paragraph(&format!(
         "{host} invites you to a game by mail. The game is called `{game}`, and seat {reader} is reserved for you."
@@ -33,7 +33,7 @@ pub(super) fn invite(mail: &MailLogs<'_>, reader: Seat, text: &mut Text) {
         rules.name()
     ));
     text.heading("The terms");
-    let is_fair = matches!(mail.of.genesis.dice, DicePolicy::Fair(_));
+    let is_fair = matches!(mail.game.genesis.dice, DicePolicy::Fair(_));
     text.items(&terms_in_words(terms, is_fair));
 }
 

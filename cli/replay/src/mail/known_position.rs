@@ -30,7 +30,7 @@ impl KnownPosition {
         let position = host.desk.position();
         let seq = position.map_or(0, |position| position.game_seq);
         let branch = position.map_or_else(|| Ok(BranchName::main()), |position| branch_of(&position.line))?;
-        let revision = host.of.line(&branch).at(seq);
+        let revision = host.game.line(&branch).at(seq);
         let log = host.store.read(&revision.match_name, &revision.branch, revision.seq)?;
         let line = History::of_log(&revision, log, host.registry)?;
         let is_asked = position.is_some_and(|position| position.seats.contains(&seat));

@@ -142,14 +142,10 @@ fn unmistakable(line: &str) -> String {
     format!("{}{line}", if is_mistakable { " " } else { "" })
 }
 
-fn base64_lines(bytes: &[u8]) -> impl Iterator<Item = String> {
+fn base64_lines(bytes: &[u8]) -> Vec<String> {
     let encoded = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, bytes);
-    let lines: Vec<String> = encoded
-        .as_bytes()
-        .chunks(BASE64_COLUMNS)
-        .map(|line| String::from_utf8_lossy(line).into_owned())
-        .collect();
-    lines.into_iter()
+    let lines = encoded.as_bytes().chunks(BASE64_COLUMNS);
+    lines.map(|line| String::from_utf8_lossy(line).into_owned()).collect()
 }
 
 /// Returns a text of lines of at most 72 bytes, in US-ASCII as far as that has its signs.
@@ -221,8 +217,8 @@ impl Thread {
         name: LetterName,
         earlier: impl IntoIterator<Item = LetterName>,
     ) -> Self {
-        let earlier = earlier.into_iter().map(|name| message_id(desk, name));
-        Self { id: message_id(desk, name), references: earlier.collect() }
+        let id_of = |name: LetterName| message_id_of(desk, &name.to_string()).unwrap_or_default();
+        Self { id: id_of(name), references: earlier.into_iter().map(id_of).collect() }
     }
 
     /// Returns the header lines.
@@ -245,11 +241,8 @@ impl Thread {
 
 /// Returns the `Message-ID` of a letter: made of the match, the size of the desk, the seat and the link of the position of
 /// the turn. So it never changes, and after a restored backup a letter over another position has another one (PM-102).
-fn message_id(desk: &DeskHistory, name: LetterName) -> String {
-    message_id_of(desk, &name.to_string()).unwrap_or_default()
-}
-
-/// Returns the `Message-ID` of the letter in a file of this name; `None` for a letter that the desk is too short for.
+///
+/// `None` for a letter that the desk is too short for; `file_name` is that of the letter.
 pub(super) fn message_id_of(desk: &DeskHistory, file_name: &str) -> Option<String> {
     let terms = desk.terms();
     let size: u64 = file_name.split('-').next()?.parse().ok().filter(|size| *size <= desk.size())?;

@@ -27,7 +27,7 @@ use crate::viewer::seat_history::{MatchStanding, SeatHistory};
 pub(super) struct MailLogs<'a> {
     pub(super) store: &'a StoreReader,
     pub(super) registry: &'a Registry,
-    pub(super) of: MailMatch,
+    pub(super) game: MailMatch,
     pub(super) desk: DeskHistory,
 }
 
@@ -36,11 +36,11 @@ impl<'a> MailLogs<'a> {
     pub(super) fn read(
         store: &'a StoreReader,
         registry: &'a Registry,
-        game: &MatchName,
+        name: &MatchName,
     ) -> Result<Self, ReplayError> {
-        let of = MailMatch::find(store, game, registry)?;
-        let desk = DeskHistory::read(store, &of)?;
-        Ok(Self { store, registry, of, desk })
+        let game = MailMatch::find(store, name, registry)?;
+        let desk = DeskHistory::read(store, &game)?;
+        Ok(Self { store, registry, game, desk })
     }
 }
 
@@ -68,7 +68,7 @@ impl LetterPart {
         }
         lines.entry(line.clone()).or_insert(0);
         if mail.desk.is_over_at(size) {
-            let head = mail.store.head(&mail.of.name, &line)?;
+            let head = mail.store.head(&mail.game.name, &line)?;
             lines.insert(line.clone(), head);
         }
         Ok(Self { size, lines, line })
@@ -82,9 +82,9 @@ impl LetterPart {
     /// Lists the records of both matches.
     pub(super) fn records<'a>(&self, mail: &MailLogs<'a>) -> Result<StoreRecords<'a>, ReplayError> {
         let branches = self.lines.iter().map(|(branch, last)| (branch.clone(), *last)).collect();
-        let game = MatchPart { name: mail.of.name.clone(), branches };
+        let game = MatchPart { name: mail.game.name.clone(), branches };
         let desk_branch = (BranchName::main(), self.size.saturating_sub(1));
-        let desk = MatchPart { name: mail.of.desk.clone(), branches: vec![desk_branch] };
+        let desk = MatchPart { name: mail.game.desk.clone(), branches: vec![desk_branch] };
         StoreRecords::of_parts(mail.store, &[game, desk])
     }
 }
@@ -96,10 +96,10 @@ pub(super) fn signed_bundle(
     records: &dyn BundleRecords,
 ) -> Result<Vec<u8>, ReplayError> {
     let mut notes: Vec<SignedNote> = Vec::new();
-    for of in &records.outline().matches {
-        for branch in &of.branches {
+    for bundled in &records.outline().matches {
+        for branch in &bundled.branches {
             let seq = Some(branch.size().saturating_sub(1));
-            let revision = Revision { match_name: of.name.clone(), branch: branch.name.clone(), seq };
+            let revision = Revision { match_name: bundled.name.clone(), branch: branch.name.clone(), seq };
             let signed = signers.sign(mail.store, &revision, None)?;
             notes.push(signed.note);
         }
@@ -118,7 +118,7 @@ pub(super) fn spectators_bundle(
 ) -> Result<Option<Vec<u8>>, ReplayError> {
     let Some(size) = spectators_size(&mail.desk) else { return Ok(None) };
     let now = LetterPart::of(mail, mail.desk.size())?.records(mail)?;
-    let seats = Seat::players(mail.of.terms.seats.into());
+    let seats = Seat::players(mail.game.terms.seats.into());
     let viewers: Vec<_> = seats.iter().map(|seat| Viewer::of(*seat)).collect();
     let records = LetterPart::of(mail, size)?.records(mail)?;
     let records = SeatRecords::of_all(records, &now, &viewers, mail.registry)?;
@@ -165,7 +165,7 @@ impl KnownGame {
         earlier: Option<&LetterPart>,
     ) -> Result<Self, ReplayError> {
         let viewer = Viewer::of(seat);
-        let revision = mail.of.line(&part.line).at(part.seq());
+        let revision = mail.game.line(&part.line).at(part.seq());
         let log = mail.store.read(&revision.match_name, &revision.branch, revision.seq)?;
         let line = History::of_log(&revision, log, mail.registry)?;
         let shared = earlier.map_or(Ok(0), |earlier| shared(mail, earlier, part))?;
@@ -215,14 +215,14 @@ fn drawn(seat_history: &SeatHistory, state: &dyn AnyState) -> Vec<String> {
 /// Where players are asked together but others play before the seat: the game as if they had missed, which shows with what
 /// an order of the seat may begin.
 fn after_others(mail: &MailLogs<'_>, state: &dyn AnyState, seat: Seat) -> Option<Box<dyn AnyState>> {
-    if !mail.of.terms.together || state.waits_for(seat) {
+    if !mail.game.terms.together || state.waits_for(seat) {
         return None;
     }
     let mut turn = GameTurn::without_dice(state.fork(), 0);
-    let players = Seat::players(mail.of.terms.seats.into());
+    let players = Seat::players(mail.game.terms.seats.into());
     for other in players.iter().filter(|other| **other != seat) {
         if turn.state().waits_for(*other) && !turn.state().waits_for(seat) {
-            turn.default(*other, PlayedRules::of(&mail.of.terms)).ok()?;
+            turn.default(*other, PlayedRules::of(&mail.game.terms)).ok()?;
         }
     }
     turn.state().waits_for(seat).then(|| turn.state().fork())
@@ -234,7 +234,7 @@ fn shared(mail: &MailLogs<'_>, earlier: &LetterPart, part: &LetterPart) -> Resul
     if earlier.line == part.line {
         return Ok(to);
     }
-    let links = |line| mail.store.links(&mail.of.name, line, 0..=to);
+    let links = |line| mail.store.links(&mail.game.name, line, 0..=to);
     let (one, other) = (links(&earlier.line)?, links(&part.line)?);
     let same = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
     Ok(Seq::try_from(same).unwrap_or(Seq::MAX).saturating_sub(1))
@@ -268,12 +268,15 @@ pub(super) fn sentences(entry: &AppliedEntry, reader: Seat, zone: &str) -> Vec<S
         && entry.seat == reader
         && entry.ignored.is_none()
     {
-        let plays: Vec<_> = order.plays().iter().map(PaperLine::as_str).collect();
         let sent = match &entry.command {
             Command::Plain(plain) => plain.sent_at().map(|sent| format!(" of {}", time(sent, zone))),
             _ => None,
         };
-        return vec![format!("Your order{} was received: {}.", sent.unwrap_or_default(), plays.join("; "))];
+        return vec![format!(
+            "Your order{} was received: {}.",
+            sent.unwrap_or_default(),
+            PaperLine::joined(order.plays())
+        )];
     }
     let mut sentences: Vec<String> =
         entry.effects.iter().filter_map(|effect| sentence_for(effect, reader, zone)).collect();

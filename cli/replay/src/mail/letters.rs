@@ -11,7 +11,7 @@ use turnfold_core::{Registry, Seat};
 use turnfold_store::{MatchName, StoreReader};
 
 use super::addresses::Addresses;
-use super::answer::AnswerLetter;
+use super::answer_letter::AnswerLetter;
 use super::desk_history::DeskHistory;
 use super::desk_turn::AppliedEntry;
 use super::letter::{Attachment, Letter, LetterText, Thread, message_id_of, subject_line};
@@ -21,7 +21,7 @@ use super::post_folder::former_player;
 use super::post_office::TakenMail;
 use super::received_mail::ReceivedMail;
 use super::reply_code::code_of;
-use super::report::Report;
+use super::report_letter::Report;
 use super::seat_page::link_of;
 use super::take::TakenPaper;
 use super::take_plain::TakenReply;
@@ -68,7 +68,7 @@ impl MailRoom<'_> {
             for &seat in seats {
                 let before = earlier.iter().rfind(|earlier| earlier.seats.contains(&seat));
                 let report = Report { seat, size: *size, since: before.map(|earlier| earlier.size) };
-                reports.push((LetterName { desk_size: *size, seat, answers: None }, report));
+                reports.push((LetterName::report(*size, seat), report));
             }
         }
         if let Some(bundle) = spectators_bundle(&mail, self.signers)? {
@@ -236,7 +236,7 @@ impl MailRoom<'_> {
         let LetterText { subject, text, in_reply_to, rulebook } = letter;
         let (bundle_name, bundle) =
             (self.bundle_name(name), attached(mail, self.signers, name.seat, name.desk_size)?);
-        let rules_name = format!("{}-rules.txt", mail.of.rules.name());
+        let rules_name = format!("{}-rules.txt", mail.game.rules.name());
         let rules = rulebook.as_ref().map(|rules| (rules_name.as_str(), rules.as_bytes(), true));
         let files = [Some((bundle_name.as_str(), bundle.as_slice(), false)), rules].into_iter().flatten();
         let files: Vec<_> =
@@ -267,7 +267,7 @@ impl MailRoom<'_> {
             }
         }
         let occasions = occasions(&mail.desk);
-        for seat in Seat::players(mail.of.terms.seats.into()) {
+        for seat in Seat::players(mail.game.terms.seats.into()) {
             let of_seat = unsent.iter().filter(|letter| letter.seat == *seat && letter.path.exists());
             let sizes: Vec<u64> =
                 of_seat.filter_map(UnsentLetter::report_size).filter(|size| *size > 1).collect();
@@ -275,10 +275,11 @@ impl MailRoom<'_> {
             else {
                 continue;
             };
-            let earlier = occasions.iter().filter(|of| of.size < *size && of.seats.contains(seat));
-            let name = LetterName { desk_size: *size, seat: *seat, answers: None };
+            let earlier =
+                occasions.iter().filter(|earlier| earlier.size < *size && earlier.seats.contains(seat));
+            let name = LetterName::report(*size, *seat);
             let mut since = None;
-            for desk_size in earlier.map(|of| of.size).filter(|size| !replaced.contains(size)) {
+            for desk_size in earlier.map(|earlier| earlier.size).filter(|size| !replaced.contains(size)) {
                 let is_one_of_them = self.outbox.has_replaced(LetterName { desk_size, ..name });
                 if !is_one_of_them.map_err(ReplayError::Outbox)? {
                     since = Some(desk_size);
@@ -297,7 +298,7 @@ impl MailRoom<'_> {
     fn report(&self, mail: &MailLogs<'_>, report: &Report, state: &State) -> Result<LetterText, ReplayError> {
         let code = code_of(mail, self.signers, state, report.seat);
         let link = link_of(mail, self.signers, state, report.seat, self.pages);
-        let name = LetterName { desk_size: report.size, seat: report.seat, answers: None };
+        let name = LetterName::report(report.size, report.seat);
         report.write(mail, state, (code.as_ref(), link.as_deref()), &self.bundle_name(name))
     }
 
@@ -315,16 +316,17 @@ impl MailRoom<'_> {
         let mut seats = Vec::new();
         for seat in mail.desk.state().awaited() {
             let gives_seat =
-                |entry: &&AppliedEntry| entry.effects.iter().any(|of| newcomer(of) == Some(seat));
+                |entry: &&AppliedEntry| entry.effects.iter().any(|effect| newcomer(effect) == Some(seat));
             let given = mail.desk.entries().iter().rfind(gives_seat).map_or(0, |entry| entry.seq);
             let since = position.seq.max(given);
             let (mut is_written, mut is_sent) = (false, false);
-            for report in reports.iter().filter(|of| of.size > since && of.seats.contains(&seat)) {
-                let name = LetterName { desk_size: report.size, seat, answers: None };
+            for report in reports.iter().filter(|report| report.size > since && report.seats.contains(&seat))
+            {
+                let name = LetterName::report(report.size, seat);
                 is_sent |= self.outbox.has_sent(name).map_err(ReplayError::Outbox)?;
                 is_written = true;
             }
-            if is_written && !is_sent && !mail.of.terms.hosted.contains(&seat) {
+            if is_written && !is_sent && !mail.game.terms.hosted.contains(&seat) {
                 seats.push(seat);
             }
         }
@@ -358,7 +360,7 @@ fn attached(
 }
 
 fn created_at(mail: &MailLogs<'_>) -> Option<DeskTime> {
-    u64::try_from(mail.of.genesis.created_at_ms / 1000).ok().and_then(DeskTime::of_unix_seconds)
+    DeskTime::of_unix_ms(mail.game.genesis.created_at_ms)
 }
 
 /// A size of the desk at which seats get a report.
@@ -399,8 +401,7 @@ fn occasions(desk: &DeskHistory) -> Vec<Occasion> {
 fn followed(reports: &[Occasion], name: LetterName) -> Vec<LetterName> {
     let LetterName { desk_size, seat, .. } = name;
     let of_seat = reports.iter().filter(|report| report.size < desk_size && report.seats.contains(&seat));
-    let mut earlier: Vec<_> =
-        of_seat.map(|report| LetterName { desk_size: report.size, seat, answers: None }).collect();
+    let mut earlier: Vec<_> = of_seat.map(|report| LetterName::report(report.size, seat)).collect();
     if earlier.len() > 2 {
         earlier.drain(1..earlier.len() - 1);
     }

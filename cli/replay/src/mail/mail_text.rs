@@ -280,7 +280,7 @@ pub(super) fn attached_bytes(message: &Message<'_>, part: &MessagePart<'_>, pars
 
 /// Returns the charset that a part names.
 pub(super) fn charset_of<'a>(part: &'a MessagePart<'_>) -> &'a str {
-    part.content_type().and_then(|of| of.attribute("charset")).unwrap_or_default().trim()
+    part.content_type().and_then(|content_type| content_type.attribute("charset")).unwrap_or_default().trim()
 }
 
 fn raw_bytes<'a>(message: &'a Message<'_>, part: &MessagePart<'_>) -> Option<&'a [u8]> {

@@ -1,7 +1,7 @@
 //! Play by mail: papers as mails carry them, the execution of turns in the game, and letters to the players.
 
 mod addresses;
-mod answer;
+mod answer_letter;
 mod desk_history;
 mod desk_turn;
 mod execute_turn;
@@ -18,7 +18,7 @@ mod letters;
 mod mail_text;
 mod maildir;
 mod notices;
-mod open;
+mod open_match;
 mod outbox;
 mod pairing;
 mod paper_form;
@@ -32,7 +32,7 @@ mod received_bundle;
 mod received_mail;
 mod recover;
 mod reply_code;
-mod report;
+mod report_letter;
 mod seat_page;
 mod sending;
 mod shown_turn;
@@ -45,9 +45,7 @@ mod write_paper;
 pub use crate::error::limits::MAIL as MAIL_LIMITS;
 pub use addresses::{AddressLine, Addresses, MailAddress, Route};
 pub use desk_history::DeskHistory;
-pub use desk_turn::{
-    AppliedEntry, DeskTurn, Execution, RecordedPaper, RolledEntry, SeatStep, TurnPlan, TurnRecord,
-};
+pub use desk_turn::{AppliedEntry, DeskTurn, Execution, RolledEntry, SeatStep, TurnPlan, TurnRecord};
 pub(crate) use game_turn::is_shown_to_all;
 pub use game_turn::{GameTurn, OrderEnd, PlayedBetween, PlayedRules, RollDice};
 pub use host::{MailHost, PlayedStep, RunReport};
@@ -57,7 +55,7 @@ pub use letter::{Attachment, Letter, Thread};
 pub use letters::{MailRoom, seat_bundle};
 pub use maildir::{Maildir, read_mail};
 pub use notices::{Notice, NoticeKind, SeatNotice, notices_in_words};
-pub use open::{GameTerms, NewMailMatch, TermsSource, start_for_mail};
+pub use open_match::{GameTerms, NewMailMatch, TermsSource, start_for_mail};
 pub use outbox::{LetterName, Outbox, UnsentLetter, UnsentLetters};
 pub use pairing::{DeskOf, MailMatch, TurnKey, desk_naming};
 pub use paper_form::{FoundPaper, MailedPaper};

@@ -76,7 +76,8 @@ impl Notice {
                 || sender == "mailer-daemon";
         let is_failed =
             mail.headers().iter().any(|header| header.name().eq_ignore_ascii_case("X-Failed-Recipients"));
-        let is_report = mail.content_type().is_some_and(|of| of.subtype() == Some("report"));
+        let is_report =
+            mail.content_type().is_some_and(|content_type| content_type.subtype() == Some("report"));
         let is_null = mail.header_raw(HeaderName::ReturnPath).is_some_and(|path| path.trim() == "<>");
         let is_absence =
             words.absences.iter().any(|begin| subject.starts_with(begin)) || words.absent.contains(&subject);
@@ -104,8 +105,8 @@ impl Notice {
         } else {
             NoticeKind::Other
         };
-        let is_reason = |of: &&Reason| of.signs.iter().any(|sign| text.contains(sign));
-        let why = words.reasons.iter().find(is_reason).map_or("not delivered", |of| of.why.as_str());
+        let is_reason = |reason: &&Reason| reason.signs.iter().any(|sign| text.contains(sign));
+        let why = words.reasons.iter().find(is_reason).map_or("not delivered", |reason| reason.why.as_str());
         Some(Self { kind, why, is_sure, text })
     }
 
@@ -168,7 +169,9 @@ fn status_of(mail: &Message<'_>) -> String {
             PartType::Binary(bytes) | PartType::InlineBinary(bytes) => bytes.as_ref(),
             _ => continue,
         };
-        let is_text = part.content_type().is_some_and(|of| ["message", "text"].contains(&of.ctype()));
+        let is_text = part
+            .content_type()
+            .is_some_and(|content_type| ["message", "text"].contains(&content_type.ctype()));
         let head = bytes.get(..bytes.len().min(TEXT_MAX / 4)).unwrap_or_default();
         if is_text {
             text.push_str(&String::from_utf8_lossy(head).to_lowercase());
@@ -337,14 +340,14 @@ impl MailHost<'_> {
     }
 
     fn now(&self) -> Option<DeskTime> {
-        u64::try_from(self.recorded_at_ms / 1000).ok().and_then(DeskTime::of_unix_seconds)
+        DeskTime::of_unix_ms(self.recorded_at_ms)
     }
 
     /// Returns what the host should know of a notice: about a letter of this match, from a player's address, or about one.
     #[must_use]
     pub fn noticed(&self, mail: &ReceivedMail, addresses: &Addresses) -> Option<SeatNotice> {
         let notice = mail.notice.as_ref()?;
-        let letter = notice.letter(match_digits(&self.of.terms));
+        let letter = notice.letter(match_digits(&self.game.terms));
         let sender = || mail.from.as_ref().and_then(|from| addresses.seat_of(from));
         let seat = letter.map(|(seat, _)| seat).or_else(sender).or_else(|| notice.seat(addresses))?;
         let now = self.now()?;

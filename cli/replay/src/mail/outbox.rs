@@ -24,6 +24,13 @@ pub struct LetterName {
     pub answers: Option<Digest>,
 }
 
+impl LetterName {
+    /// Returns the name of a report.
+    pub(super) const fn report(desk_size: u64, seat: Seat) -> Self {
+        Self { desk_size, seat, answers: None }
+    }
+}
+
 impl fmt::Display for LetterName {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { desk_size, seat, answers } = self;
@@ -67,7 +74,8 @@ impl Outbox {
         self.has_named(&name.to_string())
     }
 
-    fn has_named(&self, name: &str) -> io::Result<bool> {
+    /// Returns `true` if the outbox has a letter of any name, or it was sent.
+    pub(super) fn has_named(&self, name: &str) -> io::Result<bool> {
         for folder in self.folders() {
             if folder.join(name).try_exists()? {
                 return Ok(true);
@@ -94,8 +102,7 @@ impl Outbox {
     /// Returns the newest letter to a seat that reports at most this many records, sent or not.
     pub(super) fn last_to(&self, seat: Seat, size_max: u64) -> io::Result<Option<String>> {
         let mut last: Option<(u64, PathBuf)> = None;
-        for path in self.files()? {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        for (name, path) in self.files()? {
             let letter = UnsentLetter::named(Path::new(""), name).filter(|letter| letter.seat == seat);
             let size = letter.and_then(|letter| letter.report_size()).filter(|size| *size <= size_max);
             if size.is_some_and(|size| last.as_ref().is_none_or(|(last, _)| size > *last)) {
@@ -125,7 +132,8 @@ impl Outbox {
         if text.lines().any(|line| line.starts_with(mark)) {
             return Ok(false);
         }
-        let is_of_seat = |line: &str| line.split_once('=').is_some_and(|(of, _)| of.trim() == seat.name());
+        let is_of_seat =
+            |line: &str| line.split_once('=').is_some_and(|(name, _)| name.trim() == seat.name());
         let mut lines = Vec::new();
         for line in text.lines() {
             if is_line_former && is_of_seat(line) {
@@ -159,8 +167,7 @@ impl Outbox {
         if known.is_some_and(|(size, root)| root_of(size).is_none_or(|own| own != root)) {
             let lost = self.folder.join(Self::LOST);
             make_folders(&lost)?;
-            for path in self.files()? {
-                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            for (name, path) in self.files()? {
                 let is_letter =
                     path.extension().is_some_and(|ending| ending == "eml") && !name.ends_with("-host.eml");
                 if is_letter && !is_ours(&name, &fs::read_to_string(&path)?) {
@@ -180,16 +187,20 @@ impl Outbox {
     /// Writes a letter over the one of its name, and puts the reports of these sizes to its seat away.
     pub(super) fn replace(&self, name: LetterName, letter: &str, stale: &[u64]) -> io::Result<()> {
         self.write_whole(&name.to_string(), letter.as_bytes())?;
-        let replaced = self.folder.join(Self::REPLACED);
-        make_folders(&replaced)?;
-        // The new letter and the folder are on disk before a letter moves into it.
-        sync_folder_of(&replaced)?;
-        for desk_size in stale {
-            let stale = LetterName { desk_size: *desk_size, ..name }.to_string();
-            fs::rename(self.folder.join(&stale), replaced.join(&stale))?;
+        let stale = stale.iter().map(|desk_size| LetterName { desk_size: *desk_size, ..name }.to_string());
+        self.move_to(Self::REPLACED, stale)
+    }
+
+    /// Moves letters to a folder of the outbox, durably. What was written before is on disk before a letter moves.
+    fn move_to(&self, folder: &str, names: impl IntoIterator<Item = String>) -> io::Result<()> {
+        let folder = self.folder.join(folder);
+        make_folders(&folder)?;
+        sync_folder_of(&folder)?;
+        for name in names {
+            fs::rename(self.folder.join(&name), folder.join(&name))?;
         }
-        sync_folder_of(&replaced.join("any"))?;
-        sync_folder_of(&replaced)
+        sync_folder_of(&folder.join("any"))?;
+        sync_folder_of(&folder)
     }
 
     /// Puts a letter that has no address away, as if another one had taken its place.
@@ -199,11 +210,7 @@ impl Outbox {
         if head.lines().any(|line| line.starts_with("To: ")) {
             return Ok(());
         }
-        let replaced = self.folder.join(Self::REPLACED);
-        make_folders(&replaced)?;
-        fs::rename(&letter.path, replaced.join(&letter.name))?;
-        sync_folder_of(&replaced.join("any"))?;
-        sync_folder_of(&replaced)
+        self.move_to(Self::REPLACED, [letter.name.clone()])
     }
 
     /// Writes a letter whole, unless the outbox has it or it was sent. Returns `true` if it was written now. The letter is
@@ -224,12 +231,13 @@ impl Outbox {
         Ok(true)
     }
 
-    /// Lists the letters, sent or not.
-    pub(super) fn files(&self) -> io::Result<Vec<PathBuf>> {
+    /// Lists the letters, sent or not, with their names.
+    pub(super) fn files(&self) -> io::Result<Vec<(String, PathBuf)>> {
         let mut files = Vec::new();
         for folder in self.folders().iter().filter(|folder| folder.is_dir()) {
             for entry in fs::read_dir(folder)? {
-                files.push(entry?.path());
+                let entry = entry?;
+                files.push((entry.file_name().to_string_lossy().into_owned(), entry.path()));
             }
         }
         Ok(files)
@@ -258,20 +266,8 @@ impl Outbox {
 
     /// Returns the letters whose names are wanted, including sent ones.
     fn read(&self, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
-        let mut found = Vec::new();
-        for folder in self.folders() {
-            let listed = match fs::read_dir(folder) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                listed => listed?,
-            };
-            for entry in listed {
-                let entry = entry?;
-                if is_wanted(&entry.file_name().to_string_lossy()) {
-                    found.push(fs::read_to_string(entry.path())?);
-                }
-            }
-        }
-        Ok(found)
+        let wanted = self.files()?.into_iter().filter(|(name, _)| is_wanted(name));
+        wanted.map(|(_, path)| fs::read_to_string(path)).collect()
     }
 
     /// Takes the letters that were not sent, in order (PM-36). Other processes that send wait until they are dropped.
@@ -321,12 +317,7 @@ impl Outbox {
     /// # Errors
     /// Errors of the file system.
     pub fn mark_sent(&self, letter: &UnsentLetter) -> io::Result<()> {
-        let sent = self.folder.join(Self::SENT);
-        make_folders(&sent)?;
-        let path = sent.join(&letter.name);
-        fs::rename(&letter.path, &path)?;
-        sync_folder_of(&path)?;
-        sync_folder_of(&letter.path)
+        self.move_to(Self::SENT, [letter.name.clone()])
     }
 
     /// PM-34: makes the names of all letters durable, also of letters that an interrupted run wrote and did not sync.

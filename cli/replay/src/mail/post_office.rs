@@ -173,7 +173,7 @@ impl<'a> PostOffice<'a> {
     /// else the one match that its reply code, the letter that it answers, its subject or its sender names, in this order.
     #[must_use]
     pub fn matches_of(&self, mail: &ReceivedMail) -> Vec<usize> {
-        let claims = self.matches.iter().map(|of| of.claim(mail)).enumerate();
+        let claims = self.matches.iter().map(|hosted| hosted.claim(mail)).enumerate();
         let mut claims: Vec<_> = claims.filter_map(|(index, claim)| Some((claim?, index))).collect();
         claims.sort_unstable();
         if let Some((Claim::Paper, _)) = claims.first() {

@@ -9,7 +9,7 @@ use turnfold_core::{Registry, Rules, Seat};
 
 use super::desk_history::DeskHistory;
 use super::player_memory::PlayerMemory;
-use crate::audit::{self, AuditQuestion, HeldCheckpoint, RowName, RowResult};
+use crate::audit::{self, AuditQuestion, AuditRow, HeldCheckpoint, RowName, RowResult};
 use crate::bundle::sizes::BranchFinder;
 use crate::bundle::{BundleFile, BundleRecords, BundledMatch};
 use crate::error::ReplayError;
@@ -58,18 +58,12 @@ impl ReceivedBundle {
             require_known(known, &game, &desk, &host)?;
         }
         let held = trusted(memory, known.as_ref())?;
-        let policy = format!("log {host}\nquorum none\n");
-        let policy = TrustPolicy::read(&policy).map_err(|error| ReplayError::Unusable(error.to_string()))?;
+        let policy = policy_of(&host)?;
         let question =
             AuditQuestion { policy: Some(&policy), held: &held, registry, accepts_brought_rules: false };
-        for row in audit::audit(&bundle, question)? {
-            let must_pass = row.row == RowName::Signature;
-            if row.result == RowResult::Fail || must_pass && row.result != RowResult::Pass {
-                return Err(ReplayError::Refused(format!(
-                    "the bundle fails the audit: {}: {}",
-                    row.row, row.reason
-                )));
-            }
+        if let Some(row) = failed_row(&bundle, question)? {
+            let AuditRow { row, reason, .. } = row;
+            return Err(ReplayError::Refused(format!("the bundle fails the audit: {row}: {reason}")));
         }
         let history = read_desk(&bundle, desk_index, &desk, &terms)?;
         require_concealable(&game, &desk, &history, registry)?;
@@ -79,7 +73,7 @@ impl ReceivedBundle {
 
     /// Returns the memory of a key that has written nothing for the match.
     pub(super) fn new_memory(&self) -> PlayerMemory {
-        let [game, desk] = [&self.game, &self.desk].map(|of| of.genesis.link());
+        let [game, desk] = [&self.game, &self.desk].map(|bundled| bundled.genesis.link());
         PlayerMemory { host: self.host.clone(), game, desk, number: 0, turn: 0, lines: Vec::new() }
     }
 
@@ -149,6 +143,22 @@ impl ReceivedBundle {
     }
 }
 
+/// Returns the policy by which a host's signatures count.
+pub(super) fn policy_of(host: &VerifierKey) -> Result<TrustPolicy, ReplayError> {
+    let policy = TrustPolicy::read(&format!("log {host}\nquorum none\n"));
+    policy.map_err(|error| ReplayError::Unusable(error.to_string()))
+}
+
+/// Audits a bundle, and returns the row for which it cannot be used: one that is wrong, or that it is not signed.
+pub(super) fn failed_row(
+    bundle: &BundleFile,
+    question: AuditQuestion<'_>,
+) -> Result<Option<AuditRow>, ReplayError> {
+    let must_pass = |row: &AuditRow| row.row == RowName::Signature && row.result != RowResult::Pass;
+    let rows = audit::audit(bundle, question)?;
+    Ok(rows.into_iter().find(|row| row.result == RowResult::Fail || must_pass(row)))
+}
+
 fn no_match() -> ReplayError {
     ReplayError::Refused("the bundle holds no match by mail: a game and its desk".into())
 }
@@ -161,12 +171,16 @@ fn folder_of(game: &BundledMatch) -> String {
 pub(super) fn pair(bundle: &BundleFile) -> Result<MailPair, ReplayError> {
     let matches = &bundle.outline().matches;
     let mut pairs = Vec::new();
-    for (desk, of) in matches.iter().enumerate().filter(|(_, of)| of.genesis.ruleset == Desk::NAME) {
-        let Ok(terms) = desk::Setup::decode(of.genesis.ruleset_version, &of.genesis.setup) else { continue };
+    for (desk, bundled) in
+        matches.iter().enumerate().filter(|(_, bundled)| bundled.genesis.ruleset == Desk::NAME)
+    {
+        let Ok(terms) = desk::Setup::decode(bundled.genesis.ruleset_version, &bundled.genesis.setup) else {
+            continue;
+        };
         let Ok(host) = terms.host.parse() else { continue };
-        let is_game = |of: &BundledMatch| {
-            terms.match_id == MatchId::new(of.genesis.match_id).to_string()
-                && terms.game == of.genesis.link().to_string()
+        let is_game = |bundled: &BundledMatch| {
+            terms.match_id == MatchId::new(bundled.genesis.match_id).to_string()
+                && terms.game == bundled.genesis.link().to_string()
         };
         if let Some(game) = matches.iter().position(is_game) {
             pairs.push(MailPair { game, desk, terms, host });
@@ -202,8 +216,11 @@ fn require_concealable(
     history: &DeskHistory,
     registry: &Registry,
 ) -> Result<(), ReplayError> {
-    let refused = |of: &BundledMatch, what: String| {
-        ReplayError::Refused(format!("{what} of `{}` is left out, where nothing can be concealed", of.name))
+    let refused = |bundled: &BundledMatch, what: String| {
+        ReplayError::Refused(format!(
+            "{what} of `{}` is left out, where nothing can be concealed",
+            bundled.name
+        ))
     };
     let rules = recorded_rules(&game.genesis, registry).ok();
     let has_secrets = rules.is_none_or(|rules| rules.has_secrets());

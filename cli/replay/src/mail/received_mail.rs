@@ -196,7 +196,8 @@ fn of_mailbox(bytes: &[u8]) -> Option<&[u8]> {
 
 /// Returns the text of a part, with flowed lines joined.
 fn text_of(part: &MessagePart<'_>, text: &str) -> String {
-    let attribute = |name| part.content_type().and_then(|of| of.attribute(name)).unwrap_or_default();
+    let attribute =
+        |name| part.content_type().and_then(|content_type| content_type.attribute(name)).unwrap_or_default();
     if attribute("format").eq_ignore_ascii_case("flowed") {
         return unflowed(text, attribute("delsp").eq_ignore_ascii_case("yes"));
     }
@@ -205,9 +206,11 @@ fn text_of(part: &MessagePart<'_>, text: &str) -> String {
 
 /// Returns why the text of a part cannot be read.
 fn obstacle(part: &MessagePart<'_>) -> Option<Obstacle> {
-    let of = part.content_type();
-    let subtype = of.and_then(|of| of.subtype()).unwrap_or_default().to_ascii_lowercase();
-    let smime_type = of.and_then(|of| of.attribute("smime-type")).unwrap_or_default();
+    let content_type = part.content_type();
+    let subtype =
+        content_type.and_then(|content_type| content_type.subtype()).unwrap_or_default().to_ascii_lowercase();
+    let smime_type =
+        content_type.and_then(|content_type| content_type.attribute("smime-type")).unwrap_or_default();
     let name = part.attachment_name().unwrap_or_default();
     if subtype.ends_with("pkcs7-mime") && smime_type.eq_ignore_ascii_case("signed-data") {
         Some(Obstacle::Wrapped)

@@ -6,13 +6,12 @@ use mail_parser::{Message, MessageParser, PartType};
 use turnfold_core::Registry;
 use turnfold_core::decode::decode_strictly;
 use turnfold_core::rules::desk::Command;
-use turnfold_core::trust::TrustPolicy;
 use turnfold_store::{BranchName, Entry, MatchName, StoreReader};
 
 use super::mail_text::attached_bytes;
 use super::pairing::branch_of;
-use super::received_bundle::{MailPair, pair};
-use crate::audit::{AuditQuestion, RowName, RowResult, audit};
+use super::received_bundle::{MailPair, failed_row, pair, policy_of};
+use crate::audit::AuditQuestion;
 use crate::bundle::{
     BundleFile, BundleRecords as _, Combination, CombinedRecords, MissingRecords, StoreRecords, TITLE,
 };
@@ -54,15 +53,11 @@ impl Recovery {
                 if signers.key_of(&host).is_none() {
                     return Err(refused(&format!("the host signs with `{host}`, not with this key")));
                 }
-                let policy = TrustPolicy::read(&format!("log {host}\nquorum none\n"));
-                let policy = policy.map_err(|error| refused(&error))?;
+                let policy = policy_of(&host)?;
                 let question =
                     AuditQuestion { policy: Some(&policy), held: &[], registry, accepts_brought_rules: true };
-                for row in audit(&bundle, question)? {
-                    let must_pass = row.row == RowName::Signature;
-                    if row.result == RowResult::Fail || must_pass && row.result != RowResult::Pass {
-                        return Err(refused(&format!("{}: {}", row.row, row.reason)));
-                    }
+                if let Some(row) = failed_row(&bundle, question)? {
+                    return Err(refused(&format!("{}: {}", row.row, row.reason)));
                 }
                 combination.add(&bundle).map_err(|error| refused(&error))?;
                 let name = |index: usize| Some(bundle.outline().matches.get(index)?.name.clone());

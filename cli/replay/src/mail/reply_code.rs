@@ -113,12 +113,12 @@ pub(super) fn code_of(
     state: &State,
     seat: Seat,
 ) -> Option<ReplyCode> {
-    let is_free = mail.of.terms.plain.contains(&seat) && state.name_of(seat).is_none();
+    let is_free = mail.game.terms.plain.contains(&seat) && state.name_of(seat).is_none();
     let turn = if is_free { 0 } else { state.turn() };
     let needs_code = is_free || state.plays_plainly(seat) && turn > 0 && !Desk::over(state);
-    let key = signers.key_of(&mail.of.terms.host.parse().ok()?)?;
+    let key = signers.key_of(&mail.game.terms.host.parse().ok()?)?;
     needs_code
-        .then(|| ReplyCode::of(key, mail.of.genesis.match_id, (seat, turn), mail.desk.link_of_turn(turn)))
+        .then(|| ReplyCode::of(key, mail.game.genesis.match_id, (seat, turn), mail.desk.link_of_turn(turn)))
 }
 
 /// Writes how a seat answers with a code.

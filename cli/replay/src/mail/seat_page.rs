@@ -1,6 +1,6 @@
 //! The page of a seat: the code that opens it, the desk as its player may know it, and orders without a key (PM-70 to PM-73).
 
-use turnfold_core::paper::{MatchId, PaperContent, PaperLine, SeatKey, SeenRoot};
+use turnfold_core::paper::{MatchId, PaperLine, SeatKey, SeenRoot};
 use turnfold_core::rules::desk::{Desk, Effect, Setup, State, View};
 use turnfold_core::trust::PrivateKey;
 use turnfold_core::{Digest, Rules, Seat};
@@ -76,14 +76,14 @@ pub(super) fn link_of(
     seat: Seat,
     pages: Option<&str>,
 ) -> Option<String> {
-    let (pages, terms) = (pages?, &mail.of.terms);
+    let (pages, terms) = (pages?, &mail.game.terms);
     let is_free = state.name_of(seat).is_none();
     let is_due = !Desk::over(state) && (is_free || state.turn() > 0) && has_page(terms, seat);
     let key = signers.key_of(&terms.host.parse().ok()?).filter(|_| is_due)?;
     let turn = if is_free { 0 } else { state.turn() };
     let link = mail.desk.link_of_turn(turn);
-    let code = code_of(key, mail.of.genesis.match_id, state, (seat, turn), link);
-    Some(format!("{pages}/m/{}#m={code}", mail.of.name))
+    let code = code_of(key, mail.game.genesis.match_id, state, (seat, turn), link);
+    Some(format!("{pages}/m/{}#m={code}", mail.game.name))
 }
 
 /// Returns the code of a page. PM-74: a player who was replaced cannot open the page of the new one.
@@ -107,12 +107,12 @@ impl MailHost<'_> {
     pub fn opened_by(&self, code: &str) -> Option<OpenedPage> {
         let (code, state, newest) =
             (ReplyCode::read(code)?, self.desk.state(), "Open the link of the newest letter.");
-        let players = Seat::players(self.of.terms.seats.into()).iter().copied();
-        let seats = players.filter(|seat| has_page(&self.of.terms, *seat));
+        let players = Seat::players(self.game.terms.seats.into()).iter().copied();
+        let seats = players.filter(|seat| has_page(&self.game.terms, *seat));
         let mut pages = seats.flat_map(|seat| (0..=state.turn()).rev().map(move |turn| (seat, turn)));
         let is_of = |page: &(Seat, u32)| {
             let link = self.desk.link_of_turn(page.1);
-            code_of(self.key, self.of.genesis.match_id, state, *page, link) == code
+            code_of(self.key, self.game.genesis.match_id, state, *page, link) == code
         };
         let (seat, turn) = pages.find(is_of)?;
         let ended = match (turn, state.name_of(seat)) {
@@ -133,31 +133,25 @@ impl MailHost<'_> {
     /// # Errors
     /// [`ReplayError`] for a desk without a root, which none is.
     pub fn seat_desk(&self, seat: Seat) -> Result<SeatDesk, ReplayError> {
-        let (state, terms, size) = (self.desk.state(), &self.of.terms, self.desk.size());
+        let (state, terms, size) = (self.desk.state(), &self.game.terms, self.desk.size());
         let root = self.desk.root(size).ok_or_else(|| ReplayError::not_by_mail("it has no root"))?;
+        let order = self.desk.order_of(seat, state.turn(), size).map(|(entry, order)| SentOrder {
+            number: entry.command.paper().map_or(0, |paper| paper.head().number),
+            seq: entry.seq,
+            plays: order.plays().to_vec(),
+        });
         Ok(SeatDesk {
             seat,
             view: Desk::view(state, seat.into()),
             terms: terms_in_words(terms, terms.head.is_some()),
             default: terms.default.clone(),
-            order: self.order_of(seat),
+            order,
             key: state.key_of(seat).cloned(),
             is_plain: terms.plain.contains(&seat),
             has_page: has_page(terms, seat),
-            match_id: MatchId::new(self.of.genesis.match_id),
+            match_id: MatchId::new(self.game.genesis.match_id),
             number: state.last_number(seat).saturating_add(1),
             seen: SeenRoot { size, root },
-        })
-    }
-
-    /// Returns the order of a seat that counts in this turn: the newest that was applied.
-    fn order_of(&self, seat: Seat) -> Option<SentOrder> {
-        let state = self.desk.state();
-        let of_turn = |entry: &&AppliedEntry| entry.seat == seat && entry.ignored.is_none();
-        self.desk.entries().iter().rev().filter(of_turn).find_map(|entry| {
-            let paper = entry.command.paper().filter(|paper| paper.head().turn == state.turn())?;
-            let PaperContent::Order(order) = paper.content() else { return None };
-            Some(SentOrder { number: paper.head().number, seq: entry.seq, plays: order.plays().to_vec() })
         })
     }
 
@@ -175,7 +169,7 @@ impl MailHost<'_> {
         id: &str,
         lines: &[String],
     ) -> Result<Result<TakenReply, String>, ReplayError> {
-        let (now, terms) = (self.desk.state().turn(), &self.of.terms);
+        let (now, terms) = (self.desk.state().turn(), &self.game.terms);
         if !terms.plain.contains(&seat) {
             return Ok(Err(format!("papers of {seat} need the signature of its key")));
         }
@@ -183,7 +177,7 @@ impl MailHost<'_> {
             return Ok(Err(format!("the lines are for turn {turn}, and the match is at turn {now}")));
         }
         let link = self.desk.link_of_turn(turn);
-        let code = ReplyCode::of(self.key, self.of.genesis.match_id, (seat, turn), link);
+        let code = ReplyCode::of(self.key, self.game.genesis.match_id, (seat, turn), link);
         let text = format!("code {code}\n{}\n{END}\n", lines.join("\n"));
         let taken = self.take_text(&text, id)?;
         Ok(taken.ok_or_else(|| "expected lines for the desk, found none".into()))
@@ -209,7 +203,7 @@ impl MailHost<'_> {
         for entry in self.desk.entries() {
             for effect in &entry.effects {
                 let Effect::Replaced { seat, .. } = effect else { continue };
-                let log = self.store.read(&self.of.desk, &BranchName::main(), Some(entry.seq))?;
+                let log = self.store.read(&self.game.desk, &BranchName::main(), Some(entry.seq))?;
                 let at = log.entries.last().map_or(i64::MAX, |entry| entry.recorded_at_ms);
                 has_closed |= self.close_pages(*seat, at)?;
             }
@@ -219,7 +213,7 @@ impl MailHost<'_> {
 
     /// Closes the pages of a seat that were opened up to a time, but for the page that asks.
     fn close_pages(&self, seat: Seat, to: i64) -> Result<bool, ReplayError> {
-        let grants = self.store.grants_of(&self.of.name)?;
+        let grants = self.store.grants_of(&self.game.name)?;
         let to_close = grants.iter().filter(|(hash, grant)| {
             grant.label.as_str() == Self::PAGE_LABEL
                 && grant.kind == GrantKind::Seat(seat)
@@ -229,7 +223,7 @@ impl MailHost<'_> {
         });
         let mut has_closed = false;
         for (hash, _) in to_close {
-            self.store.revoke_grant(&self.of.name, GrantId::of(hash), self.recorded_at_ms)?;
+            self.store.revoke_grant(&self.game.name, GrantId::of(hash), self.recorded_at_ms)?;
             has_closed = true;
         }
         Ok(has_closed)

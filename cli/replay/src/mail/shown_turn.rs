@@ -156,16 +156,16 @@ fn game_at(
     position: &TurnRecord,
     registry: &Registry,
 ) -> Result<Option<Box<dyn AnyState>>, ReplayError> {
-    let of = &received.game;
-    let line = of.branches.iter().position(|branch| branch.name.as_str() == position.line.as_str());
-    let Some(line) = line.filter(|line| !of.left_out(*line)) else { return Ok(None) };
-    let branch = of.branches.get(line).map(|branch| branch.name.clone());
+    let game = &received.game;
+    let line = game.branches.iter().position(|branch| branch.name.as_str() == position.line.as_str());
+    let Some(line) = line.filter(|line| !game.left_out(*line)) else { return Ok(None) };
+    let branch = game.branches.get(line).map(|branch| branch.name.clone());
     let Some(branch) = branch else { return Ok(None) };
-    let revision = Revision { match_name: of.name.clone(), branch, seq: None };
-    let rules = rules_of(&of.genesis, &revision, registry)?;
-    let mut state = rules.start(&of.genesis.setup)?;
+    let revision = Revision { match_name: game.name.clone(), branch, seq: None };
+    let rules = rules_of(&game.genesis, &revision, registry)?;
+    let mut state = rules.start(&game.genesis.setup)?;
     let entries = entries(received, line, position.game_seq)?;
-    state.fold(&stored(&entries), &of.genesis.dice, &mut |_| {})?;
+    state.fold(&stored(&entries), &game.genesis.dice, &mut |_| {})?;
     Ok(Some(state))
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use turnfold_core::outcome::Ruled;
 use turnfold_core::paper::{Offer, Paper, PaperContent, SignedPaper};
-use turnfold_core::rules::desk::{Command, Desk};
+use turnfold_core::rules::desk::{Command, Desk, Reason};
 use turnfold_core::{Rules, Seat, Verdict};
 use turnfold_store::Seq;
 
@@ -51,10 +51,15 @@ impl TakenPaper {
         }
     }
 
+    pub(super) const fn unrecorded(paper: Option<Paper>, outcome: PaperOutcome) -> Self {
+        Self { line: 1, paper, outcome, seq: None, is_new: false }
+    }
+
     /// Returns the paper that an entry of the desk records, if it does, as when it comes again.
     pub(super) fn on_record(entry: &AppliedEntry) -> Option<Self> {
         let paper = entry.command.paper()?.clone();
-        let outcome = PaperOutcome::recorded(entry.ignored.map(|reason| reason.ruling().code));
+        let ignored = |reason: Reason| PaperOutcome::Ignored(reason.ruling().code);
+        let outcome = entry.ignored.map_or(PaperOutcome::Applied, ignored);
         Some(Self { line: 1, paper: Some(paper), outcome, seq: Some(entry.seq), is_new: false })
     }
 }
@@ -84,11 +89,6 @@ pub enum PaperOutcome {
 }
 
 impl PaperOutcome {
-    /// Returns the outcome of a paper on record, ignored for this reason or applied.
-    pub(super) fn recorded(ignored: Option<&'static str>) -> Self {
-        ignored.map_or(Self::Applied, Self::Ignored)
-    }
-
     /// Returns its name in `snake_case`.
     #[must_use]
     pub const fn name(&self) -> &'static str {
@@ -151,8 +151,8 @@ impl MailHost<'_> {
         let take = |FoundPaper { line, paper }| match paper {
             Ok(mailed) => Ok(TakenPaper { line, ..self.take_paper(mailed.signed, admitted)? }),
             Err(error) => {
-                let outcome = PaperOutcome::Malformed(error.to_string());
-                Ok(TakenPaper { line, paper: None, outcome, seq: None, is_new: false })
+                let malformed = PaperOutcome::Malformed(error.to_string());
+                Ok(TakenPaper { line, ..TakenPaper::unrecorded(None, malformed) })
             }
         };
         mail.papers().into_iter().map(take).collect()
@@ -169,13 +169,13 @@ impl MailHost<'_> {
     /// Returns `true` for a paper for this match.
     #[must_use]
     pub fn is_named_by(&self, paper: &Paper) -> bool {
-        *paper.head().match_id.as_bytes() == self.of.genesis.match_id
+        *paper.head().match_id.as_bytes() == self.game.genesis.match_id
     }
 
     /// Returns `true` if this is the `Message-ID` of a letter of this match.
     #[must_use]
     pub fn is_of_thread(&self, id: &str) -> bool {
-        is_letter_of(&self.of.terms, id)
+        is_letter_of(&self.game.terms, id)
     }
 
     /// Takes one paper. A paper that was recorded before has the same outcome again (PM-10).
@@ -183,20 +183,25 @@ impl MailHost<'_> {
     /// # Errors
     /// Errors of the store.
     pub fn take_paper(&mut self, signed: SignedPaper, admitted: &[Seat]) -> Result<TakenPaper, ReplayError> {
-        let (paper, digest) = (Some(signed.paper().clone()), signed.paper().digest());
-        let taken = |outcome, seq, is_new| TakenPaper { line: 1, paper, outcome, seq, is_new };
-        if let Some(recorded) = self.desk.paper(&digest) {
-            return Ok(taken(PaperOutcome::recorded(recorded.ignored), Some(recorded.seq), false));
+        let recorded = self.desk.paper(&signed.paper().digest()).and_then(TakenPaper::on_record);
+        if let Some(recorded) = recorded {
+            return Ok(recorded);
         }
         if let Some(outcome) = self.objection(&signed, admitted) {
-            return Ok(taken(outcome, None, false));
+            return Ok(TakenPaper::unrecorded(Some(signed.paper().clone()), outcome));
         }
-        let seat = signed.paper().head().seat;
-        let key = format!("paper:{digest}").parse().map_err(ReplayError::not_by_mail)?;
-        let applied = self.append(vec![(seat, Command::Paper(Box::new(signed)))], Some(&key))?;
-        let ignored = applied.first().and_then(|applied| applied.ignored);
-        let outcome = PaperOutcome::recorded(ignored.map(|reason| reason.ruling().code));
-        Ok(taken(outcome, Some(self.desk.head()), true))
+        self.record_paper(Command::Paper(Box::new(signed)))
+    }
+
+    /// Records a paper.
+    pub(super) fn record_paper(&mut self, command: Command) -> Result<TakenPaper, ReplayError> {
+        let none = || ReplayError::not_by_mail("it is no paper");
+        let paper = command.paper().ok_or_else(none)?;
+        let (seat, key) = (paper.head().seat, format!("paper:{}", paper.digest()));
+        let key = key.parse().map_err(ReplayError::not_by_mail)?;
+        let applied = self.append(vec![(seat, command)], Some(&key))?;
+        let recorded = applied.first().and_then(TakenPaper::on_record).ok_or_else(none)?;
+        Ok(TakenPaper { is_new: true, ..recorded })
     }
 
     /// Returns why a paper is not recorded.
@@ -205,7 +210,7 @@ impl MailHost<'_> {
         let seat = paper.head().seat;
         let judged = Desk::judge(state, seat, &Command::Paper(Box::new(signed.clone())));
         let rejected = judged.as_ref().err().map(|denied| {
-            let message = taken_seat(paper, denied.code(), self.of.terms.host_replaces);
+            let message = taken_seat(paper, denied.code(), self.game.terms.host_replaces);
             let code = denied.code();
             PaperOutcome::Rejected { code, message: message.unwrap_or_else(|| denied.to_string()) }
         });
@@ -235,7 +240,7 @@ impl MailHost<'_> {
             PaperContent::Join(join) => Some(&join.key),
             _ => state.key_of(paper.head().seat),
         };
-        *paper.head().match_id.as_bytes() == self.of.genesis.match_id
+        *paper.head().match_id.as_bytes() == self.game.genesis.match_id
             && key.is_some_and(|key| signed.is_by(key))
     }
 

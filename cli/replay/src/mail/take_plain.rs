@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use turnfold_core::dice::fair::{Chain, Owner};
-use turnfold_core::outcome::Ruled;
 use turnfold_core::paper::{
     DeskTime, Nonce, Offer, Order, Paper, PaperContent, PaperHead, PlainPaper, SeenRoot,
 };
@@ -56,7 +55,7 @@ impl MailHost<'_> {
     /// # Errors
     /// Errors of the store. What is wrong with the mail is no error.
     pub fn take_reply(&mut self, mail: &ReceivedMail) -> Result<Option<TakenReply>, ReplayError> {
-        if self.of.terms.plain.is_empty() || mail.notice.as_ref().is_some_and(|notice| notice.is_sure) {
+        if self.game.terms.plain.is_empty() || mail.notice.as_ref().is_some_and(|notice| notice.is_sure) {
             return Ok(None);
         }
         let charset = mail.undecoded.as_deref().unwrap_or("UTF-8");
@@ -117,7 +116,7 @@ impl MailHost<'_> {
         turn: u32,
         charset: &'a str,
     ) -> Reader<'a> {
-        let (verbs, zone) = (position.verbs(seat), self.of.terms.zone_of(seat));
+        let (verbs, zone) = (position.verbs(seat), self.game.terms.zone_of(seat));
         Reader { position, seat, verbs, zone, joins: turn == 0, charset }
     }
 
@@ -164,7 +163,11 @@ impl MailHost<'_> {
         if !is_order_whole {
             return Ok(taken);
         }
-        for (index, content) in self.contents(seat, &words, &mut taken)?.into_iter().enumerate() {
+        let contents = self.contents(seat, &words)?.unwrap_or_else(|fault| {
+            taken.faults.push(fault);
+            Vec::new()
+        });
+        for (index, content) in contents.into_iter().enumerate() {
             let paper = self.take_plain(seat, content, (&written.code, date), mail, index)?;
             taken.papers.push(TakenPaper { line: written.line, ..paper });
         }
@@ -174,11 +177,11 @@ impl MailHost<'_> {
     /// Returns the seat and turn of every code of the match. A mail can hold thousands of words that look like codes, and each
     /// code takes some hashes.
     fn owners(&self) -> BTreeMap<String, (Seat, u32)> {
-        let match_id = self.of.genesis.match_id;
+        let match_id = self.game.genesis.match_id;
         let mut owners = BTreeMap::new();
         for turn in 0..=self.desk.state().turn() {
             let link = self.desk.link_of_turn(turn);
-            for seat in &self.of.terms.plain {
+            for seat in &self.game.terms.plain {
                 let code = ReplyCode::of(self.key, match_id, (*seat, turn), link);
                 owners.insert(code.as_str().to_owned(), (*seat, turn));
             }
@@ -206,25 +209,22 @@ impl MailHost<'_> {
         }
     }
 
-    /// Returns the contents of the papers that the words make. An order that the game would refuse is none of them.
+    /// Returns the contents of the papers that the words make, or why nothing is taken.
     fn contents(
         &self,
         seat: Seat,
         words: &PlainWords,
-        taken: &mut TakenReply,
-    ) -> Result<Vec<PaperContent>, ReplayError> {
+    ) -> Result<Result<Vec<PaperContent>, String>, ReplayError> {
         let (mut contents, state) = (words.contents.clone(), self.desk.state());
         for (agree, offer) in &words.answers {
             let Some(to) = state.offer_to_answer(seat, offer) else {
-                taken.faults.push(no_offer(state, seat, offer));
-                return Ok(Vec::new());
+                return Ok(Err(no_offer(state, seat, offer)));
             };
             contents.push(PaperContent::Answer { to, agree: *agree });
         }
         if let Some(turn) = words.takeback {
             let Some((line, seq)) = state.stand_of(turn).filter(|_| turn < state.turn()) else {
-                taken.faults.push(format!("The match has no earlier turn {turn}. Nothing was taken."));
-                return Ok(Vec::new());
+                return Ok(Err(format!("The match has no earlier turn {turn}. Nothing was taken.")));
             };
             contents.push(PaperContent::Offer(Offer::Takeback { line: line.clone(), seq }));
         }
@@ -237,23 +237,21 @@ impl MailHost<'_> {
             match KnownPosition::of(self, seat)?.ahead((seat, plays), turns, &words.lines) {
                 Ok(ahead) => contents.push(PaperContent::Ahead(ahead)),
                 Err(fault) => {
-                    taken.faults.push(format!("{fault} Nothing was taken; send the whole order again."));
-                    return Ok(Vec::new());
+                    return Ok(Err(format!("{fault} Nothing was taken; send the whole order again.")));
                 }
             }
         }
         if !words.plays.is_empty() {
             let position = KnownPosition::of(self, seat)?;
             if let Some(fault) = position.objection(seat, &words.plays) {
-                taken.faults.push(fault);
-                return Ok(Vec::new());
+                return Ok(Err(fault));
             }
             let link = self.desk.position().map(|position| position.link);
             let link = link.ok_or_else(|| ReplayError::not_by_mail("no turn has begun"))?;
             let order = Order::new(link, words.wait, None, words.plays.clone());
             contents.push(PaperContent::Order(order.map_err(ReplayError::not_by_mail)?));
         }
-        Ok(contents)
+        Ok(Ok(contents))
     }
 
     /// Writes a paper for a player without a key, and records it. The same mail again gives the same answer.
@@ -278,12 +276,12 @@ impl MailHost<'_> {
         let size = self.desk.size();
         let root = self.desk.root(size).ok_or_else(|| ReplayError::not_by_mail("it has no root"))?;
         // PM-92: no mail was sent after it came.
-        let now = u64::try_from(self.recorded_at_ms / 1000).ok().and_then(DeskTime::of_unix_seconds);
+        let now = DeskTime::of_unix_ms(self.recorded_at_ms);
         let date = date.into_iter().chain(now).min();
         let number =
             self.outdated_by(seat, &content, date).unwrap_or(state.last_number(seat).saturating_add(1));
         let head = PaperHead {
-            match_id: turnfold_core::paper::MatchId::new(self.of.genesis.match_id),
+            match_id: turnfold_core::paper::MatchId::new(self.game.genesis.match_id),
             seat,
             number: if joins { 0 } else { number },
             turn: if joins { 0 } else { state.turn() },
@@ -294,20 +292,12 @@ impl MailHost<'_> {
         let plain = PlainPaper::new(paper.clone(), code.as_str());
         let plain = if joins { plain } else { plain.sent(date) };
         let command = Command::Plain(Box::new(plain));
-        let rejected = Desk::judge(state, seat, &command).err();
-        let outcome = match rejected {
-            Some(denied) => Some(PaperOutcome::Rejected { code: denied.code(), message: denied.to_string() }),
-            None if self.desk.papers_in_turn(seat) >= PAPERS_MAX => Some(PaperOutcome::TooMany),
-            None => None,
+        let outcome = match Desk::judge(state, seat, &command) {
+            Err(denied) => PaperOutcome::Rejected { code: denied.code(), message: denied.to_string() },
+            Ok(_) if self.desk.papers_in_turn(seat) >= PAPERS_MAX => PaperOutcome::TooMany,
+            Ok(_) => return self.record_paper(command),
         };
-        if let Some(outcome) = outcome {
-            return Ok(TakenPaper { line: 1, paper: Some(paper), outcome, seq: None, is_new: false });
-        }
-        let key = format!("paper:{}", paper.digest()).parse().map_err(ReplayError::not_by_mail)?;
-        let applied = self.append(vec![(seat, command)], Some(&key))?;
-        let ignored = applied.first().and_then(|applied| applied.ignored);
-        let outcome = PaperOutcome::recorded(ignored.map(|reason| reason.ruling().code));
-        Ok(TakenPaper { line: 1, paper: Some(paper), outcome, seq: Some(self.desk.head()), is_new: true })
+        Ok(TakenPaper::unrecorded(Some(paper), outcome))
     }
 
     /// PM-92: of two plain orders of a seat in a turn, or of two for later turns, the one counts that was sent later. Returns
@@ -320,7 +310,7 @@ impl MailHost<'_> {
 
     /// Returns the nonce of a paper of a mail. Only the host can compute it, so that no one can guess a paper (PM-5).
     fn nonce(&self, mail: Digest, index: usize) -> Nonce {
-        let owner = Owner { match_id: self.of.genesis.match_id, party: Seat::Host };
+        let owner = Owner { match_id: self.game.genesis.match_id, party: Seat::Host };
         let secret = self.key.dice_chain(owner).element(Chain::LAST);
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v2 nonce of a plain paper");
         hasher.update(secret.as_bytes());

@@ -18,13 +18,13 @@ pub(super) fn require_known(host: &MailHost<'_>, plan: &TurnPlan) -> Result<(), 
     let position = position_of(host, plan).and_then(|index| host.desk.positions().nth(index));
     let Some(TurnRecord { line, game_seq, link, .. }) = position else { return Ok(()) };
     let branch = branch_of(line)?;
-    let at = host.of.line(&branch).at(*game_seq);
+    let at = host.game.line(&branch).at(*game_seq);
     if link_at(host, &branch, *game_seq)? == *link {
         return Ok(());
     }
     Err(ReplayError::Refused(format!(
         "the link after `{at}` differs from the position that `{}` records",
-        host.of.desk
+        host.game.desk
     )))
 }
 
@@ -35,7 +35,7 @@ fn position_of(host: &MailHost<'_>, plan: &TurnPlan) -> Option<usize> {
 }
 
 fn link_at(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<Digest, ReplayError> {
-    let links = host.store.links(&host.of.name, branch, seq..=seq)?;
+    let links = host.store.links(&host.game.name, branch, seq..=seq)?;
     links.last().copied().ok_or_else(|| ReplayError::not_by_mail("it has no links"))
 }
 
@@ -69,11 +69,11 @@ fn names(seats: &[Seat]) -> String {
 
 /// PM-13: whether the position has a STATE.
 fn is_open(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<bool, ReplayError> {
-    if host.of.terms.secret == Secret::Match {
+    if host.game.terms.secret == Secret::Match {
         return Ok(false);
     }
-    let revision = host.of.line(branch).at(seq);
-    let log = host.store.read(&host.of.name, branch, Some(seq))?;
+    let revision = host.game.line(branch).at(seq);
+    let log = host.store.read(&host.game.name, branch, Some(seq))?;
     let line = History::of_log(&revision, log, host.registry)?;
     let is_open = is_shown_to_all(line.start()?.as_ref(), &line.logged(), &line.dice);
     is_open.map_err(|cause| line.broken_entry(cause))
@@ -86,7 +86,7 @@ fn due_seats(
     end: &TurnEnd,
     game: &dyn AnyState,
 ) -> Result<Vec<Seat>, ReplayError> {
-    let together = host.of.terms.together;
+    let together = host.game.terms.together;
     let mut rounds: Vec<Round> = Vec::new();
     for turn in host.desk.turns() {
         let (Some(plan), Some(position)) = (&turn.plan, &turn.end) else { continue };
@@ -117,7 +117,7 @@ fn read_end(
         }
     }
     let own = TurnEntries::find(host, &branch, &plan.host_key())?;
-    let ends_round = own.map_or(Ok(false), |own| own.ends_round(&*host.of.rules))?;
+    let ends_round = own.map_or(Ok(false), |own| own.ends_round(&*host.game.rules))?;
     Ok(TurnEnd { played, ends_round })
 }
 
@@ -131,7 +131,7 @@ impl TurnEntries {
         branch: &BranchName,
         key: &TurnKey,
     ) -> Result<Option<Self>, ReplayError> {
-        let (store, name) = (host.store, &host.of.name);
+        let (store, name) = (host.store, &host.game.name);
         for key in [key.to_string(), Self::key_with_nonce(host, branch, key)] {
             let key = key.parse().map_err(ReplayError::not_by_mail)?;
             if let Some(range) = store.find_idempotency_key(name, branch, &key)? {
@@ -143,7 +143,7 @@ impl TurnEntries {
 
     /// Returns the key of an append to a line of the game with a roll that one seat alone learns.
     pub(super) fn key_with_nonce(host: &MailHost<'_>, branch: &BranchName, key: &TurnKey) -> String {
-        key.with_nonce(host.key, host.of.genesis.match_id, branch.as_str())
+        key.with_nonce(host.key, host.game.genesis.match_id, branch.as_str())
     }
 
     /// Returns the text of each command.

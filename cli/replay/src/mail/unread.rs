@@ -3,14 +3,14 @@
 use turnfold_core::rules::desk::State;
 use turnfold_core::{Digest, Seat};
 
-use super::answer::order_that_counts;
+use super::answer_letter::order_that_counts;
 use super::letter::LetterText;
 use super::letter_part::MailLogs;
 use super::letter_words::{Text, salutation};
 use super::outbox::LetterName;
 use super::plain_reply::PlainReply;
 use super::received_mail::{Obstacle, ReceivedMail};
-use super::report::TurnOverview;
+use super::report_letter::TurnOverview;
 use super::take::{PaperOutcome, TakenPaper};
 use crate::program;
 
@@ -39,7 +39,7 @@ impl<'a> UnreadMail<'a> {
             _ => None,
         });
         let malformed = malformed.collect::<Option<Vec<_>>>()?;
-        let is_player = Seat::players(mail.of.terms.seats.into()).contains(&seat);
+        let is_player = Seat::players(mail.game.terms.seats.into()).contains(&seat);
         (is_player && received.notice.is_none()).then_some(Self { received, malformed, seat, mail })
     }
 
@@ -128,14 +128,14 @@ impl<'a> UnreadMail<'a> {
     /// Ends a letter with whom the match waits for.
     fn letter(&self, state: &State, fault: &str, mut text: Text) -> LetterText {
         text.paragraph(
-            &TurnOverview::of(self.seat, state, "", self.mail.of.terms.zone_of(self.seat)).waits(),
+            &TurnOverview::of(self.seat, state, "", self.mail.game.terms.zone_of(self.seat)).waits(),
         );
         let turn = match state.turn() {
             0 => String::new(),
             turn => format!("turn {turn}: "),
         };
         LetterText {
-            subject: format!("[{}] {turn}{fault}", self.mail.of.name),
+            subject: format!("[{}] {turn}{fault}", self.mail.game.name),
             text: text.into_string(),
             in_reply_to: self.received.message_id.clone(),
             ..LetterText::default()

@@ -117,29 +117,29 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         }
         error => error.into(),
     })?;
-    let of = MailMatch::find(&store, name, &context.registry)?;
+    let game = MailMatch::find(&store, name, &context.registry)?;
     let post = room.with_addresses(&store, name, &addresses, args.origin.clone())?;
     let letters = post.write(&store, [], context)?;
     drop(store);
-    let host: Option<VerifierKey> = of.terms.host.parse().ok();
-    let (ruleset, version, dice) = (rules.name(), rules.version(), of.genesis.dice.name());
+    let host: Option<VerifierKey> = game.terms.host.parse().ok();
+    let (ruleset, version, dice) = (rules.name(), rules.version(), game.genesis.dice.name());
     let opened = serde_json::json!({
         "match": name.to_string(),
-        "desk": of.desk.to_string(),
+        "desk": game.desk.to_string(),
         "ruleset": ruleset,
         "version": version,
         "dice": dice,
-        "seats": of.terms.seats,
+        "seats": game.terms.seats,
         "host": host.map(|host| host.to_string()),
         "terms": terms.filled,
         "letters": letters,
     });
     context.output.answer(&opened, || {
-        let (desk, seats) = (&of.desk, counted(of.terms.seats.into(), "seat", "seats"));
-        let game = format!("{ruleset} version {version}, {dice} dice, {seats}");
+        let (desk, seats) = (&game.desk, counted(game.terms.seats.into(), "seat", "seats"));
+        let played = format!("{ruleset} version {version}, {dice} dice, {seats}");
         let mut lines = vec![
-            Line::from(format!("opened {name} with its desk {desk}: {game}")),
-            format!("the host signs with {}", of.terms.host).into(),
+            Line::from(format!("opened {name} with its desk {desk}: {played}")),
+            format!("the host signs with {}", game.terms.host).into(),
         ];
         if let (TermsSource::Waiting, [_, ..]) = (terms.source, terms.filled.as_slice()) {
             lines

@@ -85,7 +85,7 @@ fn roll(due: &DueRoll) -> io::Result<Vec<i32>> {
 
 /// Returns the time of this machine.
 pub(super) fn now() -> Result<DeskTime, Failure> {
-    let now = u64::try_from(clock::now_ms()? / 1000).ok().and_then(DeskTime::of_unix_seconds);
+    let now = DeskTime::of_unix_ms(clock::now_ms()?);
     now.ok_or_else(|| Failure::trouble("the clock of this machine is beyond the year 9999"))
 }
 
@@ -271,19 +271,21 @@ pub(crate) struct StatusArgs {
 pub(crate) fn status(args: &StatusArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
     let name = &args.match_name;
     let store = context.read_store()?;
-    let of = MailMatch::find(&store, name, &context.registry)?;
-    let desk = DeskHistory::read(&store, &of)?;
+    let game = MailMatch::find(&store, name, &context.registry)?;
+    let desk = DeskHistory::read(&store, &game)?;
     let state = desk.state();
     let who = Desk::query(state, Seat::Host.into(), "who");
     let who = who.ok().flatten().ok_or_else(|| Failure::internal("the desk does not answer `who`"))?;
     let (notices, waits) = match context.store_dir() {
         // The standing of the match does not depend on files that may be elsewhere.
-        Ok(folder) if context.fleet().is_none() => host_facts(folder, &of, &desk, &store).unwrap_or_default(),
+        Ok(folder) if context.fleet().is_none() => {
+            host_facts(folder, &game, &desk, &store).unwrap_or_default()
+        }
         _ => Default::default(),
     };
     let status = json!({
         "match": name.as_str(),
-        "desk": of.desk.as_str(),
+        "desk": game.desk.as_str(),
         "view": Desk::view(state, Seat::Host.into()),
         "who": who.json,
         "notices": notices,
@@ -298,10 +300,10 @@ pub(crate) fn status(args: &StatusArgs, context: &mut Context) -> Result<ExitSta
 /// Returns what mail programs reported of a match, and what waits for its host.
 fn host_facts(
     folder: &Path,
-    of: &MailMatch,
+    game: &MailMatch,
     desk: &DeskHistory,
     store: &StoreReader,
 ) -> Result<(Vec<String>, Vec<String>), ReplayError> {
-    let post = PostFolder::of(folder, store, &of.name)?;
-    Ok((notices_in_words(&post.notices()?, &post.addresses()?), waits_for_host(of, desk, &post)?))
+    let post = PostFolder::of(folder, store, &game.name)?;
+    Ok((notices_in_words(&post.notices()?, &post.addresses()?), waits_for_host(game, desk, &post)?))
 }

@@ -160,7 +160,7 @@ fn take(
     context: &mut Context,
 ) -> Result<(ExitStatus, bool), Failure> {
     let MailsToTake { only, maildir, mails, admit, now_ms, is_late_left } = from;
-    let now = u64::try_from(now_ms / 1000).ok().and_then(DeskTime::of_unix_seconds);
+    let now = DeskTime::of_unix_ms(now_ms);
     let now = now.filter(|_| is_late_left);
     let room = host.post_room(context)?;
     let store = context.open_store()?;
@@ -177,7 +177,8 @@ fn take(
     for (path, mail) in mails {
         let mut places = office.matches_of(&mail);
         if let Some(only) = only {
-            let is_only = |place: &usize| office.matches.get(*place).is_some_and(|of| of.name == *only);
+            let is_only =
+                |place: &usize| office.matches.get(*place).is_some_and(|hosted| hosted.name == *only);
             if maildir.is_none() && !places.iter().any(is_only) {
                 // The host has chosen both the mail and the match.
                 places = (0..office.matches.len()).collect();
@@ -190,7 +191,7 @@ fn take(
         }
         let name = input_name(&path).into_owned();
         let mut hosts = places.iter().filter_map(|place| office.matches.get(*place));
-        if now.is_some_and(|now| hosts.any(|of| of.host.is_after_deadline(&mail, now))) {
+        if now.is_some_and(|now| hosts.any(|hosted| hosted.host.is_after_deadline(&mail, now))) {
             is_left = true;
             continue;
         }
@@ -200,31 +201,31 @@ fn take(
             continue;
         }
         for place in &places {
-            let Some(of) = office.matches.get_mut(*place) else { continue };
-            let taken_mail = take_mail(&mut of.host, &of.addresses, &mail, admit)?;
-            let (name, path, match_name) = (name.clone(), path.clone(), Some(of.name.clone()));
+            let Some(hosted) = office.matches.get_mut(*place) else { continue };
+            let taken_mail = take_mail(&mut hosted.host, &hosted.addresses, &mail, admit)?;
+            let (name, path, match_name) = (name.clone(), path.clone(), Some(hosted.name.clone()));
             taken.push(PrintedMail { name, path, match_name, taken: taken_mail });
         }
     }
     let mut letters = Vec::new();
-    let names: Vec<_> = office.matches.iter().map(|of| of.name.clone()).collect();
+    let names: Vec<_> = office.matches.iter().map(|hosted| hosted.name.clone()).collect();
     drop(office);
     for name in names {
         let of_match: Vec<_> =
             taken.iter().filter(|taken| taken.match_name.as_ref() == Some(&name)).collect();
         if !of_match.is_empty() {
-            let mails = of_match.iter().map(|of| &of.taken);
+            let mails = of_match.iter().map(|mail| &mail.taken);
             letters.extend(room.of(&store, &name)?.write(&store, mails, context)?);
         }
     }
     drop(store);
-    for of in &taken {
-        let is_done = taken.iter().filter(|other| other.path == of.path).all(|other| other.taken.is_done());
+    for mail in &taken {
+        let is_done = taken.iter().filter(|other| other.path == mail.path).all(|other| other.taken.is_done());
         if let Some(maildir) = maildir.filter(|_| is_done) {
-            maildir.mark_taken(&of.path)?;
+            maildir.mark_taken(&mail.path)?;
         }
-        if printed.insert(of.path.clone()) || is_done {
-            of.print(only.is_none(), context)?;
+        if printed.insert(mail.path.clone()) || is_done {
+            mail.print(only.is_none(), context)?;
         }
     }
     context.output.note(letter_lines(&letters))?;

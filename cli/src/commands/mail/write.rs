@@ -162,10 +162,7 @@ impl Args {
                 return Err(Failure::usage(format!("`{option}` does not apply to this kind of paper")));
             }
         }
-        let plays = || -> Result<Vec<PaperLine>, Failure> {
-            let plays = self.words.iter().map(|play| play.parse());
-            plays.collect::<Result<_, _>>().map_err(|error: turnfold_core::Malformed| Failure::usage(error.0))
-        };
+        let malformed = |error: Malformed| Failure::usage(error.0);
         let expected = |what: &str| Failure::usage(format!("expected {what}"));
         match (self.kind, self.words.as_slice()) {
             (Kind::Join, [seat]) => {
@@ -178,16 +175,14 @@ impl Args {
                 Ok(PaperWords::Lines { plays: Vec::new(), lines: self.plays_and_lines()?.1 })
             }
             (Kind::Seal, []) => Err(expected("the commands to seal")),
-            (Kind::Seal, _) => Ok(PaperWords::Seal { plays: plays()? }),
-            (Kind::Offer, words) => {
-                let offer = words.join(" ").parse();
-                offer
-                    .map(PaperWords::Offer)
-                    .map_err(|error: turnfold_core::Malformed| Failure::usage(error.0))
+            (Kind::Seal, words) => {
+                let plays = words.iter().map(|play| play.parse()).collect::<Result<_, _>>();
+                plays.map(|plays| PaperWords::Seal { plays }).map_err(malformed)
             }
-            (Kind::Absent | Kind::Press | Kind::Ahead, words) => announced(self.kind, words)
-                .map(PaperWords::Announced)
-                .map_err(|error| Failure::usage(error.0)),
+            (Kind::Offer, words) => words.join(" ").parse().map(PaperWords::Offer).map_err(malformed),
+            (Kind::Absent | Kind::Press | Kind::Ahead, words) => {
+                announced(self.kind, words).map(PaperWords::Announced).map_err(malformed)
+            }
             (Kind::Answer, [to, answer]) if matches!(answer.as_str(), "agree" | "decline") => {
                 Ok(PaperWords::Answer { to: to.clone(), agree: answer == "agree" })
             }

@@ -160,8 +160,10 @@ fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Fault> {
         }
         Command::Plain(plain) => plan_plain(state, seat, plain.paper()),
         // PM-40: once for each of the hours in the terms.
-        Command::Remind(hours) if is_reminder(state, *hours) => Ok(Step::Remind(*hours)),
-        Command::Remind(_) => Err(Rejection::NoReminder.into()),
+        Command::Remind(hours) => {
+            let is_due = state.clock.is_some_and(|clock| state.reminders_due(clock).any(|due| due == *hours));
+            if is_due { Ok(Step::Remind(*hours)) } else { Err(Rejection::NoReminder.into()) }
+        }
         Command::Replace { seat, player, .. } => plan_replacement(state, *seat, player),
         // PM-21: at any time.
         Command::Close { result, .. } => require_winner(state, *result).map(|()| Step::Close(*result)),
@@ -206,18 +208,6 @@ fn plan_replacement(state: &State, seat: Seat, player: &Player) -> Result<Step, 
     }
     require_new_player(state, seat, player)?;
     Ok(Step::Replace { seat, player: player.clone() })
-}
-
-/// PM-40: whether a reminder is due: the clock is so near to the deadline, and there was none as near to it.
-fn is_reminder(state: &State, hours: u16) -> bool {
-    let is_due = state
-        .stand
-        .zip(state.clock)
-        .is_some_and(|(stand, clock)| clock < stand.deadline && clock.after_hours(hours) >= stand.deadline);
-    state.phase == Phase::Open
-        && state.terms.remind.contains(&hours)
-        && state.reminded.is_none_or(|last| last > hours)
-        && is_due
 }
 
 /// FD-7, FD-10, FD-17 of `dice.md`: the next roll, with the element that the host opens for it.

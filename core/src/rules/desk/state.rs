@@ -550,14 +550,15 @@ impl State {
         u64::from(self.terms.absences).saturating_sub(used)
     }
 
-    /// Returns the hours of the reminder that is due at a time, if one is (PM-40).
-    #[must_use]
-    pub fn reminder_due(&self, at: DeskTime) -> Option<u16> {
-        let deadline = self.deadline().filter(|deadline| self.is_open() && at < *deadline)?;
-        let is_due = |hours: &u16| {
-            at.after_hours(*hours) >= deadline && self.reminded.is_none_or(|last| last > *hours)
+    /// Lists the hours of the terms of which a reminder may be given at a time: that near is the deadline, and none as near to
+    /// it was given (PM-40).
+    pub fn reminders_due(&self, at: DeskTime) -> impl Iterator<Item = u16> {
+        let deadline = self.deadline().filter(|deadline| self.is_open() && at < *deadline);
+        let is_due = move |hours: &u16| {
+            deadline.is_some_and(|deadline| at.after_hours(*hours) >= deadline)
+                && self.reminded.is_none_or(|last| last > *hours)
         };
-        self.terms.remind.iter().copied().find(is_due)
+        self.terms.remind.iter().copied().filter(is_due)
     }
 
     /// Returns the digest of the paper with a seat's orders ahead (PM-42).

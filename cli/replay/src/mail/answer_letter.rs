@@ -15,7 +15,7 @@ use super::letter_words::{Text, salutation, time};
 use super::outbox::LetterName;
 use super::plain_words::{PlainQuestion, help};
 use super::reply_code::{ReplyCode, answer_with, code_of};
-use super::report::{TurnOverview, ahead_in_words};
+use super::report_letter::{TurnOverview, ahead_in_words};
 use super::take::{PaperOutcome, TakenPaper};
 use super::take_plain::{TakenReply, last_plain};
 use crate::error::ReplayError;
@@ -73,7 +73,7 @@ impl<'a> AnswerLetter<'a> {
     /// one letter to each seat about the papers not recorded, because anyone can send any number of them. Papers of other
     /// seats have no answer.
     pub(super) fn all(papers: &'a [TakenPaper], mail: &MailLogs<'_>) -> Vec<Self> {
-        let players = Seat::players(mail.of.terms.seats.into());
+        let players = Seat::players(mail.game.terms.seats.into());
         let (mut letters, mut not_taken) = (Vec::new(), BTreeMap::<Seat, Vec<AnsweredPaper<'_>>>::new());
         let mut known = BTreeSet::new();
         for TakenPaper { paper, outcome, seq, .. } in papers {
@@ -110,7 +110,7 @@ impl<'a> AnswerLetter<'a> {
         attached: &str,
     ) -> Result<LetterText, ReplayError> {
         let seat = self.name.seat;
-        let turn = TurnOverview::of(seat, state, attached, mail.of.terms.zone_of(seat));
+        let turn = TurnOverview::of(seat, state, attached, mail.game.terms.zone_of(seat));
         let mut text = Text::default();
         text.line(&salutation(state, seat));
         let (subject, digest) = match self.papers.as_slice() {
@@ -144,7 +144,7 @@ impl<'a> AnswerLetter<'a> {
             text.paragraph("The digest of the paper is");
             text.block([digest.to_string().as_str()]);
         }
-        let subject = format!("[{}] {subject}", mail.of.name);
+        let subject = format!("[{}] {subject}", mail.game.name);
         Ok(LetterText { subject, text: text.into_string(), ..LetterText::default() })
     }
 }
@@ -253,7 +253,7 @@ fn standing_order(
         }
         None => text.paragraph("What it leads to depends on a roll, or on players who play before you."),
     }
-    let until = state.deadline().map(|until| time(until, mail.of.terms.zone_of(name.seat)));
+    let until = state.deadline().map(|until| time(until, mail.game.terms.zone_of(name.seat)));
     text.paragraph(&format!(
         "Your order stands until the turn is carried out, at the latest {}. To change it, answer this letter with the whole \
          new order: the newest one counts.",
@@ -320,7 +320,7 @@ fn list(papers: &[AnsweredPaper<'_>], text: &mut Text) {
 fn recorded(mail: &MailLogs<'_>, what: &str, reader: Seat, seq: Seq, text: &mut Text) -> &'static str {
     let entry = mail.desk.entries().iter().find(|entry| entry.seq == seq);
     let happened =
-        entry.map(|entry| sentences(entry, reader, mail.of.terms.zone_of(reader))).unwrap_or_default();
+        entry.map(|entry| sentences(entry, reader, mail.game.terms.zone_of(reader))).unwrap_or_default();
     let outcome = if let Some(reason) = entry.and_then(|entry| entry.ignored) {
         let Ruling { code, text: why, .. } = reason.ruling();
         let why = if code == NOT_DUE { "it is not your turn" } else { why.unwrap_or_default() };
@@ -349,11 +349,11 @@ fn sent_before(mail: &MailLogs<'_>, entry: &AppliedEntry) -> Option<String> {
     let PaperHead { seat, turn, .. } = *plain.paper().head();
     let earlier = mail.desk.entries().iter().filter(|other| other.seq < entry.seq);
     let last = last_plain(earlier, seat, turn, plain.paper().content())?;
-    let zone = mail.of.terms.zone_of(seat);
+    let zone = mail.game.terms.zone_of(seat);
     let (sent, later) = (time(plain.sent_at()?, zone), time(last.sent_at()?, zone));
     let PaperContent::Order(order) = last.paper().content() else { return None };
-    let plays: Vec<_> = order.plays().iter().map(PaperLine::as_str).collect();
-    Some(format!("You sent it on {sent}. Your order of {later} is newer and counts: {}.", plays.join("; ")))
+    let plays = PaperLine::joined(order.plays());
+    Some(format!("You sent it on {sent}. Your order of {later} is newer and counts: {plays}."))
 }
 
 impl TakenReply {
@@ -374,7 +374,7 @@ impl TakenReply {
         attached: &str,
     ) -> Result<LetterText, ReplayError> {
         let seat = name.seat;
-        let turn = TurnOverview::of(seat, state, attached, mail.of.terms.zone_of(seat));
+        let turn = TurnOverview::of(seat, state, attached, mail.game.terms.zone_of(seat));
         let part = LetterPart::of(mail, name.desk_size)?;
         let known = KnownGame::of(mail, seat, &part, None)?;
         let mut text = Text::default();
@@ -403,7 +403,7 @@ impl TakenReply {
             (false, false) => "a line of your mail was not taken",
         };
         Ok(LetterText {
-            subject: format!("[{}] {subject}", mail.of.name),
+            subject: format!("[{}] {subject}", mail.game.name),
             text: text.into_string(),
             ..LetterText::default()
         })
@@ -420,8 +420,7 @@ fn status(
 ) -> Result<(), ReplayError> {
     match mail.desk.order_of(name.seat, state.turn(), name.desk_size) {
         Some((_, order)) => {
-            let plays: Vec<_> = order.plays().iter().map(PaperLine::as_str).collect();
-            text.paragraph(&format!("Your order for this turn: {}.", plays.join("; ")));
+            text.paragraph(&format!("Your order for this turn: {}.", PaperLine::joined(order.plays())));
             standing_order(mail, state, name, order.plays(), text)?;
         }
         None => text.paragraph("There is no order of yours for this turn."),
@@ -431,7 +430,7 @@ fn status(
     }
     let own = Desk::view(state, name.seat.into()).seats.into_iter().find(|own| own.seat == name.seat);
     if let Some(until) = own.and_then(|own| own.absent) {
-        let until = time(until, mail.of.terms.zone_of(name.seat));
+        let until = time(until, mail.game.terms.zone_of(name.seat));
         text.paragraph(&format!("You are absent until {until}. {}", absence(state, name.seat)));
     }
     turn.offers(text);

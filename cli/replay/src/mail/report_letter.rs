@@ -37,7 +37,7 @@ impl Report {
         let part = LetterPart::of(mail, self.size)?;
         let earlier = self.since.map(|size| LetterPart::of(mail, size)).transpose()?;
         let known = KnownGame::of(mail, self.seat, &part, earlier.as_ref())?;
-        let turn = TurnOverview::of(self.seat, state, attached, mail.of.terms.zone_of(self.seat));
+        let turn = TurnOverview::of(self.seat, state, attached, mail.game.terms.zone_of(self.seat));
         let mut text = Text::default();
         text.line(&salutation(state, self.seat));
         let is_invited = turn.is_invited();
@@ -81,8 +81,8 @@ impl Report {
         };
         let is_reminder = mail.desk.entries().iter().any(reminds) && turn.is_awaited();
         let subject = if is_reminder { turn.reminder() } else { turn.subject() };
-        let subject = format!("[{}] {subject}", mail.of.name);
-        let rulebook = is_invited.then(|| mail.of.rules.rulebook().to_owned());
+        let subject = format!("[{}] {subject}", mail.game.name);
+        let rulebook = is_invited.then(|| mail.game.rules.rulebook().to_owned());
         Ok(LetterText { subject, text: text.into_string(), rulebook, ..LetterText::default() })
     }
 
@@ -91,7 +91,7 @@ impl Report {
         let Some(since) = self.since else { return };
         let entries = mail.desk.entries().iter();
         let news = entries.filter(|entry| entry.size() > since && entry.size() <= self.size);
-        let (zone, came) = (mail.of.terms.zone_of(self.seat), mail.desk.came(self.seat, self.size));
+        let (zone, came) = (mail.game.terms.zone_of(self.seat), mail.desk.came(self.seat, self.size));
         let (mut happened, mut counted) = (Vec::new(), BTreeSet::new());
         for entry in news {
             if entry.position().is_some() {
@@ -130,13 +130,12 @@ impl Report {
     fn inherited(&self, mail: &MailLogs<'_>, turn: &TurnOverview<'_>, text: &mut Text) {
         let came = mail.desk.came(self.seat, self.size);
         let order = mail.desk.order_of(self.seat, turn.view.turn, self.size);
-        let Some((size, order)) = order.filter(|_| turn.status() == Some("ordered")) else { return };
-        if size < came {
-            let plays: Vec<_> = order.plays().iter().map(PaperLine::as_str).collect();
+        let Some((entry, order)) = order.filter(|_| turn.status() == Some("ordered")) else { return };
+        if entry.size() < came {
             text.paragraph(&format!(
                 "The player who had your seat before you ordered for this turn: {}. It is carried out at the deadline, \
                  unless you send another order.",
-                plays.join("; ")
+                PaperLine::joined(order.plays())
             ));
         }
     }
@@ -179,8 +178,7 @@ pub(super) fn ahead_in_words(ahead: &OrdersAhead, lines: &[&[Reply]], is_inherit
     }
     text.gap();
     for (turn, plays) in ahead.turns() {
-        let plays: Vec<_> = plays.iter().map(PaperLine::as_str).collect();
-        text.item(&format!("if turn {turn}: {}", plays.join("; ")));
+        text.item(&format!("if turn {turn}: {}", PaperLine::joined(plays)));
     }
     // PM-122: the letter is to the player who wrote them.
     for line in lines {
@@ -256,7 +254,7 @@ impl<'a> TurnOverview<'a> {
 
     fn opening(&self, mail: &MailLogs<'_>, standing: &MatchStanding) -> String {
         let View { phase, turn, result, .. } = &self.view;
-        let game = &mail.of.name;
+        let game = &mail.game.name;
         match (result, *phase) {
             (Some(result), _) => {
                 // For a game that was played to its end, its own result is more exact than that of the desk.
