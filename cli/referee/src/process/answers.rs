@@ -167,26 +167,28 @@ pub(crate) struct FoldAnswer {
 
 impl FoldAnswer {
     /// Reads the answer to a fold of so many entries.
-    pub(crate) fn read(answer: Node, hello: &Hello, entries: usize) -> Result<Self, String> {
+    pub(crate) fn read(mut answer: Node, hello: &Hello, entries: usize) -> Result<Self, String> {
+        let state = answer.take("state").ok_or("its answer to `fold` has no `state`")?;
         let status = answer.field("status").ok_or("its answer to `fold` has no `status`")?;
         let status = Status::read(status)?;
-        let listed = answer.field("steps").map_or(Some(&[][..]), Node::list);
-        let mut steps = Vec::new();
-        for step in listed.ok_or("`steps` of its answer to `fold` is no list")? {
-            steps.push(read_step(step, hello)?);
-        }
         let stop = answer.field("stop").map(|stop| read_stop(stop, hello)).transpose()?;
+        let mut steps = Vec::new();
+        match answer.take("steps") {
+            Some(Node::List(listed)) => {
+                for step in listed {
+                    steps.push(read_step(step, hello)?);
+                }
+            }
+            None | Some(Node::Null) => {}
+            Some(other) if other.list().is_some() => {}
+            Some(_) => return Err("`steps` of its answer to `fold` is no list".into()),
+        }
         let is_whole = if stop.is_some() { steps.len() < entries } else { steps.len() <= entries };
         if !is_whole || (stop.is_none() && steps.is_empty() && entries > 0) {
             return Err(format!("it folded {} of {entries} entries", steps.len()));
         }
-        let state = match answer {
-            Node::Object(members) => members.into_iter().find(|(key, _)| key == "state"),
-            _ => None,
-        };
-        let (_, state) = state.ok_or("its answer to `fold` has no `state`")?;
         if let Some(last) = steps.last().and_then(|step| step.state.as_ref())
-            && last.canonical() != state.canonical()
+            && last.difference(&state).is_some()
         {
             return Err("the state after all entries is not the state after the last one".into());
         }
@@ -209,13 +211,11 @@ fn read_stop(stop: &Node, hello: &Hello) -> Result<(String, String), String> {
     Ok((code.into(), in_one_line(message)))
 }
 
-fn read_step(step: &Node, hello: &Hello) -> Result<StepAnswer, String> {
-    let state = match step {
-        Node::Object(members) => {
-            members.iter().find(|(key, _)| key == "state").map(|(_, state)| state.clone())
-        }
-        _ => return Err(format!("a step is {}, expected an object", step.canonical())),
-    };
+fn read_step(mut step: Node, hello: &Hello) -> Result<StepAnswer, String> {
+    if step.members().is_none() {
+        return Err(format!("a step is {}, expected an object", step.canonical()));
+    }
+    let state = step.take("state");
     let status = step.field("status").map(Status::read).transpose()?;
     let to = ShownTo::read(step.field("to"))?;
     if let Some(code) = step.field("ignored") {
@@ -267,7 +267,7 @@ fn read_effect(effect: &Node, given: Option<&str>) -> Result<Effect, String> {
 fn value_text(value: &Node) -> String {
     match value {
         Node::Text(text) if is_word(text) => text.clone(),
-        Node::Number(spelled) => canonical_number(spelled).unwrap_or_default(),
+        Node::Number(spelled) => canonical_number(spelled).unwrap_or_default().into_owned(),
         other => other.canonical(),
     }
 }

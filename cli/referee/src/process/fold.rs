@@ -101,7 +101,7 @@ pub(crate) fn fold(
             return Err(rejected(first.seq, refusal.code(), refusal.to_string()));
         }
         let mut entries = vec![(first.seat, command)];
-        let room = (ANSWER_BYTES_MAX / state.sent.len().max(1)).clamp(1, most);
+        let room = (ANSWER_BYTES_MAX / state.sent().len().max(1)).clamp(1, most);
         for logged in rest.iter().take(room).skip(1) {
             // What is no command ends the batch, and is an error once the entries before it are folded.
             let Ok(command) = Command::of_log(logged) else { break };

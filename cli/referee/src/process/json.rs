@@ -3,10 +3,10 @@
 //! The values of `serde_json` keep neither: a game whose players are an object in seating order plays another game when
 //! its keys come back sorted, and an integer of 17 digits must not go through a double.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use serde::de::{Deserializer as _, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use turnfold_core::Json;
 
@@ -36,13 +36,20 @@ impl Node {
     /// What is wrong with it and where, as a JSON pointer.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let raw = serde_json::from_str::<&RawValue>(text).map_err(|error| error.to_string())?;
-        read_part(raw.get(), "", 0)
+        Reader { rest: raw.get(), path: String::new(), depth: 0 }.value()
     }
 
     /// Returns a member of an object. In the fields of the protocol `null` is absent (RF-5).
     pub(crate) fn field(&self, name: &str) -> Option<&Self> {
         let Self::Object(members) = self else { return None };
         members.iter().find(|(key, value)| key == name && *value != Self::Null).map(|(_, value)| value)
+    }
+
+    /// Takes a member out of an object, also one that is `null`: in a state that has a meaning.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Self> {
+        let Self::Object(members) = self else { return None };
+        let place = members.iter().position(|(key, _)| key == name)?;
+        Some(members.swap_remove(place).1)
     }
 
     /// Returns the elements of a list. An empty object is an empty list, as some languages know no difference (RF-5).
@@ -146,6 +153,7 @@ impl Node {
     /// Returns the first place where two documents differ, as a JSON pointer, and what stands there in each.
     pub(crate) fn difference(&self, other: &Self) -> Option<(String, String, String)> {
         match (self, other) {
+            _ if self == other => None,
             (Self::List(here), Self::List(there)) if here.len() == there.len() => {
                 let pairs = here.iter().zip(there).enumerate();
                 let mut found =
@@ -183,83 +191,129 @@ fn pointer(path: &str, name: &str) -> String {
     format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// Reads a part of a document whose syntax was checked.
-fn read_part(raw: &str, path: &str, depth: usize) -> Result<Node, String> {
-    if depth > DEPTH_MAX {
-        return Err(format!(
-            "it nests more than {DEPTH_MAX} levels at {}",
-            path.chars().take(60).collect::<String>()
-        ));
-    }
-    let place = || if path.is_empty() { String::new() } else { format!(" at {path}") };
-    let mut reader = serde_json::Deserializer::from_str(raw);
-    let read = match raw.as_bytes().first() {
-        Some(b'{') => reader.deserialize_map(Members { path, depth }),
-        Some(b'[') => reader.deserialize_seq(Elements { path, depth }),
-        Some(b'"') => serde_json::from_str(raw).map(Node::Text),
-        Some(b't') => Ok(Node::Bool(true)),
-        Some(b'f') => Ok(Node::Bool(false)),
-        Some(b'n') => Ok(Node::Null),
-        _ => match canonical_number(raw) {
-            Some(_) => Ok(Node::Number(raw.into())),
-            None => return Err(format!("{raw:.40} is beyond all doubles{}", place())),
-        },
-    };
-    read.map_err(|error| {
-        // A fault that was found deeper down names its place already.
-        let message = error.to_string();
-        match message.split_once(" at line ") {
-            Some((what, _)) if what.contains(" at /") || what.contains("nests more") => what.into(),
-            Some((what, _)) => format!("{what}{}", place()),
-            None => message,
-        }
-    })
-}
-
-struct Members<'a> {
-    path: &'a str,
+/// Reads a document whose syntax was checked, so each part ends where its grammar ends it.
+struct Reader<'a> {
+    rest: &'a str,
+    /// The keys and indexes that lead to the part, as a JSON pointer.
+    path: String,
     depth: usize,
 }
 
-impl<'de> Visitor<'de> for Members<'_> {
-    type Value = Node;
-
-    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("an object")
+impl<'a> Reader<'a> {
+    fn value(&mut self) -> Result<Node, String> {
+        self.skip_blanks();
+        match self.rest.as_bytes().first() {
+            Some(b'{') => self.object(),
+            Some(b'[') => self.list(),
+            Some(b'"') => self.string().map(Node::Text),
+            Some(b't') => Ok(self.word("true", Node::Bool(true))),
+            Some(b'f') => Ok(self.word("false", Node::Bool(false))),
+            Some(b'n') => Ok(self.word("null", Node::Null)),
+            _ => self.number(),
+        }
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
-        let (mut members, mut keys) = (Vec::new(), BTreeSet::new());
-        while let Some((key, value)) = map.next_entry::<String, &RawValue>()? {
-            let path = pointer(self.path, &key);
-            if !keys.insert(key.clone()) {
-                return Err(A::Error::custom(format!("a key that is there twice at {path}")));
-            }
-            members.push((key, read_part(value.get(), &path, self.depth + 1).map_err(A::Error::custom)?));
+    fn object(&mut self) -> Result<Node, String> {
+        let mut members: Vec<(String, Node)> = Vec::new();
+        self.enter()?;
+        while !self.ends(b'}') {
+            let key = self.string()?;
+            self.skip_blanks();
+            self.rest = self.rest.get(1..).unwrap_or_default();
+            let length = self.path.len();
+            self.path += &pointer("", &key);
+            let value = self.value()?;
+            self.path.truncate(length);
+            members.push((key, value));
+        }
+        self.depth -= 1;
+        let mut keys: Vec<&str> = members.iter().map(|(key, _)| key.as_str()).collect();
+        keys.sort_unstable();
+        if let Some(twice) =
+            keys.windows(2).find(|pair| pair.first() == pair.last()).and_then(|pair| pair.first())
+        {
+            self.path += &pointer("", twice);
+            return Err(self.fault("a key that is there twice"));
         }
         Ok(Node::Object(members))
     }
-}
 
-struct Elements<'a> {
-    path: &'a str,
-    depth: usize,
-}
-
-impl<'de> Visitor<'de> for Elements<'_> {
-    type Value = Node;
-
-    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("a list")
+    fn list(&mut self) -> Result<Node, String> {
+        let mut elements = Vec::new();
+        self.enter()?;
+        while !self.ends(b']') {
+            let length = self.path.len();
+            let _ = write!(self.path, "/{}", elements.len());
+            elements.push(self.value()?);
+            self.path.truncate(length);
+        }
+        self.depth -= 1;
+        Ok(Node::List(elements))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Node, A::Error> {
-        let mut elements = Vec::new();
-        while let Some(value) = list.next_element::<&RawValue>()? {
-            let path = pointer(self.path, &elements.len().to_string());
-            elements.push(read_part(value.get(), &path, self.depth + 1).map_err(A::Error::custom)?);
+    fn enter(&mut self) -> Result<(), String> {
+        self.rest = self.rest.get(1..).unwrap_or_default();
+        self.depth += 1;
+        if self.depth > DEPTH_MAX + 1 {
+            let path: String = self.path.chars().take(60).collect();
+            return Err(format!("it nests more than {DEPTH_MAX} levels at {path}"));
         }
-        Ok(Node::List(elements))
+        Ok(())
+    }
+
+    /// Goes to the next member or element; returns `true` behind the last one.
+    fn ends(&mut self, close: u8) -> bool {
+        loop {
+            self.skip_blanks();
+            let next = self.rest.as_bytes().first().copied();
+            if next != Some(close) && next != Some(b',') {
+                return next.is_none();
+            }
+            self.rest = self.rest.get(1..).unwrap_or_default();
+            if next == Some(close) {
+                return true;
+            }
+        }
+    }
+
+    fn string(&mut self) -> Result<String, String> {
+        let (mut end, mut is_escaped) = (1, false);
+        for byte in self.rest.bytes().skip(1) {
+            end += 1;
+            if byte == b'"' && !is_escaped {
+                break;
+            }
+            is_escaped = byte == b'\\' && !is_escaped;
+        }
+        let (quoted, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        serde_json::from_str(quoted).map_err(|error| {
+            let error = error.to_string();
+            self.fault(error.split(" at line ").next().unwrap_or_default())
+        })
+    }
+
+    fn number(&mut self) -> Result<Node, String> {
+        let end = self.rest.find([',', '}', ']', ' ', '\t', '\r', '\n']).unwrap_or(self.rest.len());
+        let (spelled, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        if canonical_number(spelled).is_none() {
+            return Err(self.fault(&format!("{spelled:.40} is beyond all doubles")));
+        }
+        Ok(Node::Number(spelled.into()))
+    }
+
+    fn word(&mut self, word: &str, node: Node) -> Node {
+        self.rest = self.rest.get(word.len()..).unwrap_or_default();
+        node
+    }
+
+    fn skip_blanks(&mut self) {
+        self.rest = self.rest.trim_start_matches([' ', '\t', '\r', '\n']);
+    }
+
+    fn fault(&self, what: &str) -> String {
+        if self.path.is_empty() { what.into() } else { format!("{what} at {}", self.path) }
     }
 }
 
@@ -269,7 +323,7 @@ pub(crate) fn json_of(text: &str) -> Json {
 }
 
 /// Returns the canonical form of a number; none if it is beyond the range of doubles (RF-9).
-pub(crate) fn canonical_number(spelled: &str) -> Option<String> {
+pub(crate) fn canonical_number(spelled: &str) -> Option<Cow<'_, str>> {
     let digits = spelled.strip_prefix('-').unwrap_or(spelled);
     if digits.len() <= DIGITS_MAX && digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some(if digits == "0" { digits } else { spelled }.into());
@@ -278,7 +332,7 @@ pub(crate) fn canonical_number(spelled: &str) -> Option<String> {
     if !number.is_finite() {
         return None;
     }
-    Some(ryu_js::Buffer::new().format_finite(if number == 0.0 { 0.0 } else { number }).into())
+    Some(ryu_js::Buffer::new().format_finite(if number == 0.0 { 0.0 } else { number }).to_owned().into())
 }
 
 /// Writes a string as it is sent to a referee. U+2028 and U+2029 end a line in some line readers, and an escaped pair of

@@ -28,8 +28,10 @@ fn node_of(path: &str, value: &toml::Value) -> Result<Node, (String, String)> {
         toml::Value::String(text) => Node::Text(text.clone()),
         toml::Value::Integer(number) => Node::Number(number.to_string()),
         toml::Value::Float(number) => {
-            let spelled = canonical_number(&format!("{number:e}"));
-            Node::Number(spelled.ok_or_else(|| (path.into(), "a number of JSON is finite".into()))?)
+            let written = format!("{number:e}");
+            let spelled = canonical_number(&written);
+            let spelled = spelled.ok_or_else(|| (path.into(), "a number of JSON is finite".into()))?;
+            Node::Number(spelled.into_owned())
         }
         toml::Value::Boolean(value) => Node::Bool(*value),
         toml::Value::Datetime(date) => {

@@ -47,8 +47,8 @@ pub(crate) struct Checked {
 pub(crate) struct RefereeState {
     pub(crate) referee: Arc<Referee>,
     pub(crate) node: Node,
-    /// The state as it is sent to the referee.
-    pub(crate) sent: String,
+    /// The state as it is sent to the referee, once that was asked for.
+    sent: OnceCell<String>,
     pub(crate) status: Status,
     /// How many rolls led to the state.
     pub(crate) rolls: u64,
@@ -68,15 +68,19 @@ impl RefereeState {
         checked: Option<(Arc<Second>, Node)>,
     ) -> Self {
         let checked = checked.map(|(second, state)| Checked { second, state });
-        let (sent, legal, targets) = (node.as_sent(), OnceCell::new(), OnceCell::new());
+        let (sent, legal, targets) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
         Self { referee, node, sent, status, rolls, checked, legal, targets }
     }
 
     /// Goes on to another state of the match.
     pub(crate) fn go_to(&mut self, node: Node, status: Status) {
-        self.sent = node.as_sent();
-        (self.node, self.status) = (node, status);
+        (self.node, self.status, self.sent) = (node, status, OnceCell::new());
         (self.legal, self.targets) = (OnceCell::new(), OnceCell::new());
+    }
+
+    /// Returns the state as it is sent to the referee.
+    pub(crate) fn sent(&self) -> &str {
+        self.sent.get_or_init(|| self.node.as_sent())
     }
 
     /// Returns who looks: a seat that no player has is a spectator's (RF-13).
@@ -88,7 +92,7 @@ impl RefereeState {
     /// Asks what a viewer sees; none if the referee hides it or shows nothing.
     fn seen(&self, viewer: Perspective, what: &str) -> Option<Node> {
         let viewer = self.known(viewer);
-        let args = format!("{{\"state\":{},\"viewers\":[\"{viewer}\"],\"what\":[\"{what}\"]}}", self.sent);
+        let args = format!("{{\"state\":{},\"viewers\":[\"{viewer}\"],\"what\":[\"{what}\"]}}", self.sent());
         // An error of `see` hides; it never falls back to what the host sees (RF-13).
         let seen = self.referee.ask("see", &args).ok()?;
         seen.field(&viewer.to_string())?.field(what).cloned()
@@ -151,7 +155,7 @@ impl RefereeState {
         let all = self.legal.get_or_init(|| {
             let seats: Vec<Seat> = self.status.players.iter().copied().chain([Seat::Host]).collect();
             let named: Vec<String> = seats.iter().map(|seat| format!("\"{seat}\"")).collect();
-            let args = format!("{{\"state\":{},\"seats\":[{}]}}", self.sent, named.join(","));
+            let args = format!("{{\"state\":{},\"seats\":[{}]}}", self.sent(), named.join(","));
             let answer = self.referee.ask("legal", &args).unwrap_or_else(|no| {
                 self.referee.broke(format!("it refuses to list commands: {}", no.canonical()))
             });
@@ -186,7 +190,7 @@ impl RefereeState {
             [one] => format!("\"seat\":\"{one}\","),
             _ => String::new(),
         };
-        let args = format!("{{\"state\":{},{seat}\"text\":{}}}", self.sent, sent_text(text));
+        let args = format!("{{\"state\":{},{seat}\"text\":{}}}", self.sent(), sent_text(text));
         let answer = self
             .referee
             .ask("read", &args)
@@ -325,7 +329,7 @@ impl AnyState for RefereeState {
     }
 
     fn state_bytes(&self) -> Vec<u8> {
-        self.sent.clone().into_bytes()
+        self.sent().into()
     }
 
     fn lists_legal(&self) -> bool {
@@ -422,7 +426,7 @@ impl AnyState for RefereeState {
             return Err(QueryError::Unknown { ruleset: hello.name.clone(), found: in_one_line(word), known });
         }
         let (viewer, sent) = (self.known(viewer), sent_text(question));
-        let args = format!("{{\"state\":{},\"viewer\":\"{viewer}\",\"question\":{sent}}}", self.sent);
+        let args = format!("{{\"state\":{},\"viewer\":\"{viewer}\",\"question\":{sent}}}", self.sent());
         let answer = self
             .referee
             .ask("query", &args)
@@ -448,7 +452,7 @@ impl AnyState for RefereeState {
 impl RefereeState {
     fn ask_for_targets(&self, commands: Vec<String>) -> BTreeMap<String, Targets> {
         let sent: Vec<String> = commands.iter().map(|command| sent_text(command)).collect();
-        let args = format!("{{\"state\":{},\"commands\":[{}]}}", self.sent, sent.join(","));
+        let args = format!("{{\"state\":{},\"commands\":[{}]}}", self.sent(), sent.join(","));
         let answer = self.referee.ask("targets", &args).unwrap_or(Node::List(Vec::new()));
         let listed = answer.list().unwrap_or_default();
         let read = |node: &Node| {

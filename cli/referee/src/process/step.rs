@@ -113,7 +113,7 @@ impl Step for RefereeStep<'_> {
     }
 
     fn state_bytes(&self) -> Vec<u8> {
-        self.state.sent.clone().into_bytes()
+        self.state.sent().into()
     }
 
     fn view(&self, viewer: Perspective) -> Json {
