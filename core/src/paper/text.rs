@@ -12,7 +12,7 @@ use super::content::{
     AHEAD_TURNS_MAX, Join, Order, OrdersAhead, PAPER_BYTES_MAX, PLAYS_MAX, PRESS_LINES_MAX, Paper,
     PaperContent, PaperHead, Press, Reply, player,
 };
-use super::values::SeatKey;
+use super::values::{PaperLine, SeatKey};
 use crate::digest::Digest;
 use crate::text::{Malformed, number};
 
@@ -189,20 +189,21 @@ impl<'a, I: Iterator<Item = &'a str>> Fields<'a, I> {
             Some(found) => return Err(Malformed::expected("`wait: yes`", found)),
         };
         let dice = self.optional_digest("dice")?;
-        let mut plays = Vec::new();
-        while let Some(play) = self.optional("play").filter(|_| plays.len() <= PLAYS_MAX) {
-            plays.push(play.parse()?);
+        Order::new(link, wait, dice, self.lines("play", PLAYS_MAX)?)
+    }
+
+    /// Takes the lines of a keyword, and one more than are allowed.
+    fn lines(&mut self, keyword: &str, most: usize) -> Result<Vec<PaperLine>, Malformed> {
+        let mut lines = Vec::new();
+        while let Some(line) = self.optional(keyword).filter(|_| lines.len() <= most) {
+            lines.push(line.parse()?);
         }
-        Order::new(link, wait, dice, plays)
+        Ok(lines)
     }
 
     fn press(&mut self) -> Result<Press, Malformed> {
         let to = self.value("to")?.parse()?;
-        let mut words = Vec::new();
-        while let Some(line) = self.optional("words").filter(|_| words.len() <= PRESS_LINES_MAX) {
-            words.push(line.parse()?);
-        }
-        Press::new(to, words)
+        Press::new(to, self.lines("words", PRESS_LINES_MAX)?)
     }
 
     fn ahead(&mut self) -> Result<OrdersAhead, Malformed> {
@@ -234,11 +235,7 @@ impl<'a, I: Iterator<Item = &'a str>> Fields<'a, I> {
             {
                 return Err(expected());
             }
-            let mut plays = Vec::new();
-            while let Some(play) = self.optional("play").filter(|_| plays.len() <= PLAYS_MAX) {
-                plays.push(play.parse()?);
-            }
-            turns.insert(turn, plays);
+            turns.insert(turn, self.lines("play", PLAYS_MAX)?);
         }
         OrdersAhead::new(turns)?.with_lines(after, lines)
     }

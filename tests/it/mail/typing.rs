@@ -283,6 +283,19 @@ fn pm_51_a_mail_that_cannot_be_read_leaves_the_earlier_order_and_says_so() {
 }
 
 #[test]
+fn pm_51_an_invited_player_who_forgets_the_code_reads_how_to_join() {
+    let mailbox = Mailbox::opened("cycletap", "ford.toml", TERMS, "");
+    mailbox.sandbox.write(".turnfold/addresses", "p1 = ann@example.org\n");
+    let printed = take(&mailbox, "join Ann\n").1;
+    let name = printed.lines().find_map(|line| line.strip_prefix("letter ")).unwrap();
+    let letter = opened(&mailbox.sandbox.read(&format!(".turnfold/outbox/{name}"))).0;
+    let letter = letter.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(letter.contains("We found no valid code in your mail, so nothing was taken."), "{letter}");
+    assert!(letter.contains("answer the invitation with its line `code` and a line `join NAME`"), "{letter}");
+    assert!(!letter.contains("#turnfold paper"), "{letter}");
+}
+
+#[test]
 fn pm_94_names_keep_all_letters() {
     let mailbox = Mailbox::opened("cycletap", "ford.toml", TERMS, "");
     let names = [("p1", "Jürgen Müßig"), ("p2", "Łukasz 日本")];

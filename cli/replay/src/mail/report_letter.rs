@@ -302,14 +302,9 @@ impl<'a> TurnOverview<'a> {
     pub(super) fn table(&self, text: &mut Text) {
         text.heading("The players");
         text.gap();
-        for SeatView { seat, name, status, misses, gone, absent, .. } in &self.view.seats {
-            let status = match (gone, *status) {
-                (true, _) => "gone",
-                (false, None) if name.is_none() => "has not joined",
-                (false, None) => "not asked",
-                (false, Some("none")) => "asked",
-                (false, Some(status)) => status,
-            };
+        for view in &self.view.seats {
+            let SeatView { seat, name, misses, absent, .. } = view;
+            let status = if name.is_none() { "has not joined" } else { view.in_words() };
             let missed = if *misses == 0 { String::new() } else { format!(", missed {misses}") };
             let absent =
                 absent.map(|until| format!(", absent until {}", time(until, self.zone))).unwrap_or_default();

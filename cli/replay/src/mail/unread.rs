@@ -53,6 +53,12 @@ impl<'a> UnreadMail<'a> {
     }
 
     pub(super) fn write(&self, state: &State) -> LetterText {
+        let joins = state.name_of(self.seat).is_none();
+        let is_plain = if joins {
+            self.mail.game.terms.plain.contains(&self.seat)
+        } else {
+            state.plays_plainly(self.seat)
+        };
         let mut text = Text::default();
         text.line(&salutation(state, self.seat));
         let fault = match (self.malformed.first(), self.received.obstacle) {
@@ -81,7 +87,7 @@ impl<'a> UnreadMail<'a> {
                 let mut words = String::from(
                     "Your mail arrived, but it is encrypted, so it could not be read. Please send it without encryption.",
                 );
-                if !state.plays_plainly(self.seat) {
+                if !is_plain {
                     words.push_str(" Your key signs the paper, so no one can change it.");
                 }
                 text.paragraph(&words);
@@ -95,7 +101,7 @@ impl<'a> UnreadMail<'a> {
                 );
                 "your mail is signed in a form that hides its text"
             }
-            (None, None) if state.plays_plainly(self.seat) => {
+            (None, None) if is_plain => {
                 text.paragraph("We found no valid code in your mail, so nothing was taken.");
                 "no valid code in your mail"
             }
@@ -107,10 +113,12 @@ impl<'a> UnreadMail<'a> {
         if let Some(order) = order_that_counts(self.mail, state, self.name()) {
             text.paragraph(order);
         }
-        if state.plays_plainly(self.seat) {
-            text.paragraph(
-                "To order, answer the newest letter. Write its line `code` and your commands, each on a line of its own.",
-            );
+        if is_plain {
+            text.paragraph(if joins {
+                "To join, answer the invitation with its line `code` and a line `join NAME`, with your name in place of NAME."
+            } else {
+                "To order, answer the newest letter. Write its line `code` and your commands, each on a line of its own."
+            });
             return self.letter(state, fault, text);
         }
         text.paragraph(&format!(

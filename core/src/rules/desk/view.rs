@@ -103,6 +103,17 @@ impl SeatView {
             absent: state.clock.and_then(|clock| own.absent_beyond(clock)),
         }
     }
+
+    /// Returns how its player stands in the turn.
+    #[must_use]
+    pub fn in_words(&self) -> &'static str {
+        match (self.gone, self.status) {
+            (true, _) => "gone",
+            (false, None) => "not asked",
+            (false, Some("none")) => "asked",
+            (false, Some(status)) => status,
+        }
+    }
 }
 
 const fn phase_word(phase: Phase) -> &'static str {
@@ -167,12 +178,7 @@ fn heading(view: &View) -> Vec<TextLine> {
 }
 
 fn seat_line(seat: &SeatView) -> TextLine {
-    let status = match (seat.gone, seat.status) {
-        (true, _) => "gone",
-        (false, None) => "not asked",
-        (false, Some("none")) => "asked",
-        (false, Some(status)) => status,
-    };
+    let status = seat.in_words();
     let misses = if seat.misses == 0 { String::new() } else { format!(", misses {}", seat.misses) };
     let name = seat.name.as_deref().unwrap_or("free");
     let tint = if seat.gone { Tint::Faint } else { Tint::Plain };
