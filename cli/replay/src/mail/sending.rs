@@ -9,7 +9,7 @@ use turnfold_core::rules::desk::Effect;
 
 use super::host::MailHost;
 use super::letters::MailRoom;
-use super::outbox::{LetterName, UnsentLetter};
+use super::outbox::UnsentLetter;
 use crate::error::ReplayError;
 
 /// The letters of an outbox after an attempt to send them.
@@ -20,7 +20,7 @@ pub struct SendReport {
     /// The letters that were not, each with the cause.
     pub not_sent: Vec<(String, String)>,
     /// The letters that were written because a deadline moved.
-    pub written: Vec<LetterName>,
+    pub written: Vec<String>,
     /// What happened at the desk: a deadline moved.
     pub effects: Vec<Effect>,
 }
@@ -67,7 +67,7 @@ impl MailRoom<'_> {
         if is_late {
             // The mailer works again.
             report.effects = host.begin_turn_anew(at)?;
-            report.written = self.write_reports()?;
+            report.written = self.write_reports()?.iter().map(ToString::to_string).collect();
             report.not_sent.clear();
         }
         // What it has just refused is not given to it again.

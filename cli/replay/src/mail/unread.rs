@@ -61,55 +61,50 @@ impl<'a> UnreadMail<'a> {
         };
         let mut text = Text::default();
         text.line(&salutation(state, self.seat));
-        let fault = match (self.malformed.first(), self.received.obstacle) {
-            (Some(why), _) => {
-                text.paragraph("Your mail arrived, but the paper in it is damaged, so it was not recorded:");
-                text.items(&[format!("{why}.")]);
-                "the paper in your mail is damaged"
-            }
+        let (words, fault) = match (self.malformed.first(), self.received.obstacle) {
+            (Some(_), _) => (
+                "Your mail arrived, but the paper in it is damaged, so it was not recorded:",
+                "the paper in your mail is damaged",
+            ),
             // PM-65: the sender learns how large a mail may be.
-            (None, Some(Obstacle::TooLong)) => {
-                text.paragraph(
-                    "Your mail arrived, but it is longer than 1 MiB, so it was not read, and nothing was recorded. Please send \
-                     the text alone, without pictures and other files.",
-                );
-                "your mail is too long"
-            }
-            (None, Some(Obstacle::RichText)) => {
-                text.paragraph(
-                    "Your mail arrived, but Outlook sent it in its format \"Rich Text\". This format hides the text and its \
-                     files in an attachment named winmail.dat, so nothing was recorded. Please send it again as plain text: \
-                     choose Format Text, then Plain Text, in the window in which you write the mail.",
-                );
-                "your mail is in a format that only Outlook reads"
-            }
-            (None, Some(Obstacle::Encrypted)) => {
-                let mut words = String::from(
-                    "Your mail arrived, but it is encrypted, so it could not be read. Please send it without encryption.",
-                );
-                if !is_plain {
-                    words.push_str(" Your key signs the paper, so no one can change it.");
-                }
-                text.paragraph(&words);
-                "your mail is encrypted"
-            }
-            (None, Some(Obstacle::Wrapped)) => {
-                text.paragraph(
-                    "Your mail arrived, but your mail program signed it in a form that hides the text in an attachment named \
-                     smime.p7m, so it could not be read. Please send it again without that signature, or with \"clear \
-                     text\" signing switched on.",
-                );
-                "your mail is signed in a form that hides its text"
-            }
+            (None, Some(Obstacle::TooLong)) => (
+                "Your mail arrived, but it is longer than 1 MiB, so it was not read, and nothing was recorded. Please send \
+                 the text alone, without pictures and other files.",
+                "your mail is too long",
+            ),
+            (None, Some(Obstacle::RichText)) => (
+                "Your mail arrived, but Outlook sent it in its format \"Rich Text\". This format hides the text and its files \
+                 in an attachment named winmail.dat, so nothing was recorded. Please send it again as plain text: choose \
+                 Format Text, then Plain Text, in the window in which you write the mail.",
+                "your mail is in a format that only Outlook reads",
+            ),
+            (None, Some(Obstacle::Encrypted)) if is_plain => (
+                "Your mail arrived, but it is encrypted, so it could not be read. Please send it without encryption.",
+                "your mail is encrypted",
+            ),
+            (None, Some(Obstacle::Encrypted)) => (
+                "Your mail arrived, but it is encrypted, so it could not be read. Please send it without encryption. Your key \
+                 signs the paper, so no one can change it.",
+                "your mail is encrypted",
+            ),
+            (None, Some(Obstacle::Wrapped)) => (
+                "Your mail arrived, but your mail program signed it in a form that hides the text in an attachment named \
+                 smime.p7m, so it could not be read. Please send it again without that signature, or with \"clear text\" \
+                 signing switched on.",
+                "your mail is signed in a form that hides its text",
+            ),
             (None, None) if is_plain => {
-                text.paragraph("We found no valid code in your mail, so nothing was taken.");
-                "no valid code in your mail"
+                ("We found no valid code in your mail, so nothing was taken.", "no valid code in your mail")
             }
-            (None, None) => {
-                text.paragraph("Your mail arrived, but there is no paper in it, so nothing was recorded.");
-                "no paper in your mail"
-            }
+            (None, None) => (
+                "Your mail arrived, but there is no paper in it, so nothing was recorded.",
+                "no paper in your mail",
+            ),
         };
+        text.paragraph(words);
+        if let Some(why) = self.malformed.first() {
+            text.items(&[format!("{why}.")]);
+        }
         if let Some(order) = order_that_counts(self.mail, state, self.name()) {
             text.paragraph(order);
         }
@@ -119,31 +114,25 @@ impl<'a> UnreadMail<'a> {
             } else {
                 "To order, answer the newest letter. Write its line `code` and your commands, each on a line of its own."
             });
-            return self.letter(state, fault, text);
+        } else {
+            text.paragraph(&format!(
+                "A paper is the text that `{} mail write` writes for you. It begins and ends with these two lines:",
+                program::name()
+            ));
+            text.block(["#turnfold paper 1", "#turnfold end"]);
+            text.paragraph(
+                "Copy the whole text, with these lines, into your answer, or attach the file. The newest letter that asks you \
+                 for something ends with the command to type.",
+            );
         }
-        text.paragraph(&format!(
-            "A paper is the text that `{} mail write` writes for you. It begins and ends with these two lines:",
-            program::name()
-        ));
-        text.block(["#turnfold paper 1", "#turnfold end"]);
-        text.paragraph(
-            "Copy the whole text, with these lines, into your answer, or attach the file. The newest letter that asks you for \
-             something ends with the command to type.",
-        );
-        self.letter(state, fault, text)
-    }
-
-    /// Ends a letter with whom the match waits for.
-    fn letter(&self, state: &State, fault: &str, mut text: Text) -> LetterText {
-        text.paragraph(
-            &TurnOverview::of(self.seat, state, "", self.mail.game.terms.zone_of(self.seat)).waits(),
-        );
+        let MailLogs { game, .. } = self.mail;
+        text.paragraph(&TurnOverview::of(self.seat, state, "", game.terms.zone_of(self.seat)).waits());
         let turn = match state.turn() {
             0 => String::new(),
             turn => format!("turn {turn}: "),
         };
         LetterText {
-            subject: format!("[{}] {turn}{fault}", self.mail.game.name),
+            subject: format!("[{}] {turn}{fault}", game.name),
             text: text.into_string(),
             in_reply_to: self.received.message_id.clone(),
             ..LetterText::default()

@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 
 use turnfold_core::Seat;
 use turnfold_core::paper::DeskTime;
-use turnfold_core::rules::desk::Effect;
 use turnfold_replay::ReplayError;
 use turnfold_replay::mail::{
-    Addresses, DeskHistory, LetterName, MailAddress, MailHost, MailRoom, PostFolder, TakenMail, UnsentLetter,
-    addresses_in, give_to_command, why_not_given,
+    Addresses, DeskHistory, LetterName, MailAddress, MailHost, MailRoom, PostFolder, SendReport, TakenMail,
+    UnsentLetter, addresses_in, give_to_command, why_not_given,
 };
 use turnfold_replay::signing::Signers;
 use turnfold_store::{MatchName, StoreReader};
@@ -155,19 +154,18 @@ impl Post<'_> {
         at: DeskTime,
         store: &StoreReader,
         context: &Context,
-    ) -> Result<SentLetters, Failure> {
+    ) -> Result<SendReport, Failure> {
         let mut give = |letter: &UnsentLetter| {
             let status = give_to_command(command, letter)?;
             signals::wait_with(status);
             Ok(why_not_given(command, status))
         };
-        let report = self.with_room(store, context, |room| room.send(host, at, &mut give))?;
-        Ok(SentLetters {
-            sent: report.sent.iter().map(|letter| self.shown(letter)).collect(),
-            not_sent: report.not_sent.into_iter().map(|(letter, why)| (self.shown(&letter), why)).collect(),
-            letters: report.written.iter().map(|name| self.shown(&name.to_string())).collect(),
-            effects: report.effects,
-        })
+        let mut report = self.with_room(store, context, |room| room.send(host, at, &mut give))?;
+        let not_sent = report.not_sent.iter_mut().map(|(letter, _)| letter);
+        for letter in not_sent.chain(&mut report.sent).chain(&mut report.written) {
+            *letter = self.shown(letter);
+        }
+        Ok(report)
     }
 
     /// Writes words of the host to every player. Names of letters are as in [`write`](Self::write).
@@ -215,18 +213,6 @@ impl Post<'_> {
             None => letter.into(),
         }
     }
-}
-
-/// The letters of a match after an attempt to send them.
-#[derive(Debug, Default)]
-pub(super) struct SentLetters {
-    pub(super) sent: Vec<String>,
-    /// The letters that were not sent, each with the cause.
-    pub(super) not_sent: Vec<(String, String)>,
-    /// The letters that were written because a deadline moved.
-    pub(super) letters: Vec<String>,
-    /// What happened at the desk.
-    pub(super) effects: Vec<Effect>,
 }
 
 /// Returns a line for each letter that was written.

@@ -11,13 +11,13 @@ use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::{DicePolicy, DueRoll, Rules, Seat};
 use turnfold_replay::mail::{
-    DeskHistory, MailHost, MailMatch, PostFolder, TableDice, hosted_matches, notices_in_words,
+    DeskHistory, MailHost, MailMatch, PostFolder, SendReport, TableDice, hosted_matches, notices_in_words,
     waits_for_host, write_day,
 };
 use turnfold_replay::{ReplayError, Sources};
 use turnfold_store::{MatchName, Store, StoreReader};
 
-use super::post::{HostArgs, PostRoom, SentLetters, letter_lines};
+use super::post::{HostArgs, PostRoom, letter_lines};
 use super::take::take_waiting;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -206,8 +206,8 @@ impl RunOfMatch<'_> {
         let unused = table.unused();
         let mut letters = post.write_missing(store, context)?;
         let sent = args.send.as_ref().map(|command| post.send(command, &mut host, at, store, context));
-        let SentLetters { sent, not_sent, letters: late, effects } = sent.transpose()?.unwrap_or_default();
-        letters.extend(late);
+        let SendReport { sent, not_sent, written, effects } = sent.transpose()?.unwrap_or_default();
+        letters.extend(written);
         let effects = [report.effects, effects].concat();
         let who = Desk::query(host.desk().state(), Seat::Host.into(), "who").ok().flatten();
         let is_over = Desk::over(host.desk().state());
