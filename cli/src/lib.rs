@@ -136,12 +136,12 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
     let output = Output::new(global.format, !global.no_pager);
     let modules = command.modules(global.modules.clone(), &global.store);
     #[cfg(feature = "modules")]
-    let registry = match command.referees(&global)? {
-        Some(referees) => {
+    let registry = {
+        let referees = command.referees(&global)?;
+        if !referees.is_empty() {
             signals::remove_drafts();
-            registry.with_referees(Arc::new(referees))
         }
-        None => registry,
+        registry.with_referees(Arc::new(referees))
     };
     let mut context = Context::new(global.store, global.token, output, grammar::grammar, registry, modules)?;
     context.verbose = global.verbose;

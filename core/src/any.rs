@@ -52,6 +52,11 @@ pub trait AnyRules: Send + Sync {
         None
     }
 
+    /// Returns `false` for a recording: its entries hold what became of them, and no rules computed it (RF-18).
+    fn has_rules(&self) -> bool {
+        true
+    }
+
     /// Returns the ruleset as checks fold by it: entries twice, the second time from bytes and where nothing is remembered,
     /// so that what a module or a referee remembers is found (MD-7, RF-15); none for a ruleset that is built in.
     fn distrusting(&self) -> Option<Arc<dyn AnyRules>> {
@@ -368,6 +373,10 @@ pub trait Step {
     fn seat(&self) -> Seat;
     /// Returns the command's canonical text. A roll whose values the viewer may not know has `?` in their place.
     fn command(&self) -> String;
+    /// Returns the command as people are shown it; in a recording that is the move alone (RF-18).
+    fn shown(&self) -> String {
+        self.command()
+    }
     /// Returns the command as a match may have it that has nothing but what the viewer may know: its canonical text, with
     /// values of no meaning in place of those that the viewer may not know.
     fn stand_in(&self) -> String;

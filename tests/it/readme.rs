@@ -39,6 +39,14 @@ fn the_guide_to_debugging_shows_what_its_commands_print() {
     run_plain("docs/guide/debugging.md");
 }
 
+/// The blocks that need an engine are run with node, in `system/guides.rs`.
+#[test]
+fn the_guide_to_referees_shows_a_recording() {
+    let (document, sandbox) = (Document::read("docs/guide/referees.md"), Sandbox::new());
+    sandbox.write("game.jsonl", document.blocks("jsonl")[1]);
+    run_blocks(&document, "console", &sandbox, "");
+}
+
 #[test]
 fn the_guide_to_analysis_shows_what_its_commands_print() {
     run_plain("docs/guide/analysis.md");

@@ -3,6 +3,7 @@
 mod distrust;
 mod faults;
 mod named;
+mod recordings;
 
 use std::fs;
 

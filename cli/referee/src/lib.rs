@@ -37,4 +37,4 @@ pub use file::{LoadError, digest};
 pub use folders::{ModuleFile, ModuleFolders, read_module};
 pub use load::load;
 #[cfg(feature = "interpreter")]
-pub use process::{Launch, Referees, end_all};
+pub use process::{Launch, Recording, RecordingBranch, Referees, end_all};

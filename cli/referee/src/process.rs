@@ -7,6 +7,8 @@ mod command;
 mod fold;
 mod hello;
 mod json;
+mod recorded;
+mod recording;
 mod referee;
 mod rules;
 mod second;
@@ -16,4 +18,5 @@ mod state;
 mod step;
 
 pub use child::{Launch, end_all};
+pub use recording::{Recording, RecordingBranch};
 pub use sources::Referees;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::sync::{OwnedMutexGuard, oneshot};
 use turnfold_core::Seat;
 use turnfold_replay::history::position::keep_snapshots;
+use turnfold_replay::history::require_rules;
 use turnfold_replay::render::NothingPlayed;
 use turnfold_replay::session::play::{self, AcceptedCall, PlayCall, PlayOutcome, PlayPosition, RepeatedCall};
 use turnfold_replay::session::script::ScriptCommands;
@@ -236,6 +237,7 @@ impl Append {
     /// Hands commands that were accepted to the store.
     fn store(&self, app: &App, branch: &OpenBranch, accepted: AcceptedCall) -> ApiResult<Storing> {
         let AcceptedCall { rules, dice, before, records, state } = accepted;
+        require_rules(&*rules)?;
         let recorded_at_ms = app.now_ms();
         let entries: PackedEntries =
             records.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();

@@ -2,7 +2,7 @@
 
 use turnfold_replay::{
     SeatHistory, SourceName, Viewer,
-    compare::diff::compare,
+    compare::diff::{Ignored, compare},
     render::diff::{DiffDocument, lines, stat_lines},
 };
 
@@ -35,6 +35,10 @@ pub(crate) struct Args {
     #[arg(short = 'U', long, value_name = "N", default_value_t = 3)]
     context: usize,
 
+    /// Path of a field that never counts as a difference, such as `/clock` or `/units/*/time`; may be repeated
+    #[arg(long, value_name = "PATH")]
+    ignore: Vec<String>,
+
     /// Whose view to show
     #[arg(long = "as", value_name = "SEAT", default_value_t = Viewer::HOST)]
     viewer: Viewer,
@@ -61,7 +65,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         return Err(Failure::usage(format!("one of the two holds only what `{viewer}` may know"))
             .hint(format!("compare them with `--as {viewer}`")));
     }
-    let comparison = compare(&a, &b, args.context)?;
+    let comparison = compare(&a, &b, &Ignored(args.ignore.clone()), args.context)?;
     let output = &mut context.output;
     match output.format() {
         _ if args.stat => output.show(&comparison.stat, || stat_lines(&comparison))?,

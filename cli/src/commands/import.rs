@@ -1,13 +1,23 @@
 //! `turnfold import`: a match from a replay file, or matches from a bundle.
 
+#[cfg(feature = "modules")]
+use std::fs::File;
+#[cfg(feature = "modules")]
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use turnfold_core::registry::ModuleSource as _;
+#[cfg(feature = "modules")]
+use turnfold_core::{DicePolicy, Seat};
 use turnfold_referee::within;
+#[cfg(feature = "modules")]
+use turnfold_referee::{Recording, RecordingBranch};
 use turnfold_replay::bundle::import::{BranchChange, ImportNames, ImportPlan, ImportedBranch};
 use turnfold_replay::bundle::{BundleFile, BundledModule, NeededModule, is_bundle};
 use turnfold_replay::{Imported, Sources, history::revision::new_match_name};
+#[cfg(feature = "modules")]
+use turnfold_store::NewEntry;
 use turnfold_store::{BranchName, MatchName, Store, StoreError};
 
 use super::game::{MODULES_TIME, require_folder, require_laws, write_module};
@@ -32,12 +42,15 @@ use crate::sources::expanded;
 /// missing here is copied to where modules lie, as `turnfold game add` copies it: if a law is broken, nothing is imported.
 /// Signatures are not checked: use `turnfold audit`.
 ///
+/// With `--recording`, a file has the moves of a game that was played elsewhere, each with the state after it. Nothing is
+/// known of its rules; everything that needs none works on it.
+///
 /// Of several files, each match is named after its file; a folder or pattern stands for the replay files and bundles in it. A
 /// file that cannot be imported leaves the others as they are.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  turnfold import duel.tfl --name again\n  turnfold import duel.bundle\n  \
-    turnfold import games/"
+    turnfold import games/\n  turnfold import --recording game.jsonl"
 )]
 pub(crate) struct Args {
     /// Replay files, pages that hold one, bundles, or folders or patterns of `*.tfl` and `*.bundle`
@@ -47,6 +60,10 @@ pub(crate) struct Args {
     /// Name of the match [default: the file's name without `.tfl` or `.html`]
     #[arg(long, value_name = "MATCH", value_parser = new_match_name)]
     name: Option<MatchName>,
+
+    /// The files are recordings: a line of JSON for each move, with the state after it (see `help referees`)
+    #[arg(long, conflicts_with = "branch")]
+    recording: bool,
 
     /// Name under which to import the branch of a bundle that differs from the stored one
     #[arg(long, value_name = "BRANCH")]
@@ -59,8 +76,12 @@ const NEW: [&str; 3] = ["id", "times", "links"];
 /// The endings of the files that folders and patterns stand for.
 const IMPORTED: [&str; 2] = ["tfl", "bundle"];
 
+/// The endings for recordings.
+const RECORDINGS: [&str; 1] = ["jsonl"];
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let files = expanded(&args.files, &IMPORTED)?;
+    let files =
+        if args.recording { expanded(&args.files, &RECORDINGS) } else { expanded(&args.files, &IMPORTED) }?;
     if let [file] = args.files.as_slice()
         && files.sources == args.files
     {
@@ -86,6 +107,12 @@ struct Kept {
 
 /// Imports a file.
 fn import(args: &Args, file: &Path, kept: &mut Kept, context: &mut Context) -> Result<ExitStatus, Failure> {
+    if args.recording {
+        #[cfg(feature = "modules")]
+        return import_recording(args, file, context);
+        #[cfg(not(feature = "modules"))]
+        return Err(Failure::usage("this build was made without its feature `modules`"));
+    }
     if is_bundle(file) {
         kept.store = None;
         let names = ImportNames { match_name: args.name.clone(), branch: args.branch.clone() };
@@ -130,6 +157,78 @@ fn import(args: &Args, file: &Path, kept: &mut Kept, context: &mut Context) -> R
             "its id, times and links are new, because a replay file does not record them".into(),
         ]
     })
+}
+
+/// Imports the matches of a file of recordings (RF-18). All of it is read and checked before anything is stored.
+#[cfg(feature = "modules")]
+fn import_recording(args: &Args, path: &Path, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let shown = path.display().to_string();
+    let file = File::open(path).map_err(|error| Failure::usage(format!("cannot read `{shown}`: {error}")))?;
+    let recordings = Recording::read_all(BufReader::new(file))
+        .map_err(|(line, why)| Failure::usage(format!("{shown}:{line}: {why}; nothing was imported")))?;
+    if recordings.is_empty() {
+        return Err(Failure::usage(format!("{shown}: it is empty")));
+    }
+    let first = match &args.name {
+        Some(name) => name.clone(),
+        None => name_of(path)?,
+    };
+    let now_ms = clock::now_ms()?;
+    let new = |(seat, command, at_ms): (Seat, Vec<u8>, Option<i64>)| NewEntry {
+        seat,
+        command,
+        recorded_at_ms: at_ms.unwrap_or(now_ms),
+    };
+    // All of it is checked before anything is stored.
+    let mut matches = Vec::new();
+    for (index, recording) in recordings.into_iter().enumerate() {
+        let name = match index {
+            0 => first.clone(),
+            _ => new_match_name(&format!("{first}-{}", index + 1)).map_err(Failure::usage)?,
+        };
+        let Recording { rules, setup, title, branches, has_end } = recording;
+        let genesis = genesis(Game { rules, module: None, setup, dice: DicePolicy::Recorded }, title)?;
+        let mut forks = Vec::new();
+        for branch in &branches {
+            let branch_name =
+                |name: &str| name.parse::<BranchName>().map_err(|error| Failure::usage(error.to_string()));
+            let fork = branch
+                .begins_after
+                .as_ref()
+                .map(|(from, after)| Ok::<_, Failure>((branch_name(from)?, *after)));
+            forks.push((branch_name(&branch.name)?, fork.transpose()?));
+        }
+        matches.push((name, genesis, forks, branches, has_end));
+    }
+    let store = context.open_or_create_store()?;
+    for (name, genesis, forks, branches, has_end) in matches {
+        let Some((count, hash)) = branches.first().map(|main| (main.entries.len() as u64, main.state_hash))
+        else {
+            continue;
+        };
+        for ((branch, fork), RecordingBranch { entries, .. }) in forks.into_iter().zip(branches) {
+            let entries = entries.into_iter().map(new);
+            match fork {
+                None => store.create_long_match(&name, &genesis, entries.collect())?,
+                Some((from, after)) => {
+                    store.create_branch_with(&name, &branch, &from, after, entries.collect::<Vec<_>>())?;
+                }
+            }
+        }
+        let imported = json!({
+            "file": shown, "match": name.as_str(), "entries": count, "state_hash": hash, "new": NEW, "has_end": has_end,
+        });
+        context.output.show(&imported, || {
+            let entries = counted(count, "entry", "entries");
+            let source = plain(format_args!(" from `{shown}`: {entries} "));
+            let hash = dim(format_args!("#{hash:.16}"));
+            let line = Line::from([plain("imported match "), strong(&name), source, hash]);
+            let end = (!has_end).then(|| Line::from("no end recorded"));
+            [line].into_iter().chain(end).collect()
+        })?;
+    }
+    store.close()?;
+    Ok(ExitStatus::Yes)
 }
 
 /// Imports a bundle into the store (TR-20a).

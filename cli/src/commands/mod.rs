@@ -160,7 +160,7 @@ impl Command {
 
     /// Returns the referees that the user named (RF-3): what plays with others takes them from its own command line alone.
     #[cfg(feature = "modules")]
-    pub(crate) fn referees(&self, global: &GlobalArgs) -> Result<Option<Referees>, Failure> {
+    pub(crate) fn referees(&self, global: &GlobalArgs) -> Result<Referees, Failure> {
         let plays_with_others = matches!(self, Self::Serve(_) | Self::Mail(_) | Self::Cosign(_));
         let mut referees =
             Referees::new(if matches!(self, Self::Serve(_)) { CHILDREN_OF_SERVICE } else { 1 });
@@ -182,7 +182,7 @@ impl Command {
         if let Some(seconds) = global.referee_seconds {
             referees.set_seconds(seconds);
         }
-        Ok((!referees.is_empty()).then_some(referees))
+        Ok(referees)
     }
 
     /// Returns `true` if the verb may print more than a screen and asks no questions.

@@ -6,6 +6,7 @@ use std::slice;
 
 use clap::ValueEnum;
 use turnfold_core::DicePolicy;
+use turnfold_replay::history::require_rules;
 use turnfold_replay::session::play::{
     self, AcceptedCall, PlayCall, PlayCaller, PlayOutcome, PlayPosition, RepeatedCall,
 };
@@ -157,6 +158,7 @@ impl PlayCaller for Player<'_> {
                 build.as_ref(),
                 Some(store),
             )?;
+            require_rules(&*rules)?;
             return Ok(PlayPosition { rules, dice, head, head_seen: head, state });
         }
         let log = store.read(&whole.match_name, &whole.branch, None)?;
@@ -165,6 +167,7 @@ impl PlayCaller for Player<'_> {
         let seen = SeatHistory::of(args.viewer(), history)?;
         let (head_seen, state) = (seen.head(), seen.state()?);
         self.seen = Some(seen);
+        require_rules(&*rules)?;
         Ok(PlayPosition { rules, dice, head, head_seen, state })
     }
 

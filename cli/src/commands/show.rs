@@ -151,8 +151,8 @@ pub(crate) fn require_legal(state: &dyn AnyState) -> Result<(), Failure> {
     if state.lists_legal() {
         return Ok(());
     }
-    Err(Failure::usage("the referee lists no legal commands")
-        .hint("it would offer `legal`; see `turnfold help referees`"))
+    Err(Failure::usage("nothing lists legal commands here")
+        .hint("a referee offers `legal`, a recording has no rules; see `turnfold help referees`"))
 }
 
 pub(crate) fn legal(args: &LegalArgs, context: &mut Context) -> Result<ExitStatus, Failure> {

@@ -34,8 +34,11 @@ const UNSEEN: &[&str] = &[
     "game ",
     "NeededModule.",
     "new#0.module",
-    // Of referees, which `referees.rs` plays.
+    // Of referees and recordings, which `referees.rs` plays.
     "verify#0.referee",
+    "diff#0.states_part",
+    "StatesPart.",
+    "import#0.has_end",
 ];
 
 fn verb_of(line: &str, contract: &Contract) -> String {

@@ -70,11 +70,11 @@ the setup is the example of sums; `turnfold rules sums` explains how to write an
 $ turnfold --referee "./sums bare" play duel "add 3"
 1 p1 add 3 => added number=3; said list=[1,2] words="a b" #f434fbc269caa1eb
 $ turnfold --referee "./sums bare" legal duel
-exit 2| error: the referee lists no legal commands; it would offer `legal`; see `turnfold help referees`
+exit 2| error: nothing lists legal commands here; a referee offers `legal`, a recording has no rules; see `turnfold help referees`
 $ turnfold --referee "./sums bare" simulate --rules sums --seed 1 --steps 3
-exit 2| error: the referee lists no legal commands; it would offer `legal`; see `turnfold help referees`
+exit 2| error: nothing lists legal commands here; a referee offers `legal`, a recording has no rules; see `turnfold help referees`
 $ turnfold --referee "./sums bare" perft --rules sums --depth 2
-exit 2| error: the referee lists no legal commands; it would offer `legal`; see `turnfold help referees`
+exit 2| error: nothing lists legal commands here; a referee offers `legal`, a recording has no rules; see `turnfold help referees`
 $ turnfold --referee "./sums bare" ask duel sum
 exit 2| error: unknown query `sum`: `sums` answers no questions
 

@@ -57,6 +57,25 @@ impl Status {
     }
 }
 
+impl Status {
+    /// Writes what a recording keeps of it.
+    pub(crate) fn as_sent(&self) -> String {
+        let seats = |seats: &[Seat]| serde_json::to_string(seats).unwrap_or_default();
+        let mut text = format!("{{\"players\":{},\"active\":{}", seats(&self.players), seats(&self.active));
+        text += if self.over { ",\"over\":true" } else { "" };
+        for (field, value) in [
+            ("result", self.result.as_ref().and_then(|result| serde_json::to_string(result).ok())),
+            ("turn", self.turn.map(|turn| turn.to_string())),
+            ("due", self.due.as_ref().and_then(|due| serde_json::to_string(due).ok())),
+        ] {
+            if let Some(value) = value {
+                text.extend([",\"", field, "\":", &value]);
+            }
+        }
+        text + "}"
+    }
+}
+
 fn whole<N: TryFrom<i64>>(field: &str, node: Option<&Node>) -> Result<Option<N>, String> {
     let Some(node) = node else { return Ok(None) };
     let number = node.integer().and_then(|number| N::try_from(number).ok());
@@ -211,7 +230,7 @@ fn read_stop(stop: &Node, hello: &Hello) -> Result<(String, String), String> {
     Ok((code.into(), in_one_line(message)))
 }
 
-fn read_step(mut step: Node, hello: &Hello) -> Result<StepAnswer, String> {
+pub(crate) fn read_step(mut step: Node, hello: &Hello) -> Result<StepAnswer, String> {
     if step.members().is_none() {
         return Err(format!("a step is {}, expected an object", step.canonical()));
     }

@@ -4,14 +4,19 @@ use turnfold_core::decode::{DecodeError, decode_strictly};
 use turnfold_core::text::number;
 use turnfold_core::{CommandSource, FoldError, Logged, Malformed, Seat};
 
-use super::json::sent_text;
+use super::json::{Node, sent_text};
+
+/// What reads the text of a command.
+pub(crate) type ReadCommand = fn(&str) -> Result<Command, Malformed>;
 
 /// A command as it is logged and sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Command {
     pub(crate) text: String,
     /// The values, if it is a roll.
     pub(crate) roll: Option<Vec<i32>>,
+    /// The move and what was recorded with it, in a recording (RF-18).
+    pub(crate) recorded: Option<(String, Node)>,
 }
 
 impl Command {
@@ -29,26 +34,26 @@ impl Command {
             }
             _ => None,
         };
-        Ok(Self { text, roll })
+        Ok(Self { text, roll, recorded: None })
     }
 
-    /// Reads a command of the log.
-    pub(crate) fn of_log(logged: &Logged<'_>) -> Result<Self, FoldError> {
+    /// Reads a command of the log, by what reads its text.
+    pub(crate) fn of_log(logged: &Logged<'_>, read: ReadCommand) -> Result<Self, FoldError> {
         let seq = logged.seq;
         match logged.command {
             CommandSource::Text(text) => {
-                Self::read(text).map_err(|malformed| FoldError::Malformed { seq, message: malformed.0 })
+                read(text).map_err(|malformed| FoldError::Malformed { seq, message: malformed.0 })
             }
             CommandSource::Bytes(bytes) => {
-                Self::decode(bytes).map_err(|cause| FoldError::Undecodable { seq, cause })
+                Self::decode(bytes, read).map_err(|cause| FoldError::Undecodable { seq, cause })
             }
         }
     }
 
     /// Reads a command's bytes, the postcard form of its text.
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+    pub(crate) fn decode(bytes: &[u8], read: ReadCommand) -> Result<Self, DecodeError> {
         let text: String = decode_strictly(bytes)?;
-        match Self::read(&text) {
+        match read(&text) {
             Ok(command) if command.text == text => Ok(command),
             Ok(_) => Err(DecodeError::Unreadable("a command with blanks that none has".into())),
             Err(malformed) => Err(DecodeError::Unreadable(malformed.0)),
@@ -67,6 +72,11 @@ impl Command {
         }
         format!("{{\"seat\":\"{seat}\",\"command\":{}}}", sent_text(&self.text))
     }
+}
+
+/// Returns `true` for a text that is a command as it stands.
+pub(crate) fn is_plain(text: &str) -> bool {
+    without_blanks(text).is_ok_and(|plain| plain == text)
 }
 
 /// Returns the text without outer and double blanks, outside of quotes, if it can be a command.

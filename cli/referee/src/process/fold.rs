@@ -8,6 +8,7 @@ use super::answers::{Became, FoldAnswer, ShownTo, Status, code_of};
 use super::child::Stop;
 use super::command::Command;
 use super::json::Node;
+use super::recorded;
 use super::referee::Referee;
 use super::state::RefereeState;
 use super::step::RefereeStep;
@@ -41,6 +42,9 @@ pub(crate) fn ask_to_fold(
     status: &Status,
     entries: &[(Seat, Command)],
 ) -> Result<FoldedEntries, Stop> {
+    if referee.is_recording() {
+        return Ok(recorded::fold(referee, state, status, entries));
+    }
     let sent: Vec<String> = entries.iter().map(|(seat, command)| command.as_sent(*seat)).collect();
     let args = format!("{{\"state\":{},\"entries\":[{}],\"want\":\"all\"}}", state.as_sent(), sent.join(","));
     let answer = referee.try_ask("fold", &args, entries.len())?;
@@ -67,6 +71,10 @@ pub(crate) fn ask_to_fold(
 
 /// Returns why turnfold itself refuses an entry, whatever the referee says (RF-8).
 pub(crate) fn refusal(status: &Status, seat: Seat, command: &Command) -> Option<Refusal> {
+    // What happened is not refused.
+    if command.recorded.is_some() {
+        return None;
+    }
     if status.over {
         return Some(Refusal::MatchOver);
     }
@@ -96,7 +104,7 @@ pub(crate) fn fold(
     let mut rest = log;
     let mut most = if referee.hello.batches { ENTRIES_MAX } else { 1 };
     while let Some(first) = rest.first() {
-        let command = Command::of_log(first)?;
+        let command = Command::of_log(first, referee.reader())?;
         if let Some(refusal) = refusal(&state.status, first.seat, &command) {
             return Err(rejected(first.seq, refusal.code(), refusal.to_string()));
         }
@@ -104,7 +112,7 @@ pub(crate) fn fold(
         let room = (ANSWER_BYTES_MAX / state.sent().len().max(1)).clamp(1, most);
         for logged in rest.iter().take(room).skip(1) {
             // What is no command ends the batch, and is an error once the entries before it are folded.
-            let Ok(command) = Command::of_log(logged) else { break };
+            let Ok(command) = Command::of_log(logged, referee.reader()) else { break };
             entries.push((logged.seat, command));
         }
         let mut folded = match ask_to_fold(&referee, &state.node, &state.status, &entries) {

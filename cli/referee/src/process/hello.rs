@@ -88,6 +88,24 @@ impl Hello {
         })
     }
 
+    /// Returns what a recording is: nothing is offered, since nothing is known but what was recorded.
+    pub(crate) fn of_recording(name: &str, example: &str) -> Self {
+        Self {
+            name: name.into(),
+            version: 1,
+            summary: String::new(),
+            example: example.into(),
+            rulebook: String::new(),
+            mail: String::new(),
+            queries: Vec::new(),
+            secrets: Secrecy::Closed,
+            can: BTreeSet::new(),
+            ignored: Vec::new(),
+            rejected: Vec::new(),
+            batches: true,
+        }
+    }
+
     pub(crate) fn can(&self, op: &str) -> bool {
         self.can.contains(op)
     }

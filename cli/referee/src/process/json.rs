@@ -52,6 +52,40 @@ impl Node {
         Some(members.swap_remove(place).1)
     }
 
+    /// Adds a member to an object.
+    pub(crate) fn put(&mut self, name: &str, value: Self) {
+        if let Self::Object(members) = self {
+            members.push((name.into(), value));
+        }
+    }
+
+    /// Removes what a JSON pointer leads to, in which `*` stands for every name.
+    pub(crate) fn remove(&mut self, path: &str) {
+        let Some((name, rest)) =
+            path.strip_prefix('/').map(|path| path.split_once('/').unwrap_or((path, "")))
+        else {
+            return;
+        };
+        let unescaped = name.replace("~1", "/").replace("~0", "~");
+        let is_named = |key: &str| name == "*" || key == unescaped;
+        match self {
+            Self::Object(members) if rest.is_empty() => members.retain(|(key, _)| !is_named(key)),
+            Self::Object(members) => {
+                for (_, value) in members.iter_mut().filter(|(key, _)| is_named(key)) {
+                    value.remove(&format!("/{rest}"));
+                }
+            }
+            Self::List(elements) => {
+                for (index, value) in elements.iter_mut().enumerate() {
+                    if !rest.is_empty() && is_named(&index.to_string()) {
+                        value.remove(&format!("/{rest}"));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Returns the elements of a list. An empty object is an empty list, as some languages know no difference (RF-5).
     pub(crate) fn list(&self) -> Option<&[Self]> {
         match self {
@@ -199,7 +233,7 @@ struct Reader<'a> {
     depth: usize,
 }
 
-impl<'a> Reader<'a> {
+impl Reader<'_> {
     fn value(&mut self) -> Result<Node, String> {
         self.skip_blanks();
         match self.rest.as_bytes().first() {

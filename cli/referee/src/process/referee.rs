@@ -8,8 +8,10 @@ use turnfold_core::any::{Fault, FaultKind, FaultOf};
 use turnfold_core::text::in_one_line;
 
 use super::child::{Launch, Running, Stop};
+use super::command::{Command, ReadCommand};
 use super::hello::Hello;
 use super::json::Node;
+use super::recorded;
 
 /// How much of a referee's own words an error repeats.
 const QUOTED_CHARS_MAX: usize = 300;
@@ -43,6 +45,29 @@ impl Referee {
         let hello = described.map_err(Stop::Broke)?;
         let children = Mutex::new((vec![child], 1));
         Ok(Self { launch, hello, is_second, children, waits: Condvar::new(), children_max })
+    }
+
+    /// Returns what stands in the place of a referee in a recording, whose entries hold all answers (RF-18).
+    pub(crate) fn recording(name: &str, example: &str) -> Self {
+        let launch = Launch { command: Vec::new(), env: BTreeMap::new(), folder: None, seconds: None };
+        Self {
+            launch: Arc::new(launch),
+            hello: Hello::of_recording(name, example),
+            is_second: false,
+            children: Mutex::default(),
+            waits: Condvar::new(),
+            children_max: 0,
+        }
+    }
+
+    /// Returns `true` if there is nothing to ask: entries hold all answers.
+    pub(crate) fn is_recording(&self) -> bool {
+        self.children_max == 0
+    }
+
+    /// Returns what reads the text of a command.
+    pub(crate) fn reader(&self) -> ReadCommand {
+        if self.is_recording() { recorded::read_command } else { Command::read }
     }
 
     /// Asks the referee; what it does not answer is a fault.

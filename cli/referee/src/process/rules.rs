@@ -38,7 +38,7 @@ impl RefereeRules {
 }
 
 /// Reads the bytes of a setup.
-fn setup_of(bytes: &[u8]) -> Result<Node, SetupError> {
+pub(crate) fn setup_of(bytes: &[u8]) -> Result<Node, SetupError> {
     let text = std::str::from_utf8(bytes).map_err(|_| SetupError::Bytes("it is not UTF-8".into()))?;
     let setup = Node::read(text).map_err(SetupError::Bytes)?;
     if setup.as_sent() == text {
@@ -117,7 +117,7 @@ impl AnyRules for RefereeRules {
     }
 
     fn command_text(&self, command: &[u8]) -> Result<String, DecodeError> {
-        Command::decode(command).map(|command| command.text)
+        Command::decode(command, Command::read).map(|command| command.text)
     }
 
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {

@@ -21,6 +21,7 @@ use super::command::Command;
 use super::fold::{ask_to_fold, fold, refusal};
 use super::hello::{Secrecy, seat as read_seat};
 use super::json::{Node, json_of, sent_text};
+use super::recorded;
 use super::referee::Referee;
 use super::second::Second;
 use crate::laws;
@@ -53,6 +54,8 @@ pub(crate) struct RefereeState {
     /// How many rolls led to the state.
     pub(crate) rolls: u64,
     pub(crate) checked: Option<Checked>,
+    /// Who may know what of the match (RF-13).
+    pub(crate) secrets: Secrecy,
     /// What is legal, of each seat, once it was asked for.
     legal: OnceCell<BTreeMap<Seat, Vec<LegalCommand>>>,
     /// What is clicked for each legal command, once it was asked for.
@@ -69,7 +72,13 @@ impl RefereeState {
     ) -> Self {
         let checked = checked.map(|(second, state)| Checked { second, state });
         let (sent, legal, targets) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Self { referee, node, sent, status, rolls, checked, legal, targets }
+        let secrets = referee.hello.secrets;
+        Self { referee, node, sent, status, rolls, checked, secrets, legal, targets }
+    }
+
+    /// A recording knows of each match whether it has secrets.
+    pub(crate) fn with_secrets(self, secrets: Secrecy) -> Self {
+        Self { secrets, ..self }
     }
 
     /// Goes on to another state of the match.
@@ -103,8 +112,14 @@ impl RefereeState {
         if self.referee.hello.can("see") {
             return self.seen(viewer, "view");
         }
-        let is_open = self.referee.hello.secrets == Secrecy::None || viewer == Perspective::HOST;
-        is_open.then(|| self.node.clone())
+        let is_open = self.secrets == Secrecy::None || viewer == Perspective::HOST;
+        if !is_open {
+            return None;
+        }
+        if self.referee.is_recording() {
+            return self.node.field("state").cloned();
+        }
+        Some(self.node.clone())
     }
 
     pub(crate) fn view_of(&self, viewer: Perspective) -> Json {
@@ -228,11 +243,11 @@ impl AnyState for RefereeState {
     }
 
     fn has_secrets(&self) -> bool {
-        self.referee.hello.secrets == Secrecy::Closed
+        self.secrets == Secrecy::Closed
     }
 
     fn read(&self, command: &str) -> Result<String, Malformed> {
-        let command = Command::read(command)?;
+        let command = self.referee.reader()(command)?;
         if command.roll.is_some() || !self.referee.hello.can("read") {
             return Ok(command.text);
         }
@@ -253,12 +268,13 @@ impl AnyState for RefereeState {
 
     fn roll_command(&self, values: Vec<i32>) -> Option<String> {
         let words: Vec<String> = values.iter().map(ToString::to_string).collect();
-        (!values.is_empty()).then(|| format!("roll {}", words.join(" ")))
+        let has_rolls = !values.is_empty() && !self.referee.is_recording();
+        has_rolls.then(|| format!("roll {}", words.join(" ")))
     }
 
     /// The only seat that the match waits for (RF-11), the host for a roll.
     fn default_seat(&self, command: &str) -> Option<Seat> {
-        let command = Command::read(command).ok()?;
+        let command = self.referee.reader()(command).ok()?;
         if command.roll.is_some() {
             return Some(Seat::Host);
         }
@@ -272,7 +288,7 @@ impl AnyState for RefereeState {
 
     /// Judging is a fold of one entry that is thrown away (RF-8).
     fn judge(&self, seat: Seat, command: &str) -> Result<Verdict, Rejected> {
-        let command = Command::read(command).map_err(|cause| Rejected::new("malformed", cause.0))?;
+        let command = self.referee.reader()(command).map_err(|cause| Rejected::new("malformed", cause.0))?;
         if let Some(refusal) = refusal(&self.status, seat, &command) {
             return Err(Rejected::new(refusal.code(), refusal.to_string()));
         }
@@ -329,6 +345,9 @@ impl AnyState for RefereeState {
     }
 
     fn state_bytes(&self) -> Vec<u8> {
+        if self.referee.is_recording() {
+            return recorded::state_text(&self.node, &self.status, self.secrets).into_bytes();
+        }
         self.sent().into()
     }
 
@@ -398,7 +417,7 @@ impl AnyState for RefereeState {
 
     /// A game without secrets shows its setup; no one but the host may know what another may know of it (RF-13).
     fn setup_seen(&self, setup: &[u8], viewer: Perspective) -> Result<Vec<u8>, SetupError> {
-        if self.referee.hello.secrets == Secrecy::None || viewer == Perspective::HOST {
+        if self.secrets == Secrecy::None || viewer == Perspective::HOST {
             return Ok(setup.into());
         }
         Err(SetupError::Bytes(format!(
@@ -466,7 +485,7 @@ impl RefereeState {
 /// What a trial needs of a state that it tries logs in.
 impl crate::trial::Tried for RefereeState {
     fn read_command(&self, text: &str) -> Result<String, Malformed> {
-        Command::read(text).map(|command| command.text)
+        self.referee.reader()(text).map(|command| command.text)
     }
 
     fn is_same(&self, other: &Self) -> bool {

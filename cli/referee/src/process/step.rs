@@ -1,6 +1,6 @@
 //! An entry that a referee just folded, as its viewer may know it (RF-13).
 
-use turnfold_core::any::Step;
+use turnfold_core::any::{AnyState as _, Step};
 use turnfold_core::hash::hash_as;
 use turnfold_core::outcome::{Effects, WhyIgnored};
 use turnfold_core::picture::Picture;
@@ -30,7 +30,7 @@ pub(crate) struct RefereeStep<'a> {
 
 impl RefereeStep<'_> {
     fn shows(&self, to: &ShownTo) -> bool {
-        let is_open = self.state.referee.hello.secrets == Secrecy::None;
+        let is_open = self.state.secrets == Secrecy::None;
         is_open || self.viewer.is_none_or(|viewer| to.shows(self.logged.seat, viewer))
     }
 
@@ -51,6 +51,13 @@ impl Step for RefereeStep<'_> {
 
     fn command(&self) -> String {
         if self.shows(&self.to) { self.command.text.clone() } else { UNKNOWN.into() }
+    }
+
+    fn shown(&self) -> String {
+        match &self.command.recorded {
+            Some((shown, _)) if self.shows(&self.to) => shown.clone(),
+            _ => self.command(),
+        }
     }
 
     fn stand_in(&self) -> String {
@@ -113,7 +120,7 @@ impl Step for RefereeStep<'_> {
     }
 
     fn state_bytes(&self) -> Vec<u8> {
-        self.state.sent().into()
+        self.state.state_bytes()
     }
 
     fn view(&self, viewer: Perspective) -> Json {

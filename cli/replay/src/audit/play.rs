@@ -2,7 +2,7 @@
 
 use turnfold_core::registry::NoRules;
 use turnfold_core::{
-    AnyState, DicePolicy, Digest, Fault, FaultKind, FoldError, Logged, Outcome, Registry, Step,
+    AnyRules, AnyState, DicePolicy, Digest, Fault, FaultKind, FoldError, Logged, Outcome, Registry, Step,
 };
 use turnfold_store::{Entry, Genesis};
 
@@ -38,13 +38,21 @@ fn why_unknown(cause: &NoRules) -> String {
     }
 }
 
+/// Returns why entries that these rules fold are not proven to follow rules that others know.
+fn unproven(rules: &dyn AnyRules) -> Option<String> {
+    if !rules.has_rules() {
+        return Some("recorded, no rules".into());
+    }
+    named_referee(rules).map(|referee| format!("recomputed by your referee {referee}"))
+}
+
 /// A branch being folded.
 pub(super) struct Playing {
     state: Option<Box<dyn AnyState>>,
     /// The module that the branch is folded by (MD-10).
     pub(super) module: Option<Digest>,
-    /// The referee that it is folded by (RF-17).
-    pub(super) referee: Option<String>,
+    /// Why folding it proves nothing to others (RF-17, RF-18).
+    pub(super) unproven: Option<String>,
     /// The same branch by the rules that are built in, where they have the name and version of the module: any module may take
     /// that name, so they judge.
     built_in: Option<Box<dyn AnyState>>,
@@ -64,7 +72,7 @@ impl Playing {
         begun.unwrap_or_else(|fault| Self {
             state: None,
             module: genesis.module,
-            referee: None,
+            unproven: None,
             built_in: None,
             dice: genesis.dice,
             has_dice: true,
@@ -78,7 +86,7 @@ impl Playing {
         let Genesis { format, setup, dice, .. } = genesis;
         let rules = recorded_rules(genesis, registry);
         let module = rules.as_ref().ok().and_then(|rules| rules.module());
-        let referee = rules.as_ref().ok().and_then(|rules| named_referee(&**rules));
+        let unproven = rules.as_ref().ok().and_then(|rules| unproven(&**rules));
         let known = registry.resolve(&genesis.ruleset, genesis.ruleset_version, None).ok();
         let known = known.filter(|known| module.is_some() && known.module().is_none());
         let mut built_in = None;
@@ -114,7 +122,7 @@ impl Playing {
         Self {
             state,
             module,
-            referee,
+            unproven,
             built_in,
             dice: *dice,
             has_dice,
@@ -130,7 +138,7 @@ impl Playing {
         Self {
             state: self.state.as_ref().map(|state| state.fork()),
             module: self.module,
-            referee: self.referee.clone(),
+            unproven: self.unproven.clone(),
             built_in: self.built_in.as_ref().map(|state| state.fork()),
             dice: self.dice,
             has_dice: self.has_dice,

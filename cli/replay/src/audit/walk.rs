@@ -235,8 +235,8 @@ impl<'a> Walk<'a> {
         match &progress.playing.verdict {
             // Whoever audits knows the referee; to others its rules prove nothing (RF-17).
             Verdict::Sound => {
-                if let Some(referee) = &progress.playing.referee {
-                    self.rules.not_checked(place.clone(), format!("recomputed by your referee {referee}"));
+                if let Some(why) = &progress.playing.unproven {
+                    self.rules.not_checked(place.clone(), why.clone());
                 }
             }
             Verdict::Unknown(reason) => self.rules.not_checked(place.clone(), reason.clone()),

@@ -23,11 +23,18 @@ struct Folded {
     game: Game,
     played: Vec<Played>,
     view: Value,
+    /// Fields that never count as a difference.
+    ignored: Ignored,
+    /// Whether states were recorded and not computed: equal commands may then lead to others.
+    is_recording: bool,
 }
 
 impl Folded {
     /// Folds a history as a viewer may know it.
-    fn of(seat_history: &SeatHistory) -> Result<Self, ReplayError> {
+    fn of(seat_history: &SeatHistory, ignored: &Ignored) -> Result<Self, ReplayError> {
+        let is_recording = !seat_history.rules().has_rules();
+        let setup = seat_history.setup()?;
+        let ignored = if is_recording { ignored.and_those_of(&setup) } else { ignored.clone() };
         let mut played = Vec::new();
         let mut contradicted_at = None;
         let state = seat_history.fold(&mut |seen| {
@@ -35,7 +42,9 @@ impl Folded {
                 contradicted_at = Some(seen.seq());
             }
             let given = format!("{} {}", seen.seat(), seen.command());
-            played.push(Played { seq: seen.seq(), given, outcome: seen.outcome() });
+            let state =
+                is_recording.then(|| blake3::hash(ignored.without(seen.view()).to_string().as_bytes()));
+            played.push(Played { seq: seen.seq(), given, outcome: seen.outcome(), state });
         })?;
         let side = Side {
             source: seat_history.name().clone(),
@@ -45,8 +54,9 @@ impl Folded {
             recorded_differs_at: contradicted_at,
         };
         let (ruleset, version) = (seat_history.rules().name().into(), seat_history.rules().version());
-        let game = Game { ruleset, version, dice: seat_history.dice(), setup: seat_history.setup()? };
-        Ok(Self { side, game, played, view: seat_history.view(state.as_ref()) })
+        let game = Game { ruleset, version, dice: seat_history.dice(), setup };
+        let view = ignored.without(seat_history.view(state.as_ref()));
+        Ok(Self { side, game, played, view, ignored, is_recording })
     }
 
     fn played_at(&self, index: Option<usize>) -> Option<&Played> {
@@ -83,6 +93,52 @@ struct Played {
     /// The command, with its seat before it.
     given: String,
     outcome: Outcome,
+    /// The state that was recorded with it, hashed without what is ignored.
+    state: Option<blake3::Hash>,
+}
+
+/// Paths of fields that are shown and never count as a difference; `*` stands for every name.
+#[derive(Clone, Debug, Default)]
+pub struct Ignored(pub Vec<String>);
+
+impl Ignored {
+    /// Adds the paths that the setup of a recording names.
+    fn and_those_of(&self, setup: &str) -> Self {
+        let setup: Option<Value> = toml::from_str(setup).ok();
+        let named = setup.as_ref().and_then(|setup| setup.get("ignore")?.as_array());
+        let named = named.into_iter().flatten().filter_map(|path| path.as_str().map(String::from));
+        Self(self.0.iter().cloned().chain(named).collect())
+    }
+
+    /// Returns a view without those fields.
+    fn without(&self, mut view: Value) -> Value {
+        for path in &self.0 {
+            let names: Vec<_> =
+                path.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~")).collect();
+            remove(&mut view, &names);
+        }
+        view
+    }
+}
+
+fn remove(value: &mut Value, path: &[String]) {
+    let Some((name, rest)) = path.split_first() else { return };
+    match value {
+        Value::Object(fields) if rest.is_empty() => fields.retain(|key, _| name != "*" && key != name),
+        Value::Object(fields) => {
+            for (_, value) in fields.iter_mut().filter(|(key, _)| name == "*" || *key == name) {
+                remove(value, rest);
+            }
+        }
+        Value::Array(values) => {
+            for (index, value) in values.iter_mut().enumerate() {
+                if name == "*" || *name == index.to_string() {
+                    remove(value, rest);
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 /// How two histories compare.
@@ -104,6 +160,19 @@ pub struct Comparison {
     pub outcomes: Vec<(Divergence, u64)>,
     /// The fields in which the views at the end differ.
     pub state: Vec<Difference>,
+    /// Of recordings, where the states part after the same commands.
+    pub states_part: Option<StatesPart>,
+}
+
+/// The first command after which two recordings have different states.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StatesPart {
+    /// Its number in the first history.
+    pub a: u64,
+    /// Its number in the second.
+    pub b: u64,
+    /// The fields that differ.
+    pub fields: Vec<Difference>,
 }
 
 /// What differs, counted.
@@ -166,8 +235,31 @@ impl Comparison {
 ///
 /// # Errors
 /// What is wrong with either history.
-pub fn compare(a: &SeatHistory, b: &SeatHistory, context: usize) -> Result<Comparison, ReplayError> {
-    Ok(compare_folded(Folded::of(a)?, Folded::of(b)?, context))
+pub fn compare(
+    a: &SeatHistory,
+    b: &SeatHistory,
+    ignored: &Ignored,
+    context: usize,
+) -> Result<Comparison, ReplayError> {
+    let (folded_a, folded_b) = (Folded::of(a, ignored)?, Folded::of(b, ignored)?);
+    let ignored = folded_a.ignored.clone();
+    let mut comparison = compare_folded(folded_a, folded_b, context);
+    if let Some(part) = &mut comparison.states_part {
+        let [old, new] = [view_after(a, part.a)?, view_after(b, part.b)?].map(|view| ignored.without(view));
+        part.fields = differences(&old, &new);
+    }
+    Ok(comparison)
+}
+
+/// Returns the view after an entry.
+fn view_after(seat_history: &SeatHistory, seq: u64) -> Result<Value, ReplayError> {
+    let mut view = Value::Null;
+    seat_history.fold(&mut |seen| {
+        if seen.seq() == seq {
+            view = seen.view();
+        }
+    })?;
+    Ok(view)
 }
 
 /// Folds a history again, for the records of some entries.
@@ -192,6 +284,7 @@ fn compare_folded(a: Folded, b: Folded, context: usize) -> Comparison {
     let pairs = alignment.pairs();
     let both = pairs.iter().filter_map(|pair| Option::zip(pair.0, pair.1));
     let outcomes: Vec<_> = both.map(|(a, b)| (a.divergence(b), b.seq)).collect();
+    let states_part = alignment.states_part();
     let only_in_a = pairs.iter().filter(|(_, b)| b.is_none()).count();
     let only_in_b = pairs.iter().filter(|(a, _)| a.is_none()).count();
     let parts = only_in_a + only_in_b > 0;
@@ -204,7 +297,8 @@ fn compare_folded(a: Folded, b: Folded, context: usize) -> Comparison {
     let state = differences(&a.view, &b.view);
     let equal = same_game
         && !parts
-        && a.side.state_hash == b.side.state_hash
+        && (a.is_recording || a.side.state_hash == b.side.state_hash)
+        && states_part.is_none()
         && outcomes.is_empty()
         && state.is_empty();
     let counted = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
@@ -219,7 +313,7 @@ fn compare_folded(a: Folded, b: Folded, context: usize) -> Comparison {
         may_be_shorter: !shortest,
     };
     let games = [a.game, b.game];
-    Comparison { stat, a: a.side, b: b.side, games, game_diff, commands, pairs, outcomes, state }
+    Comparison { stat, a: a.side, b: b.side, games, game_diff, commands, pairs, outcomes, state, states_part }
 }
 
 /// The most commands that only one history has up to which a comparison with the fewest is looked for: that takes up to
@@ -288,6 +382,19 @@ impl Alignment<'_> {
             _ => false,
         };
         self.diff.iter_all_changes().map(sides).filter(|sides| !is_same(sides)).collect()
+    }
+
+    /// Finds the first command that both have and whose recorded states differ.
+    fn states_part(&self) -> Option<StatesPart> {
+        for change in self.diff.iter_all_changes() {
+            let sides = (self.a.played_at(change.old_index()), self.b.played_at(change.new_index()));
+            if let (Some(a), Some(b)) = sides
+                && a.state != b.state
+            {
+                return Some(StatesPart { a: a.seq, b: b.seq, fields: Vec::new() });
+            }
+        }
+        None
     }
 
     /// Writes the commands as a unified diff, each with its number in its own history.

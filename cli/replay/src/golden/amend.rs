@@ -6,6 +6,7 @@ use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
 use crate::error::ReplayError;
 use crate::history::entry::{Attempt, LogEntry, logged};
 use crate::history::record::{Detail, Record};
+use crate::history::require_rules;
 use crate::session::script::ScriptCommand;
 use crate::session::{Roller, Session, is_roll};
 use crate::tfl::{Replay, ReplayLine};
@@ -73,6 +74,7 @@ pub fn amend(
     seat: Option<Seat>,
     progress: &mut dyn FnMut(),
 ) -> Result<Result<Amendment, Box<Record>>, ReplayError> {
+    require_rules(&*original.header.rules)?;
     let dice = original.header.dice;
     let is_target = |line: &ReplayLine| line.entry().is_some_and(|entry| entry.seq == seq);
     let place = original.lines.iter().position(is_target).unwrap_or(original.lines.len());

@@ -278,7 +278,22 @@ pub(crate) fn broken_entry(name: &SourceName, cause: FoldError) -> ReplayError {
 /// # Errors
 /// [`ReplayError::UnknownRuleset`] with those there are, and [`ReplayError::NoModule`] for two modules.
 pub fn find_rules(name: &str, registry: &Registry) -> Result<Arc<dyn AnyRules>, ReplayError> {
-    Ok(registry.newest(name)?)
+    let rules = registry.newest(name)?;
+    require_rules(&*rules)?;
+    Ok(rules)
+}
+
+/// Requires rules, where commands are judged that no one gave yet: a recording has none (RF-18).
+///
+/// # Errors
+/// [`ReplayError::Refused`].
+pub fn require_rules(rules: &dyn AnyRules) -> Result<(), ReplayError> {
+    if rules.has_rules() {
+        return Ok(());
+    }
+    Err(ReplayError::Refused(
+        "a recording has no rules: it can be shown, compared and searched, not played".into(),
+    ))
 }
 
 /// Finds the rules under which a match was recorded (MD-1).

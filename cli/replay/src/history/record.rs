@@ -81,7 +81,7 @@ impl Record {
         Self {
             seq: Some(step.seq()),
             seat: Some(step.seat()),
-            command: step.command(),
+            command: step.shown(),
             command_bytes: step.command_bytes(),
             outcome: step.outcome(),
             message,

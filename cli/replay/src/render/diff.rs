@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::compare::diff::{Comparison, DiffStat, Side, records_of};
+use crate::compare::diff::{Comparison, DiffStat, Side, StatesPart, records_of};
 use crate::compare::difference::Difference;
 use crate::compare::divergence::Divergence;
 use crate::compare::outcomes::changed_claims;
@@ -25,6 +25,8 @@ pub struct DiffDocument<'a> {
     /// The entries that only one of them has, and the entries with different outcomes.
     entries: Vec<EntryPair>,
     state: &'a [Difference],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    states_part: &'a Option<StatesPart>,
 }
 
 /// An entry in each history, or in one.
@@ -49,7 +51,15 @@ impl<'a> DiffDocument<'a> {
         });
         let entries = entries.collect();
         let game = comparison.game_differences();
-        Ok(Self { stat, a: &comparison.a, b: &comparison.b, game, entries, state: &comparison.state })
+        Ok(Self {
+            stat,
+            a: &comparison.a,
+            b: &comparison.b,
+            game,
+            entries,
+            state: &comparison.state,
+            states_part: &comparison.states_part,
+        })
     }
 }
 
@@ -109,6 +119,11 @@ pub fn lines(comparison: &Comparison) -> Vec<Line> {
         lines.push(strong("outcomes that differ although the command is the same").into());
     }
     lines.extend(comparison.outcomes.iter().flat_map(outcome));
+    if let Some(StatesPart { a, b, fields }) = &comparison.states_part {
+        let other = if a == b { String::new() } else { format!(", there entry {b}") };
+        lines.push(strong(format_args!("the states part at entry {a}{other}")).into());
+        lines.extend(fields.iter().map(|difference| Line::from(format!("  {difference}"))));
+    }
     if comparison.state.is_empty() {
         let is_equal = a.state_hash.is_some() && a.state_hash == b.state_hash;
         lines.push(strong(if is_equal { "the states are equal" } else { "the views are equal" }).into());

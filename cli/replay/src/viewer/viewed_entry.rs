@@ -59,10 +59,10 @@ impl ViewedEntry<'_> {
         self.step.seat()
     }
 
-    /// Returns the command's canonical text.
+    /// Returns the command as people are shown it.
     #[must_use]
     pub fn command(&self) -> String {
-        self.step.command()
+        self.step.shown()
     }
 
     /// Returns the command as a file for the viewer has it, which has values of no meaning in place of concealed ones.

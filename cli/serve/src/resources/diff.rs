@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
-use turnfold_replay::compare::diff::compare;
+use turnfold_replay::compare::diff::{Ignored, compare};
 use turnfold_replay::render::{self, diff::DiffDocument, diff::lines};
 use turnfold_replay::{SeatHistory, SourceName, Viewer};
 use utoipa::IntoParams;
@@ -66,7 +66,7 @@ pub(crate) async fn diff(
         let other = branch_point(&match_name, &asked.with)?;
         let seat_history = |line| SeatHistory::load(Viewer::HOST, &SourceName::Revision(line), &app.world);
         let (a, b) = (seat_history(line)?, seat_history(other)?);
-        let comparison = compare(&a, &b, CONTEXT)?;
+        let comparison = compare(&a, &b, &Ignored::default(), CONTEXT)?;
         Ok(match form {
             Form::Json => json(StatusCode::OK, &DiffDocument::of(&comparison, [&a, &b])?),
             Form::Text => text(StatusCode::OK, render::text(lines(&comparison))),

@@ -3,7 +3,7 @@
 use super::goal::Goal;
 use super::shrinker::Shrinker;
 use crate::error::ReplayError;
-use crate::history::History;
+use crate::history::{History, require_rules};
 use crate::search::bisect::Question;
 use crate::search::condition::Survey;
 use crate::tfl::Replay;
@@ -45,6 +45,7 @@ pub fn shrink<E: From<ReplayError>>(
     viewer: Viewer,
     progress: &mut Progress<'_>,
 ) -> Result<Shrinking, E> {
+    require_rules(&*line.rules)?;
     let mut goal = match question {
         Question::Holds(condition) => Goal::Holds { condition, viewer, survey: Survey::default() },
         Question::Judged(judge) => Goal::Judged { source: line, judge },

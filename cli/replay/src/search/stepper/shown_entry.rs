@@ -21,7 +21,7 @@ impl ShownEntry {
     pub(super) fn of(seq: u64, step: &dyn Step) -> Self {
         Self {
             seq,
-            command: format!("{} {}", step.seat(), step.command()),
+            command: format!("{} {}", step.seat(), step.shown()),
             outcome: step.outcome(),
             recorded: None,
         }
