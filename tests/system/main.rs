@@ -21,6 +21,8 @@ mod page;
 #[cfg(unix)] // Python
 mod pgn;
 mod platforms;
+#[cfg(unix)] // programs of other languages
+mod referees;
 #[cfg(target_os = "linux")] // chroot, Debian
 mod release;
 mod rescue;

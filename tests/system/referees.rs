@@ -1,0 +1,284 @@
+//! Rules as programs of other languages and of packages that nobody here wrote (RF-19 and the proofs of the spec), through
+//! the real program. What is missing is SKIPPED by name: `npm install --prefix fixtures/referees/npm` has the packages of
+//! npm, `TURNFOLD_OPEN_SPIEL`, `TURNFOLD_PYTHON_CHESS` and `TURNFOLD_CATANATRON` name the programs of an environment with that
+//! package of PyPI, else it is installed.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use turnfold_tests::sandbox::{Sandbox, workspace};
+
+use crate::serve::described::python;
+
+const OPEN_SPIEL: &str = "open_spiel==2.0.2";
+const PYTHON_CHESS: &str = "chess==1.11.2";
+const CATANATRON: &str = "catanatron==3.2.1";
+
+#[expect(clippy::print_stderr, reason = "a skipped test reports that")]
+fn skipped(what: &str, why: &str) {
+    eprintln!("SKIPPED: {what}: {why}");
+}
+
+fn fixture(name: &str) -> PathBuf {
+    workspace().join("fixtures/referees").join(name)
+}
+
+/// Returns `true` if a program is here and can be asked for its version.
+fn has(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// Returns `true` if a package of npm is here.
+fn npm(what: &str, package: &str) -> bool {
+    let there = has("node") && fixture("npm/node_modules").join(package).exists();
+    if !there {
+        skipped(what, "`npm install --prefix fixtures/referees/npm` installs what is missing");
+    }
+    there
+}
+
+/// Runs a program that has to succeed, and returns what it prints.
+#[track_caller]
+fn done(program: impl AsRef<Path>, args: &[&str]) -> String {
+    let output = Command::new(program.as_ref()).args(args).current_dir(workspace()).output().unwrap();
+    let [printed, messages] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    assert!(output.status.success(), "{args:?}: {printed}\n{messages}");
+    printed
+}
+
+/// A referee and what is asked about a match of it.
+struct Engine<'a> {
+    name: &'a str,
+    command: String,
+    dice: &'a str,
+    /// Becomes true in random play.
+    condition: &'a str,
+    /// A field of the view.
+    field: &'a str,
+}
+
+/// Plays a match at random, and runs each verb that folds on it.
+#[track_caller]
+fn verbs(engine: &Engine<'_>) {
+    let Engine { name, command, dice, condition, field } = engine;
+    let sandbox = Sandbox::new();
+    let ok = |line: &str| {
+        let output = sandbox.run(&format!("{line} --referee '{command}'"));
+        let [printed, messages] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+        assert!(output.status.success(), "{name}: turnfold {line}: {printed}{messages}");
+        printed
+    };
+    std::fs::create_dir(sandbox.path("golden")).unwrap();
+    let seeds = if *dice == "seeded" { " --dice seeded" } else { "" };
+    for seed in [3, 4] {
+        ok(&format!("simulate --rules {name}{seeds} --seed {seed} --steps 40 -o golden/{seed}.tfl"));
+    }
+    ok("check golden");
+    ok("import golden/3.tfl --name game");
+    let entries = ok("log game").lines().count();
+    assert!(entries >= 2, "{name}: play went on for {entries} entries");
+    ok("verify game");
+    ok("show game");
+    ok("legal game:0");
+    ok("branch game:1 other");
+    let parted = sandbox.run(&format!("diff game game@other --referee '{command}'"));
+    assert_eq!(parted.status.code(), Some(1), "{name}: a shorter history parts from the whole one");
+    ok(&format!("bisect game --when '{condition}'"));
+    ok(&format!("blame game {field}"));
+    ok(&format!("shrink game --when '{condition}' -o small.tfl"));
+    ok("check small.tfl");
+    ok(&format!("find --when '{condition}' golden"));
+    ok(&format!("table fields --field {field} golden"));
+    ok("stats golden");
+    ok("export game --html -o page.html");
+    ok("bless golden");
+}
+
+#[test]
+fn charge_in_javascript_and_in_python_is_one_game() {
+    let commands = [
+        ("node", format!("node {}", fixture("charge.js").display())),
+        ("python3", format!("python3 {}", fixture("charge.py").display())),
+    ];
+    let mut recorded = Vec::new();
+    for (program, command) in commands {
+        if !has(program) {
+            skipped("the charge meter", &format!("{program} is not here"));
+            continue;
+        }
+        let sandbox = Sandbox::new();
+        let line = format!("simulate --rules charge --seed 7 --steps 60 -o game.tfl --referee '{command}'");
+        assert!(sandbox.run(&line).status.success(), "{line}");
+        recorded.push(sandbox.read("game.tfl"));
+        verbs(&Engine {
+            name: "charge",
+            command,
+            dice: "recorded",
+            condition: "/units/0/charge > 0",
+            field: "/turn",
+        });
+    }
+    // Commands, effects and the hash of every state.
+    assert!(recorded.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[test]
+fn programs_in_php_and_c_without_a_library_of_ours_answer_every_verb() {
+    if has("php") {
+        verbs(&Engine {
+            name: "phpnim",
+            command: format!("php {}", fixture("nim.php").display()),
+            dice: "recorded",
+            condition: "/heap < 8",
+            field: "/heap",
+        });
+    } else {
+        skipped("nim in PHP", "php is not here");
+    }
+    let sandbox = Sandbox::new();
+    let program = sandbox.path("nim");
+    let built = Command::new("cc").arg(fixture("nim.c")).arg("-o").arg(&program).status();
+    if built.is_ok_and(|status| status.success()) {
+        verbs(&Engine {
+            name: "cnim",
+            command: program.display().to_string(),
+            dice: "recorded",
+            condition: "/heap < 8",
+            field: "/heap",
+        });
+    } else {
+        skipped("nim in C", "cc is not here");
+    }
+}
+
+#[test]
+fn chess_js_counts_the_published_moves_and_answers_every_verb() {
+    if !npm("chess.js", "chess.js") {
+        return;
+    }
+    let command = format!("node {}", fixture("npm/chess.js").display());
+    let counted = Sandbox::new().ok(&format!("perft --rules chessjs --depth 2 --referee '{command}'"));
+    assert!(
+        counted.contains("depth 1 sequences 20 ") && counted.contains("depth 2 sequences 400 "),
+        "{counted}"
+    );
+    verbs(&Engine { name: "chessjs", command, dice: "recorded", condition: "/moves > 3", field: "/fen" });
+}
+
+#[test]
+fn games_of_boardgame_io_answer_every_verb() {
+    if !npm("boardgame.io", "boardgame.io") {
+        return;
+    }
+    let command = |file: &str| format!("node {}", fixture("npm").join(file).display());
+    let [condition, field] = ["/ctx/turn > 1", "/ctx/turn"];
+    verbs(&Engine {
+        name: "tictactoe",
+        command: command("tictactoe.js"),
+        dice: "recorded",
+        condition,
+        field,
+    });
+    for name in ["pig", "shuffle", "phases", "stages"] {
+        let command = format!("{} {name}", command("games.js"));
+        verbs(&Engine { name, command, dice: "seeded", condition, field });
+    }
+}
+
+#[test]
+fn games_of_boardgame_io_fold_as_its_own_client_plays_them() {
+    if npm("boardgame.io's client", "boardgame.io") {
+        let counted = done("node", &["fixtures/referees/npm/against-client.js"]);
+        assert!(counted.contains(r#""games":360,"actions":14400"#), "{counted}");
+    }
+}
+
+#[test]
+fn battles_of_showdown_are_restored_before_each_choice() {
+    if npm("@pkmn/sim", "@pkmn/sim") {
+        let counted = done("node", &["fixtures/referees/npm/pokemon-battles.js"]);
+        assert!(counted.contains(r#""battles":100"#), "{counted}");
+    }
+}
+
+#[test]
+fn games_of_open_spiel_answer_every_verb() {
+    let environment = Sandbox::new();
+    let bin = match python(&environment.path("venv"), OPEN_SPIEL, "TURNFOLD_OPEN_SPIEL") {
+        Ok(bin) => bin,
+        Err(why) => return skipped("OpenSpiel", &why),
+    };
+    let script = workspace().join("core/guest/python/openspiel.py");
+    let command = |game: &str| format!("{} {} {game}", bin.join("python3").display(), script.display());
+    let counted = environment
+        .ok(&format!("perft --rules connectfour --depth 4 --referee '{}'", command("connect_four")));
+    for (depth, count) in [(1, 7), (2, 49), (3, 343), (4, 2401)] {
+        assert!(counted.contains(&format!("depth {depth} sequences {count} ")), "{counted}");
+    }
+    let games = [
+        ("tictactoe", "tic_tac_toe"),
+        ("connectfour", "connect_four"),
+        ("backgammon", "backgammon"),
+        ("kuhnpoker", "kuhn_poker"),
+        ("goofspiel", "goofspiel"),
+    ];
+    for (name, game) in games {
+        let [condition, field] = ["count(/history/*) > 0", "/history"];
+        verbs(&Engine { name, command: command(game), dice: "seeded", condition, field });
+    }
+    // Files of OpenSpiel's repository: open_spiel/integration_tests/playthroughs.
+    match std::env::var("TURNFOLD_OPEN_SPIEL_PLAYTHROUGHS") {
+        Ok(folder) => {
+            let path = |file: &str| format!("{folder}/{file}.txt");
+            let files =
+                ["tic_tac_toe", "connect_four", "backgammon", "kuhn_poker_2p", "hex", "amazons"].map(path);
+            let script = workspace().join("core/guest/python/playthroughs.py");
+            let args: Vec<&str> =
+                std::iter::once(script.to_str().unwrap()).chain(files.iter().map(String::as_str)).collect();
+            let counted = done(bin.join("python3"), &args);
+            assert!(counted.contains(r#""files": 6, "failed": 0"#), "{counted}");
+        }
+        Err(_) => {
+            skipped("playthroughs of OpenSpiel", "TURNFOLD_OPEN_SPIEL_PLAYTHROUGHS names their folder");
+        }
+    }
+}
+
+#[test]
+fn python_chess_and_catanatron_answer_every_verb() {
+    let engines = [
+        (PYTHON_CHESS, "TURNFOLD_PYTHON_CHESS", "pychess", "/moves > 3", "/fen"),
+        (CATANATRON, "TURNFOLD_CATANATRON", "catan", "/P0_VICTORY_POINTS > 0", "/P0_VICTORY_POINTS"),
+    ];
+    for (package, variable, name, condition, field) in engines {
+        let environment = Sandbox::new();
+        match python(&environment.path("venv"), package, variable) {
+            Ok(bin) => verbs(&Engine {
+                name,
+                command: format!(
+                    "{} {}",
+                    bin.join("python3").display(),
+                    fixture(&format!("pypi/{name}.py")).display()
+                ),
+                dice: "seeded",
+                condition,
+                field,
+            }),
+            Err(why) => skipped(name, &why),
+        }
+    }
+}
+
+#[test]
+fn one_small_game_keeps_its_states_in_every_language_that_is_here() {
+    if !has("python3") {
+        return skipped("languages", "python3 is not here");
+    }
+    let printed = done("python3", &["fixtures/referees/languages/run.py"]);
+    let equal = printed.lines().filter(|line| line.contains(": ok: ")).count();
+    assert!(equal >= 1, "{printed}");
+    for line in printed.lines().filter(|line| line.contains("SKIPPED")) {
+        skipped("languages", line);
+    }
+}
