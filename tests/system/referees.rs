@@ -63,7 +63,7 @@ fn verbs(engine: &Engine<'_>) {
     let Engine { name, command, dice, condition, field } = engine;
     let sandbox = Sandbox::new();
     let ok = |line: &str| {
-        let output = sandbox.run(&format!("{line} --referee '{command}'"));
+        let output = sandbox.run(&format!("{line} --referee \"{command}\""));
         let [printed, messages] =
             [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
         assert!(output.status.success(), "{name}: turnfold {line}: {printed}{messages}");
@@ -82,13 +82,13 @@ fn verbs(engine: &Engine<'_>) {
     ok("show game");
     ok("legal game:0");
     ok("branch game:1 other");
-    let parted = sandbox.run(&format!("diff game game@other --referee '{command}'"));
+    let parted = sandbox.run(&format!("diff game game@other --referee \"{command}\""));
     assert_eq!(parted.status.code(), Some(1), "{name}: a shorter history parts from the whole one");
-    ok(&format!("bisect game --when '{condition}'"));
+    ok(&format!("bisect game --when \"{condition}\""));
     ok(&format!("blame game {field}"));
-    ok(&format!("shrink game --when '{condition}' -o small.tfl"));
+    ok(&format!("shrink game --when \"{condition}\" -o small.tfl"));
     ok("check small.tfl");
-    ok(&format!("find --when '{condition}' golden"));
+    ok(&format!("find --when \"{condition}\" golden"));
     ok(&format!("table fields --field {field} golden"));
     ok("stats golden");
     ok("export game --html -o page.html");
@@ -108,7 +108,7 @@ fn charge_in_javascript_and_in_python_is_one_game() {
             continue;
         }
         let sandbox = Sandbox::new();
-        let line = format!("simulate --rules charge --seed 7 --steps 60 -o game.tfl --referee '{command}'");
+        let line = format!("simulate --rules charge --seed 7 --steps 60 -o game.tfl --referee \"{command}\"");
         assert!(sandbox.run(&line).status.success(), "{line}");
         recorded.push(sandbox.read("game.tfl"));
         verbs(&Engine {
@@ -158,7 +158,7 @@ fn chess_js_counts_the_published_moves_and_answers_every_verb() {
         return;
     }
     let command = format!("node {}", fixture("npm/chess.js").display());
-    let counted = Sandbox::new().ok(&format!("perft --rules chessjs --depth 2 --referee '{command}'"));
+    let counted = Sandbox::new().ok(&format!("perft --rules chessjs --depth 2 --referee \"{command}\""));
     assert!(
         counted.contains("depth 1 sequences 20 ") && counted.contains("depth 2 sequences 400 "),
         "{counted}"
@@ -212,7 +212,7 @@ fn games_of_open_spiel_answer_every_verb() {
     let script = workspace().join("core/guest/python/openspiel.py");
     let command = |game: &str| format!("{} {} {game}", bin.join("python3").display(), script.display());
     let counted = environment
-        .ok(&format!("perft --rules connectfour --depth 4 --referee '{}'", command("connect_four")));
+        .ok(&format!("perft --rules connectfour --depth 4 --referee \"{}\"", command("connect_four")));
     for (depth, count) in [(1, 7), (2, 49), (3, 343), (4, 2401)] {
         assert!(counted.contains(&format!("depth {depth} sequences {count} ")), "{counted}");
     }
@@ -231,8 +231,15 @@ fn games_of_open_spiel_answer_every_verb() {
     match std::env::var("TURNFOLD_OPEN_SPIEL_PLAYTHROUGHS") {
         Ok(folder) => {
             let path = |file: &str| format!("{folder}/{file}.txt");
-            let files =
-                ["tic_tac_toe", "connect_four", "backgammon", "kuhn_poker_2p", "hex", "amazons"].map(path);
+            let files = [
+                "tic_tac_toe",
+                "connect_four",
+                "backgammon",
+                "kuhn_poker_2p",
+                "hex(board_size=5)",
+                "amazons",
+            ]
+            .map(path);
             let script = workspace().join("core/guest/python/playthroughs.py");
             let args: Vec<&str> =
                 std::iter::once(script.to_str().unwrap()).chain(files.iter().map(String::as_str)).collect();

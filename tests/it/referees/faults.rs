@@ -23,6 +23,8 @@ $ turnfold --referee "./sums null-id" play duel "p2: add 3"
 exit 2| error: ruleset sums 1 (referee `./sums null-id`): its answer has the id `null`: it did not read the request
 $ turnfold --referee "./sums pretty" play duel "p2: add 3"
 exit 2| error: ruleset sums 1 (referee `./sums pretty`): print the answer on one line: it began with `{` alone
+$ turnfold --referee "./sums fault" play duel "p2: add 3"
+exit 2| error: ruleset sums 1 (referee `./sums fault`): fold: the sum is lost (sums.mjs:7)
 $ turnfold --referee "./sums undeclared" play duel "p1: add 3"
 exit 2| error: ruleset sums 1 (referee `./sums undeclared`): it does not declare the code `not_your_turn`
 $ turnfold --referee ./sums log duel

@@ -46,6 +46,9 @@ fn main() {
             "null-id" if op == "fold" => Value::Null,
             _ => request["id"].clone(),
         };
+        if fault == "fault" && op == "fold" {
+            answer = json!({ "id": request["id"], "fault": "fold: the sum is lost (sums.mjs:7)" });
+        }
         let text = if fault == "pretty" && op == "fold" {
             serde_json::to_string_pretty(&answer).unwrap()
         } else {

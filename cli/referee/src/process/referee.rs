@@ -170,13 +170,16 @@ impl Referee {
     }
 }
 
-/// Splits an answer into `ok` and `no`.
+/// Splits an answer into `ok` and `no`. A guest's `fault` is what went wrong in the game that it serves.
 fn reply_of(answer: Node) -> Result<Reply, String> {
     let Node::Object(members) = answer else { return Err("its answer is no object".into()) };
     let mut members: BTreeMap<String, Node> = members.into_iter().collect();
     match (members.remove("ok"), members.remove("no")) {
         (Some(ok), None | Some(Node::Null)) => Ok(Ok(ok)),
         (None | Some(Node::Null), Some(no)) => Ok(Err(no)),
-        _ => Err("its answer has neither `ok` nor `no`".into()),
+        _ => match members.remove("fault") {
+            Some(Node::Text(fault)) => Err(fault),
+            _ => Err("its answer has neither `ok` nor `no`".into()),
+        },
     }
 }
