@@ -38,13 +38,17 @@ $ turnfold log duel
 $ turnfold show duel
 clock: 3
 turn: "ann"
-units: [{"charge":1,"hp":4,"name":"ann"},{"charge":0,"hp":3,"name":"bob"}]
+units:
+  name ann, hp 4, charge 1
+  name bob, hp 3, charge 0
 
 p1 won: p1 3, p2 1 (resigned)
 $ turnfold show duel:2
 clock: 2
 turn: "bob"
-units: [{"charge":1,"hp":4,"name":"ann"},{"charge":0,"hp":4,"name":"bob"}]
+units:
+  name ann, hp 4, charge 1
+  name bob, hp 4, charge 0
 $ turnfold show duel@other
 turn: "bob"
 $ turnfold diff duel again

@@ -283,7 +283,7 @@ fn read_effect(effect: &Node, given: Option<&str>) -> Result<Effect, String> {
 }
 
 /// Writes a value of an effect: words bare, other strings quoted, all else as compact JSON.
-fn value_text(value: &Node) -> String {
+pub(crate) fn value_text(value: &Node) -> String {
     match value {
         Node::Text(text) if is_word(text) => text.clone(),
         Node::Number(spelled) => canonical_number(spelled).unwrap_or_default().into_owned(),

@@ -33,6 +33,9 @@ const HINT_AFTER: Duration = Duration::from_secs(2);
 /// How long an answer may take after standard input was closed: it then came because of that (RF-16).
 const TIME_OF_CLOSING: Duration = Duration::from_secs(1);
 
+/// From how long on a request may be too long for a reader of lines.
+const LINE_READER_BYTES: usize = 4 << 10;
+
 /// How much of a line an error repeats.
 const QUOTED_CHARS_MAX: usize = 80;
 
@@ -312,10 +315,11 @@ impl Running {
         self.requests = None;
         let status = self.wait();
         let what = match status {
-            Some(status) if status.success() => format!(
+            Some(status) if status.success() && bytes >= LINE_READER_BYTES => format!(
                 "it ended with status 0 in the middle of a request of {bytes} bytes; does its line reader have a limit \
                  (Go's Scanner: 64 KiB)?"
             ),
+            Some(status) if status.success() => format!("it ended with status 0 before it answered `{op}`"),
             Some(status) => format!("it ended with {}", described(status)),
             None => "it closed its standard output".into(),
         };

@@ -16,7 +16,7 @@ use turnfold_core::{
     Rejected, Seat, SetupError, Targets, Verdict,
 };
 
-use super::answers::{Became, Status, code_of};
+use super::answers::{Became, Status, code_of, value_text};
 use super::command::Command;
 use super::fold::{ask_to_fold, fold, refusal};
 use super::hello::{Secrecy, seat as read_seat};
@@ -140,15 +140,17 @@ impl RefereeState {
             return self.read_picture(&picture);
         }
         // Without a picture, the fields of the view are its lines (RF-6).
-        let view = self.view_node(viewer);
-        let line = |(key, value): &(String, Node)| {
-            TextLine::plain(in_one_line(&format!("{key}: {}", value.canonical())))
-        };
-        let lines = match &view {
-            Some(Node::Object(members)) => members.iter().map(line).collect(),
-            Some(other) => vec![TextLine::plain(in_one_line(&other.canonical()))],
-            None => Vec::new(),
-        };
+        let mut lines = Vec::new();
+        match self.view_node(viewer) {
+            Some(Node::Object(members)) => {
+                for (key, value) in &members {
+                    add_field(key, value, &mut lines);
+                }
+            }
+            Some(other) => lines.push(other.canonical()),
+            None => {}
+        }
+        let lines = lines.iter().map(|line| TextLine::plain(in_one_line(line))).collect();
         Picture { blocks: vec![Block::Lines(lines)] }
     }
 
@@ -479,6 +481,30 @@ impl RefereeState {
             read.unwrap_or_else(|error| self.referee.broke(format!("its targets cannot be read: {error}")))
         };
         commands.into_iter().zip(listed.iter().map(read)).collect()
+    }
+}
+
+/// Writes a field of a view as lines: what it holds stands below it, if it holds objects.
+fn add_field(key: &str, value: &Node, lines: &mut Vec<String>) {
+    let parts: Vec<(Option<&str>, &Node)> = match value {
+        Node::List(elements) => elements.iter().map(|element| (None, element)).collect(),
+        Node::Object(members) => members.iter().map(|(key, value)| (Some(key.as_str()), value)).collect(),
+        _ => Vec::new(),
+    };
+    if !parts.iter().any(|(_, part)| matches!(part, Node::Object(_))) {
+        lines.push(format!("{key}: {}", value.canonical()));
+        return;
+    }
+    lines.push(format!("{key}:"));
+    for (name, part) in parts {
+        let text = match part {
+            Node::Object(members) => {
+                let fields = members.iter().map(|(key, value)| format!("{key} {}", value_text(value)));
+                fields.collect::<Vec<_>>().join(", ")
+            }
+            other => value_text(other),
+        };
+        lines.push(name.map_or_else(|| format!("  {text}"), |name| format!("  {name}: {text}")));
     }
 }
 
