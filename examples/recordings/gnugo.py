@@ -10,7 +10,7 @@ def ask(command):
 
 def state():
     black, white = (sorted(ask(f"list_stones {color}").split()) for color in ("black", "white"))
-    return {"black": black, "white": white, "captures": [ask("captures black"), ask("captures white")]}
+    return {"black": black, "white": white, "captures": [int(ask(f"captures {color}")) for color in ("black", "white")]}
 
 field = lambda name, other="": (re.search(rf"{name}\[(.*?)\]", text) or [0, other])[1]
 size, moves = int(field("SZ", "19")), re.findall(r";([BW])\[(\w*)\]", text)

@@ -1,5 +1,5 @@
 //! Rules as programs of other languages and of packages that nobody here wrote (RF-19 and the proofs of the spec), through
-//! the real program. What is missing is SKIPPED by name: `npm install --prefix fixtures/referees/npm` has the packages of
+//! the real program. What is missing is SKIPPED by name: `npm ci --prefix fixtures/referees/npm` has the packages of
 //! npm, `TURNFOLD_OPEN_SPIEL`, `TURNFOLD_PYTHON_CHESS` and `TURNFOLD_CATANATRON` name the programs of an environment with that
 //! package of PyPI, else it is installed.
 
@@ -32,7 +32,7 @@ fn has(program: &str) -> bool {
 fn npm(what: &str, package: &str) -> bool {
     let there = has("node") && fixture("npm/node_modules").join(package).exists();
     if !there {
-        skipped(what, "`npm install --prefix fixtures/referees/npm` installs what is missing");
+        skipped(what, "`npm ci --prefix fixtures/referees/npm` installs what is missing");
     }
     there
 }
@@ -287,5 +287,52 @@ fn one_small_game_keeps_its_states_in_every_language_that_is_here() {
     assert!(equal >= 1, "{printed}");
     for line in printed.lines().filter(|line| line.contains("SKIPPED")) {
         skipped("languages", line);
+    }
+}
+
+/// RF-18a: what five programs stored becomes a match; `examples/recordings` has the converters and a game for each.
+#[test]
+fn rf_18a_records_of_other_programs_are_imported_and_searched() {
+    let sandbox = Sandbox::new();
+    let converters = workspace().join("examples/recordings");
+    let games = converters.join("games");
+    let shell = |line: &str| {
+        let output = sandbox.shell(line);
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    let converter = |name: &str| converters.join(name).display().to_string();
+    let game = |name: &str| games.join(name).display().to_string();
+    if Path::new("/usr/games/gnubg").exists() {
+        shell(&format!("cp {} match.sgf", game("backgammon.sgf")));
+        shell(&format!("MATCH=match.sgf /usr/games/gnubg -t -q -p {} < /dev/null", converter("gnubg.py")));
+        sandbox.ok("import --recording match.jsonl");
+        assert!(sandbox.ok("bisect match-2 --when \"/cube > 2\"").contains(" take "));
+        assert!(sandbox.ok("log match-2").contains(" resign "));
+    } else {
+        skipped("a recording of gnubg", "gnubg is not here");
+    }
+    if Path::new("/usr/games/gnugo").exists() {
+        shell(&format!("python3 {} {} > go.jsonl", converter("gnugo.py"), game("go.sgf")));
+        sandbox.ok("import --recording go.jsonl");
+        assert!(sandbox.ok("show go").contains("p1 won (B+R)"));
+        assert!(sandbox.ok("find go --when \"/captures/0 > 0\"").contains(" p1 "));
+    } else {
+        skipped("a recording of Go", "gnugo is not here");
+    }
+    if npm("a recording of boardgame.io", "boardgame.io") {
+        let [program, stored] = [converter("boardgameio.mjs"), game("pig.json")];
+        let rules = fixture("npm/pig.mjs");
+        shell(&format!("node {program} {} {stored} > pig.jsonl", rules.display()));
+        sandbox.ok("import --recording pig.jsonl");
+        assert!(sandbox.ok("blame pig /G/total/0").contains(" hold"));
+    }
+    match python(&sandbox.path("venv"), OPEN_SPIEL, "TURNFOLD_OPEN_SPIEL") {
+        Ok(bin) => {
+            let program = bin.join("python3").display().to_string();
+            shell(&format!("{program} {} kuhn_poker '0,1,1,1' > kuhn.jsonl", converter("openspiel.py")));
+            sandbox.ok("import --recording kuhn.jsonl");
+            assert!(sandbox.ok("log kuhn").contains(" p2 Bet "));
+        }
+        Err(why) => skipped("a recording of OpenSpiel", &why),
     }
 }
