@@ -4,11 +4,16 @@
 
 use core::fmt::{self, Display};
 
+use alloc::borrow::ToOwned as _;
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use crate::seat::Seat;
 use crate::text::in_one_line;
@@ -24,7 +29,7 @@ pub struct MatchResult {
     pub draw: bool,
     /// The final scores, in games that count.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub scores: BTreeMap<Seat, i64>,
+    pub scores: BTreeMap<Seat, Score>,
     /// Why the match ended, such as `checkmate`, if there is more to it than the winner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -52,7 +57,54 @@ impl MatchResult {
     /// Returns the result with the final scores.
     #[must_use]
     pub fn scored(self, scores: impl IntoIterator<Item = (Seat, i64)>) -> Self {
-        Self { scores: scores.into_iter().collect(), ..self }
+        let scores = scores.into_iter().map(|(seat, score)| (seat, score.into()));
+        Self { scores: scores.collect(), ..self }
+    }
+}
+
+/// A score: any number of JSON, whole in all games that are built in, by its text. A number is never computed with here, so
+/// it stays exact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Score(String);
+
+impl Score {
+    /// Reads a number of JSON; one that is not whole is kept as it is spelled.
+    #[must_use]
+    pub fn read(json: &str) -> Option<Self> {
+        if let Ok(whole) = json.parse::<i64>() {
+            return Some(whole.into());
+        }
+        let is_number = json.starts_with(|first: char| first == '-' || first.is_ascii_digit())
+            && serde_json::from_str::<&RawValue>(json).is_ok_and(|read| read.get() == json);
+        is_number.then(|| Self(json.to_owned()))
+    }
+}
+
+impl From<i64> for Score {
+    fn from(whole: i64) -> Self {
+        Self(whole.to_string())
+    }
+}
+
+impl Display for Score {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl Serialize for Score {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if let Ok(whole) = self.0.parse::<i64>() {
+            return whole.serialize(serializer);
+        }
+        RawValue::from_string(self.0.clone()).map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Score {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = Box::<RawValue>::deserialize(deserializer)?;
+        Self::read(number.get()).ok_or_else(|| D::Error::custom("expected a number as a score"))
     }
 }
 
@@ -200,6 +252,18 @@ mod tests {
         assert_eq!(MatchResult::default().to_string(), "no winner");
         let json = serde_json::to_string(&won.because("checkmate")).unwrap();
         assert_eq!(json, r#"{"winners":["p2"],"draw":false,"reason":"checkmate"}"#);
+    }
+
+    #[test]
+    fn rf_11_scores_are_numbers_and_stay_exact() {
+        let json = r#"{"winners":[],"draw":false,"scores":{"p1":-3,"p2":0.30000000000000004,"p3":1e+21}}"#;
+        let read: MatchResult = serde_json::from_str(json).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), json);
+        assert_eq!(read.to_string(), "no winner: p1 -3, p2 0.30000000000000004, p3 1e+21");
+        assert_eq!(read.scores.get(&Seat::P1), Some(&Score::from(-3)));
+        for wrong in ["", "-", "one", "\"1\"", "null", "1,2", "1 ", "0x1", "01", "[1]"] {
+            assert_eq!(Score::read(wrong), None, "{wrong:?}");
+        }
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub mod tutorial;
 pub use any::{AnyRules, AnyState, AnyTrial, CommandSource, Fault, FaultKind, FoldError, Logged, Step};
 pub use dice::{DicePolicy, DueRoll, Seed};
 pub use digest::Digest;
-pub use ending::MatchResult;
+pub use ending::{MatchResult, Score};
 pub use hex::{Board, Direction, Hex};
 pub use json::Json;
 pub use outcome::{Outcome, Rejected, Verdict};

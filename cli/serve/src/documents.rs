@@ -223,7 +223,7 @@ pub(crate) struct MatchResult {
     /// The final scores by seat, in games that count.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    scores: Option<BTreeMap<String, i64>>,
+    scores: Option<BTreeMap<String, f64>>,
     /// Why the match ended, such as `checkmate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

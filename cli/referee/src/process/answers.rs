@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use turnfold_core::outcome::{Code, Outcome};
 use turnfold_core::text::in_one_line;
-use turnfold_core::{DueRoll, MatchResult, Perspective, Seat};
+use turnfold_core::{DueRoll, MatchResult, Perspective, Score, Seat};
 
-use super::hello::{Hello, seat};
+use super::hello::{Hello, Secrecy, seat};
 use super::json::{Node, canonical_number};
 use crate::laws;
 
@@ -87,9 +87,15 @@ fn result(node: &Node) -> Result<MatchResult, String> {
     let mut scores = BTreeMap::new();
     for (name, score) in node.field("scores").and_then(Node::members).unwrap_or_default() {
         let of = name.parse().map_err(|_| format!("the scores name {name:?}, which is no seat"))?;
-        if let Some(score) = whole("scores", Some(score))? {
-            scores.insert(of, score);
+        // In the protocol's own fields `null` is absent (RF-5).
+        if *score == Node::Null {
+            continue;
         }
+        let read = if let Node::Number(spelled) = score { canonical_number(spelled) } else { None };
+        let read = read.and_then(|number| Score::read(&number));
+        let read =
+            read.ok_or_else(|| format!("the score of {name} is {}, expected a number", score.canonical()))?;
+        scores.insert(of, read);
     }
     Ok(MatchResult {
         winners: winners.iter().map(seat).collect::<Result<Vec<_>, _>>()?,
@@ -254,18 +260,21 @@ pub(crate) fn read_step(mut step: Node, hello: &Hello) -> Result<StepAnswer, Str
     let mut read = Vec::new();
     for (index, effect) in effects.iter().enumerate() {
         let given = texts.and_then(|texts| texts.get(index)).and_then(Node::text);
-        read.push(read_effect(effect, given)?);
+        read.push(read_effect(effect, given, hello.secrets)?);
     }
     Ok(StepAnswer { became: Became::Applied(read), state, status, to })
 }
 
-/// Reads an effect. Its text is its name, then ` key=value` in sorted order (RF-8).
-fn read_effect(effect: &Node, given: Option<&str>) -> Result<Effect, String> {
+/// Reads an effect. Its text is its name, then ` key=value` in sorted order (RF-8). Without secrets all see it, and `to` is a
+/// field like any other: where a piece goes, for example (RF-13).
+fn read_effect(effect: &Node, given: Option<&str>, secrets: Secrecy) -> Result<Effect, String> {
     let members = effect.members().ok_or("an effect is no object")?;
     let name =
         effect.field("effect").and_then(Node::text).ok_or("an effect has no name in its field `effect`")?;
-    let to = ShownTo::read(effect.field("to"))?;
-    let shown: Vec<(String, Node)> = members.iter().filter(|(key, _)| key != "to").cloned().collect();
+    let is_open = secrets == Secrecy::None;
+    let to = if is_open { ShownTo::All } else { ShownTo::read(effect.field("to"))? };
+    let is_shown = |(key, _): &&(String, Node)| is_open || key != "to";
+    let shown: Vec<(String, Node)> = members.iter().filter(is_shown).cloned().collect();
     let text = given.map_or_else(
         || {
             let mut fields: Vec<&(String, Node)> = shown.iter().filter(|(key, _)| key != "effect").collect();
