@@ -44,6 +44,9 @@ pub trait ModuleSource: fmt::Debug + Send + Sync {
 
 /// Where a registry finds the referees that a user named: programs that know the rules of a game (RF-3).
 pub trait RefereeSource: fmt::Debug + Send + Sync {
+    /// Returns the referees that were named for a game, in order. None is started for that.
+    fn named(&self) -> Vec<NamedReferee>;
+
     /// Returns the referee of a ruleset, if one was named for it. It may be started for that.
     ///
     /// # Errors
@@ -53,6 +56,15 @@ pub trait RefereeSource: fmt::Debug + Send + Sync {
     /// Asks the referees that checks distrusted for their first answers again, later than they first gave them (RF-15). A
     /// difference is a [`Fault`](crate::Fault).
     fn settle(&self) {}
+}
+
+/// A referee that was named for a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedReferee {
+    /// The name of the game.
+    pub ruleset: String,
+    /// The command, as one line.
+    pub command: String,
 }
 
 /// The games that a program knows, by name and version: those that are built in, modules, and referees. The desk of a match
@@ -207,14 +219,23 @@ impl Registry {
         Self { referees: Some(referees), ..self }
     }
 
+    /// Takes no referees, for what compares the build with one of them (RF-20).
+    #[must_use]
+    pub fn without_referees(self) -> Self {
+        Self { referees: None, ..self }
+    }
+
     /// Returns where referees come from.
     #[must_use]
     pub fn referees(&self) -> Option<&Arc<dyn RefereeSource>> {
         self.referees.as_ref()
     }
 
-    /// Returns the referee that was named for a ruleset.
-    fn referee(&self, name: &str) -> Result<Option<Arc<dyn AnyRules>>, NoRules> {
+    /// Returns the referee that was named for a ruleset, and starts it.
+    ///
+    /// # Errors
+    /// [`NoRules::NoReferee`] if it cannot play, and if the ruleset is built in (RF-4).
+    pub fn referee(&self, name: &str) -> Result<Option<Arc<dyn AnyRules>>, NoRules> {
         let Some(referees) = self.referees.as_ref().filter(|_| name != Desk::NAME) else { return Ok(None) };
         let found = referees.by_name(name).map_err(|why| NoRules::NoReferee { name: name.into(), why })?;
         // RF-4: a user who names a referee for a game that is built in would believe that it was asked.

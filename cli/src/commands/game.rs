@@ -1,4 +1,4 @@
-//! `turnfold game`: the games that there are, built in or as modules.
+//! `turnfold game`: the games that there are, built in, as modules or as referees.
 
 use std::io;
 use std::panic;
@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use turnfold_core::registry::ModuleSource as _;
-use turnfold_core::registry::NoRules;
+use turnfold_core::registry::{ModuleSource as _, NamedReferee, NoRules};
 use turnfold_core::{AnyRules, Digest};
 #[cfg(feature = "modules")]
 use turnfold_laws::{Fixture, broken_laws_while};
@@ -28,16 +27,16 @@ use crate::output::{Line, dim, plain, printable, removed, strong};
 #[cfg(feature = "modules")]
 use crate::stderr::progress;
 
-/// How long the check of a module takes at most, unless someone asks for another time.
+/// How long the check of a game takes at most, unless someone asks for another time.
 const CHECK_SECONDS: u64 = 60;
 
 /// How long the modules of a bundle may take in all while it is audited, and the check of one that another verb brings.
 pub(super) const MODULES_TIME: Duration = Duration::from_mins(2);
 
-/// List, show, check and add games, built in or as modules
+/// List, show, check and add games: built in, modules and referees
 ///
 /// A module is one WebAssembly file that holds all of a game. Modules lie in the folders that `--modules` names, otherwise in
-/// `modules/` in the directory of the store.
+/// `modules/` in the directory of the store. A referee is a program that knows the rules of a game (`help referees`).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold game list")]
 pub(crate) struct Args {
@@ -59,7 +58,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     args.command.run(context)
 }
 
-/// List the games, built in and as modules
+/// List the games: built in, modules, and referees that were named for a game
+///
+/// No referee is started for that.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold game list --modules games")]
 pub(crate) struct ListArgs {}
@@ -68,22 +69,28 @@ pub(crate) struct ListArgs {}
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold game show nim-1.wasm")]
 pub(crate) struct ShowArgs {
-    /// The name of a game, the digest of a module or its file
+    /// The name of a game, or a module by its digest or file
     #[arg(value_name = "NAME|DIGEST|FILE")]
     game: PathBuf,
 }
 
-/// Run the laws that every ruleset keeps on a module
+/// Run the laws that every ruleset keeps on a module or a referee
 ///
-/// Plays the game at random from its example and tries what it promises. When all laws pass, this is noted where modules
-/// lie: `serve` and `mail` play no other modules. The first call that takes more fuel, time or memory than one may ends the
-/// check. Exits with 1 if a law is broken, or if there was no time to try all of them.
+/// Plays the game at random from its example and tries what it promises. When all laws pass on a module, this is noted where
+/// modules lie: `serve` and `mail` play no other modules. The first call that takes more fuel, time or memory than one may
+/// ends the check. Exits with 1 if a law is broken, or if there was no time to try all of them.
+///
+/// Of a referee four things less are asked: it may leave out its rulebook, list no commands, reject unknown words with any
+/// code, and have moves without effects. A second process of it is asked too.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: turnfold game check nim-1.wasm")]
+#[command(
+    after_help = "Examples: turnfold game check nim-1.wasm\n          turnfold game check charge --referee 'node \
+                        referee.mjs'"
+)]
 pub(crate) struct CheckArgs {
-    /// The file of a module, or its digest
-    #[arg(value_name = "FILE|DIGEST")]
-    module: PathBuf,
+    /// A referee by the name of its game, or a module by its file or digest
+    #[arg(value_name = "NAME|FILE|DIGEST")]
+    game: PathBuf,
 
     #[command(flatten)]
     time: CheckTime,
@@ -174,8 +181,13 @@ impl ListedGame {
             "ruleset": rules.name(),
             "version": rules.version(),
             "summary": rules.summary(),
-            "origin": if file.is_some() { "module" } else { "built_in" },
+            "origin": match (file, rules.referee()) {
+                (Some(_), _) => "module",
+                (None, Some(_)) => "referee",
+                (None, None) => "built_in",
+            },
             "module": rules.module(),
+            "referee": rules.referee(),
             "file": file.as_ref().map(|(path, ..)| path),
             "bytes": file.as_ref().map(|(_, bytes, _)| bytes),
             "laws_passed": file.as_ref().map(|(.., has_passed)| has_passed),
@@ -187,7 +199,7 @@ impl ListedGame {
         let Self { rules, file, warning } = self;
         let name = strong(format_args!("{} {}", rules.name(), rules.version()));
         let origin = match file {
-            None => " built in".into(),
+            None => rules.referee().map_or_else(|| " built in".into(), |line| format!(" referee `{line}`")),
             Some((path, bytes, has_passed)) => {
                 let digest = rules.module().map(|module| format!(" {module:.16}")).unwrap_or_default();
                 let laws = if *has_passed { "" } else { ", laws not checked" };
@@ -199,6 +211,29 @@ impl ListedGame {
             Some(warning) => Line::from([name, plain(origin), removed(format_args!("; warning: {warning}"))]),
         }
     }
+}
+
+/// Lists a referee that was named for a game. It is not started, so its version and summary are not known.
+fn list_referee(
+    NamedReferee { ruleset, command }: &NamedReferee,
+    context: &mut Context,
+) -> Result<(), Failure> {
+    let is_built_in = context.registry.find(ruleset).is_some();
+    let warning = is_built_in.then_some(
+        "a game that is built in has its name, so it plays nothing; `impact --rules referee:NAME` compares the two",
+    );
+    let document = json!({
+        "ruleset": ruleset, "version": null, "summary": null, "origin": "referee", "module": null,
+        "referee": command, "file": null, "bytes": null, "laws_passed": null, "warning": warning,
+    });
+    let line = || {
+        let line = Line::from([strong(ruleset), plain(format_args!(" referee `{command}`"))]);
+        match warning {
+            None => line,
+            Some(warning) => line.then(removed(format_args!("; warning: {warning}"))),
+        }
+    };
+    Ok(context.output.show(&document, || vec![line()])?)
 }
 
 fn list(_: &ListArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -220,6 +255,10 @@ fn list(_: &ListArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
             }
         }
     }
+    let referees = context.registry.referees().map(|referees| referees.named()).unwrap_or_default();
+    for referee in referees {
+        list_referee(&referee, context)?;
+    }
     Ok(ExitStatus::Yes)
 }
 
@@ -227,6 +266,9 @@ fn show(args: &ShowArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
     let text = args.game.to_string_lossy();
     let named: Vec<_> = context.registry.all().filter(|rules| rules.name() == text).collect();
     let mut games: Vec<_> = named.into_iter().map(ListedGame::built_in).collect();
+    if let Some(rules) = referee_of(&text, context)? {
+        games.push(ListedGame { rules, file: None, warning: None });
+    }
     for found in files(context)? {
         let is_it = found.digest.to_string() == text;
         if let Ok(rules) = &found.rules
@@ -258,31 +300,79 @@ fn show(args: &ShowArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
 }
 
 fn check(args: &CheckArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let text = args.module.to_string_lossy();
-    let (module, rules) = if let Ok(digest) = text.parse::<Digest>() {
+    let text = args.game.to_string_lossy();
+    let (origin, rules) = if let Ok(digest) = text.parse::<Digest>() {
         let found = files(context)?.into_iter().find(|found| found.digest == digest);
         let found = found.ok_or_else(|| Failure::usage(format!("there is no module {digest}")))?;
-        (digest, found.rules.map_err(|error| unusable(&found.path, &error))?)
+        (format!("module {digest:.16}"), found.rules.map_err(|error| unusable(&found.path, &error))?)
+    } else if let Some(rules) = referee_of(&text, context)? {
+        (format!("referee `{}`", rules.referee().unwrap_or_default()), rules)
     } else {
-        let (file, rules) = read(&args.module)?;
-        (digest(&file), rules)
+        let (file, rules) = read(&args.game)?;
+        (format!("module {:.16}", digest(&file)), rules)
     };
-    let broken = laws_broken_by(&*rules, args.time.seconds);
+    let broken = if rules.referee().is_some() {
+        laws_broken_by_referee(&rules, args.time.seconds, context)
+    } else {
+        laws_broken_by(&*rules, args.time.seconds)
+    };
     let has_passed = broken.is_empty();
-    if has_passed && context.modules.first().is_some() {
+    if has_passed
+        && let Some(module) = rules.module()
+        && context.modules.first().is_some()
+    {
         context.modules.note_passed(&module).map_err(|error| unwritable(&error))?;
     }
+    let is_played = lists_commands(&*rules);
     let answer = json!({
-        "ruleset": rules.name(), "version": rules.version(), "module": module, "ok": has_passed, "broken": broken,
+        "ruleset": rules.name(), "version": rules.version(), "module": rules.module(), "referee": rules.referee(),
+        "ok": has_passed, "broken": broken, "is_played": is_played,
     });
     context.output.answer(&answer, || {
         let game = strong(format_args!("{} {}", rules.name(), rules.version()));
+        let mut lines: Vec<Line> = broken.iter().map(|law| Line::from(law.clone())).collect();
         if has_passed {
-            return vec![Line::from([game, plain(format_args!(" (module {module:.16}): all laws passed"))])];
+            lines.push([game, plain(format_args!(" ({origin}): all laws passed"))].into());
         }
-        broken.iter().map(|law| Line::from(law.clone())).collect()
+        if !is_played {
+            lines.push(dim("it lists no commands, so no match was played; it would offer `legal`").into());
+        }
+        lines
     })?;
     Ok(has_passed.into())
+}
+
+/// Returns the referee of a game, if a name of one is given and a referee was named for it. It is started for that.
+fn referee_of(name: &str, context: &Context) -> Result<Option<Arc<dyn AnyRules>>, Failure> {
+    // What cannot be a name is a file: it starts no program.
+    let is_name = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    if !is_name {
+        return Ok(None);
+    }
+    Ok(context.registry.referee(name).map_err(ReplayError::from)?)
+}
+
+/// Returns `true` if random play finds commands from the example of a ruleset.
+fn lists_commands(rules: &dyn AnyRules) -> bool {
+    let lists = || {
+        let setup = rules.read_setup(rules.example())?;
+        rules.start(&setup).map(|state| state.lists_legal())
+    };
+    // What the example does wrong is a broken law, and reported as such.
+    catch(lists).ok().and_then(Result::ok).unwrap_or(true)
+}
+
+/// Runs the laws on a referee: a second process of it is asked too, and once more when some time has passed (RF-15).
+fn laws_broken_by_referee(rules: &Arc<dyn AnyRules>, seconds: u64, context: &Context) -> Vec<String> {
+    let distrusting = rules.distrusting().unwrap_or_else(|| rules.clone());
+    let mut broken = laws_broken_by(&*distrusting, seconds);
+    if broken.is_empty()
+        && let Some(referees) = context.registry.referees()
+        && let Err(fault) = catch(|| referees.settle())
+    {
+        broken.push(fault.to_string());
+    }
+    broken
 }
 
 fn add_file(args: &AddArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -367,7 +457,7 @@ pub(super) fn module_of(module: &Path, context: &Context) -> Result<Arc<dyn AnyR
     }
 }
 
-/// Runs the laws that every ruleset keeps on a module, from its example, for at most this long.
+/// Runs the laws that every ruleset keeps on a module or referee, from its example, for at most this long.
 fn laws_broken_by(rules: &dyn AnyRules, seconds: u64) -> Vec<String> {
     // A law that panics is a broken one and is reported as such; the hook would print it as a mistake of this program.
     let hook = panic::take_hook();

@@ -79,6 +79,10 @@ fn check_other_bytes(
     state: &dyn AnyState,
     entry: &PlayedEntry,
 ) {
+    // Which bytes are a command of a referee, turnfold says and not the referee.
+    if report.is_referee() {
+        return;
+    }
     let bytes = &entry.command_bytes;
     let cut = (0..bytes.len()).map(|length| bytes[..length].to_vec());
     let surplus = [0, 1, 0xff].map(|byte| [bytes.as_slice(), &[byte]].concat());
@@ -138,6 +142,11 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Mome
     let long = if moment.step.is_multiple_of(16) { overlong(&commands) } else { Vec::new() };
     for text in NEVER_COMMANDS.map(String::from).into_iter().chain(spoiled).chain(long) {
         report.doing(format_args!("{seat} {text:?}"));
+        // RF-22: a referee may know any text, and refuse an unknown one with a code of its own.
+        if report.is_referee() && rules.canonical(&text).is_ok() {
+            check_harmless(report, moment.state, seat, &text);
+            continue;
+        }
         let judged = scratch.judge(seat, &text);
         let rejected = judged.as_ref().is_err_and(|rejected| rejected.code == "malformed");
         report.expect(Law::Malformed, rejected, || format!("judge answers {}", described(&judged)));

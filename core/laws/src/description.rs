@@ -12,10 +12,13 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules) {
         && letters.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
     report.expect(Law::Description, is_plain, || format!("`NAME` is `{name}`, not `[a-z][a-z0-9]*`"));
     let summary = rules.summary();
-    let is_line = !summary.trim().is_empty() && !summary.contains(char::is_control);
-    report.expect(Law::Description, is_line, || "`SUMMARY` is not one line".into());
+    // A referee may leave out both (RF-22).
+    let is_left_out = |text: &str| report.is_referee() && text.is_empty();
     let book = rules.rulebook();
-    report.expect(Law::Description, book.starts_with("# ") && book.lines().count() > 1, || {
+    let has_line = is_left_out(summary) || !summary.trim().is_empty() && !summary.contains(char::is_control);
+    let has_book = is_left_out(book) || book.starts_with("# ") && book.lines().count() > 1;
+    report.expect(Law::Description, has_line, || "`SUMMARY` is not one line".into());
+    report.expect(Law::Description, has_book, || {
         "`RULEBOOK` is not a Markdown page that begins with `# `; include `RULES.md`".into()
     });
 }
@@ -24,7 +27,11 @@ pub(super) fn check_moment(report: &mut Report<'_>, rules: &dyn AnyRules, moment
     let state = moment.state;
     for command in &moment.tried {
         let (typed, canonical) = (state.read(command), rules.canonical(command));
-        report.expect(Law::Typing, canonical.is_err() || typed == canonical, || {
+        // A referee may read what can be played now and nothing else.
+        let may_refuse = report.is_referee()
+            && typed.is_err()
+            && !state.players().iter().any(|seat| state.legal(*seat).iter().any(|legal| legal == command));
+        report.expect(Law::Typing, canonical.is_err() || typed == canonical || may_refuse, || {
             format!("`{command}` is read as {typed:?}")
         });
     }

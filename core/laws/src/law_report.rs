@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use turnfold_core::{Fault, FaultKind};
+use turnfold_core::{AnyRules, Fault, FaultKind};
 
 /// How often one law is reported for one setup; a broken game breaks it at every step.
 const REPEATS_MAX: u32 = 3;
@@ -116,6 +116,30 @@ impl Law {
             Self::NoPanic => "what is named above",
         }
     }
+
+    /// Returns what a referee answers wrongly where the law is broken, in the words of its protocol.
+    const fn answers(self) -> &'static str {
+        match self {
+            Self::TextRoundTrip | Self::BytesRoundTrip | Self::Typing => "`legal` and `read`",
+            Self::LegalIsWhatApplies | Self::Choices => "`legal` and `fold`",
+            Self::AppliedHasEffects | Self::EffectForms | Self::OutcomeRoundTrip => "`effects` of a step",
+            Self::NothingElseChanges | Self::Malformed => "`ignored` and `stop` of `fold`",
+            Self::Resuming => "the `state`, which holds everything that the rules look back on",
+            Self::Parts => "`fold`, whose batches equal single folds",
+            Self::Rolls | Self::DiceCountRolls => "`due` of a status",
+            Self::MatchOver | Self::Seats | Self::Result => "`players`, `over` and `result` of a status",
+            Self::Views | Self::Stable => "`see` and `query`, which follow from their request alone",
+            Self::Secrecy | Self::SeatsFile | Self::ShownStays | Self::Spectators | Self::Leaks => {
+                "`to` of steps and effects, `see`, `legal` and `query`"
+            }
+            Self::Secrets => "`secrets` of `hello`",
+            Self::Setups => "`start`",
+            Self::Description => "`hello`",
+            Self::Targets | Self::Clicks => "`targets` and `see`",
+            Self::Questions => "`queries` of `hello`, and `query`",
+            Self::NoPanic => "",
+        }
+    }
 }
 
 impl Display for Law {
@@ -171,6 +195,8 @@ enum End {
 /// Collects what was broken, and knows where the tests are.
 pub(crate) struct Report<'w> {
     ruleset: String,
+    /// Whether the rules are a referee's, of which less is asked (RF-22).
+    is_referee: bool,
     setup: String,
     seed: Option<u8>,
     step: usize,
@@ -182,9 +208,10 @@ pub(crate) struct Report<'w> {
 }
 
 impl<'w> Report<'w> {
-    pub(crate) fn new(ruleset: &str) -> Self {
+    pub(crate) fn new(rules: &dyn AnyRules) -> Self {
         Self {
-            ruleset: ruleset.into(),
+            ruleset: rules.name().into(),
+            is_referee: rules.referee().is_some(),
             setup: String::from("none"),
             seed: None,
             step: 0,
@@ -196,8 +223,13 @@ impl<'w> Report<'w> {
         }
     }
 
-    pub(crate) fn watched(ruleset: &str, watch: Watch<'w>) -> Self {
-        Self { watch: Some(watch), ..Self::new(ruleset) }
+    pub(crate) fn watched(rules: &dyn AnyRules, watch: Watch<'w>) -> Self {
+        Self { watch: Some(watch), ..Self::new(rules) }
+    }
+
+    /// Returns `true` if the rules are a referee's, of which less is asked (RF-22).
+    pub(crate) fn is_referee(&self) -> bool {
+        self.is_referee
     }
 
     /// Returns `true` if nothing more is to be tried.
@@ -257,8 +289,14 @@ impl<'w> Report<'w> {
         let place = self.place();
         let doing = if doing.is_empty() { String::new() } else { format!(", {doing}") };
         let how = shortened(&how.to_string());
-        self.sentences
-            .push(format!("`{law}` is broken: {ruleset}, {place}{doing}: {how}; see {}", law.methods()));
+        let (law, cause) = match law {
+            Law::NoPanic if self.is_referee => ("every request gets a usable answer".into(), ""),
+            Law::Secrets if self.is_referee => ("a game says whether it has secrets".into(), law.answers()),
+            law if self.is_referee => (law.to_string(), law.answers()),
+            law => (law.to_string(), law.methods()),
+        };
+        let see = if cause.is_empty() { "" } else { "; see " };
+        self.sentences.push(format!("`{law}` is broken: {ruleset}, {place}{doing}: {how}{see}{cause}"));
     }
 
     /// Notes that a law is broken unless `kept`.

@@ -11,6 +11,7 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, Logged, Perspective, Seat, V
 use super::commands::{numbers, replaced};
 use super::law_report::{Law, Report};
 use super::random_matches::{Choices, PlayedEntry, PlayedMatch, logged, roll_verb, verb};
+use super::setups::read_spoiled;
 use super::{Moment, not_hosts, viewers};
 
 /// How many entries of a match are replaced at most.
@@ -53,11 +54,12 @@ pub(super) fn check_all(report: &mut Report<'_>, rules: &dyn AnyRules, matches: 
     let is_played = |played: &PlayedMatch| played.entries.iter().any(|entry| entry.seat != Seat::Host);
     let is_judged = rules.has_secrets() && matches.iter().any(is_played);
     if is_judged && !matches.iter().any(|played| conceals(rules, played)) {
-        report.broke(
-            Law::Secrets,
-            "nothing was concealed from any seat in these matches: write `Secrets::None`, or add a setup that reaches a \
-             secret",
-        );
+        let remedy = if report.is_referee() {
+            "answer `\"secrets\":\"none\"`, or an example that reaches a secret"
+        } else {
+            "write `Secrets::None`, or add a setup that reaches a secret"
+        };
+        report.broke(Law::Secrets, format!("nothing was concealed from any seat in these matches: {remedy}"));
     }
 }
 
@@ -234,7 +236,7 @@ fn other_setups(rules: &dyn AnyRules, setup: &[u8]) -> Vec<Vec<u8>> {
         }
     }
     let stride = texts.len() / SETUPS_MAX + 1;
-    texts.iter().step_by(stride).filter_map(|text| rules.read_setup(text).ok()).collect()
+    texts.iter().step_by(stride).filter_map(|text| read_spoiled(rules, text)).collect()
 }
 
 /// Returns commands that the same seat could give in the place of an entry: rolls of other values, or of the same verb.

@@ -124,7 +124,7 @@ pub fn require_kept(rules: &dyn AnyRules, fixtures: &[Fixture]) {
 /// Returns a sentence for each law that `rules` was seen to break along random play from these setups.
 #[must_use]
 pub fn broken_laws(rules: &dyn AnyRules, fixtures: &[Fixture]) -> Vec<String> {
-    tried(Report::new(rules.name()), rules, fixtures).into_sentences()
+    tried(Report::new(rules), rules, fixtures).into_sentences()
 }
 
 /// What became of laws that were tried for a limited time.
@@ -141,7 +141,7 @@ pub struct TriedLaws {
 /// The first call of a module that takes more than one may ends the tests, because another would take as long.
 #[must_use]
 pub fn broken_laws_while(rules: &dyn AnyRules, fixtures: &[Fixture], watch: Watch<'_>) -> TriedLaws {
-    let report = tried(Report::watched(rules.name(), watch), rules, fixtures);
+    let report = tried(Report::watched(rules, watch), rules, fixtures);
     TriedLaws { is_finished: report.is_finished(), broken: report.into_sentences() }
 }
 
@@ -226,7 +226,7 @@ fn check_moment(
 /// Plays a match at random from a fixture.
 #[must_use]
 pub fn random_match(rules: &dyn AnyRules, fixture: &Fixture, seed: u8) -> PlayedMatch {
-    let mut report = Report::new(rules.name());
+    let mut report = Report::new(rules);
     let played = random_matches::play(&mut report, rules, fixture, seed).unwrap();
     report.require_nothing_broken();
     played
@@ -234,7 +234,7 @@ pub fn random_match(rules: &dyn AnyRules, fixture: &Fixture, seed: u8) -> Played
 
 /// Holds a ruleset to the laws of setups that it accepts, given the bytes of one.
 pub fn check_setup(rules: &dyn AnyRules, setup: &[u8]) {
-    let mut report = Report::new(rules.name());
+    let mut report = Report::new(rules);
     setups::check_accepted(&mut report, rules, setup);
     report.require_nothing_broken();
 }

@@ -18,7 +18,7 @@ impl<'a> PlayedLaws<'a> {
     /// Starts a report on these rules.
     #[must_use]
     pub fn new(rules: &'a dyn AnyRules) -> Self {
-        Self { rules, report: Report::new(rules.name()) }
+        Self { rules, report: Report::new(rules) }
     }
 
     /// Panics with the laws that were broken, if any were.

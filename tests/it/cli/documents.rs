@@ -39,6 +39,7 @@ const UNSEEN: &[&str] = &[
     "diff#0.states_part",
     "StatesPart.",
     "import#0.has_end",
+    "impact#0.referee",
 ];
 
 fn verb_of(line: &str, contract: &Contract) -> String {

@@ -11,8 +11,11 @@
 )]
 #![expect(clippy::print_stdout, reason = "it answers there")]
 
+mod port;
+
 use std::env;
-use std::io::{BufRead as _, Write as _, stdin, stdout};
+use std::io::{BufRead, BufReader, Write, stdin, stdout};
+use std::net::TcpStream;
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -22,12 +25,25 @@ use serde_json::{Map, Value, json};
 const END: i64 = 30;
 
 fn main() {
-    let fault = env::args().nth(1).unwrap_or_default();
+    let mut fault = env::args().nth(1).unwrap_or_default();
     if fault == "banner" {
         println!("Sums Engine 1.0\n");
     }
+    let (requests, mut answers): (Box<dyn BufRead>, Box<dyn Write>) = if fault == "connect" {
+        // `connect PORT FAULT` cannot read a pipe, and prints on standard output what it likes.
+        println!("Sums Engine 1.0\n");
+        let port: u16 = env::args().nth(2).unwrap().parse().unwrap();
+        fault = env::args().nth(3).unwrap_or_default();
+        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        (Box::new(BufReader::new(stream.try_clone().unwrap())), Box::new(stream))
+    } else {
+        (Box::new(stdin().lock()), Box::new(stdout()))
+    };
+    // `port NAME FAULT` plays a game of this repository.
+    let ported = env::args().nth(2).and_then(|name| turnfold_games::find(&name)).filter(|_| fault == "port");
+    let wrong = env::args().nth(3).unwrap_or_default();
     let mut folded = 0;
-    for line in stdin().lock().lines() {
+    for line in requests.lines() {
         let request: Value = serde_json::from_str(&line.unwrap()).unwrap();
         let (op, args) = (request["op"].as_str().unwrap(), &request["args"]);
         let entries = args["entries"].as_array().map_or(0, Vec::len);
@@ -40,7 +56,10 @@ fn main() {
                 _ => (),
             }
         }
-        let mut answer = answer(op, args, &fault, &mut folded);
+        let mut answer = match &ported {
+            Some(rules) => port::answer(&**rules, op, args, &wrong),
+            None => answer(op, args, &fault, &mut folded),
+        };
         answer["id"] = match fault.as_str() {
             "wrong-id" if op == "fold" => json!(7),
             "null-id" if op == "fold" => Value::Null,
@@ -54,8 +73,8 @@ fn main() {
         } else {
             answer.to_string()
         };
-        println!("{text}");
-        stdout().flush().unwrap();
+        writeln!(answers, "{text}").unwrap();
+        answers.flush().unwrap();
     }
 }
 
@@ -64,18 +83,24 @@ fn answer(op: &str, args: &Value, fault: &str, folded: &mut i64) -> Value {
     let ok = match op {
         "hello" => hello(fault),
         "start" => {
-            let sum = args["setup"]["sum"].as_i64().unwrap_or(0);
+            let sum = args["setup"]["sum"].as_i64();
+            // A stranger throws at a setup that it was not written for.
+            let sum = if fault == "stranger" { sum.unwrap() } else { sum.unwrap_or(0) };
             if sum >= END {
                 return json!({ "no": { "field": "sum", "message": "expected less than 30" } });
             }
             let state = json!({ "turn": "p1", "sum": sum });
-            json!({ "state": state, "status": status(&state) })
+            json!({ "state": state, "status": status(&state, fault) })
         }
         "fold" => fold(state, args["entries"].as_array().unwrap(), fault, folded),
         "legal" => {
             // Not in order: turnfold sorts them.
             let mine = json!(["add 3", "add 1", { "command": "add 20", "random": false }]);
-            let commands = |seat: &Value| if *seat == state["turn"] { mine.clone() } else { json!([]) };
+            let commands = |seat: &Value| {
+                let is_listed =
+                    *seat == state["turn"] || fault == "lists-all" && state["sum"].as_i64() > Some(4);
+                if is_listed { mine.clone() } else { json!([]) }
+            };
             let seats = args["seats"].as_array().unwrap().iter();
             seats
                 .map(|seat| (seat.as_str().unwrap().to_owned(), commands(seat)))
@@ -116,6 +141,10 @@ fn hello(fault: &str) -> Value {
     match fault {
         "closed" => (hello["secrets"], hello["can"]) = (Value::Null, json!(["legal", "see"])),
         "cycletap" => hello["name"] = json!("cycletap"),
+        "stranger" => {
+            (hello["rulebook"], hello["summary"]) = (Value::Null, Value::Null);
+            hello["rejected"]["unknown_word"] = json!([]);
+        }
         "undeclared" => hello["rejected"] = json!({}),
         "bare" => hello["can"] = json!([]),
         _ => (),
@@ -124,13 +153,13 @@ fn hello(fault: &str) -> Value {
 }
 
 /// Numbers as some languages write them, `null` where nothing is.
-fn status(state: &Value) -> Value {
+fn status(state: &Value, fault: &str) -> Value {
     let sum = state["sum"].as_i64().unwrap();
     let over = sum >= END;
     let winner = if state["turn"] == "p1" { "p2" } else { "p1" };
     json!({
         "players": ["p2", "p1"], "active": if over { json!([]) } else { json!([state["turn"]]) }, "over": over,
-        "result": over.then(|| json!({ "winners": [winner], "reason": "30" })), "turn": 1.0,
+        "result": (over || fault == "early" && sum > 20).then(|| json!({ "winners": [winner], "reason": "30" })), "turn": 1.0,
         "due": state["due"].as_bool().map(|_| json!({ "purpose": "bonus", "count": 1, "low": 1, "high": 6 })),
     })
 }
@@ -138,13 +167,16 @@ fn status(state: &Value) -> Value {
 fn fold(state: &Value, entries: &[Value], fault: &str, folded: &mut i64) -> Value {
     let (mut state, mut steps) = (state.clone(), Vec::new());
     let mut rejected = Value::Null;
+    if fault == "unresumable" && entries.is_empty() && state["sum"].as_i64() > Some(10) {
+        state["resumed"] = json!(true);
+    }
     for entry in entries {
         *folded += 1;
         match apply(&state, entry, fault, *folded) {
             Ok((next, mut step)) => {
                 if step.get("ignored").is_none() {
                     state = next;
-                    (step["state"], step["status"]) = (state.clone(), status(&state));
+                    (step["state"], step["status"]) = (state.clone(), status(&state, fault));
                 }
                 steps.push(step);
             }
@@ -154,7 +186,7 @@ fn fold(state: &Value, entries: &[Value], fault: &str, folded: &mut i64) -> Valu
             }
         }
     }
-    json!({ "steps": steps, "stop": rejected, "state": state, "status": status(&state) })
+    json!({ "steps": steps, "stop": rejected, "state": state, "status": status(&state, fault) })
 }
 
 #[expect(clippy::disallowed_methods, reason = "a fault that checks find")]
@@ -173,7 +205,7 @@ fn apply(state: &Value, entry: &Value, fault: &str, folded: i64) -> Result<(Valu
         next.as_object_mut().unwrap().remove("due");
         return Ok((
             next,
-            json!({ "effects": [{ "effect": "bonus", "of": bonus, "to": "all" }], "to": "all" }),
+            json!({ "effects": [shown(json!({ "effect": "bonus", "of": bonus }), fault)], "to": "all" }),
         ));
     }
     let command = entry["command"].as_str().unwrap();
@@ -185,7 +217,8 @@ fn apply(state: &Value, entry: &Value, fault: &str, folded: i64) -> Result<(Valu
         return Ok((next, json!({ "effects": [{ "effect": "thought", "text": thought }] })));
     }
     let number = command.strip_prefix("add ").and_then(|number| number.parse::<i64>().ok());
-    let Some(number) = number else { return Err(("malformed", "expected `add N`".into())) };
+    let unknown = if fault == "stranger" { "unknown_word" } else { "malformed" };
+    let Some(number) = number else { return Err((unknown, "expected `add N`".into())) };
     if number == 0 {
         return Ok((next, json!({ "ignored": "nothing", "text": "0 adds nothing", "to": "all" })));
     }
@@ -200,8 +233,19 @@ fn apply(state: &Value, entry: &Value, fault: &str, folded: i64) -> Result<(Valu
         "memory" => next["folded"] = json!(folded),
         "zone" => next["zone"] = json!(env::var("TZ").unwrap()),
         "twice" => next["name"] = json!("Ä\u{2028}\u{1f600}"),
+        "stranger" => return Ok((next, json!({ "to": "all" }))),
         _ => (),
     }
-    let effects = json!([{ "effect": "added", "number": number, "to": "all" }, { "effect": "said", "words": "a b", "list": [1, 2.0], "to": "all" }]);
+    let added = shown(json!({ "effect": "added", "number": number }), fault);
+    let said = shown(json!({ "effect": "said", "words": "a b", "list": [1, 2.0] }), fault);
+    let effects = json!([added, said]);
     Ok((next, json!({ "effects": effects, "to": "all" })))
+}
+
+/// Marks an effect for all, in the game with secrets. In an open game `to` would be a field of it.
+fn shown(mut effect: Value, fault: &str) -> Value {
+    if fault == "closed" {
+        effect["to"] = json!("all");
+    }
+    effect
 }

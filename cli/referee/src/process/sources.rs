@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Deserialize;
 use turnfold_core::SetupError;
 use turnfold_core::any::{AnyRules, setup_from_toml};
-use turnfold_core::registry::RefereeSource;
+use turnfold_core::registry::{NamedReferee, RefereeSource};
 use turnfold_core::text::in_one_line;
 
 use super::child::{Launch, Stop};
@@ -141,6 +141,11 @@ impl Referees {
 }
 
 impl RefereeSource for Referees {
+    fn named(&self) -> Vec<NamedReferee> {
+        let named = self.named.iter();
+        named.map(|(name, launch)| NamedReferee { ruleset: name.clone(), command: launch.line() }).collect()
+    }
+
     fn by_name(&self, name: &str) -> Result<Option<Arc<dyn AnyRules>>, String> {
         if name == recorded::NAME {
             return Ok(Some(Arc::new(RecordedRules::new())));
