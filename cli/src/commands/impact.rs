@@ -45,11 +45,16 @@ const SHOWN_MAX: usize = 5;
 ///
 /// With `--rules`, a module gives the rules: fold your logs by the next version of a game before you release it.
 ///
+/// With `--rules referee:NAME`, a referee that claims to be the same game as NAME of this build is compared with it, log by
+/// log: what it refuses, and the first outcome, effect or view that differs. Hashes are left out, since a referee encodes its
+/// states differently. No other referee plays then.
+///
 /// Exits with 1 if any log differs or cannot be read.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples: turnfold impact\n          turnfold impact replays bug-reports --all\n          \
-                        turnfold --format json impact --matches"
+                        turnfold --format json impact --matches\n          turnfold impact replays/lifecycle --rules \
+                        referee:lifecycle --referee 'lifecycle=node port.mjs'"
 )]
 pub(crate) struct Args {
     /// Replay files, or folders to search for `*.tfl`
@@ -60,8 +65,8 @@ pub(crate) struct Args {
     #[arg(long)]
     matches: bool,
 
-    /// Fold logs of its ruleset by this module, given by its file or digest
-    #[arg(long, value_name = "MODULE", value_hint = clap::ValueHint::FilePath)]
+    /// Fold logs of its ruleset by this module, given by its file or digest, or by the referee `referee:NAME`
+    #[arg(long, value_name = "RULES", value_hint = clap::ValueHint::FilePath)]
     rules: Option<PathBuf>,
 
     /// Name every log of a group, not only the first few
@@ -70,10 +75,15 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let module = args.rules.as_deref().map(|module| module_of(module, context)).transpose()?;
+    let others = args.rules.as_deref().map(|given| OtherRules::find(given, context)).transpose()?;
+    // A port has the name of a game that is built in, so it never enters the registry (RF-4).
+    let registry = match &others {
+        Some(OtherRules::Port(_)) => context.registry.clone().without_referees(),
+        _ => context.registry.clone(),
+    };
     let mut unsearched = Vec::new();
     let findings = if args.matches {
-        of_store(&context.read_store()?, &context.registry, module.as_ref())?
+        of_store(&context.read_store()?, &registry, others.as_ref())?
     } else {
         let FoundFiles { files, unread, failed } = found::replays(&args.paths);
         warn_of_unread(&unread);
@@ -82,9 +92,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         if files.is_empty() {
             return Failure::worst_of(unsearched).map_or(Ok(ExitStatus::Yes), Err);
         }
-        of_files(files, &context.registry, module.as_ref())
+        of_files(files, &registry, others.as_ref())
     };
-    let summary = Summary::of(&findings, args.matches);
+    let summary = Summary::of(&findings, args.matches, others.as_ref().and_then(OtherRules::port));
     context.output.show(&summary, || summary.lines(if args.all { usize::MAX } else { SHOWN_MAX }))?;
     let is_trouble = |finding: &&Finding| {
         finding.departure.as_ref().is_err_and(|failure| failure.kind == FailureKind::Trouble)
@@ -101,21 +111,57 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::from(summary.counts.same == summary.counts.logs))
 }
 
-/// Returns the module that is given, if it is one of a ruleset.
-fn of_module(module: Option<&Arc<dyn AnyRules>>, ruleset: &str) -> Option<Arc<dyn AnyRules>> {
-    module.filter(|rules| rules.name() == ruleset).map(Arc::clone)
+/// Rules that are given for the logs of their ruleset.
+enum OtherRules {
+    /// They take the place of those of this build.
+    Module(Arc<dyn AnyRules>),
+    /// A referee that claims to be the same game, with which those of this build are compared (RF-20).
+    Port(Arc<dyn AnyRules>),
+}
+
+impl OtherRules {
+    fn find(given: &Path, context: &Context) -> Result<Self, Failure> {
+        let Some(name) = given.to_str().and_then(|given| given.strip_prefix("referee:")) else {
+            return module_of(given, context).map(Self::Module);
+        };
+        if context.registry.find(name).is_none() {
+            let name = name.escape_debug();
+            return Err(Failure::usage(format!(
+                "no game `{name}` is built in, so there is nothing to compare with"
+            ))
+            .hint("`turnfold game list` lists the games"));
+        }
+        let unnamed = || {
+            Failure::usage(format!("no referee is named for `{name}`"))
+                .hint(format!("name one with `--referee '{name}=COMMAND'`"))
+        };
+        let referees = context.registry.referees().ok_or_else(unnamed)?;
+        let found = referees.by_name(name);
+        let found = found.map_err(|why| Failure::usage(format!("the referee of `{name}`: {why}")))?;
+        found.map(Self::Port).ok_or_else(unnamed)
+    }
+
+    fn port(&self) -> Option<&Arc<dyn AnyRules>> {
+        if let Self::Port(rules) = self { Some(rules) } else { None }
+    }
+
+    /// Has a log of their ruleset folded by them.
+    fn fold(others: Option<&Self>, log: RecordedLog) -> RecordedLog {
+        match others {
+            Some(Self::Module(rules)) if rules.name() == log.rules.name() => log.with_rules(rules.clone()),
+            Some(Self::Port(port)) if port.name() == log.rules.name() => log.with_port(port.clone()),
+            _ => log,
+        }
+    }
 }
 
 /// Folds replay files. Collecting keeps their order, whichever is done first.
-fn of_files(files: Vec<PathBuf>, registry: &Registry, module: Option<&Arc<dyn AnyRules>>) -> Vec<Finding> {
+fn of_files(files: Vec<PathBuf>, registry: &Registry, others: Option<&OtherRules>) -> Vec<Finding> {
     in_parallel(files, |path| {
         let name = path.display().to_string();
         let fold = || {
-            let mut log = RecordedLog::of_replay(&read(&path, registry)?, registry);
-            if let Some(rules) = of_module(module, log.rules.name()) {
-                log.rules = rules;
-            }
-            Ok(Finding::of(log))
+            let log = RecordedLog::of_replay(&read(&path, registry)?, registry);
+            Ok(Finding::of(OtherRules::fold(others, log)))
         };
         unless_fault(&name, fold).unwrap_or_else(|failure| Finding::unreadable(name, failure))
     })
@@ -130,7 +176,7 @@ fn read(path: &Path, registry: &Registry) -> Result<Replay, Failure> {
 fn of_store(
     store: &StoreReader,
     registry: &Registry,
-    module: Option<&Arc<dyn AnyRules>>,
+    others: Option<&OtherRules>,
 ) -> Result<Vec<Finding>, Failure> {
     let mut branches = Vec::new();
     for found in store.matches()? {
@@ -152,9 +198,11 @@ fn of_store(
             let name = branch.to_string();
             let fold = || {
                 let log = store.read(&branch.match_name, &branch.branch, None)?;
-                Ok(Finding::of(match of_module(module, &log.genesis.ruleset) {
-                    Some(rules) => RecordedLog::under(rules, &branch, log, registry)?,
-                    None => RecordedLog::of_store(&branch, log, registry)?,
+                Ok(Finding::of(match others {
+                    Some(OtherRules::Module(rules)) if rules.name() == log.genesis.ruleset => {
+                        RecordedLog::under(rules.clone(), &branch, log, registry)?
+                    }
+                    others => OtherRules::fold(others, RecordedLog::of_store(&branch, log, registry)?),
                 }))
             };
             unless_fault(&name, fold).unwrap_or_else(|failure| Finding::unreadable(name, failure))

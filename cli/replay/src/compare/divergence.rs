@@ -71,6 +71,8 @@ pub enum DivergenceKind {
     Outcome,
     /// The state hash after an entry whose outcome agrees.
     StateHash,
+    /// What someone sees after an entry whose outcome agrees (RF-20).
+    View,
     /// The rules reject an entry.
     Rejected,
     /// A roll that is not the one of the seed.

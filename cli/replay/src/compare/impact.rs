@@ -1,6 +1,7 @@
 //! What the rules of this build make of a recorded log, whatever version it was recorded under.
 
 mod cause;
+mod port;
 
 use std::sync::Arc;
 
@@ -33,6 +34,8 @@ pub struct RecordedLog {
     lines: Vec<ReplayLine>,
     /// The state hash at the end, where it is recorded.
     closing: Option<Digest>,
+    /// A referee that claims to be the same game, with which the rules are compared (RF-20).
+    port: Option<Arc<dyn AnyRules>>,
 }
 
 /// Where the rules of this build first depart from a log.
@@ -65,6 +68,7 @@ impl RecordedLog {
             dice: replay.header.dice,
             lines: lines.cloned().collect(),
             closing: replay.closing.map(|closing| closing.state),
+            port: None,
         }
     }
 
@@ -113,7 +117,20 @@ impl RecordedLog {
             dice: genesis.dice,
             lines: entries.into_iter().map(ReplayLine::Entry).collect(),
             closing: None,
+            port: None,
         })
+    }
+
+    /// Folds the log by these rules.
+    #[must_use]
+    pub fn with_rules(self, rules: Arc<dyn AnyRules>) -> Self {
+        Self { rules, ..self }
+    }
+
+    /// Compares the rules with a referee that claims to be the same game, instead of with what is recorded (RF-20).
+    #[must_use]
+    pub fn with_port(self, port: Arc<dyn AnyRules>) -> Self {
+        Self { port: Some(port), ..self }
     }
 
     /// Returns the number of entries.
@@ -136,6 +153,9 @@ impl RecordedLog {
     /// # Errors
     /// [`ReplayError`] with the name of the log when its setup or a command cannot be read.
     pub fn departure(&self) -> Result<Option<FirstDifference>, ReplayError> {
+        if let Some(port) = &self.port {
+            return port::departure(self, port);
+        }
         let mut state = self.start()?;
         let mut other_state = None;
         let mut seq = 0;

@@ -53,6 +53,9 @@ pub enum ReplayError {
     /// A folder without any replay file.
     #[error("no replay files (`*.tfl`) under `{}`", _0.display())]
     NoReplays(PathBuf),
+    /// A log that a port cannot be compared by (RF-20).
+    #[error("{0}")]
+    Port(String),
     /// The threads that files are to be checked on cannot be started.
     #[error("cannot start threads: {0}")]
     Threads(String),

@@ -41,8 +41,11 @@ impl Finding {
 /// Findings, counted by ruleset and grouped by what differs first.
 #[derive(Serialize)]
 pub(super) struct Summary<'a> {
-    /// What of the logs is compared: outcomes and states, or whether they are accepted.
+    /// What of the logs is compared: outcomes and states, whether they are accepted, or this build with a port.
     compared: &'a str,
+    /// The command of the port (RF-20).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    referee: Option<String>,
     /// Whether outcomes of some stored log were computed by the version under which it was recorded.
     #[serde(skip)]
     computes_outcomes: bool,
@@ -136,7 +139,7 @@ impl Counts {
 }
 
 impl<'a> Summary<'a> {
-    pub(super) fn of(findings: &'a [Finding], is_of_store: bool) -> Self {
+    pub(super) fn of(findings: &'a [Finding], is_of_store: bool, port: Option<&Arc<dyn AnyRules>>) -> Self {
         let mut counts = Counts::default();
         let mut rulesets = BTreeMap::new();
         let mut groups = BTreeMap::new();
@@ -167,12 +170,17 @@ impl<'a> Summary<'a> {
                 _ => {}
             }
         }
-        let compared = if is_of_store { "acceptance" } else { "outcomes" };
+        let compared = match (port, is_of_store) {
+            (Some(_), _) => "port",
+            (None, true) => "acceptance",
+            (None, false) => "outcomes",
+        };
         let mut groups: Vec<Group<'_>> = groups.into_values().collect();
         groups.sort_by_key(|group| Reverse(group.logs.len()));
         let computes_outcomes = findings.iter().any(|finding| finding.has_outcomes);
         Self {
             compared,
+            referee: port.and_then(|port| port.referee()),
             computes_outcomes,
             counts,
             rulesets: rulesets.into_values().collect(),
@@ -213,6 +221,10 @@ impl<'a> Summary<'a> {
             let outcomes = if self.computes_outcomes { outcomes } else { "" };
             lines.push(dim(format_args!("stored logs record no outcomes: {outcomes}{acceptance}")).into());
         }
+        if let Some(referee) = &self.referee {
+            let compared = "outcomes, effects and views are compared, hashes are not";
+            lines.push(dim(format_args!("the port is the referee `{referee}`; {compared}")).into());
+        }
         lines
     }
 }
@@ -225,7 +237,10 @@ impl<'a> DepartedLog<'a> {
             Subject::Attempt { after, .. } | Subject::End { after } => *after,
             Subject::Header { .. } => 0,
         };
-        let is_state = matches!(divergence.kind, DivergenceKind::StateHash | DivergenceKind::ClosingState);
+        let is_state = matches!(
+            divergence.kind,
+            DivergenceKind::StateHash | DivergenceKind::ClosingState | DivergenceKind::View
+        );
         Self {
             log,
             seq,

@@ -11,6 +11,10 @@ pub(super) fn group(divergence: &Divergence, field: Option<&Difference>) -> Stri
     match (divergence.kind, &divergence.recorded, &divergence.computed) {
         (DivergenceKind::WrongRoll, ..) => "the seed gives another roll".into(),
         (DivergenceKind::Attempt, Some(old), new) => format!("attempt {old} → {new}"),
+        (DivergenceKind::View, ..) => {
+            let changed = field.map_or_else(|| "the view".into(), |field| pattern(&field.path));
+            format!("same outcomes, another view: {changed}")
+        }
         (DivergenceKind::ClosingState, ..) => "same outcomes, another state at the end".into(),
         (DivergenceKind::StateHash, ..) => {
             let changed =

@@ -85,6 +85,7 @@ impl Mismatch {
             DivergenceKind::NotCanonical => "command differs from its canonical form",
             DivergenceKind::Outcome => "outcome differs",
             DivergenceKind::StateHash | DivergenceKind::ClosingState => "state hash differs",
+            DivergenceKind::View => "view differs",
             DivergenceKind::Rejected => "the rules reject it",
             DivergenceKind::WrongRoll => "roll differs from the seeded dice",
             DivergenceKind::Attempt => "verdict differs",

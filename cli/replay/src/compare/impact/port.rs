@@ -1,0 +1,214 @@
+//! A port: a referee that claims to be the same game as one of this build, and the first entry at which it is not (RF-20).
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use serde_json::Value;
+use turnfold_core::{
+    AnyRules, AnyState, DicePolicy, FoldError, Outcome, Perspective, Seat, SetupError, Step,
+};
+
+use super::{FirstDifference, RecordedLog, cause, unreadable};
+use crate::compare::difference::{Difference, differences};
+use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
+use crate::error::ReplayError;
+use crate::history::distrusted;
+use crate::history::entry::{Attempt, LogEntry, logged};
+use crate::tfl::ReplayLine;
+
+/// What turnfold itself answers to a command before it asks a referee (RF-8).
+const REFUSALS: [&str; 5] = ["match_over", "roll_due", "no_roll_due", "bad_roll", "wrong_seat"];
+
+/// What became of an entry, with its effects as data: the two write the fields of an effect in another order.
+struct Became {
+    outcome: Outcome,
+    effects: Value,
+}
+
+/// A match by the rules of this build, and the same by the port.
+struct Pair<'a> {
+    log: &'a RecordedLog,
+    own: Box<dyn AnyState>,
+    ported: Box<dyn AnyState>,
+}
+
+/// Folds a log by the rules of this build and by a port; returns the first entry that the port refuses, or whose outcome,
+/// effects or view differ. States are encoded differently, so hashes are left out.
+pub(super) fn departure(
+    log: &RecordedLog,
+    port: &Arc<dyn AnyRules>,
+) -> Result<Option<FirstDifference>, ReplayError> {
+    let mut pair = Pair::start(log, port)?;
+    if let Some(found) = pair.views(Subject::Header { path: None }) {
+        return Ok(Some(found));
+    }
+    let mut seq = 0;
+    for line in &log.lines {
+        let found = match line {
+            ReplayLine::Attempt(attempt) => pair.attempt(seq, attempt),
+            ReplayLine::Entry(entry) => {
+                seq += 1;
+                pair.fold(entry)?
+            }
+            _ => None,
+        };
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+impl<'a> Pair<'a> {
+    /// Starts the match by both. The port gets the setup as people write it.
+    fn start(log: &'a RecordedLog, port: &Arc<dyn AnyRules>) -> Result<Self, ReplayError> {
+        let own = log.start()?;
+        let setup = log.setup.clone()?;
+        let of_setup = |error: SetupError| unreadable(&log.name, error.into());
+        let written = log.rules.write_setup(&setup).map_err(of_setup)?;
+        let port = distrusted(port);
+        let setup = port.read_setup(&written).map_err(of_setup)?;
+        let ported = port.start(&setup).map_err(of_setup)?;
+        Ok(Self { log, own, ported })
+    }
+
+    /// Compares what becomes of an attempt.
+    fn attempt(&self, after: u64, attempt: &Attempt) -> Option<FirstDifference> {
+        let own = Outcome::from(&self.own.judge(attempt.seat, &attempt.command));
+        let command = self.in_words_of_port(attempt.seat, &attempt.command);
+        let ported = Outcome::from(&self.ported.judge(attempt.seat, &command));
+        // A text that is no command is no command of the port either, but turnfold refuses it first where the match is over
+        // or a roll is due, as it does with all that a referee might read (RF-8).
+        let is_unreadable = own.code() == Some("malformed");
+        if is_unreadable && ported.code().is_some_and(|code| REFUSALS.contains(&code)) {
+            return None;
+        }
+        let expected = Attempt { outcome: Some(own), ..attempt.clone() };
+        Divergence::of_attempt(after, &expected, ported).map(without_field)
+    }
+
+    /// Folds an entry by both, and compares what became of it and what is seen then.
+    fn fold(&mut self, entry: &LogEntry) -> Result<Option<FirstDifference>, ReplayError> {
+        let stop = |error: FoldError| unreadable(&self.log.name, error.into());
+        let text = self.log.command(entry);
+        let command = self.in_words_of_port(entry.seat, &text);
+        let own = fold_one(&mut *self.own, entry, &self.log.dice).map_err(stop)?;
+        let Some(own) = own else { return Ok(None) };
+        let subject = Subject::Entry { seq: entry.seq, seat: entry.seat, command: text };
+        if entry.outcome.as_ref().is_some_and(|recorded| *recorded != own.outcome) {
+            let why =
+                format!("this build itself computes another outcome of {subject}; see `turnfold check`");
+            return Err(unreadable(&self.log.name, ReplayError::Port(why)));
+        }
+        let sent = LogEntry::new(entry.seq, entry.seat, command.as_str());
+        let expected = LogEntry { outcome: Some(own.sorted()), hash: None, ..entry.clone() };
+        // Which roll the seed gives, the rules of this build have checked.
+        let found = match fold_one(&mut *self.ported, &sent, &DicePolicy::Recorded) {
+            Ok(Some(ported)) if !own.is_same(&ported) => {
+                let computed = LogEntry { outcome: Some(ported.sorted()), ..expected.clone() };
+                Divergence::contradiction(&expected, &computed)
+            }
+            Ok(_) => None,
+            Err(error) => match Divergence::of_refusal(&expected, &error) {
+                Some(found) => Some(found),
+                None => return Err(stop(error)),
+            },
+        };
+        Ok(match found {
+            Some(found) => Some(without_field(Divergence { subject, ..found })),
+            None => self.views(subject),
+        })
+    }
+
+    /// Compares what everyone sees; in a game without secrets all see what the host sees.
+    fn views(&self, subject: Subject) -> Option<FirstDifference> {
+        let mut viewers = vec![Perspective::HOST];
+        if self.own.has_secrets() {
+            viewers.extend(self.own.players().iter().copied().map(Perspective::Seat));
+            viewers.push(Perspective::Spectator);
+        }
+        for viewer in viewers {
+            let view = |state: &dyn AnyState| state.view_at(viewer, "").unwrap_or_default();
+            let found = differences(&view(&*self.own), &view(&*self.ported)).into_iter().next();
+            let Some(mut field) = found else { continue };
+            if viewer != Perspective::HOST {
+                field = Difference { path: format!("{} (as {viewer})", field.path), ..field };
+            }
+            let side = |value: &Option<Value>| {
+                Claim::Run(value.as_ref().map_or_else(|| "(none)".into(), Value::to_string))
+            };
+            let (old, new) = (side(&field.old), side(&field.new));
+            let divergence = Divergence::new(subject, DivergenceKind::View, Some(old), new);
+            let group = cause::group(&divergence, Some(&field));
+            return Some(FirstDifference { divergence, group, field: Some(field) });
+        }
+        None
+    }
+
+    /// Writes a command as the port takes it: a roll of the host begins with `roll` (RF-9).
+    fn in_words_of_port(&self, seat: Seat, command: &str) -> String {
+        let own_roll = self.own.roll_command(vec![1]).filter(|_| seat == Seat::Host);
+        let own_word = own_roll.as_deref().and_then(|roll| roll.split(' ').next());
+        match command.split_once(' ') {
+            Some((word, values)) if Some(word) == own_word => format!("roll {values}"),
+            _ => command.into(),
+        }
+    }
+}
+
+fn without_field(divergence: Divergence) -> FirstDifference {
+    FirstDifference { group: cause::group(&divergence, None), divergence, field: None }
+}
+
+fn fold_one(
+    state: &mut dyn AnyState,
+    entry: &LogEntry,
+    dice: &DicePolicy,
+) -> Result<Option<Became>, FoldError> {
+    let mut became = None;
+    let observe = &mut |step: &mut dyn Step| {
+        let effects = serde_json::from_str(&step.effects_json()).unwrap_or_default();
+        became = Some(Became { outcome: step.outcome(), effects });
+    };
+    state.fold(&logged([entry]), dice, observe)?;
+    Ok(became)
+}
+
+impl Became {
+    /// Returns `true` if both are applied with the same effects, or ignored for the same reason.
+    fn is_same(&self, other: &Self) -> bool {
+        let is_same_kind = match (&self.outcome, &other.outcome) {
+            (Outcome::Applied(_), Outcome::Applied(_)) => true,
+            (own, ported) => own == ported,
+        };
+        is_same_kind && self.effects == other.effects
+    }
+
+    /// Returns the outcome with the fields of its effects in sorted order, so that two accounts can be compared as text.
+    fn sorted(&self) -> Outcome {
+        let Outcome::Applied(_) = self.outcome else { return self.outcome.clone() };
+        let effects = self.effects.as_array().map(Vec::as_slice).unwrap_or_default();
+        let texts: Vec<String> = effects.iter().map(text_of).collect();
+        texts.join("; ").parse().unwrap_or_else(|_| self.outcome.clone())
+    }
+}
+
+/// Writes an effect: its name, then ` key=value` in sorted order.
+fn text_of(effect: &Value) -> String {
+    let Some(members) = effect.as_object() else { return effect.to_string() };
+    let mut text = effect.get("effect").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut fields: Vec<_> = members.iter().filter(|(key, _)| *key != "effect").collect();
+    fields.sort_by_key(|(key, _)| key.as_str());
+    for (key, value) in fields {
+        let is_in_word = |byte: u8| byte.is_ascii_alphanumeric() || b"_-+.".contains(&byte);
+        match value {
+            Value::String(word) if !word.is_empty() && word.bytes().all(is_in_word) => {
+                let _ = write!(text, " {key}={word}");
+            }
+            other => {
+                let _ = write!(text, " {key}={other}");
+            }
+        }
+    }
+    text
+}
