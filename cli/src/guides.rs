@@ -10,7 +10,7 @@ const FENCE: &str = "```";
 
 /// The verbs in groups, as help and manual pages list them.
 pub(crate) const GROUPS: [(&str, &[&str]); 9] = [
-    ("Play", &["new", "play", "run", "show", "legal", "ask", "rules", "game"]),
+    ("Play", &["new", "play", "run", "show", "legal", "ask", "rules", "game", "relay"]),
     ("Matches in the store", &["matches", "branches", "log", "replay", "rename", "migrate", "delete"]),
     ("Branch and compare", &["branch", "amend", "diff", "bisect", "blame", "shrink"]),
     ("Many matches", &["find", "table", "stats", "simulate"]),

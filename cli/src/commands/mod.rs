@@ -50,6 +50,7 @@ mod not_built;
 pub(crate) mod perft;
 pub(crate) mod play;
 pub(crate) mod prove;
+pub(crate) mod relay;
 pub(crate) mod rename;
 pub(crate) mod replay;
 pub(crate) mod rules;
@@ -131,6 +132,7 @@ verbs! {
         Doctor(doctor::Args) => doctor::run,
         Serve(serve::Args) => serve::run,
         Join(join::Args) => join::run,
+        Relay(relay::Args) => relay::run,
         Mail(mail::Args) => mail::run,
         Tour(tour::Args) => tour::run,
         Completions(completion::Args) => completion::run,

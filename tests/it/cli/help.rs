@@ -29,7 +29,8 @@ Play:
   legal        List the commands that would be applied
   ask          Ask the ruleset a question
   rules        Teach a game: its commands, reasons, questions, view and rules
-  game         List, show, check and add games, built in or as modules
+  game         List, show, check and add games: built in, modules and referees
+  relay        Carry the lines of a referee over a local port, for runtimes that cannot read a pipe
 
 Matches in the store:
   matches      List the matches of the store
@@ -195,7 +196,6 @@ Options:
 
       --script <FILE>
           Read the commands from a file, one a line; `-` is standard input
-
 ...
 Example: turnfold play duel 'p1: click 0,2' 'p1: move 0,1'
 $ turnfold --version

@@ -1,0 +1,136 @@
+//! `turnfold relay`: a referee whose runtime cannot read a pipe (RF-16a).
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crate::context::Context;
+use crate::failure::{ExitStatus, Failure};
+use crate::output::printable;
+
+/// What stands for the port in the command.
+const PORT: &str = "{port}";
+
+/// How often it is looked whether the command has connected, or has ended; and how long either may take.
+const LOOK: Duration = Duration::from_millis(10);
+const LOOKS_TO_CONNECT: u32 = 6_000;
+const LOOKS_TO_END: u32 = 100;
+
+/// Carry the lines of a referee over a local port, for runtimes that cannot read a pipe
+///
+/// Listens on a free port of 127.0.0.1, starts COMMAND with the port in place of `{port}`, and takes one connection. Standard
+/// input goes to the connection, and what comes from there to standard output. What COMMAND prints itself goes to standard
+/// error. Ends when its input ends, and with it COMMAND.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: turnfold --referee 'turnfold relay -- godot --headless --path . -- {port}' check goldens"
+)]
+pub(crate) struct Args {
+    /// The program and its arguments; no shell runs
+    #[arg(value_name = "COMMAND", required = true, last = true)]
+    command: Vec<OsString>,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let refused = Failure::usage("`relay` prints the lines of a referee, there is no JSON of its own");
+    context.output.refuse_json(refused.hint("leave out `--format json`"))?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| no_port(&error))?;
+    let port = listener.local_addr().map_err(|error| no_port(&error))?.port().to_string();
+    let mut words = args.command.iter().map(|word| match word.to_str() {
+        Some(text) => text.replace(PORT, &port).into(),
+        None => word.clone(),
+    });
+    let program = words.next().unwrap_or_default();
+    let name = printable(&program.to_string_lossy()).into_owned();
+    let child = Command::new(&program).args(words).stdin(Stdio::null()).stdout(io::stderr()).spawn();
+    let child = child.map_err(|error| Failure::usage(format!("`{name}` cannot be started: {error}")))?;
+    let child = Arc::new(Mutex::new(child));
+    let carried = connected(&listener, &child, &name).and_then(|stream| carry(stream, &child, &name));
+    end(&child);
+    carried.map(|()| ExitStatus::Yes)
+}
+
+fn no_port(error: &io::Error) -> Failure {
+    Failure::trouble(format!("cannot listen on 127.0.0.1: {error}"))
+}
+
+/// Waits until the command connects.
+fn connected(listener: &TcpListener, child: &Mutex<Child>, name: &str) -> Result<TcpStream, Failure> {
+    listener.set_nonblocking(true).map_err(|error| no_port(&error))?;
+    for _ in 0..LOOKS_TO_CONNECT {
+        match listener.accept() {
+            Ok((stream, _)) => {
+                let ready = stream.set_nonblocking(false).and_then(|()| stream.set_nodelay(true));
+                return ready.map(|()| stream).map_err(|error| no_port(&error));
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(no_port(&error)),
+        }
+        if let Some(status) = status_of(child) {
+            return Err(Failure::trouble(format!("`{name}` ended before it connected: {status}")));
+        }
+        thread::sleep(LOOK);
+    }
+    Err(Failure::trouble(format!("`{name}` did not connect to the port within 60 s")))
+}
+
+/// Carries lines both ways until the input or the connection ends.
+fn carry(mut stream: TcpStream, child: &Arc<Mutex<Child>>, name: &str) -> Result<(), Failure> {
+    let has_ended = Arc::new(AtomicBool::new(false));
+    let mut requests = stream.try_clone().map_err(|error| no_port(&error))?;
+    let (ended, ending) = (has_ended.clone(), child.clone());
+    thread::spawn(move || {
+        // Either end of it is the end of the match: what the command still answers is passed on below.
+        let _ = io::copy(&mut io::stdin().lock(), &mut requests);
+        ended.store(true, Ordering::SeqCst);
+        let _ = requests.shutdown(Shutdown::Write);
+        end(&ending);
+        let _ = requests.shutdown(Shutdown::Both);
+    });
+    let mut stdout = io::stdout().lock();
+    let mut part = vec![0; 1 << 16];
+    loop {
+        match stream.read(&mut part) {
+            Ok(0) => break,
+            Ok(count) => {
+                stdout.write_all(part.get(..count).unwrap_or_default())?;
+                stdout.flush()?;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    if has_ended.load(Ordering::SeqCst) {
+        return Ok(());
+    }
+    for _ in 0..LOOKS_TO_END {
+        if let Some(status) = status_of(child) {
+            return Err(Failure::trouble(format!("`{name}` ended: {status}")));
+        }
+        thread::sleep(LOOK);
+    }
+    Err(Failure::trouble(format!("`{name}` closed the connection")))
+}
+
+fn status_of(child: &Mutex<Child>) -> Option<std::process::ExitStatus> {
+    child.lock().unwrap_or_else(PoisonError::into_inner).try_wait().ok().flatten()
+}
+
+/// Waits a moment for the command to end by itself, and ends it otherwise.
+fn end(child: &Mutex<Child>) {
+    for _ in 0..LOOKS_TO_END {
+        if status_of(child).is_some() {
+            return;
+        }
+        thread::sleep(LOOK);
+    }
+    let mut child = child.lock().unwrap_or_else(PoisonError::into_inner);
+    // It may have ended just now.
+    let _ = child.kill();
+    let _ = child.wait();
+}
