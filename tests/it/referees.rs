@@ -2,8 +2,13 @@
 
 mod distrust;
 mod faults;
+mod laws;
 mod named;
+mod ports;
 mod recordings;
+mod relay;
+#[cfg(feature = "serve")]
+mod service;
 
 use std::fs;
 

@@ -21,6 +21,10 @@ mod page;
 #[cfg(unix)] // Python
 mod pgn;
 mod platforms;
+#[cfg(unix)] // node
+mod ports;
+#[cfg(target_os = "linux")] // strace
+mod referee_starts;
 #[cfg(unix)] // programs of other languages
 mod referees;
 #[cfg(target_os = "linux")] // chroot, Debian

@@ -1,0 +1,106 @@
+//! A service whose matches a referee judges: what a child does wrong fails one request, and nothing else (RF-16).
+
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use turnfold_tests::sandbox::Sandbox;
+use turnfold_tests::service::{Reply, Running};
+
+use super::sandbox;
+
+/// Serves two matches of `sums` by a referee that fails at 4 and more.
+fn serve(sandbox: &Sandbox, referee: &str) -> Running {
+    for name in ["duel", "calm"] {
+        sandbox.ok(&format!("--referee ./sums new {name} --rules sums"));
+    }
+    Running::start_by(sandbox.command(["--referee", referee, "serve", "--listen", "127.0.0.1:0"]))
+}
+
+/// A player of a served match.
+struct Player<'a> {
+    service: &'a Running,
+    match_name: &'a str,
+    token: String,
+}
+
+impl<'a> Player<'a> {
+    fn new(service: &'a Running, match_name: &'a str, seat: &str) -> Self {
+        let grant = service.grant(match_name, &json!({ "kind": "seat", "seat": seat }).to_string());
+        Self { service, match_name, token: grant["token"].as_str().unwrap().into() }
+    }
+
+    fn get(&self, what: &str) -> Reply {
+        let path = format!("/v1/matches/{}/branches/main/{what}", self.match_name);
+        self.service.send("GET", &path, &self.token, "")
+    }
+
+    fn play(&self, command: &str) -> Reply {
+        let path = format!("/v1/matches/{}/branches/main/entries", self.match_name);
+        self.service.send("POST", &path, &self.token, &json!({ "commands": [command] }).to_string())
+    }
+
+    fn sum(&self) -> Value {
+        self.get("view").json()["sum"].clone()
+    }
+}
+
+/// RF-1, RF-16: a match is played over HTTP; a child that ends fails one request, and the service goes on.
+#[test]
+fn rf_16_a_service_plays_by_a_referee_and_outlives_its_crashes() {
+    let sandbox = sandbox();
+    let service = serve(&sandbox, "./sums crash");
+    let (ann, bob) = (Player::new(&service, "duel", "p1"), Player::new(&service, "duel", "p2"));
+    let calm = Player::new(&service, "calm", "p1");
+    assert_eq!(ann.play("add 3").status, 201);
+    assert_eq!(bob.sum(), 4);
+    let before = bob.get("entries").body;
+    for _ in 0..2 {
+        let failed = bob.play("add 3");
+        assert_eq!(failed.status, 503, "{}", failed.body);
+        let why = "ruleset sums 1 (referee `./sums crash`): it ended with status 101; it printed `Error: the sum is too high`";
+        assert_eq!(failed.json()["detail"], why);
+        assert_eq!(bob.get("entries").body, before);
+    }
+    assert_eq!(calm.play("add 1").status, 201);
+    assert_eq!(calm.sum(), 2);
+    drop(service);
+    sandbox.ok("store check");
+    assert_eq!(sandbox.ok("--referee ./sums log duel").lines().count(), 1);
+
+    // By a referee that is right again, the match goes on.
+    let service =
+        Running::start_by(sandbox.command(["--referee", "./sums", "serve", "--listen", "127.0.0.1:0"]));
+    let bob = Player::new(&service, "duel", "p2");
+    let legal = bob.get("legal").body;
+    assert!(legal.contains("add 20"), "{legal}");
+    assert_eq!(bob.play("add 20").status, 201);
+    assert_eq!(bob.sum(), 24);
+    let rejected = bob.play("add 1");
+    assert_eq!(rejected.status, 409, "{}", rejected.body);
+}
+
+/// RF-16: while a child hangs, other requests are answered; then it is ended, and the match goes on.
+#[test]
+fn rf_16_a_child_that_hangs_stops_one_request_and_not_the_service() {
+    let sandbox = sandbox();
+    let service = serve(&sandbox, "./sums hang");
+    let (ann, bob) = (Player::new(&service, "duel", "p1"), Player::new(&service, "duel", "p2"));
+    let calm = Player::new(&service, "calm", "p1");
+    assert_eq!(ann.play("add 3").status, 201);
+    thread::scope(|scope| {
+        let hanging = scope.spawn(|| bob.play("add 3"));
+        thread::sleep(Duration::from_secs(1));
+        assert_eq!(calm.play("add 1").status, 201);
+        assert_eq!(calm.sum(), 2);
+        assert!(!hanging.is_finished(), "it hangs");
+        let failed = hanging.join().unwrap();
+        assert_eq!(failed.status, 503, "{}", failed.body);
+        let why = failed.json()["detail"].as_str().unwrap().to_owned();
+        assert!(why.starts_with("ruleset sums 1 (referee `./sums hang`): no answer within "), "{why}");
+    });
+    assert_eq!(bob.sum(), 4);
+    drop(service);
+    sandbox.ok("store check");
+    assert_eq!(sandbox.ok("--referee ./sums log duel").lines().count(), 1);
+}
