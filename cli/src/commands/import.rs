@@ -249,7 +249,9 @@ fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Res
         #[cfg(any(feature = "postgres", feature = "serve"))]
         _ => Some(context.open_or_create_store()?),
     };
-    let plan = within(MODULES_TIME, || ImportPlan::of(&bundle, store.as_deref(), &context.registry, names))?;
+    // What someone sends starts no program, not even one that is named for its game (RF-17).
+    let registry = context.registry.clone().without_referees();
+    let plan = within(MODULES_TIME, || ImportPlan::of(&bundle, store.as_deref(), &registry, names))?;
     let modules = new_modules(&plan, context)?;
     let store = store.map_or_else(|| context.open_or_create_store(), Ok)?;
     for (module, _) in &modules {
