@@ -7,6 +7,7 @@ mod named;
 mod ports;
 mod recordings;
 mod relay;
+mod scores;
 #[cfg(feature = "serve")]
 mod service;
 

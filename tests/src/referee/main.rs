@@ -157,9 +157,10 @@ fn status(state: &Value, fault: &str) -> Value {
     let sum = state["sum"].as_i64().unwrap();
     let over = sum >= END;
     let winner = if state["turn"] == "p1" { "p2" } else { "p1" };
+    let scores = if fault == "scores" { json!({ "p1": 0.5, "p2": -1.0, "p3": null }) } else { Value::Null };
     json!({
         "players": ["p2", "p1"], "active": if over { json!([]) } else { json!([state["turn"]]) }, "over": over,
-        "result": (over || fault == "early" && sum > 20).then(|| json!({ "winners": [winner], "reason": "30" })), "turn": 1.0,
+        "result": (over || fault == "early" && sum > 20).then(|| json!({ "winners": [winner], "reason": "30", "scores": scores })), "turn": 1.0,
         "due": state["due"].as_bool().map(|_| json!({ "purpose": "bonus", "count": 1, "low": 1, "high": 6 })),
     })
 }

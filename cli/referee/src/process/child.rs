@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use turnfold_core::text::in_one_line;
@@ -149,6 +149,7 @@ pub(crate) struct Running {
     requests: Option<Sender<Vec<u8>>>,
     lines: Receiver<Line>,
     stderr: Arc<Mutex<Vec<u8>>>,
+    stderr_reader: JoinHandle<()>,
     launch: Arc<Launch>,
     is_second: bool,
     /// The number of the last request.
@@ -204,12 +205,13 @@ impl Running {
         thread::spawn(move || read_lines(stdout, &to_read));
         let kept = Arc::new(Mutex::new(Vec::new()));
         let keep = kept.clone();
-        thread::spawn(move || keep_last(stderr, &keep));
+        let stderr_reader = thread::spawn(move || keep_last(stderr, &keep));
         Ok(Self {
             child,
             requests: Some(requests),
             lines,
             stderr: kept,
+            stderr_reader,
             launch: launch.clone(),
             is_second,
             id: 0,
@@ -314,6 +316,11 @@ impl Running {
     fn ended(&mut self, bytes: usize, op: &str) -> Stop {
         self.requests = None;
         let status = self.wait();
+        // What it printed last says why, and may not have been read yet. What it started may keep the pipe open.
+        let timer = Timer::start(TIME_OF_CLOSING);
+        while status.is_some() && !self.stderr_reader.is_finished() && !timer.left().is_zero() {
+            thread::sleep(Duration::from_millis(1));
+        }
         let what = match status {
             Some(status) if status.success() && bytes >= LINE_READER_BYTES => format!(
                 "it ended with status 0 in the middle of a request of {bytes} bytes; does its line reader have a limit \
