@@ -15,6 +15,8 @@ $ turnfold --referee "./sums noise" play duel "p2: add 3"
 exit 2| error: ruleset sums 1 (referee `./sums noise`): it printed `folding 1 entries` on standard output, which is for answers; print to standard error
 $ turnfold --referee "./sums exit" play duel "p2: add 3"
 exit 2| error: ruleset sums 1 (referee `./sums exit`): it ended with status 0 before it answered `fold`
+$ turnfold --referee "./sums orphan" play duel "p2: add 3"
+exit 2| error: ruleset sums 1 (referee `./sums orphan`): it ended with status 3
 $ turnfold --referee "./sums crash" play duel "p2: add 3"
 exit 2| error: ruleset sums 1 (referee `./sums crash`): it ended with status 101; it printed `Error: the sum is too high`
 $ turnfold --referee "./sums wrong-id" play duel "p2: add 3"

@@ -192,7 +192,7 @@ exit 2| error: after.jsonl:2: there is no entry 9 to branch from; nothing was im
 $ turnfold import --recording twice.jsonl
 exit 2| error: twice.jsonl:2: a key that is there twice at /state/a; nothing was imported
 $ turnfold import --recording large.jsonl
-exit 2| error: large.jsonl:2: its state is larger than 1 MiB; leave fields out with `"drop":["/log"]` in the first line; nothing was imported
+exit 2| error: large.jsonl:2: it takes 1048600 bytes, and an entry at most 64 KiB; leave fields of the state out with `"drop":["/log"]` in the first line; nothing was imported
 $ turnfold import --recording headless.jsonl
 exit 2| error: headless.jsonl:1: the first line names the game: {"game":"…","players":["ann","bob"],"state":{…}}; nothing was imported
 $ turnfold import --recording dropped.jsonl

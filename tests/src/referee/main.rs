@@ -16,6 +16,7 @@ mod port;
 use std::env;
 use std::io::{BufRead, BufReader, Write, stdin, stdout};
 use std::net::TcpStream;
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -52,6 +53,11 @@ fn main() {
                 "noise" => println!("folding {entries} entries"),
                 "exit" => return,
                 "crash" if args["state"]["sum"].as_i64() >= Some(4) => panic!("Error: the sum is too high"),
+                "orphan" => {
+                    // What it starts holds its standard output and goes on.
+                    Command::new("sleep").arg("30").spawn().unwrap();
+                    std::process::exit(3);
+                }
                 "hang" if args["state"]["sum"].as_i64() >= Some(4) => sleep(Duration::from_hours(1)),
                 _ => (),
             }

@@ -30,6 +30,9 @@ const TIME_OF_FIRST: Duration = Duration::from_mins(1);
 /// After how long a hint is shown that a referee is waited for.
 const HINT_AFTER: Duration = Duration::from_secs(2);
 
+/// How often a child that is waited for is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
 /// How long an answer may take after standard input was closed: it then came because of that (RF-16).
 const TIME_OF_CLOSING: Duration = Duration::from_secs(1);
 
@@ -233,7 +236,7 @@ impl Running {
             // The thread that writes ends with the child only, which is noticed below.
             let _ = requests.send(line.into_bytes());
         }
-        let timer = Timer::start(limit.min(allowed));
+        let timer = Timer::start(limit.min(allowed)).counted();
         loop {
             let answered = match self.next_line(&timer, op) {
                 Ok(line) => line,
@@ -290,15 +293,29 @@ impl Running {
         Err(Stop::Broke(format!("its answer to request {} has {what}", self.id)))
     }
 
-    /// Waits for the next line; after a while it says what is waited for.
-    fn next_line(&self, timer: &Timer, op: &str) -> Result<Line, RecvTimeoutError> {
-        let left = timer.left();
-        match self.lines.recv_timeout(left.min(HINT_AFTER)) {
-            Err(RecvTimeoutError::Timeout) if left > HINT_AFTER => {
-                tracing::warn!("waiting for `{}` to answer `{op}`", self.launch.line());
-                self.lines.recv_timeout(timer.left())
+    /// Waits for the next line. After a while it reports what is waited for. A child that has ended answers no more, even if
+    /// something that it started holds its standard output.
+    fn next_line(&mut self, timer: &Timer, op: &str) -> Result<Line, RecvTimeoutError> {
+        let hint = Timer::start(HINT_AFTER);
+        let mut has_hinted = false;
+        loop {
+            let left = timer.left();
+            match self.lines.recv_timeout(left.min(LOOK_EVERY)) {
+                Err(RecvTimeoutError::Timeout) if left > LOOK_EVERY => {
+                    if let Ok(Some(_)) = self.child.try_wait() {
+                        // What it wrote before it ended may still be on its way.
+                        return self
+                            .lines
+                            .recv_timeout(LOOK_EVERY)
+                            .map_err(|_| RecvTimeoutError::Disconnected);
+                    }
+                    if !has_hinted && hint.left().is_zero() {
+                        has_hinted = true;
+                        tracing::warn!("waiting for `{}` to answer `{op}`", self.launch.line());
+                    }
+                }
+                received => return received,
             }
-            received => received,
         }
     }
 
@@ -398,12 +415,19 @@ impl Drop for Running {
 struct Timer {
     since: Instant,
     most: Duration,
+    /// Whether what it takes counts for all requests of the operation.
+    is_counted: bool,
 }
 
 impl Timer {
     #[expect(clippy::disallowed_methods, reason = "a limit, which no answer depends on")]
     fn start(most: Duration) -> Self {
-        Self { since: Instant::now(), most }
+        Self { since: Instant::now(), most, is_counted: false }
+    }
+
+    fn counted(mut self) -> Self {
+        self.is_counted = true;
+        self
     }
 
     fn left(&self) -> Duration {
@@ -413,7 +437,9 @@ impl Timer {
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        allowance::take(self.since.elapsed());
+        if self.is_counted {
+            allowance::take(self.since.elapsed());
+        }
     }
 }
 

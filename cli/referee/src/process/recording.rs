@@ -13,8 +13,8 @@ use super::fold::FoldedEntry;
 use super::json::Node;
 use super::recorded::{self, RecordedRules, changes, command_of};
 
-/// The most bytes of a state (RF-18), and of a line.
-const STATE_BYTES_MAX: usize = 1 << 20;
+/// The most bytes of an entry, which a log and a replay file take, and of a line of the recording.
+const ENTRY_BYTES_MAX: usize = 64 << 10;
 const LINE_BYTES_MAX: usize = 64 << 20;
 
 /// After how many entries a state stands whole again (RF-18a).
@@ -187,11 +187,6 @@ impl Reader {
                 state.remove(path);
             }
             let whole = state.as_sent().len();
-            if whole > STATE_BYTES_MAX {
-                return Err("its state is larger than 1 MiB; leave fields out with `\"drop\":[\"/log\"]` in the first \
-                            line"
-                    .into());
-            }
             let state = Node::Object(vec![("state".into(), state)]);
             let (Some(before), Some(now)) = (branch.now.0.field("state"), state.field("state")) else {
                 return Err("a state is not null".into());
@@ -206,6 +201,13 @@ impl Reader {
             branch.now.0 = state;
         }
         let command = command_of(&shown, Node::Object(record));
+        if command.text.len() >= ENTRY_BYTES_MAX {
+            return Err(format!(
+                "it takes {} bytes, and an entry at most 64 KiB; leave fields of the state out with \
+                 `\"drop\":[\"/log\"]` in the first line",
+                command.text.len()
+            ));
+        }
         branch.entries.push((seat, command.bytes(), at_ms));
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use turnfold_core::Seat;
 use turnfold_core::text::in_one_line;
 
-use super::answers::Status;
+use super::answers::{Became, ShownTo, Status};
 use super::command::Command;
 use super::fold::{FoldedEntries, FoldedEntry, ask_to_fold};
 use super::json::Node;
@@ -175,6 +175,24 @@ fn difference(first: &FoldedEntries, again: &FoldedEntries) -> Option<(usize, St
 
 /// Writes what became of an entry but for the state, so that all of it can be compared and shown.
 fn shown(entry: &FoldedEntry) -> String {
-    let FoldedEntry { became, to, status, .. } = entry;
-    in_one_line(&format!("{became:?} {to:?} {status:?}"))
+    let became = match &entry.became {
+        Became::Applied(effects) if effects.is_empty() => "applied".into(),
+        Became::Applied(effects) => {
+            let effects = effects.iter().map(|effect| format!("{}{}", effect.text, shown_to(&effect.to)));
+            effects.collect::<Vec<_>>().join("; ")
+        }
+        Became::Ignored(code, text) => format!("ignored {code} {}", text.as_deref().unwrap_or_default()),
+    };
+    in_one_line(&format!("{became}{} with the status {}", shown_to(&entry.to), entry.status.as_sent()))
+}
+
+fn shown_to(to: &ShownTo) -> String {
+    match to {
+        ShownTo::GiverAlone => String::new(),
+        ShownTo::All => " (to all)".into(),
+        ShownTo::Seats(seats) => {
+            let seats: Vec<String> = seats.iter().map(ToString::to_string).collect();
+            format!(" (to {})", seats.join(", "))
+        }
+    }
 }
