@@ -336,3 +336,49 @@ fn rf_18a_records_of_other_programs_are_imported_and_searched() {
         Err(why) => skipped("a recording of OpenSpiel", &why),
     }
 }
+
+/// RF-16: each child that breaks the protocol at one place is one line and records nothing; RF-15: what depends on the run is
+/// found by a check.
+#[test]
+fn rf_16_hostile_children_end_in_one_line() {
+    if !has("node") {
+        return skipped("hostile children", "there is no node");
+    }
+    // A hint at a minute each: the long form waits for them.
+    let slow = ["deaf.js", "hang.js", "stubborn.js", "unflushed.js"];
+    let keeps_the_protocol = ["banner.js", "calm.js"];
+    let is_long = std::env::var_os("TURNFOLD_LONG").is_some();
+    let mut checked = 0;
+    for file in std::fs::read_dir(fixture("hostile")).unwrap() {
+        let path = file.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let program = match path.extension().and_then(|ending| ending.to_str()) {
+            Some("js") => "node",
+            Some("py") if has("python3") => "python3",
+            _ => continue,
+        };
+        if slow.contains(&name.as_str()) && !is_long {
+            continue;
+        }
+        let sandbox = Sandbox::new();
+        let referee = format!("--referee \"{program} '{}'\"", path.display());
+        let run = |line: &str| {
+            let output = sandbox.run(&format!("{line} {referee}"));
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            (output.status.code(), String::from_utf8(output.stdout).unwrap(), stderr)
+        };
+        let (code, _, stderr) = run("simulate --rules count --seed 1 --steps 8 -o game.tfl");
+        if code == Some(0) {
+            let (code, printed, stderr) = run("check game.tfl");
+            let passes = keeps_the_protocol.contains(&name.as_str());
+            assert_eq!(code == Some(0), passes, "{name}: {code:?} {printed}{stderr}");
+        } else {
+            let errors: Vec<&str> = stderr.lines().filter(|line| !line.contains(" WARN ")).collect();
+            assert!(errors.len() == 1 && errors[0].starts_with("error: "), "{name}: {stderr}");
+            assert_eq!(code, Some(2), "{name}: {stderr}");
+            assert!(!sandbox.path("game.tfl").exists() && !sandbox.path(".turnfold").exists(), "{name}");
+        }
+        checked += 1;
+    }
+    assert!(checked >= 24, "{checked} hostile children");
+}

@@ -20,19 +20,26 @@ const LATER: Duration = Duration::from_secs(2);
 /// How many requests are asked for again later.
 const SAMPLES_MAX: usize = 4;
 
-/// A request that is asked for again later.
-struct Sample {
-    op: &'static str,
-    args: String,
-    answer: Reply,
-    since: Instant,
+/// What is asked for again later.
+enum Sample {
+    Start { args: String, answer: Reply },
+    Fold(Box<FoldSample>),
+}
+
+/// Entries that were folded, from where, and what that came to.
+struct FoldSample {
+    state: Node,
+    status: Status,
+    entries: Vec<(Seat, Command)>,
+    folded: FoldedEntries,
+    seq: u64,
 }
 
 /// The second child of a referee, started when it is first needed.
 pub(crate) struct Second {
     first: Arc<Referee>,
     child: OnceLock<Referee>,
-    samples: Mutex<Vec<Sample>>,
+    samples: Mutex<Vec<(Sample, Instant)>>,
 }
 
 impl Second {
@@ -53,7 +60,7 @@ impl Second {
     pub(crate) fn start(&self, args: &str, reply: &Reply) -> Option<Node> {
         let again = self.child().ask("start", args);
         self.compare("the answer to `start`", reply, &again);
-        self.keep("start", args, reply);
+        self.keep(Sample::Start { args: args.into(), answer: reply.clone() });
         again.ok().and_then(|started| started_of(&started).ok()).map(|(state, _)| state)
     }
 
@@ -69,7 +76,11 @@ impl Second {
         let child = self.child();
         let before = state.clone();
         let folded = self.fold_in_parts(child, state, status, entries);
-        let Some((index, path, here, there)) = difference(first, &folded) else { return };
+        let Some((index, path, here, there)) = difference(first, &folded) else {
+            let (state, status, entries) = (before, status.clone(), entries.to_vec());
+            let sample = FoldSample { state, status, entries, folded, seq };
+            return self.keep(Sample::Fold(Box::new(sample)));
+        };
         let number = seq + index as u64;
         let whole =
             ask_to_fold(child, &before, status, entries).unwrap_or_else(|stop| self.first.stop(&stop));
@@ -79,10 +90,7 @@ impl Second {
                  when they are folded one by one, at entry {number}"
             )
         } else {
-            format!(
-                "the answer depends on the run (chance, time, zone or an order of iteration): {path} is {here} and in \
-                 another run {there}, at entry {number}"
-            )
+            depends(&path, &here, &there, number)
         };
         self.first.broke(what)
     }
@@ -131,22 +139,41 @@ impl Second {
         clippy::disallowed_methods,
         reason = "how much later a request is repeated, which no answer depends on"
     )]
-    fn keep(&self, op: &'static str, args: &str, answer: &Reply) {
+    fn keep(&self, sample: Sample) {
         let mut samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
         if samples.len() < SAMPLES_MAX {
-            samples.push(Sample { op, args: args.into(), answer: answer.clone(), since: Instant::now() });
+            samples.push((sample, Instant::now()));
         }
     }
 
     /// Asks for the first answers again, as soon as enough time has passed.
     pub(crate) fn settle(&self) {
         let samples = std::mem::take(&mut *self.samples.lock().unwrap_or_else(PoisonError::into_inner));
-        for sample in samples {
-            thread::sleep(LATER.saturating_sub(sample.since.elapsed()));
-            let again = self.child().ask(sample.op, &sample.args);
-            self.compare(&format!("the answer to `{}`", sample.op), &sample.answer, &again);
+        for (sample, since) in samples {
+            thread::sleep(LATER.saturating_sub(since.elapsed()));
+            match sample {
+                Sample::Start { args, answer } => {
+                    self.compare("the answer to `start`", &answer, &self.child().ask("start", &args));
+                }
+                Sample::Fold(sample) => {
+                    let FoldSample { state, status, entries, folded, seq } = *sample;
+                    let again = ask_to_fold(self.child(), &state, &status, &entries);
+                    let again = again.unwrap_or_else(|stop| self.first.stop(&stop));
+                    if let Some((index, path, here, there)) = difference(&folded, &again) {
+                        self.first.broke(depends(&path, &here, &there, seq + index as u64));
+                    }
+                }
+            }
         }
     }
+}
+
+/// Describes an answer that is another one in another run.
+fn depends(path: &str, here: &str, there: &str, number: u64) -> String {
+    format!(
+        "the answer depends on the run (chance, time, zone or an order of iteration): {path} is {here} and in another run \
+         {there}, at entry {number}"
+    )
 }
 
 /// Returns the first entry that differs, by its index, with the place and what stands there in each.
