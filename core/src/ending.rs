@@ -71,12 +71,12 @@ impl Score {
     /// Reads a number of JSON; one that is not whole is kept as it is spelled.
     #[must_use]
     pub fn read(json: &str) -> Option<Self> {
-        if let Ok(whole) = json.parse::<i64>() {
-            return Some(whole.into());
-        }
         let is_number = json.starts_with(|first: char| first == '-' || first.is_ascii_digit())
             && serde_json::from_str::<&RawValue>(json).is_ok_and(|read| read.get() == json);
-        is_number.then(|| Self(json.to_owned()))
+        if !is_number {
+            return None;
+        }
+        Some(json.parse::<i64>().map_or_else(|_| Self(json.to_owned()), Self::from))
     }
 }
 

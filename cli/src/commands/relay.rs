@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(10);
 const LOOKS_TO_CONNECT: u32 = 6_000;
 const LOOKS_TO_END: u32 = 100;
 
-/// Carry the lines of a referee that cannot read a pipe over a local port
+/// Carry a referee's lines over a local port instead of a pipe
 ///
 /// Listens on a free port of 127.0.0.1, starts COMMAND with the port in place of `{port}`, and takes one connection. Standard
 /// input goes to the connection, and what comes from there to standard output. What COMMAND prints itself goes to standard

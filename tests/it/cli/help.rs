@@ -30,7 +30,7 @@ Play:
   ask          Ask the ruleset a question
   rules        Teach a game: its commands, reasons, questions, view and rules
   game         List, show, check and add games: built in, modules and referees
-  relay        Carry the lines of a referee that cannot read a pipe over a local port
+  relay        Carry a referee's lines over a local port instead of a pipe
 
 Matches in the store:
   matches      List the matches of the store
