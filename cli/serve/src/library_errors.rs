@@ -1,5 +1,7 @@
 //! What the errors of the libraries are to clients: a kind, what happened and where, and what helps.
 
+use turnfold_core::any::FaultOf;
+use turnfold_core::registry::NoRules;
 use turnfold_replay::ReplayError;
 use turnfold_store::{RescueError, StoreError};
 
@@ -94,6 +96,24 @@ impl From<ReplayError> for Problem {
             E::Setup { .. } | E::Entry { .. } | E::ConcealedEntry { .. } => Code::Corrupt,
             _ => Code::Internal,
         };
-        Self::new(code, error.to_string())
+        // What a referee printed and how it is started is for the host, who has the service's log (RF-13).
+        let failed = match &error {
+            E::Fault(fault) if matches!(fault.of, FaultOf::Referee(_)) => Some(&fault.ruleset),
+            E::NoModule { cause, .. } => match &**cause {
+                NoRules::NoReferee { name, .. } => Some(name),
+                _ => None,
+            },
+            _ => None,
+        };
+        match failed {
+            Some(name) => {
+                let name = name.escape_debug();
+                Self::new(
+                    code,
+                    format!("the referee of `{name}` failed; the log of the service has the reason"),
+                )
+            }
+            None => Self::new(code, error.to_string()),
+        }
     }
 }

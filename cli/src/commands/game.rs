@@ -22,7 +22,6 @@ use crate::address::left_out;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::NewFile;
-
 use crate::output::{Line, dim, plain, printable, removed, strong};
 #[cfg(feature = "modules")]
 use crate::stderr::progress;

@@ -201,6 +201,11 @@ fn import_recording(args: &Args, path: &Path, context: &mut Context) -> Result<E
         matches.push((name, genesis, forks, branches, has_end));
     }
     let store = context.open_or_create_store()?;
+    for (name, ..) in &matches {
+        if store.genesis(name).is_ok() {
+            return Err(StoreError::AlreadyExists { match_name: name.clone() }.into());
+        }
+    }
     for (name, genesis, forks, branches, has_end) in matches {
         let Some((count, hash)) = branches.first().map(|main| (main.entries.len() as u64, main.state_hash))
         else {

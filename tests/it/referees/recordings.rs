@@ -59,7 +59,7 @@ state, duel → again
   /units/1/hp 3 → 2
 exit 1
 $ turnfold diff duel again --ignore "/units/*/hp"
-duel and again are equal: 6 entries #0a09b22b8d0da3a6
+duel and again are equal: 6 entries
 $ turnfold bisect duel --when "/units/1/hp < 4"
 entry 4 makes `/units/1/hp < 4` true (4 steps)
 4 host (set) => applied #0a09b22b8d0da3a6
@@ -142,6 +142,68 @@ $ turnfold log closed --as p2
 $ turnfold show closed --as p2
 $ turnfold export closed --as p2 -o p2.tfl
 exit 2| error: `closed`: without what p2 may not know, `recorded` shows p2 something else
+$ turnfold bundle closed --as p1 -o p1.bundle
+exit 2| error: stored setup: the referee of `recorded` does not say what of a setup a seat may know; its matches are shown as a whole to the host alone
+
+"#]]);
+}
+
+/// RF-13: a move that is shown holds the whole state; no verb prints that to a seat.
+#[test]
+fn rf_13_a_shown_move_of_a_recording_brings_no_state_with_it() {
+    let seen = |secret: &str| {
+        let sandbox = Sandbox::new();
+        let first = r#"{"game":"x","players":["ann","bob"]}"#;
+        let state = format!(r#"{{"hand":"{secret}"}}"#);
+        let line = format!(r#"{{"seat":"ann","command":"draw","to":"all","state":{state}}}"#);
+        sandbox.write("duel.jsonl", format!("{first}\n{line}\n"));
+        sandbox.ok("import --recording duel.jsonl");
+        let mut seen = Vec::new();
+        for seat in ["p1", "p2", "spectator"] {
+            for verb in [
+                "log duel",
+                "show duel",
+                "find duel --command draw",
+                "export duel --html",
+                "replay duel --to 1",
+            ] {
+                let output = sandbox.run(&format!("{verb} --as {seat}"));
+                seen.push((
+                    seat,
+                    verb,
+                    String::from_utf8(output.stdout).unwrap(),
+                    String::from_utf8(output.stderr).unwrap(),
+                ));
+            }
+            let page = &seen[seen.len() - 2];
+            assert!(page.2.contains("draw"), "{page:?}");
+        }
+        seen
+    };
+    let (one, other) = (seen("ace"), seen("a much longer hand"));
+    for (one, other) in one.iter().zip(&other) {
+        assert_eq!(one, other);
+    }
+}
+
+/// RF-18: in an open recording `to` is a field of an effect like any other.
+#[test]
+fn rf_18_effects_of_an_open_recording_may_go_somewhere() {
+    let sandbox = Sandbox::new();
+    let first = r#"{"game":"x","players":["ann","bob"],"secrets":"none"}"#;
+    let line = r#"{"seat":"ann","command":"e4","effects":[{"effect":"moved","to":"e4"}],"state":{}}"#;
+    sandbox.write("duel.jsonl", format!("{first}\n{line}\n"));
+    sandbox.write("wrong.jsonl", r#"{"game":"x","players":["ann"],"status":{"over":true}}"#);
+    sandbox.check(str![[r#"
+$ turnfold import --recording duel.jsonl
+imported match duel from `duel.jsonl`: 1 entry #b25c7432e22c609b
+no end recorded
+$ turnfold import --recording duel.jsonl
+exit 2| error: match `duel` already exists; choose another name
+$ turnfold log duel
+1 p1 e4 => moved to=e4 #b25c7432e22c609b
+$ turnfold import --recording wrong.jsonl
+exit 2| error: wrong.jsonl:1: a `status` in the first line stands beside a `state`; nothing was imported
 
 "#]]);
 }

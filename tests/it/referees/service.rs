@@ -45,6 +45,9 @@ impl<'a> Player<'a> {
     }
 }
 
+/// All that a client learns: what a referee printed may be another seat's secret, and its command the host's (RF-13).
+const FAILED: &str = "the referee of `sums` failed; the log of the service has the reason";
+
 /// RF-1, RF-16: a match is played over HTTP; a child that ends fails one request, and the service goes on.
 #[test]
 fn rf_16_a_service_plays_by_a_referee_and_outlives_its_crashes() {
@@ -58,8 +61,7 @@ fn rf_16_a_service_plays_by_a_referee_and_outlives_its_crashes() {
     for _ in 0..2 {
         let failed = bob.play("add 3");
         assert_eq!(failed.status, 503, "{}", failed.body);
-        let why = "ruleset sums 1 (referee `./sums crash`): it ended with status 101; it printed `Error: the sum is too high`";
-        assert_eq!(failed.json()["detail"], why);
+        assert_eq!(failed.json()["detail"], FAILED);
         assert_eq!(bob.get("entries").body, before);
     }
     assert_eq!(calm.play("add 1").status, 201);
@@ -96,8 +98,7 @@ fn rf_16_a_child_that_hangs_stops_one_request_and_not_the_service() {
         assert!(!hanging.is_finished(), "it hangs");
         let failed = hanging.join().unwrap();
         assert_eq!(failed.status, 503, "{}", failed.body);
-        let why = failed.json()["detail"].as_str().unwrap().to_owned();
-        assert!(why.starts_with("ruleset sums 1 (referee `./sums hang`): no answer within "), "{why}");
+        assert_eq!(failed.json()["detail"], FAILED);
     });
     assert_eq!(bob.sum(), 4);
     drop(service);

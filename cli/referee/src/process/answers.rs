@@ -11,7 +11,7 @@ use super::json::{Node, canonical_number};
 use crate::laws;
 
 /// The most players of a match (RF-11).
-const PLAYERS_MAX: usize = 16;
+pub(crate) const PLAYERS_MAX: usize = 16;
 
 /// What all may know of a state (RF-11).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -186,8 +186,6 @@ pub(crate) struct FoldAnswer {
     pub(crate) steps: Vec<StepAnswer>,
     /// The code and message with which the entry after them is rejected.
     pub(crate) stop: Option<(String, String)>,
-    pub(crate) state: Node,
-    pub(crate) status: Status,
 }
 
 impl FoldAnswer {
@@ -222,7 +220,7 @@ impl FoldAnswer {
         {
             return Err("the status after all entries is not the status after the last one".into());
         }
-        Ok(Self { steps, stop, state, status })
+        Ok(Self { steps, stop })
     }
 }
 

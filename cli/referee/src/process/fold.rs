@@ -49,7 +49,7 @@ pub(crate) fn ask_to_fold(
     let args = format!("{{\"state\":{},\"entries\":[{}],\"want\":\"all\"}}", state.as_sent(), sent.join(","));
     let answer = referee.try_ask("fold", &args, entries.len())?;
     let answer = answer.map_err(|no| Stop::Broke(format!("it refuses to fold: {}", no.canonical())))?;
-    let FoldAnswer { steps, stop, .. } =
+    let FoldAnswer { steps, stop } =
         FoldAnswer::read(answer, &referee.hello, entries.len()).map_err(Stop::Broke)?;
     let mut folded: Vec<FoldedEntry> = Vec::with_capacity(steps.len());
     for step in steps {

@@ -89,7 +89,7 @@ impl Hello {
     }
 
     /// Returns what a recording is: nothing is offered, since nothing is known but what was recorded.
-    pub(crate) fn of_recording(name: &str, example: &str) -> Self {
+    pub(crate) fn of_recording(name: &str, example: &str, secrets: Secrecy) -> Self {
         Self {
             name: name.into(),
             version: 1,
@@ -98,7 +98,7 @@ impl Hello {
             rulebook: String::new(),
             mail: String::new(),
             queries: Vec::new(),
-            secrets: Secrecy::Closed,
+            secrets,
             can: BTreeSet::new(),
             ignored: Vec::new(),
             rejected: Vec::new(),

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use turnfold_core::any::{AnyRules, AnyState};
 use turnfold_core::decode::DecodeError;
-use turnfold_core::{Digest, Malformed, Seat, SetupError};
+use turnfold_core::{Malformed, Seat, SetupError};
 
-use super::answers::{Status, StepAnswer, read_step};
+use super::answers::{PLAYERS_MAX, Status, StepAnswer, read_step};
 use super::command::{Command, is_plain};
 use super::fold::{FoldedEntries, FoldedEntry};
 use super::hello::Secrecy;
@@ -22,55 +22,46 @@ use super::state::RefereeState;
 /// The name of the ruleset.
 pub(crate) const NAME: &str = "recorded";
 
+const VERSION: u32 = 1;
+
 const EXAMPLE: &str = "game = \"charge\"\nplayers = [\"ann\", \"bob\"]\n";
 
 /// The ruleset of recordings.
-pub(crate) struct RecordedRules {
-    referee: Arc<Referee>,
+pub(crate) struct RecordedRules;
+
+/// A match that begins: what stands in the place of its referee, the first state and who plays.
+pub(crate) struct RecordedStart {
+    pub(crate) referee: Arc<Referee>,
+    pub(crate) node: Node,
+    pub(crate) status: Status,
 }
 
-impl RecordedRules {
-    pub(crate) fn new() -> Self {
-        Self { referee: Arc::new(Referee::recording(NAME, EXAMPLE)) }
+impl RecordedStart {
+    /// Reads a setup.
+    pub(crate) fn read(setup: &Node) -> Result<Self, SetupError> {
+        let unusable = |message: &str| SetupError::value("players", message);
+        let listed = setup.field("players").and_then(Node::list);
+        let listed = listed.ok_or_else(|| unusable("expected a list of names"))?;
+        if listed.is_empty() || listed.len() > PLAYERS_MAX || listed.iter().any(|name| name.text().is_none())
+        {
+            return Err(unusable("expected 1 to 16 names"));
+        }
+        let is_open = setup.field("secrets").and_then(Node::text) == Some("none");
+        let status = Status { players: Seat::players(listed.len()).into(), ..Status::default() };
+        let node = Node::Object(vec![("state".into(), Node::Object(Vec::new()))]);
+        Ok(Self { referee: stand_in(is_open), node, status })
+    }
+
+    /// Returns the state of a match that goes on from here.
+    pub(crate) fn state(self, rolls: u64) -> RefereeState {
+        RefereeState::new(self.referee, self.node, self.status, rolls, None)
     }
 }
 
-impl RecordedRules {
-    /// Returns the status after an entry whose record is this.
-    pub(crate) fn status_after(&self, record: Node, before: &Status) -> Result<Status, String> {
-        read_record(&self.referee, record, before).map(|(_, status)| status)
-    }
-
-    /// Returns the hash of a state.
-    pub(crate) fn state_hash(&self, node: Node, status: Status) -> Digest {
-        RefereeState::new(self.referee.clone(), node, status, 0, None).state_hash()
-    }
-
-    /// Folds an entry.
-    pub(crate) fn fold_one(
-        &self,
-        before: &Node,
-        status: &Status,
-        command: &Command,
-    ) -> Result<FoldedEntry, String> {
-        fold_one(&self.referee, before, status, command)
-    }
-}
-
-/// Reads the members of a setup that have a meaning: who plays, and whether there are secrets.
-fn begin(setup: &Node) -> Result<(Node, Status, Secrecy), SetupError> {
-    let unusable = |message: &str| SetupError::value("players", message);
-    let listed =
-        setup.field("players").and_then(Node::list).ok_or_else(|| unusable("expected a list of names"))?;
-    if listed.is_empty() || listed.len() > 16 || listed.iter().any(|name| name.text().is_none()) {
-        return Err(unusable("expected 1 to 16 names"));
-    }
-    let secrets = match setup.field("secrets").and_then(Node::text) {
-        Some("none") => Secrecy::None,
-        _ => Secrecy::Closed,
-    };
-    let status = Status { players: Seat::players(listed.len()).into(), ..Status::default() };
-    Ok((Node::Object(vec![("state".into(), Node::Object(Vec::new()))]), status, secrets))
+/// Returns what stands in the place of a referee. Each match says itself whether it has secrets.
+fn stand_in(is_open: bool) -> Arc<Referee> {
+    let secrets = if is_open { Secrecy::None } else { Secrecy::Closed };
+    Arc::new(Referee::recording(NAME, EXAMPLE, secrets))
 }
 
 impl AnyRules for RecordedRules {
@@ -79,7 +70,7 @@ impl AnyRules for RecordedRules {
     }
 
     fn version(&self) -> u32 {
-        self.referee.hello.version
+        VERSION
     }
 
     fn has_rules(&self) -> bool {
@@ -116,12 +107,12 @@ impl AnyRules for RecordedRules {
 
     fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError> {
         let setup = setup::from_toml(toml)?;
-        begin(&setup).map(|_| setup.as_sent().into_bytes())
+        RecordedStart::read(&setup).map(|_| setup.as_sent().into_bytes())
     }
 
     fn read_setup_of(&self, document: &str) -> Result<Vec<u8>, SetupError> {
         let setup = setup::from_document(document)?;
-        begin(&setup).map(|_| setup.as_sent().into_bytes())
+        RecordedStart::read(&setup).map(|_| setup.as_sent().into_bytes())
     }
 
     fn write_setup(&self, setup: &[u8]) -> Result<String, SetupError> {
@@ -141,8 +132,7 @@ impl AnyRules for RecordedRules {
     }
 
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
-        let (node, status, secrets) = begin(&setup_of(setup)?)?;
-        Ok(Box::new(RefereeState::new(self.referee.clone(), node, status, 0, None).with_secrets(secrets)))
+        Ok(Box::new(RecordedStart::read(&setup_of(setup)?)?.state(0)))
     }
 
     /// What a state does not hold, who plays and what may be shown, is in its bytes as well.
@@ -155,9 +145,7 @@ impl AnyRules for RecordedRules {
         };
         let status = Status::read(&status).map_err(|why| unreadable(&why))?;
         let is_open = kept.field("secrets").and_then(Node::text) == Some("none");
-        let secrets = if is_open { Secrecy::None } else { Secrecy::Closed };
-        let resumed =
-            RefereeState::new(self.referee.clone(), node, status, rolls, None).with_secrets(secrets);
+        let resumed = RecordedStart { referee: stand_in(is_open), node, status }.state(rolls);
         if resumed.state_bytes() == state {
             Ok(Box::new(resumed))
         } else {
@@ -222,7 +210,8 @@ pub(crate) fn fold(
     FoldedEntries { entries: folded, stop: None }
 }
 
-fn fold_one(
+/// Folds a recorded entry.
+pub(crate) fn fold_one(
     referee: &Referee,
     before: &Node,
     status: &Status,
@@ -242,8 +231,12 @@ fn fold_one(
     Ok(FoldedEntry { became, to, state: node, status })
 }
 
-/// Reads what was recorded with a move besides the state.
-fn read_record(referee: &Referee, mut record: Node, before: &Status) -> Result<(StepAnswer, Status), String> {
+/// Reads what was recorded with a move besides the state, and the status after it.
+pub(crate) fn read_record(
+    referee: &Referee,
+    mut record: Node,
+    before: &Status,
+) -> Result<(StepAnswer, Status), String> {
     // Those who play do not change, and need not be repeated.
     let status = match record.take("status") {
         Some(now) => Status { players: before.players.clone(), ..Status::read(&now)? },

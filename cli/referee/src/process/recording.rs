@@ -3,7 +3,7 @@
 use std::io::{BufRead, Read as _};
 use std::sync::Arc;
 
-use turnfold_core::any::AnyRules;
+use turnfold_core::any::{AnyRules, AnyState as _};
 use turnfold_core::text::in_one_line;
 use turnfold_core::{Digest, Seat};
 
@@ -11,7 +11,9 @@ use super::answers::Status;
 use super::command::Command;
 use super::fold::FoldedEntry;
 use super::json::Node;
-use super::recorded::{self, RecordedRules, changes, command_of};
+use super::recorded::{self, RecordedRules, RecordedStart, changes, command_of};
+use super::referee::Referee;
+use super::setup;
 
 /// The most bytes of an entry, which a log and a replay file take, and of a line of the recording.
 const ENTRY_BYTES_MAX: usize = 64 << 10;
@@ -71,7 +73,7 @@ impl Recording {
     /// # Errors
     /// The number of the line and what is wrong with it.
     pub fn read_all(mut file: impl BufRead) -> Result<Vec<Self>, (u64, String)> {
-        let mut readers: Vec<Reader> = Vec::new();
+        let mut readers: Vec<MatchReader> = Vec::new();
         for number in 1.. {
             let mut line = Vec::new();
             let limit = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
@@ -90,7 +92,7 @@ impl Recording {
             }
             let node = Node::read(text).map_err(wrong)?;
             if node.field("game").is_some() {
-                readers.push(Reader::begin(node).map_err(wrong)?);
+                readers.push(MatchReader::begin(node).map_err(wrong)?);
                 continue;
             }
             let reader = readers.last_mut().ok_or_else(|| {
@@ -98,23 +100,24 @@ impl Recording {
             })?;
             reader.take(node).map_err(wrong)?;
         }
-        Ok(readers.into_iter().map(Reader::end).collect())
+        Ok(readers.into_iter().map(MatchReader::end).collect())
     }
 }
 
 /// A match while it is read.
-struct Reader {
-    rules: RecordedRules,
+struct MatchReader {
     setup: Vec<u8>,
     title: String,
     players: Vec<String>,
     /// Fields that are not stored.
     drop: Vec<String>,
+    /// What every branch begins with.
+    referee: Arc<Referee>,
     start: (Node, Status),
     branches: Vec<BranchReader>,
 }
 
-impl Reader {
+impl MatchReader {
     fn begin(mut line: Node) -> Result<Self, String> {
         known_fields(&line, &FIRST)?;
         let (state, status, title) = (line.take("state"), line.take("status"), line.take("title"));
@@ -127,22 +130,27 @@ impl Reader {
         };
         let drop = texts(line.take("drop"))?;
         texts(line.field("ignore").cloned())?;
-        let rules = RecordedRules::new();
-        let toml = super::setup::to_toml(&line)?;
-        let setup = rules.read_setup(&toml).map_err(|error| error.to_string())?;
+        // A setup has the bytes that it has when a replay file has carried it.
+        let setup = setup::from_toml(&setup::to_toml(&line)?).map_err(|error| error.to_string())?;
+        let begun = RecordedStart::read(&setup).map_err(|error| error.to_string())?;
+        let RecordedStart { referee, node, status: first_status } = begun;
         let players = line.field("players").and_then(Node::list).unwrap_or_default();
         let players: Vec<String> = players.iter().filter_map(Node::text).map(String::from).collect();
-        let start_status = Status { players: Seat::players(players.len()).into(), ..Status::default() };
-        let start = (Node::Object(vec![("state".into(), Node::Object(Vec::new()))]), start_status);
+        let start = (node, first_status);
         let main =
             BranchReader { name: "main".into(), begins_after: None, entries: Vec::new(), now: start.clone() };
         let title = title.as_ref().and_then(Node::text).unwrap_or_default().into();
-        let mut reader = Self { rules, setup, title, players, drop, start, branches: vec![main] };
+        let setup = setup.as_sent().into_bytes();
+        let mut reader = Self { setup, title, players, drop, referee, start, branches: vec![main] };
         // The first state is entry 1 (RF-18).
-        if let Some(state) = state {
-            let mut members = vec![("state".into(), state)];
-            members.extend(status.map(|status| ("status".into(), status)));
-            reader.take(Node::Object(members))?;
+        match (state, status) {
+            (None, None) => {}
+            (None, Some(_)) => return Err("a `status` in the first line stands beside a `state`".into()),
+            (Some(state), status) => {
+                let mut members = vec![("state".into(), state)];
+                members.extend(status.map(|status| ("status".into(), status)));
+                reader.take(Node::Object(members))?;
+            }
         }
         Ok(reader)
     }
@@ -175,7 +183,7 @@ impl Reader {
             }
         }
         let status = &self.branches.get(branch).ok_or("there is no such branch")?.now.1;
-        let status = self.rules.status_after(Node::Object(record.clone()), status)?;
+        let (_, status) = recorded::read_record(&self.referee, Node::Object(record.clone()), status)?;
         let state = line.take("state");
         let seq = self.number_of_next(branch);
         let Some(branch) = self.branches.get_mut(branch) else {
@@ -229,7 +237,8 @@ impl Reader {
         for (_, bytes, _) in shared {
             let command =
                 Command::decode(bytes, recorded::read_command).map_err(|error| error.to_string())?;
-            let FoldedEntry { state, status, .. } = self.rules.fold_one(&now.0, &now.1, &command)?;
+            let FoldedEntry { state, status, .. } =
+                recorded::fold_one(&self.referee, &now.0, &now.1, &command)?;
             now = (state, status);
         }
         let begins_after = Some(("main".into(), after));
@@ -294,14 +303,15 @@ impl Reader {
     }
 
     fn end(self) -> Recording {
-        let Self { rules, setup, title, branches, .. } = self;
+        let Self { setup, title, referee, branches, .. } = self;
         let has_end = branches.first().is_some_and(|main| main.now.1.over || main.now.1.result.is_some());
         let branches = branches.into_iter().map(|branch| {
             let BranchReader { name, begins_after, entries, now: (node, status) } = branch;
-            RecordingBranch { name, begins_after, entries, state_hash: rules.state_hash(node, status) }
+            let state = RecordedStart { referee: referee.clone(), node, status }.state(0);
+            RecordingBranch { name, begins_after, entries, state_hash: state.state_hash() }
         });
         let branches = branches.collect();
-        Recording { rules: Arc::new(rules), setup, title, branches, has_end }
+        Recording { rules: Arc::new(RecordedRules), setup, title, branches, has_end }
     }
 }
 

@@ -9,7 +9,7 @@ use turnfold_core::text::in_one_line;
 
 use super::child::{Launch, Running, Stop};
 use super::command::{Command, ReadCommand};
-use super::hello::Hello;
+use super::hello::{Hello, Secrecy};
 use super::json::Node;
 use super::recorded;
 
@@ -48,11 +48,11 @@ impl Referee {
     }
 
     /// Returns what stands in the place of a referee in a recording, whose entries hold all answers (RF-18).
-    pub(crate) fn recording(name: &str, example: &str) -> Self {
+    pub(crate) fn recording(name: &str, example: &str, secrets: Secrecy) -> Self {
         let launch = Launch { command: Vec::new(), env: BTreeMap::new(), folder: None, seconds: None };
         Self {
             launch: Arc::new(launch),
-            hello: Hello::of_recording(name, example),
+            hello: Hello::of_recording(name, example, secrets),
             is_second: false,
             children: Mutex::default(),
             waits: Condvar::new(),

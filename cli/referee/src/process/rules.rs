@@ -14,7 +14,7 @@ use super::json::Node;
 use super::referee::Referee;
 use super::second::Second;
 use super::setup;
-use super::state::RefereeState;
+use super::state::{Checked, RefereeState};
 
 /// A ruleset that a referee plays.
 pub(crate) struct RefereeRules {
@@ -126,7 +126,9 @@ impl AnyRules for RefereeRules {
         let second = self.distrusts.then(|| self.second.start(&args, &reply)).flatten();
         let started = reply.map_err(|no| refused_setup(&no))?;
         let (state, status) = started_of(&started).unwrap_or_else(|why| self.referee.broke(why));
-        let checked = self.distrusts.then(|| (self.second.clone(), second.unwrap_or_else(|| state.clone())));
+        let checked = self
+            .distrusts
+            .then(|| Checked { second: self.second.clone(), state: second.unwrap_or_else(|| state.clone()) });
         Ok(Box::new(RefereeState::new(self.referee.clone(), state, status, 0, checked)))
     }
 
@@ -150,7 +152,7 @@ impl AnyRules for RefereeRules {
         if resumed.canonical() != node.canonical() {
             self.referee.broke("the state that it resumes is another one");
         }
-        let checked = self.distrusts.then(|| (self.second.clone(), node.clone()));
+        let checked = self.distrusts.then(|| Checked { second: self.second.clone(), state: node.clone() });
         Ok(Box::new(RefereeState::new(self.referee.clone(), node, status, rolls, checked)))
     }
 }

@@ -148,7 +148,7 @@ impl RefereeSource for Referees {
 
     fn by_name(&self, name: &str) -> Result<Option<Arc<dyn AnyRules>>, String> {
         if name == recorded::NAME {
-            return Ok(Some(Arc::new(RecordedRules::new())));
+            return Ok(Some(Arc::new(RecordedRules)));
         }
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         if !started.has_asked_unnamed {

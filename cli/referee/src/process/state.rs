@@ -54,8 +54,6 @@ pub(crate) struct RefereeState {
     /// How many rolls led to the state.
     pub(crate) rolls: u64,
     pub(crate) checked: Option<Checked>,
-    /// Who may know what of the match (RF-13).
-    pub(crate) secrets: Secrecy,
     /// What is legal, of each seat, once it was asked for.
     legal: OnceCell<BTreeMap<Seat, Vec<LegalCommand>>>,
     /// What is clicked for each legal command, once it was asked for.
@@ -68,17 +66,10 @@ impl RefereeState {
         node: Node,
         status: Status,
         rolls: u64,
-        checked: Option<(Arc<Second>, Node)>,
+        checked: Option<Checked>,
     ) -> Self {
-        let checked = checked.map(|(second, state)| Checked { second, state });
         let (sent, legal, targets) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        let secrets = referee.hello.secrets;
-        Self { referee, node, sent, status, rolls, checked, secrets, legal, targets }
-    }
-
-    /// A recording knows of each match whether it has secrets.
-    pub(crate) fn with_secrets(self, secrets: Secrecy) -> Self {
-        Self { secrets, ..self }
+        Self { referee, node, sent, status, rolls, checked, legal, targets }
     }
 
     /// Goes on to another state of the match.
@@ -112,7 +103,7 @@ impl RefereeState {
         if self.referee.hello.can("see") {
             return self.seen(viewer, "view");
         }
-        let is_open = self.secrets == Secrecy::None || viewer == Perspective::HOST;
+        let is_open = self.referee.hello.secrets == Secrecy::None || viewer == Perspective::HOST;
         if !is_open {
             return None;
         }
@@ -245,7 +236,7 @@ impl AnyState for RefereeState {
     }
 
     fn has_secrets(&self) -> bool {
-        self.secrets == Secrecy::Closed
+        self.referee.hello.secrets == Secrecy::Closed
     }
 
     fn read(&self, command: &str) -> Result<String, Malformed> {
@@ -348,7 +339,7 @@ impl AnyState for RefereeState {
 
     fn state_bytes(&self) -> Vec<u8> {
         if self.referee.is_recording() {
-            return recorded::state_text(&self.node, &self.status, self.secrets).into_bytes();
+            return recorded::state_text(&self.node, &self.status, self.referee.hello.secrets).into_bytes();
         }
         self.sent().into()
     }
@@ -419,12 +410,11 @@ impl AnyState for RefereeState {
 
     /// A game without secrets shows its setup; no one but the host may know what another may know of it (RF-13).
     fn setup_seen(&self, setup: &[u8], viewer: Perspective) -> Result<Vec<u8>, SetupError> {
-        if self.secrets == Secrecy::None || viewer == Perspective::HOST {
+        if self.referee.hello.secrets == Secrecy::None || viewer == Perspective::HOST {
             return Ok(setup.into());
         }
         Err(SetupError::Bytes(format!(
-            "the referee of `{}` does not say what of a setup a seat may know; its matches are shown as a whole to the \
-             host alone",
+            "it is not known what a seat may know of a setup of `{}`; its matches are shown as a whole to the host alone",
             self.referee.hello.name
         )))
     }

@@ -29,9 +29,14 @@ pub(crate) struct RefereeStep<'a> {
 }
 
 impl RefereeStep<'_> {
+    /// Returns `true` if all of the match is shown to whoever looks.
+    fn is_open(&self) -> bool {
+        let has_secrets = self.state.referee.hello.secrets == Secrecy::Closed;
+        !has_secrets || self.viewer.is_none_or(|viewer| viewer == Perspective::HOST)
+    }
+
     fn shows(&self, to: &ShownTo) -> bool {
-        let is_open = self.state.secrets == Secrecy::None;
-        is_open || self.viewer.is_none_or(|viewer| to.shows(self.logged.seat, viewer))
+        self.is_open() || self.viewer.is_none_or(|viewer| to.shows(self.logged.seat, viewer))
     }
 
     fn effects(&self) -> impl Iterator<Item = &Effect> {
@@ -50,7 +55,14 @@ impl Step for RefereeStep<'_> {
     }
 
     fn command(&self) -> String {
-        if self.shows(&self.to) { self.command.text.clone() } else { UNKNOWN.into() }
+        if !self.shows(&self.to) {
+            return UNKNOWN.into();
+        }
+        // What was recorded with a move holds the whole state, which a viewer may not know though the move is shown.
+        match &self.command.recorded {
+            Some((shown, _)) if !self.is_open() => shown.clone(),
+            _ => self.command.text.clone(),
+        }
     }
 
     fn shown(&self) -> String {

@@ -100,7 +100,8 @@ pub fn lines(comparison: &Comparison) -> Vec<Line> {
     if stat.equal {
         let entries = counted(a.entries, "entry", "entries");
         let equal = Line::from(format!("{} and {} are equal: {entries}", a.shown(), b.shown()));
-        lines.push(match a.state_hash {
+        // States of recordings may be equal but for what is ignored.
+        lines.push(match a.state_hash.filter(|_| a.state_hash == b.state_hash) {
             Some(hash) => equal.then(dim(format_args!(" #{hash:.16}"))),
             None => equal,
         });
