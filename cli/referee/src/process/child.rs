@@ -115,7 +115,7 @@ impl Launch {
 
 /// Why a child gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum NoAnswer {
     /// It cannot be started.
     NotStarted(String),
     /// It ended. Another one may do better.
@@ -128,7 +128,7 @@ pub(crate) enum Stop {
     Broke(String),
 }
 
-impl std::fmt::Display for Stop {
+impl std::fmt::Display for NoAnswer {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NotStarted(what) | Self::Ended(what) | Self::Late(what) | Self::Broke(what) => {
@@ -140,7 +140,7 @@ impl std::fmt::Display for Stop {
 }
 
 /// What the thread that reads standard output passes on.
-enum Line {
+enum Received {
     Whole(Vec<u8>),
     TooLong,
 }
@@ -150,7 +150,7 @@ pub(crate) struct Running {
     child: Child,
     /// Lines for its standard input; closed when it is dropped.
     requests: Option<Sender<Vec<u8>>>,
-    lines: Receiver<Line>,
+    lines: Receiver<Received>,
     stderr: Arc<Mutex<Vec<u8>>>,
     stderr_reader: JoinHandle<()>,
     launch: Arc<Launch>,
@@ -163,18 +163,20 @@ pub(crate) struct Running {
 
 impl Running {
     /// Starts a child.
-    pub(crate) fn start(launch: &Arc<Launch>, is_second: bool) -> Result<Self, Stop> {
+    pub(crate) fn start(launch: &Arc<Launch>, is_second: bool) -> Result<Self, NoAnswer> {
         let variables = launch.variables(is_second);
         let not_started = |why: &dyn std::fmt::Display| {
             let names: Vec<&str> = variables.keys().map(String::as_str).collect();
-            Stop::NotStarted(format!(
+            NoAnswer::NotStarted(format!(
                 "`{}` cannot be started: {why} (it has {})",
                 launch.line(),
                 names.join(", ")
             ))
         };
-        let (program, arguments) =
-            launch.command.split_first().ok_or_else(|| Stop::NotStarted("its command is empty".into()))?;
+        let (program, arguments) = launch
+            .command
+            .split_first()
+            .ok_or_else(|| NoAnswer::NotStarted("its command is empty".into()))?;
         if cfg!(windows)
             && [".cmd", ".bat"].iter().any(|ending| program.to_ascii_lowercase().ends_with(ending))
         {
@@ -223,11 +225,11 @@ impl Running {
     }
 
     /// Asks the child; returns its answer, whose `id` has been checked.
-    pub(crate) fn ask(&mut self, op: &'static str, args: &str, entries: usize) -> Result<Node, Stop> {
+    pub(crate) fn ask(&mut self, op: &'static str, args: &str, entries: usize) -> Result<Node, NoAnswer> {
         self.id += 1;
         let line = format!("{{\"id\":{},\"op\":\"{op}\",\"args\":{args}}}\n", self.id);
         if line.len() > LINE_BYTES_MAX {
-            return Err(Stop::Broke(format!("a request of {} bytes is larger than 64 MiB", line.len())));
+            return Err(NoAnswer::Broke(format!("a request of {} bytes is larger than 64 MiB", line.len())));
         }
         let bytes = line.len();
         let limit = self.limit(op, bytes, entries);
@@ -241,13 +243,13 @@ impl Running {
             let answered = match self.next_line(&timer, op) {
                 Ok(line) => line,
                 Err(RecvTimeoutError::Disconnected) => return Err(self.ended(bytes, op)),
-                Err(RecvTimeoutError::Timeout) if allowed < limit => return Err(Stop::Overrun(all)),
+                Err(RecvTimeoutError::Timeout) if allowed < limit => return Err(NoAnswer::Overrun(all)),
                 Err(RecvTimeoutError::Timeout) => return Err(self.late(limit)),
             };
             let line = match answered {
-                Line::Whole(line) => line,
-                Line::TooLong => {
-                    return Err(Stop::Broke("a line of its answer is longer than 64 MiB".into()));
+                Received::Whole(line) => line,
+                Received::TooLong => {
+                    return Err(NoAnswer::Broke("a line of its answer is longer than 64 MiB".into()));
                 }
             };
             let Some(text) = text_of(&line, op)? else { continue };
@@ -257,7 +259,7 @@ impl Running {
                     self.note(text);
                     continue;
                 }
-                return Err(Stop::Broke(format!(
+                return Err(NoAnswer::Broke(format!(
                     "it printed {} on standard output, which is for answers; print to standard error",
                     quoted(text)
                 )));
@@ -265,10 +267,12 @@ impl Running {
             let answer = match Node::read(text) {
                 Ok(answer) => answer,
                 Err(_) if text.trim() == "{" => {
-                    return Err(Stop::Broke("print the answer on one line: it began with `{` alone".into()));
+                    return Err(NoAnswer::Broke(
+                        "print the answer on one line: it began with `{` alone".into(),
+                    ));
                 }
                 Err(why) => {
-                    return Err(Stop::Broke(format!(
+                    return Err(NoAnswer::Broke(format!(
                         "its answer to `{op}` cannot be read: {}",
                         in_one_line(&why)
                     )));
@@ -280,22 +284,22 @@ impl Running {
         }
     }
 
-    fn check_id(&self, answer: &Node, text: &str) -> Result<(), Stop> {
+    fn check_id(&self, answer: &Node, text: &str) -> Result<(), NoAnswer> {
         let has_null = matches!(answer, Node::Object(members) if members.iter().any(|(key, id)| key == "id" && *id == Node::Null));
         if has_null {
-            return Err(Stop::Broke("its answer has the id `null`: it did not read the request".into()));
+            return Err(NoAnswer::Broke("its answer has the id `null`: it did not read the request".into()));
         }
         let id = answer.field("id").and_then(Node::integer);
         if id.and_then(|id| u64::try_from(id).ok()) == Some(self.id) {
             return Ok(());
         }
         let what = id.map_or_else(|| format!("no id: {}", quoted(text)), |id| format!("the id {id}"));
-        Err(Stop::Broke(format!("its answer to request {} has {what}", self.id)))
+        Err(NoAnswer::Broke(format!("its answer to request {} has {what}", self.id)))
     }
 
     /// Waits for the next line. After a while it reports what is waited for. A child that has ended answers no more, even if
     /// something that it started holds its standard output.
-    fn next_line(&mut self, timer: &Timer, op: &str) -> Result<Line, RecvTimeoutError> {
+    fn next_line(&mut self, timer: &Timer, op: &str) -> Result<Received, RecvTimeoutError> {
         let hint = Timer::start(HINT_AFTER);
         let mut has_hinted = false;
         loop {
@@ -330,7 +334,7 @@ impl Running {
     }
 
     /// Describes the end of the child in the middle of a request.
-    fn ended(&mut self, bytes: usize, op: &str) -> Stop {
+    fn ended(&mut self, bytes: usize, op: &str) -> NoAnswer {
         self.requests = None;
         let status = self.wait();
         // What it printed last says why, and may not have been read yet. What it started may keep the pipe open.
@@ -352,11 +356,11 @@ impl Running {
             let names: Vec<String> = self.launch.variables(self.is_second).into_keys().collect();
             what = format!("{what} (it has the variables {})", names.join(", "));
         }
-        Stop::Ended(what)
+        NoAnswer::Ended(what)
     }
 
     /// Finds out why no answer came: some programs only write when they end (RF-16).
-    fn late(&mut self, limit: Duration) -> Stop {
+    fn late(&mut self, limit: Duration) -> NoAnswer {
         self.requests = None;
         let seconds = limit.as_secs();
         let what = match self.lines.recv_timeout(TIME_OF_CLOSING) {
@@ -366,7 +370,7 @@ impl Running {
             ),
             Err(_) => format!("no answer within {seconds} s"),
         };
-        Stop::Late(what + &self.stderr_shown())
+        NoAnswer::Late(what + &self.stderr_shown())
     }
 
     fn wait(&mut self) -> Option<ExitStatus> {
@@ -444,7 +448,7 @@ impl Drop for Timer {
 }
 
 /// Passes each line of standard output on, until it ends or a line is too long.
-fn read_lines(stdout: impl Read, lines: &Sender<Line>) {
+fn read_lines(stdout: impl Read, lines: &Sender<Received>) {
     let mut stdout = BufReader::with_capacity(1 << 16, stdout);
     loop {
         let mut line = Vec::new();
@@ -452,11 +456,11 @@ fn read_lines(stdout: impl Read, lines: &Sender<Line>) {
         match stdout.by_ref().take(limit + 1).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
             Ok(_) if line.len() > LINE_BYTES_MAX => {
-                let _ = lines.send(Line::TooLong);
+                let _ = lines.send(Received::TooLong);
                 return;
             }
             Ok(_) => {
-                if lines.send(Line::Whole(line)).is_err() {
+                if lines.send(Received::Whole(line)).is_err() {
                     return;
                 }
             }
@@ -482,10 +486,10 @@ fn keep(kept: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// Reads a line; none if it is blank.
-fn text_of<'a>(line: &'a [u8], op: &str) -> Result<Option<&'a str>, Stop> {
+fn text_of<'a>(line: &'a [u8], op: &str) -> Result<Option<&'a str>, NoAnswer> {
     let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
-    let text =
-        std::str::from_utf8(line).map_err(|_| Stop::Broke(format!("its answer to `{op}` is not UTF-8")))?;
+    let text = std::str::from_utf8(line)
+        .map_err(|_| NoAnswer::Broke(format!("its answer to `{op}` is not UTF-8")))?;
     Ok(Some(text.trim()).filter(|text| !text.is_empty()))
 }
 

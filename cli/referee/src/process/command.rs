@@ -7,11 +7,11 @@ use turnfold_core::{CommandSource, FoldError, Logged, Malformed, Seat};
 use super::json::{Node, sent_text};
 
 /// What reads the text of a command.
-pub(crate) type ReadCommand = fn(&str) -> Result<Command, Malformed>;
+pub(crate) type ReadCommand = fn(&str) -> Result<LoggedCommand, Malformed>;
 
 /// A command as it is logged and sent.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Command {
+pub(crate) struct LoggedCommand {
     pub(crate) text: String,
     /// The values, if it is a roll.
     pub(crate) roll: Option<Vec<i32>>,
@@ -19,7 +19,7 @@ pub(crate) struct Command {
     pub(crate) recorded: Option<(String, Node)>,
 }
 
-impl Command {
+impl LoggedCommand {
     /// Reads a command as people write it: blanks around it and double ones are left out.
     pub(crate) fn read(text: &str) -> Result<Self, Malformed> {
         let text = without_blanks(text)?;
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn rf_9_a_command_is_one_line_without_surplus_blanks() {
-        let text = |text: &str| Command::read(text).map(|command| command.text).map_err(|why| why.0);
+        let text = |text: &str| LoggedCommand::read(text).map(|command| command.text).map_err(|why| why.0);
         assert_eq!(text("  strike   bob "), Ok("strike bob".into()));
         assert_eq!(text("say \"a  => #b\""), Ok("say \"a  => #b\"".into()));
         for wrong in
@@ -118,7 +118,7 @@ mod tests {
         {
             assert!(text(wrong).is_err(), "{wrong:?}");
         }
-        assert_eq!(Command::read("roll 3 -4").unwrap().roll, Some(vec![3, -4]));
-        assert_eq!(Command::read("rollDice 3").unwrap().roll, None);
+        assert_eq!(LoggedCommand::read("roll 3 -4").unwrap().roll, Some(vec![3, -4]));
+        assert_eq!(LoggedCommand::read("rollDice 3").unwrap().roll, None);
     }
 }

@@ -5,8 +5,8 @@ use turnfold_core::any::{Logged, Step};
 use turnfold_core::{DicePolicy, FoldError, Perspective, Rejected, Seat};
 
 use super::answers::{Became, FoldAnswer, ShownTo, Status, code_of};
-use super::child::Stop;
-use super::command::Command;
+use super::child::NoAnswer;
+use super::command::LoggedCommand;
 use super::json::Node;
 use super::recorded;
 use super::referee::Referee;
@@ -40,23 +40,23 @@ pub(crate) fn ask_to_fold(
     referee: &Referee,
     state: &Node,
     status: &Status,
-    entries: &[(Seat, Command)],
-) -> Result<FoldedEntries, Stop> {
+    entries: &[(Seat, LoggedCommand)],
+) -> Result<FoldedEntries, NoAnswer> {
     if referee.is_recording() {
         return Ok(recorded::fold(referee, state, status, entries));
     }
     let sent: Vec<String> = entries.iter().map(|(seat, command)| command.as_sent(*seat)).collect();
     let args = format!("{{\"state\":{},\"entries\":[{}],\"want\":\"all\"}}", state.as_sent(), sent.join(","));
     let answer = referee.try_ask("fold", &args, entries.len())?;
-    let answer = answer.map_err(|no| Stop::Broke(format!("it refuses to fold: {}", no.canonical())))?;
+    let answer = answer.map_err(|no| NoAnswer::Broke(format!("it refuses to fold: {}", no.canonical())))?;
     let FoldAnswer { steps, stop } =
-        FoldAnswer::read(answer, &referee.hello, entries.len()).map_err(Stop::Broke)?;
+        FoldAnswer::read(answer, &referee.hello, entries.len()).map_err(NoAnswer::Broke)?;
     let mut folded: Vec<FoldedEntry> = Vec::with_capacity(steps.len());
     for step in steps {
         let (state, status) = folded.last().map_or((state, status), |last| (&last.state, &last.status));
         let is_applied = matches!(step.became, Became::Applied(_));
         if is_applied && step.state.is_none() {
-            return Err(Stop::Broke("a step that was applied has no `state`".into()));
+            return Err(NoAnswer::Broke("a step that was applied has no `state`".into()));
         }
         let next = FoldedEntry {
             state: step.state.unwrap_or_else(|| state.clone()),
@@ -70,7 +70,7 @@ pub(crate) fn ask_to_fold(
 }
 
 /// Returns why turnfold itself refuses an entry, whatever the referee says (RF-8).
-pub(crate) fn refusal(status: &Status, seat: Seat, command: &Command) -> Option<Refusal> {
+pub(crate) fn refusal(status: &Status, seat: Seat, command: &LoggedCommand) -> Option<Refusal> {
     // What happened is not refused.
     if command.recorded.is_some() {
         return None;
@@ -104,7 +104,7 @@ pub(crate) fn fold(
     let mut rest = log;
     let mut most = if referee.hello.batches { ENTRIES_MAX } else { 1 };
     while let Some(first) = rest.first() {
-        let command = Command::of_log(first, referee.reader())?;
+        let command = LoggedCommand::of_log(first, referee.reader())?;
         if let Some(refusal) = refusal(&state.status, first.seat, &command) {
             return Err(rejected(first.seq, refusal.code(), refusal.to_string()));
         }
@@ -112,13 +112,13 @@ pub(crate) fn fold(
         let room = (ANSWER_BYTES_MAX / state.sent().len().max(1)).clamp(1, most);
         for logged in rest.iter().take(room).skip(1) {
             // What is no command ends the batch, and is an error once the entries before it are folded.
-            let Ok(command) = Command::of_log(logged, referee.reader()) else { break };
+            let Ok(command) = LoggedCommand::of_log(logged, referee.reader()) else { break };
             entries.push((logged.seat, command));
         }
         let mut folded = match ask_to_fold(&referee, &state.node, &state.status, &entries) {
             Ok(folded) => folded,
             // Which entry it was shows when each is asked for alone (RF-8).
-            Err(Stop::Ended(_) | Stop::Broke(_)) if entries.len() > 1 => {
+            Err(NoAnswer::Ended(_) | NoAnswer::Broke(_)) if entries.len() > 1 => {
                 most = 1;
                 continue;
             }
@@ -152,7 +152,11 @@ pub(crate) fn fold(
 }
 
 /// Drops the first entry that turnfold itself refuses and what follows it, whatever the referee made of them (RF-8).
-fn drop_refused(before: &Status, entries: &[(Seat, Command)], folded: &mut FoldedEntries) -> Option<Refusal> {
+fn drop_refused(
+    before: &Status,
+    entries: &[(Seat, LoggedCommand)],
+    folded: &mut FoldedEntries,
+) -> Option<Refusal> {
     for (index, (seat, command)) in entries.iter().enumerate().take(folded.entries.len() + 1) {
         let status = match index.checked_sub(1).and_then(|last| folded.entries.get(last)) {
             Some(last) => &last.status,
@@ -172,7 +176,12 @@ fn rejected(seq: u64, code: &str, message: String) -> FoldError {
 }
 
 /// Requires a roll that the referee took to be the one that the dice of the match give.
-fn check_dice(state: &RefereeState, seq: u64, command: &Command, dice: &DicePolicy) -> Result<(), FoldError> {
+fn check_dice(
+    state: &RefereeState,
+    seq: u64,
+    command: &LoggedCommand,
+    dice: &DicePolicy,
+) -> Result<(), FoldError> {
     let (Some(found), Some(due)) = (&command.roll, &state.status.due) else { return Ok(()) };
     if let (DicePolicy::Fair(_), Some(owner)) = (dice, due.owner) {
         return Err(FoldError::OwnedFairRoll { seq, owner });

@@ -36,7 +36,7 @@ impl Node {
     /// What is wrong with it and where, as a JSON pointer.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let raw = serde_json::from_str::<&RawValue>(text).map_err(|error| error.to_string())?;
-        Reader { rest: raw.get(), path: String::new(), depth: 0 }.value()
+        Parser { rest: raw.get(), path: String::new(), depth: 0 }.value()
     }
 
     /// Returns a member of an object. In the fields of the protocol `null` is absent (RF-5).
@@ -226,14 +226,14 @@ fn pointer(path: &str, name: &str) -> String {
 }
 
 /// Reads a document whose syntax was checked, so each part ends where its grammar ends it.
-struct Reader<'a> {
+struct Parser<'a> {
     rest: &'a str,
     /// The keys and indexes that lead to the part, as a JSON pointer.
     path: String,
     depth: usize,
 }
 
-impl Reader<'_> {
+impl Parser<'_> {
     fn value(&mut self) -> Result<Node, String> {
         self.skip_blanks();
         match self.rest.as_bytes().first() {

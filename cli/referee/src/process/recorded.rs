@@ -10,7 +10,7 @@ use turnfold_core::decode::DecodeError;
 use turnfold_core::{Malformed, Seat, SetupError};
 
 use super::answers::{PLAYERS_MAX, Status, StepAnswer, read_step};
-use super::command::{Command, is_plain};
+use super::command::{LoggedCommand, is_plain};
 use super::fold::{FoldedEntries, FoldedEntry};
 use super::hello::Secrecy;
 use super::json::{Node, sent_text};
@@ -128,7 +128,7 @@ impl AnyRules for RecordedRules {
     }
 
     fn command_text(&self, command: &[u8]) -> Result<String, DecodeError> {
-        Command::decode(command, read_command).map(|command| command.text)
+        LoggedCommand::decode(command, read_command).map(|command| command.text)
     }
 
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
@@ -161,7 +161,7 @@ pub(crate) fn state_text(node: &Node, status: &Status, secrets: Secrecy) -> Stri
 }
 
 /// Reads the text of a command: the move, and what was recorded with it.
-pub(crate) fn read_command(text: &str) -> Result<Command, Malformed> {
+pub(crate) fn read_command(text: &str) -> Result<LoggedCommand, Malformed> {
     let wrong =
         |why: &str| Malformed(format!("expected a move and behind it what was recorded, as JSON: {why}"));
     let (shown, record) = if text.starts_with('"') {
@@ -182,14 +182,18 @@ pub(crate) fn read_command(text: &str) -> Result<Command, Malformed> {
 }
 
 /// Makes a command of a move and what was recorded with it.
-pub(crate) fn command_of(shown: &str, record: Node) -> Command {
+pub(crate) fn command_of(shown: &str, record: Node) -> LoggedCommand {
     // What cannot stand in a line of a replay file, or would end the move, is quoted.
     let shown = if is_plain(shown) && !shown.contains(" {") && !shown.starts_with('"') {
         shown.to_owned()
     } else {
         sent_text(shown)
     };
-    Command { text: format!("{shown} {}", record.as_sent()), roll: None, recorded: Some((shown, record)) }
+    LoggedCommand {
+        text: format!("{shown} {}", record.as_sent()),
+        roll: None,
+        recorded: Some((shown, record)),
+    }
 }
 
 /// Folds recorded entries: each holds what became of it.
@@ -197,7 +201,7 @@ pub(crate) fn fold(
     referee: &Referee,
     state: &Node,
     status: &Status,
-    entries: &[(Seat, Command)],
+    entries: &[(Seat, LoggedCommand)],
 ) -> FoldedEntries {
     let mut folded: Vec<FoldedEntry> = Vec::with_capacity(entries.len());
     for (_, command) in entries {
@@ -215,7 +219,7 @@ pub(crate) fn fold_one(
     referee: &Referee,
     before: &Node,
     status: &Status,
-    command: &Command,
+    command: &LoggedCommand,
 ) -> Result<FoldedEntry, String> {
     let Some((_, record)) = &command.recorded else { return Err("nothing was recorded".into()) };
     let mut record = record.clone();

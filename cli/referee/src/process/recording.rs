@@ -8,7 +8,7 @@ use turnfold_core::text::in_one_line;
 use turnfold_core::{Digest, Seat};
 
 use super::answers::Status;
-use super::command::Command;
+use super::command::LoggedCommand;
 use super::fold::FoldedEntry;
 use super::json::Node;
 use super::recorded::{self, RecordedRules, RecordedStart, changes, command_of};
@@ -236,7 +236,7 @@ impl MatchReader {
         let mut now = self.start.clone();
         for (_, bytes, _) in shared {
             let command =
-                Command::decode(bytes, recorded::read_command).map_err(|error| error.to_string())?;
+                LoggedCommand::decode(bytes, recorded::read_command).map_err(|error| error.to_string())?;
             let FoldedEntry { state, status, .. } =
                 recorded::fold_one(&self.referee, &now.0, &now.1, &command)?;
             now = (state, status);

@@ -7,8 +7,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use turnfold_core::any::{Fault, FaultKind, FaultOf};
 use turnfold_core::text::in_one_line;
 
-use super::child::{Launch, Running, Stop};
-use super::command::{Command, ReadCommand};
+use super::child::{Launch, NoAnswer, Running};
+use super::command::{LoggedCommand, ReadCommand};
 use super::hello::{Hello, Secrecy};
 use super::json::Node;
 use super::recorded;
@@ -34,7 +34,7 @@ pub(crate) struct Referee {
 
 impl Referee {
     /// Starts a referee and asks what it is.
-    pub(crate) fn start(launch: Arc<Launch>, children_max: usize, is_second: bool) -> Result<Self, Stop> {
+    pub(crate) fn start(launch: Arc<Launch>, children_max: usize, is_second: bool) -> Result<Self, NoAnswer> {
         let mut child = Running::start(&launch, is_second)?;
         let answer = child.ask("hello", r#"{"protocol":1}"#, 0)?;
         let described = match reply_of(answer) {
@@ -42,7 +42,7 @@ impl Referee {
             Ok(Err(no)) => Err(format!("it refuses `hello`: {}", in_one_line(&no.canonical()))),
             Err(why) => Err(why),
         };
-        let hello = described.map_err(Stop::Broke)?;
+        let hello = described.map_err(NoAnswer::Broke)?;
         let children = Mutex::new((vec![child], 1));
         Ok(Self { launch, hello, is_second, children, waits: Condvar::new(), children_max })
     }
@@ -67,7 +67,7 @@ impl Referee {
 
     /// Returns what reads the text of a command.
     pub(crate) fn reader(&self) -> ReadCommand {
-        if self.is_recording() { recorded::read_command } else { Command::read }
+        if self.is_recording() { recorded::read_command } else { LoggedCommand::read }
     }
 
     /// Asks the referee; what it does not answer is a fault.
@@ -76,10 +76,10 @@ impl Referee {
     }
 
     /// Asks the referee; if its child ends, once more in a new child (RF-16).
-    pub(crate) fn try_ask(&self, op: &'static str, args: &str, entries: usize) -> Result<Reply, Stop> {
+    pub(crate) fn try_ask(&self, op: &'static str, args: &str, entries: usize) -> Result<Reply, NoAnswer> {
         let mut child = self.take()?;
         let mut answer = child.ask(op, args, entries);
-        if let Err(Stop::Ended(why)) = &answer {
+        if let Err(NoAnswer::Ended(why)) = &answer {
             let why = why.clone();
             drop(child);
             child = self.restart()?;
@@ -91,7 +91,7 @@ impl Referee {
         match answer {
             Ok(answer) => {
                 self.put_back(Some(child));
-                reply_of(answer).map_err(Stop::Broke)
+                reply_of(answer).map_err(NoAnswer::Broke)
             }
             Err(stop) => {
                 // It may still answer what it was asked: it is of no use for the next request.
@@ -102,7 +102,7 @@ impl Referee {
         }
     }
 
-    fn take(&self) -> Result<Running, Stop> {
+    fn take(&self) -> Result<Running, NoAnswer> {
         let mut children = self.children.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(child) = children.0.pop() {
@@ -118,14 +118,14 @@ impl Referee {
     }
 
     /// Starts a child in the place of one that is gone, which must say that it is the same referee.
-    fn restart(&self) -> Result<Running, Stop> {
+    fn restart(&self) -> Result<Running, NoAnswer> {
         let started = Running::start(&self.launch, self.is_second).and_then(|mut child| {
             let answer = child.ask("hello", r#"{"protocol":1}"#, 0)?;
-            let again = reply_of(answer).map_err(Stop::Broke)?;
-            let again = again.map_err(|_| Stop::Broke("it refuses `hello`".into()))?;
-            let again = Hello::read(&again).map_err(Stop::Broke)?;
+            let again = reply_of(answer).map_err(NoAnswer::Broke)?;
+            let again = again.map_err(|_| NoAnswer::Broke("it refuses `hello`".into()))?;
+            let again = Hello::read(&again).map_err(NoAnswer::Broke)?;
             if (&again.name, again.version) != (&self.hello.name, self.hello.version) {
-                return Err(Stop::Broke(format!(
+                return Err(NoAnswer::Broke(format!(
                     "it is {} {} when it is started again",
                     again.name, again.version
                 )));
@@ -149,11 +149,11 @@ impl Referee {
     }
 
     /// Unwinds with a [`Fault`], which the edge of the program catches. No panic hook runs.
-    pub(crate) fn stop(&self, stop: &Stop) -> ! {
+    pub(crate) fn stop(&self, stop: &NoAnswer) -> ! {
         let kind = match stop {
-            Stop::Late(_) => FaultKind::Exhausted,
-            Stop::Overrun(_) => FaultKind::Overrun,
-            Stop::NotStarted(_) | Stop::Ended(_) | Stop::Broke(_) => FaultKind::Broken,
+            NoAnswer::Late(_) => FaultKind::Exhausted,
+            NoAnswer::Overrun(_) => FaultKind::Overrun,
+            NoAnswer::NotStarted(_) | NoAnswer::Ended(_) | NoAnswer::Broke(_) => FaultKind::Broken,
         };
         resume_unwind(Box::new(Fault {
             ruleset: self.hello.name.clone(),
@@ -166,7 +166,7 @@ impl Referee {
 
     /// Unwinds because an answer breaks the protocol.
     pub(crate) fn broke(&self, what: impl Into<String>) -> ! {
-        self.stop(&Stop::Broke(what.into()))
+        self.stop(&NoAnswer::Broke(what.into()))
     }
 }
 

@@ -7,12 +7,12 @@ use turnfold_core::decode::DecodeError;
 use turnfold_core::{Malformed, SetupError};
 
 use super::answers::Status;
-use super::child::Stop;
-use super::command::Command;
+use super::child::NoAnswer;
+use super::command::LoggedCommand;
 use super::hello::{Secrecy, refused_setup};
 use super::json::Node;
 use super::referee::Referee;
-use super::second::Second;
+use super::second::SecondChild;
 use super::setup;
 use super::state::{Checked, RefereeState};
 
@@ -20,14 +20,14 @@ use super::state::{Checked, RefereeState};
 pub(crate) struct RefereeRules {
     pub(crate) referee: Arc<Referee>,
     /// Another child that is asked the same, where answers are checked (RF-15).
-    pub(crate) second: Arc<Second>,
+    pub(crate) second: Arc<SecondChild>,
     pub(crate) distrusts: bool,
 }
 
 impl RefereeRules {
     pub(crate) fn new(referee: Referee) -> Self {
         let referee = Arc::new(referee);
-        Self { second: Arc::new(Second::of(referee.clone())), referee, distrusts: false }
+        Self { second: Arc::new(SecondChild::of(referee.clone())), referee, distrusts: false }
     }
 
     fn setup_bytes(&self, setup: &Node) -> Result<Vec<u8>, SetupError> {
@@ -107,7 +107,7 @@ impl AnyRules for RefereeRules {
     }
 
     fn canonical(&self, command: &str) -> Result<String, Malformed> {
-        Command::read(command).map(|command| command.text)
+        LoggedCommand::read(command).map(|command| command.text)
     }
 
     fn rule_ids(&self, code: &str) -> Vec<&str> {
@@ -117,7 +117,7 @@ impl AnyRules for RefereeRules {
     }
 
     fn command_text(&self, command: &[u8]) -> Result<String, DecodeError> {
-        Command::decode(command, Command::read).map(|command| command.text)
+        LoggedCommand::decode(command, LoggedCommand::read).map(|command| command.text)
     }
 
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
@@ -145,7 +145,7 @@ impl AnyRules for RefereeRules {
             Ok(Ok(resumed)) => resumed,
             Ok(Err(no)) => return Err(unreadable(no.canonical())),
             // An engine that is given a state of another game may well throw.
-            Err(Stop::Ended(why)) => return Err(unreadable(why)),
+            Err(NoAnswer::Ended(why)) => return Err(unreadable(why)),
             Err(stop) => self.referee.stop(&stop),
         };
         let (resumed, status) = started_of(&resumed).unwrap_or_else(|why| self.referee.broke(why));

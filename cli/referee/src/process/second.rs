@@ -8,7 +8,7 @@ use turnfold_core::Seat;
 use turnfold_core::text::in_one_line;
 
 use super::answers::{Became, ShownTo, Status};
-use super::command::Command;
+use super::command::LoggedCommand;
 use super::fold::{FoldedEntries, FoldedEntry, ask_to_fold};
 use super::json::Node;
 use super::referee::{Referee, Reply};
@@ -30,19 +30,19 @@ enum Sample {
 struct FoldSample {
     state: Node,
     status: Status,
-    entries: Vec<(Seat, Command)>,
+    entries: Vec<(Seat, LoggedCommand)>,
     folded: FoldedEntries,
     seq: u64,
 }
 
 /// The second child of a referee, started when it is first needed.
-pub(crate) struct Second {
+pub(crate) struct SecondChild {
     first: Arc<Referee>,
     child: OnceLock<Referee>,
     samples: Mutex<Vec<(Sample, Instant)>>,
 }
 
-impl Second {
+impl SecondChild {
     pub(crate) fn of(first: Arc<Referee>) -> Self {
         Self { first, child: OnceLock::new(), samples: Mutex::default() }
     }
@@ -69,7 +69,7 @@ impl Second {
         &self,
         state: &mut Node,
         status: &Status,
-        entries: &[(Seat, Command)],
+        entries: &[(Seat, LoggedCommand)],
         first: &FoldedEntries,
         seq: u64,
     ) {
@@ -100,7 +100,7 @@ impl Second {
         child: &Referee,
         state: &mut Node,
         status: &Status,
-        entries: &[(Seat, Command)],
+        entries: &[(Seat, LoggedCommand)],
     ) -> FoldedEntries {
         let mut folded = FoldedEntries { entries: Vec::new(), stop: None };
         let mut status = status.clone();

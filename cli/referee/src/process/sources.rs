@@ -12,7 +12,7 @@ use turnfold_core::any::{AnyRules, setup_from_toml};
 use turnfold_core::registry::{NamedReferee, RefereeSource};
 use turnfold_core::text::in_one_line;
 
-use super::child::{Launch, Stop};
+use super::child::{Launch, NoAnswer};
 use super::recorded::{self, RecordedRules};
 use super::referee::Referee;
 use super::rules::RefereeRules;
@@ -30,16 +30,16 @@ pub struct Referees {
     unnamed: Vec<Arc<Launch>>,
     /// How many children each may have at once.
     children_max: usize,
-    started: Mutex<Started>,
+    started: Mutex<StartedReferees>,
 }
 
 #[derive(Default)]
-struct Started {
+struct StartedReferees {
     by_name: BTreeMap<String, Arc<RefereeRules>>,
     has_asked_unnamed: bool,
 }
 
-impl std::fmt::Debug for Started {
+impl std::fmt::Debug for StartedReferees {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_list().entries(self.by_name.keys()).finish()
     }
@@ -133,7 +133,7 @@ impl Referees {
     fn start(&self, launch: &Arc<Launch>) -> Result<Arc<RefereeRules>, String> {
         let referee = Referee::start(launch.clone(), self.children_max.max(1), false);
         let referee = referee.map_err(|stop| match stop {
-            Stop::NotStarted(why) => why,
+            NoAnswer::NotStarted(why) => why,
             stop => format!("`{}`: {stop}", launch.line()),
         })?;
         Ok(Arc::new(RefereeRules::new(referee)))

@@ -17,13 +17,13 @@ use turnfold_core::{
 };
 
 use super::answers::{Became, Status, code_of, value_text};
-use super::command::Command;
+use super::command::LoggedCommand;
 use super::fold::{ask_to_fold, fold, refusal};
 use super::hello::{Secrecy, seat as read_seat};
 use super::json::{Node, json_of, sent_text};
 use super::recorded;
 use super::referee::Referee;
-use super::second::Second;
+use super::second::SecondChild;
 use crate::laws;
 use crate::state::field_of;
 use crate::trial::Trial;
@@ -39,7 +39,7 @@ struct LegalCommand {
 /// The second child of a check, and the same state in its own text (RF-15).
 #[derive(Clone)]
 pub(crate) struct Checked {
-    pub(crate) second: Arc<Second>,
+    pub(crate) second: Arc<SecondChild>,
     pub(crate) state: Node,
 }
 
@@ -184,7 +184,7 @@ impl RefereeState {
     fn read_legal(&self, listed: &Node) -> LegalCommand {
         let text = listed.text().or_else(|| listed.field("command").and_then(Node::text)).unwrap_or_default();
         let random = listed.field("random").and_then(Node::bool).unwrap_or(true);
-        match Command::read(text) {
+        match LoggedCommand::read(text) {
             Ok(command) if command.text == text && command.roll.is_none() => {
                 LegalCommand { text: command.text, random }
             }
@@ -204,7 +204,7 @@ impl RefereeState {
             .ask("read", &args)
             .map_err(|no| Malformed(no.text().map_or_else(|| no.canonical(), in_one_line)))?;
         let read = answer.text().or_else(|| answer.field("command").and_then(Node::text));
-        let command = read.map(Command::read).transpose().ok().flatten();
+        let command = read.map(LoggedCommand::read).transpose().ok().flatten();
         let command = command.unwrap_or_else(|| {
             self.referee.broke(format!("it reads {}, which is no command", answer.canonical()))
         });

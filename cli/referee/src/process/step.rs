@@ -7,7 +7,7 @@ use turnfold_core::picture::Picture;
 use turnfold_core::{Digest, Json, Logged, MatchResult, Outcome, Perspective, Seat, Verdict};
 
 use super::answers::{Became, Effect, ShownTo, code_of};
-use super::command::Command;
+use super::command::LoggedCommand;
 use super::hello::Secrecy;
 use super::json::{Node, json_of};
 use super::state::RefereeState;
@@ -20,7 +20,7 @@ pub(crate) struct RefereeStep<'a> {
     /// The state after the entry.
     pub(crate) state: &'a RefereeState,
     pub(crate) logged: &'a Logged<'a>,
-    pub(crate) command: Command,
+    pub(crate) command: LoggedCommand,
     pub(crate) became: Became,
     /// Who the command is shown to.
     pub(crate) to: ShownTo,
