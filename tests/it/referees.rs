@@ -206,7 +206,7 @@ half: 2
 $ turnfold --referee "./sums closed" export duel --as p2 -o p2.tfl
 exit 2| error: `duel`: without what p2 may not know, `sums` shows p2 something else
 $ turnfold --referee "./sums closed" bundle duel --as p2 -o p2.bundle
-exit 2| error: stored setup: the referee of `sums` does not say what of a setup a seat may know; its matches are shown as a whole to the host alone
+exit 2| error: stored setup: it is not known what a seat may know of a setup of `sums`; its matches are shown as a whole to the host alone
 
 "#]]);
     // What p1 thought changes no byte that p2 gets.

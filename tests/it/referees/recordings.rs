@@ -143,7 +143,7 @@ $ turnfold show closed --as p2
 $ turnfold export closed --as p2 -o p2.tfl
 exit 2| error: `closed`: without what p2 may not know, `recorded` shows p2 something else
 $ turnfold bundle closed --as p1 -o p1.bundle
-exit 2| error: stored setup: the referee of `recorded` does not say what of a setup a seat may know; its matches are shown as a whole to the host alone
+exit 2| error: stored setup: it is not known what a seat may know of a setup of `recorded`; its matches are shown as a whole to the host alone
 
 "#]]);
 }
