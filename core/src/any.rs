@@ -25,7 +25,7 @@ use crate::ending::MatchResult;
 use crate::json::Json;
 use crate::outcome::{Outcome, Rejected, Verdict, effect_in_words, reason_in_words};
 use crate::picture::Picture;
-use crate::rules::{Answer, QueryError, SetupError};
+use crate::rules::{Answer, NamedSetup, QueryError, SetupError};
 use crate::seat::{Perspective, Seat};
 use crate::targets::Targets;
 use crate::text::Malformed;
@@ -68,6 +68,11 @@ pub trait AnyRules: Send + Sync {
 
     /// Returns a small setup to try the game on, as TOML.
     fn example(&self) -> &str;
+
+    /// Returns the setups that come with the game, in the order in which they are listed.
+    fn setups(&self) -> Vec<NamedSetup<'_>> {
+        Vec::new()
+    }
 
     /// Returns the rules for players, as Markdown.
     fn rulebook(&self) -> &str;

@@ -69,7 +69,7 @@ pub use hex::{Board, Direction, Hex};
 pub use json::Json;
 pub use outcome::{Outcome, Rejected, Verdict};
 pub use registry::Registry;
-pub use rules::{Answer, Decision, QueryError, Rules, Secrets, SetupError};
+pub use rules::{Answer, Decision, NamedSetup, QueryError, Rules, Secrets, SetupError};
 pub use seat::{Perspective, Seat};
 pub use simulate::Simulation;
 pub use square::{Square, SquareBoard};

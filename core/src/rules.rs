@@ -15,7 +15,7 @@ use crate::json::Json;
 use crate::outcome::{EffectSink, Ruled, Verdict, effect_in_words, reason_in_words};
 use crate::picture::Picture;
 use crate::seat::{Perspective, Seat};
-pub use crate::setup::SetupError;
+pub use crate::setup::{NamedSetup, SetupError};
 use crate::targets::Targets;
 use crate::text::Malformed;
 
@@ -35,6 +35,8 @@ pub trait Rules: Sized + Send + Sync + 'static {
     const SUMMARY: &'static str;
     /// A small setup to try the game on, as TOML.
     const EXAMPLE: &'static str;
+    /// Setups that come with the game, in the order in which they are listed. None by default.
+    const SETUPS: &'static [NamedSetup<'static>] = &[];
     /// The rules for players, as Markdown: `RULES.md` of the ruleset's folder.
     const RULEBOOK: &'static str;
     /// What of a match is concealed from whom. It has no default, so that no game shows secrets by forgetting to say.

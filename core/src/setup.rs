@@ -1,4 +1,4 @@
-//! Setups that cannot be played, and what says so.
+//! Setups that come with a game, and errors of setups that cannot be played.
 
 use core::fmt::Display;
 
@@ -9,6 +9,37 @@ use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
 use crate::hex::{Board, Hex};
+
+/// A setup that comes with a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedSetup<'a> {
+    /// Its name: lower case letters, digits and `-`. `example` is the ruleset's example and no name of another setup.
+    pub name: &'a str,
+    /// The setup as TOML. The comment that it begins with is its summary.
+    pub toml: &'a str,
+}
+
+impl<'a> NamedSetup<'a> {
+    /// Names a setup.
+    #[must_use]
+    pub const fn new(name: &'a str, toml: &'a str) -> Self {
+        Self { name, toml }
+    }
+
+    /// Returns the comment that the setup begins with, in one line; empty if there is none.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let mut summary = String::new();
+        for line in self.toml.lines() {
+            let Some(comment) = line.strip_prefix('#') else { break };
+            if !summary.is_empty() {
+                summary.push(' ');
+            }
+            summary.push_str(comment.trim());
+        }
+        summary
+    }
+}
 
 /// A setup that cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]

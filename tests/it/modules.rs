@@ -23,6 +23,44 @@ fn recorded() -> Sandbox {
     sandbox
 }
 
+/// MD-2, MD-7: the module lies next to the program and needs neither an option nor a check.
+#[test]
+fn a_game_that_comes_with_the_program_is_there_at_once() {
+    let sandbox = Sandbox::installed();
+    let made = sandbox.ok("new duel --rules chess");
+    assert!(made.contains("chess version 1"), "{made}");
+    let played = sandbox.ok("play duel e4 e5 Nf3");
+    assert!(played.contains("3 p1 g1f3 => moved san=Nf3"), "{played}");
+    assert!(sandbox.ok("rules chess").contains("\nSETUPS\n"));
+    let listed = sandbox.ok("game list");
+    assert!(listed.contains("chess 1 module") && !listed.contains("laws not checked"), "{listed}");
+    sandbox.ok("export duel -o duel.tfl");
+    sandbox.ok("check duel.tfl");
+    sandbox.ok("verify");
+    // What passed needs no check: an import adds it to no folder.
+    sandbox.ok("bundle duel -o duel.bundle");
+    sandbox.ok("--store other import duel.bundle");
+    assert!(!sandbox.path(".turnfold/modules").exists());
+    // A module that was added takes its place.
+    let added =
+        sandbox.ok(&format!("game add \"{}\"", workspace().join("fixtures/modules/chess.wasm").display()));
+    assert!(added.contains("chess 1"), "{added}");
+    assert!(sandbox.ok("show duel --format json").contains("\"ruleset\":\"chess\""));
+    sandbox.ok("new again --rules chess");
+}
+
+/// MD-2: in `bin` the modules lie next to that folder; elsewhere nothing above the program is looked at.
+#[test]
+fn modules_of_the_program_are_found_by_where_it_lies() {
+    let module = workspace().join("fixtures/modules/nim-1.wasm");
+    for (program, is_found) in [("bin", true), ("programs", false)] {
+        let sandbox = Sandbox::placed(program);
+        fs::create_dir_all(sandbox.path("share/turnfold/modules")).unwrap();
+        fs::copy(&module, sandbox.path("share/turnfold/modules/nim.wasm")).unwrap();
+        assert_eq!(sandbox.run("new table --rules nim").status.success(), is_found, "{program}");
+    }
+}
+
 /// MD-1, MD-8: a pin is that module and nothing else, in the store, in files and in bundles.
 #[test]
 fn a_match_is_played_by_the_module_that_it_pins_and_no_other() {

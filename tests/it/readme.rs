@@ -1,4 +1,5 @@
-//! Every console block of README and guides is run here or in `system/guides.rs`, and prints what the document shows.
+//! Every console block of README and guides is run here or in `system/guides.rs`, and prints what the document shows. Each
+//! runs in an empty folder, with the program as it is installed: with `TURNFOLD_RELEASE`, the one of that release.
 
 use std::fs;
 
@@ -7,7 +8,7 @@ use turnfold_tests::sandbox::{Sandbox, workspace};
 
 /// Runs the plain blocks of a document, which are the only ones that it has.
 fn run_plain(name: &str) -> Sandbox {
-    let (document, sandbox) = (Document::read(name), Sandbox::new());
+    let (document, sandbox) = (Document::read(name), Sandbox::installed());
     run_blocks(&document, "console", &sandbox, "");
     sandbox
 }
@@ -42,7 +43,7 @@ fn the_guide_to_debugging_shows_what_its_commands_print() {
 /// The blocks that need an engine are run with node, in `system/guides.rs`.
 #[test]
 fn the_guide_to_referees_shows_a_recording() {
-    let (document, sandbox) = (Document::read("docs/guide/referees.md"), Sandbox::new());
+    let (document, sandbox) = (Document::read("docs/guide/referees.md"), Sandbox::installed());
     sandbox.write("game.jsonl", document.blocks("jsonl")[1]);
     run_blocks(&document, "console", &sandbox, "");
 }
@@ -65,7 +66,7 @@ fn the_guide_to_hosting_by_mail_shows_what_its_commands_print() {
 /// The player's page begins with an invitation and goes on with the letter of the first turn, which a host makes here.
 #[test]
 fn the_guide_to_playing_by_mail_shows_what_its_commands_print() {
-    let (document, sandbox) = (Document::read("docs/guide/mail-player.md"), Sandbox::new());
+    let (document, sandbox) = (Document::read("docs/guide/mail-player.md"), Sandbox::installed());
     let attachment = |letter: &str, bundle: &str| {
         let save = format!(
             "tr -d '\\r' < .turnfold/outbox/{letter} | sed -n '/filename=.*bundle/,/^--/p' | sed '1,2d;$d' | base64 -d > {bundle}"
@@ -76,9 +77,7 @@ fn the_guide_to_playing_by_mail_shows_what_its_commands_print() {
     sandbox.write("desk.toml", terms);
     let vkey = sandbox.ok("key new ann.key --name games.example/ann");
     sandbox.write("ann.vkey", vkey);
-    sandbox.ok(
-        "mail open ford --rules cycletap --setup fixtures/cycletap/ford.toml --desk desk.toml --key ann.key",
-    );
+    sandbox.ok("mail open ford --rules cycletap --setup ford --desk desk.toml --key ann.key");
     attachment("00000001-p1.eml", "ford.bundle");
     attachment("00000001-p2.eml", "cleo.bundle");
     let blocks = document.blocks("console");
@@ -104,7 +103,7 @@ fn the_guide_to_the_command_line_shows_what_its_commands_print() {
 
 #[test]
 fn the_guide_to_operating_shows_what_its_commands_print() {
-    let (document, sandbox) = (Document::read("docs/guide/operate.md"), Sandbox::new());
+    let (document, sandbox) = (Document::read("docs/guide/operate.md"), Sandbox::installed());
     sandbox.write("serve.toml", document.blocks("toml")[0]);
     let unit = fs::read_to_string(workspace().join("cli/dist/turnfold.service")).unwrap();
     snapbox::assert_data_eq!(document.blocks("ini")[0], snapbox::Data::text(unit).raw());

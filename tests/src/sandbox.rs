@@ -3,7 +3,7 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{self, Command, Output, Stdio};
 use std::sync::LazyLock;
 
 use tempfile::TempDir;
@@ -57,6 +57,21 @@ impl Sandbox {
         Self { dir, program: binary().to_owned() }
     }
 
+    /// Makes an empty folder for the program as it is installed: with what lies next to it and without a clone. With the
+    /// variable `TURNFOLD_RELEASE` it is the program of the release in that folder.
+    pub fn installed() -> Self {
+        static INSTALLED: LazyLock<PathBuf> = LazyLock::new(install);
+        Self { dir: TempDir::new().unwrap(), program: INSTALLED.clone() }
+    }
+
+    /// Makes an empty folder with the program in a folder of this name.
+    pub fn placed(folder: &str) -> Self {
+        let dir = TempDir::new().unwrap();
+        let program = dir.path().join(folder).join(format!("turnfold{}", env::consts::EXE_SUFFIX));
+        place(binary(), &program);
+        Self { dir, program }
+    }
+
     /// Makes an empty folder for the program whose first argument lists the versions of a game that it has.
     pub fn of_toys() -> Self {
         Self { dir: TempDir::new().unwrap(), program: program("toys-under-test") }
@@ -105,7 +120,7 @@ impl Sandbox {
 
     /// Runs a line in a shell that knows `turnfold` and what the machine has.
     pub fn shell(&self, line: &str) -> Output {
-        let script = format!("turnfold() {{ '{}' \"$@\"; }}\n{line}", binary().display());
+        let script = format!("turnfold() {{ '{}' \"$@\"; }}\n{line}", self.program.display());
         let mut shell = Command::new("sh");
         shell.args(["-c", &script]).current_dir(self.dir.path()).env_clear().stdin(Stdio::null());
         shell.env("PATH", env::var_os("PATH").unwrap_or_default()).output().unwrap()
@@ -118,6 +133,41 @@ impl Sandbox {
         assert!(output.status.success(), "turnfold {line}: {:?}\n{stderr}", output.status);
         String::from_utf8(output.stdout).unwrap()
     }
+}
+
+/// Installs the program in the folder of what was built, and returns where it is.
+fn install() -> PathBuf {
+    let folder = binary().with_file_name("installed");
+    if let Some(release) = env::var_os("TURNFOLD_RELEASE") {
+        let version = env!("CARGO_PKG_VERSION");
+        let name = format!("turnfold-{version}-{}-unknown-linux-musl", env::consts::ARCH);
+        let archive = Path::new(&release).join(format!("{name}.tar.gz"));
+        fs::create_dir_all(&folder).unwrap();
+        let mut tar = Command::new("tar");
+        let extracted =
+            tar.arg("--extract").arg("--file").arg(&archive).arg("--directory").arg(&folder).status();
+        assert!(extracted.unwrap().success(), "{}", archive.display());
+        return folder.join(name).join("turnfold");
+    }
+    let program = folder.join(format!("turnfold{}", env::consts::EXE_SUFFIX));
+    place(binary(), &program);
+    place(
+        &workspace().join("fixtures/modules/chess.wasm"),
+        &folder.join("share/turnfold/modules/chess.wasm"),
+    );
+    program
+}
+
+/// Puts a file in a place, whole, so that another process can do the same at once.
+fn place(from: &Path, to: &Path) {
+    let draft = to.with_extension(format!("{}", process::id()));
+    fs::create_dir_all(to.parent().unwrap()).unwrap();
+    if fs::hard_link(from, &draft).is_err() {
+        fs::copy(from, &draft).unwrap();
+    }
+    fs::rename(&draft, to).unwrap();
+    // Renaming one link of a file to another does nothing.
+    let _ = fs::remove_file(&draft);
 }
 
 /// Blanks out the links of the hash chain: they cover match ids and times, which differ from run to run.

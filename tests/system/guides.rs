@@ -22,7 +22,7 @@ fn the_guide_to_your_own_game_shows_what_its_commands_print() {
     run_blocks(
         &document,
         "console chess",
-        &Sandbox::new(),
+        &Sandbox::installed(),
         &format!("chess() {{ '{}' \"$@\"; }}\n", program.display()),
     );
     let example = workspace().join("examples/chess");
@@ -44,7 +44,7 @@ fn the_guide_to_referees_finds_a_bug_of_an_engine_in_javascript() {
         eprintln!("SKIPPED: there is no node");
         return;
     }
-    let (document, sandbox) = (Document::read("docs/guide/referees.md"), Sandbox::new());
+    let (document, sandbox) = (Document::read("docs/guide/referees.md"), Sandbox::installed());
     for (name, text) in ["engine.mjs", "referee.mjs", "script.mjs"].iter().zip(document.blocks("js")) {
         assert!(text.lines().count() <= 40, "{name} has at most 40 lines");
         sandbox.write(name, text);
@@ -68,7 +68,7 @@ csv.writer(sys.stdout, lineterminator=\"\\n\").writerows(duckdb.sql(sys.argv[1])
 #[expect(clippy::print_stderr, reason = "a skipped test reports that")]
 fn the_guide_to_analysis_answers_its_questions_by_duckdb_and_jq() {
     let document = Document::read("docs/guide/analysis.md");
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::installed();
     for line in commands(document.blocks("console")[0]) {
         assert!(sandbox.shell(line).status.success(), "{line}");
     }
@@ -102,7 +102,7 @@ fn the_guide_to_serving_plays_over_a_network() {
     let blocks = document.blocks(word);
     let (start, printed) = blocks[0].split_once('\n').unwrap();
     assert_eq!(printed, format!("http://{SERVICE}\n"));
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::installed();
     let arguments = start.strip_prefix("$ turnfold ").unwrap().trim_end();
     let mut service = sandbox.command(arguments.split(' ').chain(["--listen", "127.0.0.1:0"]));
     let mut service = service.stdout(Stdio::piped()).spawn().unwrap();
@@ -125,7 +125,8 @@ fn the_guide_to_operating_moves_a_store_into_a_database() {
     let url = crate::fleet::url(server, "guide");
     let document = Document::read("docs/guide/operate.md");
     let word = "console postgres";
-    let found = in_one_shell(&Sandbox::new(), &document.blocks(word), |line| line.replace(DATABASE, &url));
+    let found =
+        in_one_shell(&Sandbox::installed(), &document.blocks(word), |line| line.replace(DATABASE, &url));
     let shown = |text: &String| {
         let lines = text.lines().map(|line| match line.split_once("postgres://tests@") {
             Some((before, rest)) => {

@@ -153,6 +153,7 @@ fn the_debian_package_is_installed_plays_the_tour_and_leaves_matches_when_remove
     shell("test -s /usr/share/man/man1/turnfold-play.1.gz");
     shell("test -s /usr/share/bash-completion/completions/turnfold");
     shell("test -s /usr/lib/systemd/system/turnfold.service");
+    shell("cd /tmp && turnfold new game --rules chess && turnfold play game e4 e5");
     require_tour(&in_root(root.path(), &["/usr/bin/turnfold", "tour"]));
     let as_user = |line: &str| format!("setpriv --reuid=turnfold --regid=turnfold --clear-groups -- {line}");
     shell(&as_user("turnfold serve --config /etc/turnfold/serve.toml --check-config"));
@@ -204,7 +205,7 @@ impl Drop for Container {
 fn the_image_plays_the_tour_as_a_user_that_is_not_root() {
     let Some(container) = Container::new("the container image") else { return };
     let config = container.config();
-    let made = ["/turnfold", "new", "duel", "--rules", "initiative", "--dice", "recorded"];
+    let made = ["/turnfold", "new", "duel", "--rules", "chess", "--dice", "recorded"];
     require_tour(&run("buildah", container.words(&["/turnfold", "tour"])));
     succeed("buildah", container.words(&made));
     assert_eq!(config["User"], "65532:65532");

@@ -1,6 +1,7 @@
 //! Folders with modules (MD-2): files `*.wasm`, read when a registry asks for what is not built in.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -24,6 +25,8 @@ const PASSED: &str = "passed";
 #[derive(Debug, Default)]
 pub struct ModuleFolders {
     folders: Vec<PathBuf>,
+    /// The folder of the modules that come with the program.
+    own: Option<PathBuf>,
     /// Whether only modules count on which the laws passed (MD-7).
     passed_only: bool,
     read: Mutex<BTreeMap<PathBuf, ReadFile>>,
@@ -56,6 +59,13 @@ impl ModuleFolders {
         Self { folders, ..Self::default() }
     }
 
+    /// Looks after these folders in the one of the modules that come with the program (MD-2).
+    #[must_use]
+    pub fn with_own(self) -> Self {
+        let own = env::current_exe().and_then(fs::canonicalize).ok().and_then(|program| own_folder(&program));
+        Self { own, ..self }
+    }
+
     /// Plays only modules on which the laws passed, as [`note_passed`](Self::note_passed) noted.
     #[must_use]
     pub fn passed_only(self) -> Self {
@@ -74,7 +84,7 @@ impl ModuleFolders {
     /// A folder that cannot be listed, or a file that cannot be read.
     pub fn files(&self) -> io::Result<Vec<ModuleFile>> {
         let mut files = Vec::new();
-        for folder in &self.folders {
+        for folder in self.folders.iter().chain(&self.own) {
             for path in paths(folder)? {
                 files.push(self.read(&path)?);
             }
@@ -98,11 +108,12 @@ impl ModuleFolders {
         self.write(&format!("{module}.{PASSED}"), b"the laws passed on this module\n").map(drop)
     }
 
-    /// Returns `true` if the laws passed on a module here.
+    /// Returns `true` if the laws passed on a module here, or if it comes with the program, whose tests try them (MD-7).
     #[must_use]
     pub fn has_passed(&self, module: &Digest) -> bool {
         let name = format!("{module}.{PASSED}");
-        self.folders.iter().any(|folder| folder.join(&name).is_file())
+        let is_noted = self.folders.iter().any(|folder| folder.join(&name).is_file());
+        is_noted || self.find_in(self.own.as_slice(), module).is_some()
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
@@ -119,12 +130,26 @@ impl ModuleFolders {
         Ok(path)
     }
 
-    /// Reads the module of a digest, first the file that is named after it.
+    /// Reads the module of a digest.
     fn find(&self, module: &Digest) -> Option<ModuleFile> {
-        let named = self.folders.iter().map(|folder| folder.join(format!("{module}.{ENDING}")));
-        let others = self.folders.iter().flat_map(|folder| paths(folder).unwrap_or_default());
+        self.find_in(&self.folders, module).or_else(|| self.find_in(self.own.as_slice(), module))
+    }
+
+    /// Reads the module of a digest from folders, first the file that is named after it.
+    fn find_in(&self, folders: &[PathBuf], module: &Digest) -> Option<ModuleFile> {
+        let named = folders.iter().map(|folder| folder.join(format!("{module}.{ENDING}")));
+        let others = folders.iter().flat_map(|folder| paths(folder).unwrap_or_default());
         let mut read = named.chain(others).filter_map(|path| self.read(&path).ok());
         read.find(|found| found.digest == *module)
+    }
+
+    /// Reads the modules of a name from folders, each digest once.
+    fn find_named(&self, folders: &[PathBuf], name: &str) -> Vec<Arc<dyn AnyRules>> {
+        let paths = folders.iter().flat_map(|folder| paths(folder).unwrap_or_default());
+        let read = paths.filter_map(|path| self.read(&path).ok());
+        let modules = read.filter_map(|found| Some((found.digest, found.rules.ok()?)));
+        let named: BTreeMap<_, _> = modules.filter(|(_, rules)| rules.name() == name).collect();
+        named.into_values().collect()
     }
 
     fn read(&self, path: &Path) -> io::Result<ModuleFile> {
@@ -160,17 +185,29 @@ impl ModuleSource for ModuleFolders {
         load(file).map_err(|error| error.to_string())
     }
 
+    /// A module that the user added takes the place of one of its version that comes with the program.
     fn by_name(&self, name: &str) -> Vec<Arc<dyn AnyRules>> {
-        let paths = self.folders.iter().flat_map(|folder| paths(folder).unwrap_or_default());
-        let read = paths.filter_map(|path| self.read(&path).ok());
-        let modules = read.filter_map(|found| Some((found.digest, found.rules.ok()?)));
-        let named: BTreeMap<_, _> = modules.filter(|(_, rules)| rules.name() == name).collect();
-        named.into_values().collect()
+        let mut found = self.find_named(&self.folders, name);
+        let mut own = self.find_named(self.own.as_slice(), name);
+        own.retain(|rules| found.iter().all(|added| added.version() != rules.version()));
+        found.append(&mut own);
+        found
     }
 
     fn is_refused(&self, module: &Digest) -> bool {
         self.passed_only && !self.has_passed(module)
     }
+}
+
+/// Finds the folder of the modules that come with a program: `share/turnfold/modules` next to it or, where programs lie in a
+/// folder of their own, next to that folder.
+fn own_folder(program: &Path) -> Option<PathBuf> {
+    let folder = program.parent()?;
+    // Only there, because next to another folder may lie what others put there.
+    let is_for_programs = folder.file_name().is_some_and(|name| name == "bin" || name == "Scripts");
+    let root = if is_for_programs { folder.parent()? } else { folder };
+    let own = root.join("share").join("turnfold").join("modules");
+    own.is_dir().then_some(own)
 }
 
 /// Reads a file that should be a module, as far as one may be long.

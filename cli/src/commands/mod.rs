@@ -148,7 +148,7 @@ const CHILDREN_OF_SERVICE: usize = 4;
 
 impl Command {
     /// Returns where modules lie: in the folders that were named, else next to the store, a restored one for
-    /// `store restore` (MD-2). What plays with others plays
+    /// `store restore`, and next to the program (MD-2). What plays with others plays
     /// only modules on which the laws passed (MD-7).
     pub(crate) fn modules(&self, named: Vec<PathBuf>, store: &StoreAddress) -> ModuleFolders {
         let restored = if let Self::Store(args) = self { args.restored() } else { None };
@@ -156,7 +156,7 @@ impl Command {
             (StoreAddress::Dir(dir), true) => vec![dir.join("modules")],
             _ => named,
         };
-        let folders = ModuleFolders::new(folders);
+        let folders = ModuleFolders::new(folders).with_own();
         if matches!(self, Self::Serve(_) | Self::Mail(_)) { folders.passed_only() } else { folders }
     }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use serde_json::json;
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Seed, SetupError};
+use similar::get_close_matches;
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, NamedSetup, Seed, SetupError};
 use turnfold_replay::{
     ReplayError, history::find_rules, history::import::check_title, history::revision::new_match_name,
     program,
@@ -50,8 +51,8 @@ pub(crate) struct GameArgs {
     #[arg(long, help_heading = GAME, value_name = "FILE|DIGEST", conflicts_with = "rules")]
     module: Option<PathBuf>,
 
-    /// The setup, a TOML file; the ruleset's example when left out
-    #[arg(long, help_heading = GAME, value_name = "FILE")]
+    /// The setup: a name that `rules GAME` lists, or a TOML file; the ruleset's example when left out
+    #[arg(long, help_heading = GAME, value_name = "NAME|FILE")]
     setup: Option<PathBuf>,
 
     /// Where rolls come from
@@ -130,8 +131,46 @@ fn pinned(module: &Path, context: &Context) -> Result<Arc<dyn AnyRules>, Failure
     }
 }
 
-/// Reads a setup from a TOML file and checks it.
+/// The name of the setup that a ruleset has without others: its example.
+pub(crate) const EXAMPLE: &str = "example";
+
+/// Lists the setups that come with a game, its example first.
+pub(crate) fn setups(rules: &dyn AnyRules) -> Vec<NamedSetup<'_>> {
+    let mut setups = vec![NamedSetup::new(EXAMPLE, rules.example())];
+    setups.extend(rules.setups());
+    setups
+}
+
+/// Finds a setup that comes with a game.
+pub(super) fn find_setup<'a>(rules: &'a dyn AnyRules, name: &str) -> Result<NamedSetup<'a>, Failure> {
+    let setups = setups(rules);
+    if let Some(found) = setups.iter().find(|setup| setup.name == name) {
+        return Ok(*found);
+    }
+    let (game, program) = (rules.name(), program::name());
+    let names: Vec<&str> = setups.iter().map(|setup| setup.name).collect();
+    let meant = match get_close_matches(name, &names, 1, 0.6).first() {
+        Some(close) => format!("did you mean `{close}`? "),
+        None => String::new(),
+    };
+    let hint = format!(
+        "{meant}`{program} rules {game} setups` lists them; a file is given with its ending or folder, as in `./{name}`"
+    );
+    Err(Failure::usage(format!("no setup `{}` comes with `{game}`", name.escape_debug())).hint(hint))
+}
+
+/// Returns the name of a setup if one is given, and no file: a file has an ending or stands after its folder.
+fn setup_name(given: &Path) -> Option<&str> {
+    let is_file = |text: &str| text.contains(['.', '/', '\\']) || files::is_standard(given);
+    given.to_str().filter(|text| !is_file(text))
+}
+
+/// Reads a setup and checks it: one that comes with the game, by its name, or a TOML file.
 pub(super) fn read_setup(rules: &dyn AnyRules, path: &Path) -> Result<Vec<u8>, Failure> {
+    if let Some(name) = setup_name(path) {
+        let setup = find_setup(rules, name)?;
+        return rules.read_setup(setup.toml).map_err(|error| bad_setup(path, &error));
+    }
     let text = files::read_text(path, &limits::SETUP)?;
     rules.read_setup(&text).map_err(|error| bad_setup(path, &error))
 }

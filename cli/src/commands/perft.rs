@@ -20,9 +20,7 @@ use crate::stderr;
 /// Arguments without a bound are sampled as `legal` does, and so are due rolls; seeded dice have only the roll of the seed.
 /// For each length, the sequences and the distinct states at their ends are counted.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example: turnfold perft --rules cycletap --setup fixtures/cycletap/small-board.toml --depth 4 --divide"
-)]
+#[command(after_help = "Example: turnfold perft --rules cycletap --setup small-board --depth 4 --divide")]
 pub(crate) struct Args {
     #[command(flatten)]
     game: GameArgs,

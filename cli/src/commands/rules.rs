@@ -1,11 +1,13 @@
 //! `turnfold rules`: a game's rules, for its players.
 
 use serde_json::{Map, Value, json};
-use turnfold_core::AnyRules;
+use turnfold_core::rules::desk::Desk;
+use turnfold_core::{AnyRules, Rules as _};
 use turnfold_replay::ReplayError;
 use turnfold_replay::history::find_rules;
 use turnfold_replay::mail::start_for_mail;
 
+use super::new::{EXAMPLE, find_setup, setups};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{plain, strong};
@@ -15,11 +17,12 @@ use crate::rulebook::Rulebook;
 ///
 /// Without a name, lists the rulesets. With a topic, shows only that: a rule by its id (`IN-11`), a command or question by
 /// its word (`move`), a reason (`not_your_turn`) or a field of the view, with the rules that it names. `mail` shows the terms
-/// that suit the game when it is played by mail.
+/// that suit the game when it is played by mail, and `setups` lists the setups that come with it; `--setup` prints one.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples: turnfold rules initiative\n          turnfold rules initiative move\n          \
-                        turnfold rules initiative in-11"
+                        turnfold rules initiative in-11\n          \
+                        turnfold rules initiative --setup small-board"
 )]
 pub(crate) struct Args {
     /// The ruleset
@@ -29,6 +32,10 @@ pub(crate) struct Args {
     /// What to look up
     #[arg(value_name = "TOPIC")]
     topic: Option<String>,
+
+    /// Print a setup that comes with the game, as TOML
+    #[arg(long, value_name = "NAME", requires = "ruleset", conflicts_with = "topic")]
+    setup: Option<String>,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -42,8 +49,23 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         return Ok(ExitStatus::Yes);
     };
     let rules = find_rules(name, &context.registry)?;
+    if let Some(name) = &args.setup {
+        let setup = find_setup(&*rules, name)?;
+        let document = json!({
+            "ruleset": rules.name(), "version": rules.version(), "setup": setup.name, "toml": setup.toml,
+        });
+        if context.output.is_json() {
+            context.output.json(&document)?;
+        } else {
+            context.output.document(setup.toml)?;
+        }
+        return Ok(ExitStatus::Yes);
+    }
     let mut whole = Rulebook::read(rules.rulebook());
-    // The desk of a match by mail is no game.
+    // The desk of a match by mail is no game. Terms for a match by mail come with a game that is built in.
+    if rules.name() != Desk::NAME {
+        whole.0.insert("setups".into(), setup_list(&*rules));
+    }
     if context.registry.iter().any(|game| **game == *rules) {
         whole.0.insert("mail".into(), by_mail(&*rules).into());
     }
@@ -55,6 +77,20 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let title = strong(format_args!("{} version {}", rules.name(), rules.version())).into();
         [title].into_iter().chain(shown.lines()).collect()
     })
+}
+
+/// Lists the setups that come with the game, each with its summary.
+fn setup_list(rules: &dyn AnyRules) -> Value {
+    let mut list = Vec::new();
+    for setup in setups(rules) {
+        let text = if setup.name == EXAMPLE {
+            "The setup of a match that names none.".into()
+        } else {
+            setup.summary()
+        };
+        list.push(json!({ "name": setup.name, "text": text }));
+    }
+    list.into()
 }
 
 /// Describes how the game is played by mail, as Markdown.

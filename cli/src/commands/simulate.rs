@@ -39,8 +39,8 @@ pub(crate) struct Args {
     #[arg(long)]
     rules: String,
 
-    /// The setup, a TOML file [default: the ruleset's example]
-    #[arg(long, value_name = "FILE")]
+    /// The setup: a name that `rules GAME` lists, or a TOML file [default: the ruleset's example]
+    #[arg(long, value_name = "NAME|FILE")]
     setup: Option<PathBuf>,
 
     /// Where rolls come from

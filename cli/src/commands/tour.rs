@@ -25,15 +25,13 @@ use crate::signals;
 #[command(after_help = "Example: turnfold tour")]
 pub(crate) struct Args {}
 
-const SETUP: &str = include_str!("lance-against-star.toml");
-const SETUP_FILE: &str = "lance-against-star.toml";
 const PAGE_FILE: &str = "duel.html";
 
 /// The tour up to the golden log, which it then breaks by itself: what is printed, and the words that are typed after it, `!`
 /// before those whose exit code is 1.
 const PLAYED: &str = r#"
 # A match is a ruleset, a setup and a source of dice. These dice follow from a seed.
-$ new duel --rules initiative --setup lance-against-star.toml --dice seeded --seed 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
+$ new duel --rules initiative --setup lance-against-star --dice seeded --seed 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
 # Due dice are rolled at once and recorded like any other command.
 $ play duel
 # The star lost, so it moves first. Each command is printed with its outcome and the hash of the state after it.
@@ -82,7 +80,6 @@ $ check duel.html
 
 pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let dir = files::temporary_dir().map_err(|error| trouble(&error))?;
-    fs::write(dir.path().join(SETUP_FILE), SETUP).map_err(|error| trouble(&error))?;
     visit_all(PLAYED, dir.path(), context)?;
     let golden = fs::read_to_string(dir.path().join("duel.tfl")).map_err(|error| trouble(&error))?;
     fs::write(dir.path().join("broken.tfl"), golden.replace("to=-4,1;", "to=-4,2;"))

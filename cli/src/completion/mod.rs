@@ -25,6 +25,7 @@ use turnfold_store::StoreReader;
 use bash::Bash;
 
 use crate::address::{DEFAULT_DIR, StoreAddress};
+use crate::commands::new;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::guides::GUIDES;
@@ -103,6 +104,11 @@ fn completed_arg(arg: Arg, makes_a_match: bool, registry: &Registry) -> Arg {
             let registry = registry.clone();
             arg.add(ArgValueCandidates::new(move || rulesets(&registry)))
         }
+        _ if arg.get_id() == "setup" => {
+            let registry = registry.clone();
+            let takes_file = name == "NAME|FILE";
+            arg.add(ArgValueCompleter::new(move |typed: &OsStr| setups(&registry, takes_file, typed)))
+        }
         "SEAT" if arg.get_value_parser().type_id() == TypeId::of::<Viewer>() => {
             let spectator = || CompletionCandidate::new(Viewer::SPECTATOR.to_string());
             arg.add(ArgValueCandidates::new(move || seats().into_iter().chain([spectator()]).collect()))
@@ -127,12 +133,34 @@ fn rulesets(registry: &Registry) -> Vec<CompletionCandidate> {
         CompletionCandidate::new(name.to_owned()).help(Some(summary.to_owned().into()))
     };
     let mut offered: Vec<_> = registry.iter().map(|rules| candidate(rules.name(), rules.summary())).collect();
-    let modules = ModuleFolders::new(module_folders()).files().unwrap_or_default();
+    let modules = ModuleFolders::new(module_folders()).with_own().files().unwrap_or_default();
     for rules in modules.into_iter().filter_map(|module| module.rules.ok()) {
         let offer = candidate(rules.name(), rules.summary());
         if offered.iter().all(|other| other.get_value() != offer.get_value()) {
             offered.push(offer);
         }
+    }
+    offered
+}
+
+/// Offers the setups of the games that the words so far name, and TOML files where the option takes one.
+fn setups(registry: &Registry, takes_file: bool, typed: &OsStr) -> Vec<CompletionCandidate> {
+    let words: Vec<_> = env::args_os().collect();
+    let mut offered = Vec::new();
+    for rules in registry.iter() {
+        let joined = format!("--rules={}", rules.name());
+        if !words.iter().any(|word| word == rules.name() || *word == *joined) {
+            continue;
+        }
+        for setup in new::setups(&**rules) {
+            if setup.name.starts_with(&*typed.to_string_lossy()) {
+                offered.push(CompletionCandidate::new(setup.name).help(Some(setup.summary().into())));
+            }
+        }
+    }
+    if takes_file {
+        let is_toml = |path: &Path| path.extension().is_some_and(|ending| ending == "toml");
+        offered.extend(PathCompleter::any().filter(is_toml).complete(typed));
     }
     offered
 }

@@ -22,7 +22,7 @@ use crate::hash::hash_as;
 use crate::json::Json;
 use crate::outcome::{Rejected, Ruled, Verdict};
 use crate::picture::Picture;
-use crate::rules::{Answer, QueryError, Rules, Secrets, SetupError};
+use crate::rules::{Answer, NamedSetup, QueryError, Rules, Secrets, SetupError};
 use crate::seat::{Perspective, Seat};
 use crate::simulate;
 use crate::targets::Targets;
@@ -51,6 +51,10 @@ impl<R: Rules> AnyRules for Adapter<R> {
 
     fn example(&self) -> &str {
         R::EXAMPLE
+    }
+
+    fn setups(&self) -> Vec<NamedSetup<'_>> {
+        R::SETUPS.to_vec()
     }
 
     fn mail_terms(&self) -> &str {

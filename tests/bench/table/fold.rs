@@ -187,7 +187,7 @@ pub(crate) fn table(scale: Scale) -> Table {
         ),
         rows::<Hexcapture>(
             "`hexcapture` 32 colours",
-            &fixture("hexcapture", "thirty-two-colours"),
+            &fixture("hexcapture", "thirty-two-colors"),
             HASHED_MIN,
             scale,
         ),

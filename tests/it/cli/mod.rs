@@ -46,6 +46,7 @@ mod run;
 mod selftest;
 #[cfg(feature = "serve")]
 mod serve;
+mod setups;
 mod several;
 mod show;
 mod shrink;

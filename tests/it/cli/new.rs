@@ -57,8 +57,8 @@ $ turnfold new duel --rules initiative --setup bad.toml
 exit 2| error: bad.toml:1:10: string values must be quoted, expected literal string
 $ turnfold new duel --rules initiative --setup binary.toml
 exit 2| error: `binary.toml`: expected UTF-8 text
-$ turnfold new duel --rules initiative --setup fixtures
-exit 2| error: cannot read setup `fixtures`: it is a directory; name a regular file
+$ turnfold new duel --rules initiative --setup ./fixtures
+exit 2| error: cannot read setup `./fixtures`: it is a directory; name a regular file
 $ turnfold new Duel --rules initiative --setup fixtures/initiative/small-board.toml
 exit 2| error: invalid value 'Duel' for '<MATCH>': expected a match name of 1 to 64 characters a-z, 0-9, `.`, `_` or `-`, beginning with a letter or digit, found `Duel`; see `--help`
 $ turnfold new duel --rules initiative --setup fixtures/initiative/small-board.toml --seed 00

@@ -61,7 +61,7 @@ fn hc_11_a_hex_is_brought_from_rim_to_rim_of_the_largest_disc() {
 
 #[test]
 fn each_of_32_colours_has_a_letter_of_its_own() {
-    let picture = start(&fixture("hexcapture", "thirty-two-colours")).picture(Seat::P1.into());
+    let picture = start(&fixture("hexcapture", "thirty-two-colors")).picture(Seat::P1.into());
     let boards = picture.blocks.into_iter().filter_map(|block| match block {
         Block::Hexes(board) => Some(board),
         _ => None,

@@ -48,8 +48,8 @@ pub(crate) struct Args {
     #[arg(long)]
     rules: String,
 
-    /// The setup of the game, a TOML file
-    #[arg(long, value_name = "FILE")]
+    /// The setup of the game: a name that `rules GAME` lists, or a TOML file
+    #[arg(long, value_name = "NAME|FILE")]
     setup: PathBuf,
 
     /// The terms of play, a TOML file [default: the terms that the game names]

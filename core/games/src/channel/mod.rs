@@ -36,7 +36,7 @@ use turnfold_core::admission::Issuer;
 use turnfold_core::ending::MatchResult;
 use turnfold_core::outcome::{EffectSink, Verdict};
 use turnfold_core::picture::Picture;
-use turnfold_core::rules::{Answer, Happened, Rules, Secrets, SetupError};
+use turnfold_core::rules::{Answer, Happened, NamedSetup, Rules, Secrets, SetupError};
 use turnfold_core::seat::{Perspective, Seat};
 use turnfold_core::targets::Targets;
 use turnfold_core::text::Malformed;
@@ -61,6 +61,15 @@ impl Rules for Channel {
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "energies moved along channels into harmony, for up to four players";
     const EXAMPLE: &'static str = include_str!("example.toml");
+    const SETUPS: &'static [NamedSetup<'static>] = &[
+        NamedSetup::new(
+            "dealt-for-four-with-yinyang",
+            include_str!("setups/dealt-for-four-with-yinyang.toml"),
+        ),
+        NamedSetup::new("dealt-for-two", include_str!("setups/dealt-for-two.toml")),
+        NamedSetup::new("full-earth", include_str!("setups/full-earth.toml")),
+        NamedSetup::new("small-table", include_str!("setups/small-table.toml")),
+    ];
     const RULEBOOK: &'static str = include_str!("RULES.md");
     /// Entries conceal nothing; CH-18 is about the setup.
     const SECRETS: Secrets<Self> =

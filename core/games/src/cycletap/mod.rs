@@ -31,7 +31,7 @@ use turnfold_core::admission::Issuer;
 use turnfold_core::ending::MatchResult;
 use turnfold_core::outcome::{EffectSink, Verdict};
 use turnfold_core::picture::Picture;
-use turnfold_core::rules::{Answer, Happened, Rules, Secrets, SetupError};
+use turnfold_core::rules::{Answer, Happened, NamedSetup, Rules, Secrets, SetupError};
 use turnfold_core::seat::{Perspective, Seat};
 use turnfold_core::targets::Targets;
 use turnfold_core::text::Malformed;
@@ -55,6 +55,12 @@ impl Rules for Cycletap {
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "orders placed in secret by cycling taps, carried out at once";
     const EXAMPLE: &'static str = include_str!("example.toml");
+    const SETUPS: &'static [NamedSetup<'static>] = &[
+        NamedSetup::new("close-quarters", include_str!("setups/close-quarters.toml")),
+        NamedSetup::new("ford", include_str!("setups/ford.toml")),
+        NamedSetup::new("small-board", include_str!("setups/small-board.toml")),
+        NamedSetup::new("without-officers", include_str!("setups/without-officers.toml")),
+    ];
     const MAIL_TERMS: &'static str = "together = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n";
     const RULEBOOK: &'static str = include_str!("RULES.md");
     const SECRETS: Secrets<Self> =

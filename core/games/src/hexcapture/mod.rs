@@ -33,7 +33,7 @@ use turnfold_core::admission::Issuer;
 use turnfold_core::dice::DueRoll;
 use turnfold_core::outcome::{EffectSink, Verdict};
 use turnfold_core::picture::Picture;
-use turnfold_core::rules::{Answer, Happened, Rules, Secrets, SetupError};
+use turnfold_core::rules::{Answer, Happened, NamedSetup, Rules, Secrets, SetupError};
 use turnfold_core::seat::{Perspective, Seat};
 use turnfold_core::targets::Targets;
 use turnfold_core::text::Malformed;
@@ -56,6 +56,14 @@ impl Rules for Hexcapture {
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "one turtle captures, carries and eats colored hexes, tick by tick";
     const EXAMPLE: &'static str = include_str!("example.toml");
+    const SETUPS: &'static [NamedSetup<'static>] = &[
+        NamedSetup::new("a-color-at-each-distance", include_str!("setups/a-color-at-each-distance.toml")),
+        NamedSetup::new("full-inventory", include_str!("setups/full-inventory.toml")),
+        NamedSetup::new("generated-world", include_str!("setups/generated-world.toml")),
+        NamedSetup::new("small-world", include_str!("setups/small-world.toml")),
+        NamedSetup::new("thirty-two-colors", include_str!("setups/thirty-two-colors.toml")),
+        NamedSetup::new("walled-corridor", include_str!("setups/walled-corridor.toml")),
+    ];
     const MAIL_TERMS: &'static str = "default = []\nbetween = [\"tick 12\"]\n";
     const RULEBOOK: &'static str = include_str!("RULES.md");
     const SECRETS: Secrets<Self> = Secrets::None;

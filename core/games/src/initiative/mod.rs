@@ -26,7 +26,7 @@ use turnfold_core::admission::Issuer;
 use turnfold_core::dice::DueRoll;
 use turnfold_core::outcome::{EffectSink, Verdict};
 use turnfold_core::picture::Picture;
-use turnfold_core::rules::{Answer, Happened, Rules, Secrets, SetupError};
+use turnfold_core::rules::{Answer, Happened, NamedSetup, Rules, Secrets, SetupError};
 use turnfold_core::seat::{Perspective, Seat};
 use turnfold_core::targets::Targets;
 use turnfold_core::text::Malformed;
@@ -49,6 +49,15 @@ impl Rules for Initiative {
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "two-player initiative rolls and movement in alternating impulses";
     const EXAMPLE: &'static str = include_str!("example.toml");
+    const SETUPS: &'static [NamedSetup<'static>] = &[
+        NamedSetup::new("a-side-without-units", include_str!("setups/a-side-without-units.toml")),
+        NamedSetup::new("equal-counts", include_str!("setups/equal-counts.toml")),
+        NamedSetup::new("lance-against-star", include_str!("setups/lance-against-star.toml")),
+        NamedSetup::new("no-units", include_str!("setups/no-units.toml")),
+        NamedSetup::new("one-against-many", include_str!("setups/one-against-many.toml")),
+        NamedSetup::new("small-board", include_str!("setups/small-board.toml")),
+        NamedSetup::new("three-against-five", include_str!("setups/three-against-five.toml")),
+    ];
     const MAIL_TERMS: &'static str =
         "default = [\"cycle\", \"confirm\", \"stand\"]\nbetween = [\"next-turn\"]\n";
     const RULEBOOK: &'static str = include_str!("RULES.md");

@@ -29,7 +29,7 @@ use turnfold_core::admission::Issuer;
 use turnfold_core::ending::MatchResult;
 use turnfold_core::outcome::{EffectSink, Verdict};
 use turnfold_core::picture::Picture;
-use turnfold_core::rules::{Answer, Happened, Rules, Secrets, SetupError};
+use turnfold_core::rules::{Answer, Happened, NamedSetup, Rules, Secrets, SetupError};
 use turnfold_core::seat::{Perspective, Seat};
 use turnfold_core::targets::Targets;
 use turnfold_core::text::Malformed;
@@ -55,6 +55,12 @@ impl Rules for Lifecycle {
     const SUMMARY: &'static str =
         "charge-meter race with upkeep, status effects and a predicted queue of turns";
     const EXAMPLE: &'static str = include_str!("example.toml");
+    const SETUPS: &'static [NamedSetup<'static>] = &[
+        NamedSetup::new("duel", include_str!("setups/duel.toml")),
+        NamedSetup::new("limits", include_str!("setups/limits.toml")),
+        NamedSetup::new("one-team", include_str!("setups/one-team.toml")),
+        NamedSetup::new("skirmish", include_str!("setups/skirmish.toml")),
+    ];
     const MAIL_TERMS: &'static str = "default = [\"end\"]\nbetween = [\"advance\"]\n";
     const RULEBOOK: &'static str = include_str!("RULES.md");
     const SECRETS: Secrets<Self> = Secrets::None;
