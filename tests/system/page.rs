@@ -26,6 +26,7 @@ mod live_looks;
 mod looks;
 mod mailed;
 mod menu;
+mod referee;
 mod script;
 mod silence;
 mod slips;

@@ -132,14 +132,14 @@ fn rf_3_a_referee_starts_when_its_game_is_folded() {
         ("matches", 0),
         ("matches --long", 1),
         ("log duel", 1),
-        // The rules write the commands, which are bytes in the log.
-        ("log duel --raw", 1),
+        ("log duel --raw", 0),
         ("show night", 0),
         ("game list", 0),
         ("game show sums", 1),
         ("verify night", 0),
         // Checks ask a second child.
         ("check duel.tfl", 2),
+        ("impact duel.tfl", 2),
         ("--store other import duel.bundle", 0),
         ("bundle duel -o other.bundle", 0),
         ("legal duel", 1),

@@ -1,12 +1,18 @@
 //! Rules as programs of other languages and of packages that nobody here wrote (RF-19 and the proofs of the spec), through
 //! the real program. What is missing is SKIPPED by name: `npm ci --prefix fixtures/referees/npm` has the packages of
 //! npm, `TURNFOLD_OPEN_SPIEL`, `TURNFOLD_PYTHON_CHESS` and `TURNFOLD_CATANATRON` name the programs of an environment with that
-//! package of PyPI, else it is installed.
+//! package of PyPI, else it is installed; pgx, which is large, has `TURNFOLD_PGX` alone.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use turnfold_tests::sandbox::{Sandbox, workspace};
+use serde_json::json;
+use turnfold_tests::document::Document;
+use turnfold_tests::is_long;
+use turnfold_tests::sandbox::{Sandbox, binary, workspace};
+use turnfold_tests::service::Running;
 
 use crate::serve::described::python;
 
@@ -57,10 +63,22 @@ struct Engine<'a> {
     field: &'a str,
 }
 
+/// The engines of the guide's table: all that answer every verb.
+fn engines_of_the_guide() -> BTreeSet<String> {
+    let guide = Document::read("docs/guide/referees.md");
+    let (_, section) = guide.text.split_once("\n## Engines that were tried\n").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let rows = section.lines().filter(|line| line.starts_with("| ") && line.contains('`'));
+    let cells = rows.filter_map(|row| row.split('|').nth(2));
+    let names = cells.flat_map(|cell| cell.split(',').map(|name| name.trim().trim_matches('`').to_owned()));
+    names.collect()
+}
+
 /// Plays a match at random, and runs each verb that folds on it.
 #[track_caller]
 fn verbs(engine: &Engine<'_>) {
     let Engine { name, command, dice, condition, field } = engine;
+    assert!(engines_of_the_guide().contains(*name), "the guide's table has `{name}`");
     let sandbox = Sandbox::new();
     let ok = |line: &str| {
         let output = sandbox.run(&format!("{line} --referee \"{command}\""));
@@ -93,6 +111,37 @@ fn verbs(engine: &Engine<'_>) {
     ok("stats golden");
     ok("export game --html -o page.html");
     ok("bless golden");
+    ok(&format!("new fresh --rules {name}{seeds}"));
+    for _ in 0..10 {
+        let legal = ok("legal fresh");
+        if let Some(first) = legal.lines().next() {
+            ok(&format!("play fresh \"{first}\""));
+            break;
+        }
+        // A roll is due, and `play` makes it.
+        ok("play fresh");
+    }
+    let is_of_player = |line: &str| line.split(' ').nth(1).is_some_and(|seat| seat.starts_with('p'));
+    assert!(ok("log fresh").lines().any(is_of_player), "{name}: the first command is recorded");
+    let service =
+        Running::start_by(sandbox.command(["--referee", command, "serve", "--listen", "127.0.0.1:0"]));
+    let grant = service.grant("game", &json!({ "kind": "seat", "seat": "p1" }).to_string());
+    for what in ["view", "legal"] {
+        let path = format!("/v1/matches/game/branches/main/{what}");
+        let reply = service.send("GET", &path, grant["token"].as_str().unwrap(), "");
+        assert_eq!(reply.status, 200, "{name}: {what}: {}", reply.body);
+    }
+}
+
+/// RF-21: the table names no engine that no test here asks.
+#[test]
+fn rf_21_the_engines_of_the_guide_are_those_of_these_tests() {
+    let source = fs::read_to_string(workspace().join("tests/system/referees.rs")).unwrap();
+    let engines = engines_of_the_guide();
+    assert!(engines.len() >= 17, "{engines:?}");
+    for name in engines {
+        assert!(source.contains(&format!("\"{name}\"")), "no test asks `{name}`");
+    }
 }
 
 #[test]
@@ -199,6 +248,13 @@ fn battles_of_showdown_are_restored_before_each_choice() {
     if npm("@pkmn/sim", "@pkmn/sim") {
         let counted = done("node", &["fixtures/referees/npm/pokemon-battles.js"]);
         assert!(counted.contains(r#""battles":100"#), "{counted}");
+        verbs(&Engine {
+            name: "pokemon",
+            command: format!("node {}", fixture("npm/pokemon.js").display()),
+            dice: "recorded",
+            condition: "/turn > 1",
+            field: "/turn",
+        });
     }
 }
 
@@ -277,16 +333,95 @@ fn python_chess_and_catanatron_answer_every_verb() {
     }
 }
 
+/// pgx compiles for seconds at its first step (RF-16).
+#[test]
+fn pgx_answers_every_verb() {
+    let Ok(bin) = std::env::var("TURNFOLD_PGX") else {
+        return skipped("pgx", "TURNFOLD_PGX names the programs of an environment with `pgx==2.6.0`");
+    };
+    verbs(&Engine {
+        name: "pgxtictactoe",
+        command: format!("{bin}/python3 {}", fixture("pypi/pgx_tic_tac_toe.py").display()),
+        dice: "recorded",
+        condition: "count(/actions/*) > 0",
+        field: "/actions",
+    });
+}
+
+/// Games that python-chess plays on its own board have the same positions as a recording (RF-18) and by a referee (RF-7).
+/// The long form has 200 games by the referee too.
+#[test]
+fn python_chess_keeps_the_positions_of_200_games_of_its_own() {
+    let sandbox = Sandbox::new();
+    let bin = match python(&sandbox.path("venv"), PYTHON_CHESS, "TURNFOLD_PYTHON_CHESS") {
+        Ok(bin) => bin.join("python3").display().to_string(),
+        Err(why) => return skipped("games of python-chess", &why),
+    };
+    done(
+        &bin,
+        &[fixture("pypi/chess_games.py").to_str().unwrap(), "200", sandbox.path("").to_str().unwrap()],
+    );
+    sandbox.ok("--store recorded import --recording games.jsonl");
+    let table = sandbox.ok("--store recorded table fields --matches --field /fen");
+    let positions = |number: usize| sandbox.read(&format!("{number}.fen"));
+    // The rows of one match, without the setup's, which has no position yet.
+    for number in 1..=200 {
+        let source = if number == 1 { "games,".to_owned() } else { format!("games-{number},") };
+        let rows = table.lines().filter_map(|row| row.strip_prefix(&source)?.split_once(','));
+        let found: String = rows.skip(1).map(|(_, fen)| format!("{fen}\n")).collect();
+        assert_eq!(found, positions(number), "recorded game {number}");
+    }
+    let referee = format!("--referee \"{bin} {}\"", fixture("pypi/pychess.py").display());
+    let played = if is_long() { 200 } else { 10 };
+    for number in 1..=played {
+        sandbox.ok(&format!("new g{number} --rules pychess {referee}"));
+        sandbox.ok(&format!("play g{number} --script {number}.txt {referee}"));
+    }
+    let table = sandbox.ok(&format!("table fields --matches --field /fen {referee}"));
+    for number in 1..=played {
+        let rows = table.lines().filter_map(|row| row.strip_prefix(&format!("g{number},"))?.split_once(','));
+        let found: String = rows.map(|(_, fen)| format!("{fen}\n")).collect();
+        assert_eq!(found, positions(number), "game {number}");
+    }
+}
+
 #[test]
 fn one_small_game_keeps_its_states_in_every_language_that_is_here() {
     if !has("python3") {
         return skipped("languages", "python3 is not here");
     }
-    let printed = done("python3", &["fixtures/referees/languages/run.py"]);
+    let languages = workspace().join("fixtures/referees/languages");
+    let output =
+        Command::new("python3").arg(languages.join("run.py")).env("TURNFOLD", binary()).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{printed}");
     let equal = printed.lines().filter(|line| line.contains(": ok: ")).count();
     assert!(equal >= 1, "{printed}");
     for line in printed.lines().filter(|line| line.contains("SKIPPED")) {
         skipped("languages", line);
+    }
+}
+
+/// RF-21: the guide's table of languages has each program of that run, and no other.
+#[test]
+fn rf_21_the_languages_of_the_guide_are_those_of_the_run() {
+    let guide = Document::read("docs/guide/referees.md");
+    let (_, section) = guide.text.split_once("\n## If your language is …\n").unwrap();
+    let rows = section.split("\n## ").next().unwrap().lines().filter(|line| line.starts_with("| "));
+    let cells = rows.filter_map(|row| row.split('|').nth(2));
+    let named: BTreeSet<String> =
+        cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).map(str::to_owned).collect();
+    let run = fs::read_to_string(fixture("languages/run.py")).unwrap();
+    for name in &named {
+        assert!(fixture("languages").join(name).is_file(), "there is no `{name}`");
+        let stem = name.rsplit_once('/').map_or(name.as_str(), |(folder, _)| folder);
+        let word = stem.split('.').next().unwrap();
+        assert!(run.contains(stem) || run.contains(&format!(" {word}")), "the run has no `{name}`");
+    }
+    for file in fs::read_dir(fixture("languages")).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        let is_program = name.to_lowercase().starts_with("seats.") || name.starts_with("Seats");
+        assert!(!is_program || named.contains(&name), "the guide does not name `{name}`");
     }
 }
 
@@ -347,7 +482,6 @@ fn rf_16_hostile_children_end_in_one_line() {
     // A hint at a minute each: the long form waits for them.
     let slow = ["deaf.js", "hang.js", "stubborn.js", "unflushed.js"];
     let keeps_the_protocol = ["banner.js", "calm.js"];
-    let is_long = std::env::var_os("TURNFOLD_LONG").is_some();
     let mut checked = 0;
     for file in std::fs::read_dir(fixture("hostile")).unwrap() {
         let path = file.unwrap().path();
@@ -357,7 +491,7 @@ fn rf_16_hostile_children_end_in_one_line() {
             Some("py") if has("python3") => "python3",
             _ => continue,
         };
-        if slow.contains(&name.as_str()) && !is_long {
+        if slow.contains(&name.as_str()) && !is_long() {
             continue;
         }
         let sandbox = Sandbox::new();

@@ -39,7 +39,7 @@ fn click(browser: &Browser, squares: &[&str]) {
 }
 
 /// Returns the squares with a mark, in order.
-fn marked(browser: &Browser, mark: &str) -> String {
+pub(super) fn marked(browser: &Browser, mark: &str) -> String {
     let script = format!(
         "return [...document.querySelectorAll('.squares .{mark}')].map((one) => one.dataset.at).sort().join(' ')"
     );
@@ -49,7 +49,7 @@ fn marked(browser: &Browser, mark: &str) -> String {
 /// Requires everything to be in its place on screens of two widths. Writes pictures too, light and dark, to the folder that
 /// `TURNFOLD_SCREENSHOTS` names.
 #[track_caller]
-fn check_looks(browser: &Browser, name: &str) {
+pub(super) fn check_looks(browser: &Browser, name: &str) {
     for (width, height) in [(320, 640), (1280, 900)] {
         size(browser, width, height);
         for (what, script) in [("overflowing", OVERFLOWING), ("small", SMALL), ("misplaced", MISPLACED)] {
@@ -58,7 +58,7 @@ fn check_looks(browser: &Browser, name: &str) {
         let Some(folder) = env::var_os("TURNFOLD_SCREENSHOTS") else { continue };
         for scheme in ["light", "dark"] {
             media(browser, "", scheme);
-            let picture = Path::new(&folder).join(format!("chess-{name}-{width}-{scheme}.png"));
+            let picture = Path::new(&folder).join(format!("{name}-{width}-{scheme}.png"));
             fs::write(picture, browser.screenshot()).unwrap();
         }
         media(browser, "", "light");
@@ -112,7 +112,7 @@ fn vw_37_chess_is_played_by_clicking_squares() {
     give(&black, "e8e7");
     black.wait_until("return document.querySelector('.answer').textContent.includes('the other player')");
     click(&white, &["f1"]);
-    check_looks(&white, "chosen");
+    check_looks(&white, "chess-chosen");
     if let Some(axe) = installed("axe-core on a board of squares", "axe-core/axe.min.js") {
         white.run(&fs::read_to_string(axe).unwrap());
         assert_eq!(white.run_until_done(FIND), json!([]));
@@ -133,7 +133,7 @@ fn vw_37_a_menu_has_the_words_and_resigning_asks_first() {
     white.wait_until("return !!document.querySelector('.menu:popover-open')");
     let items = "return [...document.querySelectorAll('.menu button')].map((one) => one.textContent).sort().join(' ')";
     assert_eq!(white.run(items), "bishop knight queen rook");
-    check_looks(&white, "promotion");
+    check_looks(&white, "chess-promotion");
     white.run(
         "[...document.querySelectorAll('.menu button')].find((one) => one.textContent === 'rook').click()",
     );

@@ -165,7 +165,7 @@ export class CommandPanel {
 	}
 
 	#hint() {
-		const { viewer } = this.live;
+		const { viewer, info, hosts, sees } = this.live;
 		const choice = this.#choice;
 		if (viewer.position !== viewer.length) return "This is an earlier entry. Commands are given at the last one.";
 		if (this.due) return "A roll is due.";
@@ -174,7 +174,10 @@ export class CommandPanel {
 			const what = this.#tried ? "" : isMarked ? " Choose what is marked." : " Choose how it goes on.";
 			return [`${shown(choice.words)} …`, this.#tried ? "" : this.#meaning(choice.only)].filter(Boolean).join(" – ") + what;
 		}
-		return this.legal.length > 0 && choice.verbs().size === 0 ? "Choose a marked place." : "";
+		if (this.legal.length > 0) return choice.verbs().size === 0 ? "Choose a marked place." : "";
+		// A referee need not list them.
+		const isTurn = info?.now?.turn?.some((seat) => hosts || seat === sees) && !info.over && !this.isDueByService;
+		return isTurn ? "These rules list no commands: type one." : "";
 	}
 
 	/** Returns a command as it is sent; a player's own needs no seat. @param {Legal} legal */

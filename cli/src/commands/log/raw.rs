@@ -53,7 +53,9 @@ pub(super) fn print(
     };
     let store = context.read_store()?;
     let genesis = store.genesis(&revision.match_name)?;
-    let is_known = rules_of(&genesis, revision, &context.registry).is_ok();
+    // No referee starts for what needs no rules (RF-3).
+    let registry = context.registry.clone().without_referees();
+    let is_known = rules_of(&genesis, revision, &registry).is_ok();
     let (name, branch) = (&revision.match_name, &revision.branch);
     let to = revision.seq.map_or_else(|| store.head(name, branch), Ok)?;
     let source = range.source.up_to(None).to_string();
