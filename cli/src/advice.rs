@@ -100,7 +100,7 @@ impl From<ReplayError> for Failure {
         };
         let message = match &error {
             E::OtherSeat(OtherSeat { seat, command, own }) => format!(
-                "`{seat}: {command}` is a command of {seat}, but `--as {own}` gives all commands as {own}"
+                "`{seat}: {command}` is a command of {seat}, but `--seat {own}` gives all commands as {own}"
             ),
             error => error.to_string(),
         };
@@ -126,7 +126,7 @@ fn hint(error: &ReplayError) -> Option<String> {
         E::TooLong { .. } => "name an earlier entry, as in `MATCH:SEQ`".into(),
         E::Untrue { file, .. } if file != "<stdin>" => format!("`turnfold check {file}` explains it"),
         E::Concealed(_) => "leave out `--as`".into(),
-        E::OtherSeat(_) => "leave out `--as` or the command".into(),
+        E::OtherSeat(_) => "leave out `--seat` or the command".into(),
         E::Passes(_) => "add `--when` or `--still` to look for something else".into(),
         E::FaultOfRules(_) => {
             format!("`--still '{} check'` finds the smallest log that shows it", program::name())
@@ -149,7 +149,7 @@ fn hint(error: &ReplayError) -> Option<String> {
             )
         }
         E::File(error) if is_bundle(Path::new(&error.file)) => about_bundle(&error.file),
-        E::NotTheSame { .. } => "`turnfold impact --matches` shows what else differs".into(),
+        E::NotTheSame { .. } => "`turnfold game impact --matches` shows what else differs".into(),
         E::Store(error) => return store_hint(error),
         other => return other.advice(),
     })
@@ -175,7 +175,7 @@ fn store_hint(error: &StoreError) -> Option<String> {
     let hint = match error {
         E::NoSuchMatch { .. } => "`turnfold matches` lists those there are",
         E::NoSuchBranch { match_name, .. } => {
-            return Some(format!("`turnfold branches {match_name}` lists those there are"));
+            return Some(format!("`turnfold branch {match_name}` lists those there are"));
         }
         E::BranchInUse { child, .. } => return Some(format!("delete branch `{child}` first")),
         E::Locked { .. } => {

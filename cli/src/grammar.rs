@@ -87,7 +87,7 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE")]
     pub(crate) token: Option<PathBuf>,
 
-    /// How to print the answer; `svg` is for `show` and `stats`
+    /// How to print the answer; `svg` is for `show` and `table groups`
     #[arg(long, global = true, help_heading = GLOBAL, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 
@@ -250,12 +250,25 @@ fn named_by(mut command: &Command, mut matches: &ArgMatches) -> Vec<String> {
     named
 }
 
+/// What people ask first, and the verbs that answer it.
+const WHICH: [(&str, &str); 5] = [
+    ("Something broke, and there is a log of it", "bisect, blame, shrink"),
+    ("Do the golden logs still come true?", "check"),
+    ("What would a changed rule change?", "game impact"),
+    ("Is the store sound?", "verify, store check, store doctor"),
+    ("Prove to others what happened", "checkpoint, bundle, audit"),
+];
+
 /// Writes the help of the whole program, which clap would list without groups and guides.
 fn template(command: &Command) -> String {
     let styles = Styles::styled();
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let width = GROUPS.iter().flat_map(|(_, verbs)| *verbs).map(|verb| verb.len()).max().unwrap_or(0);
     let mut template = String::from("{about-with-newline}\n{usage-heading} {usage}\n");
+    let _ = write!(template, "\n{header}Which one do I want?{header:#}\n");
+    for (question, verbs) in WHICH {
+        let _ = writeln!(template, "  {question:42}  {literal}{verbs}{literal:#}");
+    }
     for (title, verbs) in GROUPS {
         let _ = write!(template, "\n{header}{}:{header:#}\n", program::in_help(title));
         for verb in verbs {

@@ -10,13 +10,13 @@ const FENCE: &str = "```";
 
 /// The verbs in groups, as help and manual pages list them.
 pub(crate) const GROUPS: [(&str, &[&str]); 9] = [
-    ("Play", &["new", "play", "run", "show", "legal", "ask", "rules", "game", "relay"]),
-    ("Matches in the store", &["matches", "branches", "log", "replay", "rename", "migrate", "delete"]),
+    ("Play", &["new", "play", "simulate", "show", "legal", "ask", "rules", "game"]),
+    ("Matches in the store", &["matches", "log", "replay", "rename", "migrate", "delete"]),
     ("Branch and compare", &["branch", "amend", "diff", "bisect", "blame", "shrink"]),
-    ("Many matches", &["find", "table", "stats", "simulate"]),
-    ("Files and golden logs", &["export", "import", "bless", "check", "impact"]),
-    ("Prove and maintain", &["verify", "store", "doctor", "selftest", "perft"]),
-    ("Sign and audit", &["key", "sign", "prove", "cosign", "bundle", "audit"]),
+    ("Many matches", &["find", "table"]),
+    ("Files and golden logs", &["export", "import", "bless", "check"]),
+    ("Prove and maintain", &["verify", "store"]),
+    ("Sign and audit", &["key", "checkpoint", "bundle", "audit"]),
     ("Play over a network and by mail", &["serve", "join", "mail"]),
     ("Get to know turnfold", &["tour", "completions", "man", "help"]),
 ];

@@ -8,7 +8,7 @@ use turnfold_replay::error::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX, Limits
 /// The longest regular expression, in bytes.
 pub(crate) const PATTERN_BYTES_MAX: usize = 1 << 12;
 
-/// The most distinct states that `perft` holds at a depth.
+/// The most distinct states that `game perft` holds at a depth.
 pub(crate) const PERFT_STATES_MAX: usize = 1_000_000;
 
 /// Scripts. Every command is played before the first is recorded.

@@ -243,8 +243,9 @@ impl Registry {
             && self.find(name).is_some()
         {
             let referee = rules.referee().unwrap_or_default();
-            let why =
-                format!("`{referee}` has the name of a ruleset that is built in; `impact` compares the two");
+            let why = format!(
+                "`{referee}` has the name of a ruleset that is built in; `game impact` compares the two"
+            );
             return Err(NoRules::NoReferee { name: name.into(), why });
         }
         Ok(found)

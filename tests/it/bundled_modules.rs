@@ -25,8 +25,8 @@ fn recorded() -> Sandbox {
     sandbox.write(&format!(".turnfold/modules/{DIGEST}.wasm"), module());
     sandbox.write(&format!(".turnfold/modules/{DIGEST}.passed"), "");
     sandbox.ok(&format!("new duel --module {DIGEST}"));
-    sandbox.ok("play duel \"p1: mark b2\" --key order:1");
-    sandbox.ok("play duel \"p2: mark a1\" --key order:2");
+    sandbox.ok("play duel \"p1: mark b2\" --once order:1");
+    sandbox.ok("play duel \"p2: mark a1\" --once order:2");
     sandbox
 }
 

@@ -111,8 +111,8 @@ fn sv_40_a_seats_session_on_a_service_prints_what_it_prints_on_a_store() {
         p1 ask ford suggest 0,0
         p1 play ford
         p1 play ford \"tap 0,1\"
-        p1 play ford \"p1: tap 0,0\" --key k
-        p1 play ford \"tap 0,0\" --key k
+        p1 play ford \"p1: tap 0,0\" --once k
+        p1 play ford \"tap 0,0\" --once k
         p2 play ford back
         p2 --format json play ford back
         p2 play ford \"p1: switch\"
@@ -157,7 +157,8 @@ fn sv_40_a_seats_session_on_a_service_prints_what_it_prints_on_a_store() {
     write_tokens(&on_service, &service);
     for line in session.trim().lines().map(str::trim) {
         let (seat, line) = line.split_once(' ').unwrap();
-        let expected = on_store.run(&format!("{line} --as {seat}"));
+        let named = if line.contains("play ") { "--seat" } else { "--as" };
+        let expected = on_store.run(&format!("{line} {named} {seat}"));
         let found = run(&on_service, service.origin(), seat, line);
         let (expected_text, found_text) = (text(&expected.stdout), text(&found.stdout));
         if seat == "host" {
@@ -195,9 +196,9 @@ $ turnfold --store SERVICE --token p1.token play ford nonsense
 exit 2| error: the command was rejected; nothing was recorded; `turnfold rules cycletap malformed` explains it
 $ turnfold --store SERVICE --token p1.token play ford "p2: back"
 exit 2| error: `p2: back` is a command of p2, not of p1
-$ turnfold --store SERVICE --token p1.token play ford back --as p2
+$ turnfold --store SERVICE --token p1.token play ford back --seat p2
 exit 2| error: `p2: back` is a command of p2, not of p1
-$ turnfold --store SERVICE --token p1.token play ford --as p2
+$ turnfold --store SERVICE --token p1.token play ford --seat p2
 exit 2| error: only the host can view the match as another seat
 $ turnfold --store SERVICE --token p1.token show ford --as p2
 exit 2| error: only the host can view the match as another seat
@@ -205,8 +206,8 @@ $ turnfold --store SERVICE --token p1.token play ford back --expect 7
 exit 2| error: only the host can use `expect`; a seat uses `If-Match`
 $ turnfold --store SERVICE --token host.token play ford "p1: tap 0,1"
 exit 2| error: seat p1 is taken; only its player can issue its commands
-$ turnfold --store SERVICE --token host.token play ford --as p1 "tap 0,1"
-exit 2| error: `--as p1` without that seat's token needs the store itself, and `--store` names a service
+$ turnfold --store SERVICE --token host.token play ford --seat p1 "tap 0,1"
+exit 2| error: `--seat p1` without that seat's token needs the store itself, and `--store` names a service
 $ turnfold --store SERVICE --token host.token play ford:7 resolve
 exit 1| error: expected `ford` at entry 7, but its last entry is 1; look at `turnfold log ford` and try again, or branch off with `turnfold branch`
 $ turnfold --store SERVICE --token host.token play ford:7 resolve --expect 8
@@ -225,8 +226,8 @@ $ turnfold --store SERVICE --token p1.token log ford:1
 exit 2| error: a log as a seat knew it at an entry needs the store itself, and `--store` names a service
 $ turnfold --store SERVICE --token host.token matches --long
 exit 2| error: `--long` needs the store itself, and `--store` names a service
-$ turnfold --store SERVICE --token host.token play ford resolve --key "two words"
-exit 2| error: invalid value 'two words' for '--key <KEY>': expected a key of 1 to 128 printable ASCII characters without spaces, found `two words`; see `--help`
+$ turnfold --store SERVICE --token host.token play ford resolve --once "two words"
+exit 2| error: invalid value 'two words' for '--once <KEY>': expected a key of 1 to 128 printable ASCII characters without spaces, found `two words`; see `--help`
 $ turnfold --store SERVICE --token host.token diff ford:0 ford
 exit 2| error: this needs the store itself, and `SERVICE` is a service
 $ turnfold --store SERVICE --token host.token --format json new other --rules cycletap
@@ -307,10 +308,10 @@ fn sv_40_every_other_verb_needs_the_store_itself() {
         "bisect ford --run true",
         "blame ford /turn",
         "shrink ford --when \"/turn == 9\"",
-        "impact --matches",
+        "game impact --matches",
         "verify",
         "store check",
-        "store stats",
+        "store size",
         "store compact",
         "serve --listen 127.0.0.1:0",
     ] {
@@ -373,8 +374,8 @@ fn sv_40_lists_are_read_page_after_page() {
         "log long:..1001",
         "log long:2400..",
         "log long@flank --as p1",
-        "branches long",
-        "--format json branches long",
+        "branch long",
+        "--format json branch long",
     ];
     let on_store = lines.map(|line| sandbox.ok(line));
     let service = Running::start(&sandbox);

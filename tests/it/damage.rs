@@ -15,7 +15,7 @@ fn a_flipped_byte_in_a_stored_entry_is_named_by_verify() {
     let sandbox = Sandbox::new();
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
     sandbox.ok("play duel \"roll 1 2 3 4\"");
-    sandbox.ok("play duel --key a-key-to-be-found confirm \"move 0,1\"");
+    sandbox.ok("play duel --once a-key-to-be-found confirm \"move 0,1\"");
     let next = sandbox.ok("legal duel").lines().next().unwrap().to_owned();
     sandbox.ok(&format!("play duel \"{next}\""));
     let log = sandbox.ok("log duel");

@@ -134,7 +134,7 @@ fn ctrl_c_ends_it_and_loses_nothing() {
 fn the_log_discloses_no_secrets() {
     let sandbox = Sandbox::new();
     let key = "a-key-that-no-one-else-may-know";
-    let play = format!("play duel --key {key} cycle");
+    let play = format!("play duel --once {key} cycle");
     let lines = [&seeded("duel"), "play duel", &play, &play, "verify", "log duel", "show duel"];
     let mut log = String::new();
     for line in lines {
@@ -143,7 +143,7 @@ fn the_log_discloses_no_secrets() {
         log.push_str(&String::from_utf8(output.stderr).unwrap());
     }
     // Other commands under the same key, a locked store and a damaged one.
-    log.push_str(&String::from_utf8(sandbox.run(&format!("play duel --key {key} confirm")).stderr).unwrap());
+    log.push_str(&String::from_utf8(sandbox.run(&format!("play duel --once {key} confirm")).stderr).unwrap());
     let lock = fs::File::options().write(true).open(sandbox.path(".turnfold/LOCK")).unwrap();
     lock.lock().unwrap();
     log.push_str(&String::from_utf8(sandbox.run("play duel cycle").stderr).unwrap());

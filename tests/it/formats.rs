@@ -57,7 +57,7 @@ fn every_record() -> Sandbox {
     sandbox.ok(&format!(
         "new short --rules initiative --setup fixtures/initiative/small-board.toml --dice seeded --seed {seed}"
     ));
-    sandbox.ok("play short --key first");
+    sandbox.ok("play short --once first");
     sandbox.ok("branch long:70 line");
     sandbox.ok("branch long:3 other");
     sandbox.ok("branch --delete --force long@other");
@@ -133,7 +133,7 @@ fn every_record_of_a_store_is_as_the_format_page_states() {
 fn a_commit_in_the_journal_is_as_the_format_page_states() {
     let sandbox = Sandbox::new();
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
-    sandbox.ok("play duel --key first \"roll 1 2 3 4\"");
+    sandbox.ok("play duel --once first \"roll 1 2 3 4\"");
     let head = fs::read(sandbox.path(".turnfold/journal/head.b")).unwrap();
     assert_eq!(head.len(), 262_144);
     let salt = &head[32..48];

@@ -159,7 +159,7 @@ fn vw_11_frames_are_the_same_whatever_is_concealed() {
 fn vw_10_a_frame_has_what_log_prints() {
     let sandbox = Sandbox::new();
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
-    sandbox.ok("play duel --key mine \"roll 1 2 3 4\" \"p1: confirm\" \"p1: move 0,1\"");
+    sandbox.ok("play duel --once mine \"roll 1 2 3 4\" \"p1: confirm\" \"p1: move 0,1\"");
     let text = sandbox.ok("export duel");
     let document = document(&seat_history(Path::new("duel.tfl"), &text, "p1"));
     for (line, frame) in sandbox.ok("log duel --as p1").lines().zip(document["frames"].as_array().unwrap()) {

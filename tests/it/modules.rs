@@ -173,13 +173,13 @@ $ turnfold f1 bless calm.tfl duel.tfl --accept
 failed duel.tfl: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
 1 file unchanged
 exit 2| error: 1 of 2 files could not be blessed (listed above); the others were handled as usual
-$ turnfold f1 impact calm.tfl duel.tfl
+$ turnfold f1 game impact calm.tfl duel.tfl
 heaps version 1: 1 of 1 log folds the same (1 entry)
 unreadable
   duel.tfl: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
 in all, 1 of 2 logs fold the same, 1 unreadable (1 entry)
 exit 1
-$ turnfold f1 impact --matches
+$ turnfold f1 game impact --matches
 heaps version 1: 2 of 2 logs fold the same (1 entry)
 unreadable
   duel: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
@@ -201,7 +201,7 @@ $ turnfold f1 matches
 calm   heaps  1 entry, 1 branch  [TIME]
 duel   heaps  2 entries, 1 branch  [TIME]
 plain  heaps  0 entries, 1 branch  [TIME]
-$ turnfold f1 selftest duel
+$ turnfold f1 verify duel --reload
 exit 2| error: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
 
 "#]]);

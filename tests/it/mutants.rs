@@ -372,7 +372,7 @@ fn rules_that_do_not_fold_alike_every_time_are_found() {
         report.contains("the state does not survive storage, a fold resumed from it differs"),
         "{report}"
     );
-    assert!(report.ends_with("to reproduce: turnfold selftest x.tfl"), "{report}");
+    assert!(report.ends_with("to reproduce: turnfold verify x.tfl --reload"), "{report}");
 }
 
 #[test]

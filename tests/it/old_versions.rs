@@ -18,7 +18,7 @@ fn recorded() -> Sandbox {
     let sandbox = Sandbox::of_toys();
     sandbox.write("heaps.toml", "heaps = [5, 4, 7]\n");
     sandbox.ok("1 new same --rules heaps --setup heaps.toml --title again");
-    sandbox.ok("1 play same --key k \"take 2 1\" \"take 1 2\"");
+    sandbox.ok("1 play same --once k \"take 2 1\" \"take 1 2\"");
     sandbox.ok("1 branch same:1 flank");
     sandbox.ok("1 play same@flank stand stand");
     sandbox.ok("1 new other --rules heaps --setup heaps.toml");
@@ -124,7 +124,7 @@ exit 2| error: `same@main` has no entry 9: its head is 2
 $ turnfold 2 log same:4.. --raw
 exit 2| error: `same` has no entry 4; its last is 2
 $ turnfold 2 verify x.tfl --chain
-exit 2| error: a replay file has no chain; leave out `--chain`
+exit 2| error: `x.tfl` is a replay file, and `verify` is for matches of the store; `turnfold check x.tfl` verifies it
 
 "#]]);
 }
@@ -158,7 +158,7 @@ $ turnfold - verify same-2 --chain
 ok same-2@main: 2 entries link [LINK]
 ok same-2@flank: 3 entries link [LINK]
 not checked same-2: commands, outcomes, states, dice and snapshots, which need the rules
-$ turnfold 2 play same-2 --key k "take 2 1" "take 1 2"
+$ turnfold 2 play same-2 --once k "take 2 1" "take 1 2"
 1 p1 take 2 1 => taken count=2 heap=1 #ae3e10f194524ae0
 2 p2 take 1 2 => taken count=1 heap=2 #ca2cb7ac28214bbb
 $ turnfold 2 play same-2 "take 1 1"
@@ -223,23 +223,23 @@ ok back@flank: 3 entries state 5bbee850d3b01956 link [LINK]
 #[test]
 fn a_match_that_differs_is_not_migrated_and_the_first_difference_is_named() {
     recorded().check(str![[r#"
-$ turnfold 1,2 impact --matches
+$ turnfold 1,2 game impact --matches
 heaps version 1 → 2: 2 of 3 logs fold the same, 1 differs (7 entries)
 applied → ignored bad_count: 1 log of heaps version 1
   other: entry 2 (p2 take 3 1), /heaps [1,5,7] → [4,5,7]
 in all, 2 of 3 logs fold the same, 1 differs (7 entries)
 stored logs record no outcomes: they are computed where this build has the recorded version; else what is compared is whether every command is accepted
 exit 1
-$ turnfold 2 impact --matches
+$ turnfold 2 game impact --matches
 heaps version 1 → 2: 3 of 3 logs fold the same (7 entries)
 in all, 3 of 3 logs fold the same (7 entries)
 stored logs record no outcomes: what is compared is whether every command is accepted
 $ turnfold 1,2 migrate other other-2
-exit 1| error: `other` is not the same under version 2: entry 2 (p2 take 3 1): applied → ignored bad_count; `turnfold impact --matches` shows what else differs
+exit 1| error: `other` is not the same under version 2: entry 2 (p2 take 3 1): applied → ignored bad_count; `turnfold game impact --matches` shows what else differs
 $ turnfold 1,3 migrate same same-3
-exit 1| error: `same` is not the same under version 3: entry 1 (p1 take 2 1): applied → rejected too_many; `turnfold impact --matches` shows what else differs
+exit 1| error: `same` is not the same under version 3: entry 1 (p1 take 2 1): applied → rejected too_many; `turnfold game impact --matches` shows what else differs
 $ turnfold 3 migrate same same-3
-exit 1| error: `same` is not the same under version 3: entry 1 (p1 take 2 1): accepted → rejected too_many; `turnfold impact --matches` shows what else differs
+exit 1| error: `same` is not the same under version 3: entry 1 (p1 take 2 1): accepted → rejected too_many; `turnfold game impact --matches` shows what else differs
 $ turnfold 1 migrate same same-2
 exit 2| error: match `same` is of version 1 of `heaps` already
 $ turnfold 1 migrate same same-2 --to 2
@@ -266,7 +266,7 @@ fn branches_of_branches_are_migrated_and_a_later_match_is_another_one() {
     sandbox.ok("1 branch same@flank:2 a-twig");
     sandbox.ok("1 play same@a-twig \"take 1 1\"");
     sandbox.ok("2 migrate same same-2");
-    let branches = |program: &str, of: &str| sandbox.ok(&format!("{program} branches {of}"));
+    let branches = |program: &str, of: &str| sandbox.ok(&format!("{program} branch {of}"));
     assert_eq!(without_links(&branches("2", "same-2")), without_links(&branches("1", "same")));
     let raw = |of: &str| {
         let raw = sandbox.ok(&format!("- log {of}@a-twig --raw"));
@@ -293,7 +293,7 @@ ok later@flank: 3 entries state ae3e10f194524ae0 link [LINK]
 #[test]
 fn damage_is_named_without_the_rules() {
     let sandbox = recorded();
-    sandbox.ok("1 play other --key a-key-to-be-found stand stand");
+    sandbox.ok("1 play other --once a-key-to-be-found stand stand");
     sandbox.ok("1 play other stand");
     assert!(sandbox.harm_journal(".turnfold", b"a-key-to-be-found") > 0);
     sandbox.check(str![[r#"

@@ -1,6 +1,6 @@
 //! The tables of `tests/perft/` guard what the rules offer: how many command sequences there are from small setups.
 //!
-//! Each number is counted by two routes. One is the program's: `turnfold perft`, through `legal` and merging equal
+//! Each number is counted by two routes. One is the program's: `turnfold game perft`, through `legal` and merging equal
 //! states by their hash. The other is brute force: every text that the grammar of a table makes is tried at every state
 //! by every player, by one other seat and by the host; states are distinguished by their bytes. Anyone who changes the
 //! numbers states in the commit which commands came or went.
@@ -87,7 +87,8 @@ fn expand(form: &str, names: &[(String, Vec<String>)]) -> Vec<String> {
 fn count_by_legal(ruleset: &str, section: &Section) -> Vec<String> {
     let depth = section.counts.len().to_string();
     let setup = workspace().join(&section.setup);
-    let mut words = vec!["--format", "json", "perft", "--rules", ruleset, "--depth", &depth, "--setup"];
+    let mut words =
+        vec!["--format", "json", "game", "perft", "--rules", ruleset, "--depth", &depth, "--setup"];
     words.push(setup.to_str().unwrap());
     if let Some(seed) = &section.seed {
         words.extend(["--dice", "seeded", "--seed", seed]);

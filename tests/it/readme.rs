@@ -147,7 +147,7 @@ fn the_guide_to_versions_names_the_formats_that_the_program_writes() {
         "export duel -o duel.tfl",
         "store backup duel.tfb",
         "key new ann.key --name ann.example",
-        "sign duel --key ann.key",
+        "checkpoint sign duel --key ann.key",
         "bundle duel -o duel.bundle",
     ] {
         sandbox.ok(line);

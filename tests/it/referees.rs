@@ -135,7 +135,11 @@ $ turnfold --referee ./sums rules sums
 sums version 1
 
 **SU-1** Players take turns.
-$ turnfold --referee ./sums perft --rules sums --depth 3
+
+SETUPS
+  example
+      The setup of a match that names none.
+$ turnfold --referee ./sums game perft --rules sums --depth 3
 depth 1 sequences 2 states 2
 depth 2 sequences 4 states 3
 depth 3 sequences 4 states 4

@@ -134,7 +134,7 @@ fn md_9_matches_of_both_versions_are_played_served_checked_and_audited_by_one_pr
     nim.ok("check old.tfl young.tfl");
     let verified = nim.ok("verify");
     assert!(verified.contains("ok old@main: 1 entry") && verified.contains("ok young@main: 1 entry"));
-    let impact = nim.expect(1, &format!("impact old.tfl young.tfl --rules \"{}\"", module.display()));
+    let impact = nim.expect(1, &format!("game impact old.tfl young.tfl --module \"{}\"", module.display()));
     assert!(impact.contains("ignored too_many → applied") && impact.contains("1 of 2"), "{impact}");
     nim.ok("bundle old young -o both.bundle");
     let audited = nim.ok("audit both.bundle");
@@ -186,7 +186,7 @@ fn the_rulesets_of_turnfold_are_there_too_and_no_others() {
 #[test]
 fn other_spellings_are_read_wherever_someone_types_a_command() {
     let chess = Example::build("chess");
-    assert!(chess.ok("run --rules chess e4 e5 Nf3").contains("3 p1 g1f3 => moved san=Nf3"));
+    assert!(chess.ok("simulate --rules chess e4 e5 Nf3").contains("3 p1 g1f3 => moved san=Nf3"));
     chess.ok("new duel --rules chess");
     fs::write(chess.path("moves.txt"), "e4\np2: e5\n").unwrap();
     assert!(chess.ok("play duel --script moves.txt").contains("2 p2 e7e5 => moved san=e5"));

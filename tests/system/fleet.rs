@@ -26,8 +26,8 @@ fn printed(sandbox: &Sandbox, store: &str, lines: &[&str]) -> String {
 
 const LINES: [&str; 17] = [
     "new duel --rules initiative --setup fixtures/initiative/small-board.toml --dice recorded",
-    "play duel \"roll 6 6 1 1\" cycle --key first",
-    "play duel \"roll 6 6 1 1\" cycle --key first",
+    "play duel \"roll 6 6 1 1\" cycle --once first",
+    "play duel \"roll 6 6 1 1\" cycle --once first",
     "branch duel:1 line",
     "play duel@line cycle",
     "branch duel@line twig",
@@ -36,7 +36,7 @@ const LINES: [&str; 17] = [
     "log duel",
     "diff duel@line duel@twig",
     "matches",
-    "branches duel",
+    "branch duel",
     "rename duel maya",
     "verify",
     "export maya@line",
@@ -68,7 +68,7 @@ fn every_verb_answers_from_a_database_as_it_does_from_a_directory() {
         assert_eq!(fleet, disk, "{line}");
         assert_eq!(back, disk, "{line}");
     }
-    let stats = sandbox.ok(&format!("--store {restored} --format json store stats"));
+    let stats = sandbox.ok(&format!("--store {restored} --format json store size"));
     assert!(stats.contains("\"bytes_on_disk\":null"), "{stats}");
 }
 
@@ -79,10 +79,10 @@ fn a_match_is_migrated_in_a_database_as_in_a_directory() {
     let (sandbox, url) = (Sandbox::of_toys(), url(server, "migrated"));
     for line in [
         "1 --store disk new same --rules heaps",
-        "1 --store disk play same \"take 2 1\" --key k",
+        "1 --store disk play same \"take 2 1\" --once k",
         "1 --store disk play same \"take 1 2\"",
         "1 --store disk branch same:1 flank",
-        "1 --store disk play same@flank stand --key k",
+        "1 --store disk play same@flank stand --once k",
         "1 --store disk store backup all.tfb",
     ] {
         sandbox.ok(line);
@@ -91,7 +91,7 @@ fn a_match_is_migrated_in_a_database_as_in_a_directory() {
     for (versions, line) in [
         ("1,2", "migrate same same-2"),
         ("1,2", "migrate same same-2"),
-        ("2", "branches same-2"),
+        ("2", "branch same-2"),
         ("2", "verify same-2"),
         ("-", "verify --chain"),
         ("-", "log same-2@flank --raw"),
@@ -155,12 +155,12 @@ fn what_a_database_does_itself_is_refused_by_name_with_code_2() {
 fn a_store_of_another_format_is_refused_and_one_of_this_needs_no_migration() {
     let Some(server) = shared() else { return };
     let (sandbox, url) = (Sandbox::new(), url(server, "formats"));
-    let migrate = |options: &str| sandbox.run(&format!("{options} store migrate {url}"));
+    let migrate = |options: &str| sandbox.run(&format!("{options} store upgrade {url}"));
     let output = migrate("");
     assert_eq!(output.status.code(), Some(3));
     assert!(stderr(&output).contains("there is no store in its schema"), "{}", stderr(&output));
     sandbox.ok(&format!("--store {url} new duel --rules initiative"));
-    let text = sandbox.ok(&format!("store migrate {url}"));
+    let text = sandbox.ok(&format!("store upgrade {url}"));
     assert!(text.starts_with("nothing to do in store postgres://tests@/"), "{text}");
     assert!(text.ends_with("schema=formats: its format is 2\n") && !text.contains("hidden"), "{text}");
     let document: serde_json::Value = serde_json::from_slice(&migrate("--format json").stdout).unwrap();
@@ -170,7 +170,7 @@ fn a_store_of_another_format_is_refused_and_one_of_this_needs_no_migration() {
         (vec!["store", "from", "to"], &2.into(), &2.into())
     );
     for (format, reason) in [
-        (1, "stop all services of older builds, then run `turnfold store migrate` with its URL"),
+        (1, "stop all services of older builds, then run `turnfold store upgrade` with its URL"),
         (9, "its tables have the format 9, this build knows 2"),
     ] {
         server.sql(&format!("UPDATE formats.meta SET format = {format}"));

@@ -116,7 +116,7 @@ fn each_sees_its_own_dice_and_all_see_them_once_the_cups_are_lifted() {
         let log = liars.ok(&format!("log table --as {viewer}"));
         assert!(log.contains("1 host roll 2 2 => rolled seat=p1 dice=2,2"), "{log}");
     }
-    let played = liars.ok("play table --as p2 doubt");
+    let played = liars.ok("play table --seat p2 doubt");
     assert!(played.contains(
         "lifted seat=p1 dice=2,2; lifted seat=p2 dice=1,4; lifted seat=p3 dice=3,3; lost seat=p2 left=1"
     ));
@@ -139,7 +139,7 @@ fn the_verbs_of_the_host_work_and_seeded_dice_too() {
     liars.ok("check least.tfl");
     liars.ok("import game.tfl --name table");
     assert!(liars.ok("verify").contains("ok table@main"));
-    liars.ok("perft --rules liars --depth 2");
+    liars.ok("game perft --rules liars --depth 2");
     assert!(liars.ok("rules liars").contains("all cups are lifted"));
     liars.ok("new seeded --rules liars --dice seeded");
     liars.ok("play seeded");

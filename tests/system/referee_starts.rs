@@ -80,7 +80,7 @@ fn rf_3_nothing_that_someone_sends_starts_a_process() {
         "verify",
         "check duel.tfl",
         "replay duel.tfl",
-        "impact duel.tfl",
+        "game impact duel.tfl",
         "import duel.tfl --name again",
         "audit duel.bundle",
         "--store other import duel.bundle",
@@ -91,7 +91,7 @@ fn rf_3_nothing_that_someone_sends_starts_a_process() {
         "game list",
         "mail take duel duel.tfl",
         "store check",
-        "doctor",
+        "store doctor",
     ] {
         assert_eq!(started(&sandbox, line, &[]), Vec::<String>::new(), "{line}");
     }

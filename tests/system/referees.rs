@@ -108,7 +108,7 @@ fn verbs(engine: &Engine<'_>) {
     ok("check small.tfl");
     ok(&format!("find --when \"{condition}\" golden"));
     ok(&format!("table fields --field {field} golden"));
-    ok("stats golden");
+    ok("table groups golden");
     ok("export game --html -o page.html");
     ok("bless golden");
     ok(&format!("new fresh --rules {name}{seeds}"));
@@ -207,7 +207,7 @@ fn chess_js_counts_the_published_moves_and_answers_every_verb() {
         return;
     }
     let command = format!("node {}", fixture("npm/chess.js").display());
-    let counted = Sandbox::new().ok(&format!("perft --rules chessjs --depth 2 --referee \"{command}\""));
+    let counted = Sandbox::new().ok(&format!("game perft --rules chessjs --depth 2 --referee \"{command}\""));
     assert!(
         counted.contains("depth 1 sequences 20 ") && counted.contains("depth 2 sequences 400 "),
         "{counted}"
@@ -268,7 +268,7 @@ fn games_of_open_spiel_answer_every_verb() {
     let script = workspace().join("core/guest/python/openspiel.py");
     let command = |game: &str| format!("{} {} {game}", bin.join("python3").display(), script.display());
     let counted = environment
-        .ok(&format!("perft --rules connectfour --depth 4 --referee \"{}\"", command("connect_four")));
+        .ok(&format!("game perft --rules connectfour --depth 4 --referee \"{}\"", command("connect_four")));
     for (depth, count) in [(1, 7), (2, 49), (3, 343), (4, 2401)] {
         assert!(counted.contains(&format!("depth {depth} sequences {count} ")), "{counted}");
     }

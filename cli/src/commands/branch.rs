@@ -1,4 +1,4 @@
-//! `turnfold branch`: begin a new history, rename or delete one. `turnfold branches` lists them.
+//! `turnfold branch`: begin a new history, list, rename or delete them.
 
 use serde_json::json;
 use turnfold_replay::render::{ListedBranch, branches::lines};
@@ -14,21 +14,23 @@ use crate::output::{Line, counted, plain, strong};
 #[cfg(feature = "serve")]
 use crate::remote::{client::ServiceRequest, look::print_reply};
 
-/// Begin a new history from any point, rename or delete one
+/// Begin a new history from any point, list, rename or delete them
+///
+/// With the name of a match alone, lists its branches.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  turnfold branch duel:6 caution\n  turnfold branch --rename duel@caution retreat"
+    after_help = "Examples:\n  turnfold branch duel\n  turnfold branch duel:6 caution\n  turnfold branch --rename duel@caution retreat"
 )]
 #[command(
-    override_usage = program::in_help("turnfold branch REV NAME\n       turnfold branch --rename MATCH@OLD NAME\n       turnfold branch --delete MATCH@NAME").into_owned()
+    override_usage = program::in_help("turnfold branch MATCH\n       turnfold branch REV NAME\n       turnfold branch --rename MATCH@OLD NAME\n       turnfold branch --delete MATCH@NAME").into_owned()
 )]
 pub(crate) struct Args {
-    /// Revision to branch from, or the branch to rename or delete
-    #[arg(value_name = "REV")]
+    /// Match whose branches to list, revision to branch from, or the branch to rename or delete
+    #[arg(value_name = "MATCH|REV")]
     revision: Revision,
 
     /// Name of the new branch, or new name
-    #[arg(value_name = "NAME", required_unless_present = "delete", conflicts_with = "delete")]
+    #[arg(value_name = "NAME", required_if_eq("rename", "true"), conflicts_with = "delete")]
     name: Option<BranchName>,
 
     /// Give the branch this name instead
@@ -46,6 +48,15 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Revision { match_name, branch, seq } = &args.revision;
+    if args.name.is_none() && !args.delete {
+        if seq.is_some() || *branch != BranchName::main() {
+            let message = format!("the new branch from `{}` needs a name", args.revision);
+            return Err(
+                Failure::usage(message).hint(format!("`turnfold branch {match_name}` lists branches"))
+            );
+        }
+        return list(match_name, context);
+    }
     if (args.rename || args.delete) && seq.is_some() {
         let option = if args.rename { "rename" } else { "delete" };
         return Err(Failure::usage(format!("`--{option}` takes a whole branch, written MATCH@NAME")));
@@ -112,25 +123,17 @@ fn require_unsigned(revision: &Revision, store: &StoreReader) -> Result<(), Fail
     Err(Failure::usage(message).hint("`--force` deletes it"))
 }
 
-/// List the branches of a match
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Example: turnfold branches duel")]
-pub(crate) struct ListArgs {
-    /// The match
-    #[arg(value_name = "MATCH")]
-    match_name: MatchName,
-}
-
-pub(crate) fn list(args: &ListArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+/// Lists the branches of a match.
+fn list(match_name: &MatchName, context: &mut Context) -> Result<ExitStatus, Failure> {
     #[cfg(feature = "serve")]
     if let Some(client) = context.service()? {
-        let path = format!("/v1/matches/{}/branches", args.match_name);
+        let path = format!("/v1/matches/{match_name}/branches");
         let asked =
             ServiceRequest { path, query: Vec::new(), format: context.output.format(), media_type: None };
         print_reply(&client.get(&asked)?, &["items"], None, &mut context.output)?;
         return Ok(ExitStatus::Yes);
     }
-    let branches = context.read_store()?.branches(&args.match_name)?;
+    let branches = context.read_store()?.branches(match_name)?;
     let branches: Vec<_> = branches.into_iter().map(ListedBranch::from).collect();
     context.output.list(&branches, lines)?;
     Ok(ExitStatus::Yes)

@@ -1,5 +1,9 @@
 //! `turnfold game`: the games that there are, built in, as modules or as referees.
 
+mod impact;
+mod perft;
+mod relay;
+
 use std::io;
 use std::panic;
 use std::path::{Path, PathBuf};
@@ -32,7 +36,7 @@ const CHECK_SECONDS: u64 = 60;
 /// How long the modules of a bundle may take in all while it is audited, and the check of one that another verb brings.
 pub(super) const MODULES_TIME: Duration = Duration::from_mins(2);
 
-/// List, show, check and add games: built in, modules and referees
+/// List, check and add games, count and compare what their rules do
 ///
 /// A module is one WebAssembly file that holds all of a game. Modules lie in the folders that `--modules` names, otherwise in
 /// `modules/` in the directory of the store. A referee is a program that knows the rules of a game (`help referees`).
@@ -50,6 +54,9 @@ verbs! {
         Check(CheckArgs) => check,
         Add(AddArgs) => add_file,
         Guest(GuestArgs) => guest,
+        Perft(perft::Args) => perft::run,
+        Impact(impact::Args) => impact::run,
+        Relay(relay::Args) => relay::run,
     }
 }
 
@@ -219,7 +226,7 @@ fn list_referee(
 ) -> Result<(), Failure> {
     let is_built_in = context.registry.find(ruleset).is_some();
     let warning = is_built_in.then_some(
-        "a game that is built in has its name, so it plays nothing; `impact --rules referee:NAME` compares the two",
+        "a game that is built in has its name, so it plays nothing; `game impact --rules referee:NAME` compares the two",
     );
     let document = json!({
         "ruleset": ruleset, "version": null, "summary": null, "origin": "referee", "module": null,

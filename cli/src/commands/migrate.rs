@@ -12,7 +12,7 @@ use crate::output::{Line, counted, plain, strong};
 
 /// Continue a match under another version of its ruleset
 ///
-/// Folds every branch by the rules of that version and compares as `impact` does. If anything differs, nothing is created
+/// Folds every branch by the rules of that version and compares as `game impact` does. If anything differs, nothing is created
 /// and the first difference is named. Otherwise creates a match with the same setup, branches and entries, with their times
 /// and idempotency keys, which names the old match as its origin. The old match stays as it is.
 ///

@@ -27,14 +27,12 @@ pub(crate) mod bless;
 pub(crate) mod branch;
 pub(crate) mod bundle;
 pub(crate) mod check;
-pub(crate) mod cosign;
+pub(crate) mod checkpoint;
 pub(crate) mod delete;
 pub(crate) mod diff;
-pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod find;
 pub(crate) mod game;
-pub(crate) mod impact;
 pub(crate) mod import;
 #[cfg(feature = "serve")]
 pub(crate) mod join;
@@ -47,22 +45,15 @@ pub(crate) mod migrate;
 pub(crate) mod new;
 #[cfg(not(all(feature = "postgres", feature = "serve")))]
 mod not_built;
-pub(crate) mod perft;
 pub(crate) mod play;
-pub(crate) mod prove;
-pub(crate) mod relay;
 pub(crate) mod rename;
 pub(crate) mod replay;
 pub(crate) mod rules;
-pub(crate) mod run;
-pub(crate) mod selftest;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod shrink;
-pub(crate) mod sign;
 pub(crate) mod simulate;
-pub(crate) mod stats;
 pub(crate) mod store;
 pub(crate) mod table;
 pub(crate) mod tour;
@@ -91,7 +82,6 @@ verbs! {
     Command {
         New(new::Args) => new::run,
         Play(play::Args) => play::run,
-        Run(run::Args) => run::run,
         Show(show::Args) => show::run,
         Legal(show::LegalArgs) => show::legal,
         Ask(ask::Args) => ask::run,
@@ -99,7 +89,6 @@ verbs! {
         Game(game::Args) => game::run,
         Log(log::Args) => log::run,
         Matches(matches::Args) => matches::run,
-        Branches(branch::ListArgs) => branch::list,
         Replay(replay::Args) => replay::run,
         Rename(rename::Args) => rename::run,
         Migrate(migrate::Args) => migrate::run,
@@ -111,28 +100,20 @@ verbs! {
         Import(import::Args) => import::run,
         Find(find::Args) => find::run,
         Table(table::Args) => table::run,
-        Stats(stats::Args) => stats::run,
         Bisect(bisect::Args) => bisect::run,
         Shrink(shrink::Args) => shrink::run,
         Blame(blame::Args) => blame::run,
-        Selftest(selftest::Args) => selftest::run,
-        Perft(perft::Args) => perft::run,
         Bless(bless::Args) => bless::run,
         Check(check::Args) => check::run,
         Simulate(simulate::Args) => simulate::run,
-        Impact(impact::Args) => impact::run,
         Verify(verify::Args) => verify::run,
         Key(key::Args) => key::run,
-        Sign(sign::Args) => sign::run,
-        Prove(prove::Args) => prove::run,
-        Cosign(cosign::Args) => cosign::run,
+        Checkpoint(checkpoint::Args) => checkpoint::run,
         Bundle(bundle::Args) => bundle::run,
         Audit(audit::Args) => audit::run,
         Store(store::Args) => store::run,
-        Doctor(doctor::Args) => doctor::run,
         Serve(serve::Args) => serve::run,
         Join(join::Args) => join::run,
-        Relay(relay::Args) => relay::run,
         Mail(mail::Args) => mail::run,
         Tour(tour::Args) => tour::run,
         Completions(completion::Args) => completion::run,
@@ -163,7 +144,11 @@ impl Command {
     /// Returns the referees that the user named (RF-3): what plays with others takes them from its own command line alone.
     #[cfg(feature = "modules")]
     pub(crate) fn referees(&self, global: &GlobalArgs) -> Result<Referees, Failure> {
-        let plays_with_others = matches!(self, Self::Serve(_) | Self::Mail(_) | Self::Cosign(_));
+        let plays_with_others = match self {
+            Self::Serve(_) | Self::Mail(_) => true,
+            Self::Checkpoint(args) => args.is_of_witness(),
+            _ => false,
+        };
         let mut referees =
             Referees::new(if matches!(self, Self::Serve(_)) { CHILDREN_OF_SERVICE } else { 1 });
         let unusable = |why: String| Failure::usage(why).hint("see `turnfold help referees`");
@@ -200,10 +185,14 @@ impl Command {
 
 /// Runs a verb.
 pub(crate) fn run(command: &Command, context: &mut Context) -> Result<ExitStatus, Failure> {
-    if context.output.format() == Format::Svg && !matches!(command, Command::Show(_) | Command::Stats(_)) {
-        return Err(
-            Failure::usage("`--format svg` is for `show` and `stats` only").hint("use `text` or `json`")
-        );
+    let has_picture = match command {
+        Command::Show(_) => true,
+        Command::Table(args) => args.has_picture(),
+        _ => false,
+    };
+    if context.output.format() == Format::Svg && !has_picture {
+        let message = "`--format svg` is for `show` and `table groups` only";
+        return Err(Failure::usage(message).hint("use `text` or `json`"));
     }
     command.run(context)
 }

@@ -40,11 +40,11 @@ pub(crate) struct Args {
 /// The heading of the options that choose what is played.
 const GAME: &str = "Game options";
 
-/// What a match is made of
+/// By which rules a match is played, and from which setup.
 #[derive(Debug, clap::Args)]
-pub(crate) struct GameArgs {
-    /// The ruleset
-    #[arg(long, help_heading = GAME, required_unless_present = "module")]
+pub(crate) struct RulesetArgs {
+    /// The ruleset by its name, or `referee:NAME`, the referee of that game
+    #[arg(long, help_heading = GAME, value_name = "NAME", required_unless_present = "module")]
     rules: Option<String>,
 
     /// The module that plays it for ever: its file, which is copied as `game add` does, or its digest
@@ -54,6 +54,13 @@ pub(crate) struct GameArgs {
     /// The setup: a name that `rules GAME` lists, or a TOML file; the ruleset's example when left out
     #[arg(long, help_heading = GAME, value_name = "NAME|FILE")]
     setup: Option<PathBuf>,
+}
+
+/// What a match is made of
+#[derive(Debug, clap::Args)]
+pub(crate) struct GameArgs {
+    #[command(flatten)]
+    ruleset: RulesetArgs,
 
     /// Where rolls come from
     #[arg(long, help_heading = GAME, value_enum, default_value_t = Dice::Recorded)]
@@ -97,11 +104,7 @@ impl GameArgs {
     }
 
     pub(crate) fn read(&self, context: &Context) -> Result<Game, Failure> {
-        let rules = match (&self.module, &self.rules) {
-            (Some(module), _) => pinned(module, context)?,
-            (None, rules) => find(rules.as_deref().unwrap_or_default(), context)?,
-        };
-        let setup = read_setup_or_example(&*rules, self.setup.as_deref())?;
+        let game = self.ruleset.read(context)?;
         let dice = match (self.dice, self.seed) {
             (Dice::Recorded, None) => DicePolicy::Recorded,
             (Dice::Recorded, Some(_)) => {
@@ -110,17 +113,39 @@ impl GameArgs {
             (Dice::Seeded, Some(seed)) => DicePolicy::Seeded(seed),
             (Dice::Seeded, None) => DicePolicy::Seeded(random::seed()?),
         };
+        Ok(Game { dice, ..game })
+    }
+}
+
+impl RulesetArgs {
+    /// Finds the rules and reads the setup, for a match with recorded dice.
+    pub(crate) fn read(&self, context: &Context) -> Result<Game, Failure> {
+        let rules = match (&self.module, &self.rules) {
+            (Some(module), _) => pinned(module, context)?,
+            (None, rules) => find(rules.as_deref().unwrap_or_default(), context)?,
+        };
+        let setup = read_setup_or_example(&*rules, self.setup.as_deref())?;
         // Of what no build has, the match keeps the module that it began with.
-        Ok(Game { module: rules.module(), rules, setup, dice })
+        Ok(Game { module: rules.module(), rules, setup, dice: DicePolicy::Recorded })
     }
 }
 
 /// Finds the newest version of a game. One that is unknown may be in a module that does not load.
 pub(super) fn find(name: &str, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
+    if let Some(name) = name.strip_prefix("referee:") {
+        let found = context.registry.referee(name).map_err(ReplayError::from)?;
+        return found.ok_or_else(|| no_referee(name));
+    }
     find_rules(name, &context.registry).map_err(|error| match error {
         ReplayError::UnknownRuleset { .. } => name_unusable(error.into(), context),
         error => error.into(),
     })
+}
+
+pub(super) fn no_referee(name: &str) -> Failure {
+    let name = name.escape_debug();
+    Failure::usage(format!("no referee is named for `{name}`"))
+        .hint(format!("name one with `--referee '{name}=COMMAND'`"))
 }
 
 /// Finds the module that a match is to pin.
@@ -217,7 +242,7 @@ pub(crate) fn genesis(game: Game, title: String) -> Result<Genesis, Failure> {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let game = args.game.read(context)?;
     let state = game.start()?;
-    let is_example = args.game.setup.is_none();
+    let is_example = args.game.ruleset.setup.is_none();
     let (rules, module, dice) = (game.rules.clone(), game.module, game.dice);
     let genesis = genesis(game, args.title.clone())?;
     let store = context.open_or_create_store()?;

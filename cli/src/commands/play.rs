@@ -37,7 +37,7 @@ const DICE: &str = "Dice options";
 /// Append commands to a match and print their outcomes
 ///
 /// Records all commands of a call or, if one is rejected, none of them. In a seeded match, due rolls are made at once, also
-/// before the first command; without a command, only they are made. `play` refuses a history that is played by mail: only
+/// before the first command; without a command, only they are made. With `--dry-run` nothing is recorded. `play` refuses a history that is played by mail: only
 /// `mail take` and `mail run` append to it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold play duel 'p1: click 0,2' 'p1: move 0,1'")]
@@ -51,19 +51,23 @@ pub(crate) struct Args {
     commands: Vec<String>,
 
     /// Give all commands as this seat, and print only what it may know [default: the seat of each command]
-    #[arg(long = "as", value_name = "SEAT")]
+    #[arg(long = "seat", value_name = "SEAT")]
     viewer: Option<Viewer>,
 
     /// Read the commands from a file, one a line; `-` is standard input
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
 
+    /// Judge the commands and print their outcomes, but append nothing
+    #[arg(long, conflicts_with = "key")]
+    dry_run: bool,
+
     /// Append only if the last entry is number N
     #[arg(long, help_heading = SAFETY, value_name = "N")]
     expect: Option<u64>,
 
     /// Idempotency key: a repeated call with this key appends nothing and prints the result of the first
-    #[arg(long, help_heading = SAFETY, value_name = "KEY")]
+    #[arg(long = "once", help_heading = SAFETY, value_name = "KEY")]
     key: Option<IdempotencyKey>,
 
     /// Do not make due rolls
@@ -87,7 +91,7 @@ pub(crate) fn before_colon(place: Option<String>) -> String {
     place.map_or_else(String::new, |place| format!("{place}: "))
 }
 
-/// Returns the commands of a call, from its arguments or its script; with `--as` all are that seat's.
+/// Returns the commands of a call, from its arguments or its script; with `--seat` all are that seat's.
 pub(crate) fn lines_of(
     commands: &[String],
     script: Option<&PathBuf>,
@@ -166,6 +170,11 @@ impl PlayCaller for Player<'_> {
         let (rules, dice, head) = (history.rules.clone(), history.dice, history.head());
         let seen = SeatHistory::of(args.viewer(), history)?;
         let (head_seen, state) = (seen.head(), seen.state()?);
+        if args.dry_run && state.has_secrets() {
+            // What a command would do can show what the seat may not know before it is played.
+            let message = format!("`--dry-run` is for the host: {} has secrets", rules.name());
+            return Err(Failure::usage(message).hint("leave out `--seat`"));
+        }
         self.seen = Some(seen);
         require_rules(&*rules)?;
         Ok(PlayPosition { rules, dice, head, head_seen, state })
@@ -178,7 +187,7 @@ impl PlayCaller for Player<'_> {
     fn take(&mut self, record: Record) -> Option<Record> {
         // The time follows when all are accepted.
         record.to_store(0).iter().for_each(|entry| self.entries.push(entry));
-        (self.entries.count() <= RECORDS_HELD_MAX).then_some(record)
+        (self.args.dry_run || self.entries.count() <= RECORDS_HELD_MAX).then_some(record)
     }
 }
 
@@ -260,7 +269,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         None => accepted,
     };
     let mut last = before;
-    if !entries.is_empty() {
+    if !entries.is_empty() && !args.dry_run {
         let entries = NewEntries { entries, module: rules.module() };
         let (name, branch) = (&whole.match_name, &whole.branch);
         last = store.append_judged(name, branch, before, entries, args.key.as_ref())?.last;
@@ -303,7 +312,7 @@ fn play_on_service(
     client: &Client,
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
-    require_unused(&[("`--dice`", args.dice.is_some())])?;
+    require_unused(&[("`--dice`", args.dice.is_some()), ("`--dry-run`", args.dry_run)])?;
     let key = args.key.as_ref().map(ToString::to_string);
     let call = append::Call {
         line: &args.revision,

@@ -1,62 +1,62 @@
-//! `turnfold simulate`: random legal play.
+//! `turnfold simulate`: play without a store, at random or by a script.
+
+mod script;
 
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::str::FromStr;
 
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use serde_json::json;
-use turnfold_core::{AnyState, DicePolicy, FoldError, Simulation, Step};
-use turnfold_replay::{
-    Passed, Replay, history::find_rules, history::revision::new_match_name, tfl::ReplayOrigin,
-};
+use turnfold_core::{AnyState, DicePolicy, FoldError, Seed, Simulation, Step};
+use turnfold_replay::{Passed, Replay, history::revision::new_match_name, tfl::ReplayOrigin};
 use turnfold_store::{MatchName, NewEntry, PackedEntries, SNAPSHOT_INTERVAL};
 
-use super::new::{Dice, Game, genesis, read_setup_or_example};
+use self::script::{ScriptArgs, play_script};
+use super::new::{Dice, Game, RulesetArgs, genesis};
 use super::show::require_legal;
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, unless_fault};
 use crate::files::{NewFile, check_new, write_unsynced};
 use crate::output::{Line, counted, dim, plain, strong};
+use crate::random;
 use crate::stderr::progress;
 
-/// Play at random, for logs of any length
+/// Play without a store, at random or by a script
 ///
-/// Draws each command from those that the rules apply, by the seed, and makes due rolls. The same seed gives the same
+/// With `--steps`, draws each command from those that the rules apply, by the seed, and makes due rolls. The same seed gives the same
 /// replay file, byte for byte, on every machine. Play ends early when the match is over.
 ///
 /// With `--count`, plays many matches, the first with `--seed` and each further one with the next seed. `-o` names a folder,
 /// and each file in it is named by its seed, such as `7.tfl`.
+///
+/// With commands or `--script`, plays those in memory and prints their outcomes.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  turnfold simulate --rules cycletap --seed 7 --steps 2000 -o random.tfl\n  \
+    group = clap::ArgGroup::new("play").required(true).args(["steps", "commands", "script"]),
+    after_help = "Examples:\n  turnfold simulate --rules lifecycle advance move end\n  turnfold simulate --rules cycletap --seed 7 --steps 2000 -o random.tfl\n  \
     turnfold simulate --rules cycletap --seed 1 --steps 50 --count 1000 -o games\n\
     With `--dice seeded`, the seed of the dice is derived from `--seed`."
 )]
 pub(crate) struct Args {
-    /// The ruleset
-    #[arg(long)]
-    rules: String,
-
-    /// The setup: a name that `rules GAME` lists, or a TOML file [default: the ruleset's example]
-    #[arg(long, value_name = "NAME|FILE")]
-    setup: Option<PathBuf>,
+    #[command(flatten)]
+    ruleset: RulesetArgs,
 
     /// Where rolls come from
     #[arg(long, value_enum, default_value_t = Dice::Recorded)]
     dice: Dice,
 
-    /// Seed of the random play
-    #[arg(long, value_name = "N")]
-    seed: u64,
+    /// Seed of the random play; of given commands the seed of the dice, 64 hex digits
+    #[arg(long, value_name = "N|HEX")]
+    seed: Option<SeedArg>,
 
-    /// How many entries to play
-    #[arg(long, value_name = "N")]
-    steps: u32,
+    /// How many entries to play at random
+    #[arg(long, value_name = "N", requires = "seed")]
+    steps: Option<u32>,
 
     /// Play this many matches, into a folder
-    #[arg(long, value_name = "N", requires = "output", conflicts_with = "into")]
+    #[arg(long, value_name = "N", requires_all = ["output", "steps"], conflicts_with = "into")]
     count: Option<NonZeroU32>,
 
     /// Create a match in the store instead of a file
@@ -65,6 +65,29 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     file: NewFile,
+
+    #[command(flatten)]
+    script: ScriptArgs,
+}
+
+/// A seed on the command line.
+#[derive(Clone, Copy, Debug)]
+enum SeedArg {
+    /// What all of random play follows from.
+    Play(u64),
+    /// What the dice follow from.
+    Dice(Seed),
+}
+
+impl FromStr for SeedArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(seed) = text.parse() {
+            return Ok(Self::Dice(seed));
+        }
+        text.parse().map(Self::Play).map_err(|_| "expected a number or 64 hex digits".into())
+    }
 }
 
 /// What matches are played of.
@@ -82,6 +105,21 @@ struct Play {
     title: String,
 }
 
+impl Args {
+    /// Returns where the rolls of given commands come from: exactly the seed that is named, else one of its own.
+    fn dice_of_script(&self) -> Result<DicePolicy, Failure> {
+        match (self.dice, self.seed) {
+            (Dice::Recorded, None) => Ok(DicePolicy::Recorded),
+            (Dice::Recorded, Some(_)) => Err(Failure::usage("`--seed` needs `--dice seeded`")),
+            (Dice::Seeded, Some(SeedArg::Dice(seed))) => Ok(DicePolicy::Seeded(seed)),
+            (Dice::Seeded, Some(SeedArg::Play(seed))) => {
+                Ok(DicePolicy::Seeded(Simulation::new(seed).dice_seed()))
+            }
+            (Dice::Seeded, None) => Ok(DicePolicy::Seeded(random::seed()?)),
+        }
+    }
+}
+
 impl Series {
     fn play(&self, seed: u64) -> Play {
         let simulation = Simulation::new(seed);
@@ -93,17 +131,24 @@ impl Series {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let rules = find_rules(&args.rules, &context.registry)?;
+    let Some(steps) = args.steps else {
+        let game = args.ruleset.read(context)?;
+        let dice = args.dice_of_script()?;
+        return play_script(&args.script, &Game { dice, ..game }, context);
+    };
+    let Some(SeedArg::Play(seed)) = args.seed else {
+        return Err(Failure::usage("the seed of random play is a number"));
+    };
     if args.count.is_none() {
         args.file.path()?;
     }
-    let setup = read_setup_or_example(&*rules, args.setup.as_deref())?;
-    let game = Game { module: rules.module(), rules: rules.clone(), setup, dice: DicePolicy::Recorded };
-    let series = Series { game, is_seeded: args.dice == Dice::Seeded, steps: args.steps.into() };
+    let game = args.ruleset.read(context)?;
+    let rules = game.rules.clone();
+    let series = Series { game, is_seeded: args.dice == Dice::Seeded, steps: steps.into() };
     if let Some(count) = args.count {
-        return run_many(args, &series, count, context);
+        return run_many(args, seed, &series, count, context);
     }
-    let play = series.play(args.seed);
+    let play = series.play(seed);
     let bar = play.bar();
     let (state, entries, replay) = if let Some(name) = &args.into {
         let (state, entries) = play.into_store(name, &bar, context)?;
@@ -113,11 +158,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         (state, replay.closing.map_or(0, |closing| closing.count), Some(replay.to_string()))
     };
     let file = replay.as_deref().map_or(Ok(None), |replay| args.file.write(replay))?;
-    let (is_over, hash) = (entries < u64::from(args.steps), state.state_hash());
+    let (is_over, hash) = (entries < u64::from(steps), state.state_hash());
     let simulated = json!({
         "ruleset": rules.name(),
         "version": rules.version(),
-        "seed": args.seed,
+        "seed": seed,
         "entries": entries,
         "over": is_over,
         "state_hash": hash,
@@ -144,16 +189,17 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 /// Plays many matches, several at once, each into a file that is named by its seed.
 fn run_many(
     args: &Args,
+    first: u64,
     series: &Series,
     count: NonZeroU32,
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
-    let Some(last) = args.seed.checked_add(u64::from(count.get()) - 1) else {
-        let seeds = format!("{} seeds from {} on", count, args.seed);
+    let Some(last) = first.checked_add(u64::from(count.get()) - 1) else {
+        let seeds = format!("{count} seeds from {first} on");
         return Err(Failure::usage(format!("there are no {seeds}")).hint(format!("the last is {}", u64::MAX)));
     };
     let folder = args.file.folder()?;
-    let seeds = args.seed..=last;
+    let seeds = first..=last;
     let file = |seed: u64| folder.join(format!("{seed}.tfl"));
     seeds.clone().try_for_each(|seed| check_new(&file(seed), args.file.is_forced()))?;
     args.file.make_folder()?;
@@ -175,7 +221,7 @@ fn run_many(
     let simulated = json!({
         "ruleset": series.game.rules.name(),
         "version": series.game.rules.version(),
-        "first_seed": args.seed,
+        "first_seed": first,
         "last_seed": last,
         "matches": matches,
         "entries": entries,

@@ -1,4 +1,6 @@
-//! `turnfold table`: many matches as rows for other programs.
+//! `turnfold table`: many matches as rows for other programs, or counted in groups.
+
+mod groups;
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -10,22 +12,28 @@ use serde_json::{Map, Value, json};
 use turnfold_replay::corpus::table::{TableKind, TableRow, write_csv, write_csv_header};
 use turnfold_replay::{SeatHistory, Viewer, search::path::check_path};
 
+use self::groups::{GroupBy, Groups};
 use crate::context::Context;
 use crate::corpus::{Corpus, CorpusArgs};
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{NewFile, temporary_dir, write_whole_from};
 use crate::output::{Output, counted};
 
-/// Write many matches as a table
+/// Write many matches as a table, or count them in groups
 ///
 /// Writes CSV or JSON lines, one row for each match, entry or effect, or for what `--field` leads to in the view after the
 /// setup and each entry. The name of the file chooses the form; standard output takes CSV, or JSON lines with
 /// `--format json`. In CSV, lists and objects are JSON, and an empty cell is null. Logs that cannot be
 /// read are named, and the table has the others.
 ///
+/// `table groups` counts instead. For each group of matches it shows how often each seat won, with the 95 % score interval of
+/// Wilson; how many entries the matches have and how long they took; which commands were given; and why commands were
+/// ignored. With `--format svg` or into a file that ends in `.svg` it is a picture.
+///
 /// With `--as p1`, the table has only what p1 may know, and entries are counted as in `log`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold table matches games -o matches.csv\n  \
+    turnfold table groups games --by setup -o games.svg\n  \
     turnfold table fields games --field /turn --field /phase -o fields.jsonl\n\
     Parquet: `duckdb -c \"COPY (FROM 'entries.csv') TO 'entries.parquet'\"`")]
 pub(crate) struct Args {
@@ -39,6 +47,10 @@ pub(crate) struct Args {
     /// For `fields`: a path into the view; one column each
     #[arg(long = "field", value_name = "PATH", required_if_eq("rows", "fields"))]
     fields: Vec<String>,
+
+    /// For `groups`: by what to group the matches [default: ruleset]
+    #[arg(long, value_enum)]
+    by: Option<GroupBy>,
 
     /// Whose view to write
     #[arg(long = "as", value_name = "SEAT", default_value_t = Viewer::HOST)]
@@ -59,6 +71,8 @@ enum Rows {
     Effects,
     /// The setup or an entry, with fields of the view after it
     Fields,
+    /// Matches of one kind, counted
+    Groups,
 }
 
 /// How rows are written.
@@ -79,7 +93,8 @@ struct Written {
 type Sink<'a> = dyn FnMut(&str) -> Result<(), Failure> + 'a;
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let kind = args.kind()?;
+    args.require_used_options()?;
+    let Some(kind) = args.kind() else { return count_groups(args, context) };
     let path = args.file.path()?;
     let corpus = args.corpus.corpus(context)?;
     let output = &mut context.output;
@@ -99,12 +114,43 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         file.flush().map_err(failed)?;
         Ok(written)
     })?;
+    print_written(path, rows, output)?;
+    unread.map_or(Ok(ExitStatus::Yes), Err)
+}
+
+/// Counts matches in groups.
+fn count_groups(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let path = args.file.path()?;
+    let ending = path.map(|path| path.extension().and_then(|ending| ending.to_str()).unwrap_or_default());
+    if let Some(path) = path
+        && !matches!(ending, Some("svg" | "jsonl"))
+    {
+        let message = format!("cannot choose a form for `{}`", path.display());
+        return Err(Failure::usage(message).hint("name a file that ends in `.svg` or `.jsonl`"));
+    }
+    let corpus = args.corpus.corpus(context)?;
+    let groups = Groups::count(corpus, args.by.unwrap_or(GroupBy::Ruleset), args.viewer)?;
+    match path {
+        None => {
+            groups.print(&mut context.output)?;
+            context.output.flush()?;
+        }
+        Some(path) => {
+            let text = if ending == Some("svg") { groups.svg() } else { groups.json_lines()? };
+            args.file.write(&text)?;
+            print_written(path, groups.len(), &mut context.output)?;
+        }
+    }
+    groups.unread.map_or(Ok(ExitStatus::Yes), Err)
+}
+
+fn print_written(path: &Path, rows: u64, output: &mut Output) -> Result<(), Failure> {
     let file = path.display().to_string();
     output.answer(&json!({ "rows": rows, "file": file }), || {
         vec![format!("wrote {} to `{file}`", counted(rows, "row", "rows")).into()]
     })?;
     output.flush()?;
-    unread.map_or(Ok(ExitStatus::Yes), Err)
+    Ok(())
 }
 
 /// Prints rows byte for byte, but to a terminal with nothing unprintable in them.
@@ -117,17 +163,33 @@ fn print(rows: &str, output: &mut Output) -> io::Result<()> {
 }
 
 impl Args {
-    fn kind(&self) -> Result<TableKind, Failure> {
+    /// Returns `true` if the answer can be a picture.
+    pub(super) fn has_picture(&self) -> bool {
+        self.rows == Rows::Groups
+    }
+
+    fn require_used_options(&self) -> Result<(), Failure> {
         if self.rows != Rows::Fields && !self.fields.is_empty() {
             return Err(Failure::usage("`--field` is for `table fields`"));
         }
-        self.fields.iter().try_for_each(|path| check_path(path)).map_err(Failure::usage)?;
-        Ok(match self.rows {
-            Rows::Matches => TableKind::Matches,
-            Rows::Entries => TableKind::Entries,
-            Rows::Effects => TableKind::Effects,
-            Rows::Fields => TableKind::Fields(self.fields.clone()),
-        })
+        if self.rows != Rows::Groups && self.by.is_some() {
+            return Err(Failure::usage("`--by` is for `table groups`"));
+        }
+        for path in &self.fields {
+            check_path(path).map_err(Failure::usage)?;
+        }
+        Ok(())
+    }
+
+    /// Returns what each row stands for; groups are no rows.
+    fn kind(&self) -> Option<TableKind> {
+        match self.rows {
+            Rows::Matches => Some(TableKind::Matches),
+            Rows::Entries => Some(TableKind::Entries),
+            Rows::Effects => Some(TableKind::Effects),
+            Rows::Fields => Some(TableKind::Fields(self.fields.clone())),
+            Rows::Groups => None,
+        }
     }
 }
 

@@ -37,7 +37,7 @@ $ play duel
 # The star lost, so it moves first. Each command is printed with its outcome and the hash of the state after it.
 $ play duel confirm "move 0,-2" "p2: click -2,-3" "move -4,1"
 # Now the lance. A click on the wrong unit is ignored: recorded, but without effect.
-$ play duel --as p1 "click 1,-6" "click 4,2" "move 4,-2"
+$ play duel --seat p1 "click 1,-6" "click 4,2" "move 4,-2"
 # This is the board.
 $ show duel
 # A command out of turn is rejected: nothing of the call is recorded, and the exit code is 1.

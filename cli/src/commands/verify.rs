@@ -1,15 +1,15 @@
-//! `turnfold verify`: the audit of stored matches, of histories and of replay files.
+//! `turnfold verify`: the audit of stored matches and of histories.
 
 mod chain;
 mod finding;
+mod reload;
 
 use std::str::FromStr;
 
 use serde_json::json;
 use turnfold_replay::{
-    Closing, FileName, Finding, FindingKind, History, QuotedLink, Revision, SourceName, Sources,
-    Verification, VerifiedBranch,
-    golden::check::check_replay,
+    FileName, Finding, FindingKind, History, QuotedLink, Revision, SourceName, Sources, Verification,
+    VerifiedBranch,
     golden::verify::{left_to_check, named_referee, verify},
     history::links::{Parting, QuotedFinding, compare},
 };
@@ -21,30 +21,32 @@ use self::finding::finding_line;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, added, counted, dim, plain, removed};
-use crate::render::printable;
 
-/// Audit matches and replay files: chain, decoding, rules, dice
+/// Audit matches of the store: chain, decoding, rules, dice
 ///
 /// Recomputes every link and every seeded roll, and decodes and folds every command again. A match is verified with all
 /// its branches and everything else that the store keeps for it, a revision up to its entry. For all matches, it also reads
-/// the journal, where a sound index hides damage. In a replay file, every
-/// outcome and hash must be what the rules compute, and the header the one that was blessed. Of fair dice, only count
-/// and range are checked: `audit` recomputes their values, given the desk. Exits with 1 if a log disagrees with its
-/// rules, with 3 if the store is damaged.
+/// the journal, where a sound index hides damage. Of fair dice, only count and range are checked: `audit` recomputes their
+/// values, given the desk. Exits with 1 if a log disagrees with its rules, with 3 if the store is damaged. A replay file is
+/// verified by `check`.
 ///
 /// With `--chain`, checks only what needs no rules: numbering, encoding, links and idempotency keys. So it also works if this
 /// program no longer has the rules of a match, and prints what was not checked.
+///
+/// With `--reload`, hunts instead for state that does not survive being stored, in a match or a replay file: at each entry, the
+/// state of some entries ago is written to bytes, read back and folded on. If the bytes of a state lack something, or a rule
+/// depends on anything but the state, a hash differs.
 ///
 /// A link covers the setup and all entries before it, with their times and keys. So two people who have the same match
 /// can compare it by telephone: one reads out a link from `verify` or `log --links` with its entry, the other runs
 /// `verify --expect`. If the logs differ, it exits with 1 and names the first entry that differs, or a range that
 /// contains it and the link to ask for next. An imported match has links of its own.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  turnfold verify duel\n  turnfold verify duel@flank:12 duel.tfl\n  \
+#[command(after_help = "Examples:\n  turnfold verify duel\n  turnfold verify duel@flank:12 --reload\n  \
     turnfold verify duel --expect 9c41d2aa01b3c4d5@12")]
 pub(crate) struct Args {
-    /// Matches, revisions such as `duel@flank:12`, and replay files [default: all matches]
-    #[arg(value_name = "MATCH|REV|FILE")]
+    /// Matches and revisions such as `duel@flank:12`; with `--reload` also replay files [default: all matches]
+    #[arg(value_name = "MATCH|REV")]
     targets: Vec<VerifyTarget>,
 
     /// Require this link, or at least 16 digits of it, after an entry of the one revision; may be repeated
@@ -54,6 +56,15 @@ pub(crate) struct Args {
     /// Check only the chain of entries, without the rules
     #[arg(long)]
     chain: bool,
+
+    /// Store and reload the state at every entry, fold again and compare hashes
+    #[arg(long, requires = "targets", conflicts_with_all = ["expect", "chain"])]
+    reload: bool,
+
+    /// With `--reload`: how many entries to fold again at each entry
+    #[arg(long, value_name = "K", requires = "reload", default_value_t = 8,
+        value_parser = clap::value_parser!(u16).range(1..=1000))]
+    window: u16,
 }
 
 /// What is to be audited.
@@ -63,6 +74,7 @@ enum VerifyTarget {
     Match(MatchName),
     /// A branch up to an entry.
     Line(Revision),
+    /// A replay file, whose states are reloaded.
     File(FileName),
 }
 
@@ -75,9 +87,6 @@ impl FromStr for VerifyTarget {
                 Ok(Self::Match(revision.match_name))
             }
             SourceName::Revision(revision) => Ok(Self::Line(revision)),
-            SourceName::File(FileName { seq: Some(_), .. }) => {
-                Err(format!("expected a whole replay file, found `{text}`"))
-            }
             SourceName::File(file) => Ok(Self::File(file)),
         }
     }
@@ -89,19 +98,26 @@ impl Args {
         match self.targets.as_slice() {
             _ if self.expect.is_empty() => Ok(None),
             [VerifyTarget::Line(line)] => Ok(Some(line.clone())),
-            [VerifyTarget::Match(name)] => {
-                Ok(Some(Revision { match_name: name.clone(), branch: BranchName::main(), seq: None }))
-            }
-            [VerifyTarget::File(_)] => Err(Failure::usage("a replay file has no links to compare")
-                .hint("`turnfold log FILE` prints state hashes, which two people can compare")),
+            [VerifyTarget::Match(name)] => Ok(Some(main_branch(name))),
+            [VerifyTarget::File(file)] => Err(of_file(file)),
             _ => Err(Failure::usage("links can be compared with one revision only, found several")),
         }
     }
 }
 
+/// Refuses a replay file.
+fn of_file(file: &FileName) -> Failure {
+    Failure::usage(format!("`{file}` is a replay file, and `verify` is for matches of the store"))
+        .hint(format!("`turnfold check {file}` verifies it"))
+}
+
 /// Returns the line about what another check is left with.
 fn left_line(name: &str, left: &str) -> Line {
     [dim("dice"), plain(format_args!(" {name}: {left}"))].into()
+}
+
+fn main_branch(name: &MatchName) -> Revision {
+    Revision { match_name: name.clone(), branch: BranchName::main(), seq: None }
 }
 
 /// Returns the line about whose rules it is that the log agrees with (RF-17).
@@ -129,8 +145,19 @@ fn print(match_name: Option<&MatchName>, found: &Verification, context: &mut Con
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let compared = args.line_compared()?;
     let mut answers = Vec::new();
+    if args.reload {
+        for target in &args.targets {
+            let source = match target {
+                VerifyTarget::Match(name) => SourceName::Revision(main_branch(name)),
+                VerifyTarget::Line(revision) => SourceName::Revision(revision.clone()),
+                VerifyTarget::File(file) => SourceName::File(file.clone()),
+            };
+            answers.push(reload::reload(&source, args.window, context)?);
+        }
+        return Ok(ExitStatus::from(!answers.contains(&ExitStatus::No)));
+    }
+    let compared = args.line_compared()?;
     let of_line = if args.chain { chain::verify_line } else { verify_line };
     if args.targets.is_empty() {
         answers.push(verify_matches(None, args.chain, context)?);
@@ -141,10 +168,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             VerifyTarget::Match(_) | VerifyTarget::Line(_) if compared.is_some() => ExitStatus::Yes,
             VerifyTarget::Match(name) => verify_matches(Some(name), args.chain, context)?,
             VerifyTarget::Line(line) => of_line(line, context)?,
-            VerifyTarget::File(_) if args.chain => {
-                return Err(Failure::usage("a replay file has no chain").hint("leave out `--chain`"));
-            }
-            VerifyTarget::File(file) => verify_file(file, context)?,
+            VerifyTarget::File(file) => return Err(of_file(file)),
         });
     }
     if let Some(line) = compared {
@@ -210,34 +234,6 @@ fn verify_line(revision: &Revision, context: &mut Context) -> Result<ExitStatus,
     let verification = Verification { branches: vec![branch], findings: Vec::new(), left, referee };
     print(Some(&revision.match_name), &verification, context)?;
     Ok(ExitStatus::Yes)
-}
-
-/// Requires of a replay file all that `check` requires.
-fn verify_file(file: &FileName, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let replay = context.read_replay(&file.path)?.whole()?;
-    let checked = check_replay(&replay)?;
-    let ok = checked.difference.is_none();
-    let closing = replay.closing.filter(|_| ok);
-    let (name, dice) = (file.to_string(), left_to_check(&replay.header.dice));
-    let verified = json!({
-        "file": name,
-        "ok": ok,
-        "entries": checked.entries,
-        "state_hash": closing.map(|closing| closing.state),
-        "log": closing.map(|closing| closing.log),
-        "mismatch": checked.difference,
-        "dice": dice,
-    });
-    context.output.verdict(ok, &verified, || {
-        if let Some(mismatch) = &checked.difference {
-            return mismatch.lines();
-        }
-        let Some(Closing { state, log, .. }) = closing else { return Vec::new() };
-        let (name, entries) = (printable(&name), counted(checked.entries, "entry", "entries"));
-        let hashes = dim(format_args!("state {state:.16} log {log:.16}"));
-        let ok = Line::from([added("ok"), plain(format_args!(" {name}: {entries} ")), hashes]);
-        [ok].into_iter().chain(dice.map(|left| left_line(&name, left))).collect()
-    })
 }
 
 /// Compares a history with the links that another player quotes, and prints where they part.

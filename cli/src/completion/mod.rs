@@ -121,7 +121,7 @@ fn completed_arg(arg: Arg, makes_a_match: bool, registry: &Registry) -> Arg {
         "REV" if arg.get_value_parser().type_id() == TypeId::of::<Revision>() => {
             arg.add(ArgValueCompleter::new(stored))
         }
-        "REV" | "REV:SEQ" | "REV|FILE" | "REV:SEQ|FILE:SEQ" | "MATCH|REV|FILE" | "A" | "B" => {
+        "REV" | "REV:SEQ" | "REV|FILE" | "REV:SEQ|FILE:SEQ" | "MATCH|REV" | "A" | "B" => {
             arg.add(ArgValueCompleter::new(revisions))
         }
         _ => arg,

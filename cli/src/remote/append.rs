@@ -79,7 +79,7 @@ fn require_sendable(client: &Client, call: &Call) -> Result<(), Failure> {
     match viewer {
         // The host's answer holds everything, whatever seat gives the commands.
         Some(viewer) if client.kind() != TokenKind::Seat && !viewer.see_all() => {
-            Err(needs_store(&format!("`--as {viewer}` without that seat's token")))
+            Err(needs_store(&format!("`--seat {viewer}` without that seat's token")))
         }
         // Without a command nothing would show whose token it is.
         Some(viewer) if lines.is_empty() => {

@@ -9,7 +9,7 @@ use uuid::Uuid;
 /// The format of the tables that this build reads and writes.
 const FORMAT: i32 = 2;
 
-/// The format before it, which `store migrate` turns into it.
+/// The format before it, which `store upgrade` turns into it.
 const FORMER: i32 = 1;
 
 /// The format of tables that a restore is filling, or was when it broke off.
@@ -125,7 +125,7 @@ fn require_format(format: i32) -> Result<(), Fault> {
         }
         FORMER => Err(refused(&format!(
             "its tables have the format {FORMER}, this build reads {FORMAT}: stop all services of older builds, then run \
-             `turnfold store migrate` with its URL"
+             `turnfold store upgrade` with its URL"
         ))),
         other => Err(refused(&format!(
             "its tables have the format {other}, this build knows {FORMAT}: use the build that made them"

@@ -173,7 +173,7 @@ impl Matches {
             sql: Some("COPY (FROM 'entries.csv') TO 'copied.csv'".to_owned()),
         };
         let counted = Question {
-            args: &["stats", ruleset, "--format", "json"],
+            args: &["table", "groups", ruleset, "--format", "json"],
             seconds: 2,
             sql: Some(
                 "SELECT max(n) FROM (SELECT count(*) AS n FROM 'entries.csv' GROUP BY command_name)"

@@ -36,7 +36,7 @@ $ turnfold amend duel@flank:5 stand --branch deeper
 + 5 p2 stand => ignored nothing_selected #d1e3fa94a390e862
 the states at the end are equal
 created duel@deeper, which begins after duel@flank:4: 5 entries, 0 of them played again #d1e3fa94a390e862
-$ turnfold branches duel
+$ turnfold branch duel
 main    5 entries  link [LINK]
 deeper  5 entries, from flank:4  link [LINK]
 flank   5 entries, from main:2  link [LINK]
@@ -65,7 +65,7 @@ no longer applies (each was left out before the next was tried)
   4 p2 confirm => rejected not_your_turn (it is the other player's impulse)
   5 p2 move 1,-1 => rejected not_your_turn (it is the other player's impulse)
 exit 1| error: 2 lines no longer apply, nothing was created; `--keep-going` leaves them out
-$ turnfold branches duel
+$ turnfold branch duel
 main  5 entries  link [LINK]
 $ turnfold amend duel:2 --drop --branch without --keep-going
 - 2 p1 confirm
@@ -219,7 +219,7 @@ exit 2| error: the argument '--insert' cannot be used with '--drop'; see `--help
 $ turnfold amend duel:3 stand --branch x -o x.tfl
 exit 2| error: the argument '--branch <NAME>' cannot be used with '--output <FILE>'; see `--help`
 $ turnfold amend duel@nobody:3 stand --branch x
-exit 2| error: match `duel` has no branch `nobody`; `turnfold branches duel` lists those there are
+exit 2| error: match `duel` has no branch `nobody`; `turnfold branch duel` lists those there are
 $ turnfold amend duel.tfl:3 stand --branch x
 exit 2| error: `duel.tfl` is a file, it has no branches; name a new file with `--output`
 $ turnfold amend duel.tfl:3 stand -o duel.tfl
@@ -230,7 +230,7 @@ $ turnfold amend missing.tfl:3 stand -o x.tfl
 exit 2| error: cannot read replay `missing.tfl`: No such file or directory (os error 2)
 $ turnfold amend false.tfl:1 "roll 1 1 1 2" -o x.tfl
 exit 1| error: false.tfl:42: entry 3 does not do what the file says, nothing was written; `turnfold check false.tfl` explains it
-$ turnfold branches duel
+$ turnfold branch duel
 main   3 entries  link [LINK]
 taken  1 entry, from main:1  link [LINK]
 
@@ -354,7 +354,7 @@ exit 1| {"error":{"kind":"negative","message":"the command was rejected; nothing
 #[test]
 fn times_stay_with_the_entries_that_are_played_again_and_keys_do_not() {
     let sandbox = duel();
-    sandbox.ok("play duel --key k1 confirm \"move 1,-1\"");
+    sandbox.ok("play duel --once k1 confirm \"move 1,-1\"");
     sandbox.ok("amend duel:3 \"move 1,1\" --branch flank");
     let log = |revision: &str| -> Vec<Value> {
         let lines = sandbox.ok(&format!("--format json log {revision}"));
@@ -368,7 +368,7 @@ fn times_stay_with_the_entries_that_are_played_again_and_keys_do_not() {
     assert!(new[2]["recorded_at_ms"].as_i64() > old[2]["recorded_at_ms"].as_i64());
     assert_eq!((&old[4]["key"], &new[4]["key"]), (&Value::from("k1"), &Value::Null));
     // The key is free on the branch, and what it did on `main` stays as it was.
-    sandbox.ok("play duel@flank --key k1 confirm");
+    sandbox.ok("play duel@flank --once k1 confirm");
     assert_eq!(log("duel"), old);
 }
 

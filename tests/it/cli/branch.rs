@@ -13,11 +13,11 @@ $ turnfold play duel@flank "move 1,1"
 3 p1 move 1,1 => moved unit=atlas from=0,2 to=1,1; cursor at=1,1; impulse_advanced index=1 player=p2 units=1 #d1e3fa94a390e862
 $ turnfold branch duel@flank deeper
 duel@deeper begins after duel@flank:3
-$ turnfold branches duel
+$ turnfold branch duel
 main    3 entries  link [LINK]
 deeper  3 entries, from flank:3  link [LINK]
 flank   3 entries, from main:2  link [LINK]
-$ turnfold --format json branches duel
+$ turnfold --format json branch duel
 {"branch":"main","entries":3,"from":null,"link":"[LINK]"}
 {"branch":"deeper","entries":3,"from":{"branch":"flank","seq":3},"link":"[LINK]"}
 {"branch":"flank","entries":3,"from":{"branch":"main","seq":2},"link":"[LINK]"}
@@ -33,7 +33,7 @@ $ turnfold branch --delete --force duel@deeper
 deleted duel@deeper
 $ turnfold branch --delete --force duel@flank
 deleted duel@flank
-$ turnfold branches duel
+$ turnfold branch duel
 main  3 entries  link [LINK]
 
 "#]]);
@@ -51,12 +51,18 @@ exit 2| error: match `duel` already has a branch `main`; choose another name
 $ turnfold branch nobody flank
 exit 2| error: no match `nobody` in this store; `turnfold matches` lists those there are
 $ turnfold branch duel
-exit 2| error: the following required arguments were not provided: <NAME>; see `--help`
+main  3 entries  link [LINK]
 $ turnfold branch --delete --force duel
 exit 2| error: branch `main` of match `duel` cannot be deleted: every match has it
 $ turnfold branch --delete --force duel@nowhere
-exit 2| error: match `duel` has no branch `nowhere`; `turnfold branches duel` lists those there are
-$ turnfold branches nobody
+exit 2| error: match `duel` has no branch `nowhere`; `turnfold branch duel` lists those there are
+$ turnfold branch duel:2
+exit 2| error: the new branch from `duel:2` needs a name; `turnfold branch duel` lists branches
+$ turnfold branch duel@flank
+exit 2| error: the new branch from `duel@flank` needs a name; `turnfold branch duel` lists branches
+$ turnfold branch --rename duel@flank
+exit 2| error: the following required arguments were not provided: <NAME>; see `--help`
+$ turnfold branch nobody
 exit 2| error: no match `nobody` in this store; `turnfold matches` lists those there are
 
 "#]]);

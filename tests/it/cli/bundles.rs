@@ -53,8 +53,8 @@ exit 2| error: the bundle `./all.bundle` has several matches; name one of `./all
 fn a_seats_bundle_is_read_up_to_what_is_left_out_of_it() {
     let sandbox = Sandbox::new();
     sandbox.ok("new ford --rules cycletap --setup fixtures/cycletap/ford.toml");
-    sandbox.ok("play ford \"tap 0,1\" \"tap 0,0\" switch --key order:4f2a7791c0");
-    sandbox.ok("play ford \"tap 1,-2\" --key order:77b1c0d24e");
+    sandbox.ok("play ford \"tap 0,1\" \"tap 0,0\" switch --once order:4f2a7791c0");
+    sandbox.ok("play ford \"tap 1,-2\" --once order:77b1c0d24e");
     sandbox.ok("bundle ford --as p1 -o p1.bundle");
     sandbox.ok("bundle ford --as p2 -o p2.bundle");
     let known = sandbox.ok("log ford:3");

@@ -67,9 +67,9 @@ table entries MATCH:1 --as SEAT
 table effects MATCH --as SEAT
 table fields MATCH FILE --field FIELD --as SEAT
 table fields MATCH --field SECRET --as SEAT
-stats MATCH FILE --as SEAT
-stats --matches --by setup --as SEAT
-stats MATCH:1 --by title --as SEAT
+table groups MATCH FILE --as SEAT
+table groups --matches --by setup --as SEAT
+table groups MATCH:1 --by title --as SEAT
 bisect MATCH --when "FIELD == VALUE" --as SEAT -v
 bisect MATCH --when "FIELD == VALUE" --as SEAT --linear
 bisect FILE --when "SECRET != null" --as SEAT
@@ -83,19 +83,20 @@ replay MATCH --as SEAT
 replay MATCH:1 --as SEAT --step
 replay MATCH --as SEAT --to 99
 replay FILE --as SEAT --step
-run --rules RULES --setup SETUP --as SEAT --state --views FIRST SECOND
-run --rules RULES --setup SETUP --as SEAT --keep-going back "p4: back"
-play MATCH --as SEAT "p4: back"
-play MATCH --as SEAT refused
-play MATCH --as SEAT tap
-play MATCH --as SEAT back -vv
-play MATCH --as SEAT --expect 99 FIRST
-play MATCH:0 --as SEAT FIRST
-play MATCH --as SEAT --key secret FIRST
-play MATCH --as SEAT
-play MATCH --as SEAT --key own FIRST -vv
-play MATCH --as SEAT --key own FIRST
-play MATCH --as SEAT SECOND SECOND
+simulate --rules RULES --setup SETUP --seat SEAT --state --views FIRST SECOND
+simulate --rules RULES --setup SETUP --seat SEAT --keep-going back "p4: back"
+play MATCH --seat SEAT "p4: back"
+play MATCH --seat SEAT refused
+play MATCH --seat SEAT tap
+play MATCH --seat SEAT back -vv
+play MATCH --seat SEAT --expect 99 FIRST
+play MATCH:0 --seat SEAT FIRST
+play MATCH --seat SEAT --once secret FIRST
+play MATCH --seat SEAT
+play MATCH --seat SEAT --once own FIRST -vv
+play MATCH --seat SEAT --once own FIRST
+play MATCH --seat SEAT SECOND SECOND
+play MATCH --seat SEAT --dry-run FIRST
 log MATCH --as SEAT
 "#;
 
@@ -142,7 +143,7 @@ fn shown(number: usize, case: &SecretCase, secret: &[&str]) -> Vec<(String, Stri
         }
     };
     play("", case.before);
-    play("--key secret", &[if case.is_in_setup() { &[] } else { secret }, case.end].concat());
+    play("--once secret", &[if case.is_in_setup() { &[] } else { secret }, case.end].concat());
     play("", case.after);
     sandbox.ok("export secret -o secret.tfl");
     let mut shown = Vec::new();
@@ -234,11 +235,12 @@ fn ct_19_ch_18_whatever_the_secret_every_verb_with_as_prints_the_same_bytes() {
     }
 }
 
-/// Returns the verbs whose help has `--as`.
+/// Returns the verbs that show what a seat may know: by `--as`, or by `--seat` where commands are given.
 fn verbs_with_as(sandbox: &Sandbox) -> BTreeSet<String> {
     let has_as = |verb: &String| {
         let help = sandbox.ok(&format!("{verb} --help"));
-        help.lines().any(|line| line.trim_start().starts_with("--as "))
+        help.contains("Give all commands as this seat")
+            || help.lines().any(|line| line.trim_start().starts_with("--as "))
     };
     verbs_of_help(sandbox, "").into_iter().filter(has_as).collect()
 }
@@ -246,8 +248,10 @@ fn verbs_with_as(sandbox: &Sandbox) -> BTreeSet<String> {
 #[test]
 fn every_verb_with_as_is_among_those_compared() {
     let found = verbs_with_as(&Sandbox::new());
-    let known: BTreeSet<String> =
-        lines().filter(|(_, line)| line.contains("--as SEAT")).map(|(verb, _)| verb.to_owned()).collect();
+    let known: BTreeSet<String> = lines()
+        .filter(|(_, line)| line.contains("--as SEAT") || line.contains("--seat SEAT"))
+        .map(|(verb, _)| verb.to_owned())
+        .collect();
     assert_eq!(found, known);
 }
 
@@ -258,16 +262,16 @@ fn ct_19_a_rejected_command_shows_no_state_hash() {
     sandbox.ok("new ford --rules cycletap --setup fixtures/cycletap/ford.toml");
     sandbox.ok("play ford \"tap 0,1\" \"tap 0,0\"");
     sandbox.check(str![[r#"
-$ turnfold play ford --as p2 back
+$ turnfold play ford --seat p2 back
 ! p2 back => rejected not_your_turn (the other player is planning)
 exit 1| error: the command was rejected; nothing was recorded; `turnfold rules cycletap not_your_turn` explains it
-$ turnfold --format json play ford --as p2 back
+$ turnfold --format json play ford --seat p2 back
 {"seq":null,"seat":"p2","command":"back","outcome":"rejected","reason":"not_your_turn","message":"the other player is planning","effects":[],"state_hash":null}
 exit 1| {"error":{"kind":"negative","message":"the command was rejected; nothing was recorded","hint":"`turnfold rules cycletap not_your_turn` explains it","exit_code":1}}
-$ turnfold play ford --as p2 "p1: back"
-exit 2| error: `p1: back` is a command of p1, but `--as p2` gives all commands as p2; leave out `--as` or the command
-$ turnfold run --rules cycletap --setup fixtures/cycletap/ford.toml --as p2 "p1: back"
-exit 2| error: `p1: back` is a command of p1, but `--as p2` gives all commands as p2; leave out `--as` or the command
+$ turnfold play ford --seat p2 "p1: back"
+exit 2| error: `p1: back` is a command of p1, but `--seat p2` gives all commands as p2; leave out `--seat` or the command
+$ turnfold simulate --rules cycletap --setup fixtures/cycletap/ford.toml --seat p2 "p1: back"
+exit 2| error: `p1: back` is a command of p1, but `--seat p2` gives all commands as p2; leave out `--seat` or the command
 $ turnfold play ford "p2: back"
 ! p2 back => rejected not_your_turn (the other player is planning)
 exit 1| error: the command was rejected; nothing was recorded; `turnfold rules cycletap not_your_turn` explains it

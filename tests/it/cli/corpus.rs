@@ -141,7 +141,7 @@ fn entries_are_found_where_a_loop_over_log_and_show_finds_them() {
 fn statistics_count_what_a_loop_over_log_counts() {
     let sandbox = Sandbox::new();
     let shown = corpus(&sandbox);
-    let found = documents(&sandbox.ok("--format json stats games"));
+    let found = documents(&sandbox.ok("--format json table groups games"));
     assert_eq!(found.len(), RULESETS.len());
     for (ruleset, found) in RULESETS.iter().zip(found) {
         let of_ruleset = || shown.iter().filter(|shown| shown.ruleset == *ruleset);

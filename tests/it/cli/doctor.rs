@@ -1,4 +1,4 @@
-//! `doctor`: each finding names what to do.
+//! `store doctor`: each finding names what to do.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ fn finding(sandbox: &Sandbox, line: &str, about: &str) -> (String, String) {
 }
 
 fn of_store(sandbox: &Sandbox, about: &str) -> (String, String) {
-    finding(sandbox, "--format json doctor", about)
+    finding(sandbox, "--format json store doctor", about)
 }
 
 #[cfg(unix)]
@@ -34,13 +34,13 @@ fn a_store_is_well_or_each_finding_names_what_to_do() {
     let allow =
         |mode| fs::set_permissions(sandbox.path(".turnfold"), fs::Permissions::from_mode(mode)).unwrap();
     allow(0o700);
-    let printed = sandbox.ok("doctor");
+    let printed = sandbox.ok("store doctor");
     let abouts = ["store", "space", "permissions", "clock", "modules", "rules"];
     assert_eq!(printed.lines().count(), abouts.len(), "{printed}");
     for (line, about) in printed.lines().zip(abouts) {
         assert!(line.starts_with(&format!("ok   {about}: ")) || about == "space", "{printed}");
     }
-    let (grade, text) = finding(&sandbox, "--store none --format json doctor", "store");
+    let (grade, text) = finding(&sandbox, "--store none --format json store doctor", "store");
     assert_eq!((grade.as_str(), text.contains("no store at `none`")), ("mend", true), "{text}");
     allow(0o755);
     let (grade, text) = of_store(&sandbox, "permissions");
@@ -121,7 +121,7 @@ fn a_service_is_asked_for_its_readiness_its_clock_and_the_token() {
     let with = |token: &str, about: &str| {
         finding(
             &sandbox,
-            &format!("--store {} --token {token} --format json doctor", service.origin()),
+            &format!("--store {} --token {token} --format json store doctor", service.origin()),
             about,
         )
     };
@@ -133,7 +133,10 @@ fn a_service_is_asked_for_its_readiness_its_clock_and_the_token() {
     let (grade, text) = with("old.token", "token");
     assert_eq!((grade.as_str(), text.contains("expected a valid token")), ("mend", true), "{text}");
     assert_eq!(with("none.token", "token").0, "mend");
-    let nothing =
-        finding(&sandbox, "--store http://127.0.0.1:9 --token admin.token --format json doctor", "service");
+    let nothing = finding(
+        &sandbox,
+        "--store http://127.0.0.1:9 --token admin.token --format json store doctor",
+        "service",
+    );
     assert_eq!((nothing.0.as_str(), nothing.1.contains("no answer from")), ("mend", true), "{}", nothing.1);
 }

@@ -21,17 +21,21 @@ use turnfold_tests::service::Running;
 
 /// What only a broken build, damage of other kinds than one, or a database could show.
 const UNSEEN: &[&str] = &[
-    "selftest#0.differs_at",
+    "verify#2.differs_at",
     "Change.written_as",
     "Finding.",
     "StoreFinding.",
     "AuditRow.seq",
-    "store migrate#0.",
+    "store upgrade#0.",
     // Of games of others, such as `examples/liars` and `examples/chess`.
     "DueRoll.owner",
     "legal#0.irreversible",
     // Of modules, which `modules.rs` plays.
-    "game ",
+    "game list#",
+    "game show#",
+    "game check#",
+    "game add#",
+    "game guest#",
     "NeededModule.",
     "new#0.module",
     // Of referees and recordings, which `referees.rs` plays.
@@ -39,7 +43,7 @@ const UNSEEN: &[&str] = &[
     "diff#0.states_part",
     "StatesPart.",
     "import#0.has_end",
-    "impact#0.referee",
+    "game impact#0.referee",
 ];
 
 fn verb_of(line: &str, contract: &Contract) -> String {
@@ -125,6 +129,7 @@ pub(crate) fn verbs_of_help(sandbox: &Sandbox, above: &str) -> Vec<String> {
     let help = sandbox.ok(&format!("{above} --help"));
     let (list, _) = help.split_once("\nOptions:\n").unwrap_or((&help, ""));
     let (list, _) = list.split_once("\nGuides, ").unwrap_or((list, ""));
+    let list = list.rsplit_once("\nPlay:\n").map_or(list, |(_, list)| list);
     let is_built = |line: &&str| !line.ends_with("Not a part of this build");
     let is_verb = |line: &&str| line.starts_with(|first: char| first.is_ascii_lowercase()) && is_built(line);
     let lines = list.lines().filter_map(|line| line.strip_prefix("  ")).filter(is_verb);

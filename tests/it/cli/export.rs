@@ -130,7 +130,7 @@ fn an_output_that_cannot_be_written_is_named_as_the_user_named_it() {
         format!("bundle duel -o {file}.bundle"),
         format!("store backup {file}"),
         format!("store heads -o {file}"),
-        format!("sign duel --key ann.key -o {file}"),
+        format!("checkpoint sign duel --key ann.key -o {file}"),
         format!("key new {file} --name games.example/bob"),
     ];
     for line in verbs {

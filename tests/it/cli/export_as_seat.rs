@@ -75,14 +75,12 @@ $ turnfold bless --accept p2.tfl
 exit 2| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
 $ turnfold import p2.tfl
 exit 2| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
-$ turnfold verify p2.tfl
-exit 2| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
-$ turnfold impact p2.tfl
+$ turnfold game impact p2.tfl
 unreadable
   p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
 in all, 0 of 1 log folds the same, 1 unreadable (0 entries)
 exit 1
-$ turnfold selftest p2.tfl
+$ turnfold verify --reload p2.tfl
 exit 2| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
 $ turnfold amend p2.tfl:1 back -o x.tfl
 exit 2| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped

@@ -100,9 +100,9 @@ $ turnfold verify duel --format json
 {"match":"duel","ok":true,"branches":[{"branch":"main","entries":1,"link":"[LINK]","state_hash":"7d36030dc68e1534dbfe0f34a1f86dc863f13822d56388f9605c0d9e6899d5fd"},{"branch":"none","entries":0,"link":"[LINK]","state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba"},{"branch":"other","entries":1,"link":"[LINK]","state_hash":"6c2f1f36ebe89cf935e94835563e1ff68d7f73bf3aa560c1a6dc0488318e62d1"}],"findings":[],"dice":"values are checked by audit, with the desk","referee":null}
 $ turnfold export duel -o played.tfl
 exported duel to `played.tfl`: 1 entry
-$ turnfold verify played.tfl
-ok played.tfl: 1 entry state 7d36030dc68e1534 log 847ba98860c72221
-dice played.tfl: values are checked by audit, with the desk
+$ turnfold check played.tfl
+ok played.tfl 1 entry
+1 passed, 0 failed (1 entry)
 $ turnfold log duel --as p1
 1 host roll 6 5 2 1 => rolled p1=11 p2=3; initiative p1=11 p2=3 loser=p2 winner=p1; movement_order impulses=p2:1|p1:1|p2:1|p1:1; flash text="Initiative: P1 rolled 11, P2 rolled 3 — P2 moves first"; cursor at=0,-2
 

@@ -21,20 +21,25 @@ the log into state, and hashed golden logs prove that it still does.
 
 Usage: turnfold [OPTIONS] <COMMAND>
 
+Which one do I want?
+  Something broke, and there is a log of it   bisect, blame, shrink
+  Do the golden logs still come true?         check
+  What would a changed rule change?           game impact
+  Is the store sound?                         verify, store check, store doctor
+  Prove to others what happened               checkpoint, bundle, audit
+
 Play:
   new          Create a match
   play         Append commands to a match and print their outcomes
-  run          Play a script in memory, without a store
+  simulate     Play without a store, at random or by a script
   show         Show what a seat sees: the board, the JSON view or a picture
   legal        List the commands that would be applied
   ask          Ask the ruleset a question
   rules        Teach a game: its commands, reasons, questions, view and rules
-  game         List, show, check and add games: built in, modules and referees
-  relay        Carry a referee's lines over a local port instead of a pipe
+  game         List, check and add games, count and compare what their rules do
 
 Matches in the store:
   matches      List the matches of the store
-  branches     List the branches of a match
   log          Print the entries of a revision with their outcomes
   replay       Fold a revision or file again from the start, showing each entry
   rename       Give a match another name
@@ -42,7 +47,7 @@ Matches in the store:
   delete       Delete a match with all its branches
 
 Branch and compare:
-  branch       Begin a new history from any point, rename or delete one
+  branch       Begin a new history from any point, list, rename or delete them
   amend        Change one entry and play the rest again, as a branch or file
   diff         Show where two histories part and how their states differ
   bisect       Find an entry at which a condition becomes true
@@ -51,29 +56,21 @@ Branch and compare:
 
 Many matches:
   find         Find entries in many matches
-  table        Write many matches as a table
-  stats        Count wins, lengths, commands and reasons of many matches
-  simulate     Play at random, for logs of any length
+  table        Write many matches as a table, or count them in groups
 
 Files and golden logs:
   export       Write a revision as a replay file, or as a page that shows it
   import       Import a match from a replay file, or matches from a bundle
   bless        Write outcomes and hashes into replay files
   check        Verify golden logs
-  impact       Show what the rules of this build change over a corpus of logs
 
 Prove and maintain:
-  verify       Audit matches and replay files: chain, decoding, rules, dice
+  verify       Audit matches of the store: chain, decoding, rules, dice
   store        Check, back up, restore, salvage, compact and measure a store
-  doctor       Find what keeps a store or a service from working well
-  selftest     Reload and fold again at every entry, and compare hashes
-  perft        Count the command sequences that the rules offer from a setup
 
 Sign and audit:
   key          Make signing keys and print their verifier keys
-  sign         Sign which entries a branch has
-  prove        Prove that a signed branch has an entry
-  cosign       Cosign a checkpoint as a witness
+  checkpoint   Sign which entries a branch has, prove one, cosign as a witness
   bundle       Write matches to one file that others can check
   audit        Check a bundle or the store, and print what is proven
 
@@ -133,7 +130,7 @@ Options:
           File with the token for a service
 
       --format <FORMAT>
-          How to print the answer; `svg` is for `show` and `stats`
+          How to print the answer; `svg` is for `show` and `table groups`
 
           Possible values:
           - text: For people
@@ -177,8 +174,9 @@ $ turnfold play --help
 Append commands to a match and print their outcomes
 
 Records all commands of a call or, if one is rejected, none of them. In a seeded match, due rolls
-are made at once, also before the first command; without a command, only they are made. `play`
-refuses a history that is played by mail: only `mail take` and `mail run` append to it.
+are made at once, also before the first command; without a command, only they are made. With
+`--dry-run` nothing is recorded. `play` refuses a history that is played by mail: only `mail take`
+and `mail run` append to it.
 
 Usage: turnfold play [OPTIONS] <REV> [COMMAND]...
 
@@ -190,18 +188,20 @@ Arguments:
           Commands, each `[SEAT:] command`, such as `p1: move 2,3`
 
 Options:
-      --as <SEAT>
+      --seat <SEAT>
           Give all commands as this seat, and print only what it may know [default: the seat of each
           command]
 
       --script <FILE>
           Read the commands from a file, one a line; `-` is standard input
+
+      --dry-run
 ...
 Example: turnfold play duel 'p1: click 0,2' 'p1: move 0,1'
 $ turnfold --version
 turnfold 0.1.0
 $ turnfold dance
-exit 2| error: unrecognized subcommand 'dance'; tip: some similar subcommands exist: 'branch', 'branches'; see `--help`
+exit 2| error: unrecognized subcommand 'dance'; tip: a similar subcommand exists: 'branch'; see `--help`
 $ turnfold play
 exit 2| error: the following required arguments were not provided: <REV>; see `--help`
 $ turnfold play duel:x confirm
@@ -248,7 +248,7 @@ fn every_manual_page_has_the_sections_that_readers_look_for() {
 }
 
 /// The help of each verb ends with the options that all verbs have, in the form that `play --help` shows, and an example.
-/// `store migrate` has a store of its own in place of `--store`, which is the first of these options.
+/// `store upgrade` has a store of its own in place of `--store`, which is the first of these options.
 #[test]
 fn help_of_every_verb_has_the_global_options_and_examples() {
     let sandbox = Sandbox::new();
@@ -404,7 +404,7 @@ fn a_part_that_was_left_out_is_named() {
         (cfg!(feature = "serve"), "serve", "join https://a.example/m/duel#i=x -o p1.token".to_owned()),
         (cfg!(feature = "serve"), "serve", "--store https://a.example show duel".to_owned()),
         (cfg!(feature = "postgres"), "postgres", format!("--store {url} show duel")),
-        (cfg!(feature = "postgres"), "postgres", format!("store migrate {url}")),
+        (cfg!(feature = "postgres"), "postgres", format!("store upgrade {url}")),
         (cfg!(feature = "postgres"), "postgres", format!("store restore matches.tfb {url}")),
     ];
     for (_, feature, line) in lines.iter().filter(|(is_built, ..)| !is_built) {

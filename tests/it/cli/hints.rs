@@ -66,11 +66,7 @@ b2   p2 Turret (turret) at 1,-2, mp 0
 
 turn 1
 $ turnfold verify games/duel.bundle
-games/duel.bundle:40: entry 1 (host 0x000402040608): command differs from its canonical form
-- 0x000402040608
-+ roll 1 2 3 4
-to fill it in: turnfold bless games/duel.bundle
-exit 1
+exit 2| error: `games/duel.bundle` is a replay file, and `verify` is for matches of the store; `turnfold check games/duel.bundle` verifies it
 $ turnfold show .turnfold
 exit 2| error: no replay files (`*.tfl`) under `.turnfold`; it is a store: `turnfold --store .turnfold matches` lists what is in it
 $ turnfold log games/none

@@ -61,10 +61,10 @@ fn a_line_of_a_gigabyte_is_not_read_to_its_end() {
     }
     check_refused(
         &sandbox,
-        &["run", "--rules", "initiative", "--setup", "line.tfl"],
+        &["simulate", "--rules", "initiative", "--setup", "line.tfl", "cycle"],
         "`line.tfl`: expected at most 4194304 bytes in a setup",
     );
-    let script = ["run", "--rules", "initiative", "--setup", BOARD, "--script"];
+    let script = ["simulate", "--rules", "initiative", "--setup", BOARD, "--script"];
     let words = [script.as_slice(), &["line.tfl"]].concat();
     check_refused(&sandbox, &words, "`line.tfl`: expected at most 67108864 bytes in a script");
     let mut endless = frugal(&sandbox, &[script.as_slice(), &["-"]].concat());
@@ -84,7 +84,7 @@ fn ten_million_lines_are_too_many() {
     );
     check_refused(
         &sandbox,
-        &["run", "--rules", "initiative", "--setup", BOARD, "--script", "lines.tfl"],
+        &["simulate", "--rules", "initiative", "--setup", BOARD, "--script", "lines.tfl"],
         "lines.tfl:1000001: expected at most 1000000 lines in a script",
     );
 }
@@ -102,9 +102,10 @@ fn toml_nested_deeply_is_refused() {
     for setup in setups {
         sandbox.write("deep.toml", &setup);
         sandbox.write("deep.tfl", HEAD.replace("setup.radius = 2\n", &setup) + "+++\n");
-        for words in
-            [["run", "--rules", "initiative", "--setup", "deep.toml"].as_slice(), &["show", "deep.tfl"]]
-        {
+        for words in [
+            ["simulate", "--rules", "initiative", "--setup", "deep.toml", "cycle"].as_slice(),
+            &["show", "deep.tfl"],
+        ] {
             let output = frugal(&sandbox, words).output().unwrap();
             let stderr = String::from_utf8(output.stderr).unwrap();
             assert_eq!(output.status.code(), Some(2), "{stderr}");
@@ -130,7 +131,7 @@ $ turnfold import fixtures --name duel
 exit 2| error: no replay files (`*.tfl`) under `fixtures`; nothing was checked
 $ turnfold new duel --rules initiative --setup pipe.tfl
 exit 2| error: cannot read setup `pipe.tfl`: it is a pipe, a socket or a device; name a regular file
-$ turnfold run --rules initiative --setup fixtures/initiative/small-board.toml --script /dev/zero
+$ turnfold simulate --rules initiative --setup fixtures/initiative/small-board.toml --script /dev/zero
 exit 2| error: cannot read script `/dev/zero`: it is a pipe, a socket or a device; name a regular file
 $ turnfold --store pipe.tfl matches
 exit 3| error: `pipe.tfl` is not a turnfold store: it is a file; use another directory
@@ -166,8 +167,8 @@ fn names_with_control_characters_are_escaped() {
             &["import", &path],
             &["import", &path, "--name", "duel"],
             &["ask", &path, evil],
-            &["run", "--rules", evil, "--setup", BOARD],
-            &["run", "--rules", "initiative", "--setup", BOARD, "--keep-going", evil, "p1: cycle\u{1b}"],
+            &["simulate", "--rules", evil, "--setup", BOARD],
+            &["simulate", "--rules", "initiative", "--setup", BOARD, "--keep-going", evil, "p1: cycle\u{1b}"],
             &[&new[..], &[BOARD, "--title", evil]].concat(),
             &[&new[..], &[evil]].concat(),
             &[evil, evil],
@@ -176,8 +177,9 @@ fn names_with_control_characters_are_escaped() {
             let mut command = sandbox.command(["--format", format]);
             check_harmless(&command.args(words).output().unwrap(), &format!("{words:?}"));
         }
-        let played =
-            sandbox.command(["run", "--rules", "initiative", "--setup", &setup, "roll 1 2 3 4"]).output();
+        let played = sandbox
+            .command(["simulate", "--rules", "initiative", "--setup", &setup, "roll 1 2 3 4"])
+            .output();
         check_harmless(&played.unwrap(), "a setup with such a name");
     }
 }
@@ -223,7 +225,7 @@ fn numbers_at_every_limit_of_a_setup_are_played_or_refused() {
             // Every number meets every extreme in the laws; here each meets one, in a process of its own.
             let extreme = EXTREMES[place % EXTREMES.len()];
             sandbox.write("extreme.toml", replaced(&smallest.toml, range, extreme));
-            let words = ["run", "--rules", rules.name(), "--setup", "extreme.toml"];
+            let words = ["simulate", "--rules", rules.name(), "--setup", "extreme.toml"];
             let what = format!("{extreme} at byte {} of {}", range.start, smallest.name);
             check_harmless(&frugal(&sandbox, &words).output().unwrap(), &what);
         }
@@ -247,7 +249,8 @@ fn numbers_at_every_limit_of_a_command_are_answered() {
             let sandbox = Sandbox::new();
             sandbox.write("extreme.txt", &script);
             let setup = format!("fixtures/{}/{}.toml", rules.name(), fixture.name);
-            let run = ["--format", "json", "run", "--rules", rules.name(), "--setup", &setup, "--keep-going"];
+            let run =
+                ["--format", "json", "simulate", "--rules", rules.name(), "--setup", &setup, "--keep-going"];
             let words = [run.as_slice(), &["--script", "extreme.txt"]].concat();
             let output = frugal(&sandbox, &words).output().unwrap();
             check_harmless(&output, &setup);

@@ -1,4 +1,4 @@
-//! `turnfold impact`.
+//! `turnfold game impact`.
 
 use std::fs;
 
@@ -79,7 +79,7 @@ fn the_golden_logs_fold_the_same_also_as_logs_of_another_version_with_the_same_r
             sandbox.write(&name.replace(".tfl", "-other.tfl"), of_other_version(&text));
         }
     }
-    let printed = sandbox.ok("impact");
+    let printed = sandbox.ok("game impact");
     for rules in rulesets() {
         let row = |versions: &str| format!("{} version {versions}: ", rules.name());
         assert!(printed.contains(&row(&rules.version().to_string())), "{printed}");
@@ -145,7 +145,7 @@ fn corpus() -> Sandbox {
 #[test]
 fn logs_that_differ_are_grouped_by_what_differs_first() {
     corpus().check(str![[r#"
-$ turnfold impact
+$ turnfold game impact
 cycletap version 1: 2 of 9 logs fold the same, 7 differ (172 entries)
 cycletap version 99 → 1: 0 of 2 logs fold the same, 2 differ (38 entries)
 initiative version 1: 0 of 1 log folds the same, 1 differs (12 entries)
@@ -173,15 +173,15 @@ attempt rejected other_no_active_unit → rejected no_active_unit [LC-1]: 1 log 
   replays/attempt.tfl: attempt after entry 0 (p1 end)
 in all, 2 of 13 logs fold the same, 11 differ (230 entries)
 exit 1
-$ turnfold impact replays/taps.tfl replays/recorded-nothing.tfl
+$ turnfold game impact replays/taps.tfl replays/recorded-nothing.tfl
 cycletap version 1: 2 of 2 logs fold the same (38 entries)
 in all, 2 of 2 logs fold the same (38 entries)
-$ turnfold impact replays/state.tfl replays/end.tfl
+$ turnfold game impact replays/state.tfl replays/end.tfl
 cycletap version 1: 0 of 2 logs fold the same, 2 differ (38 entries)
 ...
 in all, 0 of 2 logs fold the same, 2 differ (38 entries)
 exit 1
-$ turnfold --format json impact replays/ignored-a.tfl replays/ignored-b.tfl replays/attempt.tfl replays/other-version.tfl replays/taps.tfl replays/roll.tfl
+$ turnfold --format json game impact replays/ignored-a.tfl replays/ignored-b.tfl replays/attempt.tfl replays/other-version.tfl replays/taps.tfl replays/roll.tfl
 {"compared":"outcomes","logs":6,"same":1,"differ":5,"unreadable":0,"entries":96,"rulesets":[{"ruleset":"cycletap","version":1,"build_version":1,"logs":3,"same":1,"differ":2,"unreadable":0,"entries":57},{"ruleset":"cycletap","version":99,"build_version":1,"logs":1,"same":0,"differ":1,"unreadable":0,"entries":19},{"ruleset":"initiative","version":1,"build_version":1,"logs":1,"same":0,"differ":1,"unreadable":0,"entries":12},{"ruleset":"lifecycle","version":1,"build_version":1,"logs":1,"same":0,"differ":1,"unreadable":0,"entries":8}],"groups":[{"ruleset":"cycletap","version":1,"cause":"ignored already_there → applied","reason":"already_there","rules":[],"logs":[{"log":"replays/ignored-a.tfl","seq":2,"attempt":false,"seat":"p1","command":"tap 0,0","old":"ignored already_there","new":"defense_pending at=0,0","field":{"path":"/tap/state","old":"origin_selected","new":"defense_pending"}},{"log":"replays/ignored-b.tfl","seq":2,"attempt":false,"seat":"p1","command":"tap 0,0","old":"ignored already_there","new":"defense_pending at=0,0","field":{"path":"/tap/state","old":"origin_selected","new":"defense_pending"}}]},{"ruleset":"cycletap","version":99,"cause":"ignored no_way → applied","reason":"no_way","rules":[],"logs":[{"log":"replays/other-version.tfl","seq":11,"attempt":false,"seat":"p1","command":"tap 1,0","old":"ignored no_way","new":"path_kind kind=deploy","field":{"path":"/tap/kind","old":"movement","new":"deploy"}}]},{"ruleset":"initiative","version":1,"cause":"the seed gives another roll","reason":null,"rules":[],"logs":[{"log":"replays/roll.tfl","seq":4,"attempt":false,"seat":"host","command":"roll 6 3 5 4","old":"rolled 6 3 5 4","new":"rolled 6 3 5 3","field":null}]},{"ruleset":"lifecycle","version":1,"cause":"attempt rejected other_no_active_unit → rejected no_active_unit","reason":"no_active_unit","rules":["LC-1"],"logs":[{"log":"replays/attempt.tfl","seq":0,"attempt":true,"seat":"p1","command":"end","old":"rejected other_no_active_unit","new":"rejected no_active_unit","field":null}]}],"unreadable_logs":[]}
 exit 1
 
@@ -196,7 +196,7 @@ fn only_the_first_logs_of_a_group_are_named_unless_all_are_asked_for() {
         sandbox.write(&format!("{number}.tfl"), &text);
     }
     sandbox.check(str![[r#"
-$ turnfold impact .
+$ turnfold game impact .
 cycletap version 1: 0 of 7 logs fold the same, 7 differ (133 entries)
 ignored full → ignored path_full [CT-8]: 7 logs of cycletap version 1
   ./1.tfl: entry 14 (p1 tap 1,2)
@@ -207,7 +207,7 @@ ignored full → ignored path_full [CT-8]: 7 logs of cycletap version 1
   and 2 more; `--all` names them
 in all, 0 of 7 logs fold the same, 7 differ (133 entries)
 exit 1
-$ turnfold impact . --all
+$ turnfold game impact . --all
 cycletap version 1: 0 of 7 logs fold the same, 7 differ (133 entries)
 ...
   ./6.tfl: entry 14 (p1 tap 1,2)
@@ -231,7 +231,7 @@ fn what_cannot_be_read_is_reported_and_not_skipped() {
     sandbox.write("logs/command.tfl", duel.replace("p1 confirm", "p1 teleport"));
     sandbox.write("logs/setup.tfl", duel.replace("radius = 2", "diameter = 5"));
     sandbox.check(str![[r#"
-$ turnfold impact logs
+$ turnfold game impact logs
 initiative version 1: 1 of 3 logs fold the same, 2 unreadable (9 entries)
 unreadable
   logs/bytes.tfl:1:1: expected UTF-8 text, found byte 0xff
@@ -241,7 +241,7 @@ unreadable
   logs/setup.tfl:9:1: setup: unknown field `diameter`, expected one of `radius`, `blocked`, `units`
 in all, 1 of 6 logs fold the same, 5 unreadable (9 entries)
 exit 1
-$ turnfold --format json impact logs/command.tfl logs/junk.tfl
+$ turnfold --format json game impact logs/command.tfl logs/junk.tfl
 {"compared":"outcomes","logs":2,"same":0,"differ":0,"unreadable":2,"entries":3,"rulesets":[{"ruleset":"initiative","version":1,"build_version":1,"logs":1,"same":0,"differ":0,"unreadable":1,"entries":3}],"groups":[],"unreadable_logs":[{"log":"logs/command.tfl","ruleset":"initiative","version":1,"message":"logs/command.tfl: entry 2: malformed command: expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `teleport`"},{"log":"logs/junk.tfl","ruleset":null,"version":null,"message":"logs/junk.tfl:1:1: expected `turnfold replay 2`, found `junk`"}]}
 exit 1
 
@@ -280,7 +280,7 @@ fn every_branch_of_the_store_is_looked_at() {
     let sandbox = duel();
     sandbox.ok("branch duel:2 flank");
     sandbox.check(str![[r#"
-$ turnfold impact --matches
+$ turnfold game impact --matches
 initiative version 1: 2 of 2 logs fold the same (5 entries)
 in all, 2 of 2 logs fold the same (5 entries)
 stored logs record no outcomes: what is compared is whether every command is accepted
@@ -290,7 +290,7 @@ stored logs record no outcomes: what is compared is whether every command is acc
     store_match(&sandbox, "older", "initiative", OTHER_VERSION, Seat::P1);
     store_match(&sandbox, "stranger", "backgammon", 1, Seat::Host);
     sandbox.check(str![[r#"
-$ turnfold impact --matches
+$ turnfold game impact --matches
 initiative version 1: 2 of 2 logs fold the same (5 entries)
 initiative version 99 → 1: 1 of 2 logs fold the same, 1 differs (2 entries)
 accepted → rejected wrong_seat: 1 log of initiative version 99
@@ -300,7 +300,7 @@ unreadable
 in all, 3 of 5 logs fold the same, 1 differs, 1 unreadable (7 entries)
 stored logs record no outcomes: what is compared is whether every command is accepted
 exit 1
-$ turnfold --format json impact --matches
+$ turnfold --format json game impact --matches
 {"compared":"acceptance","logs":5,"same":3,"differ":1,"unreadable":1,"entries":7,"rulesets":[{"ruleset":"initiative","version":1,"build_version":1,"logs":2,"same":2,"differ":0,"unreadable":0,"entries":5},{"ruleset":"initiative","version":99,"build_version":1,"logs":2,"same":1,"differ":1,"unreadable":0,"entries":2}],"groups":[{"ruleset":"initiative","version":99,"cause":"accepted → rejected wrong_seat","reason":"wrong_seat","rules":[],"logs":[{"log":"older","seq":1,"attempt":false,"seat":"p1","command":"roll 1 1 2 2","old":null,"new":"rejected wrong_seat","field":null}]}],"unreadable_logs":[{"log":"stranger","ruleset":null,"version":null,"message":"stranger: unknown ruleset `backgammon`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` a program that knows the rules"}]}
 exit 1
 
@@ -314,21 +314,21 @@ fn there_must_be_something_to_look_at() {
     sandbox.ok("new only --rules initiative --setup fixtures/initiative/no-units.toml --store one");
     Store::open_or_create(&sandbox.path("none")).unwrap().close().unwrap();
     sandbox.check(str![[r#"
-$ turnfold impact
+$ turnfold game impact
 exit 2| error: cannot read `replays`: No such file or directory (os error 2); name replay files or a folder with `*.tfl` in it
-$ turnfold impact empty
+$ turnfold game impact empty
 exit 2| error: no replay files (`*.tfl`) under `empty`; nothing was checked
-$ turnfold impact missing.tfl
+$ turnfold game impact missing.tfl
 exit 2| error: cannot read `missing.tfl`: No such file or directory (os error 2); name replay files or a folder with `*.tfl` in it
-$ turnfold impact --matches
+$ turnfold game impact --matches
 exit 3| error: no store at `.turnfold` in this directory or one above it; create a match first, or name the right directory
-$ turnfold --store none impact --matches
+$ turnfold --store none game impact --matches
 exit 2| error: the store holds no matches; nothing was folded
-$ turnfold --store one impact --matches
+$ turnfold --store one game impact --matches
 initiative version 1: 1 of 1 log folds the same (0 entries)
 in all, 1 of 1 log folds the same (0 entries)
 stored logs record no outcomes: what is compared is whether every command is accepted
-$ turnfold impact empty --matches
+$ turnfold game impact empty --matches
 exit 2| error: the argument '[PATH]...' cannot be used with '--matches'; see `--help`
 
 "#]]);

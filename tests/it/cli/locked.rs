@@ -54,7 +54,7 @@ fn a_closed_pipe_ends_quietly() {
     let sandbox = duel();
     let mut child = sandbox
         .command([
-            "run",
+            "simulate",
             "--rules",
             "initiative",
             "--setup",

@@ -28,7 +28,7 @@ $ turnfold log duel:0
 #[test]
 fn json_shows_when_and_under_which_key_an_entry_was_recorded() {
     let sandbox = duel();
-    sandbox.ok("play duel --key k1 confirm");
+    sandbox.ok("play duel --once k1 confirm");
     let log = sandbox.ok("log duel --format json -n 1");
     let line: serde_json::Value = serde_json::from_str(&log).unwrap();
     assert_eq!(line["key"], "k1");
@@ -40,8 +40,8 @@ fn json_shows_when_and_under_which_key_an_entry_was_recorded() {
 #[test]
 fn a_player_is_shown_no_key_of_any_entry() {
     let sandbox = duel();
-    sandbox.ok("play duel --key first \"p2: click 0,0\"");
-    sandbox.ok("play duel --key second \"p2: cancel\"");
+    sandbox.ok("play duel --once first \"p2: click 0,0\"");
+    sandbox.ok("play duel --once second \"p2: cancel\"");
     let all = sandbox.ok("log duel --format json");
     assert!(all.contains("\"first\"") && all.contains("\"second\""), "{all}");
     for seat in ["p1", "p2", "spectator"] {

@@ -72,7 +72,7 @@ $ turnfold import p2.html
 exit 2| error: `p2.html` holds no replay, only what p2 saw; ask for one made without `--as`
 $ turnfold replay p2.html
 exit 2| error: `p2.html` holds no replay, only what p2 saw; ask for one made without `--as`
-$ turnfold impact p2.html
+$ turnfold game impact p2.html
 exit 2| error: `p2.html` holds no replay, only what p2 saw; ask for one made without `--as`
 $ turnfold export p2.html --html
 exit 2| error: `p2.html` holds no replay, only what p2 saw; ask for one made without `--as`

@@ -33,11 +33,11 @@ exit 1| error: the command was rejected; none of the 2 commands was recorded; `t
 $ turnfold play duel "p17: confirm"
 ! p17: confirm => rejected malformed (unknown seat `p17`: seats are `p1` to `p16` and `host`)
 exit 1| error: the command was rejected; nothing was recorded; `turnfold rules initiative malformed` explains it
-$ turnfold play duel --as p3 confirm
+$ turnfold play duel --seat p3 confirm
 ! p3 confirm => rejected wrong_seat (this command belongs to a player of the match)
 exit 1| error: the command was rejected; nothing was recorded; `turnfold rules initiative wrong_seat` explains it
-$ turnfold play duel --as p17 confirm
-exit 2| error: invalid value 'p17' for '--as <SEAT>': unknown viewer `p17`: viewers are `p1` to `p16`, `host` and `spectator`; see `--help`
+$ turnfold play duel --seat p17 confirm
+exit 2| error: invalid value 'p17' for '--seat <SEAT>': unknown viewer `p17`: viewers are `p1` to `p16`, `host` and `spectator`; see `--help`
 $ turnfold log duel -n 1
 3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
 
@@ -73,7 +73,7 @@ $ turnfold play duel --expect 3 confirm
 $ turnfold play nobody confirm
 exit 2| error: no match `nobody` in this store; `turnfold matches` lists those there are
 $ turnfold play duel@nowhere confirm
-exit 2| error: match `duel` has no branch `nowhere`; `turnfold branches duel` lists those there are
+exit 2| error: match `duel` has no branch `nowhere`; `turnfold branch duel` lists those there are
 
 "#]]);
 }
@@ -86,11 +86,11 @@ fn a_key_prints_what_the_first_call_did_also_once_more_is_known() {
     sandbox.ok(&format!(
         "new ford --rules cycletap --setup fixtures/cycletap/ford.toml --dice seeded --seed {seed}"
     ));
-    sandbox.ok("play ford --as p1 \"tap 0,1\" switch");
-    let keyed = "play ford --as p2 --key k \"tap 1,-2\"";
+    sandbox.ok("play ford --seat p1 \"tap 0,1\" switch");
+    let keyed = "play ford --seat p2 --once k \"tap 1,-2\"";
     let first = sandbox.ok(keyed);
     assert_eq!(first, "2 p2 tap 1,-2 => origin_selected at=1,-2\n");
-    sandbox.ok("play ford --as p2 switch");
+    sandbox.ok("play ford --seat p2 switch");
     assert_eq!(sandbox.ok(keyed), first);
     sandbox.ok("play ford resolve");
     assert_eq!(sandbox.ok(keyed), first);
@@ -100,23 +100,23 @@ fn a_key_prints_what_the_first_call_did_also_once_more_is_known() {
 #[test]
 fn a_key_appends_once() {
     duel().check(str![[r#"
-$ turnfold play duel --key monday confirm "move 1,-1"
+$ turnfold play duel --once monday confirm "move 1,-1"
 4 p2 confirm => ignored not_your_unit #8bc3cdd5a21478a4
 5 p2 move 1,-1 => ignored nothing_selected #8bc3cdd5a21478a4
-$ turnfold play duel --key monday confirm "move 1,-1"
+$ turnfold play duel --once monday confirm "move 1,-1"
 4 p2 confirm => ignored not_your_unit #8bc3cdd5a21478a4
 5 p2 move 1,-1 => ignored nothing_selected #8bc3cdd5a21478a4
-$ turnfold play duel --key monday confirm
+$ turnfold play duel --once monday confirm
 exit 1| error: the key was used for other commands, entries 4 to 5 of `duel`; choose a new key
-$ turnfold play duel --key "not a key" confirm
-exit 2| error: invalid value 'not a key' for '--key <KEY>': expected a key of 1 to 128 printable ASCII characters without spaces, found `not a key`; see `--help`
+$ turnfold play duel --once "not a key" confirm
+exit 2| error: invalid value 'not a key' for '--once <KEY>': expected a key of 1 to 128 printable ASCII characters without spaces, found `not a key`; see `--help`
 $ turnfold log duel -n 3
 3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
 4 p2 confirm => ignored not_your_unit #8bc3cdd5a21478a4
 5 p2 move 1,-1 => ignored nothing_selected #8bc3cdd5a21478a4
-$ turnfold play duel --key tuesday confirm
+$ turnfold play duel --once tuesday confirm
 6 p2 confirm => ignored not_your_unit #8bc3cdd5a21478a4
-$ turnfold play duel --key tuesday "move 1,-1"
+$ turnfold play duel --once tuesday "move 1,-1"
 exit 1| error: the key was used for other commands, entry 6 of `duel`; choose a new key
 
 "#]]);
@@ -201,10 +201,10 @@ exit 1| error: alien.txt:2: the command was rejected; none of the 2 commands was
 $ turnfold play duel "p1: stand"
 ! p1 stand => rejected not_your_turn (it is the other player's impulse)
 exit 1| error: the command was rejected; nothing was recorded; `turnfold rules initiative not_your_turn` explains it
-$ turnfold run --rules initiative --setup fixtures/initiative/small-board.toml --script script.txt
+$ turnfold simulate --rules initiative --setup fixtures/initiative/small-board.toml --script script.txt
 ! p2 click 0,0 => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`)
 exit 1| error: script.txt:3: the command was rejected; the script stops here; `--keep-going` continues after rejections
-$ turnfold run --rules initiative --setup fixtures/initiative/small-board.toml --script script.txt --keep-going
+$ turnfold simulate --rules initiative --setup fixtures/initiative/small-board.toml --script script.txt --keep-going
 ! p2 click 0,0 => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`) at script.txt:3
 ! p1 stand => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`) at script.txt:4
 ! p2 cancel => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`) at script.txt:5
@@ -242,4 +242,37 @@ fn neither_ignored_nor_rejected_commands_change_a_seeded_roll() {
         assert!(rolls[0].starts_with("9 => captured") && rolls[1].starts_with("5 => eaten"), "{played}");
         sandbox.ok(&format!("verify m{padding}"));
     }
+}
+
+#[test]
+fn a_dry_run_prints_outcomes_and_records_nothing() {
+    let sandbox = duel();
+    sandbox.ok("new dice --rules initiative --dice seeded --seed 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff");
+    sandbox.ok("new ford --rules cycletap --setup fixtures/cycletap/ford.toml");
+    sandbox.check(str![[r#"
+$ turnfold log duel -n 1
+3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
+$ turnfold play duel --dry-run "p2: cycle" "p2: cycle"
+4 p2 cycle => cursor at=0,-2 #818c9af3972ebd4c
+5 p2 cycle => cursor at=1,-2 #14d307c4f30afbd5
+$ turnfold play duel --dry-run "p2: cycle" "p1: cycle"
+! p1 cycle => rejected not_your_turn (it is the other player's impulse)
+exit 1| error: the command was rejected; none of the 2 commands was recorded; `turnfold rules initiative not_your_turn` explains it
+$ turnfold play duel --dry-run --seat p2 cycle
+4 p2 cycle => cursor at=0,-2
+$ turnfold play dice --dry-run
+1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=p2:1|p1:1|p2:1|p1:1; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; cursor at=0,-2 #33423e6fdd9b2619
+$ turnfold log dice
+$ turnfold play ford --dry-run "p1: tap 0,1"
+1 p1 tap 0,1 => origin_selected at=0,1 #cbac96aa3f5342b2
+$ turnfold play ford --dry-run --seat p1 "tap 0,1"
+exit 2| error: `--dry-run` is for the host: cycletap has secrets; leave out `--seat`
+$ turnfold play duel --dry-run --once k "p2: cycle"
+exit 2| error: the argument '--dry-run' cannot be used with '--once <KEY>'; see `--help`
+$ turnfold play duel --dry-run "p2: cycle" --expect 1
+exit 1| error: expected `duel` at entry 1, but its last entry is 3; look at `turnfold log duel` and try again, or branch off with `turnfold branch`
+$ turnfold log duel -n 1
+3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
+
+"#]]);
 }

@@ -41,8 +41,8 @@ fn every_verb_that_shows_a_file_names_what_it_records_otherwise_in_one_line() {
         "bisect @ --when \"/phase == movement\"",
         "find @ --seat p1",
         "table entries @",
-        "stats @",
-        "selftest @",
+        "table groups @",
+        "verify --reload @",
         "shrink @ --when \"/selected == atlas\"",
         "replay @ --step",
     ] {
@@ -106,7 +106,7 @@ fn what_was_recorded_of_a_match_is_no_ones_but_the_hosts() {
         "legal bent.tfl --as p1",
         "find bent.tfl --seat p1 --as p2",
         "table entries bent.tfl --as spectator",
-        "stats bent.tfl --as p1",
+        "table groups bent.tfl --as p1",
         "blame bent.tfl /turn --as p1",
         "diff bent.tfl good.tfl --as p1",
         "--format json log bent.tfl --as p1",
@@ -164,7 +164,7 @@ fn a_name_that_nothing_has_is_an_error_that_names_what_there_is() {
         ("replay @ --as p9", "`@` has no seat `p9`; "),
         ("diff @ @:1 --as p9", "`@` has no seat `p9`; "),
         ("table entries @ --as p9", "`@` has no seat `p9`; "),
-        ("stats @ --as p9", "`@` has no seat `p9`; "),
+        ("table groups @ --as p9", "`@` has no seat `p9`; "),
         ("find @ --seat p1 --as p9", "`@` has no seat `p9`; "),
     ] {
         for source in ["duel", "good.tfl"] {

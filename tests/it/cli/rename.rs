@@ -17,7 +17,7 @@ fn branched() -> Sandbox {
 #[test]
 fn a_match_gets_another_name_and_keeps_its_branches_and_entries() {
     let sandbox = branched();
-    let before = ["log duel", "log duel@deeper", "branches duel"].map(|line| sandbox.ok(line));
+    let before = ["log duel", "log duel@deeper", "branch duel"].map(|line| sandbox.ok(line));
     sandbox.check(str![[r#"
 $ turnfold rename duel final
 renamed duel to final
@@ -35,7 +35,7 @@ $ turnfold store check
 sound 1 match, 3 branches, 4 entries
 
 "#]]);
-    let after = ["log last.game", "log last.game@deeper", "branches last.game"].map(|line| sandbox.ok(line));
+    let after = ["log last.game", "log last.game@deeper", "branch last.game"].map(|line| sandbox.ok(line));
     assert_eq!(after, before);
     sandbox.ok("new duel --rules initiative");
 }
@@ -45,12 +45,12 @@ fn a_branch_gets_another_name_and_what_begins_on_it_shows_it() {
     branched().check(str![[r#"
 $ turnfold branch --rename duel@flank edge
 renamed duel@flank to duel@edge
-$ turnfold branches duel
+$ turnfold branch duel
 main    3 entries  link [LINK]
 deeper  3 entries, from edge:3  link [LINK]
 edge    3 entries, from main:2  link [LINK]
 $ turnfold log duel@flank
-exit 2| error: match `duel` has no branch `flank`; `turnfold branches duel` lists those there are
+exit 2| error: match `duel` has no branch `flank`; `turnfold branch duel` lists those there are
 $ turnfold play duel@edge cycle
 4 p2 cycle => cursor at=0,-2 #e630a14527d1ef79
 $ turnfold --format json branch --rename duel@edge ridge
@@ -62,7 +62,7 @@ exit 2| error: match `duel` already has a branch `ridge`; choose another name
 $ turnfold branch --rename duel@ridge:2 other
 exit 2| error: `--rename` takes a whole branch, written MATCH@NAME
 $ turnfold branch --rename duel@nowhere other
-exit 2| error: match `duel` has no branch `nowhere`; `turnfold branches duel` lists those there are
+exit 2| error: match `duel` has no branch `nowhere`; `turnfold branch duel` lists those there are
 $ turnfold branch --rename duel@ridge
 exit 2| error: the following required arguments were not provided: <NAME>; see `--help`
 $ turnfold branch --rename --delete duel@ridge
@@ -162,7 +162,7 @@ fn on_a_terminal_a_match_or_branch_is_deleted_when_the_answer_is_yes() {
     assert!(shown.contains("y: delete it, n: keep it"), "{shown}");
     assert!(shown.ends_with("duel is kept\n"), "{shown}");
     assert_eq!(code, Some(1));
-    assert_eq!(sandbox.ok("branches duel").lines().count(), 2);
+    assert_eq!(sandbox.ok("branch duel").lines().count(), 2);
     let (code, shown) = answer("delete duel", "y\\n");
     assert!(shown.ends_with("deleted duel with 2 branches and 4 entries\n"), "{shown}");
     assert_eq!(code, Some(0));

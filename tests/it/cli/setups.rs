@@ -71,7 +71,7 @@ a roll is due: 4 values in 1..=6 for initiative; record it with `turnfold play n
 $ turnfold new filed --rules initiative --setup own.toml
 created match filed in `.turnfold` (initiative version 1, recorded dice) #1003444186ac4428
 a roll is due: 4 values in 1..=6 for initiative; record it with `turnfold play filed "roll …"`
-$ turnfold perft --rules cycletap --setup small-board --depth 1
+$ turnfold game perft --rules cycletap --setup small-board --depth 1
 depth 1 sequences 2 states 2
 $ turnfold simulate --rules hexcapture --setup small-world --seed 1 --steps 5 -o game.tfl
 played 5 entries at random into `game.tfl` #a8f6d4511ddc32ee

@@ -104,7 +104,7 @@ $ turnfold --format json legal duel --as p2
 {"seat":"p2","command":"click 0,-2","targets":[[0,[0,-2]]]}
 {"seat":"p2","command":"click 1,-2","targets":[[0,[1,-2]]]}
 $ turnfold --format svg legal duel
-exit 2| error: `--format svg` is for `show` and `stats` only; use `text` or `json`
+exit 2| error: `--format svg` is for `show` and `table groups` only; use `text` or `json`
 
 "#]]);
 }

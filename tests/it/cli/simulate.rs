@@ -58,9 +58,9 @@ fn what_cannot_be_played_is_refused() {
 $ turnfold simulate --rules chess --seed 1 --steps 1
 exit 2| error: unknown ruleset `chess`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` a program that knows the rules
 $ turnfold simulate --rules cycletap --steps 1
-exit 2| error: the following required arguments were not provided: --seed <N>; see `--help`
+exit 2| error: the following required arguments were not provided: --seed <N|HEX>; see `--help`
 $ turnfold simulate --rules cycletap --seed 1 --steps -1
-exit 2| error: unexpected argument '-1' found; see `--help`
+exit 2| error: unexpected argument '-1' found; tip: to pass '-1' as a value, use '-- -1'; see `--help`
 $ turnfold simulate --rules cycletap --setup missing.toml --seed 1 --steps 1
 exit 2| error: cannot read setup `missing.toml`: No such file or directory (os error 2)
 $ turnfold simulate --rules cycletap --setup bad.toml --seed 1 --steps 1

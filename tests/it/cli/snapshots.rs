@@ -73,7 +73,7 @@ fn playing_goes_on_from_a_snapshot() {
     let (seeking, folding) = (long_match(), long_match());
     for round in 0..3 {
         let _ = fs::remove_dir_all(folding.path(".turnfold/snapshots"));
-        let line = format!("play long tick \"move n\" --key k{round}");
+        let line = format!("play long tick \"move n\" --once k{round}");
         let played = format!("{:?}", seeking.run(&line));
         assert_eq!(played, format!("{:?}", folding.run(&line)));
         assert_eq!(played, format!("{:?}", seeking.run(&line)), "repeating prints the same");

@@ -17,7 +17,7 @@ const VERBS: [&str; 9] = [
     "blame @ /selected",
     "bisect @ --when \"/selected == atlas\"",
     "shrink @ --when \"/selected == atlas\"",
-    "selftest @",
+    "verify --reload @",
 ];
 
 /// Runs a line with a file as standard input; returns its exit code and what it prints.

@@ -14,7 +14,7 @@ use turnfold_tests::transcript;
 fn store() -> Sandbox {
     let sandbox = duel();
     sandbox.ok("branch duel:2 flank");
-    sandbox.ok("play duel@flank --key a-key cancel confirm");
+    sandbox.ok("play duel@flank --once a-key cancel confirm");
     sandbox.ok("branch duel@flank:3 twig");
     sandbox.ok("new other --rules initiative --setup fixtures/initiative/no-units.toml");
     sandbox
@@ -43,7 +43,7 @@ fn exports(sandbox: &Sandbox, dir: &str) -> String {
     for line in sandbox.ok(&format!("--store {dir} --format json matches")).lines() {
         let found: serde_json::Value = serde_json::from_str(line).unwrap();
         let name = found["match"].as_str().unwrap();
-        for line in sandbox.ok(&format!("--store {dir} --format json branches {name}")).lines() {
+        for line in sandbox.ok(&format!("--store {dir} --format json branch {name}")).lines() {
             let found: serde_json::Value = serde_json::from_str(line).unwrap();
             all.push_str(line);
             all.push('\n');
@@ -76,11 +76,11 @@ stderr|   backup   Write everything in the store to one file
 stderr|   restore  Make a store from a backup
 stderr|   salvage  Save what is readable of a damaged store to a new one
 stderr|   compact  Rewrite the store without what was deleted
-stderr|   migrate  Convert a store in a database to the format of this build
-stderr|   stats    Show how much the store holds
+stderr|   upgrade  Convert a store in a database to the format of this build
+stderr|   size     Show how much the store holds
 stderr|   heads    List the last entry of every branch and the link after it
+stderr|   doctor   Find what keeps a store or a service from working well
 stderr|   help     Print this message or the help of the given subcommand(s)
-stderr| 
 ...
 exit 2| Example: turnfold store check
 $ turnfold store dance
@@ -173,7 +173,7 @@ exit 3| error: no store at `nowhere`; create a match first, or name the right di
     assert_eq!(json["entries"], 5);
     assert_eq!(json["bytes"].as_u64(), Some(fs::metadata(sandbox.path("again.tfb")).unwrap().len()));
     // A key that was used before is known in the restored store too.
-    let repeated = sandbox.run("--store restored play duel@flank --key a-key cancel confirm");
+    let repeated = sandbox.run("--store restored play duel@flank --once a-key cancel confirm");
     assert!(repeated.status.success());
     assert_eq!(exports(&sandbox, "restored"), original);
 }
@@ -284,33 +284,33 @@ fn statistics_show_how_much_there_is() {
     transcript::check(
         |lines| without_sizes(&sandbox.transcript(lines)),
         str![[r#"
-$ turnfold store stats
+$ turnfold store size
 2 matches, 4 branches, 5 entries
 [N] bytes of entries on 2 pages, [N] an entry
 [N] bytes on disk, [N] an entry
 [N] bytes journal, [N] bytes index
 duel   5 entries, 3 branches, [N] bytes
 other  0 entries, 1 branch, [N] bytes
-$ turnfold store stats --top 1
+$ turnfold store size --top 1
 2 matches, 4 branches, 5 entries
 [N] bytes of entries on 2 pages, [N] an entry
 [N] bytes on disk, [N] an entry
 [N] bytes journal, [N] bytes index
 duel  5 entries, 3 branches, [N] bytes
-$ turnfold store stats --top 0
+$ turnfold store size --top 0
 2 matches, 4 branches, 5 entries
 [N] bytes of entries on 2 pages, [N] an entry
 [N] bytes on disk, [N] an entry
 [N] bytes journal, [N] bytes index
-$ turnfold store stats --top many
+$ turnfold store size --top many
 exit 2| error: invalid value 'many' for '--top <N>': invalid digit found in string; see `--help`
-$ turnfold --store nowhere store stats
+$ turnfold --store nowhere store size
 exit 3| error: no store at `nowhere`; create a match first, or name the right directory
 
 "#]],
     );
     let json: serde_json::Value =
-        serde_json::from_str(&sandbox.ok("--format json store stats --top 1")).unwrap();
+        serde_json::from_str(&sandbox.ok("--format json store size --top 1")).unwrap();
     assert_eq!((&json["matches"], &json["branches"], &json["entries"]), (&2.into(), &4.into(), &5.into()));
     assert_eq!((&json["entries_on_pages"], &json["tails"]), (&5.into(), &0.into()));
     assert!(json["journal_bytes"].is_u64() && json["index_bytes"].is_u64());
@@ -327,7 +327,7 @@ fn a_deleted_branch_is_not_lost_and_does_not_come_back() {
     sandbox.check(str![[r#"
 $ turnfold store salvage .turnfold saved
 saved everything in store saved: 1 match, 1 branch, 3 entries
-$ turnfold --store saved branches duel
+$ turnfold --store saved branch duel
 main  3 entries  link [LINK]
 $ turnfold --store saved store check
 sound 1 match, 1 branch, 3 entries

@@ -27,11 +27,11 @@ fn an_ending_in_capitals_is_read_by_every_verb() {
     fs::rename(sandbox.path("games/a.tfl"), sandbox.path("games/a.TFL")).unwrap();
     assert!(sandbox.ok("check games").starts_with("ok games/a.TFL 4 entries"));
     for line in [
-        "impact games",
+        "game impact games",
         "bless games",
         "find games --seat p1",
         "table matches games",
-        "stats games",
+        "table groups games",
         "log games",
         "show games",
         "show games/a.TFL",
@@ -59,11 +59,11 @@ warning: `games/c.txt` looks like a replay file and was not read; a name must en
     for line in [
         "check games",
         "check games --quiet",
-        "impact games",
+        "game impact games",
         "bless games",
         "find games --seat p1",
         "table matches games",
-        "stats games",
+        "table groups games",
         "log games",
         "show 'games/*'",
         "import games",
@@ -179,7 +179,7 @@ wrote 1 row to `games.csv`
 stderr| error: no replay files (`*.tfl`) under `none`; nothing was checked
 stderr| error: games/b.tfl:1:1: expected `turnfold replay 2`, found `no replay`
 exit 2| error: 1 of 2 logs cannot be read
-$ turnfold stats games none --format json
+$ turnfold table groups games none --format json
 {"group":"cycletap 1","matches":1,"over":0,"draws":0,"wins":[{"seat":"p1","wins":0,"of":0},{"seat":"p2","wins":0,"of":0}],"lengths":{"sum":4,"least":4,"median":4,"most":4},"histogram":[{"from":4,"to":4,"matches":1}],"durations_ms":null,"commands":[{"name":"tap","count":4}],"outcomes":[{"name":"applied","count":4}],"reasons":[]}
 stderr| {"error":{"kind":"usage","message":"no replay files (`*.tfl`) under `none`","hint":"nothing was checked","exit_code":2}}
 stderr| {"error":{"kind":"usage","message":"games/b.tfl:1:1: expected `turnfold replay 2`, found `no replay`","hint":null,"exit_code":2}}
@@ -196,7 +196,7 @@ failed files:
   games/b.tfl:1:1: expected `turnfold replay 2`, found `no replay`
 1 passed, 1 failed (4 entries)
 exit 2| error: no replay files (`*.tfl`) under `none`; nothing was checked
-$ turnfold impact none games
+$ turnfold game impact none games
 cycletap version 1: 1 of 1 log folds the same (4 entries)
 unreadable
   games/b.tfl:1:1: expected `turnfold replay 2`, found `no replay`

@@ -115,7 +115,7 @@ fn an_error_is_at_most_500_characters_long() {
     for line in [
         "new duel --rules initiative --setup long.toml".to_owned(),
         format!("log {key}"),
-        format!("play duel --key {key}"),
+        format!("play duel --once {key}"),
     ] {
         let stderr = String::from_utf8(sandbox.run(&line).stderr).unwrap();
         assert_eq!(stderr.trim_end().chars().count(), 500, "{stderr}");

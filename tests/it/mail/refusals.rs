@@ -43,8 +43,8 @@ fn pm_2_play_and_amend_refuse_a_line_that_the_desk_names() {
     let before = mailbox.sandbox.ok("log duel");
     for line in [
         r#"play duel "p1: confirm""#,
-        r#"play duel confirm --as p1"#,
-        r#"play duel@main:1 "p1: confirm" --key mine"#,
+        r#"play duel confirm --seat p1"#,
+        r#"play duel@main:1 "p1: confirm" --once mine"#,
         "play duel",
         r#"amend duel:1 "roll 6 6 1 1" --branch other"#,
         "amend duel:1 --drop --branch other --keep-going",

@@ -32,7 +32,7 @@ $ turnfold --referee "./sums memory" check memory.tfl
 memory.tfl:13: entry 3 (p1 add 1): the fold is not deterministic, a second one differs
 - 2387c3e64026964d
 + 5da90c2644f66088
-to reproduce: turnfold selftest memory.tfl
+to reproduce: turnfold verify memory.tfl --reload
 0 passed, 1 failed (6 entries)
 exit 1
 

@@ -42,7 +42,7 @@ $ turnfold --referee "./sums hang" game check sums --seconds 1
 sums: the laws were not all tried within 1 s; `--seconds` gives them more
 exit 1
 $ turnfold --referee "cycletap=./sums cycletap" game check cycletap
-exit 2| error: the referee of `cycletap`: `./sums cycletap` has the name of a ruleset that is built in; `impact` compares the two; see `turnfold help referees`
+exit 2| error: the referee of `cycletap`: `./sums cycletap` has the name of a ruleset that is built in; `game impact` compares the two; see `turnfold help referees`
 
 "#]]);
 }
@@ -70,7 +70,7 @@ cycletap 1 built in
 hexcapture 1 built in
 initiative 1 built in
 lifecycle 1 built in
-lifecycle referee `./missing`; warning: a game that is built in has its name, so it plays nothing; `impact --rules referee:NAME` compares the two
+lifecycle referee `./missing`; warning: a game that is built in has its name, so it plays nothing; `game impact --rules referee:NAME` compares the two
 other referee `./missing`
 sums referee `./sums`
 $ turnfold --referee sums=./sums --referee other=./missing game show sums

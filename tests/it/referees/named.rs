@@ -45,9 +45,9 @@ the setup is the example of sums; `turnfold rules sums` explains how to write an
 $ turnfold --referee charge=./sums new other --rules charge
 exit 2| error: the referee of `charge`: `./sums` is a referee of `sums`, not of `charge`; see `turnfold help referees`
 $ turnfold --referee "./sums cycletap" new other --rules cycletap
-exit 2| error: the referee of `cycletap`: `./sums cycletap` has the name of a ruleset that is built in; `impact` compares the two; see `turnfold help referees`
+exit 2| error: the referee of `cycletap`: `./sums cycletap` has the name of a ruleset that is built in; `game impact` compares the two; see `turnfold help referees`
 $ turnfold --referee "cycletap=./sums cycletap" new other --rules cycletap
-exit 2| error: the referee of `cycletap`: `./sums cycletap` has the name of a ruleset that is built in; `impact` compares the two; see `turnfold help referees`
+exit 2| error: the referee of `cycletap`: `./sums cycletap` has the name of a ruleset that is built in; `game impact` compares the two; see `turnfold help referees`
 $ turnfold --referee ./sums --referee "./sums bare" log duel
 exit 2| error: match `duel`: the referee of `sums`: two referees are named for `sums`; see `turnfold help referees`
 $ turnfold --referee "./sums 'open" log duel
@@ -73,7 +73,7 @@ $ turnfold --referee "./sums bare" legal duel
 exit 2| error: nothing lists legal commands here; a referee offers `legal`, a recording has no rules; see `turnfold help referees`
 $ turnfold --referee "./sums bare" simulate --rules sums --seed 1 --steps 3
 exit 2| error: nothing lists legal commands here; a referee offers `legal`, a recording has no rules; see `turnfold help referees`
-$ turnfold --referee "./sums bare" perft --rules sums --depth 2
+$ turnfold --referee "./sums bare" game perft --rules sums --depth 2
 exit 2| error: nothing lists legal commands here; a referee offers `legal`, a recording has no rules; see `turnfold help referees`
 $ turnfold --referee "./sums bare" ask duel sum
 exit 2| error: unknown query `sum`: `sums` answers no questions

@@ -18,11 +18,11 @@ fn rf_20_a_port_is_compared_with_the_game_that_it_claims_to_be() {
             .unwrap();
     }
     sandbox.check(str![[r#"
-$ turnfold --referee "./sums port lifecycle" impact logs --rules referee:lifecycle
+$ turnfold --referee "./sums port lifecycle" game impact logs --rules referee:lifecycle
 lifecycle version 1: 3 of 3 logs fold the same (50 entries)
 in all, 3 of 3 logs fold the same (50 entries)
 the port is the referee `./sums port lifecycle`; outcomes, effects and views are compared, hashes are not
-$ turnfold --referee "lifecycle=./sums port lifecycle damage" impact logs --rules referee:lifecycle
+$ turnfold --referee "lifecycle=./sums port lifecycle damage" game impact logs --rules referee:lifecycle
 lifecycle version 1: 1 of 3 logs fold the same, 2 differ (50 entries)
 effect damaged differs: 2 logs of lifecycle version 1
   logs/death-of-the-target.tfl: entry 4 (p1 skill mercy guard), damaged amount=6 hp=0 unit=guard → damaged amount=6 hp=1 unit=guard
@@ -30,7 +30,7 @@ effect damaged differs: 2 logs of lifecycle version 1
 in all, 1 of 3 logs fold the same, 2 differ (50 entries)
 the port is the referee `./sums port lifecycle damage`; outcomes, effects and views are compared, hashes are not
 exit 1
-$ turnfold --referee "./sums port lifecycle attack" impact logs --rules referee:lifecycle
+$ turnfold --referee "./sums port lifecycle attack" game impact logs --rules referee:lifecycle
 lifecycle version 1: 1 of 3 logs fold the same, 2 differ (50 entries)
 ignored bad_target → rejected wrong_seat: 1 log of lifecycle version 1
   logs/death-of-the-target.tfl: entry 6 (p1 attack guard)
@@ -39,7 +39,7 @@ ignored unknown_unit → rejected wrong_seat: 1 log of lifecycle version 1
 in all, 1 of 3 logs fold the same, 2 differ (50 entries)
 the port is the referee `./sums port lifecycle attack`; outcomes, effects and views are compared, hashes are not
 exit 1
-$ turnfold --referee "./sums port lifecycle time" impact logs --rules referee:lifecycle
+$ turnfold --referee "./sums port lifecycle time" game impact logs --rules referee:lifecycle
 lifecycle version 1: 1 of 3 logs fold the same, 2 differ (50 entries)
 same outcomes, another view: /global_time: 2 logs of lifecycle version 1
   logs/death-of-the-target.tfl: entry 1 (host advance), /global_time 1 → 0
@@ -47,23 +47,23 @@ same outcomes, another view: /global_time: 2 logs of lifecycle version 1
 in all, 1 of 3 logs fold the same, 2 differ (50 entries)
 the port is the referee `./sums port lifecycle time`; outcomes, effects and views are compared, hashes are not
 exit 1
-$ turnfold --referee "./sums port lifecycle damage" --format json impact logs/ignored.tfl --rules referee:lifecycle
+$ turnfold --referee "./sums port lifecycle damage" --format json game impact logs/ignored.tfl --rules referee:lifecycle
 {"compared":"port","referee":"./sums port lifecycle damage","logs":1,"same":0,"differ":1,"unreadable":0,"entries":26,"rulesets":[{"ruleset":"lifecycle","version":1,"build_version":1,"logs":1,"same":0,"differ":1,"unreadable":0,"entries":26}],"groups":[{"ruleset":"lifecycle","version":1,"cause":"effect damaged differs","reason":null,"rules":[],"logs":[{"log":"logs/ignored.tfl","seq":14,"attempt":false,"seat":"p1","command":"attack rat","old":"damaged amount=4 hp=0 unit=rat; died unit=rat","new":"damaged amount=4 hp=1 unit=rat; died unit=rat","field":null}]}],"unreadable_logs":[]}
 exit 1
-$ turnfold --referee "./sums port lifecycle" impact logs
+$ turnfold --referee "./sums port lifecycle" game impact logs
 unreadable
-  logs/action-points.tfl:3:11: the referee of `lifecycle`: `./sums port lifecycle` has the name of a ruleset that is built in; `impact` compares the two
-  logs/death-of-the-target.tfl:3:11: the referee of `lifecycle`: `./sums port lifecycle` has the name of a ruleset that is built in; `impact` compares the two
-  logs/ignored.tfl:3:11: the referee of `lifecycle`: `./sums port lifecycle` has the name of a ruleset that is built in; `impact` compares the two
+  logs/action-points.tfl:3:11: the referee of `lifecycle`: `./sums port lifecycle` has the name of a ruleset that is built in; `game impact` compares the two
+  logs/death-of-the-target.tfl:3:11: the referee of `lifecycle`: `./sums port lifecycle` has the name of a ruleset that is built in; `game impact` compares the two
+  logs/ignored.tfl:3:11: the referee of `lifecycle`: `./sums port lifecycle` has the name of a ruleset that is built in; `game impact` compares the two
 in all, 0 of 3 logs fold the same, 3 unreadable (0 entries)
 exit 1
-$ turnfold impact logs --rules referee:lifecycle
+$ turnfold game impact logs --rules referee:lifecycle
 exit 2| error: no referee is named for `lifecycle`; name one with `--referee 'lifecycle=COMMAND'`
-$ turnfold --referee ./sums impact logs --rules referee:lifecycle
+$ turnfold --referee ./sums game impact logs --rules referee:lifecycle
 exit 2| error: no referee is named for `lifecycle`; name one with `--referee 'lifecycle=COMMAND'`
-$ turnfold --referee ./sums impact logs --rules referee:sums
+$ turnfold --referee ./sums game impact logs --rules referee:sums
 exit 2| error: no game `sums` is built in, so there is nothing to compare with; `turnfold game list` lists the games
-$ turnfold --referee lifecycle=./sums impact logs --rules referee:lifecycle
+$ turnfold --referee lifecycle=./sums game impact logs --rules referee:lifecycle
 exit 2| error: the referee of `lifecycle`: `./sums` is a referee of `sums`, not of `lifecycle`
 
 "#]]);
@@ -76,7 +76,7 @@ fn rf_20_a_port_of_a_game_with_dice_keeps_all_golden_logs() {
     for game in ["cycletap", "hexcapture"] {
         let logs = workspace().join("replays").join(game);
         let line =
-            format!("--referee \"./sums port {game}\" impact {} --rules referee:{game}", logs.display());
+            format!("--referee \"./sums port {game}\" game impact {} --rules referee:{game}", logs.display());
         let printed = sandbox.ok(&line);
         assert!(printed.contains("the same"), "{printed}");
     }

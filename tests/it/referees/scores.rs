@@ -20,7 +20,7 @@ sum: 31
 p2 won: p1 0.5, p2 -1 (30)
 $ turnfold --referee "./sums scores" matches --long
 duel  sums  2 entries, 1 branch  [TIME]  over: p2 won: p1 0.5, p2 -1 (30)
-$ turnfold --referee "./sums scores" --format json stats duel
+$ turnfold --referee "./sums scores" --format json table groups duel
 {"group":"sums 1","matches":1,"over":1,"draws":0,"wins":[{"seat":"p1","wins":0,"of":1,"share":0.0,"low":0.0,"high":0.7934506856227626},{"seat":"p2","wins":1,"of":1,"share":1.0,"low":0.20654931437723745,"high":1.0}],"lengths":{"sum":2,"least":2,"median":2,"most":2},"histogram":[{"from":2,"to":2,"matches":1}],"durations_ms":{"sum":0,"least":0,"median":0,"most":0},"commands":[{"name":"add","count":2}],"outcomes":[{"name":"applied","count":2}],"reasons":[]}
 
 "#]]);

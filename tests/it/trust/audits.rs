@@ -31,7 +31,7 @@ fn check(sandbox: &Sandbox, what: &str, edited: &Edited, chain: (&str, &str), si
 #[test]
 fn an_honest_bundle_passes_what_can_be_checked() {
     let (sandbox, _) = bundled();
-    sandbox.ok("sign duel:2 --key ann.key -o kept");
+    sandbox.ok("checkpoint sign duel:2 --key ann.key -o kept");
     let (ok, rows) =
         audit(&sandbox, "duel.bundle --policy policy --held kept --require bytes,chain,signature");
     assert!(ok);
@@ -159,13 +159,13 @@ fn tr_24_held_checkpoints_find_what_was_rolled_back_or_exchanged() {
     let (sandbox, _) = bundled();
     let held_is =
         |line: &str, result: &str, reason: &str| expect(&sandbox, line, "consistency", result, reason);
-    sandbox.ok("sign duel --key ann.key -o same");
-    sandbox.ok("sign duel:2 --key ann.key -o smaller");
-    sandbox.ok("prove duel:1 --key ann.key -o proof");
-    sandbox.ok("sign duel@flank --key ann.key -o branch");
+    sandbox.ok("checkpoint sign duel --key ann.key -o same");
+    sandbox.ok("checkpoint sign duel:2 --key ann.key -o smaller");
+    sandbox.ok("checkpoint prove duel:1 --key ann.key -o proof");
+    sandbox.ok("checkpoint sign duel@flank --key ann.key -o branch");
     sandbox.ok("key new bob.key --name games.example/bob");
-    sandbox.ok("sign duel --key bob.key -o unknown");
-    sandbox.ok("sign duel --key ann.key --since 2 -o request");
+    sandbox.ok("checkpoint sign duel --key bob.key -o unknown");
+    sandbox.ok("checkpoint sign duel --key ann.key --since 2 -o request");
     for held in ["same", "smaller", "proof", "branch", "request", "duel.bundle"] {
         held_is(&format!("duel.bundle --policy policy --held {held}"), "pass", "held");
     }
@@ -179,12 +179,12 @@ fn tr_24_held_checkpoints_find_what_was_rolled_back_or_exchanged() {
     // The host goes back to an older store, and on from there; another bundle lacks the branch.
     sandbox.ok("store backup old.backup");
     sandbox.ok(r#"play duel "p2: cycle""#);
-    sandbox.ok("sign duel --key ann.key -o later");
+    sandbox.ok("checkpoint sign duel --key ann.key -o later");
     sandbox.ok("store restore old.backup old");
     sandbox.ok("--store old bundle duel -o back.bundle");
     let line = "back.bundle --policy policy --held later";
     held_is(line, "fail", "duel: rolled back from 6 to 5");
-    sandbox.ok(r#"--store old play duel "p2: confirm" --key k"#);
+    sandbox.ok(r#"--store old play duel "p2: confirm" --once k"#);
     sandbox.ok("--store old bundle duel --force -o back.bundle");
     held_is(line, "fail", "duel: another history: the first 6 records");
     sandbox.ok("branch --delete --force duel@flank");
@@ -215,10 +215,10 @@ fn tr_25_the_quorum_is_that_of_the_policy() {
     let policy = "duel.bundle --policy quorum";
     let bundle = || sandbox.ok("bundle duel --key ann.key --force -o duel.bundle");
     let cosign = |number: u8| {
-        sandbox.ok("sign duel --key ann.key --since 0 --force -o request");
-        let line = format!("cosign request --key w{number}.key --log {log}");
+        sandbox.ok("checkpoint sign duel --key ann.key --since 0 --force -o request");
+        let line = format!("checkpoint cosign request --key w{number}.key --log {log}");
         sandbox.write("cosignature", sandbox.run(&line).stdout);
-        sandbox.ok("sign duel --key ann.key --add cosignature --policy quorum");
+        sandbox.ok("checkpoint sign duel --key ann.key --add cosignature --policy quorum");
         bundle();
     };
     bundle();
@@ -327,7 +327,7 @@ fn tr_29_what_is_no_bundle_and_an_unusable_policy_are_no_answers() {
     refuses(&sandbox, 2, "audit duel.bundle --require chains", "expected a row of an audit");
     failing(&sandbox, 3, "--store none audit");
     // A proof that proves nothing is none.
-    sandbox.ok("prove duel:1 --key ann.key -o proof");
+    sandbox.ok("checkpoint prove duel:1 --key ann.key -o proof");
     sandbox.write("proof", sandbox.read("proof").replace("index 1", "index 2"));
     refuses(&sandbox, 2, "audit duel.bundle --held proof", "does not lead to");
 }

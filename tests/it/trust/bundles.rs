@@ -29,7 +29,7 @@ fn refused(sandbox: &Sandbox, what: &str, bytes: &[u8]) {
 #[test]
 fn tr_21_a_bundle_with_any_byte_changed_is_in_disorder() {
     let sandbox = duel();
-    sandbox.ok("play duel \"p2: cycle\" --key k");
+    sandbox.ok("play duel \"p2: cycle\" --once k");
     sandbox.ok("bundle duel --key ann.key -o duel.bundle");
     let bytes = fs::read(sandbox.path("duel.bundle")).unwrap();
     for place in 0..bytes.len() {
@@ -117,7 +117,7 @@ fn tr_18_a_bundle_has_one_form() {
 #[test]
 fn tr_20a_a_bundle_keeps_identity_in_another_store() {
     let sandbox = duel();
-    sandbox.ok(r#"play duel@flank "p2: cycle" --key k"#);
+    sandbox.ok(r#"play duel@flank "p2: cycle" --once k"#);
     sandbox.ok("bundle duel -o duel.bundle");
     let output = sandbox.ok("--store other import duel.bundle");
     let expected = "duel@main: imported, 4 entries\nduel@edge: imported, 0 entries after main:3\n\
@@ -128,12 +128,12 @@ fn tr_20a_a_bundle_keeps_identity_in_another_store() {
     // Ids, times, keys and links are the same, so the bundle is too; and what was signed there is good here.
     sandbox.ok("--store other bundle duel -o again.bundle");
     assert_eq!(sandbox.read("again.bundle"), sandbox.read("duel.bundle"));
-    sandbox.ok("sign duel --key ann.key");
-    sandbox.ok("--store other sign duel --key ann.key");
+    sandbox.ok("checkpoint sign duel --key ann.key");
+    sandbox.ok("--store other checkpoint sign duel --key ann.key");
     let again = sandbox.ok("--store other import duel.bundle");
     assert_eq!(again.matches("already up to date").count(), 3, "{again}");
     // The key of a repeated append is known there too.
-    let repeated = sandbox.ok(r#"--store other play duel@flank "p2: cycle" --key k"#);
+    let repeated = sandbox.ok(r#"--store other play duel@flank "p2: cycle" --once k"#);
     assert_eq!(sandbox.ok("--store other log duel@flank").lines().count(), 4, "{repeated}");
 }
 
@@ -142,7 +142,7 @@ fn tr_20a_two_who_trust_each_other_go_on_with_one_match() {
     let sandbox = duel();
     sandbox.ok("bundle duel -o duel.bundle");
     sandbox.ok("--store bob import duel.bundle");
-    sandbox.ok(r#"--store bob play duel "p2: cycle" "p2: cycle" --key two"#);
+    sandbox.ok(r#"--store bob play duel "p2: cycle" "p2: cycle" --once two"#);
     sandbox.ok(r#"--store bob play duel "p2: cycle""#);
     sandbox.ok("--store bob branch duel:6 late");
     sandbox.ok("--store bob bundle duel -o back.bundle");
@@ -150,21 +150,21 @@ fn tr_20a_two_who_trust_each_other_go_on_with_one_match() {
     assert!(output.contains("duel@main: 3 entries added after entry 4\n"), "{output}");
     assert!(output.contains("duel@late: imported, 0 entries after main:6\n"), "{output}");
     sandbox.ok("verify");
-    let heads = |store: &str| sandbox.ok(&format!("--store {store} branches duel"));
+    let heads = |store: &str| sandbox.ok(&format!("--store {store} branch duel"));
     assert_eq!(heads(".turnfold"), heads("bob"));
     // An older bundle is up to date; one that parts is refused with line and entry, and may become a branch.
     assert!(sandbox.ok("import duel.bundle").contains("duel@main: already up to date"));
     sandbox.ok(r#"play duel "p2: cycle""#);
     sandbox.ok(r#"--store bob play duel "p2: confirm""#);
     sandbox.ok("--store bob bundle duel --force -o back.bundle");
-    let before = without_links(&sandbox.ok("branches duel"));
+    let before = without_links(&sandbox.ok("branch duel"));
     refuses(
         &sandbox,
         1,
         "import back.bundle",
         "`duel@main` parts from the stored line at entry 8; `--branch NAME`",
     );
-    assert_eq!(without_links(&sandbox.ok("branches duel")), before);
+    assert_eq!(without_links(&sandbox.ok("branch duel")), before);
     refuses(&sandbox, 1, "import back.bundle --branch late", "has a branch `late`");
     let output = sandbox.ok("import back.bundle --branch theirs");
     assert!(output.contains("duel@theirs: imported, 1 entry after main:7"), "{output}");
@@ -251,7 +251,7 @@ fn tr_20a_nothing_is_imported_that_is_wrong() {
 fn tr_20_a_seats_bundle_leaves_out_what_it_may_not_know() {
     let sandbox = Sandbox::new();
     sandbox.ok("new ford --rules cycletap --setup fixtures/cycletap/ford.toml");
-    sandbox.ok(r#"play ford "tap 0,1" "tap 0,0" switch --key order:4f2a7791c0"#);
+    sandbox.ok(r#"play ford "tap 0,1" "tap 0,0" switch --once order:4f2a7791c0"#);
     sandbox.ok(r#"play ford "tap 1,-2""#);
     with_key(&sandbox);
     sandbox.ok("bundle ford --as p2 --key ann.key -o p2.bundle");
@@ -294,7 +294,7 @@ fn tr_20_a_seats_bundle_is_refused_where_what_is_left_out_could_be_guessed() {
     sandbox.ok(r#"play plain "tap 0,1" "tap 0,0" switch"#);
     refuses(&sandbox, 1, "bundle plain --as p2 -o x", "entry 1 of `plain` has no key");
     sandbox.ok("new keyed --rules cycletap --setup fixtures/cycletap/ford.toml");
-    sandbox.ok(r#"play keyed "tap 0,1" "tap 0,0" switch --key k"#);
+    sandbox.ok(r#"play keyed "tap 0,1" "tap 0,0" switch --once k"#);
     refuses(&sandbox, 1, "bundle keyed --as p2 -o x", "entry 1 of `keyed` has no key");
     sandbox.ok("new seeded --rules cycletap --setup fixtures/cycletap/ford.toml --dice seeded");
     refuses(&sandbox, 1, "bundle seeded --as p2 -o x", "has the seed of its dice");

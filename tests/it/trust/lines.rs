@@ -26,7 +26,7 @@ fn owned(expected: &[(&str, u64)]) -> Vec<(String, u64)> {
 fn tr_3_and_tr_15_every_line_has_a_tree_of_its_own_and_all_are_signed_at_once() {
     let sandbox = duel();
     sandbox.ok("new dusk --rules initiative");
-    let output = sandbox.ok("sign --key ann.key -o all.bundle");
+    let output = sandbox.ok("checkpoint sign --key ann.key -o all.bundle");
     assert_eq!(output, "signed 4 lines to `all.bundle`\n");
     let bundle = BundleFile::read(&sandbox.path("all.bundle")).unwrap();
     assert!(bundle.outline().matches.is_empty(), "only checkpoints");
@@ -52,7 +52,7 @@ fn tr_3_and_tr_15_every_line_has_a_tree_of_its_own_and_all_are_signed_at_once() 
     sandbox.ok("bundle duel dusk --key ann.key -o now.bundle");
     let line = "now.bundle --policy policy --held all.bundle";
     expect(&sandbox, line, "consistency", "fail", &format!("line missing: `{flank}`"));
-    sandbox.ok("sign duel:4 duel@edge dusk --key ann.key -o others.bundle");
+    sandbox.ok("checkpoint sign duel:4 duel@edge dusk --key ann.key -o others.bundle");
     let line = "now.bundle --policy policy --held others.bundle --require signature,consistency";
     expect(&sandbox, line, "consistency", "pass", "3 checkpoints");
     assert!(audit(&sandbox, line).0);
@@ -64,14 +64,14 @@ fn tr_19_a_bundle_has_what_is_signed_now_what_was_signed_and_what_is_added() {
     sandbox.ok("bundle duel -o plain.bundle");
     assert_eq!(checkpoints(&sandbox, "plain.bundle"), [], "without a key nothing is signed");
     assert!(!sandbox.path("ann.key.seen").exists());
-    sandbox.ok("sign duel --key ann.key -o first");
+    sandbox.ok("checkpoint sign duel --key ann.key -o first");
     sandbox.ok(r#"play duel "p2: cycle""#);
     sandbox.ok("bundle duel --key ann.key -o signed.bundle");
     let expected = owned(&[("edge", 4), ("flank", 4), ("main", 5), ("main", 6)]);
     assert_eq!(checkpoints(&sandbox, "signed.bundle"), expected);
     // What others signed comes along, from a note and from a bundle, each once.
     sandbox.ok("key new bob.key --name games.example/bob");
-    sandbox.ok("sign duel:1 --key bob.key -o theirs");
+    sandbox.ok("checkpoint sign duel:1 --key bob.key -o theirs");
     sandbox.ok("bundle duel --key ann.key --add theirs --add signed.bundle --add theirs -o more.bundle");
     assert_eq!(checkpoints(&sandbox, "more.bundle"), [expected, owned(&[("main", 2)])].concat());
     assert!(sandbox.read("more.bundle").contains(&sandbox.read("theirs")));

@@ -40,13 +40,13 @@ fn tr_16_and_17_one_witness_does_not_cosign_two_histories_by_a_longer_name() {
     let sandbox = two_histories();
     let [ann, b] =
         ["ann.key", "b.key"].map(|file| sandbox.ok(&format!("key show {file}")).trim_end().to_owned());
-    sandbox.ok("sign duel@main --key ann.key --since 0 -o a.request");
-    sandbox.ok("--store other sign duel@main --key b.key --since 0 -o b.request");
-    sandbox.ok("--store other sign duel@main --key b.key --since 6 -o b-6.request");
-    let cosignature = sandbox.ok(&format!("cosign a.request --key w.key --log {ann}"));
+    sandbox.ok("checkpoint sign duel@main --key ann.key --since 0 -o a.request");
+    sandbox.ok("--store other checkpoint sign duel@main --key b.key --since 0 -o b.request");
+    sandbox.ok("--store other checkpoint sign duel@main --key b.key --since 6 -o b-6.request");
+    let cosignature = sandbox.ok(&format!("checkpoint cosign a.request --key w.key --log {ann}"));
     let memory = files(&sandbox, "w.key.seen");
     let refused = |request: &str, log: &str, why: &str| {
-        refuses(&sandbox, 1, &format!("cosign {request} --key w.key --log {log}"), why);
+        refuses(&sandbox, 1, &format!("checkpoint cosign {request} --key w.key --log {log}"), why);
         assert_eq!(files(&sandbox, "w.key.seen"), memory, "what is refused changes nothing");
     };
     // TR-17: the policy's key does not stand for the longer name.
@@ -60,11 +60,14 @@ fn tr_16_and_17_one_witness_does_not_cosign_two_histories_by_a_longer_name() {
     );
     // The other history with a cosignature from elsewhere proves nothing.
     sandbox.write("cosignature", cosignature);
-    sandbox.ok("sign duel@main --key ann.key --add cosignature --policy policy");
+    sandbox.ok("checkpoint sign duel@main --key ann.key --add cosignature --policy policy");
     for branch in ["edge", "flank"] {
-        sandbox.ok(&format!("sign duel@{branch} --key ann.key --since 0 -o {branch}.request"));
-        sandbox.write(branch, sandbox.ok(&format!("cosign {branch}.request --key w.key --log {ann}")));
-        sandbox.ok(&format!("sign duel@{branch} --key ann.key --add {branch} --policy policy"));
+        sandbox.ok(&format!("checkpoint sign duel@{branch} --key ann.key --since 0 -o {branch}.request"));
+        sandbox.write(
+            branch,
+            sandbox.ok(&format!("checkpoint cosign {branch}.request --key w.key --log {ann}")),
+        );
+        sandbox.ok(&format!("checkpoint sign duel@{branch} --key ann.key --add {branch} --policy policy"));
     }
     sandbox.ok("bundle duel --key ann.key -o a.bundle");
     sandbox.ok("--store other bundle duel --key b.key -o b.bundle");
@@ -79,29 +82,29 @@ fn tr_16_a_witness_goes_on_with_one_history_under_a_new_name() {
     let sandbox = two_histories();
     let [ann, b] =
         ["ann.key", "b.key"].map(|file| sandbox.ok(&format!("key show {file}")).trim_end().to_owned());
-    sandbox.ok("sign duel@main --key ann.key --since 0 -o a.request");
-    sandbox.ok(&format!("cosign a.request --key w.key --log {ann}"));
+    sandbox.ok("checkpoint sign duel@main --key ann.key --since 0 -o a.request");
+    sandbox.ok(&format!("checkpoint cosign a.request --key w.key --log {ann}"));
     sandbox.ok(r#"play duel "p2: cycle""#);
-    sandbox.ok("sign duel@main --key b.key --since 6 -o b.request");
-    sandbox.ok(&format!("cosign b.request --key w.key --log {b}"));
+    sandbox.ok("checkpoint sign duel@main --key b.key --since 6 -o b.request");
+    sandbox.ok(&format!("checkpoint cosign b.request --key w.key --log {b}"));
     // The first name has to go on from there, too.
     refuses(
         &sandbox,
         1,
-        &format!("cosign a.request --key w.key --log {ann}"),
+        &format!("checkpoint cosign a.request --key w.key --log {ann}"),
         "expected a proof from size 7 of `games.example/ann/b/",
     );
-    sandbox.ok("sign duel@main --key ann.key --since 7 -o a-7.request");
-    sandbox.ok(&format!("cosign a-7.request --key w.key --log {ann}"));
+    sandbox.ok("checkpoint sign duel@main --key ann.key --since 7 -o a-7.request");
+    sandbox.ok(&format!("checkpoint cosign a-7.request --key w.key --log {ann}"));
 }
 
 #[test]
 fn tr_11_a_key_that_is_given_another_name_signs_no_second_history() {
     let sandbox = two_histories();
-    sandbox.ok("sign duel@main --key ann.key");
+    sandbox.ok("checkpoint sign duel@main --key ann.key");
     let memory = files(&sandbox, "ann.key.seen");
     same_seed(&sandbox, "ann.key", "games.example/ann/b");
-    for line in ["sign duel@main", "sign", "bundle duel -o x.bundle"] {
+    for line in ["checkpoint sign duel@main", "checkpoint sign", "bundle duel -o x.bundle"] {
         let output = failing(&sandbox, 1, &format!("--store other {line} --key ann.key"));
         assert!(
             output.contains("`duel` has another history") || output.contains("`duel` has diverged"),
@@ -110,8 +113,8 @@ fn tr_11_a_key_that_is_given_another_name_signs_no_second_history() {
     }
     assert_eq!(files(&sandbox, "ann.key.seen"), memory);
     // The history that was signed goes on under the new name.
-    sandbox.ok("sign duel@main --key ann.key");
-    sandbox.ok("prove duel:3 --key ann.key");
+    sandbox.ok("checkpoint sign duel@main --key ann.key");
+    sandbox.ok("checkpoint prove duel:3 --key ann.key");
 }
 
 /// Versions that remembered by origin alone wrote neither `FORMAT` nor lists of origins.
@@ -120,9 +123,9 @@ fn tr_10_memory_of_earlier_versions_goes_on_working() {
     let sandbox = two_histories();
     let [ann, b] =
         ["ann.key", "b.key"].map(|file| sandbox.ok(&format!("key show {file}")).trim_end().to_owned());
-    sandbox.ok("sign duel@main --key ann.key --since 0 -o a.request");
-    sandbox.ok("--store other sign duel@main --key b.key --since 6 -o b.request");
-    sandbox.ok(&format!("cosign a.request --key w.key --log {ann}"));
+    sandbox.ok("checkpoint sign duel@main --key ann.key --since 0 -o a.request");
+    sandbox.ok("--store other checkpoint sign duel@main --key b.key --since 6 -o b.request");
+    sandbox.ok(&format!("checkpoint cosign a.request --key w.key --log {ann}"));
     for folder in ["ann.key.seen", "w.key.seen"] {
         for (path, _) in files(&sandbox, folder) {
             if path.ends_with("/FORMAT") || path.ends_with("/origins") {
@@ -130,16 +133,16 @@ fn tr_10_memory_of_earlier_versions_goes_on_working() {
             }
         }
     }
-    refuses(&sandbox, 1, &format!("cosign b.request --key w.key --log {b}"), "another history");
-    let output = failing(&sandbox, 1, "--store other sign duel@main --key ann.key");
+    refuses(&sandbox, 1, &format!("checkpoint cosign b.request --key w.key --log {b}"), "another history");
+    let output = failing(&sandbox, 1, "--store other checkpoint sign duel@main --key ann.key");
     assert!(
         output.contains("`duel` has another history") || output.contains("`duel` has diverged"),
         "{output}"
     );
     same_seed(&sandbox, "ann.key", "games.example/ann/b");
-    failing(&sandbox, 1, "--store other sign duel@main --key ann.key");
+    failing(&sandbox, 1, "--store other checkpoint sign duel@main --key ann.key");
     // What cannot be read is named, and nothing is signed next to it.
     sandbox.write("w.key.seen/FORMAT", "turnfold key memory 3\n");
-    let output = failing(&sandbox, 3, &format!("cosign a.request --key w.key --log {ann}"));
+    let output = failing(&sandbox, 3, &format!("checkpoint cosign a.request --key w.key --log {ann}"));
     assert!(output.contains("FORMAT") && output.contains("unknown format"), "{output}");
 }

@@ -54,7 +54,7 @@ fn nested_branches_are_read_in_time_linear_in_their_number() {
             "bundle duel -o again.bundle",
             "verify duel",
             "store heads",
-            "branches duel",
+            "branch duel",
             "store backup backup",
         ]
         .map(|line| timed(&sandbox, &format!("--store new {line}")));

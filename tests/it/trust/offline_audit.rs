@@ -73,11 +73,11 @@ impl Elsewhere {
 #[test]
 fn an_audit_reports_the_same_to_another_user_in_another_time() {
     let here = duel();
-    here.ok("sign duel:2 --key ann.key -o kept");
+    here.ok("checkpoint sign duel:2 --key ann.key -o kept");
     here.ok("bundle duel --key ann.key -o duel.bundle");
     // What is missing of a line must be reported in the same words too.
     here.ok("new dusk --rules initiative");
-    here.ok("sign dusk --key ann.key -o gone");
+    here.ok("checkpoint sign dusk --key ann.key -o gone");
     let there = Elsewhere::new();
     for name in ["duel.bundle", "policy", "kept", "gone"] {
         there.sandbox.write(name, here.read(name));

@@ -59,10 +59,10 @@ fn tr_9_a_key_that_others_may_read_is_refused() {
     assert_eq!(fs::metadata(sandbox.path("ann.key")).unwrap().permissions().mode() & 0o777, 0o600);
     for open in [0o640, 0o604, 0o660, 0o644] {
         mode(open);
-        refuses(&sandbox, 2, "sign duel --key ann.key", "others may read it");
+        refuses(&sandbox, 2, "checkpoint sign duel --key ann.key", "others may read it");
     }
     mode(0o400);
-    sandbox.ok("sign duel --key ann.key");
+    sandbox.ok("checkpoint sign duel --key ann.key");
     assert_eq!(fs::metadata(sandbox.path("ann.key.seen")).unwrap().permissions().mode() & 0o777, 0o700);
 }
 
@@ -79,7 +79,7 @@ fn tr_9_only_whole_keys_of_known_types_are_read() {
     ] {
         sandbox.write("x.key", content);
         fs::set_permissions(sandbox.path("x.key"), fs::Permissions::from_mode(0o600)).unwrap();
-        let stderr = failing(&sandbox, 2, "sign duel --key x.key");
+        let stderr = failing(&sandbox, 2, "checkpoint sign duel --key x.key");
         assert!(stderr.contains(reason) && !stderr.contains("AQAB"), "{stderr}");
     }
     sandbox.write("x.key", KEY_FILE);
@@ -87,50 +87,50 @@ fn tr_9_only_whole_keys_of_known_types_are_read() {
     assert_eq!(sandbox.ok("key show x.key"), format!("{VKEY}\n"));
     // A witness's key does not sign, and a key that signs is no witness's; the key is nowhere in the store.
     sandbox.ok("key new w.key --name witness.example/w --witness");
-    refuses(&sandbox, 2, "sign duel --key w.key", "only cosigns");
-    sandbox.ok("sign duel --key ann.key --since 0 -o request");
+    refuses(&sandbox, 2, "checkpoint sign duel --key w.key", "only cosigns");
+    sandbox.ok("checkpoint sign duel --key ann.key --since 0 -o request");
     let log = sandbox.read("ann.vkey");
-    refuses(&sandbox, 2, &format!("cosign request --key ann.key --log {log}"), "a key of its own");
-    refuses(&sandbox, 2, "sign duel --key none.key", "there is no key file");
-    refuses(&sandbox, 2, "sign duel", "--key");
+    refuses(&sandbox, 2, &format!("checkpoint cosign request --key ann.key --log {log}"), "a key of its own");
+    refuses(&sandbox, 2, "checkpoint sign duel --key none.key", "there is no key file");
+    refuses(&sandbox, 2, "checkpoint sign duel", "--key");
 }
 
 #[test]
 fn tr_11_what_is_signed_again_is_the_same_and_a_line_that_goes_on_is_signed() {
     let sandbox = duel();
-    let first = sandbox.ok("sign duel --key ann.key");
-    assert_eq!(sandbox.ok("sign duel --key ann.key"), first);
+    let first = sandbox.ok("checkpoint sign duel --key ann.key");
+    assert_eq!(sandbox.ok("checkpoint sign duel --key ann.key"), first);
     // A shorter size may be signed, and memory stays as it is.
     let memory = files(&sandbox, "ann.key.seen");
-    let shorter = sandbox.ok("sign duel:2 --key ann.key");
+    let shorter = sandbox.ok("checkpoint sign duel:2 --key ann.key");
     assert!(shorter.contains("/main\n3\n"), "{shorter}");
     assert_eq!(files(&sandbox, "ann.key.seen"), memory);
     sandbox.ok(r#"play duel "p2: cycle""#);
-    let longer = sandbox.ok("sign duel --key ann.key");
+    let longer = sandbox.ok("checkpoint sign duel --key ann.key");
     assert!(longer.contains("/main\n6\n"), "{longer}");
     let vkey: VerifierKey = sandbox.ok("key show ann.key duel").trim_end().parse().unwrap();
     for note in [&first, &shorter, &longer] {
         assert_eq!(SignedNote::read(note.as_bytes()).unwrap().is_signed_by(&vkey), Ok(true));
     }
-    refuses(&sandbox, 2, "sign duel:9 --key ann.key", "9");
+    refuses(&sandbox, 2, "checkpoint sign duel:9 --key ann.key", "9");
 }
 
 #[test]
 fn tr_10_what_was_not_handed_out_is_remembered_all_the_same() {
     let sandbox = duel();
     // The output fails after memory was renewed, as in a power cut between the two.
-    failing(&sandbox, 3, "sign duel --key ann.key -o none/duel.checkpoint");
+    failing(&sandbox, 3, "checkpoint sign duel --key ann.key -o none/duel.checkpoint");
     let memory = files(&sandbox, "ann.key.seen");
     let (_, note) = memory.iter().find(|(name, _)| name.ends_with("/checkpoint")).unwrap();
-    assert_eq!(sandbox.ok("sign duel --key ann.key").as_bytes(), note);
+    assert_eq!(sandbox.ok("checkpoint sign duel --key ann.key").as_bytes(), note);
     assert_eq!(files(&sandbox, "ann.key.seen"), memory);
     // What is kept of another log is not taken for this one.
-    sandbox.ok("sign duel@flank --key ann.key");
+    sandbox.ok("checkpoint sign duel@flank --key ann.key");
     let of_flank = |(path, bytes): &&(String, Vec<u8>)| path.ends_with("/checkpoint") && bytes != note;
     let all = files(&sandbox, "ann.key.seen");
     let (path, _) = all.iter().find(of_flank).unwrap();
     fs::write(path, note).unwrap();
-    refuses(&sandbox, 3, "sign duel@flank --key ann.key", "it is of `games.example/ann/");
+    refuses(&sandbox, 3, "checkpoint sign duel@flank --key ann.key", "it is of `games.example/ann/");
 }
 
 #[test]
@@ -138,43 +138,43 @@ fn tr_11_a_store_restored_from_an_older_backup_is_not_signed() {
     let sandbox = duel();
     sandbox.ok("store backup old.backup");
     sandbox.ok(r#"play duel "p2: cycle""#);
-    sandbox.ok("sign duel --key ann.key");
+    sandbox.ok("checkpoint sign duel --key ann.key");
     sandbox.ok("store restore old.backup restored");
     let memory = files(&sandbox, "ann.key.seen");
     refuses(
         &sandbox,
         1,
-        "--store restored sign duel --key ann.key",
+        "--store restored checkpoint sign duel --key ann.key",
         "`duel` was rolled back: 6 records are signed, but it has 5",
     );
-    sandbox.ok(r#"--store restored play duel "p2: confirm" --key k"#);
+    sandbox.ok(r#"--store restored play duel "p2: confirm" --once k"#);
     refuses(
         &sandbox,
         1,
-        "--store restored sign duel --key ann.key",
+        "--store restored checkpoint sign duel --key ann.key",
         "`duel` has another history: its first 6 of 6 records",
     );
     // Not even a size that both histories share.
-    failing(&sandbox, 1, "--store restored sign duel:1 --key ann.key");
+    failing(&sandbox, 1, "--store restored checkpoint sign duel:1 --key ann.key");
     failing(&sandbox, 1, "--store restored bundle duel --key ann.key -o x.bundle");
     assert_eq!(files(&sandbox, "ann.key.seen"), memory);
     // The way back: the store without the later entries imports the bundle of the longer history.
     sandbox.ok("bundle duel -o since.bundle");
     sandbox.ok("store restore old.backup again");
     sandbox.ok("--store again import since.bundle");
-    sandbox.ok("--store again sign duel --key ann.key");
+    sandbox.ok("--store again checkpoint sign duel --key ann.key");
 }
 
 #[test]
 fn tr_11_a_branch_made_again_under_its_name_is_not_signed() {
     let sandbox = duel();
-    sandbox.ok("sign duel@flank --key ann.key");
+    sandbox.ok("checkpoint sign duel@flank --key ann.key");
     sandbox.ok("branch --delete --force duel@flank");
     sandbox.ok("branch duel:2 flank");
     sandbox.ok(r#"play duel@flank "p1: cycle""#);
-    refuses(&sandbox, 1, "sign duel@flank --key ann.key", "`duel@flank` has another history");
+    refuses(&sandbox, 1, "checkpoint sign duel@flank --key ann.key", "`duel@flank` has another history");
     // Nor with all lines of the store: all of it or nothing.
-    failing(&sandbox, 1, "sign --key ann.key -o all.bundle");
+    failing(&sandbox, 1, "checkpoint sign --key ann.key -o all.bundle");
     assert!(!sandbox.path("all.bundle").exists());
 }
 
@@ -183,29 +183,29 @@ fn tr_12_keys_of_one_name_sign_together() {
     let sandbox = duel();
     sandbox.ok("key new new.key --name games.example/ann");
     sandbox.ok("key new bob.key --name games.example/bob");
-    let note = sandbox.ok("sign duel --key ann.key --key new.key");
+    let note = sandbox.ok("checkpoint sign duel --key ann.key --key new.key");
     let note = SignedNote::read(note.as_bytes()).unwrap();
     for file in ["ann.key", "new.key"] {
         let vkey = sandbox.ok(&format!("key show {file} duel"));
         assert_eq!(note.is_signed_by(&vkey.trim_end().parse().unwrap()), Ok(true), "{file}");
     }
-    refuses(&sandbox, 2, "sign duel --key ann.key --key bob.key", "have one name");
+    refuses(&sandbox, 2, "checkpoint sign duel --key ann.key --key bob.key", "have one name");
     // One key by two names of its file signs once, and has one memory.
-    let twice = sandbox.ok("sign duel@flank --key ann.key --key ./ann.key");
+    let twice = sandbox.ok("checkpoint sign duel@flank --key ann.key --key ./ann.key");
     assert_eq!(SignedNote::read(twice.as_bytes()).unwrap().signatures().len(), 1);
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("ann.key", sandbox.path("link.key")).unwrap();
-        assert_eq!(sandbox.ok("sign duel@flank --key link.key"), twice);
+        assert_eq!(sandbox.ok("checkpoint sign duel@flank --key link.key"), twice);
         assert!(!sandbox.path("link.key.seen").exists());
     }
     // Each remembers: neither signs another history by itself.
     sandbox.ok("store backup old.backup");
     sandbox.ok(r#"play duel "p2: cycle""#);
-    sandbox.ok("sign duel --key ann.key --key new.key");
+    sandbox.ok("checkpoint sign duel --key ann.key --key new.key");
     sandbox.ok("store restore old.backup old");
     for file in ["ann.key", "new.key"] {
-        failing(&sandbox, 1, &format!("--store old sign duel --key {file}"));
+        failing(&sandbox, 1, &format!("--store old checkpoint sign duel --key {file}"));
     }
 }
 
@@ -213,7 +213,7 @@ fn tr_12_keys_of_one_name_sign_together() {
 fn tr_10_processes_that_sign_at_once_wait_for_each_other() {
     let sandbox = duel();
     let spawn = || {
-        let mut command = sandbox.command(["sign", "duel", "--key", "ann.key"]);
+        let mut command = sandbox.command(["checkpoint", "sign", "duel", "--key", "ann.key"]);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     };
     let running: Vec<_> = (0..4).map(|_| spawn()).collect();
@@ -227,8 +227,8 @@ fn tr_10_processes_that_sign_at_once_wait_for_each_other() {
 #[test]
 fn tr_13_and_tr_14_proofs_of_stored_lines_hold_and_go_accepts_them() {
     let sandbox = duel();
-    let old = SignedNote::read(sandbox.ok("sign duel:1 --key ann.key").as_bytes()).unwrap();
-    sandbox.ok("sign duel --key ann.key --since 2 -o duel.request");
+    let old = SignedNote::read(sandbox.ok("checkpoint sign duel:1 --key ann.key").as_bytes()).unwrap();
+    sandbox.ok("checkpoint sign duel --key ann.key --since 2 -o duel.request");
     let request = ConsistencyRequest::read(sandbox.read("duel.request").as_bytes()).unwrap();
     assert_eq!(request.old, 2);
     let vkey = sandbox.ok("key show ann.key duel");
@@ -237,18 +237,18 @@ fn tr_13_and_tr_14_proofs_of_stored_lines_hold_and_go_accepts_them() {
     assert!(go.is_none_or(|answer| answer.is_ok()));
     for seq in 0..=4 {
         let file = format!("{seq}.tlog-proof");
-        sandbox.ok(&format!("prove duel:{seq} --key ann.key -o {file}"));
+        sandbox.ok(&format!("checkpoint prove duel:{seq} --key ann.key -o {file}"));
         let proof = InclusionProof::read(sandbox.read(&file).as_bytes()).unwrap();
         assert_eq!(proof.checkpoint().unwrap().size, 5);
         assert_eq!(proof.note.is_signed_by(&vkey.trim_end().parse().unwrap()), Ok(true));
         let go = ask("inclusion", vkey.trim_end(), &sandbox.path(&file), &[]);
         assert!(go.is_none_or(|answer| answer.is_ok()));
     }
-    refuses(&sandbox, 2, "prove duel:5 --key ann.key", "`duel` has no entry 5; its last is 4");
-    refuses(&sandbox, 1, "prove duel@flank:1 --key ann.key", "nothing of `duel@flank` is signed");
-    refuses(&sandbox, 2, "sign duel --key ann.key --since 6", "at most 5");
+    refuses(&sandbox, 2, "checkpoint prove duel:5 --key ann.key", "`duel` has no entry 5; its last is 4");
+    refuses(&sandbox, 1, "checkpoint prove duel@flank:1 --key ann.key", "nothing of `duel@flank` is signed");
+    refuses(&sandbox, 2, "checkpoint sign duel --key ann.key --since 6", "at most 5");
     sandbox.ok("play duel cycle");
-    refuses(&sandbox, 1, "prove duel:5 --key ann.key", "is signed up to entry 4, not 5");
+    refuses(&sandbox, 1, "checkpoint prove duel:5 --key ann.key", "is signed up to entry 4, not 5");
 }
 
 #[test]
@@ -256,12 +256,12 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     let sandbox = duel();
     sandbox.ok("key new w.key --name witness.example/w --witness");
     let log = sandbox.read("ann.vkey").trim_end().to_owned();
-    let cosign = |request: &str| format!("cosign {request} --key w.key --log {log}");
-    sandbox.ok("sign duel:2 --key ann.key --since 0 -o first");
-    sandbox.ok("sign duel:2 --key ann.key --since 3 -o same");
-    sandbox.ok("sign duel --key ann.key --since 3 -o next");
-    sandbox.ok("sign duel --key ann.key --since 2 -o wrong-old");
-    sandbox.ok("sign duel@flank --key ann.key --since 3 -o first-with-old");
+    let cosign = |request: &str| format!("checkpoint cosign {request} --key w.key --log {log}");
+    sandbox.ok("checkpoint sign duel:2 --key ann.key --since 0 -o first");
+    sandbox.ok("checkpoint sign duel:2 --key ann.key --since 3 -o same");
+    sandbox.ok("checkpoint sign duel --key ann.key --since 3 -o next");
+    sandbox.ok("checkpoint sign duel --key ann.key --since 2 -o wrong-old");
+    sandbox.ok("checkpoint sign duel@flank --key ann.key --since 3 -o first-with-old");
     // The first that it sees, with a proof from elsewhere.
     refuses(
         &sandbox,
@@ -280,11 +280,13 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     other.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
     other.ok(r#"play duel "roll 4 3 2 1" "p2: cycle" "p2: cycle" "p2: cycle""#);
     with_key(&other);
-    let ours = SignedNote::read(sandbox.ok("sign duel:2 --key ann.key").as_bytes()).unwrap();
+    let ours = SignedNote::read(sandbox.ok("checkpoint sign duel:2 --key ann.key").as_bytes()).unwrap();
     let origin = ours.text().lines().next().unwrap();
     let forged = |seq: u64, old: u64, hashes: &str| {
         // The same log by its key, with the tree of another history.
-        let note = SignedNote::read(other.ok(&format!("sign duel:{seq} --key ann.key")).as_bytes()).unwrap();
+        let note =
+            SignedNote::read(other.ok(&format!("checkpoint sign duel:{seq} --key ann.key")).as_bytes())
+                .unwrap();
         let text = note.text().lines().skip(1).fold(format!("{origin}\n"), |text, line| text + line + "\n");
         let line = turnfold_core::trust::SignatureLine::sign(&key(&sandbox, "ann.key"), origin, &text);
         format!("old {old}\n{hashes}\n{}", SignedNote::new(text, vec![line]).unwrap())
@@ -296,10 +298,10 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     let hashes = head.lines().skip(1).map(|line| format!("{line}\n")).collect::<Vec<_>>().concat();
     sandbox.write("other-tree", forged(4, 3, &hashes));
     refuses(&sandbox, 1, &cosign("other-tree"), "does not continue the cosigned one of size 3");
-    let unknown = format!("cosign next --key w.key --log {}", other.read("ann.vkey"));
+    let unknown = format!("checkpoint cosign next --key w.key --log {}", other.read("ann.vkey"));
     refuses(&sandbox, 1, &unknown, "has not signed the checkpoint");
     other.ok("key new bob.key --name games.example/bob");
-    let unknown = format!("cosign next --key w.key --log {}", other.ok("key show bob.key"));
+    let unknown = format!("checkpoint cosign next --key w.key --log {}", other.ok("key show bob.key"));
     refuses(&sandbox, 1, &unknown, "does not stand for the log");
     refuses(&sandbox, 2, &cosign("policy"), "expected");
     assert_eq!(files(&sandbox, "w.key.seen"), memory, "what is refused changes nothing");
@@ -314,20 +316,20 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     let line = format!("witness w {}quorum none\n", sandbox.ok("key show w.key"));
     sandbox.write("witnesses", line);
     let note = SignedNote::read(
-        sandbox.ok("sign duel --key ann.key --add cosignature --policy witnesses").as_bytes(),
+        sandbox.ok("checkpoint sign duel --key ann.key --add cosignature --policy witnesses").as_bytes(),
     )
     .unwrap();
     assert_eq!(note.signatures().len(), 2);
     let witness = key(&sandbox, "w.key").verifier();
     assert!(note.cosigned_by(&witness).unwrap().is_some());
-    assert_eq!(sandbox.ok("sign duel --key ann.key"), note.to_string());
+    assert_eq!(sandbox.ok("checkpoint sign duel --key ann.key"), note.to_string());
     sandbox.ok("bundle duel --key ann.key -o duel.bundle");
     assert!(sandbox.read("duel.bundle").contains(sandbox.read("cosignature").trim_end()));
     sandbox.write("no-cosignature", sandbox.read("ann.vkey"));
     refuses(
         &sandbox,
         2,
-        "sign duel --key ann.key --add no-cosignature --policy witnesses",
+        "checkpoint sign duel --key ann.key --add no-cosignature --policy witnesses",
         "not a cosignature",
     );
 }
@@ -342,17 +344,20 @@ fn a_cosignature_goes_to_the_checkpoint_that_it_is_for_or_nowhere() {
     sandbox.write("witnesses", line);
     let ann = sandbox.read("ann.vkey");
     let cosign = |revision: &str, since: u64, to: &str| {
-        sandbox.ok(&format!("sign {revision} --key ann.key --since {since} -o {to}.request"));
-        sandbox.write(to, sandbox.run(&format!("cosign {to}.request --key w.key --log {ann}")).stdout);
+        sandbox.ok(&format!("checkpoint sign {revision} --key ann.key --since {since} -o {to}.request"));
+        sandbox.write(
+            to,
+            sandbox.run(&format!("checkpoint cosign {to}.request --key w.key --log {ann}")).stdout,
+        );
     };
     cosign("duel:2", 0, "first");
-    let last = sandbox.ok("sign duel --key ann.key");
+    let last = sandbox.ok("checkpoint sign duel --key ann.key");
     // It comes late: it is filed under the checkpoint that it is for, and the last one stays as it was.
-    let late = sandbox.ok("sign duel --key ann.key --add first --policy witnesses");
+    let late = sandbox.ok("checkpoint sign duel --key ann.key --add first --policy witnesses");
     let late = SignedNote::read(late.as_bytes()).unwrap();
     assert_eq!(late.text().lines().nth(1), Some("3"));
     assert!(late.cosigned_by(&key(&sandbox, "w.key").verifier()).unwrap().is_some());
-    assert_eq!(sandbox.ok("sign duel --key ann.key"), last);
+    assert_eq!(sandbox.ok("checkpoint sign duel --key ann.key"), last);
     sandbox.ok("bundle duel --key ann.key -o late.bundle");
     let of_main = |bundle: &str| {
         let output = sandbox.run(&format!("audit {bundle} --policy witnesses"));
@@ -369,11 +374,13 @@ fn a_cosignature_goes_to_the_checkpoint_that_it_is_for_or_nowhere() {
     let middle = line.len() / 2;
     let other = if line.as_bytes()[middle] == b'A' { "B" } else { "A" };
     sandbox.write("altered", format!("{}{other}{}", &line[..middle], &line[middle + 1..]));
-    let add = |line: &str, policy: &str| format!("sign duel --key ann.key --add {line} --policy {policy}");
+    let add = |line: &str, policy: &str| {
+        format!("checkpoint sign duel --key ann.key --add {line} --policy {policy}")
+    };
     refuses(&sandbox, 1, &add("altered", "witnesses"), "cosigns no checkpoint of `duel` up to entry 4");
     refuses(&sandbox, 1, &add("second", "policy"), "`w.example` is no witness of the policy");
-    failing(&sandbox, 2, "sign duel --key ann.key --add second");
-    assert_eq!(sandbox.ok("sign duel --key ann.key"), last);
+    failing(&sandbox, 2, "checkpoint sign duel --key ann.key --add second");
+    assert_eq!(sandbox.ok("checkpoint sign duel --key ann.key"), last);
     // The right one is added, and a later one of the witness takes its place.
     sandbox.ok(&add("second", "witnesses"));
     cosign("duel", 5, "third");
@@ -386,7 +393,7 @@ fn a_cosignature_goes_to_the_checkpoint_that_it_is_for_or_nowhere() {
 #[test]
 fn a_branch_that_the_usual_key_has_signed_is_deleted_by_force_only() {
     let sandbox = duel();
-    sandbox.ok("sign duel@flank --key ann.key");
+    sandbox.ok("checkpoint sign duel@flank --key ann.key");
     let with_key = |line: &str| {
         let words = turnfold_tests::sandbox::words(line);
         let mut command = sandbox.command(words.iter().map(String::as_str));
@@ -397,6 +404,6 @@ fn a_branch_that_the_usual_key_has_signed_is_deleted_by_force_only() {
     let stderr = String::from_utf8(refused.stderr).unwrap();
     assert!(stderr.contains("`duel@flank` is signed") && stderr.contains("`--force` deletes it"), "{stderr}");
     assert!(with_key("branch --delete --force duel@edge").status.success(), "what is not signed goes");
-    assert!(with_key("sign duel").status.success(), "the variable names the key");
+    assert!(with_key("checkpoint sign duel").status.success(), "the variable names the key");
     assert!(with_key("branch --delete --force duel@flank").status.success());
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// The 97.5 % quantile of the normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// A share of a number of trials, with its 95 % interval. It serializes as `stats --format json` prints it.
+/// A share of a number of trials, with its 95 % interval. It serializes as `table groups --format json` prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ScoreInterval {
     /// The share itself.

@@ -1,4 +1,4 @@
-//! The branches of a match, as `branches` prints them.
+//! The branches of a match, as `branch MATCH` prints them.
 
 use serde::{Serialize, Serializer};
 use turnfold_core::Digest;
@@ -6,7 +6,7 @@ use turnfold_store::{BranchInfo, BranchName};
 
 use crate::render::text::{Line, counted, dim, plain, strong};
 
-/// A branch of a list. It serializes as what `branches --format json` prints.
+/// A branch of a list. It serializes as what `branch MATCH --format json` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListedBranch {
     /// Its name.

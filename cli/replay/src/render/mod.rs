@@ -10,7 +10,7 @@
 //! | --- | --- | --- |
 //! | `play` | [`record`] of each entry; where there is none, [`NothingPlayed::line`] | the [`Record`](crate::Record)s; [`NothingPlayed`] |
 //! | `play`, rejected | [`record`] of the command; the error is [`NotPlayed::detail`](crate::NotPlayed::detail) | its `Record` |
-//! | `play --key`, again | the same for the records of the outcome [`Repeated`](crate::session::play::PlayOutcome::Repeated) | |
+//! | `play --once`, again | the same for the records of the outcome [`Repeated`](crate::session::play::PlayOutcome::Repeated) | |
 //! | `play --expect` | the error is [`NotPlayed::detail`](crate::NotPlayed::detail) | |
 //! | `log` | [`logged`] | [`LoggedRecord`](crate::LoggedRecord) |
 //! | `show` | [`picture`], then [`standing`](standing()) | [`Viewer::view_json`](crate::Viewer::view_json) |
@@ -19,7 +19,7 @@
 //! | `diff` | [`diff::lines`] | [`diff::DiffDocument`] |
 //! | `diff --stat` | [`diff::stat_lines`] | [`DiffStat`](crate::DiffStat) |
 //! | `matches` | [`match_list::lines`] | [`ListedMatch`] |
-//! | `branches` | [`branches::lines`] | [`ListedBranch`] |
+//! | `branch MATCH` | [`branches::lines`] | [`ListedBranch`] |
 //!
 //! ```
 //! use turnfold_core::{DicePolicy, Registry};

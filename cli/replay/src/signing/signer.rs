@@ -250,7 +250,7 @@ fn unsigned(text: String, mut lines: Vec<SignatureLine>) -> Result<SignedNote, R
 
 fn unsigned_yet(revision: &Revision, file: &KeyFile) -> ReplayError {
     ReplayError::Refused(format!(
-        "nothing of `{}` is signed by `{}`; `{} sign` signs it",
+        "nothing of `{}` is signed by `{}`; `{} checkpoint sign` signs it",
         Revision { seq: None, ..revision.clone() },
         file.path.display(),
         program::name()
@@ -282,7 +282,7 @@ pub fn prove(
             return no_entry(revision, seq, stored.full);
         }
         ReplayError::Refused(format!(
-            "`{whole}` is signed up to entry {}, not {seq}; `{} sign` signs the rest",
+            "`{whole}` is signed up to entry {}, not {seq}; `{} checkpoint sign` signs the rest",
             size.saturating_sub(1),
             program::name()
         ))

@@ -58,7 +58,7 @@ fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<
 
 /// List the branches
 #[utoipa::path(operation_id = "list_branches", get, path = "/v1/matches/{match}/branches", tag = "branches", params(("match" = inline(Name), Path)),
-    responses((status = 200, description = "the branches, as `branches` prints them", content(
+    responses((status = 200, description = "the branches, as `branch` prints them", content(
         (BranchList = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,

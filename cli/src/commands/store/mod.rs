@@ -3,12 +3,13 @@
 mod backup;
 mod check;
 mod compact;
+mod doctor;
 mod heads;
-mod migrate;
 mod progress;
 mod restore;
 mod salvage;
-mod stats;
+mod size;
+mod upgrade;
 
 use crate::address::StoreAddress;
 use crate::context::Context;
@@ -36,9 +37,10 @@ verbs! {
         Restore(restore::Args) => restore::run,
         Salvage(salvage::Args) => salvage::run,
         Compact(compact::Args) => compact::run,
-        Migrate(migrate::Args) => migrate::run,
-        Stats(stats::Args) => stats::run,
+        Upgrade(upgrade::Args) => upgrade::run,
+        Size(size::Args) => size::run,
         Heads(heads::Args) => heads::run,
+        Doctor(doctor::Args) => doctor::run,
     }
 }
 

@@ -82,7 +82,7 @@ fn rows(server: &Server, address: &FleetAddress) -> String {
 
 fn require_refused(error: &str) {
     assert!(error.contains("its tables have the format 1, this build reads 2"), "{error}");
-    assert!(error.contains("`turnfold store migrate`"), "{error}");
+    assert!(error.contains("`turnfold store upgrade`"), "{error}");
 }
 
 /// Requires a store to be sound and to have all that a backup has: entries, heads and links, keys, grants.

@@ -188,7 +188,7 @@ impl Mismatch {
             (_, Subject::Header { .. }) => format!("{program} bless {file}"),
             _ if self.is_to_be_blessed() => format!("{program} bless {file}"),
             (DivergenceKind::NotDeterministic | DivergenceKind::NotStorable, _) => {
-                format!("{program} selftest {file}")
+                format!("{program} verify {file} --reload")
             }
             (_, Subject::Entry { seq, .. }) => format!("{program} replay {file} --to {seq}"),
             (_, Subject::Attempt { .. } | Subject::End { .. }) => format!("{program} check {file}"),

@@ -1,4 +1,4 @@
-//! `turnfold doctor`: what keeps a store or a service from working well, and what to do about it.
+//! `turnfold store doctor`: what keeps a store or a service from working well, and what to do about it.
 
 use turnfold_replay::Sources;
 use turnfold_replay::history::recorded_rules;
@@ -26,7 +26,7 @@ mod system;
 /// of each match: `store check` and `verify` audit all of them. Exits with 1 if something should be mended.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  turnfold doctor\n  turnfold doctor --store https://play.example --token admin.token"
+    after_help = "Examples:\n  turnfold store doctor\n  turnfold store doctor --store https://play.example --token admin.token"
 )]
 pub(crate) struct Args {}
 

@@ -1,4 +1,4 @@
-//! `turnfold selftest`.
+//! `turnfold verify --reload`.
 
 use snapbox::str;
 
@@ -11,18 +11,18 @@ fn states_survive_being_stored() {
     let golden = workspace().join("replays/initiative/lance-against-star.tfl");
     sandbox.write("whole.tfl", std::fs::read(golden).unwrap());
     sandbox.check(str![[r#"
-$ turnfold selftest duel
+$ turnfold verify --reload duel
 ok duel: 3 entries, window 8
-$ turnfold selftest whole.tfl --window 1
+$ turnfold verify --reload whole.tfl --window 1
 ok whole.tfl: 97 entries, window 1
-$ turnfold selftest whole.tfl --window 50
+$ turnfold verify --reload whole.tfl --window 50
 ok whole.tfl: 97 entries, window 50
-$ turnfold selftest duel --window 0
+$ turnfold verify --reload duel --window 0
 exit 2| error: invalid value '0' for '--window <K>': 0 is not in 1..=1000; see `--help`
-$ turnfold selftest nobody
+$ turnfold verify --reload nobody
 exit 2| error: no match `nobody` in this store; `turnfold matches` lists those there are
-$ turnfold --format json selftest duel
-{"ok":true,"entries":3,"window":8,"differs_at":null}
+$ turnfold --format json verify --reload duel
+{"source":"duel","ok":true,"entries":3,"window":8,"differs_at":null}
 
 "#]]);
 }

@@ -1,4 +1,4 @@
-//! `turnfold impact`: what the rules of this build change over many logs.
+//! `turnfold game impact`: what the rules of this build change over many logs.
 
 mod summary;
 
@@ -18,7 +18,8 @@ use turnfold_replay::{
 use turnfold_store::StoreReader;
 
 use self::summary::{Finding, Summary};
-use super::game::module_of;
+use super::module_of;
+use crate::commands::new::{find, no_referee};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
 use crate::files::with_replays;
@@ -43,7 +44,7 @@ const SHOWN_MAX: usize = 5;
 /// seeded roll is right. If this program also has the version under which a match was recorded, it computes the outcomes by
 /// that version and compares them.
 ///
-/// With `--rules`, a module gives the rules: fold your logs by the next version of a game before you release it.
+/// With `--module`, a module gives the rules: fold your logs by the next version of a game before you release it.
 ///
 /// With `--rules referee:NAME`, a referee that claims to be the same game as NAME of this build is compared with it, log by
 /// log: what it refuses, and the first outcome, effect or view that differs. Hashes are left out, since a referee encodes its
@@ -52,8 +53,8 @@ const SHOWN_MAX: usize = 5;
 /// Exits with 1 if any log differs or cannot be read.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples: turnfold impact\n          turnfold impact replays bug-reports --all\n          \
-                        turnfold --format json impact --matches\n          turnfold impact replays/lifecycle --rules \
+    after_help = "Examples: turnfold game impact\n          turnfold game impact replays bug-reports --all\n          \
+                        turnfold --format json game impact --matches\n          turnfold game impact replays/lifecycle --rules \
                         referee:lifecycle --referee 'lifecycle=node port.mjs'"
 )]
 pub(crate) struct Args {
@@ -65,9 +66,13 @@ pub(crate) struct Args {
     #[arg(long)]
     matches: bool,
 
-    /// Fold logs of its ruleset by this module, given by its file or digest, or by the referee `referee:NAME`
-    #[arg(long, value_name = "RULES", value_hint = clap::ValueHint::FilePath)]
-    rules: Option<PathBuf>,
+    /// Fold logs of this ruleset by its newest version, or by `referee:NAME`, the referee of that game
+    #[arg(long, value_name = "NAME")]
+    rules: Option<String>,
+
+    /// Fold logs of its ruleset by this module
+    #[arg(long, value_name = "FILE|DIGEST", conflicts_with = "rules")]
+    module: Option<PathBuf>,
 
     /// Name every log of a group, not only the first few
     #[arg(long)]
@@ -75,7 +80,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let others = args.rules.as_deref().map(|given| OtherRules::find(given, context)).transpose()?;
+    let others = OtherRules::find(args, context)?;
     // A port has the name of a game that is built in, so it never enters the registry (RF-4).
     let registry = match &others {
         Some(OtherRules::Port(_)) => context.registry.clone().without_referees(),
@@ -113,16 +118,20 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 
 /// Rules that are given for the logs of their ruleset.
 enum OtherRules {
-    /// They take the place of those of this build.
-    Module(Arc<dyn AnyRules>),
+    /// They take the place of those under which the log was recorded.
+    Given(Arc<dyn AnyRules>),
     /// A referee that claims to be the same game, with which those of this build are compared (RF-20).
     Port(Arc<dyn AnyRules>),
 }
 
 impl OtherRules {
-    fn find(given: &Path, context: &Context) -> Result<Self, Failure> {
-        let Some(name) = given.to_str().and_then(|given| given.strip_prefix("referee:")) else {
-            return module_of(given, context).map(Self::Module);
+    fn find(args: &Args, context: &Context) -> Result<Option<Self>, Failure> {
+        if let Some(module) = &args.module {
+            return module_of(module, context).map(|rules| Some(Self::Given(rules)));
+        }
+        let Some(given) = &args.rules else { return Ok(None) };
+        let Some(name) = given.strip_prefix("referee:") else {
+            return find(given, context).map(|rules| Some(Self::Given(rules)));
         };
         if context.registry.find(name).is_none() {
             let name = name.escape_debug();
@@ -131,14 +140,10 @@ impl OtherRules {
             ))
             .hint("`turnfold game list` lists the games"));
         }
-        let unnamed = || {
-            Failure::usage(format!("no referee is named for `{name}`"))
-                .hint(format!("name one with `--referee '{name}=COMMAND'`"))
-        };
-        let referees = context.registry.referees().ok_or_else(unnamed)?;
+        let referees = context.registry.referees().ok_or_else(|| no_referee(name))?;
         let found = referees.by_name(name);
         let found = found.map_err(|why| Failure::usage(format!("the referee of `{name}`: {why}")))?;
-        found.map(Self::Port).ok_or_else(unnamed)
+        found.map(|port| Some(Self::Port(port))).ok_or_else(|| no_referee(name))
     }
 
     fn port(&self) -> Option<&Arc<dyn AnyRules>> {
@@ -148,7 +153,7 @@ impl OtherRules {
     /// Has a log of their ruleset folded by them.
     fn fold(others: Option<&Self>, log: RecordedLog) -> RecordedLog {
         match others {
-            Some(Self::Module(rules)) if rules.name() == log.rules.name() => log.with_rules(rules.clone()),
+            Some(Self::Given(rules)) if rules.name() == log.rules.name() => log.with_rules(rules.clone()),
             Some(Self::Port(port)) if port.name() == log.rules.name() => log.with_port(port.clone()),
             _ => log,
         }
@@ -199,7 +204,7 @@ fn of_store(
             let fold = || {
                 let log = store.read(&branch.match_name, &branch.branch, None)?;
                 Ok(Finding::of(match others {
-                    Some(OtherRules::Module(rules)) if rules.name() == log.genesis.ruleset => {
+                    Some(OtherRules::Given(rules)) if rules.name() == log.genesis.ruleset => {
                         RecordedLog::under(rules.clone(), &branch, log, registry)?
                     }
                     others => OtherRules::fold(others, RecordedLog::of_store(&branch, log, registry)?),

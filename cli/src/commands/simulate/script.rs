@@ -1,55 +1,57 @@
-//! `turnfold run`: play a script in memory.
+//! `turnfold simulate --script`: play given commands in memory.
 
 use std::path::PathBuf;
 
 use turnfold_replay::{Detail, Record, Session, Viewer, render};
 
-use super::new::GameArgs;
-use super::play::{before_colon, lines_of};
+use crate::commands::new::Game;
+use crate::commands::play::{before_colon, lines_of};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::{files, random};
 
-/// Play a script in memory, without a store
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Example: turnfold run --rules lifecycle advance move end")]
-#[expect(clippy::struct_excessive_bools, reason = "independent flags of a command line")]
-pub(crate) struct Args {
-    #[command(flatten)]
-    game: GameArgs,
+/// The heading of the options for given commands.
+const SCRIPT: &str = "Options for given commands";
 
-    /// Commands, each `[SEAT:] command`, such as `p1: move 2,3`
+/// The commands that are played, and what is printed of them.
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "independent flags of a command line")]
+pub(super) struct ScriptArgs {
+    /// Commands to play instead, each `[SEAT:] command`, such as `p1: move 2,3`
     #[arg(value_name = "COMMAND", conflicts_with = "script")]
     commands: Vec<String>,
 
     /// Read the commands from a file, one a line; `-` is standard input
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = SCRIPT)]
     script: Option<PathBuf>,
 
     /// Give all commands as this seat, and print only what it may know [default: the seat of each command]
-    #[arg(long = "as", value_name = "SEAT")]
+    #[arg(long = "seat", value_name = "SEAT", help_heading = SCRIPT)]
     viewer: Option<Viewer>,
 
-    /// Add the view of `--as`, or else of the host, after each command to the JSON lines
-    #[arg(long)]
+    /// Add the view of `--seat`, or else of the host, after each command to the JSON lines
+    #[arg(long, conflicts_with = "steps", help_heading = SCRIPT)]
     state: bool,
 
-    /// Add each player's view after each command to the JSON lines; with `--as` a player, only that player's
-    #[arg(long)]
+    /// Add each player's view after each command to the JSON lines; with `--seat` a player, only that player's
+    #[arg(long, conflicts_with = "steps", help_heading = SCRIPT)]
     views: bool,
 
     /// Continue after rejected commands
-    #[arg(long)]
+    #[arg(long, conflicts_with = "steps", help_heading = SCRIPT)]
     keep_going: bool,
 
     /// Do not make due rolls of a seeded match
-    #[arg(long)]
+    #[arg(long, conflicts_with = "steps", help_heading = SCRIPT)]
     no_auto_roll: bool,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(super) fn play_script(
+    args: &ScriptArgs,
+    game: &Game,
+    context: &mut Context,
+) -> Result<ExitStatus, Failure> {
     let lines = lines_of(&args.commands, args.script.as_ref(), args.viewer)?;
-    let game = args.game.read(context)?;
     let state = game.start()?;
     let roller = random::roller(&game.dice, args.no_auto_roll, false)?;
     let viewer = args.viewer.unwrap_or(Viewer::HOST);

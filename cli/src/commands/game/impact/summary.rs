@@ -1,4 +1,4 @@
-//! The logs that `impact` folds again, counted by ruleset and grouped by what differs first.
+//! The logs that `game impact` folds again, counted by ruleset and grouped by what differs first.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -34,7 +34,7 @@ pub(super) fn space(dir: &Path) -> Finding {
         return Finding::note(
             "space",
             message,
-            "`store compact` and `store migrate` need room for a second copy",
+            "`store compact` and `store upgrade` need room for a second copy",
         );
     }
     Finding::ok("space", message)

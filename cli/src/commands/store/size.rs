@@ -1,4 +1,4 @@
-//! `turnfold store stats`: how much the store holds.
+//! `turnfold store size`: how much the store holds.
 
 use serde_json::json;
 use turnfold_replay::Sources;
@@ -13,7 +13,7 @@ use crate::output::{Line, counted, plain, strong};
 ///
 /// An entry that several branches share is counted once, on the branch where it was recorded.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: turnfold store stats --top 20")]
+#[command(after_help = "Example: turnfold store size --top 20")]
 pub(crate) struct Args {
     /// How many of the largest matches to list
     #[arg(long, value_name = "N", default_value_t = 5)]

@@ -1,4 +1,4 @@
-//! `turnfold prove`: that a branch has an entry (TR-13).
+//! `turnfold checkpoint prove`: that a branch has an entry (TR-13).
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use crate::files::NewFile;
 /// check it without the match, and learns nothing about the other entries. Entry 0 is the setup. The file is a C2SP
 /// `.tlog-proof`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: turnfold prove duel:3 --key ann.key -o duel-3.tlog-proof")]
+#[command(after_help = "Example: turnfold checkpoint prove duel:3 --key ann.key -o duel-3.tlog-proof")]
 pub(crate) struct Args {
     /// The entry
     #[arg(value_name = "REV:SEQ")]

@@ -1,4 +1,4 @@
-//! `turnfold sign`: checkpoints of lines (TR-11 to TR-16).
+//! `turnfold checkpoint sign`: checkpoints of branches (TR-11 to TR-16).
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use turnfold_replay::error::limits::NOTE;
 use turnfold_replay::signing::{SignedBranch, Signers, sign_branches};
 use turnfold_replay::{Revision, Sources};
 
-use super::audit::read_policy;
+use crate::commands::audit::read_policy;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, NewFile};
@@ -22,14 +22,14 @@ use crate::output::counted;
 /// nothing else; so are several branches.
 ///
 /// The folder FILE.seen next to the key records what the key has signed. If the branch is shorter than or differs from what was
-/// signed, for example after a restore from an older backup, `sign` refuses and exits with 1. There is no override. Import a
+/// signed, for example after a restore from an older backup, `checkpoint sign` refuses and exits with 1. There is no override. Import a
 /// newer bundle, or start over with a new key name.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  turnfold sign duel --key ann.key -o duel.checkpoint
-  turnfold sign duel --key ann.key --since 5 -o duel.request
-  turnfold sign duel --key ann.key --add cosignatures --policy policy
-  turnfold sign --key ann.key -o all.bundle")]
+  turnfold checkpoint sign duel --key ann.key -o duel.checkpoint
+  turnfold checkpoint sign duel --key ann.key --since 5 -o duel.request
+  turnfold checkpoint sign duel --key ann.key --add cosignatures --policy policy
+  turnfold checkpoint sign --key ann.key -o all.bundle")]
 pub(crate) struct Args {
     /// The branches, up to their heads or to an entry [default: all]
     #[arg(value_name = "REV")]
@@ -114,7 +114,7 @@ fn read_cosignatures(paths: &[PathBuf]) -> Result<Vec<SignatureLine>, Failure> {
             let read = line.parse::<SignatureLine>().ok().filter(|line| line.cosignature().is_some());
             lines.push(read.ok_or_else(|| {
                 Failure::usage(format!("`{}` holds a line that is not a cosignature", path.display()))
-                    .hint("`turnfold cosign` and other witnesses print such lines")
+                    .hint("`turnfold checkpoint cosign` and other witnesses print such lines")
             })?);
         }
         if lines.is_empty() {

@@ -1,4 +1,4 @@
-//! `turnfold perft`: how many command sequences the rules offer from a setup.
+//! `turnfold game perft`: how many command sequences the rules offer from a setup.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::json;
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 
-use super::new::GameArgs;
-use super::show::require_legal;
+use crate::commands::new::GameArgs;
+use crate::commands::show::require_legal;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::limits::PERFT_STATES_MAX;
@@ -20,7 +20,9 @@ use crate::stderr;
 /// Arguments without a bound are sampled as `legal` does, and so are due rolls; seeded dice have only the roll of the seed.
 /// For each length, the sequences and the distinct states at their ends are counted.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: turnfold perft --rules cycletap --setup small-board --depth 4 --divide")]
+#[command(
+    after_help = "Example: turnfold game perft --rules cycletap --setup small-board --depth 4 --divide"
+)]
 pub(crate) struct Args {
     #[command(flatten)]
     game: GameArgs,

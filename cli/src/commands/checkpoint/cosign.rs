@@ -1,4 +1,4 @@
-//! `turnfold cosign`: being a witness (TR-16).
+//! `turnfold checkpoint cosign`: being a witness (TR-16).
 
 use std::path::PathBuf;
 
@@ -13,13 +13,13 @@ use crate::files;
 
 /// Cosign a checkpoint as a witness
 ///
-/// REQUEST is the output of `turnfold sign --since`: a checkpoint and the proof that it continues what this witness cosigned
+/// REQUEST is the output of `turnfold checkpoint sign --since`: a checkpoint and the proof that it continues what this witness cosigned
 /// before. The folder next to the witness's key remembers that, so the witness cosigns only one history of each branch, and
 /// two players who use the same witness cannot be shown different ones. The witness sees only hashes, neither entries nor
-/// names. Pass the printed line to `turnfold sign --add`. Exits with 1 if the witness refuses.
+/// names. Pass the printed line to `turnfold checkpoint sign --add`. Exits with 1 if the witness refuses.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example: turnfold cosign duel.request --key w.key --log games.example/ann+f74b7821+AQOhB7/zzhC+HXDdGOdLwJln5NYwm6UNXx3chmQSVTG4"
+    after_help = "Example: turnfold checkpoint cosign duel.request --key w.key --log games.example/ann+f74b7821+AQOhB7/zzhC+HXDdGOdLwJln5NYwm6UNXx3chmQSVTG4"
 )]
 pub(crate) struct Args {
     /// The request; `-` is standard input

@@ -1,4 +1,4 @@
-//! `turnfold store migrate`: a store of an older build, for this one.
+//! `turnfold store upgrade`: a store of an older build, for this one.
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 #[cfg(feature = "postgres")]
@@ -20,7 +20,7 @@ use crate::output::{Line, plain, strong};
 /// fails or is killed, nothing has changed, and it can run again. The account must own the tables. The database needs room
 /// for a second copy of all entries.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: turnfold store migrate postgres://turnfold@db.example/games")]
+#[command(after_help = "Example: turnfold store upgrade postgres://turnfold@db.example/games")]
 pub(crate) struct Args {
     /// The URL of the database
     #[arg(value_name = "URL", value_parser = OsStringValueParser::new().try_map(StoreAddress::read))]
@@ -33,8 +33,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         return migrate(address, context);
     }
     let _ = (args, context); // A build without databases does not even read the URL of one.
-    Err(Failure::usage("`store migrate` expects the URL of a database")
-        .hint("a store in a directory needs no migration"))
+    Err(Failure::usage("`store upgrade` expects the URL of a database")
+        .hint("a store in a directory needs no upgrade"))
 }
 
 #[cfg(feature = "postgres")]

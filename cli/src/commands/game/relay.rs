@@ -1,4 +1,4 @@
-//! `turnfold relay`: a referee whose runtime cannot read a pipe (RF-16a).
+//! `turnfold game relay`: a referee whose runtime cannot read a pipe (RF-16a).
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -28,7 +28,7 @@ const LOOKS_TO_END: u32 = 100;
 /// error. Ends when its input ends, and with it COMMAND.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example: turnfold --referee 'turnfold relay -- godot --headless --path . -- {port}' check goldens"
+    after_help = "Example: turnfold --referee 'turnfold game relay -- godot --headless --path . -- {port}' check goldens"
 )]
 pub(crate) struct Args {
     /// The program and its arguments; no shell runs
@@ -37,7 +37,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let refused = Failure::usage("`relay` prints the lines of a referee, there is no JSON of its own");
+    let refused = Failure::usage("`game relay` prints the lines of a referee, there is no JSON of its own");
     context.output.refuse_json(refused.hint("leave out `--format json`"))?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| no_port(&error))?;
     let port = listener.local_addr().map_err(|error| no_port(&error))?.port().to_string();

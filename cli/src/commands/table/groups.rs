@@ -1,0 +1,93 @@
+//! `turnfold table groups`: what many matches have in common.
+
+use clap::ValueEnum;
+use turnfold_core::picture::Picture;
+use turnfold_replay::corpus::statistics::{GroupStatistics, GroupedCounts, Grouping, MatchCounts};
+use turnfold_replay::drawing::{Highlights, svg};
+use turnfold_replay::{SeatHistory, Viewer};
+
+use crate::corpus::Corpus;
+use crate::failure::Failure;
+use crate::output::{Format, Line, Output};
+use crate::render;
+
+/// By what matches are grouped.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum GroupBy {
+    /// The ruleset and its version
+    Ruleset,
+    /// The ruleset and the setup
+    Setup,
+    /// The title
+    Title,
+}
+
+impl From<GroupBy> for Grouping {
+    fn from(by: GroupBy) -> Self {
+        match by {
+            GroupBy::Ruleset => Self::Ruleset,
+            GroupBy::Setup => Self::Setup,
+            GroupBy::Title => Self::Title,
+        }
+    }
+}
+
+/// What many matches have in common, and why it lacks some of them, if it does.
+pub(super) struct Groups {
+    statistics: Vec<GroupStatistics>,
+    pub(super) unread: Option<Failure>,
+}
+
+impl Groups {
+    /// Counts the matches of a corpus.
+    pub(super) fn count(corpus: Corpus, by: GroupBy, viewer: Viewer) -> Result<Self, Failure> {
+        let mut groups = GroupedCounts::default();
+        let look = |seat_history: SeatHistory| MatchCounts::of(&seat_history, by.into());
+        // What could be read is shown, whatever could not.
+        let unread = corpus.each(viewer, look, |_, counted| {
+            groups.add(counted);
+            Ok(())
+        })?;
+        Ok(Self { statistics: groups.statistics(), unread })
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.statistics.len() as u64
+    }
+
+    /// Writes all groups as one picture.
+    pub(super) fn svg(&self) -> String {
+        let mut blocks = Vec::new();
+        for group in &self.statistics {
+            blocks.extend(group.picture().blocks);
+        }
+        svg::document(&Picture { blocks }, &Highlights::default())
+    }
+
+    /// Writes one JSON document on each line.
+    pub(super) fn json_lines(&self) -> Result<String, Failure> {
+        let mut text = String::new();
+        for group in &self.statistics {
+            let line = serde_json::to_string(group);
+            text += &line.map_err(|error| Failure::internal(error.to_string()))?;
+            text.push('\n');
+        }
+        Ok(text)
+    }
+
+    pub(super) fn print(&self, output: &mut Output) -> Result<(), Failure> {
+        match output.format() {
+            Format::Json => self.statistics.iter().try_for_each(|group| output.json(group))?,
+            Format::Svg => output.document(&self.svg())?,
+            Format::Text => {
+                for (index, group) in self.statistics.iter().enumerate() {
+                    if index > 0 {
+                        output.line(Line::default())?;
+                    }
+                    render::print(&group.picture(), output)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
