@@ -1,12 +1,16 @@
 # Makes a recording of autosaves of freeciv (set compresstype PLAIN): python3 freeciv.py game-T*.sav > game.jsonl
-import csv, json, re, sys
+import csv, json, os, re, sys
+
+# Rows of maps, one a line, are left out of saves that are longer than an entry of a match.
+left_out = r"\w+\d{4}=" if os.path.getsize(sys.argv[1]) > 60_000 else r"\Z."
 
 def cells(text):
     found = next(csv.reader([text], escapechar="\\"))
     return [int(cell) if re.fullmatch(r"-?\d{1,15}", cell) else cell for cell in found]
 
 def read(path):
-    state, lines = {}, iter(open(path, encoding="utf-8").read().splitlines())
+    text = open(path, encoding="utf-8").read().splitlines()
+    state, lines = {}, (line for line in text if not re.match(left_out, line))
     for line in lines:
         if line.startswith("["):
             section = state.setdefault(line.strip("[]"), {})

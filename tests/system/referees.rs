@@ -425,6 +425,20 @@ fn rf_21_the_languages_of_the_guide_are_those_of_the_run() {
     }
 }
 
+/// A game of two computer players on the smallest map, saved each turn.
+const FREECIV: &str = "set compresstype PLAIN
+set saveturns 1
+set aifill 2
+set minplayers 0
+set mapsize PLAYER
+set tilesperplayer 30
+set endturn 6
+set timeout -1
+set gameseed 7
+set mapseed 7
+start
+";
+
 /// RF-18a: what five programs stored becomes a match; `examples/recordings` has the converters and a game for each.
 #[test]
 fn rf_18a_records_of_other_programs_are_imported_and_searched() {
@@ -453,6 +467,25 @@ fn rf_18a_records_of_other_programs_are_imported_and_searched() {
         assert!(sandbox.ok("find go --when \"/captures/0 > 0\"").contains(" p1 "));
     } else {
         skipped("a recording of Go", "gnugo is not here");
+    }
+    if Path::new("/usr/games/freeciv-server").exists() {
+        // Two runs of one seed differ in wall-clock times alone, which the converter has ignored.
+        sandbox.write("turns.serv", FREECIV);
+        for run in ["first", "second"] {
+            // The server refuses to run as root.
+            shell(&format!(
+                "mkdir -m 777 {run}; cd {run}; user=; \
+                 test \"$(id -u)\" != 0 || {{ chmod 755 ..; user='setpriv --reuid=65534 --regid=65534 --clear-groups'; }}; \
+                 HOME=$PWD $user /usr/games/freeciv-server --read ../turns.serv -q 1 -e > server.log 2>&1 < /dev/null; \
+                 python3 {} freeciv-T*.sav > ../{run}.jsonl",
+                converter("freeciv.py")
+            ));
+            sandbox.ok(&format!("import --recording {run}.jsonl"));
+        }
+        assert!(sandbox.ok("diff first second").contains("are equal: 6 entries"));
+        assert!(sandbox.ok("bisect first --when \"/game/turn > 3\"").contains(" turn 4 "));
+    } else {
+        skipped("a recording of freeciv", "freeciv-server is not here");
     }
     if npm("a recording of boardgame.io", "boardgame.io") {
         let [program, stored] = [converter("boardgameio.mjs"), game("pig.json")];
