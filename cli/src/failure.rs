@@ -151,7 +151,7 @@ impl Failure {
 
     /// Output that is worth nothing unless whole: a reader that has gone is trouble here.
     pub(crate) fn cut_short(what: &str, error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe {
+        if is_closed_pipe(&error) {
             return Self::trouble(format!("the {what} is incomplete: the reader closed the pipe"))
                 .hint("do not use what was written");
         }
@@ -266,10 +266,17 @@ impl From<ErrorKind> for FailureKind {
     }
 }
 
+/// Returns `true` if an error is what a writer gets whose reader has gone.
+pub(crate) fn is_closed_pipe(error: &io::Error) -> bool {
+    const ERROR_PIPE_NOT_CONNECTED: i32 = 233;
+    error.kind() == io::ErrorKind::BrokenPipe
+        || cfg!(windows) && error.raw_os_error() == Some(ERROR_PIPE_NOT_CONNECTED)
+}
+
 /// Output that cannot be written.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe {
+        if is_closed_pipe(&error) {
             return Self::new(FailureKind::ClosedPipe, "");
         }
         Self::trouble(format!("cannot write the output: {error}"))

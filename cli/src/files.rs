@@ -3,7 +3,7 @@
 use std::env;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 
 pub(crate) use turnfold_replay::history::revision::{input_name, is_standard};
 use turnfold_replay::{
@@ -75,7 +75,8 @@ impl NewFile {
     /// Returns `true` if a folder is named: one that exists, or a name that ends in a slash.
     pub(crate) fn names_folder(&self) -> bool {
         self.output.as_deref().is_some_and(|path| {
-            !is_standard(path) && (path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/"))
+            let ends_as_folder = path.to_string_lossy().ends_with(path::is_separator);
+            !is_standard(path) && (path.is_dir() || ends_as_folder)
         })
     }
 

@@ -19,7 +19,7 @@ pub(crate) use turnfold_replay::render::text::{
     Line, TextSpan, Tone, added, counted, dim, plain, printable, removed, strong, warning,
 };
 
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, is_closed_pipe};
 use crate::pager::Pager;
 
 /// An output format.
@@ -143,7 +143,7 @@ impl Output {
         self.stdout = buffered(Box::new(anstream::stdout()));
         drop(pager);
         // Who has read enough closes the pager.
-        shown.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
+        shown.or_else(|error| if is_closed_pipe(&error) { Ok(()) } else { Err(error) })
     }
 
     /// Returns how many columns the terminal has that shows what is printed, itself or in a pager; a pipe has no width.

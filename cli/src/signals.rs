@@ -79,7 +79,10 @@ pub(crate) fn is_end_of_terminal(error: &std::io::Error) -> bool {
     #[cfg(unix)]
     let is_end = rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::IO);
     #[cfg(not(unix))]
-    let is_end = false;
+    let is_end = {
+        let _ = error;
+        false
+    };
     is_end
 }
 
@@ -129,7 +132,8 @@ pub(crate) fn await_terminal() {
     }
 }
 
-/// Gives back the terminal, and returns `true` if the program filled it.
+/// Gives back the terminal before a signal ends the program, and returns `true` if the program filled it.
+#[cfg(unix)]
 fn give_back() -> bool {
     let give_back = *GIVE_BACK.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(give_back) = give_back {

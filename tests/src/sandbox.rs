@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, Output, Stdio};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use tempfile::TempDir;
 use turnfold_core::DicePolicy;
@@ -42,7 +42,7 @@ pub fn program(name: &str) -> PathBuf {
 
 /// A temporary folder with the workspace's fixtures in it.
 pub struct Sandbox {
-    dir: TempDir,
+    dir: Arc<TempDir>,
     program: PathBuf,
 }
 
@@ -54,14 +54,29 @@ impl Sandbox {
             let folder = Path::new("fixtures").join(ruleset.name());
             copy_folder(&workspace().join(&folder), &dir.path().join(folder));
         }
-        Self { dir, program: binary().to_owned() }
+        Self { dir: dir.into(), program: binary().to_owned() }
     }
 
     /// Makes an empty folder for the program as it is installed: with what lies next to it and without a clone. With the
     /// variable `TURNFOLD_RELEASE` it is the program of the release in that folder.
     pub fn installed() -> Self {
         static INSTALLED: LazyLock<PathBuf> = LazyLock::new(install);
-        Self { dir: TempDir::new().unwrap(), program: INSTALLED.clone() }
+        Self::of(&INSTALLED)
+    }
+
+    /// Makes an empty folder for a program.
+    pub fn of(program: &Path) -> Self {
+        Self { dir: TempDir::new().unwrap().into(), program: program.to_owned() }
+    }
+
+    /// Takes the folder of another sandbox for the program as it is installed.
+    pub fn sharing(other: &Self) -> Self {
+        Self { dir: other.dir.clone(), ..Self::installed() }
+    }
+
+    /// Returns the program that is run.
+    pub fn program(&self) -> &Path {
+        &self.program
     }
 
     /// Makes an empty folder with the program in a folder of this name.
@@ -69,12 +84,12 @@ impl Sandbox {
         let dir = TempDir::new().unwrap();
         let program = dir.path().join(folder).join(format!("turnfold{}", env::consts::EXE_SUFFIX));
         place(binary(), &program);
-        Self { dir, program }
+        Self { dir: dir.into(), program }
     }
 
     /// Makes an empty folder for the program whose first argument lists the versions of a game that it has.
     pub fn of_toys() -> Self {
-        Self { dir: TempDir::new().unwrap(), program: program("toys-under-test") }
+        Self::of(&program("toys-under-test"))
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

@@ -32,3 +32,5 @@ mod release;
 mod rescue;
 mod serve;
 mod unfinished_files;
+#[cfg(target_os = "linux")] // wine
+mod windows;

@@ -43,13 +43,13 @@ const BIG_ENDIAN: Platform = Platform {
 const WASM: &str = "wasm32-wasip1";
 
 /// Prints to stderr, past the capture of tests, that a platform is passed over.
-fn skip(platform: &str, lacks: &str) {
+pub(crate) fn skip(platform: &str, lacks: &str) {
     let message = format!("SKIPPED: the golden logs on {platform}: {lacks}\n");
     io::stderr().write_all(message.as_bytes()).unwrap();
 }
 
 /// Returns what is missing to build for a target, if anything.
-fn lacks_target(triple: &str) -> Option<String> {
+pub(crate) fn lacks_target(triple: &str) -> Option<String> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let libraries =
         Command::new(rustc).args(["--print", "target-libdir", "--target", triple]).output().unwrap();
@@ -59,7 +59,7 @@ fn lacks_target(triple: &str) -> Option<String> {
 }
 
 /// Returns which of some programs is missing and where it comes from.
-fn lacks_program(needs: &[(&str, &str)]) -> Option<String> {
+pub(crate) fn lacks_program(needs: &[(&str, &str)]) -> Option<String> {
     let runs =
         |program: &str| Command::new(program).arg("--version").output().is_ok_and(|it| it.status.success());
     let missing = needs.iter().find(|(program, _)| !runs(program));
@@ -67,7 +67,7 @@ fn lacks_program(needs: &[(&str, &str)]) -> Option<String> {
 }
 
 /// Builds a package once more and gives the folder of its programs.
-fn build(package: &str, triple: Option<&str>, options: &[&str]) -> PathBuf {
+pub(crate) fn build(package: &str, triple: Option<&str>, options: &[&str]) -> PathBuf {
     let target_dir = binary().ancestors().nth(2).unwrap();
     let mut cargo = cargo();
     cargo.current_dir(workspace()).args(["build", "--quiet", "--locked", "--package", package]).args(options);
@@ -80,7 +80,7 @@ fn build(package: &str, triple: Option<&str>, options: &[&str]) -> PathBuf {
     triple.map_or_else(|| target_dir.to_path_buf(), |triple| target_dir.join(triple)).join(profile)
 }
 
-fn succeed(command: &mut Command) -> Output {
+pub(crate) fn succeed(command: &mut Command) -> Output {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
     output

@@ -160,10 +160,18 @@ fn end() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 fn end() -> io::Result<impl Future<Output = ()>> {
-    Ok(async {
-        let _ = signal::ctrl_c().await;
+    use signal::windows;
+    let (mut interrupt, mut break_key) = (windows::ctrl_c()?, windows::ctrl_break()?);
+    let (mut close, mut shutdown) = (windows::ctrl_close()?, windows::ctrl_shutdown()?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = break_key.recv() => {}
+            _ = close.recv() => {}
+            _ = shutdown.recv() => {}
+        }
     })
 }
 

@@ -1,6 +1,5 @@
 //! `turnfold serve`: the store over HTTP.
 
-use std::env;
 use std::fs;
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -119,7 +118,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 /// Notifies systemd, where it started this process with `Type=notify`, that the service is ready.
 fn note_ready() {
     #[cfg(unix)]
-    if let Some(path) = env::var_os("NOTIFY_SOCKET") {
+    if let Some(path) = std::env::var_os("NOTIFY_SOCKET") {
         use std::os::unix::net::UnixDatagram;
         let sent = UnixDatagram::unbound().and_then(|socket| socket.send_to(b"READY=1", &path));
         if let Err(error) = sent {

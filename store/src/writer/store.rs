@@ -134,7 +134,10 @@ impl Store {
             Ok(Some(found.f_bavail.saturating_mul(found.f_frsize)))
         }
         #[cfg(not(unix))]
-        Ok(None)
+        {
+            let _ = dir;
+            Ok(None)
+        }
     }
 
     /// Closes the store, so that its journal records that nothing is missing at its end.

@@ -61,7 +61,20 @@ fn kill_group(group: u32) {
     }
 }
 
-#[cfg(not(unix))]
+/// Windows has no groups of processes: its own program ends the child with all that it started, as far as their starters still
+/// run.
+#[cfg(windows)]
+fn kill_group(group: u32) {
+    let Some(root) = std::env::var_os("SystemRoot") else { return };
+    let program = std::path::Path::new(&root).join("System32").join("taskkill.exe");
+    let mut command = Command::new(program);
+    command.args(["/T", "/F", "/PID", &group.to_string()]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // It may have ended already.
+    let _ = command.status();
+}
+
+#[cfg(not(any(unix, windows)))]
 fn kill_group(_: u32) {}
 
 /// How a referee is started.

@@ -36,6 +36,7 @@ pub(crate) fn create_dir(dir: &Path) -> io::Result<()> {
     if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         std::fs::create_dir_all(parent)?;
     }
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -47,6 +48,7 @@ pub(crate) fn create_dir(dir: &Path) -> io::Result<()> {
 
 /// Returns the options with which a file is made that only its owner may read; one that is there keeps its permissions.
 pub(crate) fn options() -> OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
     let mut options = File::options();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -57,8 +59,10 @@ pub(crate) fn options() -> OpenOptions {
 pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
     // A relative path of one part has the empty path as its parent.
     let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-    #[cfg(unix)]
-    File::open(dir)?.sync_all()?;
+    // Windows writes names with the files that they are of, and opens no directory for this.
+    if cfg!(unix) {
+        File::open(dir)?.sync_all()?;
+    }
     Ok(())
 }
 

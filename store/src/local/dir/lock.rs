@@ -20,18 +20,23 @@ pub(crate) struct Lock {
     file: File,
 }
 
-/// The locks that a writer holds: on `LOCK`, and on a file of the journal that is never replaced.
+/// The locks that a writer holds: on `LOCK`, and on a file of the journal that is never replaced, for the case that someone
+/// removes `LOCK`. Windows lets no one remove it while it is held, and keeps a folder from being renamed while one of its
+/// files is open, so there is no second lock.
 pub(crate) struct Locks {
-    _journal: File,
+    _journal: Option<File>,
     lock: Lock,
 }
 
 impl Locks {
     /// Takes the lock of a journal in addition to the one that is held already.
     pub(crate) fn take(dir: &Path, journal: &Path, lock: Lock) -> Result<Self, StoreError> {
+        if cfg!(windows) {
+            return Ok(Self { _journal: None, lock });
+        }
         let file = open_head(dir, journal)?;
         match try_for_a_while(|| file.try_lock()) {
-            Ok(()) => Ok(Self { _journal: file, lock }),
+            Ok(()) => Ok(Self { _journal: Some(file), lock }),
             // Someone removed `LOCK`, so nothing records who it is.
             Err(TryLockError::WouldBlock) => {
                 Err(StoreError::Locked { dir: dir.to_owned(), holder: Holder::Unknown })
@@ -47,12 +52,16 @@ impl Locks {
 
     /// Takes all locks if they are free at once and may be taken.
     pub(crate) fn take_if_free(dir: &Path, journal: &Path) -> Option<Self> {
-        let lock = Lock::open(dir).ok()?;
-        lock.file.try_lock().ok()?;
-        let file = open_head(dir, journal).ok()?;
-        file.try_lock().ok()?;
+        let file = open_locked(&dir.join(LOCK_FILE), Access::Write).ok()?;
+        let mut journal_lock = None;
+        if cfg!(not(windows)) {
+            let head = open_head(dir, journal).ok()?;
+            head.try_lock().ok()?;
+            journal_lock = Some(head);
+        }
+        let lock = Lock { file };
         lock.name_holder();
-        Some(Self { _journal: file, lock })
+        Some(Self { _journal: journal_lock, lock })
     }
 }
 
@@ -68,26 +77,15 @@ impl Lock {
     /// Takes the lock of a directory.
     pub(crate) fn take(dir: &Path) -> Result<Self, StoreError> {
         let path = dir.join(LOCK_FILE);
-        let opened = Self::open(dir);
-        let mut lock = opened.map_err(|error| StoreError::in_dir(dir, "open", &path, error))?;
-        match try_for_a_while(|| lock.file.try_lock()) {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(StoreError::Locked { dir: dir.to_owned(), holder: holder(&mut lock.file) });
+        match try_for_a_while(|| open_locked(&path, Access::Write)) {
+            Ok(file) => {
+                let lock = Self { file };
+                lock.name_holder();
+                Ok(lock)
             }
-            Err(TryLockError::Error(error)) => return Err(StoreError::in_dir(dir, "lock", &path, error)),
+            Err(TryLockError::WouldBlock) => Err(locked(dir)),
+            Err(TryLockError::Error(error)) => Err(StoreError::in_dir(dir, "open", &path, error)),
         }
-        lock.name_holder();
-        Ok(lock)
-    }
-
-    fn open(dir: &Path) -> io::Result<Self> {
-        let mut options = files::options();
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
-        let file = options.create(true).truncate(false).read(true).write(true).open(dir.join(LOCK_FILE))?;
-        require_regular(&file)?;
-        Ok(Self { file })
     }
 
     fn name_holder(&self) {
@@ -100,8 +98,63 @@ impl Lock {
     }
 }
 
+/// Reports that the lock of a directory is held, and by whom.
+pub(crate) fn locked(dir: &Path) -> StoreError {
+    let holder = match open_regular(&dir.join(LOCK_FILE)) {
+        Ok(mut file) => holder(&mut file),
+        Err(_) => Holder::Unknown,
+    };
+    StoreError::Locked { dir: dir.to_owned(), holder }
+}
+
+/// What a lock is taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// To write, which no one else may do or prevent. The file is made where there is none.
+    Write,
+    /// To keep writers out.
+    Read,
+}
+
+/// Opens the file of a lock with the lock on it.
+#[cfg(not(windows))]
+pub(crate) fn open_locked(path: &Path, access: Access) -> Result<File, TryLockError> {
+    let file = open(path, access).map_err(TryLockError::Error)?;
+    match access {
+        Access::Write => file.try_lock()?,
+        Access::Read => file.try_lock_shared()?,
+    }
+    Ok(file)
+}
+
+/// Opens the file of a lock with the lock on it: no one else may write to the file while it is open. A lock of Windows on its
+/// bytes would keep others from reading who holds it.
+#[cfg(windows)]
+pub(crate) fn open_locked(path: &Path, access: Access) -> Result<File, TryLockError> {
+    const ERROR_SHARING_VIOLATION: i32 = 32;
+    open(path, access).map_err(|error| match error.raw_os_error() {
+        Some(ERROR_SHARING_VIOLATION) => TryLockError::WouldBlock,
+        _ => TryLockError::Error(error),
+    })
+}
+
+fn open(path: &Path, access: Access) -> io::Result<File> {
+    let mut options = files::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    #[cfg(windows)]
+    {
+        const FILE_SHARE_READ: u32 = 1;
+        std::os::windows::fs::OpenOptionsExt::share_mode(&mut options, FILE_SHARE_READ);
+    }
+    let is_writer = access == Access::Write;
+    let file = options.create(is_writer).truncate(false).read(true).write(is_writer).open(path)?;
+    require_regular(&file)?;
+    Ok(file)
+}
+
 /// Tries to take a lock, which others may hold for a moment.
-pub(crate) fn try_for_a_while(take: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
+pub(crate) fn try_for_a_while<T>(take: impl Fn() -> Result<T, TryLockError>) -> Result<T, TryLockError> {
     for _ in 1..LOCK_TRIES {
         match take() {
             Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
@@ -113,10 +166,7 @@ pub(crate) fn try_for_a_while(take: impl Fn() -> Result<(), TryLockError>) -> Re
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // The name is only a help, and wrong from now on. The lock goes with the file. One that was never taken is
-        // someone else's.
-        if self.file.try_lock().is_ok() {
-            let _ = self.file.set_len(0);
-        }
+        // The name is only a help, and wrong from now on. The lock goes with the file.
+        let _ = self.file.set_len(0);
     }
 }

@@ -169,8 +169,7 @@ fn sound(key: &[u8], value: Vec<u8>) -> Result<StoredRecord, BackendError> {
 pub(crate) fn sync_all(dir: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();
-        let synced =
-            if path.is_dir() { sync_all(&path) } else { File::open(&path).and_then(|file| file.sync_all()) };
+        let synced = if path.is_dir() { sync_all(&path) } else { sync_file(&path) };
         match synced {
             // sled replaces files of its own while it is at work.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -178,4 +177,9 @@ pub(crate) fn sync_all(dir: &Path) -> io::Result<()> {
         }
     }
     sync_dir(dir)
+}
+
+/// Makes a file durable. Windows does that for one that is open for writing only.
+fn sync_file(path: &Path) -> io::Result<()> {
+    File::options().read(true).write(cfg!(windows)).open(path)?.sync_all()
 }

@@ -18,8 +18,7 @@ use crate::engine::{Engine, EngineReader as _};
 use crate::error::StoreError;
 use crate::local::backend::BackendError;
 use crate::local::dir::files::{self, LOCK_FILE, Places, open_regular};
-use crate::local::dir::holder::holder;
-use crate::local::dir::lock::try_for_a_while;
+use crate::local::dir::lock::{Access, locked, open_locked, try_for_a_while};
 use crate::local::dir::{format, swap};
 use crate::local::index::open_index::{missing, open_all};
 use crate::local::index::tree::Tree;
@@ -101,12 +100,10 @@ impl Salvage {
 
 /// Keeps writers out, as far as there is a file for that (ST-22: a lock that goes soon is waited for).
 fn hold(dir: &Path) -> Result<Option<File>, StoreError> {
-    let Ok(mut file) = open_regular(&dir.join(LOCK_FILE)) else { return Ok(None) };
-    match try_for_a_while(|| file.try_lock_shared()) {
-        Err(TryLockError::WouldBlock) => {
-            Err(StoreError::Locked { dir: dir.to_owned(), holder: holder(&mut file) })
-        }
-        _ => Ok(Some(file)),
+    match try_for_a_while(|| open_locked(&dir.join(LOCK_FILE), Access::Read)) {
+        Ok(file) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Err(locked(dir)),
+        Err(TryLockError::Error(_)) => Ok(None),
     }
 }
 
