@@ -16,6 +16,7 @@ use tempfile::TempDir;
 use turnfold_tests::document::Document;
 use turnfold_tests::sandbox::workspace;
 
+mod installed;
 mod packages;
 
 /// The end of a tour that everything worked in.
@@ -126,6 +127,41 @@ fn the_static_program_for_arm64_folds_every_golden_log() {
     let replays = workspace().join("replays");
     let checked = succeed(emulator, [program.as_os_str(), OsStr::new("check"), replays.as_os_str()]);
     assert!(checked.contains(" passed, 0 failed"), "{checked}");
+}
+
+/// Lists the libraries that a program of macOS needs, in the format Mach-O.
+fn libraries_of(program: &[u8]) -> Vec<String> {
+    const LOAD_LIBRARY: u32 = 0xC;
+    let number = |at: usize| u32::from_le_bytes(program[at..at + 4].try_into().unwrap());
+    assert_eq!(number(0), 0xFEED_FACF, "a program of 64 bits");
+    let mut libraries = Vec::new();
+    let mut at = 32;
+    for _ in 0..number(16) {
+        if number(at) & 0xFF == LOAD_LIBRARY {
+            let name = &program[at + number(at + 8) as usize..at + number(at + 4) as usize];
+            let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+            libraries.push(String::from_utf8(name[..end].to_vec()).unwrap());
+        }
+        at += number(at + 4) as usize;
+    }
+    libraries
+}
+
+/// No macOS is at hand: the programs are looked at, not run.
+#[test]
+fn the_programs_for_macos_need_only_libraries_of_every_mac() {
+    for (arch, cpu) in [("x86_64", 0x0100_0007_u32), ("aarch64", 0x0100_000C)] {
+        let test = format!("the program for macOS on {arch}");
+        let Some(archive) = released(&test, &format!("{arch}-apple-darwin.tar.gz")) else { continue };
+        let root = empty_root(&archive);
+        let program = fs::read(root.path().join("turnfold")).unwrap();
+        assert_eq!(program[4..8], cpu.to_le_bytes());
+        let libraries = libraries_of(&program);
+        assert!(!libraries.is_empty());
+        for library in libraries {
+            assert!(library.starts_with("/usr/lib/"), "{library}");
+        }
+    }
 }
 
 /// Installs the Debian package in a fresh Debian, plays the tour as the user of the service, and removes the package.
