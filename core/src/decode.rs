@@ -1,6 +1,7 @@
-//! Strict decoding: a value has one encoding, and nothing follows it.
+//! Strict decoding: a value has one encoding, and nothing follows it. And encoding into a buffer.
 
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,43 @@ pub fn decode_strictly<'a, T: Deserialize<'a> + Serialize>(bytes: &'a [u8]) -> R
         return Err(DecodeError::NotCanonical);
     }
     Ok(value)
+}
+
+/// Appends the encoding of a value to a buffer, which keeps its room from one value to the next.
+///
+/// # Panics
+/// Never for the plain data of rulesets, which postcard always encodes.
+pub fn encode_into(value: &impl Serialize, bytes: &mut Vec<u8>) {
+    postcard::serialize_with_flavor(value, Reused(bytes)).expect("plain data encodes");
+}
+
+/// A buffer that postcard writes to and that keeps its room.
+///
+/// Nearly all of a state is numbers of one byte, which are written faster one by one than copied as slices.
+struct Reused<'a>(&'a mut Vec<u8>);
+
+impl postcard::ser_flavors::Flavor for Reused<'_> {
+    type Output = ();
+
+    #[inline]
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.push(byte);
+        Ok(())
+    }
+
+    #[inline]
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        if let [byte] = bytes {
+            self.0.push(*byte);
+        } else {
+            self.0.extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]

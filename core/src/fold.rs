@@ -50,7 +50,7 @@ pub(crate) struct Folder<R: Rules> {
 }
 
 /// The viewer to whom entries are shown, and the state of the match at that time.
-type Audience<'a, R> = Option<(Perspective, &'a <R as Rules>::State)>;
+pub type Audience<'a, R> = Option<(Perspective, &'a <R as Rules>::State)>;
 
 impl<R: Rules> Folder<R> {
     pub(crate) fn new(state: R::State, rolls: u64) -> Self {
@@ -81,17 +81,8 @@ impl<R: Rules> Folder<R> {
             self.count(Some(&verdict), &command);
             let Self { state, hasher, effects, .. } = self;
             let (seq, seat) = (logged.seq, logged.seat);
-            observe(&mut Folded::<R> {
-                seq,
-                seat,
-                command: &command,
-                owned,
-                verdict,
-                effects,
-                state,
-                hasher,
-                audience,
-            });
+            let shown = ShownEntry { seat, command: &command, owned, effects, state, audience };
+            observe(&mut Folded::<R> { seq, shown, verdict, hasher });
         }
         Ok(())
     }
@@ -125,7 +116,7 @@ impl<R: Rules> Folder<R> {
 }
 
 /// Returns who looks: a seat that no player of the match has is a spectator's, so that no game shows it more.
-pub(crate) fn perspective<R: Rules>(state: &R::State, viewer: Perspective) -> Perspective {
+pub fn perspective<R: Rules>(state: &R::State, viewer: Perspective) -> Perspective {
     let is_known = |seat| seat == Seat::Host || R::players(state).contains(&seat);
     viewer.seat().filter(|seat| is_known(*seat)).map_or(Perspective::Spectator, Perspective::Seat)
 }
@@ -155,11 +146,6 @@ pub(crate) fn view_at<R: Rules>(
     viewer: Perspective,
     path: &str,
 ) -> Option<serde_json::Value> {
-    // A module is asked for whole views only. What finds one field in typed values would make it larger for nothing.
-    if cfg!(target_family = "wasm") {
-        let view: serde_json::Value = serde_json::from_str(&view_json::<R>(state, viewer)).ok()?;
-        return view.pointer(path).cloned();
-    }
     match path {
         "" | "/ruleset" => field_at(&Named::of::<R>(state, viewer), path),
         _ => {
@@ -193,21 +179,23 @@ fn text_of(command: &impl Display) -> String {
     text
 }
 
-/// An entry just folded, as its observer sees it.
-struct Folded<'a, R: Rules> {
-    seq: u64,
-    seat: Seat,
-    command: &'a R::Command,
+/// An entry that was folded, as its audience may know it.
+pub struct ShownEntry<'a, R: Rules> {
+    /// Who gave the command.
+    pub seat: Seat,
+    /// The command.
+    pub command: &'a R::Command,
     /// The roll that the command answers, if it has an owner.
-    owned: Option<DueRoll>,
-    verdict: Verdict<(), R::Reason>,
-    effects: &'a [R::Effect],
-    state: &'a R::State,
-    hasher: &'a mut StateHasher,
-    audience: Audience<'a, R>,
+    pub owned: Option<DueRoll>,
+    /// What the command did.
+    pub effects: &'a [R::Effect],
+    /// The state after the entry.
+    pub state: &'a R::State,
+    /// Who looks; without one everything is shown.
+    pub audience: Audience<'a, R>,
 }
 
-impl<R: Rules> Folded<'_, R> {
+impl<R: Rules> ShownEntry<'_, R> {
     fn shows(&self, part: &Part<'_, R>) -> bool {
         let is_shown = |(viewer, now)| R::SECRETS.shows(self.state, now, part, viewer);
         self.audience.is_none_or(is_shown)
@@ -224,9 +212,48 @@ impl<R: Rules> Folded<'_, R> {
         self.unknown_roll().is_none() && self.shows(&Part::Effect(self.seat, effect))
     }
 
-    fn visible_effects(&self) -> impl Iterator<Item = &R::Effect> {
+    /// Returns the effects that are shown.
+    pub fn visible_effects(&self) -> impl Iterator<Item = &R::Effect> {
         self.effects.iter().filter(|effect| self.shows_effect(effect))
     }
+
+    /// Returns the command's text, with `?` in place of the values of a roll that are concealed.
+    #[must_use]
+    pub fn command(&self) -> String {
+        let Some(due) = self.unknown_roll() else { return text_of(self.command) };
+        let stand_in = self.stand_in();
+        let mut text = String::from(split_verb(&stand_in).0);
+        text.extend((0..due.count).map(|_| " ?"));
+        text
+    }
+
+    /// Returns the command's text with values of no meaning in place of those that are concealed.
+    #[must_use]
+    pub fn stand_in(&self) -> String {
+        let command = self.unknown_roll().and_then(|due| R::roll(due.stand_in()));
+        text_of(command.as_ref().unwrap_or(self.command))
+    }
+
+    /// Returns `true` if the command is concealed.
+    #[must_use]
+    pub fn is_concealed(&self) -> bool {
+        !self.shows(&Part::Command(self.seat, self.command))
+    }
+
+    /// Returns `true` if all of the command and every effect is shown.
+    #[must_use]
+    pub fn is_wholly_shown(&self) -> bool {
+        let effects_are_shown = self.effects.iter().all(|effect| self.shows_effect(effect));
+        !self.is_concealed() && self.unknown_roll().is_none() && effects_are_shown
+    }
+}
+
+/// An entry just folded, as its observer sees it.
+struct Folded<'a, R: Rules> {
+    seq: u64,
+    shown: ShownEntry<'a, R>,
+    verdict: Verdict<(), R::Reason>,
+    hasher: &'a mut StateHasher,
 }
 
 impl<R: Rules> Step for Folded<'_, R> {
@@ -235,33 +262,27 @@ impl<R: Rules> Step for Folded<'_, R> {
     }
 
     fn seat(&self) -> Seat {
-        self.seat
+        self.shown.seat
     }
 
     fn command(&self) -> String {
-        let Some(due) = self.unknown_roll() else { return text_of(self.command) };
-        let stand_in = self.stand_in();
-        let mut text = String::from(split_verb(&stand_in).0);
-        text.extend((0..due.count).map(|_| " ?"));
-        text
+        self.shown.command()
     }
 
     fn stand_in(&self) -> String {
-        let command = self.unknown_roll().and_then(|due| R::roll(due.stand_in()));
-        text_of(command.as_ref().unwrap_or(self.command))
+        self.shown.stand_in()
     }
 
     fn command_bytes(&self) -> Vec<u8> {
-        postcard::to_allocvec(self.command).expect("plain data encodes")
+        postcard::to_allocvec(self.shown.command).expect("plain data encodes")
     }
 
     fn concealed(&self) -> bool {
-        !self.shows(&Part::Command(self.seat, self.command))
+        self.shown.is_concealed()
     }
 
     fn wholly_shown(&self) -> bool {
-        let effects_are_shown = self.effects.iter().all(|effect| self.shows_effect(effect));
-        !self.concealed() && self.unknown_roll().is_none() && effects_are_shown
+        self.shown.is_wholly_shown()
     }
 
     fn verdict(&self) -> Verdict {
@@ -269,54 +290,51 @@ impl<R: Rules> Step for Folded<'_, R> {
     }
 
     fn outcome(&self) -> Outcome {
-        Outcome::of(self.verdict(), || Effects::of(self.visible_effects()))
+        Outcome::of(self.verdict(), || Effects::of(self.shown.visible_effects()))
     }
 
     fn effects_json(&self) -> Json {
-        Json::of(&self.visible_effects().collect::<Vec<_>>())
+        Json::of(&self.shown.visible_effects().collect::<Vec<_>>())
     }
 
     fn sentences(&self, reader: Perspective) -> Vec<String> {
-        // A module is not asked for them, and would be larger for nothing.
-        if cfg!(target_family = "wasm") {
-            return Vec::new();
-        }
-        let sentence = |happened| R::sentence(self.state, self.seat, self.command, happened, reader);
+        let sentence =
+            |happened| R::sentence(self.shown.state, self.shown.seat, self.shown.command, happened, reader);
         match self.verdict {
-            Verdict::Applied(()) => self.visible_effects().map(|effect| sentence(Ok(effect))).collect(),
+            Verdict::Applied(()) => self.shown.visible_effects().map(|effect| sentence(Ok(effect))).collect(),
             Verdict::Ignored(reason) => [sentence(Err(reason))].into(),
         }
     }
 
     fn players(&self) -> &[Seat] {
-        R::players(self.state)
+        R::players(self.shown.state)
     }
 
     fn result(&self) -> Option<MatchResult> {
-        R::result(self.state)
+        R::result(self.shown.state)
     }
 
     fn turn(&self) -> Option<u64> {
-        R::turn(self.state)
+        R::turn(self.shown.state)
     }
 
     fn state_hash(&mut self) -> Digest {
-        self.hasher.hash::<R>(self.state)
+        self.hasher.hash::<R>(self.shown.state)
     }
 
     fn state_bytes(&self) -> Vec<u8> {
-        postcard::to_allocvec(self.state).expect("plain data encodes")
+        postcard::to_allocvec(self.shown.state).expect("plain data encodes")
     }
 
     fn view(&self, viewer: Perspective) -> Json {
-        view_json::<R>(self.state, perspective::<R>(self.state, viewer))
+        view_json::<R>(self.shown.state, perspective::<R>(self.shown.state, viewer))
     }
 
     fn view_at(&self, viewer: Perspective, path: &str) -> Option<serde_json::Value> {
-        view_at::<R>(self.state, perspective::<R>(self.state, viewer), path)
+        view_at::<R>(self.shown.state, perspective::<R>(self.shown.state, viewer), path)
     }
 
     fn picture(&self, viewer: Perspective) -> Picture {
-        R::picture(self.state, perspective::<R>(self.state, viewer))
+        R::picture(self.shown.state, perspective::<R>(self.shown.state, viewer))
     }
 }

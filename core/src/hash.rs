@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use crate::decode::encode_into;
 use crate::digest::Digest;
 use crate::rules::Rules;
 
@@ -41,38 +42,8 @@ impl StateHasher {
     /// Never: states are plain data, which postcard always encodes.
     pub fn hash<R: Rules>(&mut self, state: &R::State) -> Digest {
         self.bytes.clear();
-        let value = (R::NAME, R::VERSION, state);
-        postcard::serialize_with_flavor(&value, Reused(&mut self.bytes)).expect("plain data encodes");
+        encode_into(&(R::NAME, R::VERSION, state), &mut self.bytes);
         self.hasher.reset();
         self.hasher.update(&self.bytes).finalize().into()
-    }
-}
-
-/// A buffer that postcard writes to and that keeps its room.
-///
-/// Nearly all of a state is numbers of one byte, which are written faster one by one than copied as slices.
-struct Reused<'a>(&'a mut Vec<u8>);
-
-impl postcard::ser_flavors::Flavor for Reused<'_> {
-    type Output = ();
-
-    #[inline]
-    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
-        self.0.push(byte);
-        Ok(())
-    }
-
-    #[inline]
-    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
-        if let [byte] = bytes {
-            self.0.push(*byte);
-        } else {
-            self.0.extend_from_slice(bytes);
-        }
-        Ok(())
-    }
-
-    fn finalize(self) -> postcard::Result<()> {
-        Ok(())
     }
 }

@@ -9,6 +9,7 @@ use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
 use crate::hex::{Board, Hex};
+use crate::text::in_one_line;
 
 /// A setup that comes with a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +74,17 @@ impl SetupError {
     #[must_use]
     pub fn value(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Value { field: field.into(), message: message.into() }
+    }
+
+    /// Returns an error about what begins at a byte of a text.
+    #[must_use]
+    pub fn in_text(text: &str, start: usize, message: &str) -> Self {
+        let before = text.get(..start).unwrap_or_default();
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
+        let line = before.matches('\n').count() + 1;
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Self::Text { line: count(line), column: count(column), message: in_one_line(message) }
     }
 
     /// Requires `hex` to be on `board`.

@@ -26,7 +26,7 @@ use crate::rules::{Answer, NamedSetup, QueryError, Rules, Secrets, SetupError};
 use crate::seat::{Perspective, Seat};
 use crate::simulate;
 use crate::targets::Targets;
-use crate::text::{Malformed, in_one_line, split_verb};
+use crate::text::{Malformed, split_verb};
 
 /// Erases the types of a ruleset.
 #[must_use]
@@ -136,18 +136,10 @@ fn encode_setup<R: Rules>(setup: &R::Setup) -> Result<Vec<u8>, SetupError> {
 /// # Errors
 /// [`SetupError::Text`] with the line and column.
 pub fn setup_from_toml<T: DeserializeOwned>(text: &str) -> Result<T, SetupError> {
-    toml::from_str(text).map_err(|error| locate(text, &error))
-}
-
-/// Finds the line and column of a TOML error.
-fn locate(text: &str, error: &toml::de::Error) -> SetupError {
-    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
-    let line = before.matches('\n').count() + 1;
-    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    let message = in_one_line(error.message());
-    SetupError::Text { line: count(line), column: count(column), message }
+    toml::from_str(text).map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start);
+        SetupError::in_text(text, start, error.message())
+    })
 }
 
 /// Returns the commands that random play chooses from.
