@@ -12,7 +12,7 @@ use turnfold_store::{Genesis, Store};
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
 /// The digest of the module.
-const DIGEST: &str = "b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e";
+const DIGEST: &str = "7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee";
 
 fn module() -> Vec<u8> {
     fs::read(workspace().join("fixtures/modules/tictactoe.wasm")).unwrap()
@@ -58,7 +58,7 @@ fn md_10_a_bundle_is_audited_and_imported_where_there_is_nothing_else() {
 $ turnfold bundle duel -o duel.bundle
 bundled 1 match to `duel.bundle`: 1 line, 3 records, 0 checkpoints, 1 module
 $ turnfold bundle duel --format json -o json.bundle
-{"file":"json.bundle","matches":1,"lines":1,"records":3,"checkpoints":0,"modules":["b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e"],"missing_modules":[]}
+{"file":"json.bundle","matches":1,"lines":1,"records":3,"checkpoints":0,"modules":["7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee"],"missing_modules":[]}
 $ turnfold bundle duel --without-modules -o bare.bundle
 bundled 1 match to `bare.bundle`: 1 line, 3 records, 0 checkpoints
 
@@ -72,7 +72,7 @@ signature    NOT CHECKED no policy says whose signatures count; give one with `-
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
 dice         NOT APPLICABLE there is no match with dice
-rules        NOT CHECKED duel: rules brought by the bundle: module b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e, and no signature covers the pin
+rules        NOT CHECKED duel: rules brought by the bundle: module 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee, and no signature covers the pin
 authorship   NOT CHECKED the host alone says who gave which command
 proven: bytes, chain; not proven: signature, consistency, cosignatures, rules, authorship
 
@@ -80,7 +80,7 @@ proven: bytes, chain; not proven: signature, consistency, cosignatures, rules, a
     assert!(!sandbox.path(".turnfold").exists(), "an audit writes nothing");
     sandbox.check(str![[r#"
 $ turnfold import duel.bundle
-added tictactoe 1 (module b7ccd40c81adae41): all laws passed
+added tictactoe 1 (module 7d7e68dac64fd2ea): all laws passed
 duel@main: imported, 2 entries
 $ turnfold import duel.bundle
 duel@main: already up to date
@@ -106,7 +106,7 @@ fn md_10_a_bundle_without_modules_names_the_digest_it_needs() {
     sandbox.ok("bundle duel -o duel.bundle");
     sandbox.ok("bundle duel --without-modules -o bare.bundle");
     let (with, without) = (sandbox.read("duel.bundle"), sandbox.read("bare.bundle"));
-    let (before, _) = with.split_once("-- module 15546\n").unwrap();
+    let (before, _) = with.split_once("-- module 13203\n").unwrap();
     assert!(without.starts_with(before) && without[before.len()..].starts_with("-- end "));
     with_file("duel.bundle", without.as_bytes()).check(str![[r#"
 $ turnfold audit duel.bundle
@@ -116,14 +116,14 @@ signature    NOT CHECKED no policy says whose signatures count; give one with `-
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
 dice         NOT CHECKED duel: values came from outside; range and count only
-rules        NOT CHECKED duel: the module b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e of `tictactoe` version 1 is missing
+rules        NOT CHECKED duel: the module 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee of `tictactoe` version 1 is missing
 authorship   NOT CHECKED the host alone says who gave which command
 proven: bytes, chain; not proven: signature, consistency, cosignatures, dice, rules, authorship
 $ turnfold import duel.bundle
 duel@main: imported, 2 entries
-not checked rules: duel: the module b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e of `tictactoe` version 1 is missing
+not checked rules: duel: the module 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee of `tictactoe` version 1 is missing
 $ turnfold show duel
-exit 2| error: match `duel`: the module b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e of `tictactoe` version 1 is missing; put its file into `modules/` of the store, or name its folder with `--modules`
+exit 2| error: match `duel`: the module 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee of `tictactoe` version 1 is missing; put its file into `modules/` of the store, or name its folder with `--modules`
 
 "#]]);
     // A module that is missing here cannot be bundled, and the rest can.
@@ -131,10 +131,10 @@ exit 2| error: match `duel`: the module b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c0
     sandbox.check(str![[r#"
 $ turnfold bundle duel -o rest.bundle
 bundled 1 match to `rest.bundle`: 1 line, 3 records, 0 checkpoints
-stderr|  WARN turnfold::commands::bundle: not bundled, because it is missing here: module tictactoe 1 b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e
+stderr|  WARN turnfold::commands::bundle: not bundled, because it is missing here: module tictactoe 1 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee
 $ turnfold bundle duel --format json -o json.bundle
-{"file":"json.bundle","matches":1,"lines":1,"records":3,"checkpoints":0,"modules":[],"missing_modules":[{"ruleset":"tictactoe","version":1,"module":"b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e"}]}
-stderr|  WARN turnfold::commands::bundle: not bundled, because it is missing here: module tictactoe 1 b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e
+{"file":"json.bundle","matches":1,"lines":1,"records":3,"checkpoints":0,"modules":[],"missing_modules":[{"ruleset":"tictactoe","version":1,"module":"7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee"}]}
+stderr|  WARN turnfold::commands::bundle: not bundled, because it is missing here: module tictactoe 1 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee
 
 "#]]);
     assert_eq!(sandbox.read("rest.bundle"), without);
@@ -177,11 +177,11 @@ signature    NOT CHECKED no policy says whose signatures count; give one with `-
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
 dice         NOT APPLICABLE there is no match with dice
-rules        NOT CHECKED duel: rules brought by the bundle: module b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e, and no signature covers the pin
+rules        NOT CHECKED duel: rules brought by the bundle: module 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee, and no signature covers the pin
 authorship   NOT CHECKED the host alone says who gave which command
 proven: bytes, chain; not proven: signature, consistency, cosignatures, rules, authorship
 $ turnfold --format json import duel.bundle
-{"file":"duel.bundle","lines":[{"match":"duel","branch":"main","change":"new","added":2}],"modules":[{"ruleset":"tictactoe","version":1,"module":"b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e"}],"not_checked":null}
+{"file":"duel.bundle","lines":[{"match":"duel","branch":"main","change":"new","added":2}],"modules":[{"ruleset":"tictactoe","version":1,"module":"7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee"}],"not_checked":null}
 
 "#]]);
 }
@@ -194,24 +194,24 @@ fn md_10_backups_list_the_modules_that_a_restore_needs() {
     sandbox.check(str![[r#"
 $ turnfold store backup all.backup
 backed up to all.backup: 2 matches, 2 branches, 2 entries, 658 bytes
-stderr|  WARN turnfold::commands::store::backup: not in the backup, needed by its matches: module tictactoe 1 b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e
+stderr|  WARN turnfold::commands::store::backup: not in the backup, needed by its matches: module tictactoe 1 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee
 $ turnfold store backup --format json json.backup
-{"file":"json.backup","matches":2,"branches":2,"entries":2,"bytes":658,"modules":[{"ruleset":"tictactoe","version":1,"module":"b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e"}]}
-stderr|  WARN turnfold::commands::store::backup: not in the backup, needed by its matches: module tictactoe 1 b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e
+{"file":"json.backup","matches":2,"branches":2,"entries":2,"bytes":658,"modules":[{"ruleset":"tictactoe","version":1,"module":"7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee"}]}
+stderr|  WARN turnfold::commands::store::backup: not in the backup, needed by its matches: module tictactoe 1 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee
 $ turnfold store restore all.backup restored
 restored store restored: 2 matches, 2 branches, 2 entries
-stderr|  WARN turnfold::commands::store::restore: missing, needed by restored matches: module tictactoe 1 b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e; put its file into `modules/` of the store, or name its folder with `--modules`
+stderr|  WARN turnfold::commands::store::restore: missing, needed by restored matches: module tictactoe 1 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee; put its file into `modules/` of the store, or name its folder with `--modules`
 $ turnfold store restore --format json all.backup json
-{"store":"json","matches":2,"branches":2,"entries":2,"missing_modules":[{"ruleset":"tictactoe","version":1,"module":"b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e"}]}
-stderr|  WARN turnfold::commands::store::restore: missing, needed by restored matches: module tictactoe 1 b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e; put its file into `modules/` of the store, or name its folder with `--modules`
+{"store":"json","matches":2,"branches":2,"entries":2,"missing_modules":[{"ruleset":"tictactoe","version":1,"module":"7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee"}]}
+stderr|  WARN turnfold::commands::store::restore: missing, needed by restored matches: module tictactoe 1 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee; put its file into `modules/` of the store, or name its folder with `--modules`
 $ turnfold --modules .turnfold/modules store restore all.backup complete
 restored store complete: 2 matches, 2 branches, 2 entries
 $ turnfold --store restored show duel
-exit 2| error: match `duel`: the module b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e of `tictactoe` version 1 is missing; put its file into `modules/` of the store, or name its folder with `--modules`
+exit 2| error: match `duel`: the module 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee of `tictactoe` version 1 is missing; put its file into `modules/` of the store, or name its folder with `--modules`
 
 "#]]);
     let listed = sandbox.run("store backup -");
-    assert!(String::from_utf8_lossy(&listed.stderr).contains("module tictactoe 1 b7ccd40c81adae41"));
+    assert!(String::from_utf8_lossy(&listed.stderr).contains("module tictactoe 1 7d7e68dac64fd2ea"));
 }
 
 /// MD-10: a page holds no module, and `check` names the digest it needs.
@@ -222,7 +222,7 @@ fn md_10_a_page_names_the_module_it_needs() {
     assert!(!sandbox.read("duel.html").contains("AGFzbQ"), "the page holds a module");
     with_file("duel.html", sandbox.read("duel.html").as_bytes()).check(str![[r#"
 $ turnfold check duel.html
-failed duel.html:3:11: the module b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e of `tictactoe` version 1 is missing
+failed duel.html:3:11: the module 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee of `tictactoe` version 1 is missing
 0 passed, 1 failed (0 entries)
 exit 1
 

@@ -245,9 +245,9 @@ fn a_game_in_another_language_has_every_verb() {
     sandbox.write("text.wasm", "this is no WebAssembly");
     sandbox.check(str![[r#"
 $ turnfold game show game.wasm
-tictactoe 1 module b7ccd40c81adae41, 15546 bytes, `game.wasm`, laws not checked
+tictactoe 1 module 7d7e68dac64fd2ea, 13203 bytes, `game.wasm`, laws not checked
 three marks in a line win; keeps no secrets
-digest b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e
+digest 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee
 $ turnfold game check text.wasm
 exit 2| error: `text.wasm`: no WebAssembly of a module: it does not begin as WebAssembly does
 $ turnfold new nim --module text.wasm
@@ -263,7 +263,7 @@ cycletap 1 built in
 hexcapture 1 built in
 initiative 1 built in
 lifecycle 1 built in
-tictactoe 1 module b7ccd40c81adae41, 15546 bytes, `.turnfold/modules/b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e.wasm`
+tictactoe 1 module 7d7e68dac64fd2ea, 13203 bytes, `.turnfold/modules/7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee.wasm`
 $ turnfold play duel "mark b2" "mark a1"
 1 p1 mark b2 => marked square=b2 #1662e155f9169d7b
 2 p2 mark a1 => marked square=a1 #ecba972ee86a82bb
@@ -295,11 +295,11 @@ signature    NOT CHECKED no policy says whose signatures count; give one with `-
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
 dice         NOT APPLICABLE there is no match with dice
-rules        PASS        2 entries of 2 lines folded from the setup, tictactoe 1 by the pinned module b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e
+rules        PASS        2 entries of 2 lines folded from the setup, tictactoe 1 by the pinned module 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee
 authorship   NOT CHECKED the host alone says who gave which command
 proven: bytes, chain, rules; not proven: signature, consistency, cosignatures, authorship
 $ turnfold --store elsewhere check duel.tfl
-failed duel.tfl:3:11: the module b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e of `tictactoe` version 1 is missing
+failed duel.tfl:3:11: the module 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee of `tictactoe` version 1 is missing
 0 passed, 1 failed (0 entries)
 exit 1
 $ turnfold --store elsewhere --modules . check duel.tfl
@@ -314,14 +314,14 @@ cycletap 1 built in
 hexcapture 1 built in
 initiative 1 built in
 lifecycle 1 built in
-tictactoe 1 module b7ccd40c81adae41, 15546 bytes, `./game.wasm`, laws not checked
+tictactoe 1 module 7d7e68dac64fd2ea, 13203 bytes, `./game.wasm`, laws not checked
 no module `./text.wasm`: no WebAssembly of a module: it does not begin as WebAssembly does
 $ turnfold store backup all.backup
 backed up to all.backup: 1 match, 2 branches, 2 entries, 465 bytes
-stderr|  WARN turnfold::commands::store::backup: not in the backup, needed by its matches: module tictactoe 1 b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e
+stderr|  WARN turnfold::commands::store::backup: not in the backup, needed by its matches: module tictactoe 1 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee
 $ turnfold store restore all.backup restored
 restored store restored: 1 match, 2 branches, 2 entries
-stderr|  WARN turnfold::commands::store::restore: missing, needed by restored matches: module tictactoe 1 b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e; put its file into `modules/` of the store, or name its folder with `--modules`
+stderr|  WARN turnfold::commands::store::restore: missing, needed by restored matches: module tictactoe 1 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee; put its file into `modules/` of the store, or name its folder with `--modules`
 $ turnfold --store restored log duel --raw
 1 p1 0x04 [TIME] link [LINK]
 2 p2 0x00 [TIME] link [LINK]

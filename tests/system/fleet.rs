@@ -119,7 +119,7 @@ fn md_10_a_bundle_with_a_module_needs_a_folder_to_be_imported_into_a_database() 
     assert!(stderr(&refused).contains(reason), "{}", stderr(&refused));
     assert_eq!(sandbox.ok(&format!("--store {url} matches")), "");
     let imported = sandbox.ok(&format!("--store {url} --modules added import duel.bundle"));
-    assert!(imported.starts_with("added tictactoe 1 (module b7ccd40c81adae41)"), "{imported}");
+    assert!(imported.starts_with("added tictactoe 1 (module 7d7e68dac64fd2ea)"), "{imported}");
     let shown = sandbox.ok(&format!("--store {url} --modules added show duel"));
     assert_eq!(shown, sandbox.ok("show duel"));
 }

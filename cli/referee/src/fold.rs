@@ -1,258 +1,381 @@
-//! Folding under a module: many entries in one request, each of them checked.
+//! Folding by a referee: many entries in one request, walked entry by entry (RF-7, RF-8).
 
+use std::cell::OnceCell;
+
+use turnfold_core::admission::{Issuer, Refusal};
 use turnfold_core::any::{Logged, Step};
-use turnfold_core::hash::hash_as;
-use turnfold_core::picture::Picture;
-use turnfold_core::{
-    CommandSource, DicePolicy, Digest, FoldError, Json, MatchResult, Outcome, Perspective, Seat, Verdict,
-};
-use turnfold_guest::message::{
-    Bytes, ENTRIES_MAX, EntryCommand, Fold, FoldEntry, Folded, FoldedStep, GivenState, Picture as Draw,
-    Resume, Started, ViewedAt,
-};
+use turnfold_core::decode::DecodeError;
+use turnfold_core::{DicePolicy, FoldError, Perspective, Rejected, Seat};
 
-use crate::instance::{Budget, Stop};
-use crate::module::Module;
-use crate::state::{ModuleState, field_of};
+use crate::answers::{Became, Effect, FoldAnswer, ShownTo, Status, Stopped, code_of, read_effects};
+use crate::carrier::{Effort, NoAnswer};
+use crate::command::LoggedCommand;
+use crate::held::{Held, sent_bytes};
+use crate::hello::Secrecy;
+use crate::json::{Node, sent_text};
+use crate::recorded;
+use crate::referee::{EncodedCommand, Referee};
+use crate::state::RefereeState;
+use crate::step::RefereeStep;
 
-/// How many entries the first request of a fold has, and every request of one that distrusts (MD-7).
-const ENTRIES_FIRST: usize = 64;
+/// The most entries of one request, and of one that is checked (MD-7).
+const ENTRIES_MAX: usize = 128;
+const ENTRIES_CHECKED: usize = 64;
 
-/// How entries are folded.
-pub(crate) struct Run {
-    distrusts: bool,
-    is_recording: bool,
+/// The most bytes of states that a request asks for (RF-7).
+const ANSWER_BYTES_MAX: usize = 8 << 20;
+
+/// An entry after it was folded.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FoldedEntry {
+    pub(crate) became: Became,
+    pub(crate) to: ShownTo,
+    pub(crate) state: Held,
+    pub(crate) status: Status,
+    /// The values, if it is a roll.
+    pub(crate) rolled: Option<Vec<i32>>,
 }
 
-impl Run {
-    pub(crate) fn of(state: &ModuleState) -> Self {
-        Self { distrusts: state.distrusts, is_recording: state.is_recording }
+/// What a request to fold came to: entries, and why the one after them is rejected.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FoldedEntries {
+    pub(crate) entries: Vec<FoldedEntry>,
+    pub(crate) stop: Option<Stopped>,
+}
+
+/// Entries as they are sent.
+fn sent_entries(entries: &[(Seat, LoggedCommand)]) -> String {
+    let mut sent = String::from("[");
+    for (seat, command) in entries {
+        sent.push_str(if sent.len() > 1 { "," } else { "" });
+        sent.push_str(&command.as_sent(*seat));
+    }
+    sent + "]"
+}
+
+/// Asks a referee to fold entries from a state.
+pub(crate) fn ask_to_fold(
+    referee: &Referee,
+    state: &Held,
+    status: &Status,
+    entries: &[(Seat, LoggedCommand)],
+    is_new: bool,
+) -> Result<FoldedEntries, NoAnswer> {
+    if referee.is_recording() {
+        return Ok(recorded::fold(referee, state, status, entries));
+    }
+    let sent = sent_entries(entries);
+    let args = format!("{{\"state\":{},\"entries\":{sent},\"want\":\"all\"}}", state.as_sent());
+    let answer = referee.try_ask("fold", &args, Effort { entries: entries.len(), is_new })?;
+    let answer = answer.map_err(|no| NoAnswer::Broke(format!("it refuses to fold: {}", no.canonical())))?;
+    let answer = FoldAnswer::read(answer, &referee.hello, entries.len()).map_err(NoAnswer::Broke)?;
+    let mut folded: Vec<FoldedEntry> = Vec::with_capacity(answer.steps.len());
+    for (step, (_, command)) in answer.steps.into_iter().zip(entries) {
+        let (state, status) = folded.last().map_or((state, status), |last| (&last.state, &last.status));
+        let is_applied = matches!(step.became, Became::Applied(_));
+        if is_applied && step.state.is_none() {
+            return Err(NoAnswer::Broke("a step that was applied has no `state`".into()));
+        }
+        let next = FoldedEntry {
+            state: step.state.unwrap_or_else(|| state.clone()),
+            status: step.status.unwrap_or_else(|| status.clone()),
+            became: step.became,
+            to: step.to,
+            rolled: step.rolled.or_else(|| command.roll.clone()),
+        };
+        folded.push(next);
+    }
+    let last = folded.last().map_or(state, |last| &last.state);
+    if last.difference(&answer.state).is_some() {
+        return Err(NoAnswer::Broke(
+            "the state after all entries is not the state after the last one".into(),
+        ));
+    }
+    Ok(FoldedEntries { entries: folded, stop: answer.stop })
+}
+
+/// Returns why turnfold itself refuses an entry, whatever the referee says (RF-8).
+pub(crate) fn refusal(
+    referee: &Referee,
+    status: &Status,
+    seat: Seat,
+    command: &LoggedCommand,
+) -> Option<Refusal> {
+    // What happened is not refused, and a guest of bytes has the core's own admission (RF-10).
+    if referee.hello.is_bytes || command.recorded.is_some() {
+        return None;
+    }
+    if status.over {
+        return Some(Refusal::MatchOver);
+    }
+    let Some(values) = &command.roll else {
+        if let Some(due) = &status.due {
+            return Some(Refusal::RollDue(due.clone()));
+        }
+        let plays = seat == Seat::Host || status.players.contains(&seat);
+        return (!plays).then_some(Refusal::WrongSeat(Issuer::Player));
+    };
+    let Some(due) = &status.due else { return Some(Refusal::NoRollDue) };
+    if seat != Seat::Host {
+        return Some(Refusal::WrongSeat(Issuer::Host));
+    }
+    (!due.accepts(values)).then(|| Refusal::BadRoll(due.clone()))
+}
+
+/// To whom entries are shown.
+#[derive(Clone)]
+pub(crate) struct Audience {
+    pub(crate) viewer: Perspective,
+    /// The state of the match at that time, on which it depends what a game with kept secrets shows.
+    pub(crate) now: Held,
+}
+
+/// Folds entries into a state and passes each to `observe`, as the audience may know it.
+pub(crate) fn fold(
+    state: &mut RefereeState,
+    log: &[Logged<'_>],
+    dice: &DicePolicy,
+    audience: Option<&Audience>,
+    observe: &mut dyn FnMut(&mut dyn Step),
+) -> Result<(), FoldError> {
+    let referee = state.referee.clone();
+    let mut rest = log;
+    let mut most = if state.checked.is_some() { ENTRIES_CHECKED } else { ENTRIES_MAX };
+    let mut count = if referee.hello.batches { most } else { 1 };
+    while let Some(first) = rest.first() {
+        let command = referee.logged(first)?;
+        if let Some(refusal) = refusal(&referee, &state.status, first.seat, &command) {
+            return Err(rejected(first.seq, refusal.code(), refusal.to_string()));
+        }
+        let mut entries = vec![(first.seat, command)];
+        let room = (ANSWER_BYTES_MAX / state.sent().len().max(1)).clamp(1, count);
+        for logged in rest.iter().take(room).skip(1) {
+            // What is no command ends the batch, and is an error once the entries before it are folded.
+            let Ok(command) = referee.logged(logged) else { break };
+            entries.push((logged.seat, command));
+        }
+        let mut folded = match ask_to_fold(&referee, &state.held, &state.status, &entries, state.is_new) {
+            Ok(folded) => folded,
+            // Which entry it was shows when each is asked for alone (RF-8), and each of them alone was within the limits
+            // when it was recorded.
+            Err(NoAnswer::Ended(_) | NoAnswer::Exhausted(_) | NoAnswer::Broke(_)) if entries.len() > 1 => {
+                (count, most) = (1, (entries.len() / 4).max(1));
+                continue;
+            }
+            Err(stop) => referee.stop(&stop),
+        };
+        if referee.hello.batches {
+            count = (count * 4).min(most);
+        }
+        let refused = drop_refused(&referee, &state.status, &entries, &mut folded);
+        if let Some(checked) = &mut state.checked {
+            entries.truncate(folded.entries.len() + usize::from(folded.stop.is_some()));
+            checked.second.fold(&mut checked.held, &state.status, &entries, &folded, first.seq);
+        }
+        let done = folded.entries.len();
+        entries.truncate(done);
+        let batch = Batch::of(&referee, state, &folded, entries, audience)?;
+        for (index, (logged, entry)) in rest.iter().zip(folded.entries).enumerate() {
+            check_dice(state, logged.seq, entry.rolled.as_deref(), dice)?;
+            if entry.rolled.is_some() && matches!(entry.became, Became::Applied(_)) {
+                state.rolls = state.rolls.saturating_add(1);
+            }
+            let FoldedEntry { became, to, state: held, status, .. } = entry;
+            state.go_to(held, status);
+            observe(&mut RefereeStep { state, logged, batch: &batch, index, became, to });
+        }
+        rest = rest.get(done..).unwrap_or_default();
+        let seq = rest.first().map_or(0, |next| next.seq);
+        if let Some(refusal) = refused {
+            return Err(rejected(seq, refusal.code(), refusal.to_string()));
+        }
+        match folded.stop {
+            None => {}
+            Some(Stopped::Rejected(code, message)) => return Err(rejected(seq, &code, message)),
+            Some(Stopped::Malformed(message)) => return Err(FoldError::Malformed { seq, message }),
+            Some(Stopped::Undecodable(cause)) => return Err(FoldError::Undecodable { seq, cause }),
+        }
+    }
+    Ok(())
+}
+
+/// Drops the first entry that turnfold itself refuses and what follows it, whatever the referee made of them (RF-8).
+fn drop_refused(
+    referee: &Referee,
+    before: &Status,
+    entries: &[(Seat, LoggedCommand)],
+    folded: &mut FoldedEntries,
+) -> Option<Refusal> {
+    for (index, (seat, command)) in entries.iter().enumerate().take(folded.entries.len() + 1) {
+        let status = match index.checked_sub(1).and_then(|last| folded.entries.get(last)) {
+            Some(last) => &last.status,
+            None => before,
+        };
+        if let Some(refusal) = refusal(referee, status, *seat, command) {
+            folded.entries.truncate(index);
+            folded.stop = None;
+            return Some(refusal);
+        }
+    }
+    None
+}
+
+fn rejected(seq: u64, code: &str, message: String) -> FoldError {
+    FoldError::Rejected { seq, rejected: Box::new(Rejected::new(code_of(code), message)) }
+}
+
+/// Requires a roll that the referee took to be the one that the dice of the match give.
+fn check_dice(
+    state: &RefereeState,
+    seq: u64,
+    rolled: Option<&[i32]>,
+    dice: &DicePolicy,
+) -> Result<(), FoldError> {
+    let (Some(found), Some(due)) = (rolled, &state.status.due) else { return Ok(()) };
+    if let (DicePolicy::Fair(_), Some(owner)) = (dice, due.owner) {
+        return Err(FoldError::OwnedFairRoll { seq, owner });
+    }
+    match dice.values(state.rolls.saturating_add(1), due) {
+        Some(expected) if expected != found => {
+            Err(FoldError::WrongRoll { seq, expected, found: found.to_vec() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What `show` says of an entry.
+pub(crate) struct ShownEntry {
+    pub(crate) command: String,
+    pub(crate) stand_in: Option<String>,
+    pub(crate) is_concealed: bool,
+    pub(crate) is_partly_shown: bool,
+    pub(crate) effects: Vec<Effect>,
+}
+
+/// Entries that were folded together, and what is asked about all of them once it is asked about one.
+pub(crate) struct Batch<'a> {
+    referee: &'a Referee,
+    pub(crate) entries: Vec<(Seat, LoggedCommand)>,
+    /// The states before each of the entries, where `show` may be asked.
+    states: Vec<Held>,
+    pub(crate) audience: Option<&'a Audience>,
+    commands: OnceCell<Vec<EncodedCommand>>,
+    shown: OnceCell<Vec<ShownEntry>>,
+}
+
+impl<'a> Batch<'a> {
+    fn of(
+        referee: &'a Referee,
+        before: &RefereeState,
+        folded: &FoldedEntries,
+        entries: Vec<(Seat, LoggedCommand)>,
+        audience: Option<&'a Audience>,
+    ) -> Result<Self, FoldError> {
+        let mut states = Vec::new();
+        if referee.hello.can("show") {
+            states.push(before.held.clone());
+            states.extend(folded.entries.iter().map(|entry| entry.state.clone()));
+        }
+        let (commands, shown) = (OnceCell::new(), OnceCell::new());
+        let batch = Self { referee, entries, states, audience, commands, shown };
+        if batch.is_asked_what_is_shown() {
+            let shown = batch.ask_what_is_shown();
+            let shown = shown.map_err(|cause| FoldError::Undecodable { seq: 0, cause })?;
+            let _ = batch.shown.set(shown);
+        }
+        Ok(batch)
     }
 
-    /// Returns the budget of a call that judges or folds `entries` entries.
-    pub(crate) fn budget(&self, entries: usize) -> Budget {
-        let budget = Budget::of_entries(entries);
-        if self.is_recording { budget } else { budget.wider() }
+    /// Returns `true` if the referee says what the audience may know.
+    pub(crate) fn is_asked_what_is_shown(&self) -> bool {
+        self.audience.is_some() && self.referee.hello.secrets == Secrecy::Kept
     }
 
-    /// Folds entries into a state, request by request, and passes each to `observe`.
-    ///
-    /// Requests grow as long as the module answers within the limits: a request that passes them is made again with one
-    /// entry, because each of them alone was within the limits when it was recorded.
-    pub(crate) fn fold(
-        &self,
-        state: &mut ModuleState,
-        log: &[Logged<'_>],
-        dice: &DicePolicy,
-        viewed: Option<&ViewedAt>,
-        observe: &mut dyn FnMut(&mut dyn Step),
-    ) -> Result<(), FoldError> {
-        let module = state.module.clone();
-        let (mut rest, mut size) = (log, ENTRIES_FIRST);
-        let mut size_max = if self.distrusts { ENTRIES_FIRST } else { ENTRIES_MAX };
-        while !rest.is_empty() {
-            let part = rest.get(..size.min(rest.len())).unwrap_or_default();
-            let request =
-                Fold { at: state.at(), dice: *dice, entries: entries(part), viewed: viewed.cloned() };
-            let folded = match module.try_ask(request.clone(), self.budget(part.len()).of_part(part.len())) {
-                Ok(folded) => folded.unwrap_or_else(|never| match never {}),
-                Err(stop) if part.len() > 1 && !matches!(stop, Stop::Broke(_)) => {
-                    (size, size_max) = (1, (part.len() / 4).max(1));
-                    continue;
+    /// Returns what is shown of an entry; all of it where there is no audience.
+    pub(crate) fn shown(&self, index: usize) -> &ShownEntry {
+        let shown = self.shown.get_or_init(|| {
+            self.ask_what_is_shown().unwrap_or_else(|cause| self.referee.broke(cause.to_string()))
+        });
+        shown.get(index).unwrap_or_else(|| self.referee.broke("it shows fewer entries than it folded"))
+    }
+
+    fn ask_what_is_shown(&self) -> Result<Vec<ShownEntry>, DecodeError> {
+        let viewer = match self.audience {
+            Some(Audience { viewer, now }) if self.is_asked_what_is_shown() => {
+                format!(",\"viewer\":\"{viewer}\",\"now\":{}", now.as_sent())
+            }
+            _ => String::new(),
+        };
+        let mut shown = Vec::new();
+        while let (Some(state), Some(rest)) = (self.states.get(shown.len()), self.entries.get(shown.len()..))
+            && !rest.is_empty()
+        {
+            let (sent, entries) = (state.as_sent(), sent_entries(rest));
+            let args = format!("{{\"state\":{sent},\"entries\":{entries}{viewer}}}");
+            let effort = Effort { entries: rest.len(), is_new: false };
+            let answer = self.referee.try_ask("show", &args, effort);
+            let answer = answer.unwrap_or_else(|stop| self.referee.stop(&stop));
+            let answer = answer.map_err(|no| crate::answers::decode_error(&no))?;
+            let listed = answer.list().unwrap_or_default();
+            if listed.is_empty() || listed.len() > rest.len() {
+                self.referee.broke("it shows another number of entries than it folded");
+            }
+            for node in listed {
+                shown.push(self.read_shown(node).unwrap_or_else(|why| self.referee.broke(why)));
+            }
+        }
+        Ok(shown)
+    }
+
+    fn read_shown(&self, node: &Node) -> Result<ShownEntry, String> {
+        let is = |field: &str| node.field(field).and_then(Node::bool).unwrap_or(false);
+        let text = |field: &str| -> Result<Option<String>, String> {
+            let Some(text) = node.field(field).and_then(Node::text) else { return Ok(None) };
+            crate::laws::plain(text, "")?;
+            Ok(Some(text.into()))
+        };
+        Ok(ShownEntry {
+            command: text("command")?.ok_or("an entry is shown without its `command`")?,
+            stand_in: text("stand_in")?,
+            is_concealed: is("concealed"),
+            is_partly_shown: is("partly"),
+            effects: read_effects(node, &self.referee.hello)?,
+        })
+    }
+
+    /// Returns text and bytes of a command that the referee alone can read.
+    pub(crate) fn command(&self, index: usize) -> &EncodedCommand {
+        let commands = self.commands.get_or_init(|| self.ask_for_commands());
+        commands
+            .get(index)
+            .unwrap_or_else(|| self.referee.broke("it answers with fewer commands than it was given"))
+    }
+
+    fn ask_for_commands(&self) -> Vec<EncodedCommand> {
+        let mut commands = Vec::new();
+        // A log has either form throughout.
+        for part in
+            self.entries.chunk_by(|(_, one), (_, other)| one.encoded.is_some() == other.encoded.is_some())
+        {
+            let mut sent = String::new();
+            for (_, command) in part {
+                sent.push_str(if sent.is_empty() { "" } else { "," });
+                match &command.encoded {
+                    Some(bytes) => sent.push_str(&sent_bytes(bytes)),
+                    None => sent.push_str(&sent_text(&command.text)),
                 }
-                Err(stop) => module.stop(&stop),
-            };
-            check(&module, state, part, &folded, viewed.is_some());
-            if self.distrusts {
-                fold_again(&module, request, &folded);
             }
-            let Folded { steps, status, error } = folded;
-            let (done, left) = rest.split_at(steps.len());
-            for (logged, step) in done.iter().zip(&steps) {
-                observe(&mut ModuleStep { module: &module, logged, step, rolls: status.rolls });
+            let is_encoded = part.first().is_some_and(|(_, first)| first.encoded.is_some());
+            let name = if is_encoded { "bytes" } else { "commands" };
+            let answered = self.referee.commands(&format!("{{\"{name}\":[{sent}]}}"));
+            for ((_, given), command) in part.iter().zip(answered) {
+                let Ok(command) = command else { self.referee.broke("a command that it folded is none") };
+                if given.encoded.as_ref().is_some_and(|bytes| *bytes != command.bytes) {
+                    self.referee.broke("a command has other bytes than it was given with");
+                }
+                commands.push(command);
             }
-            if let Some(last) = steps.into_iter().last() {
-                state.bytes = last.state.0;
-                state.status = status;
-            }
-            if let Some(error) = error {
-                return Err(error);
-            }
-            (rest, size) = (left, (size * 4).min(size_max));
         }
-        Ok(())
-    }
-}
-
-fn entries(log: &[Logged<'_>]) -> Vec<FoldEntry> {
-    let entry = |logged: &Logged<'_>| {
-        let command = match logged.command {
-            CommandSource::Text(text) => EntryCommand::Text(text.into()),
-            CommandSource::Bytes(bytes) => EntryCommand::Bytes(Bytes(bytes.into())),
-        };
-        FoldEntry { seq: logged.seq, seat: logged.seat, command }
-    };
-    log.iter().map(entry).collect()
-}
-
-/// Checks what a fold answers against the entries and the state before them (MD-7).
-fn check(module: &Module, before: &ModuleState, log: &[Logged<'_>], folded: &Folded, is_viewed: bool) {
-    let Folded { steps, status, error } = folded;
-    let next = log.get(steps.len()).map(|logged| logged.seq);
-    let is_of_next = |error: &FoldError| {
-        let is_of_now =
-            is_viewed && steps.is_empty() && matches!(error, FoldError::Undecodable { seq: 0, .. });
-        next == Some(error.seq()) || is_of_now
-    };
-    let is_whole = error.as_ref().map_or(!steps.is_empty() && steps.len() <= log.len(), is_of_next);
-    module.require(is_whole, "it folded other entries than those that it was given");
-    let mut bytes = &before.bytes;
-    for (logged, step) in log.iter().zip(steps) {
-        let is_applied = matches!(step.verdict, Verdict::Applied(()));
-        module.require(is_applied || step.state.0 == *bytes, "an ignored command changed the state");
-        module.require(is_applied || step.effects.is_empty(), "an ignored command had effects");
-        let is_same = match logged.command {
-            CommandSource::Bytes(bytes) => step.command_bytes.0 == bytes,
-            CommandSource::Text(_) => true,
-        };
-        module.require(is_same, "a command has other bytes than it was given with");
-        bytes = &step.state.0;
-    }
-    let is_same = match steps.last() {
-        Some(last) => {
-            (&last.players, &last.result, last.turn) == (&status.players, &status.result, status.turn)
-        }
-        None => *status == before.status,
-    };
-    module.require(is_same, "the state after all entries is not the state after the last one");
-    let rolls = status.rolls.checked_sub(before.status.rolls).and_then(|rolls| usize::try_from(rolls).ok());
-    module.require(rolls.is_some_and(|rolls| rolls <= steps.len()), "it counted rolls that were not made");
-}
-
-/// Folds entries again where nothing is remembered, from the bytes of the state before them, and resumes what they lead to.
-///
-/// Each of them is folded alone: a module that folds many entries otherwise than one would pass if the same were done twice.
-fn fold_again(module: &Module, request: Fold, folded: &Folded) {
-    let Fold { mut at, dice, entries, viewed } = request;
-    let first = entries.first().map_or(0, |entry| entry.seq);
-    let count = folded.steps.len() + usize::from(folded.error.is_some());
-    let mut instance = module.fresh();
-    let mut done = 0;
-    let mut is_same = true;
-    for entry in entries.into_iter().take(count) {
-        let alone = Fold { at: at.clone(), dice, entries: vec![entry], viewed: viewed.clone() };
-        let Ok(Folded { mut steps, status, error }) =
-            module.ask_in(&mut instance, alone, Budget::of_entries(1).wider());
-        let expected = folded.steps.get(done);
-        is_same &= steps.len() == usize::from(expected.is_some()) && steps.first() == expected;
-        let is_last = done + 1 >= count;
-        is_same &=
-            if is_last { (&status, &error) == (&folded.status, &folded.error) } else { error.is_none() };
-        let Some(step) = steps.pop().filter(|_| is_same) else { break };
-        at = GivenState { state: step.state, rolls: status.rolls };
-        done += 1;
-    }
-    module.require(
-        is_same && done == folded.steps.len(),
-        &format!("folding again one by one from the bytes before entry {first} gives something else"),
-    );
-    let Some(last) = folded.steps.last() else { return };
-    let at = GivenState { state: last.state.clone(), rolls: folded.status.rolls };
-    let resumed = module.ask_in(&mut module.fresh(), Resume { at }, Budget::CALL.wider());
-    let expected = Started { state: last.state.clone(), status: folded.status.clone() };
-    module.require(resumed == Ok(expected), "the state that it resumes is another one");
-}
-
-/// An entry that was just folded.
-struct ModuleStep<'a> {
-    module: &'a Module,
-    logged: &'a Logged<'a>,
-    step: &'a FoldedStep,
-    /// Rolls counted at the end of the request. No view and no picture depends on them.
-    rolls: u64,
-}
-
-impl ModuleStep<'_> {
-    fn at(&self) -> GivenState {
-        GivenState { state: self.step.state.clone(), rolls: self.rolls }
-    }
-}
-
-impl Step for ModuleStep<'_> {
-    fn seq(&self) -> u64 {
-        self.logged.seq
-    }
-
-    fn seat(&self) -> Seat {
-        self.logged.seat
-    }
-
-    fn command(&self) -> String {
-        self.step.command.clone()
-    }
-
-    fn stand_in(&self) -> String {
-        self.step.stand_in.as_ref().unwrap_or(&self.step.command).clone()
-    }
-
-    fn command_bytes(&self) -> Vec<u8> {
-        self.step.command_bytes.0.clone()
-    }
-
-    fn concealed(&self) -> bool {
-        self.step.concealed
-    }
-
-    fn wholly_shown(&self) -> bool {
-        self.step.wholly_shown
-    }
-
-    fn verdict(&self) -> Verdict {
-        self.step.verdict.clone()
-    }
-
-    fn outcome(&self) -> Outcome {
-        match &self.step.verdict {
-            Verdict::Applied(()) => Outcome::Applied(self.step.effects.clone()),
-            Verdict::Ignored(why) => Outcome::Ignored(why.code.clone()),
-        }
-    }
-
-    fn effects_json(&self) -> Json {
-        self.step.effects_json.clone()
-    }
-
-    fn players(&self) -> &[Seat] {
-        &self.step.players
-    }
-
-    fn result(&self) -> Option<MatchResult> {
-        self.step.result.clone()
-    }
-
-    fn turn(&self) -> Option<u64> {
-        self.step.turn
-    }
-
-    fn state_hash(&mut self) -> Digest {
-        let description = self.module.description();
-        hash_as(&description.name, description.version, &self.step.state.0)
-    }
-
-    fn state_bytes(&self) -> Vec<u8> {
-        self.step.state.0.clone()
-    }
-
-    fn view(&self, viewer: Perspective) -> Json {
-        ModuleState::view_of(self.module, self.at(), viewer, Budget::CALL.wider())
-    }
-
-    fn view_at(&self, viewer: Perspective, path: &str) -> Option<serde_json::Value> {
-        field_of(&self.view(viewer), path)
-    }
-
-    fn picture(&self, viewer: Perspective) -> Picture {
-        let Ok(picture) = self.module.ask(Draw { at: self.at(), viewer }, Budget::CALL.wider());
-        picture
+        commands
     }
 }

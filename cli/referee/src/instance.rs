@@ -2,15 +2,18 @@
 
 use std::time::{Duration, Instant};
 
-use turnfold_guest::message::ABI;
 use wasmi::errors::{ErrorKind, InstantiationError, MemoryError, TableError};
 use wasmi::{Memory, Store, StoreLimits, StoreLimitsBuilder, TrapCode, TypedFunc, TypedResumableCall};
 
 use crate::allowance;
+use crate::carrier::{Effort, NoAnswer};
 use crate::form::{Form, MEMORY_BYTES_MAX};
 
 /// The most bytes of a request, and of an answer (MD-4).
 pub(crate) const MESSAGE_BYTES_MAX: usize = 64 << 20;
+
+/// The version of the exports, which `turnfold_abi` answers.
+const ABI: i32 = 2;
 
 /// The most elements of a table: a module has fewer functions than that to call indirectly.
 const TABLE_ELEMENTS_MAX: usize = 1 << 20;
@@ -40,28 +43,25 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// Returns what a call may take that folds nothing.
-    pub(crate) const CALL: Self = Self { fuel: FUEL_OF_CALL, time: TIME_OF_CALL };
+    /// What a call may take that folds nothing new.
+    const CALL: Self = Self { fuel: FUEL_OF_CALL, time: TIME_OF_CALL };
 
     /// What a call may take that only returns which messages a module speaks.
     const ABI: Self = Self { fuel: 1_000_000, time: TIME_OF_CALL };
 
-    /// Returns the budget of a call that judges or folds `count` new entries.
-    pub(crate) fn of_entries(count: usize) -> Self {
-        let fuel = u64::try_from(count).unwrap_or(u64::MAX).saturating_mul(FUEL_OF_ENTRY).min(FUEL_OF_CALL);
-        Self { fuel, ..Self::CALL }
-    }
-
-    /// Returns the budget for entries that are recorded already.
-    pub(crate) fn wider(self) -> Self {
-        Self { fuel: self.fuel.saturating_mul(WIDER), ..self }
-    }
-
-    /// Returns the budget of a call that folds `count` entries, and is made again for each of them if they are many and
-    /// take too long.
-    pub(crate) fn of_part(self, count: usize) -> Self {
-        let time = if count > 1 { TIME_OF_MANY } else { self.time.saturating_sub(TIME_OF_MANY) };
-        Self { time, ..self }
+    /// Returns the budget of a request. One that folds many entries is made again for each of them if they take too long.
+    pub(crate) fn of(effort: Effort) -> Self {
+        let Effort { entries, is_new } = effort;
+        let mut budget = Self::CALL;
+        if entries > 0 {
+            let count = u64::try_from(entries).unwrap_or(u64::MAX);
+            budget.fuel = count.saturating_mul(FUEL_OF_ENTRY).min(FUEL_OF_CALL);
+            budget.time = if entries > 1 { TIME_OF_MANY } else { TIME_OF_CALL.saturating_sub(TIME_OF_MANY) };
+        }
+        if !is_new {
+            budget.fuel = budget.fuel.saturating_mul(WIDER);
+        }
+        budget
     }
 }
 
@@ -88,6 +88,18 @@ impl std::fmt::Display for Stop {
             Self::OutOfMemory => out.write_str("out of memory"),
             Self::Trapped(trap) => write!(out, "trapped: {trap}"),
             Self::Broke(law) => out.write_str(law),
+        }
+    }
+}
+
+impl From<Stop> for NoAnswer {
+    fn from(stop: Stop) -> Self {
+        let what = stop.to_string();
+        match stop {
+            Stop::OutOfFuel | Stop::OutOfTime(_) | Stop::OutOfMemory => Self::Exhausted(what),
+            Stop::Overrun(_) => Self::Overrun(what),
+            Stop::Trapped(_) => Self::Ended(what),
+            Stop::Broke(_) => Self::Broke(what),
         }
     }
 }
@@ -143,9 +155,9 @@ impl Instance {
         let time = CallTime::of(Budget::ABI)?;
         match made.run(abi, (), &mut Spending::new(Budget::ABI, &time))? {
             ABI => Ok(made),
-            other => Err(Stop::Broke(format!(
-                "it speaks version {other} of the messages, this build speaks {ABI}"
-            ))),
+            other => {
+                Err(Stop::Broke(format!("it has version {other} of the exports, this build knows {ABI}")))
+            }
         }
     }
 
@@ -267,7 +279,7 @@ mod tests {
 
     const ENDLESS: &str = r#"(module
         (memory (export "memory") 1)
-        (func (export "turnfold_abi") (result i32) (i32.const 1))
+        (func (export "turnfold_abi") (result i32) (i32.const 2))
         (func (export "turnfold_alloc") (param i32) (result i32) (i32.const 0))
         (func (export "turnfold_call") (param i32 i32) (result i64) (loop (br 0)) (unreachable)))"#;
 
@@ -299,11 +311,10 @@ mod tests {
 
     #[test]
     fn md_6_recorded_entries_have_four_times_the_fuel_and_no_more_time() {
-        let [one, many] = [Budget::of_entries(1), Budget::of_entries(1_000)];
-        assert_eq!(
-            [one.fuel, many.fuel, Budget::CALL.fuel],
-            [1_000_000_000, 100_000_000_000, 100_000_000_000]
-        );
-        assert_eq!((one.wider().fuel, one.wider().time), (4_000_000_000, Duration::from_secs(10)));
+        let budget = |entries, is_new| Budget::of(Effort { entries, is_new });
+        assert_eq!([budget(1, true).fuel, budget(1_000, true).fuel], [1_000_000_000, 100_000_000_000]);
+        assert_eq!([budget(1, false).fuel, budget(1_000, false).fuel], [4_000_000_000, 400_000_000_000]);
+        assert_eq!(budget(1, true).time, budget(1, false).time);
+        assert_eq!(Budget::of(Effort::NO_FOLD).fuel, 400_000_000_000);
     }
 }

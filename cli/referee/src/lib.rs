@@ -8,6 +8,12 @@
 #![forbid(unsafe_code)]
 
 mod allowance;
+#[cfg(feature = "interpreter")]
+mod answers;
+#[cfg(feature = "interpreter")]
+mod carrier;
+#[cfg(feature = "interpreter")]
+mod command;
 mod file;
 #[cfg(feature = "interpreter")]
 mod fold;
@@ -15,20 +21,36 @@ mod folders;
 #[cfg(feature = "interpreter")]
 mod form;
 #[cfg(feature = "interpreter")]
+mod held;
+#[cfg(feature = "interpreter")]
+mod hello;
+#[cfg(feature = "interpreter")]
 mod instance;
+#[cfg(feature = "interpreter")]
+mod json;
 #[cfg(feature = "interpreter")]
 mod laws;
 mod load;
 #[cfg(feature = "interpreter")]
 mod module;
 #[cfg(feature = "interpreter")]
-mod operations;
-#[cfg(feature = "interpreter")]
 mod process;
+#[cfg(feature = "interpreter")]
+mod recorded;
+#[cfg(feature = "interpreter")]
+mod recording;
+#[cfg(feature = "interpreter")]
+mod referee;
 #[cfg(feature = "interpreter")]
 mod rules;
 #[cfg(feature = "interpreter")]
+mod second;
+#[cfg(feature = "interpreter")]
+mod setup;
+#[cfg(feature = "interpreter")]
 mod state;
+#[cfg(feature = "interpreter")]
+mod step;
 #[cfg(feature = "interpreter")]
 mod trial;
 
@@ -37,4 +59,6 @@ pub use file::{LoadError, digest};
 pub use folders::{ModuleFile, ModuleFolders, read_module};
 pub use load::load;
 #[cfg(feature = "interpreter")]
-pub use process::{Launch, Recording, RecordingBranch, Referees, end_all};
+pub use process::{Launch, Referees, end_all};
+#[cfg(feature = "interpreter")]
+pub use recording::{Recording, RecordingBranch};

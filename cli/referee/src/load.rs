@@ -6,7 +6,7 @@ use turnfold_core::AnyRules;
 
 use crate::file::LoadError;
 #[cfg(feature = "interpreter")]
-use crate::{file::digest, module::Module, rules::ModuleRules};
+use crate::{file::digest, module::Module, referee::Referee, rules::RefereeRules};
 
 /// Loads a module: checks its form, and asks it which ruleset it is.
 ///
@@ -15,8 +15,10 @@ use crate::{file::digest, module::Module, rules::ModuleRules};
 pub fn load(file: &[u8]) -> Result<Arc<dyn AnyRules>, LoadError> {
     #[cfg(feature = "interpreter")]
     {
-        let module = Arc::new(Module::load(file, digest(file))?);
-        Ok(Arc::new(ModuleRules { module, distrusts: false }))
+        let module = Module::load(file, digest(file))?;
+        let referee = Referee::start(Box::new(module));
+        let referee = referee.map_err(|stop| LoadError::NoModule(stop.to_string()))?;
+        Ok(Arc::new(RefereeRules::new(referee)))
     }
     #[cfg(not(feature = "interpreter"))]
     {

@@ -1,22 +1,10 @@
-//! Referees: rules that a program of the user's knows, in any language (RF-1). It is asked over its standard input and
-//! output, one line of JSON for each request and answer, as `PROTOCOL.md` describes.
+//! Referees that are programs of the user's, in any language (RF-1). Each is asked over its standard input and output, one
+//! line of JSON for each request and answer, as `PROTOCOL.md` describes.
 
-mod answers;
 mod child;
-mod command;
-mod fold;
-mod hello;
-mod json;
-mod recorded;
-mod recording;
-mod referee;
-mod rules;
-mod second;
-mod setup;
+mod children;
 mod sources;
-mod state;
-mod step;
 
 pub use child::{Launch, end_all};
-pub use recording::{Recording, RecordingBranch};
+pub(crate) use children::HELLO;
 pub use sources::Referees;

@@ -1,127 +1,224 @@
-//! A module as a ruleset.
+//! A referee as a ruleset.
 
 use std::sync::Arc;
 
-use turnfold_core::any::{AnyRules, AnyState};
+use turnfold_core::any::{AnyRules, AnyState, FaultOf};
 use turnfold_core::decode::DecodeError;
 use turnfold_core::{Digest, Malformed, SetupError};
-use turnfold_guest::message::{
-    Bytes, Canonical, CommandText, GivenState, ReadSetup, ReadSetupOf, Resume, RuledCode, Secrecy, Start,
-    Started, WriteSetup,
-};
 
-use crate::instance::Budget;
-use crate::laws;
-use crate::module::Module;
-use crate::state::ModuleState;
+use crate::answers::{Status, decode_error};
+use crate::carrier::{Effort, NoAnswer};
+use crate::command::LoggedCommand;
+use crate::held::{Held, bytes_of, sent_bytes};
+use crate::hello::{Hello, Secrecy, refused_setup};
+use crate::json::Node;
+use crate::referee::Referee;
+use crate::second::SecondChild;
+use crate::setup;
+use crate::state::{Checked, RefereeState};
 
-/// A ruleset that comes as a module.
-pub(crate) struct ModuleRules {
-    pub(crate) module: Arc<Module>,
-    /// Whether states fold twice.
+/// A ruleset that a referee plays.
+pub(crate) struct RefereeRules {
+    pub(crate) referee: Arc<Referee>,
+    /// Another child that is asked the same, where answers are checked (RF-15).
+    pub(crate) second: Arc<SecondChild>,
     pub(crate) distrusts: bool,
 }
 
-impl ModuleRules {
-    fn state(&self, started: Started) -> Box<dyn AnyState> {
-        Box::new(ModuleState::new(self.module.clone(), self.distrusts, started))
+impl RefereeRules {
+    pub(crate) fn new(referee: Referee) -> Self {
+        let referee = Arc::new(referee);
+        Self { second: Arc::new(SecondChild::of(referee.clone())), referee, distrusts: false }
     }
 
-    fn command(&self, text: String) -> String {
-        let is_command = laws::command(&text);
-        self.module.require(is_command.is_ok(), "a command of more than one line");
-        text
+    /// Makes the bytes of a setup that was read from a text, of all of it or of what stands in it under a name.
+    fn setup_bytes(&self, setup: &Node, text: &str, below: Option<&str>) -> Result<Vec<u8>, SetupError> {
+        if !self.hello().is_bytes {
+            let bytes = setup.as_sent().into_bytes();
+            self.start(&bytes)?;
+            return Ok(bytes);
+        }
+        let reply = self.referee.ask("setup", &format!("{{\"json\":{}}}", setup.as_sent()));
+        let no = match reply {
+            Ok(bytes) => return Ok(bytes_of(&bytes).unwrap_or_else(|why| self.referee.broke(why))),
+            Err(no) => no,
+        };
+        let at = no.field("at").and_then(Node::integer).and_then(|at| usize::try_from(at).ok());
+        let Some(at) = at else { return Err(refused_setup(&no, true)) };
+        let message = no.field("message").and_then(Node::text).unwrap_or_default();
+        Err(SetupError::in_text(text, setup::place_in_toml(text, below, setup, at), message))
     }
 }
 
-impl AnyRules for ModuleRules {
+/// Reads the bytes of a setup.
+pub(crate) fn setup_of(bytes: &[u8]) -> Result<Node, SetupError> {
+    let text = std::str::from_utf8(bytes).map_err(|_| SetupError::Bytes("it is not UTF-8".into()))?;
+    let setup = Node::read(text).map_err(SetupError::Bytes)?;
+    if setup.as_sent() == text {
+        Ok(setup)
+    } else {
+        Err(SetupError::Bytes("it is not as setups are written".into()))
+    }
+}
+
+impl RefereeRules {
+    fn hello(&self) -> &Hello {
+        &self.referee.hello
+    }
+
+    /// Resumes a state by folding nothing (RF-7), and requires that it stays as it is.
+    fn status_of(&self, held: &Held) -> Result<Status, DecodeError> {
+        let args = format!("{{\"state\":{},\"entries\":[],\"want\":\"last\"}}", held.as_sent());
+        let resumed = match self.referee.try_ask("fold", &args, Effort::NO_FOLD) {
+            Ok(Ok(resumed)) => resumed,
+            Ok(Err(no)) => return Err(decode_error(&no)),
+            // An engine that is given a state of another game may well throw.
+            Err(NoAnswer::Ended(why)) if !self.referee.is_module() => {
+                return Err(DecodeError::Unreadable(why));
+            }
+            Err(stop) => self.referee.stop(&stop),
+        };
+        let (resumed, status) =
+            started_of(&resumed, self.hello()).unwrap_or_else(|why| self.referee.broke(why));
+        if resumed.difference(held).is_some() {
+            self.referee.broke("the state that it resumes is another one");
+        }
+        Ok(status)
+    }
+
+    fn checked(&self, held: &Held) -> Option<Checked> {
+        self.distrusts.then(|| Checked { second: self.second.clone(), held: held.clone() })
+    }
+}
+
+impl AnyRules for RefereeRules {
     fn name(&self) -> &str {
-        &self.module.description().name
+        &self.hello().name
     }
 
     fn version(&self) -> u32 {
-        self.module.description().version
+        self.hello().version
     }
 
     fn module(&self) -> Option<Digest> {
-        Some(self.module.digest())
+        if let FaultOf::Module(digest) = &self.referee.named { Some(*digest) } else { None }
+    }
+
+    fn referee(&self) -> Option<String> {
+        if let FaultOf::Referee(command) = &self.referee.named { Some(command.clone()) } else { None }
     }
 
     fn distrusting(&self) -> Option<Arc<dyn AnyRules>> {
-        Some(Arc::new(Self { module: self.module.clone(), distrusts: true }))
+        let (referee, second) = (self.referee.clone(), self.second.clone());
+        Some(Arc::new(Self { referee, second, distrusts: true }))
     }
 
     fn summary(&self) -> &str {
-        &self.module.description().summary
+        &self.hello().summary
     }
 
     fn example(&self) -> &str {
-        &self.module.description().example
+        &self.hello().example
     }
 
     fn rulebook(&self) -> &str {
-        &self.module.description().rulebook
+        &self.hello().rulebook
     }
 
     fn mail_terms(&self) -> &str {
-        &self.module.description().mail_terms
+        &self.hello().mail
     }
 
     fn has_secrets(&self) -> bool {
-        self.module.description().secrets == Secrecy::Kept
+        self.hello().secrets != Secrecy::None
     }
 
     fn ignored_codes(&self) -> Vec<&str> {
-        self.module.description().ignored.iter().map(|ruled| ruled.code.as_str()).collect()
+        self.hello().ignored.iter().map(|(code, _)| code.as_str()).collect()
     }
 
     fn rejected_codes(&self) -> Vec<&str> {
-        self.module.description().rejected.iter().map(|ruled| ruled.code.as_str()).collect()
+        self.hello().rejected.iter().map(|(code, _)| code.as_str()).collect()
     }
 
     fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError> {
-        self.module.ask(ReadSetup { toml: toml.into() }, Budget::CALL).map(|setup| setup.0)
+        self.setup_bytes(&setup::from_toml(toml)?, toml, None)
     }
 
     fn read_setup_of(&self, document: &str) -> Result<Vec<u8>, SetupError> {
-        self.module.ask(ReadSetupOf { document: document.into() }, Budget::CALL).map(|setup| setup.0)
+        let read = setup::from_document(document)?;
+        if read.is_none() && self.hello().is_bytes {
+            return Err(SetupError::in_text(document, 0, "missing field `setup`"));
+        }
+        let setup = read.unwrap_or_else(|| Node::Object(Vec::new()));
+        self.setup_bytes(&setup, document, Some("setup"))
     }
 
     fn write_setup(&self, setup: &[u8]) -> Result<String, SetupError> {
-        self.module.ask(WriteSetup { setup: Bytes(setup.into()) }, Budget::CALL.wider())
+        if !self.hello().is_bytes {
+            return setup::to_toml(&setup_of(setup)?).map_err(SetupError::Bytes);
+        }
+        let written = self.referee.ask("setup", &format!("{{\"setup\":{}}}", sent_bytes(setup)));
+        let mut written = written.map_err(|no| refused_setup(&no, true))?;
+        // TOML leaves out what is absent.
+        written.drop_nulls();
+        setup::to_toml(&written).map_err(SetupError::Bytes)
     }
 
     fn canonical(&self, command: &str) -> Result<String, Malformed> {
-        let text = self.module.ask(Canonical { command: command.into() }, Budget::of_entries(1).wider())?;
-        Ok(self.command(text))
+        self.referee.canonical(command)
     }
 
     fn rule_ids(&self, code: &str) -> Vec<&str> {
-        let description = self.module.description();
-        let mut known = description.ignored.iter().chain(&description.rejected);
-        let found = known.find(|ruled: &&RuledCode| ruled.code == code);
-        found.map(|ruled| ruled.rules.iter().map(String::as_str).collect()).unwrap_or_default()
+        let hello = self.hello();
+        let found = hello.ignored.iter().chain(&hello.rejected).find(|(known, _)| known == code);
+        found.map(|(_, rules)| rules.iter().map(String::as_str).collect()).unwrap_or_default()
     }
 
     fn command_text(&self, command: &[u8]) -> Result<String, DecodeError> {
-        let command = CommandText { command: Bytes(command.into()) };
-        Ok(self.command(self.module.ask(command, Budget::of_entries(1).wider())?))
+        if !self.hello().is_bytes {
+            return LoggedCommand::decode(command, LoggedCommand::read).map(|command| command.text);
+        }
+        let read = self.referee.one_command(&format!("{{\"bytes\":[{}]}}", sent_bytes(command)));
+        read.map(|command| command.text).map_err(|no| decode_error(&no))
     }
 
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
-        let started = self.module.ask(Start { setup: Bytes(setup.into()) }, Budget::CALL.wider())?;
-        self.module.require(started.status.rolls == 0, "a match that starts has rolls behind it");
-        let again = self.resume(&started.state.0, 0);
-        self.module.require(again.is_ok(), "it cannot resume the state that it starts with");
-        Ok(self.state(started))
+        let args = format!("{{\"setup\":{}}}", self.referee.sent_setup(setup)?);
+        let reply = self.referee.ask("start", &args);
+        let second = self.distrusts.then(|| self.second.start(&args, &reply)).flatten();
+        let started = reply.map_err(|no| refused_setup(&no, self.hello().is_bytes))?;
+        let (held, status) = started_of(&started, self.hello()).unwrap_or_else(|why| self.referee.broke(why));
+        if self.referee.is_module() && self.status_of(&held).as_ref() != Ok(&status) {
+            self.referee.broke("it cannot resume the state that it starts with");
+        }
+        let checked = self.checked(second.as_ref().unwrap_or(&held));
+        Ok(Box::new(RefereeState::new(self.referee.clone(), held, status, 0, checked)))
     }
 
-    /// MD-7: what is resumed has the same bytes.
     fn resume(&self, state: &[u8], rolls: u64) -> Result<Box<dyn AnyState>, DecodeError> {
-        let at = GivenState { state: Bytes(state.into()), rolls };
-        let resumed = self.module.ask(Resume { at }, Budget::CALL.wider())?;
-        let is_same = resumed.state.0 == state && resumed.status.rolls == rolls;
-        self.module.require(is_same, "the state that it resumes is another one");
-        Ok(self.state(resumed))
+        let held = if self.hello().is_bytes {
+            Held::Bytes(state.into())
+        } else {
+            let text =
+                std::str::from_utf8(state).map_err(|error| DecodeError::Unreadable(error.to_string()))?;
+            let node = Node::read(text).map_err(DecodeError::Unreadable)?;
+            if node.as_sent() != text {
+                return Err(DecodeError::Unreadable("it is not as states are written".into()));
+            }
+            Held::Json(node)
+        };
+        let status = self.status_of(&held)?;
+        let checked = self.checked(&held);
+        Ok(Box::new(RefereeState::new(self.referee.clone(), held, status, rolls, checked)))
     }
+}
+
+/// Reads a state with its status.
+pub(crate) fn started_of(answer: &Node, hello: &Hello) -> Result<(Held, Status), String> {
+    let Node::Object(members) = answer else { return Err("its answer to `start` is no object".into()) };
+    let state = members.iter().find(|(key, _)| key == "state").map(|(_, state)| state.clone());
+    let state = state.ok_or("its answer has no `state`")?;
+    let status = answer.field("status").ok_or("its answer has no `status`")?;
+    Ok((Held::of(state, hello.is_bytes)?, Status::read(status)?))
 }

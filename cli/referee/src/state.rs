@@ -1,57 +1,594 @@
-//! A state under a module: its bytes, and what the module answers about them.
+//! A state of a referee's game: its own text or bytes, and what the referee answers about it.
 
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use turnfold_core::{Json, Perspective};
-use turnfold_guest::message::{Bytes, GivenState, Op, Started, StateStatus, View};
+use turnfold_core::any::{AnyState, AnyTrial, Choice, Logged, Step};
+use turnfold_core::decode::DecodeError;
+use turnfold_core::dice::DiceStream;
+use turnfold_core::hash::hash_as;
+use turnfold_core::outcome::WhyIgnored;
+use turnfold_core::picture::{Block, Picture, TextLine};
+use turnfold_core::simulate::random_command;
+use turnfold_core::text::{in_one_line, listed as listed_in_words, split_verb};
+use turnfold_core::{
+    Answer, DicePolicy, Digest, DueRoll, FoldError, Json, Malformed, MatchResult, Perspective, QueryError,
+    Rejected, Seat, SetupError, Targets, Verdict,
+};
 
-use crate::instance::Budget;
-use crate::laws::{self, Lawful};
-use crate::module::Module;
+use crate::answers::{Became, Status, Stopped, code_of, value_text};
+use crate::command::LoggedCommand;
+use crate::fold::{Audience, ask_to_fold, fold, refusal};
+use crate::held::Held;
+use crate::hello::{Secrecy, refused_setup, seat as read_seat};
+use crate::json::{Node, json_of, sent_text};
+use crate::laws;
+use crate::recorded;
+use crate::referee::Referee;
+use crate::second::SecondChild;
+use crate::trial::Trial;
 
-/// A state. It is a value: the module itself keeps nothing between two requests.
-#[derive(Clone)]
-pub(crate) struct ModuleState {
-    pub(crate) module: Arc<Module>,
-    /// Whether it folds twice.
-    pub(crate) distrusts: bool,
-    /// Whether the entries that it folds are new.
-    pub(crate) is_recording: bool,
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) status: StateStatus,
+/// A command that the referee lists.
+#[derive(Clone, Debug)]
+struct Listed {
+    text: String,
+    /// Whether random play may draw it.
+    random: bool,
+    /// Whether it applies now.
+    legal: bool,
+    /// Its kind, of which random play knows how many there are.
+    kind: u32,
 }
 
-impl ModuleState {
-    pub(crate) fn new(module: Arc<Module>, distrusts: bool, started: Started) -> Self {
-        let Started { state: Bytes(bytes), status } = started;
-        Self { module, distrusts, is_recording: false, bytes, status }
+/// The second child of a check, and the same state in its own text (RF-15).
+#[derive(Clone)]
+pub(crate) struct Checked {
+    pub(crate) second: Arc<SecondChild>,
+    pub(crate) held: Held,
+}
+
+/// A state. It is a value: the referee itself remembers nothing between two requests.
+#[derive(Clone)]
+pub(crate) struct RefereeState {
+    pub(crate) referee: Arc<Referee>,
+    pub(crate) held: Held,
+    /// Whether the entries that it folds are new.
+    pub(crate) is_new: bool,
+    /// The state as it is sent to the referee, once that was asked for.
+    sent: OnceCell<String>,
+    pub(crate) status: Status,
+    /// How many rolls led to the state.
+    pub(crate) rolls: u64,
+    pub(crate) checked: Option<Checked>,
+    /// What is listed of each seat that was asked about.
+    listed: RefCell<BTreeMap<Seat, Vec<Listed>>>,
+    /// What is clicked for each legal command, once it was asked for.
+    targets: OnceCell<BTreeMap<String, Targets>>,
+}
+
+impl RefereeState {
+    pub(crate) fn new(
+        referee: Arc<Referee>,
+        held: Held,
+        status: Status,
+        rolls: u64,
+        checked: Option<Checked>,
+    ) -> Self {
+        let (sent, listed, targets) = (OnceCell::new(), RefCell::default(), OnceCell::new());
+        Self { referee, held, is_new: false, sent, status, rolls, checked, listed, targets }
     }
 
-    pub(crate) fn at(&self) -> GivenState {
-        GivenState { state: Bytes(self.bytes.clone()), rolls: self.status.rolls }
+    /// Goes on to another state of the match.
+    pub(crate) fn go_to(&mut self, held: Held, status: Status) {
+        (self.held, self.status, self.sent) = (held, status, OnceCell::new());
+        (self.listed, self.targets) = (RefCell::default(), OnceCell::new());
     }
 
-    /// Returns what a call about this state may take that folds nothing.
-    pub(crate) fn budget(&self) -> Budget {
-        if self.is_recording { Budget::CALL } else { Budget::CALL.wider() }
+    /// Returns the state as it is sent to the referee.
+    pub(crate) fn sent(&self) -> &str {
+        self.sent.get_or_init(|| self.held.as_sent())
     }
 
-    pub(crate) fn ask<O: Op<Answer: Lawful, Error: Lawful>>(&self, op: O) -> Result<O::Answer, O::Error> {
-        self.module.ask(op, self.budget())
+    /// Returns who looks: a seat that no player has is a spectator's (RF-13).
+    fn known(&self, viewer: Perspective) -> Perspective {
+        let is_known = |seat: Seat| seat == Seat::Host || self.status.players.contains(&seat);
+        viewer.seat().filter(|seat| is_known(*seat)).map_or(Perspective::Spectator, Perspective::Seat)
     }
 
-    pub(crate) fn commands(&self, commands: Vec<String>) -> Vec<String> {
-        let are_commands = commands.iter().all(|command| laws::command(command).is_ok());
-        self.module.require(are_commands, "a command of more than one line");
-        commands
+    /// Asks what a viewer sees; none if the referee hides it or shows nothing.
+    fn seen(&self, viewer: Perspective, what: &str) -> Option<Node> {
+        let viewer = self.known(viewer);
+        let args = format!("{{\"state\":{},\"viewers\":[\"{viewer}\"],\"what\":[\"{what}\"]}}", self.sent());
+        // An error of `see` hides; it never falls back to what the host sees (RF-13).
+        let seen = self.referee.ask("see", &args).ok()?;
+        seen.field(&viewer.to_string())?.field(what).cloned()
     }
 
-    /// Returns the view of `viewer` of a state of the match.
-    pub(crate) fn view_of(module: &Module, at: GivenState, viewer: Perspective, budget: Budget) -> Json {
-        let Ok(view) = module.ask(View { at, viewer }, budget);
-        let prefix = format!(r#"{{"ruleset":"{}""#, module.description().name);
-        module.require(view.starts_with(&prefix), "a view does not begin with the name of the ruleset");
-        view
+    /// Returns the document that a viewer sees: what `see` shows, else the state of a game without secrets.
+    fn view_node(&self, viewer: Perspective) -> Option<Node> {
+        if self.referee.hello.can("see") {
+            return self.seen(viewer, "view");
+        }
+        let is_open = self.referee.hello.secrets == Secrecy::None || viewer == Perspective::HOST;
+        if !is_open {
+            return None;
+        }
+        let Held::Json(node) = &self.held else { return None };
+        if self.referee.is_recording() {
+            return node.field("state").cloned();
+        }
+        Some(node.clone())
+    }
+
+    /// Writes a document for others to read, where states are bytes as the ruleset that is built in writes it.
+    pub(crate) fn document(&self, node: &Node) -> Json {
+        json_of(&self.text_of(node))
+    }
+
+    fn text_of(&self, node: &Node) -> String {
+        if self.referee.hello.is_bytes { node.in_order() } else { node.canonical() }
+    }
+
+    pub(crate) fn view_of(&self, viewer: Perspective) -> Json {
+        let name = format!("\"ruleset\":\"{}\"", self.referee.hello.name);
+        let Some(view) = self.view_node(viewer) else { return json_of(&format!("{{{name}}}")) };
+        let fields = view.members().filter(|members| members.iter().all(|(key, _)| key != "ruleset"));
+        match fields {
+            Some([]) => json_of(&format!("{{{name}}}")),
+            Some(_) => json_of(&format!("{{{name},{}", self.text_of(&view).trim_start_matches('{'))),
+            None => json_of(&format!("{{{name},\"view\":{}}}", self.text_of(&view))),
+        }
+    }
+
+    pub(crate) fn picture_of(&self, viewer: Perspective) -> Picture {
+        if self.referee.hello.can("see")
+            && let Some(picture) = self.seen(viewer, "picture")
+        {
+            return self.read_picture(&picture);
+        }
+        // Without a picture, the fields of the view are its lines (RF-6).
+        let mut lines = Vec::new();
+        match self.view_node(viewer) {
+            Some(Node::Object(members)) => {
+                for (key, value) in &members {
+                    add_field(key, value, &mut lines);
+                }
+            }
+            Some(other) => lines.push(other.canonical()),
+            None => {}
+        }
+        let lines = lines.iter().map(|line| TextLine::plain(in_one_line(line))).collect();
+        Picture { blocks: vec![Block::Lines(lines)] }
+    }
+
+    fn read_picture(&self, picture: &Node) -> Picture {
+        let text = match picture {
+            Node::List(_) => format!("{{\"blocks\":{}}}", picture.canonical()),
+            _ => picture.canonical(),
+        };
+        let read = serde_json::from_str::<Picture>(&text).map_err(|error| error.to_string());
+        let checked = read.and_then(|mut picture| laws::picture(&mut picture).map(|()| picture));
+        checked.unwrap_or_else(|why| self.referee.broke(format!("its picture cannot be drawn: {why}")))
+    }
+
+    /// Returns what the referee lists for a seat: the legal commands, of a guest of bytes also others.
+    fn listed(&self, seat: Seat) -> Vec<Listed> {
+        if let Some(known) = self.listed.borrow().get(&seat) {
+            return known.clone();
+        }
+        // All candidates are many, what is legal is less: of that all seats are asked about at once.
+        let op = if self.referee.hello.can("choices") { "choices" } else { "legal" };
+        let seats: Vec<Seat> = match op {
+            "legal" if self.is_done() || !self.referee.hello.can("legal") => return Vec::new(),
+            "legal" => self.status.players.iter().copied().chain([Seat::Host]).collect(),
+            _ => vec![seat],
+        };
+        let named: Vec<String> = seats.iter().map(|seat| format!("\"{seat}\"")).collect();
+        let args = format!("{{\"state\":{},\"seats\":[{}]}}", self.sent(), named.join(","));
+        let answer = self.referee.ask(op, &args).unwrap_or_else(|no| {
+            self.referee.broke(format!("it refuses to list commands: {}", no.canonical()))
+        });
+        let mut listed = self.listed.borrow_mut();
+        for of in seats {
+            let nodes = answer.field(of.name()).and_then(Node::list).unwrap_or_default();
+            let mut commands: Vec<Listed> = nodes.iter().map(|node| self.read_listed(node)).collect();
+            if op == "legal" {
+                // Engines list the same moves in another order in another process (RF-6).
+                commands.sort_by(|one, other| one.text.cmp(&other.text));
+                commands.dedup_by(|one, other| one.text == other.text);
+                number_kinds(&mut commands);
+            }
+            listed.insert(of, commands);
+        }
+        listed.get(&seat).cloned().unwrap_or_default()
+    }
+
+    /// Returns `true` while a roll is due and after the end: then no command of a seat is legal.
+    fn is_done(&self) -> bool {
+        self.status.over || self.status.due.is_some()
+    }
+
+    fn read_listed(&self, listed: &Node) -> Listed {
+        let text = listed.text().or_else(|| listed.field("command").and_then(Node::text)).unwrap_or_default();
+        let is = |field: &str| listed.field(field).and_then(Node::bool).unwrap_or(true);
+        let kind = listed.field("kind").and_then(Node::integer).and_then(|kind| u32::try_from(kind).ok());
+        let is_command = match LoggedCommand::read(text) {
+            Ok(command) => command.text == text && (command.roll.is_none() || self.referee.hello.is_bytes),
+            Err(_) => false,
+        };
+        if !is_command {
+            self.referee.broke(format!("it lists {}, which is no command", listed.canonical()));
+        }
+        let (random, legal) = (is("random"), is("legal"));
+        Listed { text: text.into(), random, legal, kind: kind.unwrap_or_default() }
+    }
+
+    /// Asks how a command is read as someone types it: its text, and the seat if the referee names one (RF-5).
+    fn ask_to_read(&self, text: &str) -> Result<(String, Option<Seat>), Malformed> {
+        let seat = match self.status.active.as_slice() {
+            [one] => format!("\"seat\":\"{one}\","),
+            _ => String::new(),
+        };
+        let args = format!("{{\"state\":{},{seat}\"text\":{}}}", self.sent(), sent_text(text));
+        let answer = self
+            .referee
+            .ask("read", &args)
+            .map_err(|no| Malformed(no.text().map_or_else(|| no.canonical(), in_one_line)))?;
+        let read = answer.text().or_else(|| answer.field("command").and_then(Node::text));
+        let command = read.map(LoggedCommand::read).transpose().ok().flatten();
+        let command = command.unwrap_or_else(|| {
+            self.referee.broke(format!("it reads {}, which is no command", answer.canonical()))
+        });
+        let seat = answer.field("seat").map(read_seat).transpose();
+        Ok((command.text, seat.unwrap_or_else(|why| self.referee.broke(why))))
+    }
+
+    fn known_to_all(&self) -> bool {
+        self.referee.hello.secrets == Secrecy::None
+    }
+}
+
+impl AnyState for RefereeState {
+    fn players(&self) -> &[Seat] {
+        &self.status.players
+    }
+
+    fn over(&self) -> bool {
+        self.status.over
+    }
+
+    fn result(&self) -> Option<MatchResult> {
+        self.status.result.clone()
+    }
+
+    fn turn(&self) -> Option<u64> {
+        self.status.turn
+    }
+
+    fn has_secrets(&self) -> bool {
+        !self.known_to_all()
+    }
+
+    fn begin_recording(&mut self) {
+        self.is_new = true;
+    }
+
+    fn read(&self, command: &str) -> Result<String, Malformed> {
+        let command = self.referee.command(command)?;
+        if command.roll.is_some() || !self.referee.hello.can("read") {
+            return Ok(command.text);
+        }
+        self.ask_to_read(&command.text).map(|(text, _)| text)
+    }
+
+    fn due_roll(&self) -> Option<DueRoll> {
+        self.status.due.clone()
+    }
+
+    fn rolls(&self) -> u64 {
+        self.rolls
+    }
+
+    fn seeded_roll(&self, dice: &DicePolicy) -> Option<Vec<i32>> {
+        dice.values(self.rolls.saturating_add(1), self.status.due.as_ref()?)
+    }
+
+    fn roll_command(&self, values: Vec<i32>) -> Option<String> {
+        if self.referee.hello.is_bytes {
+            return self.referee.one_command(&format!("{{\"roll\":{values:?}}}")).ok().map(|roll| roll.text);
+        }
+        let words: Vec<String> = values.iter().map(ToString::to_string).collect();
+        let has_rolls = !values.is_empty() && !self.referee.is_recording();
+        has_rolls.then(|| format!("roll {}", words.join(" ")))
+    }
+
+    /// The seat that the referee names, else the only one that the match waits for (RF-11), the host for a roll.
+    fn default_seat(&self, command: &str) -> Option<Seat> {
+        if self.referee.hello.is_bytes {
+            let (text, seat) = self.ask_to_read(command).ok()?;
+            return seat.filter(|_| text == command);
+        }
+        let command = self.referee.command(command).ok()?;
+        if command.roll.is_some() {
+            return Some(Seat::Host);
+        }
+        if self.referee.hello.can("read")
+            && let Ok((_, Some(seat))) = self.ask_to_read(&command.text)
+        {
+            return Some(seat);
+        }
+        if let [one] = self.status.active.as_slice() { Some(*one) } else { None }
+    }
+
+    /// Judging is a fold of one entry that is thrown away (RF-8).
+    fn judge(&self, seat: Seat, command: &str) -> Result<Verdict, Rejected> {
+        let command = self.referee.command(command).map_err(|cause| Rejected::new("malformed", cause.0))?;
+        if let Some(refusal) = refusal(&self.referee, &self.status, seat, &command) {
+            return Err(Rejected::new(refusal.code(), refusal.to_string()));
+        }
+        let folded = ask_to_fold(&self.referee, &self.held, &self.status, &[(seat, command)], self.is_new);
+        let folded = folded.unwrap_or_else(|stop| self.referee.stop(&stop));
+        match (folded.entries.into_iter().next().map(|entry| entry.became), folded.stop) {
+            (Some(Became::Applied(_)), _) => Ok(Verdict::Applied(())),
+            (Some(Became::Ignored(code, text)), _) => {
+                Ok(Verdict::Ignored(WhyIgnored { code: code_of(&code), text: text.map(Into::into) }))
+            }
+            (None, Some(Stopped::Rejected(code, message))) => Err(Rejected::new(code_of(&code), message)),
+            (None, Some(Stopped::Malformed(message))) => Err(Rejected::new("malformed", message)),
+            (None, Some(Stopped::Undecodable(cause))) => Err(Rejected::new("malformed", cause.to_string())),
+            (None, None) => self.referee.broke("it folded no entry"),
+        }
+    }
+
+    fn fold(
+        &mut self,
+        log: &[Logged<'_>],
+        dice: &DicePolicy,
+        observe: &mut dyn FnMut(&mut dyn Step),
+    ) -> Result<(), FoldError> {
+        fold(self, log, dice, None, observe)
+    }
+
+    fn fold_as(
+        &mut self,
+        viewer: Perspective,
+        log: &[Logged<'_>],
+        dice: &DicePolicy,
+        observe: &mut dyn FnMut(&mut dyn Step),
+    ) -> Result<(), FoldError> {
+        // What is marked in an entry no later state shows more of (RF-13); else it depends on the end of the log.
+        let mut now = self.held.clone();
+        if self.referee.hello.secrets == Secrecy::Kept {
+            let mut end = Self { checked: None, ..self.clone() };
+            end.fold(log, dice, &mut |_| {})?;
+            now = end.held;
+        }
+        let audience = Audience { viewer: self.known(viewer), now };
+        fold(self, log, dice, Some(&audience), observe)
+    }
+
+    fn fold_as_at(
+        &mut self,
+        viewer: Perspective,
+        now: &[u8],
+        log: &[Logged<'_>],
+        dice: &DicePolicy,
+        observe: &mut dyn FnMut(&mut dyn Step),
+    ) -> Result<(), FoldError> {
+        let now = match &self.held {
+            Held::Bytes(_) => Held::Bytes(now.into()),
+            Held::Json(node) if self.referee.hello.secrets != Secrecy::Kept => Held::Json(node.clone()),
+            Held::Json(_) => {
+                let node = std::str::from_utf8(now).map_err(|error| error.to_string()).and_then(Node::read);
+                Held::Json(
+                    node.map_err(|why| FoldError::Undecodable {
+                        seq: 0,
+                        cause: DecodeError::Unreadable(why),
+                    })?,
+                )
+            }
+        };
+        let audience = Audience { viewer: self.known(viewer), now };
+        fold(self, log, dice, Some(&audience), observe)
+    }
+
+    fn state_hash(&self) -> Digest {
+        self.state_hash_as(self.referee.hello.version)
+    }
+
+    fn state_hash_as(&self, version: u32) -> Digest {
+        hash_as(&self.referee.hello.name, version, &self.held.hashed())
+    }
+
+    fn state_bytes(&self) -> Vec<u8> {
+        match &self.held {
+            Held::Json(node) if self.referee.is_recording() => {
+                recorded::state_text(node, &self.status, self.referee.hello.secrets).into_bytes()
+            }
+            held => held.stored(),
+        }
+    }
+
+    fn lists_legal(&self) -> bool {
+        self.referee.hello.can("legal") || self.referee.hello.can("choices")
+    }
+
+    fn legal(&self, seat: Seat) -> Vec<String> {
+        self.listed(seat).into_iter().filter(|listed| listed.legal).map(|listed| listed.text).collect()
+    }
+
+    fn targets(&self, command: &str) -> Targets {
+        if !self.referee.hello.can("targets") {
+            return Targets::default();
+        }
+        let known = self.targets.get_or_init(|| {
+            let seats = self.status.players.iter().copied().chain([Seat::Host]);
+            let mut commands: Vec<String> = seats.flat_map(|seat| self.legal(seat)).collect();
+            commands.sort();
+            commands.dedup();
+            self.ask_for_targets(commands)
+        });
+        if let Some(known) = known.get(command) {
+            return known.clone();
+        }
+        self.ask_for_targets(vec![command.into()]).remove(command).unwrap_or_default()
+    }
+
+    fn legal_at_random(&self, seat: Seat) -> Vec<String> {
+        let listed = self.listed(seat).into_iter();
+        listed.filter(|listed| listed.legal && listed.random).map(|listed| listed.text).collect()
+    }
+
+    fn choices(&self, seat: Seat) -> Vec<Choice> {
+        let mut choices = Vec::new();
+        for Listed { text, random, legal, kind } in self.listed(seat) {
+            if random {
+                choices.push(Choice { command: text, kind, legal });
+            }
+        }
+        choices
+    }
+
+    fn waits_for(&self, seat: Seat) -> bool {
+        if self.referee.hello.can("choices") {
+            return !self.legal_at_random(seat).is_empty();
+        }
+        self.status.active.contains(&seat)
+    }
+
+    fn candidates(&self, seat: Seat) -> Vec<String> {
+        self.listed(seat).into_iter().map(|listed| listed.text).collect()
+    }
+
+    fn random_command(&self, chance: &mut DiceStream) -> Option<(Seat, String)> {
+        let choices = |seat| self.choices(seat);
+        let drawn = random_command(
+            &self.status.players,
+            chance,
+            choices,
+            |choice| choice.kind,
+            |_, choice| choice.legal,
+        );
+        drawn.map(|(seat, choice)| (seat, choice.command))
+    }
+
+    /// A game without secrets shows its setup; no one but the host may know what another may know of it (RF-13).
+    fn setup_seen(&self, setup: &[u8], viewer: Perspective) -> Result<Vec<u8>, SetupError> {
+        let hello = &self.referee.hello;
+        if hello.secrets == Secrecy::Kept {
+            let (viewer, sent) = (self.known(viewer), self.referee.sent_setup(setup)?);
+            let args = format!("{{\"state\":{},\"setup\":{sent},\"viewer\":\"{viewer}\"}}", self.sent());
+            let seen =
+                self.referee.ask("setup_seen", &args).map_err(|no| refused_setup(&no, hello.is_bytes))?;
+            let seen = Held::of(seen, hello.is_bytes).unwrap_or_else(|why| self.referee.broke(why));
+            return Ok(seen.stored());
+        }
+        if self.known_to_all() || viewer == Perspective::HOST {
+            return Ok(setup.into());
+        }
+        Err(SetupError::Bytes(format!(
+            "it is not known what a seat may know of a setup of `{}`; its matches are shown as a whole to the host alone",
+            self.referee.hello.name
+        )))
+    }
+
+    fn view(&self, viewer: Perspective) -> Json {
+        self.view_of(viewer)
+    }
+
+    fn view_at(&self, viewer: Perspective, path: &str) -> Option<serde_json::Value> {
+        field_of(&self.view_of(viewer), path)
+    }
+
+    fn query(&self, viewer: Perspective, question: &str) -> Result<Answer, QueryError> {
+        let hello = &self.referee.hello;
+        let word = split_verb(question).0;
+        let queries = if hello.can("query") { hello.queries.as_slice() } else { &[] };
+        if !queries.iter().any(|form| split_verb(form).0 == word) {
+            return Err(self.unknown_question(word));
+        }
+        let (viewer, sent) = (self.known(viewer), sent_text(question));
+        let args = format!("{{\"state\":{},\"viewer\":\"{viewer}\",\"question\":{sent}}}", self.sent());
+        let answer = self.referee.ask("query", &args).map_err(|no| match no.text() {
+            Some(why) => QueryError::Arguments(in_one_line(why)),
+            None if no.field("unknown").is_some() => self.unknown_question(word),
+            None => QueryError::Arguments(no.canonical()),
+        })?;
+        let text = answer.field("text").and_then(Node::text).map_or_else(String::new, in_one_line);
+        let json = answer.field("json").unwrap_or(&Node::Null);
+        Ok(Answer { text, json: self.document(json) })
+    }
+
+    fn picture(&self, viewer: Perspective) -> Picture {
+        self.picture_of(viewer)
+    }
+
+    fn fork(&self) -> Box<dyn AnyState> {
+        Box::new(Self { is_new: false, ..self.clone() })
+    }
+
+    fn trial(&self) -> Box<dyn AnyTrial> {
+        Box::new(Trial::new(Self { checked: None, ..self.clone() }))
+    }
+}
+
+impl RefereeState {
+    fn unknown_question(&self, word: &str) -> QueryError {
+        let hello = &self.referee.hello;
+        let queries = if hello.can("query") { hello.queries.as_slice() } else { &[] };
+        let forms: Vec<String> = queries.iter().map(|form| format!("`{form}`")).collect();
+        let known = if forms.is_empty() { "no questions".into() } else { listed_in_words(&forms) };
+        QueryError::Unknown { ruleset: hello.name.clone(), found: in_one_line(word), known }
+    }
+
+    fn ask_for_targets(&self, commands: Vec<String>) -> BTreeMap<String, Targets> {
+        let sent: Vec<String> = commands.iter().map(|command| sent_text(command)).collect();
+        let args = format!("{{\"state\":{},\"commands\":[{}]}}", self.sent(), sent.join(","));
+        let answer = self.referee.ask("targets", &args).unwrap_or(Node::List(Vec::new()));
+        let listed = answer.list().unwrap_or_default();
+        let read = |node: &Node| {
+            let read = serde_json::from_str(&node.canonical());
+            read.unwrap_or_else(|error| self.referee.broke(format!("its targets cannot be read: {error}")))
+        };
+        commands.into_iter().zip(listed.iter().map(read)).collect()
+    }
+}
+
+/// Writes a field of a view as lines: what it holds stands below it, if it holds objects.
+fn add_field(key: &str, value: &Node, lines: &mut Vec<String>) {
+    let parts: Vec<(Option<&str>, &Node)> = match value {
+        Node::List(elements) => elements.iter().map(|element| (None, element)).collect(),
+        Node::Object(members) => members.iter().map(|(key, value)| (Some(key.as_str()), value)).collect(),
+        _ => Vec::new(),
+    };
+    if !parts.iter().any(|(_, part)| matches!(part, Node::Object(_))) {
+        lines.push(format!("{key}: {}", value.canonical()));
+        return;
+    }
+    lines.push(format!("{key}:"));
+    for (name, part) in parts {
+        let text = match part {
+            Node::Object(members) => {
+                let fields = members.iter().map(|(key, value)| format!("{key} {}", value_text(value)));
+                fields.collect::<Vec<_>>().join(", ")
+            }
+            other => value_text(other),
+        };
+        lines.push(name.map_or_else(|| format!("  {text}"), |name| format!("  {name}: {text}")));
+    }
+}
+
+/// Numbers the kinds of commands by their first words, as they first appear.
+fn number_kinds(commands: &mut [Listed]) {
+    let mut kinds: Vec<String> = Vec::new();
+    for command in commands.iter_mut().filter(|command| command.random) {
+        let word = split_verb(&command.text).0;
+        let kind = kinds.iter().position(|known| known == word).unwrap_or(kinds.len());
+        if kind == kinds.len() {
+            kinds.push(word.into());
+        }
+        command.kind = u32::try_from(kind).unwrap_or(u32::MAX);
     }
 }
 

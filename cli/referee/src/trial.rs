@@ -3,33 +3,26 @@
 use turnfold_core::any::{AnyState, AnyTrial, Logged};
 use turnfold_core::{CommandSource, DicePolicy, Malformed, Seat};
 
-/// A state in which logs are tried.
-pub(crate) trait Tried: AnyState + Clone {
-    /// Returns the canonical text of a command.
-    fn read_command(&self, text: &str) -> Result<String, Malformed>;
+use crate::state::RefereeState;
 
-    /// Returns `true` for the same state.
-    fn is_same(&self, other: &Self) -> bool;
-}
-
-pub(crate) struct Trial<S> {
-    state: S,
+pub(crate) struct Trial {
+    state: RefereeState,
     commands: Vec<(Seat, String)>,
     /// Kept states by their numbers.
-    kept: Vec<Option<S>>,
+    kept: Vec<Option<RefereeState>>,
     /// Numbers that are free again.
     free: Vec<usize>,
 }
 
-impl<S: Tried> Trial<S> {
-    pub(crate) fn new(state: S) -> Self {
+impl Trial {
+    pub(crate) fn new(state: RefereeState) -> Self {
         Self { state, commands: Vec::new(), kept: Vec::new(), free: Vec::new() }
     }
 }
 
-impl<S: Tried> AnyTrial for Trial<S> {
+impl AnyTrial for Trial {
     fn read(&mut self, seat: Seat, command: &str) -> Result<usize, Malformed> {
-        self.commands.push((seat, self.state.read_command(command)?));
+        self.commands.push((seat, self.state.referee.canonical(command)?));
         Ok(self.commands.len() - 1)
     }
 
@@ -60,7 +53,7 @@ impl<S: Tried> AnyTrial for Trial<S> {
     }
 
     fn is_at(&self, kept: usize) -> bool {
-        matches!(self.kept.get(kept), Some(Some(state)) if state.is_same(&self.state))
+        matches!(self.kept.get(kept), Some(Some(state)) if state.held.hashed() == self.state.held.hashed())
     }
 
     fn forget(&mut self, kept: usize) {

@@ -1,4 +1,5 @@
-//! Makes a WebAssembly module of a ruleset, so that a game is one file (MD-5).
+//! Makes a game that turnfold asks of a ruleset: a WebAssembly module, one file (MD-5), or a program that is asked over its
+//! standard input and output (RF-2). Both speak the messages of `PROTOCOL.md`.
 //!
 //! A crate that has `crate-type = ["cdylib", "rlib"]` and this line becomes a module when it is built for
 //! `wasm32-unknown-unknown`; built for anything else, the line does nothing:
@@ -7,7 +8,7 @@
 //! turnfold_guest::export!(turnfold_games::initiative::Initiative);
 //! ```
 //!
-//! [`message`] has the requests that a module answers, [`answer`] answers them by any ruleset.
+//! With the feature `std`, a program whose `main` calls `serve::<Initiative>()` is a referee.
 
 #![no_std]
 #![deny(clippy::float_arithmetic)]
@@ -15,13 +16,19 @@
 extern crate alloc;
 
 mod answer;
+mod encoding;
 #[cfg(target_family = "wasm")]
 pub mod exports;
-pub mod message;
+mod request;
+#[cfg(feature = "std")]
+mod serve;
 
 pub use answer::answer;
-#[doc(hidden)]
-pub use turnfold_core::any::erase;
+#[cfg(feature = "std")]
+pub use serve::serve;
+
+/// The version of the exports of a module, which `turnfold_abi` answers.
+pub const ABI: i32 = 2;
 
 /// Exports what a host calls, for one ruleset: a type that implements [`Rules`](turnfold_core::Rules).
 ///
@@ -36,7 +43,7 @@ macro_rules! export {
 
             #[unsafe(no_mangle)]
             extern "C" fn turnfold_abi() -> i32 {
-                $crate::message::ABI
+                $crate::ABI
             }
 
             #[unsafe(no_mangle)]
@@ -46,7 +53,7 @@ macro_rules! export {
 
             #[unsafe(no_mangle)]
             extern "C" fn turnfold_call(request: *mut u8, bytes: u32) -> u64 {
-                BUFFERS.call(&*$crate::erase::<$rules>(), request, bytes)
+                BUFFERS.call($crate::answer::<$rules>, request, bytes)
             }
         };
     };

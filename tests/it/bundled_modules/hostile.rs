@@ -13,21 +13,22 @@ use turnfold_tests::sandbox::Sandbox;
 use super::{bundled_elsewhere, module, with_file};
 
 /// The replies of a game of two players without commands.
-const DESCRIBED: &str = r#"{"answer":{"name":"toy","version":7,"summary":"a toy","example":"","rulebook":"","mail_terms":"","secrets":"none","ignored":[],"rejected":[]}}"#;
-const STARTED: &str = r#"{"answer":{"state":"AA==","status":{"players":["p1","p2"],"over":false,"result":null,"turn":null,"due":null,"rolls":0}}}"#;
-const NO_ROLL: &str = r#"{"answer":null}"#;
+const DESCRIBED: &str = r#"{"id":1,"ok":{"name":"toy","version":7,"summary":"a toy","example":"","rulebook":"","secrets":"none","encoding":"bytes","can":["see","choices"]}}"#;
+const STARTED: &str = r#"{"id":1,"ok":{"state":"AA==","status":{"players":["p1","p2"]}}}"#;
+const NO_ROLL: &str = r#"{"id":1,"ok":[{"no":"there are no rolls"}]}"#;
 
 /// Writes a module that describes itself, starts and resumes a match, and knows nothing else. Before its answer to the
-/// operations that begin with these letters it runs these instructions.
-fn toy(hostile: [u8; 2], instructions: &str) -> Vec<u8> {
+/// operation that begins with these letters it runs these instructions.
+fn toy(hostile: &str, instructions: &str) -> Vec<u8> {
     let (mut texts, mut cases, mut at) = (String::new(), String::new(), 16);
-    let ops = [(*b"de", DESCRIBED), (*b"ro", NO_ROLL), (*b"st", STARTED), (*b"re", STARTED)];
+    let ops = [("hell", DESCRIBED), ("comm", NO_ROLL), ("star", STARTED), ("fold", STARTED)];
     for (letters, text) in ops {
         let instructions = if letters == hostile { instructions } else { "" };
         let escaped: String = text.bytes().fold(String::new(), |hex, byte| hex + &format!("\\{byte:02x}"));
         writeln!(texts, "(data (i32.const {at}) \"{escaped}\")").unwrap();
-        let (op, answer) = (u16::from_le_bytes(letters), (at << 32) | text.len());
-        let is_asked = format!("(i32.eq (i32.load16_u offset=7 (local.get 0)) (i32.const {op}))");
+        let op = u32::from_le_bytes(letters.as_bytes().try_into().unwrap());
+        let answer = (at << 32) | text.len();
+        let is_asked = format!("(i32.eq (i32.load offset=14 (local.get 0)) (i32.const {op}))");
         writeln!(cases, "(if {is_asked} (then {instructions} (return (i64.const {answer}))))").unwrap();
         at += text.len();
     }
@@ -35,7 +36,7 @@ fn toy(hostile: [u8; 2], instructions: &str) -> Vec<u8> {
         r#"(module
             (memory (export "memory") 32)
             {texts}
-            (func (export "turnfold_abi") (result i32) (i32.const 1))
+            (func (export "turnfold_abi") (result i32) (i32.const 2))
             (func (export "turnfold_alloc") (param i32) (result i32) (i32.const 1048576))
             (func (export "turnfold_call") (param i32 i32) (result i64) {cases} unreachable))"#
     );
@@ -119,7 +120,7 @@ fn md_10_a_damaged_module_damages_its_bundle() {
 fn md_10_the_digest_of_a_module_is_computed_and_never_believed() {
     let sandbox = bundled_elsewhere("");
     let bundle = sandbox.read("duel.bundle");
-    let missing = "NOT CHECKED duel: the module b7ccd40c81adae41d9fb5bf75350cb2a1d84d8c03da5900cf4dbc1d2c9feed5e of \
+    let missing = "NOT CHECKED duel: the module 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee of \
                    `tictactoe` version 1 is missing";
     let mut changed = module();
     changed.extend(b"\0\x03\x02hi"); // a section of its own, so that it is the same game in another file
@@ -137,7 +138,7 @@ fn md_10_the_digest_of_a_module_is_computed_and_never_believed() {
     let mut both = [changed, module()];
     both.sort_by_key(|module| blake3::hash(module).to_hex());
     sandbox.write("duel.bundle", with_modules(&bundle, &[&both[0], &both[1]]));
-    assert!(row(&sandbox, "rules").contains("rules brought by the bundle: module b7ccd40c81adae41"));
+    assert!(row(&sandbox, "rules").contains("rules brought by the bundle: module 7d7e68dac64fd2ea"));
     sandbox.write("duel.bundle", with_modules(&bundle, &[&both[1], &both[0]]));
     assert!(row(&sandbox, "bytes").contains("expected the modules in the order of their digests, each once"));
     sandbox.write("duel.bundle", with_modules(&bundle, &[&[]]));
@@ -147,15 +148,15 @@ fn md_10_the_digest_of_a_module_is_computed_and_never_believed() {
 #[test]
 fn md_10_a_hostile_module_of_a_bundle_ends_in_one_line() {
     for (hostile, instructions, ends) in [
-        (*b"de", "(loop (br 0))", "module DIGEST: no module of a game: the modules have used up their 1 s"),
-        (*b"st", "(unreachable)", "ruleset toy 7 (module DIGEST): trapped: wasm `unreachable`"),
+        ("hell", "(loop (br 0))", "module DIGEST: no module of a game: the modules have used up their 1 s"),
+        ("star", "(unreachable)", "ruleset toy 7 (module DIGEST): trapped: wasm `unreachable`"),
     ] {
         let module = toy(hostile, instructions);
         let sandbox = bundle_of(&module);
         let end = ends.replace("DIGEST", &blake3::hash(&module).to_hex()[..16]);
         let rules = row(&sandbox, "rules");
         assert!(rules.contains(&end) && !rules.contains("PASS"), "{rules}");
-        if hostile == *b"st" {
+        if hostile == "star" {
             is_not_imported(&sandbox, &end);
         }
     }
@@ -163,7 +164,7 @@ fn md_10_a_hostile_module_of_a_bundle_ends_in_one_line() {
 
 #[test]
 fn md_10_a_module_that_breaks_a_law_is_not_imported() {
-    let sandbox = bundle_of(&toy(*b"st", ""));
+    let sandbox = bundle_of(&toy("star", ""));
     let rules = row(&sandbox, "rules");
     assert!(rules.contains("NOT CHECKED duel: rules brought by the bundle"), "{rules}");
     is_not_imported(&sandbox, "nothing was imported");

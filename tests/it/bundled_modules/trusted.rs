@@ -43,35 +43,28 @@ fn with_module(bundle: &str, file: &[u8]) -> String {
 /// A module that claims a name, and answers what no game of it would.
 fn impostor(name: &str, otherwise: &str) -> Vec<u8> {
     let described = format!(
-        r##"{{"answer":{{"name":"{name}","version":1,"summary":"a toy","example":"","rulebook":"# Toy\n\nNothing.\n","mail_terms":"","secrets":"none","ignored":[],"rejected":[]}}}}"##
+        r##"{{"id":1,"ok":{{"name":"{name}","version":1,"summary":"a toy","example":"","rulebook":"# Toy\n\nNothing.\n","secrets":"none","encoding":"bytes","can":["see","choices"]}}}}"##
     );
-    let started = r#"{"answer":{"state":"AA==","status":{"players":["p1","p2"],"over":false,"result":null,"turn":null,"due":null,"rolls":0}}}"#;
-    let setup = r#"{"answer":"AA=="}"#;
+    let started = r#"{"id":1,"ok":{"state":"AA==","status":{"players":["p1","p2"]}}}"#;
+    let setup = r#"{"id":1,"ok":"AA=="}"#;
+    let none = r#"{"id":1,"ok":[{"no":"there are no rolls"}]}"#;
     // One that hangs does so in all that is not answered here.
     let (mut at, mut data, mut cases) = (16, String::new(), String::new());
-    // Operations that begin with one letter differ in their third.
-    let answers = [
-        ('d', 's', described.as_str()),
-        ('r', 'a', setup),
-        ('s', 'a', started),
-        ('r', 's', started),
-        ('r', 'l', r#"{"answer":null}"#),
-    ];
+    let answers =
+        [("hell", described.as_str()), ("setu", setup), ("star", started), ("fold", started), ("comm", none)];
     let count = if otherwise.is_empty() { 5 } else { 4 };
-    for (letter, third, answer) in answers.into_iter().take(count) {
+    for (letters, answer) in answers.into_iter().take(count) {
         let bytes: Vec<String> = answer.bytes().map(|byte| format!("\\{byte:02x}")).collect();
         write!(data, "(data (i32.const {at}) \"{}\")", bytes.concat()).unwrap();
-        let is = |letter: char, at: u8| {
-            format!("(i32.eq (i32.load8_u offset={at} (local.get 0)) (i32.const {}))", u32::from(letter))
-        };
+        let op = u32::from_le_bytes(letters.as_bytes().try_into().unwrap());
+        let is_asked = format!("(i32.eq (i32.load offset=14 (local.get 0)) (i32.const {op}))");
         let place = (at << 32) | answer.len();
-        let (first, third) = (is(letter, 7), is(third, 9));
-        write!(cases, "(if (i32.and {first} {third}) (then (return (i64.const {place}))))").unwrap();
+        write!(cases, "(if {is_asked} (then (return (i64.const {place}))))").unwrap();
         at += answer.len();
     }
     let text = format!(
         r#"(module (memory (export "memory") 32) {data}
-            (func (export "turnfold_abi") (result i32) (i32.const 1))
+            (func (export "turnfold_abi") (result i32) (i32.const 2))
             (func (export "turnfold_alloc") (param i32) (result i32) (i32.const 1048576))
             (func (export "turnfold_call") (param i32 i32) (result i64) {cases} {otherwise} unreachable))"#
     );

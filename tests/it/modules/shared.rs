@@ -101,7 +101,7 @@ fn md_7_the_service_and_mail_refuse_a_module_on_which_the_laws_did_not_pass() {
     sandbox.ok("key new host.key --name host.example");
     let open =
         "--modules games mail open duel --rules tictactoe --setup setup.toml --desk desk.toml --key host.key";
-    let refused = "the laws have not passed here on the module b7ccd40c81adae41";
+    let refused = "the laws have not passed here on the module 7d7e68dac64fd2ea";
     assert!(failure(&sandbox, open).contains(refused));
     let serve = ["--modules", "games", "serve", "--listen", "127.0.0.1:0"];
     let create = r#"{"name":"duel","ruleset":"tictactoe","setup":"","dice":"recorded"}"#;

@@ -20,10 +20,10 @@ $ turnfold --referee "./sums zone" check zone.tfl
 failed zone.tfl: ruleset sums 1 (referee `./sums zone`): the answer depends on the run (chance, time, zone or an order of iteration): /zone is "UTC" and in another run "Pacific/Kiritimati", at entry 1
 0 passed, 1 failed (0 entries)
 exit 1
-$ turnfold --referee "./sums twice" impact twice.tfl
+$ turnfold --referee "./sums twice" game impact twice.tfl
 sums version 1: 1 of 1 log folds the same (6 entries)
 in all, 1 of 1 log folds the same (6 entries)
-$ turnfold --referee "./sums zone" impact zone.tfl
+$ turnfold --referee "./sums zone" game impact zone.tfl
 unreadable
   zone.tfl: ruleset sums 1 (referee `./sums zone`): the answer depends on the run (chance, time, zone or an order of iteration): /zone is "UTC" and in another run "Pacific/Kiritimati", at entry 1
 in all, 0 of 1 log folds the same, 1 unreadable (0 entries)

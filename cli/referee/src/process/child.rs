@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use turnfold_core::text::in_one_line;
 
-use super::json::Node;
 use crate::allowance;
+use crate::carrier::NoAnswer;
+use crate::json::Node;
 
 /// The most bytes of a line (RF-5).
 const LINE_BYTES_MAX: usize = 64 << 20;
@@ -126,32 +127,6 @@ impl Launch {
     }
 }
 
-/// Why a child gave no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum NoAnswer {
-    /// It cannot be started.
-    NotStarted(String),
-    /// It ended. Another one may do better.
-    Ended(String),
-    /// It took too long.
-    Late(String),
-    /// The time that an operation gave to its referees is used up.
-    Overrun(Duration),
-    /// What it answered is none.
-    Broke(String),
-}
-
-impl std::fmt::Display for NoAnswer {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::NotStarted(what) | Self::Ended(what) | Self::Late(what) | Self::Broke(what) => {
-                out.write_str(what)
-            }
-            Self::Overrun(limit) => write!(out, "the referees have used up their {} s", limit.as_secs()),
-        }
-    }
-}
-
 /// What the thread that reads standard output passes on.
 enum Received {
     Whole(Vec<u8>),
@@ -256,7 +231,10 @@ impl Running {
             let answered = match self.next_line(&timer, op) {
                 Ok(line) => line,
                 Err(RecvTimeoutError::Disconnected) => return Err(self.ended(bytes, op)),
-                Err(RecvTimeoutError::Timeout) if allowed < limit => return Err(NoAnswer::Overrun(all)),
+                Err(RecvTimeoutError::Timeout) if allowed < limit => {
+                    let all = all.as_secs();
+                    return Err(NoAnswer::Overrun(format!("the referees have used up their {all} s")));
+                }
                 Err(RecvTimeoutError::Timeout) => return Err(self.late(limit)),
             };
             let line = match answered {
@@ -291,23 +269,10 @@ impl Running {
                     )));
                 }
             };
-            self.check_id(&answer, text)?;
+            check_id(&answer, text, self.id)?;
             self.known.insert(op);
             return Ok(answer);
         }
-    }
-
-    fn check_id(&self, answer: &Node, text: &str) -> Result<(), NoAnswer> {
-        let has_null = matches!(answer, Node::Object(members) if members.iter().any(|(key, id)| key == "id" && *id == Node::Null));
-        if has_null {
-            return Err(NoAnswer::Broke("its answer has the id `null`: it did not read the request".into()));
-        }
-        let id = answer.field("id").and_then(Node::integer);
-        if id.and_then(|id| u64::try_from(id).ok()) == Some(self.id) {
-            return Ok(());
-        }
-        let what = id.map_or_else(|| format!("no id: {}", quoted(text)), |id| format!("the id {id}"));
-        Err(NoAnswer::Broke(format!("its answer to request {} has {what}", self.id)))
     }
 
     /// Waits for the next line. After a while it reports what is waited for. A child that has ended answers no more, even if
@@ -504,6 +469,20 @@ fn text_of<'a>(line: &'a [u8], op: &str) -> Result<Option<&'a str>, NoAnswer> {
     let text = std::str::from_utf8(line)
         .map_err(|_| NoAnswer::Broke(format!("its answer to `{op}` is not UTF-8")))?;
     Ok(Some(text.trim()).filter(|text| !text.is_empty()))
+}
+
+/// Requires the answer to a request to repeat its number.
+fn check_id(answer: &Node, text: &str, asked: u64) -> Result<(), NoAnswer> {
+    let has_null = matches!(answer, Node::Object(members) if members.iter().any(|(key, id)| key == "id" && *id == Node::Null));
+    if has_null {
+        return Err(NoAnswer::Broke("its answer has the id `null`: it did not read the request".into()));
+    }
+    let id = answer.field("id").and_then(Node::integer);
+    if id.and_then(|id| u64::try_from(id).ok()) == Some(asked) {
+        return Ok(());
+    }
+    let what = id.map_or_else(|| format!("no id: {}", quoted(text)), |id| format!("the id {id}"));
+    Err(NoAnswer::Broke(format!("its answer to request {asked} has {what}")))
 }
 
 fn quoted(text: &str) -> String {

@@ -12,11 +12,13 @@ use turnfold_core::any::{AnyRules, setup_from_toml};
 use turnfold_core::registry::{NamedReferee, RefereeSource};
 use turnfold_core::text::in_one_line;
 
-use super::child::{Launch, NoAnswer};
-use super::recorded::{self, RecordedRules};
-use super::referee::Referee;
-use super::rules::RefereeRules;
+use super::child::Launch;
+use super::children::Children;
+use crate::carrier::NoAnswer;
 use crate::laws;
+use crate::recorded::{self, RecordedRules};
+use crate::referee::Referee;
+use crate::rules::RefereeRules;
 
 /// The most bytes of a file of referees.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -131,7 +133,8 @@ impl Referees {
     }
 
     fn start(&self, launch: &Arc<Launch>) -> Result<Arc<RefereeRules>, String> {
-        let referee = Referee::start(launch.clone(), self.children_max.max(1), false);
+        let children = Children::new(launch.clone(), self.children_max.max(1), false);
+        let referee = Referee::start(Box::new(children));
         let referee = referee.map_err(|stop| match stop {
             NoAnswer::NotStarted(why) => why,
             stop => format!("`{}`: {stop}", launch.line()),

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::{env, fs, thread};
 
 use turnfold_core::{
-    AnyRules, AnyState, CommandSource, DicePolicy, Logged, Perspective, Seat, Seed, Simulation, Step,
+    AnyRules, AnyState, CommandSource, DicePolicy, Logged, Perspective, Seat, Seed, SetupError, Simulation,
+    Step,
 };
 use turnfold_games::rulesets;
 use turnfold_laws::{Fixture, PlayedEntry, questions};
@@ -196,7 +197,7 @@ fn compare_rules(native: &dyn AnyRules, module: &dyn AnyRules, fixtures: &[Fixtu
                 [toml.clone(), half.into(), format!("{toml}\nother = 1"), toml.replacen('1', "-1", 1)];
             for toml in &spoilt {
                 let setup = rules.read_setup(toml);
-                answers.push(format!("{setup:?} {:?}", rules.read_setup_of(toml)));
+                answers.push(format!("{:?} {:?}", nearly(&setup), nearly(&rules.read_setup_of(toml))));
                 answers.extend(setup.map(|setup| format!("{:?}", rules.write_setup(&setup))));
             }
         }
@@ -212,6 +213,14 @@ fn compare_rules(native: &dyn AnyRules, module: &dyn AnyRules, fixtures: &[Fixtu
     };
     for (native, module) in ask(native).into_iter().zip(ask(module)) {
         assert_eq!(native, module);
+    }
+}
+
+/// Leaves out where an error is: of a value in a list the host of a module knows the place, a built-in ruleset that of the list.
+fn nearly(setup: &Result<Vec<u8>, SetupError>) -> Result<Vec<u8>, SetupError> {
+    match setup {
+        Err(SetupError::Text { message, .. }) => Err(SetupError::in_text("", 0, message)),
+        other => other.clone(),
     }
 }
 

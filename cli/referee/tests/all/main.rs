@@ -6,4 +6,5 @@ mod differential;
 mod form;
 mod hostile;
 mod packed;
+mod pipes;
 mod toy;

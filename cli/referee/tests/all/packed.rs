@@ -7,7 +7,7 @@ use turnfold_core::Registry;
 use turnfold_laws::{Fixture, require_kept};
 use turnfold_referee::load;
 
-/// MD-3, MD-4: it knows nothing of turnfold but `ABI.md`.
+/// MD-3, MD-4: it knows nothing of turnfold but `PROTOCOL.md`.
 #[test]
 fn md_4_a_game_in_another_language_keeps_every_law_and_its_golden_log() {
     let modules = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/modules");

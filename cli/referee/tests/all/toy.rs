@@ -15,27 +15,38 @@ pub(crate) enum Act<'a> {
     Runs(&'a str),
 }
 
-pub(crate) const DESCRIBED: &str = r#"{"answer":{"name":"toy","version":7,"summary":"a toy","example":"","rulebook":"","mail_terms":"","secrets":"none","ignored":[{"code":"idle","rules":["TY-1"]}],"rejected":[{"code":"no_way","rules":[]}]}}"#;
-pub(crate) const STARTED: &str = r#"{"answer":{"state":"AA==","status":{"players":["p1","p2"],"over":false,"result":null,"turn":null,"due":null,"rolls":0}}}"#;
-pub(crate) const APPLIED: &str = r#"{"answer":{"applied":null}}"#;
+pub(crate) const DESCRIBED: &str = r#"{"id":1,"ok":{"name":"toy","version":7,"summary":"a toy","example":"","rulebook":"","secrets":"none","encoding":"bytes","batches":true,"can":["see","choices","query","show"],"queries":["reach N"],"ignored":{"idle":["TY-1"]},"rejected":{"no_way":[]}}}"#;
+pub(crate) const STARTED: &str =
+    r#"{"id":1,"ok":{"state":"AA==","status":{"players":["p1","p2"]},"steps":[]}}"#;
 /// One entry, which is ignored.
-pub(crate) const FOLDED: &str = r#"{"answer":{"steps":[{"command":"wait","stand_in":null,"command_bytes":"AA==","concealed":false,"wholly_shown":true,"verdict":{"ignored":{"code":"idle","text":null}},"effects":"","effects_json":[],"state":"AA==","players":["p1","p2"],"result":null,"turn":null}],"status":{"players":["p1","p2"],"over":false,"result":null,"turn":null,"due":null,"rolls":0},"error":null}}"#;
+pub(crate) const FOLDED: &str =
+    r#"{"id":1,"ok":{"steps":[{"ignored":"idle"}],"state":"AA==","status":{"players":["p1","p2"]}}}"#;
+/// One entry, which has an effect and leaves the state as it was.
+pub(crate) const APPLIED: &str = r#"{"id":1,"ok":{"steps":[{"texts":["waited"],"state":"AA=="}],"state":"AA==","status":{"players":["p1","p2"]}}}"#;
+
+/// The bytes of a request before the letters of its operation.
+const BEFORE_OP: usize = r#"{"id":1,"op":""#.len();
 
 /// Answers of the text that stands at the start of the memory.
 const REQUEST_AT: usize = 1 << 20;
 
-/// Writes a module that knows operations by their names' first letters.
-pub(crate) fn module(acts: &[(char, Act<'_>)]) -> Vec<u8> {
+/// The request to resume the state `AA==`, which is a fold without entries.
+const RESUMES: &str = r#"{"id":1,"op":"fold","args":{"state":"AA==","entries":[],"want":"last"}}"#;
+
+/// Writes a module that does this when it is asked; `resume` is a fold without entries. An operation that there is not only has its
+/// text in the memory.
+pub(crate) fn module(acts: &[(&str, Act<'_>)]) -> Vec<u8> {
     let usual = [
-        ('d', Act::Says(DESCRIBED)),
-        ('s', Act::Says(STARTED)),
-        ('r', Act::Says(STARTED)),
-        ('f', Act::Says(FOLDED)),
+        ("resume", Act::Says(STARTED)),
+        ("hello", Act::Says(DESCRIBED)),
+        ("start", Act::Says(STARTED)),
+        ("fold", Act::Says(FOLDED)),
     ];
     let mut texts = Vec::new();
     let mut cases = Vec::new();
+    let mut resumes = Vec::new();
     let mut at = 16;
-    for (letter, act) in acts.iter().chain(&usual) {
+    for (op, act) in acts.iter().chain(&usual) {
         let body = match act {
             Act::Runs(code) => (*code).to_owned(),
             Act::Says(text) => {
@@ -46,21 +57,30 @@ pub(crate) fn module(acts: &[(char, Act<'_>)]) -> Vec<u8> {
                 format!("(i64.const {answer})")
             }
         };
-        let is_asked = format!("(i32.eq (local.get $op) (i32.const {}))", u32::from(*letter));
+        if *op == "resume" {
+            let is_asked = format!("(i32.eq (local.get $bytes) (i32.const {}))", RESUMES.len());
+            resumes.push(format!("(if {is_asked} (then (return {body})))"));
+            continue;
+        }
+        // The first four letters tell operations apart.
+        let word: Vec<u8> = op.bytes().chain(*b"\"   ").take(4).collect();
+        let word = u32::from_le_bytes(word.try_into().unwrap());
+        let is_asked = format!("(i32.eq (local.get $op) (i32.const {word}))");
         cases.push(format!("(if {is_asked} (then (return {body})))"));
     }
+    cases.splice(0..0, resumes);
     let [texts, cases] = [texts, cases].map(|lines| lines.join("\n"));
     let text = format!(
         r#"(module
             (memory (export "memory") 32)
             (global $calls (mut i32) (i32.const 0))
             {texts}
-            (func (export "turnfold_abi") (result i32) (i32.const 1))
+            (func (export "turnfold_abi") (result i32) (i32.const 2))
             (func (export "turnfold_alloc") (param i32) (result i32) (i32.const {REQUEST_AT}))
             (func $deeper (param i32) (result i32) (call $deeper (i32.add (local.get 0) (i32.const 1))))
             (func (export "turnfold_call") (param $request i32) (param $bytes i32) (result i64)
                 (local $op i32)
-                (local.set $op (i32.load8_u offset=7 (local.get $request)))
+                (local.set $op (i32.load offset={BEFORE_OP} (local.get $request)))
                 {cases}
                 unreachable))"#
     );
@@ -68,12 +88,12 @@ pub(crate) fn module(acts: &[(char, Act<'_>)]) -> Vec<u8> {
 }
 
 /// Loads a module.
-pub(crate) fn toy(acts: &[(char, Act<'_>)]) -> std::sync::Arc<dyn AnyRules> {
+pub(crate) fn toy(acts: &[(&str, Act<'_>)]) -> std::sync::Arc<dyn AnyRules> {
     load(&module(acts)).unwrap()
 }
 
 /// Starts a match of new entries under a module.
-pub(crate) fn start(acts: &[(char, Act<'_>)]) -> Box<dyn AnyState> {
+pub(crate) fn start(acts: &[(&str, Act<'_>)]) -> Box<dyn AnyState> {
     let mut state = toy(acts).start(&[]).unwrap();
     state.begin_recording();
     state

@@ -1,0 +1,158 @@
+//! What a referee is, by its own answer to `hello` (RF-5, RF-6).
+
+use std::collections::BTreeSet;
+
+use turnfold_core::text::in_one_line;
+use turnfold_core::{Seat, SetupError};
+
+use crate::json::Node;
+use crate::laws;
+use crate::setup;
+
+/// Who may know what of a match (RF-13).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Secrecy {
+    /// All see everything.
+    None,
+    /// The host sees everything, and a seat what is marked for it.
+    Closed,
+    /// A module says of each entry what a viewer may know; the laws have tried it.
+    Kept,
+}
+
+/// What a referee answered to `hello`.
+#[derive(Clone, Debug)]
+pub(crate) struct Hello {
+    pub(crate) name: String,
+    pub(crate) version: u32,
+    pub(crate) summary: String,
+    /// As TOML.
+    pub(crate) example: String,
+    pub(crate) rulebook: String,
+    pub(crate) mail: String,
+    /// The forms of its questions, such as `reach UNIT`.
+    pub(crate) queries: Vec<String>,
+    pub(crate) secrets: Secrecy,
+    /// The operations that it offers besides those that are needed.
+    pub(crate) can: BTreeSet<String>,
+    /// The codes of ignored and of rejected commands, each with the ids of its rules.
+    pub(crate) ignored: Vec<(String, Vec<String>)>,
+    pub(crate) rejected: Vec<(String, Vec<String>)>,
+    /// Whether it may be given many entries at once.
+    pub(crate) batches: bool,
+    /// Whether states, setups and commands are bytes, those of a ruleset that is built in (RF-10).
+    pub(crate) is_bytes: bool,
+}
+
+impl Hello {
+    /// Reads the answer.
+    pub(crate) fn read(answer: &Node, is_module: bool) -> Result<Self, String> {
+        let name = answer.field("name").and_then(Node::text).ok_or("its answer to `hello` has no `name`")?;
+        laws::ruleset_name(name)?;
+        let version = answer.field("version").and_then(Node::integer);
+        let version = version.and_then(|version| u32::try_from(version).ok());
+        let version = version.ok_or("its answer to `hello` has no `version`, a number from 0 on")?;
+        let is_bytes = match answer.field("encoding") {
+            None => false,
+            Some(Node::Text(encoding)) if encoding == "bytes" => true,
+            Some(other) => return Err(format!("its encoding is {}, expected \"bytes\"", other.canonical())),
+        };
+        let text = |field: &str| -> Result<String, String> {
+            let text = answer.field(field).map(|text| text.text().ok_or(format!("its `{field}` is no text")));
+            let text = text.transpose()?.unwrap_or_default();
+            laws::plain(text, "\n\t")?;
+            Ok(text.into())
+        };
+        let words = |field: &str| -> Result<Vec<String>, String> {
+            let Some(listed) = answer.field(field) else { return Ok(Vec::new()) };
+            let words = listed.list().into_iter().flatten().map(|word| word.text().map(in_one_line));
+            words.collect::<Option<Vec<_>>>().ok_or(format!("its `{field}` is no list of text"))
+        };
+        let example = match answer.field("example") {
+            Some(Node::Text(text)) if !text.trim_start().starts_with('{') => text.clone(),
+            Some(Node::Text(text)) => setup::to_toml(&Node::read(text)?)?,
+            Some(setup) => setup::to_toml(setup)?,
+            None => return Err("its answer to `hello` has no `example`, a small setup".into()),
+        };
+        let can: BTreeSet<String> = words("can")?.into_iter().collect();
+        let needed: &[&str] = if is_bytes { &["see", "choices"] } else { &[] };
+        if let Some(missing) = needed.iter().find(|op| !can.contains(**op)) {
+            return Err(format!("its states are bytes, and it does not offer `{missing}`"));
+        }
+        let secrets = match answer.field("secrets").and_then(Node::text) {
+            Some("none") => Secrecy::None,
+            Some("kept") if is_module && can.contains("show") && can.contains("setup_seen") => Secrecy::Kept,
+            // What claims more than it can show, or than anyone has tried, shows least (RF-13).
+            _ => Secrecy::Closed,
+        };
+        Ok(Self {
+            name: name.into(),
+            version,
+            summary: in_one_line(&text("summary")?),
+            example,
+            rulebook: text("rulebook")?,
+            mail: text("mail")?,
+            queries: words("queries")?,
+            secrets,
+            can,
+            ignored: codes(answer, "ignored")?,
+            rejected: codes(answer, "rejected")?,
+            batches: answer.field("batches").and_then(Node::bool).unwrap_or(false),
+            is_bytes,
+        })
+    }
+
+    /// Returns what a recording is: nothing is offered, since nothing is known but what was recorded.
+    pub(crate) fn of_recording(name: &str, example: &str, secrets: Secrecy) -> Self {
+        Self {
+            name: name.into(),
+            version: 1,
+            summary: String::new(),
+            example: example.into(),
+            rulebook: String::new(),
+            mail: String::new(),
+            queries: Vec::new(),
+            secrets,
+            can: BTreeSet::new(),
+            ignored: Vec::new(),
+            rejected: Vec::new(),
+            batches: true,
+            is_bytes: false,
+        }
+    }
+
+    pub(crate) fn can(&self, op: &str) -> bool {
+        self.can.contains(op)
+    }
+}
+
+/// Reads codes with the ids of their rules.
+fn codes(answer: &Node, field: &str) -> Result<Vec<(String, Vec<String>)>, String> {
+    let Some(listed) = answer.field(field) else { return Ok(Vec::new()) };
+    let mut codes = Vec::new();
+    for (code, rules) in listed.members().ok_or(format!("its `{field}` is no object of codes"))? {
+        laws::snake_case(code)?;
+        let ids = rules.list().unwrap_or_default().iter().map(|id| id.text().map(String::from));
+        let ids = ids.collect::<Option<Vec<_>>>().ok_or(format!("the rules of `{code}` are no ids"))?;
+        ids.iter().try_for_each(|id| laws::rule_id(id))?;
+        codes.push((code.clone(), ids));
+    }
+    Ok(codes)
+}
+
+/// Reads why a setup is refused: `"no"` with a field and a message, or a message alone, which is about the bytes where a
+/// setup is bytes.
+pub(crate) fn refused_setup(no: &Node, is_bytes: bool) -> SetupError {
+    if is_bytes && let Some(why) = no.text() {
+        return SetupError::Bytes(in_one_line(why));
+    }
+    let text = |field: &str| no.field(field).and_then(Node::text).map(in_one_line);
+    let message = text("message").or_else(|| no.text().map(in_one_line)).unwrap_or_else(|| no.canonical());
+    SetupError::Value { field: text("field").unwrap_or_else(|| "setup".into()), message }
+}
+
+/// Reads a seat.
+pub(crate) fn seat(node: &Node) -> Result<Seat, String> {
+    let text = node.text().unwrap_or_default();
+    text.parse().map_err(|_| format!("{} is no seat, such as `p1`", node.canonical()))
+}

@@ -1,0 +1,378 @@
+//! `recorded`: matches without rules, whose entries hold the move, its effects and the state after it (RF-18).
+//!
+//! The text of a command is the move and behind it, as JSON, what was recorded with it: `strike bob {"state":…}`. A state
+//! stands whole or as what changed against the entry before. What is shown of a command is its move.
+
+use std::sync::Arc;
+
+use turnfold_core::any::{AnyRules, AnyState};
+use turnfold_core::decode::DecodeError;
+use turnfold_core::{Malformed, Seat, SetupError};
+
+use crate::answers::{PLAYERS_MAX, Status, StepAnswer, Stopped, read_step};
+use crate::command::{LoggedCommand, is_plain};
+use crate::fold::{FoldedEntries, FoldedEntry};
+use crate::held::Held;
+use crate::hello::Secrecy;
+use crate::json::{Node, sent_text};
+use crate::referee::Referee;
+use crate::rules::setup_of;
+use crate::setup;
+use crate::state::RefereeState;
+
+/// The name of the ruleset.
+pub(crate) const NAME: &str = "recorded";
+
+const VERSION: u32 = 1;
+
+const EXAMPLE: &str = "game = \"charge\"\nplayers = [\"ann\", \"bob\"]\n";
+
+/// The ruleset of recordings.
+pub(crate) struct RecordedRules;
+
+/// A match that begins: what stands in the place of its referee, the first state and who plays.
+pub(crate) struct RecordedStart {
+    pub(crate) referee: Arc<Referee>,
+    pub(crate) node: Node,
+    pub(crate) status: Status,
+}
+
+impl RecordedStart {
+    /// Reads a setup.
+    pub(crate) fn read(setup: &Node) -> Result<Self, SetupError> {
+        let unusable = |message: &str| SetupError::value("players", message);
+        let listed = setup.field("players").and_then(Node::list);
+        let listed = listed.ok_or_else(|| unusable("expected a list of names"))?;
+        if listed.is_empty() || listed.len() > PLAYERS_MAX || listed.iter().any(|name| name.text().is_none())
+        {
+            return Err(unusable("expected 1 to 16 names"));
+        }
+        let is_open = setup.field("secrets").and_then(Node::text) == Some("none");
+        let status = Status { players: Seat::players(listed.len()).into(), ..Status::default() };
+        let node = Node::Object(vec![("state".into(), Node::Object(Vec::new()))]);
+        Ok(Self { referee: stand_in(is_open), node, status })
+    }
+
+    /// Returns the state of a match that goes on from here.
+    pub(crate) fn state(self, rolls: u64) -> RefereeState {
+        RefereeState::new(self.referee, Held::Json(self.node), self.status, rolls, None)
+    }
+}
+
+/// Returns what stands in the place of a referee. Each match says itself whether it has secrets.
+fn stand_in(is_open: bool) -> Arc<Referee> {
+    let secrets = if is_open { Secrecy::None } else { Secrecy::Closed };
+    Arc::new(Referee::recording(NAME, EXAMPLE, secrets))
+}
+
+impl AnyRules for RecordedRules {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn version(&self) -> u32 {
+        VERSION
+    }
+
+    fn has_rules(&self) -> bool {
+        false
+    }
+
+    fn summary(&self) -> &'static str {
+        "a game that was recorded elsewhere, without its rules"
+    }
+
+    fn example(&self) -> &str {
+        EXAMPLE
+    }
+
+    fn rulebook(&self) -> &'static str {
+        ""
+    }
+
+    fn mail_terms(&self) -> &'static str {
+        ""
+    }
+
+    fn has_secrets(&self) -> bool {
+        true
+    }
+
+    fn ignored_codes(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
+    fn rejected_codes(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
+    fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError> {
+        let setup = setup::from_toml(toml)?;
+        RecordedStart::read(&setup).map(|_| setup.as_sent().into_bytes())
+    }
+
+    fn read_setup_of(&self, document: &str) -> Result<Vec<u8>, SetupError> {
+        let setup = setup::from_document(document)?.unwrap_or_else(|| Node::Object(Vec::new()));
+        RecordedStart::read(&setup).map(|_| setup.as_sent().into_bytes())
+    }
+
+    fn write_setup(&self, setup: &[u8]) -> Result<String, SetupError> {
+        setup::to_toml(&setup_of(setup)?).map_err(SetupError::Bytes)
+    }
+
+    fn canonical(&self, command: &str) -> Result<String, Malformed> {
+        read_command(command).map(|command| command.text)
+    }
+
+    fn rule_ids(&self, _: &str) -> Vec<&str> {
+        Vec::new()
+    }
+
+    fn command_text(&self, command: &[u8]) -> Result<String, DecodeError> {
+        LoggedCommand::decode(command, read_command).map(|command| command.text)
+    }
+
+    fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
+        Ok(Box::new(RecordedStart::read(&setup_of(setup)?)?.state(0)))
+    }
+
+    /// What a state does not hold, who plays and what may be shown, is in its bytes as well.
+    fn resume(&self, state: &[u8], rolls: u64) -> Result<Box<dyn AnyState>, DecodeError> {
+        let unreadable = |why: &str| DecodeError::Unreadable(why.into());
+        let text = std::str::from_utf8(state).map_err(|_| unreadable("it is not UTF-8"))?;
+        let mut kept = Node::read(text).map_err(|why| unreadable(&why))?;
+        let (Some(node), Some(status)) = (kept.take("node"), kept.take("status")) else {
+            return Err(unreadable("it is no state of a recording"));
+        };
+        let status = Status::read(&status).map_err(|why| unreadable(&why))?;
+        let is_open = kept.field("secrets").and_then(Node::text) == Some("none");
+        let resumed = RecordedStart { referee: stand_in(is_open), node, status }.state(rolls);
+        if resumed.state_bytes() == state {
+            Ok(Box::new(resumed))
+        } else {
+            Err(unreadable("it is written otherwise"))
+        }
+    }
+}
+
+/// Returns the bytes of a state of a recording, from which it can be resumed.
+pub(crate) fn state_text(node: &Node, status: &Status, secrets: Secrecy) -> String {
+    let secrets = if secrets == Secrecy::None { "none" } else { "closed" };
+    format!("{{\"node\":{},\"status\":{},\"secrets\":\"{secrets}\"}}", node.as_sent(), status.as_sent())
+}
+
+/// Reads the text of a command: the move, and what was recorded with it.
+pub(crate) fn read_command(text: &str) -> Result<LoggedCommand, Malformed> {
+    let wrong =
+        |why: &str| Malformed(format!("expected a move and behind it what was recorded, as JSON: {why}"));
+    let (shown, record) = if text.starts_with('"') {
+        let mut stream = serde_json::Deserializer::from_str(text).into_iter::<String>();
+        let shown = stream.next().and_then(Result::ok).ok_or_else(|| wrong("a quote that is not closed"))?;
+        let rest = text.get(stream.byte_offset()..).unwrap_or_default();
+        (shown, rest.strip_prefix(' ').ok_or_else(|| wrong("nothing was recorded"))?)
+    } else {
+        let place = text.find(" {").ok_or_else(|| wrong("nothing was recorded"))?;
+        let (shown, rest) = text.split_at(place);
+        (shown.to_owned(), rest.get(1..).unwrap_or_default())
+    };
+    let record = Node::read(record).map_err(|why| wrong(&why))?;
+    if !matches!(record, Node::Object(_)) {
+        return Err(wrong("it is no object"));
+    }
+    Ok(command_of(&shown, record))
+}
+
+/// Makes a command of a move and what was recorded with it.
+pub(crate) fn command_of(shown: &str, record: Node) -> LoggedCommand {
+    // What cannot stand in a line of a replay file, or would end the move, is quoted.
+    let shown = if is_plain(shown) && !shown.contains(" {") && !shown.starts_with('"') {
+        shown.to_owned()
+    } else {
+        sent_text(shown)
+    };
+    LoggedCommand {
+        text: format!("{shown} {}", record.as_sent()),
+        recorded: Some((shown, record)),
+        ..LoggedCommand::default()
+    }
+}
+
+/// Folds recorded entries: each holds what became of it.
+pub(crate) fn fold(
+    referee: &Referee,
+    state: &Held,
+    status: &Status,
+    entries: &[(Seat, LoggedCommand)],
+) -> FoldedEntries {
+    let mut folded: Vec<FoldedEntry> = Vec::with_capacity(entries.len());
+    for (_, command) in entries {
+        let (before, status) = folded.last().map_or((state, status), |last| (&last.state, &last.status));
+        match fold_one(referee, before, status, command) {
+            Ok(entry) => folded.push(entry),
+            Err(why) => {
+                return FoldedEntries {
+                    entries: folded,
+                    stop: Some(Stopped::Rejected("malformed".into(), why)),
+                };
+            }
+        }
+    }
+    FoldedEntries { entries: folded, stop: None }
+}
+
+/// Folds a recorded entry.
+pub(crate) fn fold_one(
+    referee: &Referee,
+    before: &Held,
+    status: &Status,
+    command: &LoggedCommand,
+) -> Result<FoldedEntry, String> {
+    let Some((_, record)) = &command.recorded else { return Err("nothing was recorded".into()) };
+    let mut record = record.clone();
+    let Held::Json(mut node) = before.clone() else { return Err("a recorded state is JSON".into()) };
+    if let Some(whole) = record.take("state") {
+        node = Node::Object(vec![("state".into(), whole)]);
+    } else if let Some(changes) = record.take("changed") {
+        for change in changes.list().ok_or("`changed` is no list")? {
+            apply(&mut node, change)?;
+        }
+    }
+    let (StepAnswer { became, to, .. }, status) = read_record(referee, record, status)?;
+    Ok(FoldedEntry { became, to, state: Held::Json(node), status, rolled: None })
+}
+
+/// Reads what was recorded with a move besides the state, and the status after it.
+pub(crate) fn read_record(
+    referee: &Referee,
+    mut record: Node,
+    before: &Status,
+) -> Result<(StepAnswer, Status), String> {
+    // Those who play do not change, and need not be repeated.
+    let status = match record.take("status") {
+        Some(now) => Status { players: before.players.clone(), ..Status::read(&now)? },
+        None => before.clone(),
+    };
+    Ok((read_step(record, &referee.hello)?, status))
+}
+
+/// Returns what changed from one state to the next: `[PATH, VALUE]`, or `[PATH]` for what is gone.
+pub(crate) fn changes(before: &Node, after: &Node) -> Vec<Node> {
+    let mut changes = Vec::new();
+    compare(before, after, "", &mut changes);
+    changes
+}
+
+fn compare(before: &Node, after: &Node, path: &str, changes: &mut Vec<Node>) {
+    if before == after {
+        return;
+    }
+    let below = |name: &str| format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));
+    match (before, after) {
+        (Node::List(old), Node::List(new)) if old.len() == new.len() => {
+            for (index, (old, new)) in old.iter().zip(new).enumerate() {
+                compare(old, new, &below(&index.to_string()), changes);
+            }
+        }
+        (Node::Object(old), Node::Object(new)) if keys_follow(old, new) => {
+            for (key, _) in old.iter().filter(|(key, _)| !new.iter().any(|(kept, _)| kept == key)) {
+                changes.push(Node::List(vec![Node::Text(below(key))]));
+            }
+            for (key, now) in new {
+                match old.iter().find(|(known, _)| known == key) {
+                    Some((_, old)) => compare(old, now, &below(key), changes),
+                    None => changes.push(Node::List(vec![Node::Text(below(key)), now.clone()])),
+                }
+            }
+        }
+        _ => changes.push(Node::List(vec![Node::Text(path.into()), after.clone()])),
+    }
+}
+
+/// Returns `true` if the kept keys stay in order and new ones come last, so that changes lead to the same order.
+fn keys_follow(old: &[(String, Node)], new: &[(String, Node)]) -> bool {
+    let kept = old.iter().map(|(key, _)| key).filter(|key| new.iter().any(|(other, _)| other == *key));
+    let count = kept.clone().count();
+    kept.eq(new.iter().take(count).map(|(key, _)| key))
+}
+
+/// Carries a change out.
+fn apply(node: &mut Node, change: &Node) -> Result<(), String> {
+    let Some([path, value @ ..]) = change.list() else { return Err("a change is no list".into()) };
+    let path = path.text().ok_or("a change has no path")?;
+    let lost = || format!("there is no {path:.60} to change");
+    let mut place = match node {
+        Node::Object(members) => members.iter_mut().find(|(key, _)| key == "state").map(|(_, state)| state),
+        _ => None,
+    }
+    .ok_or_else(lost)?;
+    let names: Vec<String> =
+        path.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~")).collect();
+    let Some((name, parents)) = names.split_last() else {
+        *place = value.first().ok_or_else(lost)?.clone();
+        return Ok(());
+    };
+    for parent in parents {
+        place = match place {
+            Node::Object(members) => {
+                members.iter_mut().find(|(key, _)| key == parent).map(|(_, value)| value)
+            }
+            Node::List(elements) => parent.parse().ok().and_then(|index: usize| elements.get_mut(index)),
+            _ => None,
+        }
+        .ok_or_else(lost)?;
+    }
+    match (place, value.first()) {
+        (Node::Object(members), None) => members.retain(|(key, _)| key != name),
+        (Node::Object(members), Some(value)) => match members.iter_mut().find(|(key, _)| key == name) {
+            Some((_, old)) => *old = value.clone(),
+            None => members.push((name.clone(), value.clone())),
+        },
+        (Node::List(elements), Some(value)) => {
+            *name.parse().ok().and_then(|index: usize| elements.get_mut(index)).ok_or_else(lost)? =
+                value.clone();
+        }
+        _ => return Err(lost()),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rf_18a_changes_lead_to_the_same_state_in_the_same_order() {
+        let states = [
+            r#"{"a":1,"b":[1,2,{"c":null}],"d/e":{"~":1}}"#,
+            r#"{"a":1.0,"b":[1,2,{"c":3,"d":4}],"d/e":{"~":2},"new":[]}"#,
+            r#"{"b":[1,2],"d/e":{"~":2},"new":{}}"#,
+            r#"{"new":{},"b":[1,2],"d/e":{"~":2}}"#,
+            "[1]",
+            "7",
+        ];
+        for before in states {
+            for after in states {
+                let [before, after] = [before, after].map(|text| Node::read(text).unwrap());
+                let mut node = Node::Object(vec![("state".into(), before.clone())]);
+                for change in changes(&before, &after) {
+                    apply(&mut node, &change).unwrap();
+                }
+                assert_eq!(node, Node::Object(vec![("state".into(), after)]));
+            }
+        }
+        let mut node = Node::Object(vec![("state".into(), Node::read(states[0]).unwrap())]);
+        for wrong in ["7", "[]", "[7]", r#"["/x/y",1]"#, r#"["/b/9",1]"#, r#"["/b/0"]"#, r#"[""]"#] {
+            assert!(apply(&mut node, &Node::read(wrong).unwrap()).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn rf_18_any_move_is_one_line_that_reads_back() {
+        for shown in ["strike bob", "", "a => b", "\"x\" {", "  two  blanks", "a\nb", "roll 3", "a #b", "{"] {
+            let record = Node::read(r#"{"state":{"a":" => "}}"#).unwrap();
+            let command = command_of(shown, record);
+            assert_eq!(read_command(&command.text).unwrap(), command, "{shown:?}");
+            assert!(!command.text.contains('\n'));
+        }
+    }
+}

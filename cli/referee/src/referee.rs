@@ -1,0 +1,193 @@
+//! A referee: what knows the rules of a game and is asked by the protocol, a module or a program (RF-1, RF-2).
+
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+
+use turnfold_core::any::{Fault, FaultKind, FaultOf};
+use turnfold_core::text::in_one_line;
+use turnfold_core::{CommandSource, FoldError, Logged, Malformed, SetupError};
+
+use crate::carrier::{Carrier, Effort, NoAnswer};
+use crate::command::{LoggedCommand, ReadCommand, is_plain};
+use crate::held::{bytes_of, sent_bytes};
+use crate::hello::{Hello, Secrecy};
+use crate::json::{Node, sent_text};
+use crate::process::HELLO;
+use crate::recorded;
+use crate::rules::setup_of;
+
+/// How much of a referee's own words an error repeats.
+const QUOTED_CHARS_MAX: usize = 300;
+
+/// What a referee answered: `ok`, or `no` where the request has no answer.
+pub(crate) type Reply = Result<Node, Node>;
+
+/// A command that its referee alone can read, in both forms.
+pub(crate) struct EncodedCommand {
+    pub(crate) text: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// What knows the rules of a game.
+pub(crate) struct Referee {
+    /// None for a recording, whose entries hold all answers (RF-18).
+    carrier: Option<Box<dyn Carrier>>,
+    pub(crate) named: FaultOf,
+    pub(crate) hello: Hello,
+}
+
+impl Referee {
+    /// Asks what it is.
+    pub(crate) fn start(carrier: Box<dyn Carrier>) -> Result<Self, NoAnswer> {
+        let answer = carrier.ask("hello", HELLO, Effort::NO_FOLD)?;
+        let named = carrier.named();
+        let is_module = matches!(named, FaultOf::Module(_));
+        let described = match reply_of(answer) {
+            Ok(Ok(described)) => Hello::read(&described, is_module),
+            Ok(Err(no)) => Err(format!("it refuses `hello`: {}", in_one_line(&no.canonical()))),
+            Err(why) => Err(why),
+        };
+        let hello = described.map_err(broke)?;
+        Ok(Self { carrier: Some(carrier), named, hello })
+    }
+
+    /// Returns the same referee behind a carrier to another child or instance, which is believed to be the same.
+    pub(crate) fn second(&self) -> Self {
+        let second = self.carrier.as_ref().map(|carrier| carrier.second());
+        let carrier = second.map(|second| second.unwrap_or_else(|stop| self.stop(&stop)));
+        Self { carrier, named: self.named.clone(), hello: self.hello.clone() }
+    }
+
+    /// Returns what stands in the place of a referee in a recording.
+    pub(crate) fn recording(name: &str, example: &str, secrets: Secrecy) -> Self {
+        let hello = Hello::of_recording(name, example, secrets);
+        Self { carrier: None, named: FaultOf::Referee(String::new()), hello }
+    }
+
+    /// Returns `true` if there is nothing to ask: entries hold all answers.
+    pub(crate) fn is_recording(&self) -> bool {
+        self.carrier.is_none()
+    }
+
+    pub(crate) fn is_module(&self) -> bool {
+        matches!(self.named, FaultOf::Module(_))
+    }
+
+    fn reader(&self) -> ReadCommand {
+        if self.is_recording() { recorded::read_command } else { LoggedCommand::read }
+    }
+
+    /// Reads the text of a command, or keeps it for a referee that alone can read it (RF-10).
+    pub(crate) fn command(&self, text: &str) -> Result<LoggedCommand, Malformed> {
+        if self.hello.is_bytes {
+            return Ok(LoggedCommand { text: text.into(), ..LoggedCommand::default() });
+        }
+        self.reader()(text)
+    }
+
+    /// Reads a command of the log.
+    pub(crate) fn logged(&self, logged: &Logged<'_>) -> Result<LoggedCommand, FoldError> {
+        match logged.command {
+            CommandSource::Bytes(bytes) if self.hello.is_bytes => {
+                Ok(LoggedCommand { encoded: Some(bytes.into()), ..LoggedCommand::default() })
+            }
+            CommandSource::Text(text) if self.hello.is_bytes => {
+                Ok(LoggedCommand { text: text.into(), ..LoggedCommand::default() })
+            }
+            _ => LoggedCommand::of_log(logged, self.reader()),
+        }
+    }
+
+    /// Asks for text and bytes of commands that the referee alone can read: `args` are texts, bytes or the values of a roll.
+    pub(crate) fn commands(&self, args: &str) -> Vec<Result<EncodedCommand, Node>> {
+        let answer = self.ask("command", args).unwrap_or_else(|no| self.broke(no.canonical()));
+        let mut commands = Vec::new();
+        for mut node in answer.list().unwrap_or_default().iter().cloned() {
+            if let Some(no) = node.take("no") {
+                commands.push(Err(no));
+                continue;
+            }
+            let text = node.field("command").and_then(Node::text).unwrap_or_default().to_owned();
+            let bytes = bytes_of(node.field("bytes").unwrap_or(&Node::Null));
+            let bytes = bytes.unwrap_or_else(|why| self.broke(format!("a command: {why}")));
+            if !is_plain(&text) {
+                self.broke("a command of more than one line");
+            }
+            commands.push(Ok(EncodedCommand { text, bytes }));
+        }
+        commands
+    }
+
+    /// Asks for one command; the referee must answer with one.
+    pub(crate) fn one_command(&self, args: &str) -> Result<EncodedCommand, Node> {
+        let mut commands = self.commands(args);
+        match commands.pop() {
+            Some(command) if commands.is_empty() => command,
+            _ => self.broke("it was asked for one command and answers with another number of them"),
+        }
+    }
+
+    /// Returns the canonical text of a command.
+    pub(crate) fn canonical(&self, command: &str) -> Result<String, Malformed> {
+        if !self.hello.is_bytes {
+            return self.reader()(command).map(|command| command.text);
+        }
+        let read = self.one_command(&format!("{{\"commands\":[{}]}}", sent_text(command)));
+        read.map(|command| command.text)
+            .map_err(|no| Malformed(no.text().map_or_else(|| no.canonical(), in_one_line)))
+    }
+
+    /// Returns a setup as it is sent, given its bytes.
+    pub(crate) fn sent_setup(&self, setup: &[u8]) -> Result<String, SetupError> {
+        if self.hello.is_bytes { Ok(sent_bytes(setup)) } else { setup_of(setup).map(|setup| setup.as_sent()) }
+    }
+
+    /// Asks the referee; what it does not answer is a fault.
+    pub(crate) fn ask(&self, op: &'static str, args: &str) -> Reply {
+        self.try_ask(op, args, Effort::NO_FOLD).unwrap_or_else(|stop| self.stop(&stop))
+    }
+
+    pub(crate) fn try_ask(&self, op: &'static str, args: &str, effort: Effort) -> Result<Reply, NoAnswer> {
+        let carrier = self.carrier.as_ref().ok_or_else(|| broke("a recording is not asked"))?;
+        reply_of(carrier.ask(op, args, effort)?).map_err(broke)
+    }
+
+    /// Unwinds with a [`Fault`], which the edge of the program catches. No panic hook runs.
+    pub(crate) fn stop(&self, stop: &NoAnswer) -> ! {
+        let kind = match stop {
+            NoAnswer::Late(_) | NoAnswer::Exhausted(_) => FaultKind::Exhausted,
+            NoAnswer::Overrun(_) => FaultKind::Overrun,
+            NoAnswer::NotStarted(_) | NoAnswer::Ended(_) | NoAnswer::Broke(_) => FaultKind::Broken,
+        };
+        resume_unwind(Box::new(Fault {
+            ruleset: self.hello.name.clone(),
+            version: self.hello.version,
+            of: self.named.clone(),
+            what: in_one_line(&stop.to_string()).chars().take(QUOTED_CHARS_MAX).collect(),
+            kind,
+        }))
+    }
+
+    /// Unwinds because an answer breaks the protocol.
+    pub(crate) fn broke(&self, what: impl Into<String>) -> ! {
+        self.stop(&broke(what))
+    }
+}
+
+fn broke(what: impl Into<String>) -> NoAnswer {
+    NoAnswer::Broke(what.into())
+}
+
+/// Splits an answer into `ok` and `no`. A guest's `fault` is what went wrong in the game that it serves.
+fn reply_of(answer: Node) -> Result<Reply, String> {
+    let Node::Object(members) = answer else { return Err("its answer is no object".into()) };
+    let mut members: BTreeMap<String, Node> = members.into_iter().collect();
+    match (members.remove("ok"), members.remove("no")) {
+        (Some(ok), None | Some(Node::Null)) => Ok(Ok(ok)),
+        (None | Some(Node::Null), Some(no)) => Ok(Err(no)),
+        _ => match members.remove("fault") {
+            Some(Node::Text(fault)) => Err(fault),
+            _ => Err("its answer has neither `ok` nor `no`".into()),
+        },
+    }
+}

@@ -1,0 +1,220 @@
+//! Setups of a referee: TOML for people, JSON in the order of the file for the log and for the referee (RF-9).
+
+use toml::de::{DeArray, DeTable};
+use turnfold_core::SetupError;
+use turnfold_core::any::setup_from_toml;
+
+use crate::json::{Node, canonical_number, sent_text};
+
+/// Reads the TOML of a setup.
+pub(crate) fn from_toml(text: &str) -> Result<Node, SetupError> {
+    let table: toml::Table = setup_from_toml(text)?;
+    node_of("", &toml::Value::Table(table)).map_err(unusable)
+}
+
+/// Reads the table `setup` of a document, if it has one.
+pub(crate) fn from_document(text: &str) -> Result<Option<Node>, SetupError> {
+    let mut document: toml::Table = setup_from_toml(text)?;
+    let setup = document.remove("setup").map(|setup| node_of("", &setup));
+    setup.transpose().map_err(unusable)
+}
+
+/// Returns where in a text a part of its setup begins, given the byte at which that part ends in the setup as it is sent. With
+/// `below` the setup is the table of that name.
+pub(crate) fn place_in_toml(text: &str, below: Option<&str>, setup: &Node, at: usize) -> usize {
+    let Ok(document) = DeTable::parse(text) else { return 0 };
+    let mut start = document.span().start;
+    let mut table: Option<&DeTable<'_>> = Some(document.get_ref());
+    let mut list = None;
+    let (path, is_key) = path_to(setup, 0, at);
+    let names: Vec<&str> = below.into_iter().chain(path.iter().map(String::as_str)).collect();
+    for (index, name) in names.iter().enumerate() {
+        let is_last = index + 1 == names.len();
+        let member = table.and_then(|table| table.iter().find(|(key, _)| key.get_ref() == name));
+        let value = match (member, list) {
+            (Some((key, _)), _) if is_last && is_key => return key.span().start,
+            (Some((_, value)), _) => value,
+            (None, Some(array)) => {
+                let array: &DeArray<'_> = array;
+                let Some(value) = name.parse().ok().and_then(|index: usize| array.get(index)) else { break };
+                value
+            }
+            (None, None) => break,
+        };
+        start = value.span().start;
+        (table, list) = (value.get_ref().as_table(), value.get_ref().as_array());
+    }
+    start
+}
+
+/// Returns the keys and indexes that lead to what ends at a byte of a document as it is sent, and whether it is the key itself
+/// that ends there.
+fn path_to(node: &Node, start: usize, at: usize) -> (Vec<String>, bool) {
+    let parts: Vec<(Option<&str>, &Node)> = match node {
+        Node::Object(members) => members.iter().map(|(key, value)| (Some(key.as_str()), value)).collect(),
+        Node::List(elements) => elements.iter().map(|element| (None, element)).collect(),
+        _ => Vec::new(),
+    };
+    let mut place = start;
+    for (index, (key, value)) in parts.into_iter().enumerate() {
+        let name = key.map_or_else(|| index.to_string(), String::from);
+        // Behind the bracket or the comma.
+        place += 1;
+        if let Some(key) = key {
+            place += sent_text(key).len();
+            if at <= place {
+                return (vec![name], true);
+            }
+            place += 1;
+        }
+        let end = place + value.as_sent().len();
+        if at <= end {
+            let (below, is_key) = path_to(value, place, at);
+            return ([vec![name], below].concat(), is_key);
+        }
+        place = end;
+    }
+    (Vec::new(), false)
+}
+
+fn unusable((path, message): (String, String)) -> SetupError {
+    SetupError::Value { field: path.trim_start_matches('/').replace('/', "."), message }
+}
+
+/// Returns a value as JSON, or where it is none and why.
+fn node_of(path: &str, value: &toml::Value) -> Result<Node, (String, String)> {
+    Ok(match value {
+        toml::Value::String(text) => Node::Text(text.clone()),
+        toml::Value::Integer(number) => Node::Number(number.to_string()),
+        toml::Value::Float(number) => {
+            let written = format!("{number:e}");
+            let spelled = canonical_number(&written);
+            let spelled = spelled.ok_or_else(|| (path.into(), "a number of JSON is finite".into()))?;
+            Node::Number(spelled.into_owned())
+        }
+        toml::Value::Boolean(value) => Node::Bool(*value),
+        toml::Value::Datetime(date) => {
+            return Err((path.into(), format!("JSON knows no dates; write \"{date}\" as text")));
+        }
+        toml::Value::Array(elements) => {
+            let mut nodes = Vec::new();
+            for (index, element) in elements.iter().enumerate() {
+                nodes.push(node_of(&format!("{path}/{index}"), element)?);
+            }
+            Node::List(nodes)
+        }
+        toml::Value::Table(table) => {
+            // TOML is written with the tables of a table behind its values, and so it is read: a setup has the same
+            // bytes when a replay file has carried it.
+            let (tables, values): (Vec<_>, Vec<_>) = table.iter().partition(|(_, value)| is_table(value));
+            let mut members = Vec::new();
+            for (key, value) in values.into_iter().chain(tables) {
+                members.push((key.clone(), node_of(&format!("{path}/{key}"), value)?));
+            }
+            Node::Object(members)
+        }
+    })
+}
+
+/// Returns `true` for what TOML writes as sections: a table, or a list of nothing but tables.
+fn is_table(value: &toml::Value) -> bool {
+    match value {
+        toml::Value::Table(_) => true,
+        toml::Value::Array(elements) => !elements.is_empty() && elements.iter().all(toml::Value::is_table),
+        _ => false,
+    }
+}
+
+/// Writes a setup as TOML.
+pub(crate) fn to_toml(setup: &Node) -> Result<String, String> {
+    if setup.members().is_none() {
+        return Err("a setup is an object".into());
+    }
+    toml::to_string(&toml_of(setup)?).map_err(|error| error.to_string())
+}
+
+fn toml_of(node: &Node) -> Result<toml::Value, String> {
+    Ok(match node {
+        Node::Null => return Err("a setup has a `null`, which TOML cannot write; leave the field out".into()),
+        Node::Bool(value) => toml::Value::Boolean(*value),
+        Node::Number(spelled) => {
+            let number = canonical_number(spelled).unwrap_or_default();
+            match number.parse::<i64>() {
+                Ok(number) => toml::Value::Integer(number),
+                Err(_) if number.contains(['.', 'e']) => {
+                    toml::Value::Float(number.parse().map_err(|_| "a setup has no such number")?)
+                }
+                Err(_) => {
+                    return Err(format!(
+                        "a setup has the number {number}, which TOML cannot write; write it as text"
+                    ));
+                }
+            }
+        }
+        Node::Text(text) => toml::Value::String(text.clone()),
+        Node::List(elements) => {
+            toml::Value::Array(elements.iter().map(toml_of).collect::<Result<Vec<_>, String>>()?)
+        }
+        Node::Object(members) => {
+            let mut table = toml::Table::new();
+            for (key, value) in members {
+                table.insert(key.clone(), toml_of(value)?);
+            }
+            toml::Value::Table(table)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rf_9_a_setup_keeps_the_order_of_its_file() {
+        let toml =
+            "name = \"duel\"\nsize = 3\nratio = 0.5\n\n[players.zoe]\nhp = 3\n\n[players.abe]\nhp = 4\n";
+        let setup = from_toml(toml).unwrap();
+        assert_eq!(
+            setup.as_sent(),
+            r#"{"name":"duel","size":3,"ratio":0.5,"players":{"zoe":{"hp":3},"abe":{"hp":4}}}"#
+        );
+        assert_eq!(to_toml(&setup).unwrap(), toml);
+        let mixed =
+            from_toml("z = { b = { d = 1, c = [{ a = 1 }] }, a = 2 }\ny = [1, { q = {}, p = 1 }]\nx = []")
+                .unwrap();
+        assert_eq!(
+            mixed.as_sent(),
+            r#"{"y":[1,{"p":1,"q":{}}],"x":[],"z":{"a":2,"b":{"d":1,"c":[{"a":1}]}}}"#
+        );
+        assert_eq!(from_toml(&to_toml(&mixed).unwrap()).unwrap(), mixed);
+    }
+
+    /// RF-8: a guest names the byte at which it stopped in the JSON, and the host the line of the file.
+    #[test]
+    fn rf_8_a_part_of_a_setup_is_found_in_its_file() {
+        let toml = "title = \"é\"\n[setup]\nlist = [1,\n  2]\n[[setup.units]]\nid = \"a\"\n";
+        let setup = from_document(toml).unwrap().unwrap();
+        let sent = setup.as_sent();
+        assert_eq!(sent, r#"{"list":[1,2],"units":[{"id":"a"}]}"#);
+        let check = |json: &str, expected: &str| {
+            let at = sent.find(json).unwrap() + json.len();
+            let start = place_in_toml(toml, Some("setup"), &setup, at);
+            assert!(toml[start..].starts_with(expected), "{json}: {:?}", &toml[start..]);
+        };
+        check("\"list\"", "list");
+        check("[1,2", "2]");
+        check("[1,2]", "[1,");
+        check("\"id\"", "id");
+        check("\"id\":\"a\"", "\"a\"");
+        check("{\"id\":\"a\"}", "[[setup.units]]");
+    }
+
+    #[test]
+    fn rf_9_what_json_and_toml_do_not_share_is_named() {
+        let error = from_toml("[a]\nb = 2020-01-01").unwrap_err();
+        assert_eq!(error.to_string(), "setup: a.b: JSON knows no dates; write \"2020-01-01\" as text");
+        assert!(to_toml(&Node::read(r#"{"a":null}"#).unwrap()).unwrap_err().contains("null"));
+        assert!(to_toml(&Node::read("{\"a\":12345678901234567890}").unwrap()).is_err());
+        assert!(from_toml("a = inf").is_err());
+    }
+}

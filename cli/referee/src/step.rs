@@ -1,0 +1,186 @@
+//! An entry that a referee just folded, as its viewer may know it (RF-13).
+
+use turnfold_core::any::{AnyState as _, Step};
+use turnfold_core::outcome::{Effects, WhyIgnored};
+use turnfold_core::picture::Picture;
+use turnfold_core::{Digest, Json, Logged, MatchResult, Outcome, Perspective, Seat, Verdict};
+
+use crate::answers::{Became, Effect, ShownTo, code_of};
+use crate::command::LoggedCommand;
+use crate::fold::{Batch, ShownEntry};
+use crate::hello::Secrecy;
+use crate::json::Node;
+use crate::state::{RefereeState, field_of};
+
+/// What a command reads that its viewer may not know, though something of its effects is shown.
+const UNKNOWN: &str = "?";
+
+pub(crate) struct RefereeStep<'a> {
+    /// The state after the entry.
+    pub(crate) state: &'a RefereeState,
+    pub(crate) logged: &'a Logged<'a>,
+    /// The entries that were folded with it, and its place among them.
+    pub(crate) batch: &'a Batch<'a>,
+    pub(crate) index: usize,
+    pub(crate) became: Became,
+    /// Who the command is shown to.
+    pub(crate) to: ShownTo,
+}
+
+impl RefereeStep<'_> {
+    /// Returns the viewer from whom something may be concealed by marks (RF-13).
+    fn viewer(&self) -> Option<Perspective> {
+        let viewer = self.batch.audience?.viewer;
+        let is_open = self.state.referee.hello.secrets != Secrecy::Closed || viewer == Perspective::HOST;
+        (!is_open).then_some(viewer)
+    }
+
+    fn shows(&self, to: &ShownTo) -> bool {
+        self.viewer().is_none_or(|viewer| to.shows(self.logged.seat, viewer))
+    }
+
+    /// Returns what the referee itself shows to its audience.
+    fn shown_by_referee(&self) -> Option<&ShownEntry> {
+        self.batch.is_asked_what_is_shown().then(|| self.batch.shown(self.index))
+    }
+
+    fn all_effects(&self) -> &[Effect] {
+        if let Became::Applied(effects) = &self.became { effects.as_slice() } else { &[] }
+    }
+
+    fn effects(&self) -> Vec<&Effect> {
+        if let Some(shown) = self.shown_by_referee() {
+            return shown.effects.iter().collect();
+        }
+        self.all_effects().iter().filter(|effect| self.shows(&effect.to)).collect()
+    }
+
+    fn given(&self) -> &LoggedCommand {
+        let given = self.batch.entries.get(self.index);
+        given.map_or_else(|| self.state.referee.broke("it folded another entry"), |(_, given)| given)
+    }
+}
+
+impl Step for RefereeStep<'_> {
+    fn seq(&self) -> u64 {
+        self.logged.seq
+    }
+
+    fn seat(&self) -> Seat {
+        self.logged.seat
+    }
+
+    fn command(&self) -> String {
+        if let Some(shown) = self.shown_by_referee() {
+            return shown.command.clone();
+        }
+        if !self.shows(&self.to) {
+            return UNKNOWN.into();
+        }
+        if self.state.referee.hello.is_bytes {
+            return self.batch.command(self.index).text.clone();
+        }
+        // What was recorded with a move holds the whole state, which a viewer may not know though the move is shown.
+        match &self.given().recorded {
+            Some((shown, _)) if self.viewer().is_some() => shown.clone(),
+            _ => self.given().text.clone(),
+        }
+    }
+
+    fn shown(&self) -> String {
+        match &self.given().recorded {
+            Some((shown, _)) if self.shows(&self.to) => shown.clone(),
+            _ => self.command(),
+        }
+    }
+
+    fn stand_in(&self) -> String {
+        match self.shown_by_referee() {
+            Some(ShownEntry { stand_in: Some(stand_in), .. }) => stand_in.clone(),
+            _ => self.command(),
+        }
+    }
+
+    fn command_bytes(&self) -> Vec<u8> {
+        if self.state.referee.hello.is_bytes {
+            return self.batch.command(self.index).bytes.clone();
+        }
+        self.given().bytes()
+    }
+
+    fn concealed(&self) -> bool {
+        match self.shown_by_referee() {
+            Some(shown) => shown.is_concealed,
+            None => !self.shows(&self.to) && self.effects().is_empty(),
+        }
+    }
+
+    fn wholly_shown(&self) -> bool {
+        match self.shown_by_referee() {
+            Some(shown) => !shown.is_partly_shown,
+            None => self.shows(&self.to) && self.effects().len() == self.all_effects().len(),
+        }
+    }
+
+    fn verdict(&self) -> Verdict {
+        match &self.became {
+            Became::Applied(_) => Verdict::Applied(()),
+            Became::Ignored(code, text) => {
+                Verdict::Ignored(WhyIgnored { code: code_of(code), text: text.clone().map(Into::into) })
+            }
+        }
+    }
+
+    fn outcome(&self) -> Outcome {
+        match &self.became {
+            Became::Applied(_) => {
+                // Each text was found to read back when it was received.
+                let texts: Vec<&str> = self.effects().iter().map(|effect| effect.text.as_str()).collect();
+                texts.join("; ").parse().unwrap_or(Outcome::Applied(Effects::default()))
+            }
+            Became::Ignored(code, _) => Outcome::Ignored(code_of(code)),
+        }
+    }
+
+    fn effects_json(&self) -> Json {
+        let mut effects = self.effects();
+        if effects.iter().any(|effect| effect.node.is_none()) {
+            let shown = self.batch.shown(self.index).effects.iter();
+            effects = shown.filter(|effect| self.shows(&effect.to)).collect();
+        }
+        let nodes = effects.into_iter().filter_map(|effect| effect.node.clone()).collect();
+        self.state.document(&Node::List(nodes))
+    }
+
+    fn players(&self) -> &[Seat] {
+        &self.state.status.players
+    }
+
+    fn result(&self) -> Option<MatchResult> {
+        self.state.status.result.clone()
+    }
+
+    fn turn(&self) -> Option<u64> {
+        self.state.status.turn
+    }
+
+    fn state_hash(&mut self) -> Digest {
+        self.state.state_hash()
+    }
+
+    fn state_bytes(&self) -> Vec<u8> {
+        self.state.state_bytes()
+    }
+
+    fn view(&self, viewer: Perspective) -> Json {
+        self.state.view_of(viewer)
+    }
+
+    fn view_at(&self, viewer: Perspective, path: &str) -> Option<serde_json::Value> {
+        field_of(&self.state.view_of(viewer), path)
+    }
+
+    fn picture(&self, viewer: Perspective) -> Picture {
+        self.state.picture_of(viewer)
+    }
+}
