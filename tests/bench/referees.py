@@ -27,7 +27,7 @@ def row(what, subject, seconds, entries=0):
 def meter(program, file):
     def turnfold(*args):
         return (TURNFOLD, "--referee", f"charge={program} {ROOT}/fixtures/referees/{file}", *args)
-    started = fastest(*turnfold("perft", "--rules", "charge", "--depth", "1"))
+    started = fastest(*turnfold("game", "perft", "--rules", "charge", "--depth", "1"))
     row("start of a child", program, started)
     for steps, name in ("20000", "long.tfl"), ("300", "short.tfl"):
         play = ["--rules", "charge", "--setup", "meter.toml", "--seed", "1", "--steps", steps]

@@ -139,7 +139,7 @@ fn rf_3_a_referee_starts_when_its_game_is_folded() {
         ("verify night", 0),
         // Checks ask a second child.
         ("check duel.tfl", 2),
-        ("impact duel.tfl", 2),
+        ("game impact duel.tfl", 2),
         ("--store other import duel.bundle", 0),
         ("bundle duel -o other.bundle", 0),
         ("legal duel", 1),

@@ -155,7 +155,7 @@ fn windows_plays_by_a_referee_through_a_pipe_and_a_relay() {
     compiler.arg("-o").arg(sandbox.path("nim.exe")).arg(workspace().join("tests/system/windows/game.c"));
     succeed(compiler.arg("-lws2_32"));
     let program = sandbox.program().with_file_name("turnfold.exe");
-    let relay = format!("Z:{} relay -- ./nim.exe {{port}}", program.display());
+    let relay = format!("Z:{} game relay -- ./nim.exe {{port}}", program.display());
     for (name, referee) in [("direct", "./nim.exe"), ("backslash", ".\\nim.exe"), ("relayed", &relay)] {
         let by = format!("--referee \"{referee}\"");
         sandbox.ok(&format!("new {name} --rules cnim {by}"));

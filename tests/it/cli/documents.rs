@@ -21,7 +21,7 @@ use turnfold_tests::service::Running;
 
 /// What only a broken build, damage of other kinds than one, or a database could show.
 const UNSEEN: &[&str] = &[
-    "verify#2.differs_at",
+    "verify#3.differs_at",
     "Change.written_as",
     "Finding.",
     "StoreFinding.",
