@@ -58,8 +58,16 @@ fn rf_20_a_wrong_rule_of_a_port_is_named_with_log_and_entry() {
 /// Compares a port of `lifecycle` with the build; returns whether it is the same game, and what is printed.
 fn compare(sandbox: &Sandbox, port: &str, logs: &str) -> (bool, String) {
     let referee = format!("node {port}");
-    let mut command =
-        sandbox.command(["--referee", &referee, "impact", logs, "--rules", "referee:lifecycle", "--all"]);
+    let mut command = sandbox.command([
+        "--referee",
+        &referee,
+        "game",
+        "impact",
+        logs,
+        "--rules",
+        "referee:lifecycle",
+        "--all",
+    ]);
     let output = command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(stderr, "");

@@ -32,22 +32,22 @@ fn a_game_is_played_with_the_verbs_of_a_store() {
     chess.check(0, "chess blame duel /clock/left/p2", "e7e5");
     chess.check(0, "chess replay duel", "san=Nf3");
     chess.check(0, "chess matches", "duel");
-    chess.check(0, "chess perft --rules chess --setup start.toml --depth 1", "sequences 22");
+    chess.check(0, "chess game perft --rules chess --setup start.toml --depth 1", "sequences 22");
     let published =
         "depth 1 sequences 20 states 20\ndepth 2 sequences 400 states 400\ndepth 3 sequences 8902 states";
-    chess.check(0, "chess perft --rules chess --setup start.toml --depth 3 --without-host", published);
+    chess.check(0, "chess game perft --rules chess --setup start.toml --depth 3 --without-host", published);
     chess.check(0, "chess verify", "ok duel@main");
     chess.check(0, "chess export duel -o duel.tfl && chess check duel.tfl", "1 passed");
     chess.check(0, "chess export duel --html -o duel.html && chess check duel.html", "1 passed");
     chess.check(0, "chess amend duel:2 --drop --branch quick && chess show duel@quick", "p1: 104 ticks");
     chess.check(0, "chess bundle duel -o duel.bundle && chess --store copy import duel.bundle", "duel");
-    chess.check(0, "chess impact .", "folds the same");
+    chess.check(0, "chess game impact .", "folds the same");
     chess.check(
         0,
         "chess rename duel table && chess branch --delete --force table@other && chess delete table --force",
         "deleted",
     );
-    chess.check(0, "chess selftest duel.tfl", "ok");
+    chess.check(0, "chess verify duel.tfl --reload", "ok");
 }
 
 #[test]

@@ -23,7 +23,7 @@ const READING: [&str; 14] = [
     "bisect duel --when \"/turn > 1\"",
     "export duel -o made.tfl",
     "store check",
-    "store stats",
+    "store size",
     "store backup made",
 ];
 
