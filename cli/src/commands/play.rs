@@ -137,7 +137,9 @@ fn failure(reason: &NotPlayed, asked: Option<Viewer>, place: Option<String>) -> 
 struct Player<'a> {
     args: &'a Args,
     whole: &'a Revision,
-    store: &'a Store,
+    store: &'a StoreReader,
+    /// Keeps snapshots, if entries are to be recorded.
+    keeper: Option<&'a Store>,
     context: &'a Context,
     /// All that a player may know of; the host's seat need no more than the state.
     seen: Option<SeatHistory>,
@@ -150,18 +152,12 @@ impl PlayCaller for Player<'_> {
 
     /// The end of the history, on which commands are played.
     fn position(&mut self) -> Result<PlayPosition, Failure> {
-        let Self { args, whole, store, context, .. } = *self;
+        let Self { args, whole, store, keeper, context, .. } = *self;
         let registry = &context.registry;
         if args.viewer().see_all() {
             let build = context.build();
-            let Position { rules, state, dice, head, .. } = Position::before_entries_of(
-                Tail::last(0),
-                whole,
-                registry,
-                store,
-                build.as_ref(),
-                Some(store),
-            )?;
+            let Position { rules, state, dice, head, .. } =
+                Position::before_entries_of(Tail::last(0), whole, registry, store, build.as_ref(), keeper)?;
             require_rules(&*rules)?;
             return Ok(PlayPosition { rules, dice, head, head_seen: head, state });
         }
@@ -170,9 +166,10 @@ impl PlayCaller for Player<'_> {
         let (rules, dice, head) = (history.rules.clone(), history.dice, history.head());
         let seen = SeatHistory::of(args.viewer(), history)?;
         let (head_seen, state) = (seen.head(), seen.state()?);
-        if args.dry_run && state.has_secrets() {
-            // What a command would do can show what the seat may not know before it is played.
-            let message = format!("`--dry-run` is for the host: {} has secrets", rules.name());
+        if args.dry_run && (state.has_secrets() || dice != DicePolicy::Recorded) {
+            // What a command would do can show a secret, or a roll that no one knows yet.
+            let what = if state.has_secrets() { rules.name() } else { "a match with seeded or fair dice" };
+            let message = format!("`--dry-run` is for the host: {what} has secrets");
             return Err(Failure::usage(message).hint("leave out `--seat`"));
         }
         self.seen = Some(seen);
@@ -222,8 +219,16 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         }
         None => ScriptCommands::Read(&read),
     };
-    let store = context.open_store()?;
+    // What records nothing also works next to a process that writes.
+    let store = if args.dry_run { None } else { Some(context.open_store()?) };
+    let reader = match &store {
+        Some(store) => StoreReader::clone(store),
+        None => context.read_store()?,
+    };
     let whole = &Revision { seq: None, ..args.revision.clone() };
+    if args.dry_run {
+        require_not_by_mail(&reader, whole)?;
+    }
     let expected: Vec<_> = args.expect.into_iter().chain(args.revision.seq).collect();
     let call = PlayCall {
         line: whole,
@@ -236,12 +241,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let mut player = Player {
         args,
         whole,
-        store: &store,
+        store: &reader,
+        keeper: store.as_ref(),
         context: &*context,
         seen: None,
         entries: PackedEntries::default(),
     };
-    let judged = call.judge(&mut player, Some(&store), &*context)?;
+    let judged = call.judge(&mut player, store.as_ref(), &*context)?;
     let Player { seen, mut entries, .. } = player;
     let AcceptedCall { rules, before, records: accepted, state, .. } = match judged {
         PlayOutcome::Accepted(accepted) => accepted,
@@ -269,14 +275,16 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         None => accepted,
     };
     let mut last = before;
-    if !entries.is_empty() && !args.dry_run {
+    if let Some(store) = &store
+        && !entries.is_empty()
+    {
         let entries = NewEntries { entries, module: rules.module() };
         let (name, branch) = (&whole.match_name, &whole.branch);
         last = store.append_judged(name, branch, before, entries, args.key.as_ref())?.last;
-        keep_snapshots(whole, before, last, context, &store);
+        keep_snapshots(whole, before, last, context, store);
     }
     // What was acknowledged is durable: trouble with closing is a warning, and the outcomes are printed all the same.
-    drop(store);
+    drop((reader, store));
     if !is_held {
         return print_recorded(whole, before + 1..=last, context);
     }

@@ -263,6 +263,8 @@ $ turnfold play duel --dry-run --seat p2 cycle
 $ turnfold play dice --dry-run
 1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=p2:1|p1:1|p2:1|p1:1; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; cursor at=0,-2 #33423e6fdd9b2619
 $ turnfold log dice
+$ turnfold play dice --dry-run --seat p1
+exit 2| error: `--dry-run` is for the host: a match with seeded or fair dice has secrets; leave out `--seat`
 $ turnfold play ford --dry-run "p1: tap 0,1"
 1 p1 tap 0,1 => origin_selected at=0,1 #cbac96aa3f5342b2
 $ turnfold play ford --dry-run --seat p1 "tap 0,1"
@@ -275,4 +277,8 @@ $ turnfold log duel -n 1
 3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
 
 "#]]);
+    // It reads only, so it also works while another process writes.
+    let _writer = turnfold_store::Store::open(&sandbox.path(".turnfold")).unwrap();
+    assert!(!sandbox.run("play duel \"p2: cycle\"").status.success());
+    sandbox.ok("play duel --dry-run \"p2: cycle\"");
 }
