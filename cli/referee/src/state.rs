@@ -110,8 +110,7 @@ impl RefereeState {
         if self.referee.hello.can("see") {
             return self.seen(viewer, "view");
         }
-        let is_open = self.referee.hello.secrets == Secrecy::None || viewer == Perspective::HOST;
-        if !is_open {
+        if self.has_secrets() && viewer != Perspective::HOST {
             return None;
         }
         let Held::Json(node) = &self.held else { return None };
@@ -243,10 +242,6 @@ impl RefereeState {
         let seat = answer.field("seat").map(read_seat).transpose();
         Ok((command.text, seat.unwrap_or_else(|why| self.referee.broke(why))))
     }
-
-    fn known_to_all(&self) -> bool {
-        self.referee.hello.secrets == Secrecy::None
-    }
 }
 
 impl AnyState for RefereeState {
@@ -267,7 +262,7 @@ impl AnyState for RefereeState {
     }
 
     fn has_secrets(&self) -> bool {
-        !self.known_to_all()
+        self.referee.hello.secrets != Secrecy::None
     }
 
     fn begin_recording(&mut self) {
@@ -484,7 +479,7 @@ impl AnyState for RefereeState {
             let seen = Held::of(seen, hello.is_bytes).unwrap_or_else(|why| self.referee.broke(why));
             return Ok(seen.stored());
         }
-        if self.known_to_all() || viewer == Perspective::HOST {
+        if !self.has_secrets() || viewer == Perspective::HOST {
             return Ok(setup.into());
         }
         Err(SetupError::Bytes(format!(

@@ -26,9 +26,9 @@ enum Refusal {
     Fault(String),
 }
 
-/// Nothing of a request is remembered, so the answer follows from the request alone.
-///
 /// Answers a request, whatever it is, in one line.
+///
+/// Nothing of it is remembered, so the answer follows from the request alone.
 #[must_use]
 pub fn answer<R: Rules>(request: &[u8]) -> String {
     let mut out = String::new();
