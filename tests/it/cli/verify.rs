@@ -39,6 +39,10 @@ fn damage_a_segment(sandbox: &Sandbox) {
         store.delete_branch(&duel, &side).unwrap();
     }
     store.close().unwrap();
+    // Programs that other tests start get the lock on the store from this process for a moment, and a reader that does not
+    // get it at once reads the journal and no index. A writer waits for it.
+    sandbox.ok("branch duel:1 spare");
+    sandbox.ok("branch --delete duel@spare --force");
     let segment = dir.join("journal/00000000000000000001.seg");
     let mut bytes = fs::read(&segment).unwrap();
     // Behind the header of the segment and the front of its pack lies the first commit.
