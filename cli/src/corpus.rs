@@ -15,7 +15,9 @@ use crate::bundles::Bundles;
 use crate::context::{Context, read_replay};
 use crate::failure::{Failure, unless_fault};
 use crate::histories::{require_seat, warn_of_record};
-use crate::sources::{REPLAYS, Several, files_of, in_bundle, stands_for_files, unsearched};
+use crate::sources::{
+    REPLAYS, Several, files_of, in_bundle, require_one_stdin, stands_for_files, unsearched,
+};
 use crate::stderr;
 
 /// How many logs are looked at before what was found in them is shown.
@@ -27,7 +29,7 @@ const UNREAD_MAX: usize = 10;
 /// The logs to look at.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CorpusArgs {
-    /// Revisions, replay files, patterns such as 'replays/**/*.tfl', or folders to search for `*.tfl`
+    /// Revisions, replay files, patterns such as 'replays/**/*.tfl', or folders to search for `*.tfl`; `-` is standard input
     #[arg(value_name = "SOURCE", default_value = "replays", conflicts_with = "matches")]
     sources: Vec<String>,
 
@@ -74,6 +76,7 @@ impl CorpusArgs {
             sources.extend(files.iter().map(|file| SourceName::of_file(file)));
             failures.extend(failed.into_iter().map(|error| unsearched(text, error)));
         }
+        require_one_stdin(sources.iter().filter(|name| name.is_standard_input()).count())?;
         Ok(Some(Several { sources, failures }))
     }
 

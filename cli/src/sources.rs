@@ -4,14 +4,17 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use turnfold_replay::{
-    RangeName, ReplayError, Revision, SourceName, Sources,
+    PageError, RangeName, ReplayError, Revision, SourceName, Sources,
     bundle::is_bundle,
+    error::limits::REPLAY,
     golden::found::{FoundFiles, UnreadPath, files_ending},
+    page::replay_bytes,
 };
 
 use crate::address::StoreAddress;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
+use crate::files::{is_standard, read_input_or_stdin};
 use crate::output::{counted, warn};
 use crate::suggestion;
 
@@ -120,14 +123,36 @@ impl<T: NamedSource> Named<T> {
                 }
             }
         }
-        if found.iter().filter(|name| name.source().is_standard_input()).count() > 1 {
-            let refused = Failure::usage("standard input can be read only once");
-            return Err(refused.hint("name a file for one of them"));
-        }
+        require_one_stdin(found.iter().filter(|name| name.source().is_standard_input()).count())?;
         Ok(match found.pop() {
             Some(name) if is_one => Self::One(name),
             last => Self::Several(Several { sources: found.into_iter().chain(last).collect(), failures }),
         })
+    }
+}
+
+/// Requires that standard input is named at most once.
+pub(crate) fn require_one_stdin(count: usize) -> Result<(), Failure> {
+    if count > 1 {
+        let refused = Failure::usage("standard input can be read only once");
+        return Err(refused.hint("name a file for one of them"));
+    }
+    Ok(())
+}
+
+/// Reads standard input, if it is named, before any file is read. A page without a replay is refused there, as a named one
+/// is.
+pub(crate) fn read_piped(paths: &[PathBuf]) -> Result<Vec<u8>, Failure> {
+    let path = Path::new("-");
+    let count = paths.iter().filter(|path| is_standard(path)).count();
+    require_one_stdin(count)?;
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let bytes = read_input_or_stdin(path, &REPLAY)?;
+    match replay_bytes(path, bytes.clone()) {
+        Err(error @ PageError::NoReplay { .. }) => Err(ReplayError::from(error).into()),
+        _ => Ok(bytes),
     }
 }
 

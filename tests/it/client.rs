@@ -44,7 +44,7 @@ fn sv_40_a_search_with_many_hits_works_with_a_players_token() {
     sandbox.ok("play ford --script taps.txt");
     let service = Running::start(&sandbox);
     write_tokens(&sandbox, &service);
-    let find = "find ford --when \"/tap/state != idle\" --all";
+    let find = "find ford --when \"/tap/state != idle\"";
     for token in ["p1", "host"] {
         for format in ["", "--format json "] {
             let there = run(&sandbox, service.origin(), token, &format!("{format}{find}"));
@@ -139,16 +139,19 @@ fn sv_40_a_seats_session_on_a_service_prints_what_it_prints_on_a_store() {
         p2 --format json show ford:1 ford
         p2 log ford:4.. ford ford@nowhere
         p1 --format json log ford ford:3..
-        p1 find ford --seat p1 --all
-        p2 find ford --command \"tap *\" --all
+        p1 find ford --seat p1
+        p2 find ford --command \"tap *\"
         p2 --format json find ford --effect order_placed
-        p1 --format json find ford --when \"count(/orders/*) > 0\" --all
+        p2 --format json find ford --effect order_placed --first
+        p1 --format json find ford --when \"count(/orders/*) > 0\"
         p2 find ford --when \"count(/orders/*) > 0\"
         p1 find ford --when \"/turn == 1\"
-        p1 find ford --when \"/turn >= 1 && /tap/state != idle\" --seat p1 --all
+        p1 find ford --when \"/turn >= 1 && /tap/state != idle\" --seat p1
+        p1 find ford --when \"/turn >= 1 && /tap/state != idle\" --seat p1 --first
+        p1 find ford --when \"/turn >= 1\" --first
         p2 find ford --when \"/trun == 1\"
         p1 find ford --reason no_friendly_unit
-        p2 find --matches --seat p2 --all
+        p2 find --matches --seat p2
         p1 find ford nowhere --seat p1
         p1 ask ford nonsense
         p1 legal ford@nowhere";
@@ -267,9 +270,9 @@ $ turnfold --store SERVICE --token host.token find ford --effect order_placed --
 exit 1
 $ turnfold --store SERVICE --token host.token find ford --effect order_placed
 ford:2 p1 tap 0,0 => order_placed number=1 unit=u3 kind=attack path=0,0
-$ turnfold --store SERVICE --token host.token find ford:1 --command "tap *" --all
+$ turnfold --store SERVICE --token host.token find ford:1 --command "tap *"
 ford:1 p1 tap 0,1 => origin_selected at=0,1
-$ turnfold --store SERVICE --token p1.token find ford:1 --command "tap *" --all
+$ turnfold --store SERVICE --token p1.token find ford:1 --command "tap *"
 exit 2| error: ford:1: a match as a seat knew it at an entry needs the store itself, and `--store` names a service
 $ turnfold --store SERVICE --token p1.token find other --seat p1
 exit 2| error: no match `other` in this store
@@ -285,6 +288,7 @@ $ turnfold --store SERVICE --token p1.token find ford ford.tfl --seat p1
 exit 2| error: matches of a service and files are not searched together; name the files in a call of their own
 $ turnfold --store SERVICE --token missing.token find ford.tfl --seat p1
 ford.tfl:1 p1 tap 0,1 => origin_selected at=0,1
+ford.tfl:2 p1 tap 0,0 => order_placed number=1 unit=u3 kind=attack path=0,0
 
 "#]],
     );

@@ -13,7 +13,7 @@ use turnfold_replay::{
     CheckLimits, CheckReport, FileCheck, ReplayError,
     golden::check,
     golden::found::{self, FoundFiles},
-    history::revision::{has_ending, is_page},
+    history::revision::{has_ending, is_page, is_standard},
 };
 
 use crate::clock::Stopwatch;
@@ -21,7 +21,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::output::{Line, Output, printable_lines};
-use crate::sources::warn_of_unread;
+use crate::sources::{read_piped, warn_of_unread};
 use crate::stderr;
 
 /// Verify golden logs
@@ -45,7 +45,7 @@ use crate::stderr;
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(crate) struct Args {
-    /// Replay files, pages of `export --html`, or folders to search for `*.tfl`
+    /// Replay files, pages of `export --html`, or folders to search for `*.tfl`; `-` is standard input
     #[arg(value_name = "PATH", default_value = "replays")]
     paths: Vec<PathBuf>,
 
@@ -104,8 +104,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if paths.is_empty() {
         return Failure::worst_of(unsearched).map_or(Ok(ExitStatus::Yes), Err);
     }
+    let piped = read_piped(&paths)?;
     let paths = if args.failed_first { failed_checks::first(paths) } else { paths };
-    let report = CheckReport { unread, ..check_all(paths, args, &context.registry)? };
+    let report = CheckReport { unread, ..check_all(paths, &piped, args, &context.registry)? };
     failed_checks::keep(&report);
     let time = watch.elapsed();
     if let Some(file) = junit_file {
@@ -135,7 +136,12 @@ fn require_no_replay(file: &Path) -> Result<&Path, Failure> {
 }
 
 /// Checks the files, many at once, showing how far the work is.
-fn check_all(paths: Vec<PathBuf>, args: &Args, registry: &Registry) -> Result<CheckReport, Failure> {
+fn check_all(
+    paths: Vec<PathBuf>,
+    piped: &[u8],
+    args: &Args,
+    registry: &Registry,
+) -> Result<CheckReport, Failure> {
     let progress = if args.quiet {
         ProgressBar::hidden()
     } else {
@@ -143,7 +149,11 @@ fn check_all(paths: Vec<PathBuf>, args: &Args, registry: &Registry) -> Result<Ch
     };
     let check_file = |path: &Path| {
         let watch = Stopwatch::start();
-        let file = FileCheck::of(path, args.all, registry);
+        let file = if is_standard(path) {
+            FileCheck::of_bytes(path, piped.to_vec(), args.all, registry)
+        } else {
+            FileCheck::of(path, args.all, registry)
+        };
         progress.inc(1);
         FileCheck { time: watch.elapsed(), ..file }
     };

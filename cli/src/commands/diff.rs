@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::histories::require_seat;
 use crate::output::Format;
+use crate::sources::require_one_stdin;
 
 /// Show where two histories part and how their states differ
 ///
@@ -49,11 +50,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    if args.a.is_standard_input() && args.b.is_standard_input() {
-        return Err(
-            Failure::usage("standard input can be read only once").hint("name a file for one of them")
-        );
-    }
+    require_one_stdin([&args.a, &args.b].iter().filter(|name| name.is_standard_input()).count())?;
     let load = |name: &SourceName| -> Result<SeatHistory, Failure> {
         let seat_history = SeatHistory::load(args.viewer, name, context)?;
         require_seat(args.viewer, seat_history.start()?.players(), name)?;

@@ -4,6 +4,7 @@
 mod remote;
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use glob::Pattern;
 use serde::Serialize;
@@ -34,17 +35,18 @@ use crate::sources::Several;
 
 /// Find entries in many matches
 ///
-/// Looks through replay files, folders, bundles and matches, many at once. With `--when`, finds the first entry of each that makes a
-/// condition true; see `bisect` for how conditions are written. Other options select entries, and an entry must fit all of
-/// them. Prints nothing for a match without such an entry, and exits with 1 if there is none in any. A reason that no rules
-/// give, a seat that no match has and an effect that no entry has are errors that list what there is instead.
+/// Looks through replay files, folders, bundles and matches, many at once. With `--when`, finds the entries that make a
+/// condition true which was false before; see `bisect` for how conditions are written. Other options select entries, and
+/// an entry must fit all of them. Prints nothing for a match without such an entry, and exits with 1 if there is none in
+/// any. A reason that no rules give, a seat that no match has and an effect that no entry has are errors that list what
+/// there is instead.
 ///
 /// With `--as p1`, only what p1 may know is searched, and entries are counted as in `log`. On a service, only what the token
 /// may read is searched, as its seat.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  turnfold find 'replays/**' --when '/units/0/at == [-2,1] && /turn >= 3'\n  \
-    turnfold find --matches --command 'move *' --reason out_of_range --all"
+    turnfold find --matches --command 'move *' --reason out_of_range --first"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -57,10 +59,14 @@ pub(crate) struct Args {
     #[arg(long = "as", value_name = "SEAT")]
     viewer: Option<Viewer>,
 
-    /// Print every such entry, not only the first of each match
+    /// Print only the first such entry of each match
     #[arg(long)]
-    all: bool,
+    first: bool,
 }
+
+/// How many found entries of a log are held until those of the logs before it are printed. A log with more of them is folded
+/// again, so that a long one takes no more memory.
+const HITS_MAX: usize = 1000;
 
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = true)]
@@ -152,31 +158,27 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if let Some(sources) = remote::sources(&args.corpus, context)? {
         return find_there(args, sources, context);
     }
-    let wanted = &args.wanted;
-    let is_wanted = |seen: &mut ViewedEntry<'_>| wanted.is_wanted(seen);
+    let is_wanted = |seen: &mut ViewedEntry<'_>| args.wanted.is_wanted(seen);
     let wanted = Wanted {
-        when: wanted.when.as_ref(),
-        is_wanted: if wanted.selects() { Some(&is_wanted) } else { None },
-        all: args.all,
+        when: args.wanted.when.as_ref(),
+        is_wanted: if args.wanted.selects() { Some(&is_wanted) } else { None },
     };
-    let look = |seat_history: SeatHistory| {
-        let mut survey = Survey::default();
-        let hits = find(&seat_history, &wanted, &mut survey)?;
-        // What there is instead is of interest only where nothing is found.
-        let there = if hits.is_empty() { Some(There::is(&seat_history, &args.wanted)?) } else { None };
-        Ok((hits, survey, there))
-    };
+    let look = |seat_history: SeatHistory| Looked::at(seat_history, &wanted, args);
     let (mut survey, mut count, mut there) = (Survey::default(), 0_u64, There::default());
     let corpus = args.corpus.corpus(context)?;
     let output = &mut context.output;
-    let unread = corpus.each(viewer, look, |name, (hits, shown, instead)| {
-        survey.merge(shown);
-        there.merge(instead.unwrap_or_default());
-        for hit in hits {
+    let unread = corpus.each(viewer, look, |name, looked| {
+        survey.merge(looked.survey);
+        there.merge(looked.there.unwrap_or_default());
+        let source = name.up_to(None).to_string();
+        for hit in looked.hits {
             count += 1;
-            print(Found { source: name.up_to(None).to_string(), hit }, output)?;
+            print(Found { source: source.clone(), hit }, output)?;
         }
-        Ok(())
+        match looked.rest {
+            Some(seat_history) => print_after(HITS_MAX, &source, &seat_history, &wanted, output),
+            None => Ok(()),
+        }
     })?;
     if let Some(failure) = unread {
         return Err(failure);
@@ -186,6 +188,51 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         args.wanted.when.as_ref().map_or(Ok(()), |when| when.check(&survey)).map_err(ReplayError::from)?;
     }
     Ok(ExitStatus::from(count > 0))
+}
+
+/// What was found in a log.
+struct Looked {
+    hits: Vec<FoundEntry>,
+    survey: Survey,
+    /// What there is instead: of interest only where nothing is found.
+    there: Option<There>,
+    /// The log again, if more was found in it than is held.
+    rest: Option<SeatHistory>,
+}
+
+impl Looked {
+    fn at(seat_history: SeatHistory, wanted: &Wanted<'_>, args: &Args) -> Result<Self, ReplayError> {
+        let (mut hits, mut survey, mut is_more) = (Vec::new(), Survey::default(), false);
+        find(&seat_history, wanted, &mut survey, &mut |hit| {
+            if hits.len() == HITS_MAX {
+                is_more = true;
+                return ControlFlow::Break(());
+            }
+            hits.push(hit);
+            if args.first { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        let there = if hits.is_empty() { Some(There::is(&seat_history, &args.wanted)?) } else { None };
+        Ok(Self { hits, survey, there, rest: is_more.then_some(seat_history) })
+    }
+}
+
+/// Prints the entries found in a log after the first so many, as they are found.
+fn print_after(
+    passed: usize,
+    source: &str,
+    seat_history: &SeatHistory,
+    wanted: &Wanted<'_>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let (mut count, mut printed) = (0, Ok(()));
+    find(seat_history, wanted, &mut Survey::default(), &mut |hit| {
+        count += 1;
+        if count > passed {
+            printed = print(Found { source: source.into(), hit }, output);
+        }
+        if printed.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    printed
 }
 
 /// What the searched logs have of what was asked for by name.
@@ -270,7 +317,7 @@ fn find_there(
         viewer: args.viewer,
         when: args.wanted.when.as_ref(),
         is_wanted: if args.wanted.selects() { Some(&is_wanted) } else { None },
-        all: args.all,
+        is_first_wanted: args.first,
         needs_text: !context.output.is_json(),
     };
     remote::find(&search, sources, context)

@@ -1,7 +1,5 @@
 //! `find` in the matches of a service: what its token may read, through the requests that its pages make too.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 use turnfold_replay::{Condition, Revision, SourceName, Viewer};
 use ureq::http::StatusCode;
@@ -20,8 +18,8 @@ pub(crate) struct RemoteSearch<'a> {
     pub(crate) when: Option<&'a Condition>,
     /// What else the entry must be, judged by its document.
     pub(crate) is_wanted: Option<&'a dyn Fn(&Value) -> bool>,
-    /// All such entries, not only the first.
-    pub(crate) all: bool,
+    /// Only the first such entry of each match.
+    pub(crate) is_first_wanted: bool,
     /// Whether entries are needed as lines of text too.
     pub(crate) needs_text: bool,
 }
@@ -33,14 +31,6 @@ pub(crate) struct RemoteEntry {
     pub(crate) record: Value,
     /// The same as a line of text, without number and hash.
     pub(crate) text: String,
-}
-
-/// What was found in a match.
-#[derive(Default)]
-pub(crate) struct RemoteHits {
-    pub(crate) entries: Vec<RemoteEntry>,
-    /// Why the condition makes no sense in any view of the match, if so.
-    pub(crate) senseless: Option<Failure>,
 }
 
 /// Lists the branches of all matches that the token may read.
@@ -57,58 +47,53 @@ pub(crate) fn branches(client: &Client) -> Result<Vec<SourceName>, Failure> {
 }
 
 impl RemoteSearch<'_> {
-    /// Finds the entries of a match.
-    pub(crate) fn find(&self, revision: &Revision) -> Result<RemoteHits, Failure> {
+    /// Passes on the entries of a match that are found, page by page. Returns why the condition makes no sense in any view of
+    /// the match, if so.
+    pub(crate) fn find(
+        &self,
+        revision: &Revision,
+        take: &mut dyn FnMut(RemoteEntry) -> Result<(), Failure>,
+    ) -> Result<Option<Failure>, Failure> {
         let sees_all = self.viewer.is_none_or(Viewer::see_all) && self.client.sees_all();
         if revision.seq.is_some() && !sees_all {
             return Err(needs_store("a match as a seat knew it at an entry"));
         }
         let last = revision.seq.unwrap_or(u64::MAX);
         let line = Revision { seq: None, ..revision.clone() };
-        let mut hits = RemoteHits::default();
-        let found = match self.when {
-            Some(condition) => Some(self.becomes_true(condition, &line, last, &mut hits)?),
-            None => None,
+        if let Some(condition) = self.when {
+            return self.becomes_true(condition, &line, last, take);
+        }
+        let fits = |seq: u64, record: &Value| {
+            seq <= last && self.is_wanted.is_none_or(|is_wanted| is_wanted(record))
         };
-        match (found, self.is_wanted) {
-            (Some(found), None) => hits.entries = found,
-            (found, is_wanted) => {
-                let seqs: Option<BTreeSet<u64>> =
-                    found.map(|found| found.iter().map(|entry| entry.seq).collect());
-                let fits = |seq: u64, record: &Value| {
-                    seq <= last
-                        && seqs.as_ref().is_none_or(|found| found.contains(&seq))
-                        && is_wanted.is_none_or(|is_wanted| is_wanted(record))
-                };
-                let mut after = Some(0);
-                while let Some(from) = after {
-                    let (entries, next) = self.entries(&line, from, PAGE, &fits)?;
-                    hits.entries.extend(entries);
-                    after = next.filter(|next| *next < last && (self.all || hits.entries.is_empty()));
+        let mut after = Some(0);
+        while let Some(from) = after {
+            let (entries, next) = self.entries(&line, from, PAGE, &fits)?;
+            for entry in entries {
+                take(entry)?;
+                if self.is_first_wanted {
+                    return Ok(None);
                 }
             }
+            after = next.filter(|next| *next < last);
         }
-        if !self.all {
-            hits.entries.truncate(1);
-        }
-        Ok(hits)
+        Ok(None)
     }
 
-    /// Returns the entries that make a condition true: all, or the first if nothing else is asked for. The setup is found if
-    /// it holds there.
+    /// Passes on the entries that make a condition true and are all that is wanted besides. The setup is found if the condition
+    /// holds there and nothing else is asked for.
     fn becomes_true(
         &self,
         condition: &Condition,
         line: &Revision,
         last: u64,
-        hits: &mut RemoteHits,
-    ) -> Result<Vec<RemoteEntry>, Failure> {
-        let all = self.all || self.is_wanted.is_some();
-        let (mut found, mut after) = (Vec::new(), None);
+        take: &mut dyn FnMut(RemoteEntry) -> Result<(), Failure>,
+    ) -> Result<Option<Failure>, Failure> {
+        let limit = if self.is_first_wanted && self.is_wanted.is_none() { 1 } else { PAGE };
+        let mut after = None;
         loop {
             let query = |after: Option<u64>| {
                 let mut query = seen_at(None, self.viewer);
-                let limit = if all { PAGE } else { 1 };
                 query.extend([("when", condition.to_string()), ("all", "true".into())]);
                 query.push(("limit", limit.to_string()));
                 query.extend(after.map(|after| ("after", after.to_string())));
@@ -123,8 +108,7 @@ impl RemoteSearch<'_> {
             let page = match self.client.try_get(&asked(Format::Json)) {
                 Ok(reply) => document(&reply)?,
                 Err(NotAnswered::ApiError(error)) if error.status == StatusCode::UNPROCESSABLE_ENTITY => {
-                    hits.senseless = Some(error.failure());
-                    return Ok(found);
+                    return Ok(Some(error.failure()));
                 }
                 Err(error) => return Err(error.into()),
             };
@@ -140,14 +124,18 @@ impl RemoteSearch<'_> {
                 let seq = number_of(item, "seq").unwrap_or_default();
                 let record = item.get("entry").cloned().unwrap_or_default();
                 let text = texts.next().unwrap_or_default().into();
-                if seq <= last {
-                    found.push(RemoteEntry { seq, record, text });
+                if seq > last || self.is_wanted.is_some_and(|is_wanted| !is_wanted(&record)) {
+                    continue;
+                }
+                take(RemoteEntry { seq, record, text })?;
+                if self.is_first_wanted {
+                    return Ok(None);
                 }
             }
             let next = number_of(&page, "next").filter(|next| after.is_none_or(|after| *next > after));
-            after = next.filter(|next| all && *next < last);
+            after = next.filter(|next| *next < last);
             if after.is_none() {
-                return Ok(found);
+                return Ok(None);
             }
         }
     }

@@ -34,7 +34,7 @@ all.bundle/duel@flank:
 3 p1 move 1,1 => moved unit=atlas from=0,2 to=1,1; cursor at=1,1; impulse_advanced index=1 player=p2 units=1 #d1e3fa94a390e862
 $ turnfold log one.bundle:2..2
 2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a
-$ turnfold find all.bundle one.bundle --command "move *" --all
+$ turnfold find all.bundle one.bundle --command "move *"
 all.bundle/duel:3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1
 all.bundle/duel@flank:3 p1 move 1,1 => moved unit=atlas from=0,2 to=1,1; cursor at=1,1; impulse_advanced index=1 player=p2 units=1
 one.bundle:3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1
@@ -69,7 +69,7 @@ fn a_seats_bundle_is_read_up_to_what_is_left_out_of_it() {
     assert_eq!(printed, known);
     let gap = "warning: p1.bundle: 1 of 4 entries are left out, from entry 4 on; it is read up to the entry before\n";
     assert_eq!(note, gap);
-    for line in ["log p2.bundle", "log p2.bundle --as p2", "find p2.bundle --command 'tap *' --all || true"] {
+    for line in ["log p2.bundle", "log p2.bundle --as p2", "find p2.bundle --command 'tap *' || true"] {
         let (printed, note) = read(&format!("turnfold {line}"));
         assert_eq!(printed, "", "{line}: what follows the gap cannot be folded");
         assert_eq!(note, gap.replace("p1", "p2").replace("1 of", "3 of").replace("entry 4", "entry 1"));

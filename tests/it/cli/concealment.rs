@@ -54,12 +54,12 @@ blame FILE FIELD --as SEAT
 blame MATCH /nowhere --as SEAT
 blame MATCH "SECRET != null || FIELD == VALUE" --as SEAT --all
 blame FILE "count(SECRET) == 0" --as SEAT
-find MATCH FILE --when "FIELD == VALUE" --as SEAT --all
+find MATCH FILE --when "FIELD == VALUE" --as SEAT
 find MATCH --when "SECRET != null || FIELD == VALUE" --as SEAT
 find MATCH --when "count(SECRET) == 0" --as SEAT
-find MATCH --command "*" --seat p1 --as SEAT --all
-find MATCH:1 --seat p1 --as SEAT --all
-find --matches --effect revealed --as SEAT --all
+find MATCH --command "*" --seat p1 --as SEAT
+find MATCH:1 --seat p1 --as SEAT
+find --matches --effect revealed --as SEAT
 table matches MATCH FILE --as SEAT
 table matches --matches --as SEAT
 table entries MATCH FILE --as SEAT

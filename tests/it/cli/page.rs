@@ -272,3 +272,80 @@ fn a_page_shows_turn_and_result() {
     let without = page("field");
     assert!(!without.contains("\"standing\""), "the game counts no turns");
 }
+
+/// What is piped in is read as a file of that content is, and what it cannot be read as is said in one line.
+#[cfg(unix)]
+#[test]
+fn vw_27_a_replay_and_a_page_on_standard_input_are_read_wherever_a_file_is() {
+    let sandbox = duel();
+    sandbox.ok("export duel -o duel.tfl");
+    sandbox.ok("export duel --html -o duel.html");
+    sandbox.ok("export duel --html --as p2 -o p2.html");
+    let run = |line: &str| {
+        let output = sandbox.shell(line);
+        let [stdout, stderr] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        (output.status.code(), stdout, stderr)
+    };
+    for line in [
+        "show FILE",
+        "show --as p2 -- FILE:2",
+        "legal FILE",
+        "log FILE",
+        "log --as p1 -- FILE:2..",
+        "diff FILE duel:2",
+        "diff duel FILE",
+        "check FILE",
+        "bisect FILE --when \"/units/0/at == [0,1]\"",
+        "blame FILE /cursor",
+        "find FILE --command 'move *'",
+        "replay FILE --to 2",
+        "table matches FILE",
+        "game impact FILE",
+        "shrink FILE --when \"/units/0/at == [0,1]\"",
+        "export FILE --html",
+        "ask FILE reach atlas",
+    ] {
+        let (code, stdout, stderr) = run(&format!("turnfold {}", line.replace("FILE", "duel.tfl")));
+        assert!(code == Some(0) || line.starts_with("diff FILE"), "{line}: {stderr}");
+        for file in ["duel.tfl", "duel.html"] {
+            let piped = run(&format!("turnfold {} < {file}", line.replace("FILE", "-")));
+            // Only the name is another one, and `check` says what it checks of a page.
+            let as_named = |text: &str| {
+                let named = text.replace("<stdin>", "duel.tfl").replace("\"-\"", "\"duel.tfl\"");
+                named.replace("; checked: the replay in the page; not checked: what the page shows", "")
+            };
+            assert_eq!(piped.0, code, "{line} < {file}: {}", piped.2);
+            assert_eq!(as_named(&piped.1), stdout, "{line} < {file}");
+            let concealed = run(&format!("turnfold {} < p2.html", line.replace("FILE", "-")));
+            let refused =
+                "error: `<stdin>` holds no replay, only what p2 saw; ask for one made without `--as`\n";
+            // A table has a head before its rows are read.
+            let stdout = if line.starts_with("table") { concealed.1.clone() } else { String::new() };
+            assert!(stdout.lines().count() <= 1, "{stdout}");
+            assert_eq!(concealed, (Some(2), stdout, refused.into()), "{line} < p2.html");
+        }
+    }
+    for (line, expected) in [
+        ("check - -", "standard input can be read only once"),
+        ("find - - --seat p1", "standard input can be read only once"),
+        ("diff - -", "standard input can be read only once"),
+        ("show - < p2.svg", "expected a page with one `<script type="),
+        ("check - < torn.tfl", "<stdin>"),
+    ] {
+        sandbox.write("p2.svg", sandbox.ok("--format svg show duel"));
+        sandbox.write("torn.tfl", "turnfold replay 2\n");
+        let (code, stdout, stderr) = run(&format!("turnfold {line}"));
+        let said = format!("{stdout}{stderr}");
+        assert!(code != Some(0) && said.contains(expected) && stderr.lines().count() <= 1, "{line}: {said}");
+    }
+    // What a piped log needs is named without a name that no file has.
+    let cut: String = sandbox
+        .read("duel.tfl")
+        .lines()
+        .filter(|line| !line.starts_with('='))
+        .fold(String::new(), |text, line| text + line + "\n");
+    sandbox.write("cut.tfl", cut);
+    let (code, stdout, _) = run("turnfold check - < cut.tfl");
+    assert_eq!(code, Some(1));
+    assert!(stdout.contains("turnfold check FILE") && !stdout.contains("./<stdin>"), "{stdout}");
+}

@@ -163,7 +163,7 @@ fn one_bad_file_or_folder_leaves_the_answers_about_the_others() {
     sandbox.write("games/b.tfl", "no replay\n");
     fs::create_dir(sandbox.path("none")).unwrap();
     sandbox.check(str![[r#"
-$ turnfold find games none --seat p1 --command tap*
+$ turnfold find games none --seat p1 --command tap* --first
 games/a.tfl:1 p1 tap -1,1 => origin_selected at=-1,1
 stderr| error: no replay files (`*.tfl`) under `none`; nothing was checked
 stderr| error: games/b.tfl:1:1: expected `turnfold replay 2`, found `no replay`

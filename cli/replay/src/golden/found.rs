@@ -10,7 +10,7 @@ use serde::Serialize;
 use walkdir::WalkDir;
 
 use crate::error::ReplayError;
-use crate::history::revision::has_ending;
+use crate::history::revision::{has_ending, is_standard};
 use crate::render::text::printable;
 use crate::tfl::FIRST_WORDS;
 
@@ -69,7 +69,7 @@ pub fn replays(paths: &[PathBuf]) -> FoundFiles {
     files_ending(paths, &["tfl"])
 }
 
-/// Finds the named files and the files with one of these endings in named folders.
+/// Finds the named files and the files with one of these endings in named folders; `-` is standard input.
 ///
 /// A folder without any is among those that failed, since reading nothing must not pass. Links are followed, but each folder
 /// is searched only once, so that no file is read under two names because of a link to its folder.
@@ -77,6 +77,10 @@ pub fn replays(paths: &[PathBuf]) -> FoundFiles {
 pub fn files_ending(paths: &[PathBuf], endings: &[&str]) -> FoundFiles {
     let mut all = FoundFiles::default();
     for path in paths {
+        if is_standard(path) {
+            all.files.push(path.clone());
+            continue;
+        }
         if !path.is_dir() {
             match fs::metadata(path) {
                 Ok(_) => all.files.push(path.clone()),

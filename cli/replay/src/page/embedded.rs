@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use turnfold_core::Perspective;
 
-use crate::history::revision::{SourceName, input_name, is_page};
+use crate::history::revision::{SourceName, input_name, is_page, is_standard};
 
 /// The element that holds a page's document, as pages write it.
 pub(super) const OPENING: &str = "<script type=\"application/json\" id=\"turnfold\">";
@@ -69,7 +69,14 @@ struct Viewer {
 /// # Errors
 /// As for [`replay_in`].
 pub fn replay_bytes(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, PageError> {
-    if is_page(path) { replay_in(&input_name(path), &bytes) } else { Ok(bytes) }
+    if is_read_as_page(path, &bytes) { replay_in(&input_name(path), &bytes) } else { Ok(bytes) }
+}
+
+/// Returns `true` if these bytes of a file are those of a page: by its name, or on standard input, which has none, because
+/// they begin with a tag, as no replay file does.
+#[must_use]
+pub fn is_read_as_page(path: &Path, bytes: &[u8]) -> bool {
+    is_page(path) || (is_standard(path) && bytes.starts_with(b"<"))
 }
 
 /// Returns the replay file in a page; messages call it `file`.

@@ -10,5 +10,5 @@ mod html;
 mod script;
 
 pub use compose::{PAGE_BYTES_MAX, Page, STYLES};
-pub use embedded::{PageError, replay_bytes, replay_in};
+pub use embedded::{PageError, is_read_as_page, replay_bytes, replay_in};
 pub use script::{SCRIPT, join};

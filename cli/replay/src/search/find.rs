@@ -1,5 +1,7 @@
 //! Finding entries: at which a condition becomes true, or of some seat, command, effect or reason.
 
+use std::ops::ControlFlow;
+
 use serde::Serialize;
 
 use crate::error::ReplayError;
@@ -15,8 +17,6 @@ pub struct Wanted<'a> {
     pub when: Option<&'a Condition>,
     /// What else the entry must be.
     pub is_wanted: Option<&'a (dyn Fn(&mut ViewedEntry<'_>) -> bool + Sync)>,
-    /// All such entries, not only the first.
-    pub all: bool,
 }
 
 /// An entry that was found.
@@ -28,24 +28,28 @@ pub struct FoundEntry {
     pub entry: Option<Record>,
 }
 
-/// Finds entries. The setup is found if it makes the condition true and nothing else is asked for.
+/// Passes on the entries that are found, in order and none of them held, until `take` breaks off. The setup is found if it
+/// makes the condition true and nothing else is asked for.
 ///
 /// # Errors
-/// What is wrong with the history. That a condition makes no sense in the views is no error here, but what `survey` shows.
+/// What is wrong with the history, also behind the entry at which `take` broke off. That a condition makes no sense in the
+/// views is no error here, but what `survey` shows.
 pub fn find(
     seat_history: &SeatHistory,
     wanted: &Wanted<'_>,
     survey: &mut Survey,
-) -> Result<Vec<FoundEntry>, ReplayError> {
-    let Wanted { when, is_wanted, all } = wanted;
-    let (start, mut hits) = (seat_history.start()?, Vec::new());
+    take: &mut dyn FnMut(FoundEntry) -> ControlFlow<()>,
+) -> Result<(), ReplayError> {
+    let Wanted { when, is_wanted } = wanted;
+    let start = seat_history.start()?;
     let mut held =
         when.is_some_and(|condition| condition.ask(&|path| seat_history.field(start.as_ref(), path), survey));
+    let mut search = ControlFlow::Continue(());
     if held && is_wanted.is_none() {
-        hits.push(FoundEntry { seq: 0, entry: None });
+        search = take(FoundEntry { seq: 0, entry: None });
     }
     seat_history.fold(&mut |seen| {
-        if !(hits.is_empty() || *all) {
+        if search.is_break() {
             return;
         }
         let becomes_true = when.is_none_or(|condition| {
@@ -54,8 +58,8 @@ pub fn find(
             held && !held_before
         });
         if becomes_true && is_wanted.is_none_or(|is_wanted| is_wanted(seen)) {
-            hits.push(FoundEntry { seq: seen.seq(), entry: Some(seen.record()) });
+            search = take(FoundEntry { seq: seen.seq(), entry: Some(seen.record()) });
         }
     })?;
-    Ok(hits)
+    Ok(())
 }

@@ -2,8 +2,8 @@
 //! (VW-58).
 
 use std::fmt::Write;
+use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -105,14 +105,13 @@ pub(crate) async fn find(
         if holds && all && after.is_none() {
             items.push(FoundEntry { seq: 0, entry: None });
         }
-        // One more shows that others follow; the rest is not held.
-        let room = AtomicUsize::new(limit + 1 - items.len());
-        let is_wanted = |seen: &mut ViewedEntry<'_>| {
-            seen.seq() > from && room.fetch_update(Relaxed, Relaxed, |room| room.checked_sub(1)).is_ok()
-        };
-        let wanted = search::Wanted { when: Some(&condition), is_wanted: Some(&is_wanted), all };
-        let found = search::find(&history, &wanted, &mut survey)?;
-        items.extend(found.into_iter().map(|found| FoundEntry { seq: found.seq, entry: found.entry }));
+        let is_wanted = |seen: &mut ViewedEntry<'_>| seen.seq() > from;
+        let wanted = search::Wanted { when: Some(&condition), is_wanted: Some(&is_wanted) };
+        // One more than the limit shows that others follow; the rest is not looked for.
+        search::find(&history, &wanted, &mut survey, &mut |found| {
+            items.push(FoundEntry { seq: found.seq, entry: found.entry });
+            if items.len() > limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
         if items.is_empty() {
             condition.check(&survey).map_err(|error| Problem::content(error.to_string()))?;
         }

@@ -5,7 +5,7 @@ use std::env;
 use std::fs;
 use std::path::{self, Path, PathBuf};
 
-use turnfold_replay::{CheckReport, error::input};
+use turnfold_replay::{CheckReport, error::input, history::revision::input_name};
 
 use crate::files;
 use crate::limits::FAILED_CHECKS;
@@ -28,6 +28,10 @@ pub(super) fn keep(report: &CheckReport) {
     let mut failed = known.clone();
     failed.retain(|line| Path::new(line).exists());
     for file in &report.files {
+        // What was piped in cannot be checked again.
+        if file.file == input_name(Path::new("-")) {
+            continue;
+        }
         let Some(line) = line_of(Path::new(&file.file)) else { continue };
         if file.is_good() {
             failed.remove(&line);

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::corpus::CorpusArgs;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, Output, dim, plain};
-use crate::remote::search::{RemoteEntry, RemoteHits, RemoteSearch, branches};
+use crate::remote::search::{RemoteEntry, RemoteSearch, branches};
 use crate::sources::Several;
 
 /// An entry that was found; a contract.
@@ -51,13 +51,13 @@ pub(super) fn find(
     let (mut count, mut makes_sense, mut senseless) = (0_u64, false, None);
     let answered = sources.answer_each(SourceName::to_string, context, |source, context| {
         let SourceName::Revision(revision) = source else { return Ok(ExitStatus::Yes) };
-        let RemoteHits { entries, senseless: cause } = search.find(revision)?;
+        let name = source.up_to(None).to_string();
+        let cause = search.find(revision, &mut |entry| {
+            count += 1;
+            print(&name, &entry, &mut context.output)
+        })?;
         makes_sense |= cause.is_none();
         senseless = senseless.take().or(cause);
-        for entry in &entries {
-            count += 1;
-            print(&source.up_to(None).to_string(), entry, &mut context.output)?;
-        }
         Ok(ExitStatus::Yes)
     });
     answered?;

@@ -22,9 +22,9 @@ use super::module_of;
 use crate::commands::new::{find, no_referee};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
-use crate::files::with_replays;
+use crate::files::{input_name, is_standard, with_replays};
 use crate::output::counted;
-use crate::sources::warn_of_unread;
+use crate::sources::{read_piped, warn_of_unread};
 use crate::stderr;
 
 /// How many logs of a group are named unless all are asked for.
@@ -90,6 +90,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let findings = if args.matches {
         of_store(&context.read_store()?, &registry, others.as_ref())?
     } else {
+        let piped = read_piped(&args.paths)?;
         let FoundFiles { files, unread, failed } = found::replays(&args.paths);
         warn_of_unread(&unread);
         let (files, without) = with_replays(files);
@@ -97,7 +98,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         if files.is_empty() {
             return Failure::worst_of(unsearched).map_or(Ok(ExitStatus::Yes), Err);
         }
-        of_files(files, &registry, others.as_ref())
+        of_files(files, &piped, &registry, others.as_ref())
     };
     let summary = Summary::of(&findings, args.matches, others.as_ref().and_then(OtherRules::port));
     context.output.show(&summary, || summary.lines(if args.all { usize::MAX } else { SHOWN_MAX }))?;
@@ -161,20 +162,26 @@ impl OtherRules {
 }
 
 /// Folds replay files. Collecting keeps their order, whichever is done first.
-fn of_files(files: Vec<PathBuf>, registry: &Registry, others: Option<&OtherRules>) -> Vec<Finding> {
+fn of_files(
+    files: Vec<PathBuf>,
+    piped: &[u8],
+    registry: &Registry,
+    others: Option<&OtherRules>,
+) -> Vec<Finding> {
     in_parallel(files, |path| {
-        let name = path.display().to_string();
+        let name = input_name(&path).into_owned();
         let fold = || {
-            let log = RecordedLog::of_replay(&read(&path, registry)?, registry);
+            let log = RecordedLog::of_replay(&read(&path, piped, registry)?, registry);
             Ok(Finding::of(OtherRules::fold(others, log)))
         };
         unless_fault(&name, fold).unwrap_or_else(|failure| Finding::unreadable(name, failure))
     })
 }
 
-fn read(path: &Path, registry: &Registry) -> Result<Replay, Failure> {
-    let bytes = replay_bytes(path, input::read_file(path, &REPLAY)?).map_err(ReplayError::from)?;
-    Ok(tfl::read_any_version(&path.display().to_string(), &bytes, registry)?)
+fn read(path: &Path, piped: &[u8], registry: &Registry) -> Result<Replay, Failure> {
+    let bytes = if is_standard(path) { piped.to_vec() } else { input::read_file(path, &REPLAY)? };
+    let bytes = replay_bytes(path, bytes).map_err(ReplayError::from)?;
+    Ok(tfl::read_any_version(&input_name(path), &bytes, registry)?)
 }
 
 /// Folds every branch of every match.

@@ -18,8 +18,8 @@ use crate::error::input;
 use crate::error::limits;
 use crate::fault::catch;
 use crate::golden::found::{UnreadPath, replays};
-use crate::history::revision::is_page;
-use crate::page::replay_bytes;
+use crate::history::revision::{input_name, is_page};
+use crate::page::{is_read_as_page, replay_bytes};
 use crate::render::text::{Line, added, counted, error_text, plain, printable, removed, strong};
 use crate::tfl;
 
@@ -98,6 +98,8 @@ pub struct FileCheck {
     pub file: String,
     /// What was found, or why the file cannot be checked at all.
     pub result: Result<Checked, ReplayError>,
+    /// Whether it is the replay in a page (VW-27).
+    pub is_in_page: bool,
     /// How long it took, if measured.
     pub time: Duration,
 }
@@ -163,14 +165,27 @@ impl FileCheck {
     /// Reads and checks a file, to its end if `all` differences are wanted.
     #[must_use]
     pub fn of(path: &Path, all: bool, registry: &Registry) -> Self {
-        let file = path.display().to_string();
+        match input::read_file(path, &limits::REPLAY) {
+            Ok(bytes) => Self::of_bytes(path, bytes, all, registry),
+            Err(error) => Self {
+                file: input_name(path).into_owned(),
+                result: Err(error.into()),
+                is_in_page: is_page(path),
+                time: Duration::ZERO,
+            },
+        }
+    }
+
+    /// Checks what was read of a file, or of standard input for `-`, as [`of`](Self::of) does.
+    #[must_use]
+    pub fn of_bytes(path: &Path, bytes: Vec<u8>, all: bool, registry: &Registry) -> Self {
+        let (file, is_in_page) = (input_name(path).into_owned(), is_read_as_page(path, &bytes));
         let check = || {
-            let bytes = replay_bytes(path, input::read_file(path, &limits::REPLAY)?)?;
-            let replay = tfl::read(&file, &bytes, registry)?;
+            let replay = tfl::read(&file, &replay_bytes(path, bytes)?, registry)?;
             Ok(if all { check_replay_to_end(&replay)? } else { check_replay(&replay)? })
         };
         let result = catch(check).unwrap_or_else(|fault| Err(ReplayError::fault_in(&file, fault)));
-        Self { file, result, time: Duration::ZERO }
+        Self { file, result, is_in_page, time: Duration::ZERO }
     }
 
     /// Returns `true` if the file records what the rules compute.
@@ -237,7 +252,7 @@ impl FileCheck {
                 lines
             }
             Ok(Checked { entries, .. }) => {
-                let checked = if is_page(Path::new(&self.file)) {
+                let checked = if self.is_in_page {
                     "; checked: the replay in the page; not checked: what the page shows"
                 } else {
                     ""

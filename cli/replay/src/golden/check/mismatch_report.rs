@@ -10,7 +10,7 @@ use super::mismatch::{DiceFinding, Mismatch, StateDifference};
 use crate::compare::difference::Difference;
 use crate::compare::divergence::{Claim, DivergenceKind, Hashes, Subject};
 use crate::compare::outcomes::changed_claims;
-use crate::history::revision::{is_page, shell_path};
+use crate::history::revision::{input_name, is_page, shell_path};
 use crate::program;
 use crate::render::text::{Line, added, dim, printable, removed, strong};
 
@@ -180,7 +180,10 @@ impl Mismatch {
 
     /// Returns the command to run next.
     fn next_command(&self) -> String {
-        let (program, file) = (program::name(), shell_path(&self.file));
+        let program = program::name();
+        // What was piped in has no name of its own.
+        let is_piped = self.file == input_name(Path::new("-"));
+        let file = if is_piped { "FILE".into() } else { shell_path(&self.file) };
         match (self.kind(), &self.divergence.subject) {
             _ if self.is_in_page_to_be_made_again() => {
                 format!("{program} export MATCH --html -o {file} --force")
