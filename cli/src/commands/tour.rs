@@ -1,166 +1,279 @@
-//! `turnfold tour`: the verbs at work, on a real match in a temporary store.
+//! `turnfold tour`: a bug hunt with the real verbs, in a temporary folder.
 
-use std::env;
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::process::{self, Command, Stdio};
+#[cfg(feature = "modules")]
+use std::{
+    env, fs, io,
+    path::Path,
+    process::{Child, Command, Stdio},
+};
 
+#[cfg(feature = "modules")]
 use serde_json::json;
+#[cfg(feature = "modules")]
 use turnfold_replay::program;
 
+#[cfg(not(feature = "modules"))]
+use crate::address::left_out;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::files;
-use crate::output::{Line, dim, strong};
-use crate::signals;
+#[cfg(feature = "modules")]
+use crate::{
+    files,
+    output::{Line, dim, plain, strong},
+    signals,
+};
 
-/// See it all at work in a minute, in a temporary store
+/// Hunt down a bug in a minute, step by step
 ///
-/// Plays a match between a lance of four and a star of five, branches it, compares the branches, exports a golden log,
-/// breaks that log and checks it, searches for causes and amends the history. The commands are real, and so is what they
-/// print. Only a page of the match is kept, in the directory for temporary files; the last line shows its path. With
-/// `--format json` nothing is kept.
+/// A game of 300 entries comes out wrong. The tour finds the entry and the field, reduces the game to three entries, checks the
+/// mended rules and writes a page. The verbs are real, and so is what they print. All of it lies in a temporary
+/// folder, which is removed at the end.
+///
+/// On a terminal, the tour waits after each step: Enter goes on, `q` ends, `o` opens the page in a browser.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: turnfold tour")]
-pub(crate) struct Args {}
+#[command(after_help = "Examples:\n  turnfold tour\n  turnfold tour --no-pause")]
+pub(crate) struct Args {
+    /// Do not wait after each step
+    #[arg(long)]
+    no_pause: bool,
+}
 
-const PAGE_FILE: &str = "duel.html";
+#[cfg(not(feature = "modules"))]
+pub(crate) fn run(_: &Args, _: &mut Context) -> Result<ExitStatus, Failure> {
+    Err(Failure::usage(left_out("modules")))
+}
 
-/// The tour up to the golden log, which it then breaks by itself: what is printed, and the words that are typed after it, `!`
-/// before those whose exit code is 1.
-const PLAYED: &str = r#"
-# A match is a ruleset, a setup and a source of dice. These dice follow from a seed.
-$ new duel --rules initiative --setup lance-against-star --dice seeded --seed 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
-# Due dice are rolled at once and recorded like any other command.
-$ play duel
-# The star lost, so it moves first. Each command is printed with its outcome and the hash of the state after it.
-$ play duel confirm "move 0,-2" "p2: click -2,-3" "move -4,1"
-# Now the lance. A click on the wrong unit is ignored: recorded, but without effect.
-$ play duel --seat p1 "click 1,-6" "click 4,2" "move 4,-2"
-# This is the board.
-$ show duel
-# A command out of turn is rejected: nothing of the call is recorded, and the exit code is 1.
-! play duel "p1: cycle"
-# Rulesets answer questions.
-$ ask duel reach kit-fox
-# What if the Phoenix Hawk had held back? A branch begins after any entry…
-$ branch duel:7 caution
-# …and goes its own way.
-$ play duel@caution stand
-# Where do the two part, and how do their states differ?
-! diff duel duel@caution
-# Which entry brought the Stormcrow to -4,1? The log is halved until it is found.
-$ bisect duel --when "/units/6/at == [-4,1]"
-# And if it had gone elsewhere? One entry is changed and the rest played again, on a branch of its own.
-$ amend duel:5 "move -3,1" --branch elsewhere
-# A match becomes a file that reads well in `git diff`…
-$ export duel -o duel.tfl
-# …to which `bless` would add whatever outcomes and hashes it lacked…
-$ bless --check duel.tfl
-# …and which `check` folds again, in every test run to come.
-$ check duel.tfl
-# The smallest log that still shows something is the best bug report.
-$ shrink duel.tfl --when "/units/6/at == [-4,1]" -o least.tfl
-"#;
+/// A screen of the tour.
+#[cfg(feature = "modules")]
+struct Step {
+    title: &'static str,
+    /// What is shown, in lines of at most 80 columns.
+    say: &'static str,
+    /// The arguments of each command, behind the exit code that it has to have.
+    commands: &'static [(i32, &'static str)],
+    /// Whether there is a page to open.
+    has_page: bool,
+}
 
-/// After one word of the golden log was changed.
-const BROKEN: &str = "
-# Had the rules changed, `check` would say where first and why. Here one word of the file was changed.
-! check broken.tfl
-# A file becomes a match again, in any other store, with the same hashes.
-$ --store elsewhere import duel.tfl --name copy
-# An auditor recomputes every link, every command and every roll.
-$ verify
-# One HTML file shows the match in any browser, without a network…
-$ export duel --html -o duel.html
-# …and anyone who doubts it can check the replay in it.
-$ check duel.html
-";
+#[cfg(feature = "modules")]
+const STEPS: [Step; 7] = [
+    Step {
+        title: "A log is red",
+        say: "In the game of Flank, a stone between two stones of the opponent is taken.
+report.tfl is a match of 300 entries, recorded with the right outcomes. The
+rules are a module, and the folder `today` has today's build of it. With this
+build `check` fails, and names the first entry whose outcome differs.",
+        commands: &[(1, "check report.tfl --modules today")],
+        has_page: false,
+    },
+    Step {
+        title: "Which entry?",
+        say: "Most reports say less, such as \"my stone e disappeared\". A condition is enough
+for `bisect`, which needs no outcomes. It halves the match until it finds the
+entry that makes the condition true.",
+        commands: &[(0, "bisect report.tfl --when \"/stones/e == null\" --modules today")],
+        has_page: false,
+    },
+    Step {
+        title: "What does the board show?",
+        say: "p1 moved D to d2, and e disappeared from e2. No stone of p1 can be on the other
+side of it, because e2 is at the edge of the board.",
+        commands: &[(0, "show report.tfl:281 --changed --modules today")],
+        has_page: false,
+    },
+    Step {
+        title: "Which field?",
+        say: "`blame` starts from a field, and shows the entry that last changed it. The
+effect `took` names the second stone: it is on a3, at the other end of the next
+row. The rules number the squares row by row, and a3 is the one after e2.",
+        commands: &[(0, "blame report.tfl /stones/e --modules today")],
+        has_page: false,
+    },
+    Step {
+        title: "How few entries show it?",
+        say: "`shrink` removes every entry that the bug does not need. Three of 300 are left.",
+        commands: &[(0, "shrink report.tfl -o bug.tfl --modules today"), (0, "log bug.tfl --modules today")],
+        has_page: false,
+    },
+    Step {
+        title: "The rule is mended",
+        say: "Today's rules check that the square of the second stone is on the board, but not
+that it is in the same row or column. The folder `mended` has a build that checks
+both. `bless` adds the hash that the small log lacks. With the mended build
+`check` passes both logs; keep them, and run it with your tests.",
+        commands: &[
+            (0, "bless --accept bug.tfl --modules mended"),
+            (0, "check report.tfl bug.tfl --modules mended"),
+        ],
+        has_page: false,
+    },
+    Step {
+        title: "Show it to others",
+        say: "A page is one HTML file that shows the match in a browser, without a network.
+It contains the replay file, so anyone can check it.",
+        commands: &[
+            (0, "export bug.tfl --html -o bug.html --modules mended"),
+            (0, "check bug.html --modules mended"),
+        ],
+        has_page: true,
+    },
+];
 
-pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+/// How a game of the reader's own begins: what there is, and the command.
+#[cfg(feature = "modules")]
+const OWN_GAME: [(&str, &str); 3] = [
+    ("a recording of your engine", "import --recording game.jsonl"),
+    ("your engine as a referee", "new bug --referee \"node referee.mjs\""),
+    ("rules that you write", "help your-own-game"),
+];
+
+/// What a person chose after a step.
+#[cfg(feature = "modules")]
+enum Choice {
+    GoOn,
+    End,
+}
+
+#[cfg(feature = "modules")]
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let dir = files::temporary_dir().map_err(|error| trouble(&error))?;
-    visit_all(PLAYED, dir.path(), context)?;
-    let golden = fs::read_to_string(dir.path().join("duel.tfl")).map_err(|error| trouble(&error))?;
-    fs::write(dir.path().join("broken.tfl"), golden.replace("to=-4,1;", "to=-4,2;"))
-        .map_err(|error| trouble(&error))?;
-    visit_all(BROKEN, dir.path(), context)?;
-    if context.output.is_json() {
-        return Ok(ExitStatus::Yes);
+    lay_out(dir.path()).map_err(|error| trouble(&error))?;
+    let is_paused = !args.no_pause && context.output.is_attended();
+    for (number, step) in (1..).zip(&STEPS) {
+        context.output.note([
+            strong(format_args!("{number}/{} {}", STEPS.len(), step.title)).into(),
+            Line::default(),
+        ])?;
+        context.output.note(step.say.lines().map(Line::from))?;
+        for (exit_code, typed) in step.commands {
+            show_command(step, typed, *exit_code, dir.path(), context)?;
+        }
+        context.output.note([Line::default()])?;
+        if is_paused && matches!(pause(step, dir.path(), context)?, Choice::End) {
+            return Ok(ExitStatus::Yes);
+        }
     }
-    let page = keep_page(dir.path())?;
-    context.output.note([
-        Line::default(),
-        dim(format_args!(
-            "All of this was in a temporary store, which is gone now. Begin your own match with `{} new --help`.",
-            program::name()
-        ))
-        .into(),
-        format!("The page of the match is kept: open `{}` in a browser.", page.display()).into(),
-    ])?;
+    drop(dir);
+    context.output.note([strong("Your own game").into(), Line::default()])?;
+    for (what, typed) in OWN_GAME {
+        let command = strong(format_args!("{} {typed}", program::name()));
+        context.output.note([Line::from([plain(format_args!("{what:29}")), command])])?;
+    }
+    let more = format!("`{} help referees` explains the first two. ", program::name());
+    context.output.note([Line::default(), dim(more + "The files of the tour are removed.").into()])?;
     Ok(ExitStatus::Yes)
 }
 
-/// Copies the page to where the machine keeps what is temporary, and returns its path there.
-fn keep_page(dir: &Path) -> Result<PathBuf, Failure> {
-    let from = dir.join(PAGE_FILE);
-    let page = fs::read(&from).map_err(|error| Failure::file("read", &from, &error))?;
-    let kept = env::temp_dir().join(format!("turnfold-tour-{}.html", process::id()));
-    files::check_new(&kept, false)?;
-    files::write_whole(&kept, &page)?;
-    Ok(kept)
-}
-
-fn visit_all(stops: &str, dir: &Path, context: &mut Context) -> Result<(), Failure> {
-    let mut say = "";
-    for line in stops.lines() {
-        match line.split_once(' ') {
-            Some(("#", text)) => say = text,
-            Some((sign, typed)) => visit(say, typed, i32::from(sign == "!"), dir, context)?,
-            None => {}
-        }
+/// Writes the report and both builds of the rules.
+#[cfg(feature = "modules")]
+fn lay_out(dir: &Path) -> io::Result<()> {
+    let files: [(&str, &[u8]); 3] = [
+        ("report.tfl", include_bytes!("../../tour/report.tfl")),
+        ("today/flank.wasm", include_bytes!("../../tour/flank-wrong.wasm")),
+        ("mended/flank.wasm", include_bytes!("../../tour/flank.wasm")),
+    ];
+    for folder in ["today", "mended"] {
+        fs::create_dir(dir.join(folder))?;
+    }
+    for (name, content) in files {
+        fs::write(dir.join(name), content)?;
     }
     Ok(())
 }
 
-/// Prints what comes, runs what is typed in a process of its own and requires its exit code.
-fn visit(say: &str, typed: &str, exit_code: i32, dir: &Path, context: &mut Context) -> Result<(), Failure> {
-    let heading = [
-        Line::default(),
-        dim(format_args!("# {say}")).into(),
-        strong(format_args!("$ {} {typed}", program::name())).into(),
-    ];
-    context.output.note(heading)?;
+/// Runs what is typed in a process of its own and requires its exit code.
+#[cfg(feature = "modules")]
+fn show_command(
+    step: &Step,
+    typed: &str,
+    exit_code: i32,
+    dir: &Path,
+    context: &mut Context,
+) -> Result<(), Failure> {
+    context.output.note([Line::default(), strong(format_args!("$ {} {typed}", program::name())).into()])?;
     context.output.flush()?;
     let words = shlex::split(typed).unwrap_or_default();
     let mut command = Command::new(env::current_exe().map_err(|error| trouble(&error))?);
-    command.args(&words).current_dir(dir).env_remove("TURNFOLD_STORE").stdin(Stdio::null());
-    // `check` would keep the path of the broken log among the user's failed checks.
-    command.env(if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_CACHE_HOME" }, dir);
+    command.args(&words).current_dir(dir).stdin(Stdio::null());
+    // Each answer fits on a screen, so it stays there.
+    command.env("TURNFOLD_PAGER", "");
+    // What is blessed here is in no project, so it may be blessed on a machine that builds one.
+    for variable in ["TURNFOLD_STORE", "TURNFOLD_REFEREES", "CI"] {
+        command.env_remove(variable);
+    }
+    // `check` would keep the path of the red log among the user's failed checks, and a referee of the user may have the
+    // name of the game.
+    for variable in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "LOCALAPPDATA", "APPDATA"] {
+        command.env(variable, dir);
+    }
     if cfg!(target_os = "macos") {
         command.env("HOME", dir);
     }
-    let json = context.output.is_json();
-    if json {
+    let is_json = context.output.is_json();
+    if is_json {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
     }
-    let result =
-        command.spawn().and_then(std::process::Child::wait_with_output).map_err(|error| trouble(&error))?;
+    let result = command.spawn().and_then(Child::wait_with_output).map_err(|error| trouble(&error))?;
     signals::wait_with(result.status);
     if result.status.code() != Some(exit_code) {
         let program = program::name();
         let expected = format!("the tour expected exit code {exit_code} of `{program} {typed}`");
         return Err(Failure::trouble(format!("{expected}, found {}", result.status)));
     }
-    if json {
+    if is_json {
         let [output, errors] = [&result.stdout, &result.stderr].map(|text| String::from_utf8_lossy(text));
         context.output.json(&json!({
-            "say": say, "command": words, "exit_code": exit_code, "output": output, "errors": errors,
+            "step": step.title,
+            "say": step.say.replace('\n', " "),
+            "command": words,
+            "exit_code": exit_code,
+            "output": output,
+            "errors": errors,
         }))?;
     }
     Ok(())
 }
 
+/// Waits until the person goes on or ends the tour, and opens the page if asked.
+#[cfg(feature = "modules")]
+fn pause(step: &Step, dir: &Path, context: &mut Context) -> Result<Choice, Failure> {
+    let (question, letters): (&str, &[&str]) = if step.has_page {
+        ("Enter goes on, `o` opens the page, `q` ends:", &["", "o", "q"])
+    } else {
+        ("Enter goes on, `q` ends:", &["", "q"])
+    };
+    loop {
+        let answer = context.output.ask(question, letters, "")?;
+        match answer {
+            "o" => open_page(&dir.join("bug.html"), context)?,
+            "q" => return Ok(Choice::End),
+            _ => break,
+        }
+    }
+    context.output.note([Line::default()])?;
+    Ok(Choice::GoOn)
+}
+
+/// Opens the page as the system opens a file, which may take longer than this returns.
+#[cfg(feature = "modules")]
+fn open_page(page: &Path, context: &mut Context) -> Result<(), Failure> {
+    let (program, args): (&str, &[&str]) = match env::consts::OS {
+        "macos" => ("open", &[]),
+        "windows" => ("cmd", &["/C", "start", ""]),
+        _ => ("xdg-open", &[]),
+    };
+    let mut command = Command::new(program);
+    command.args(args).arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let place = format!("`{}`", page.display());
+    let line = match command.spawn() {
+        Ok(_) => format!("{place} opens; it is there until the tour ends."),
+        Err(_) => format!("No browser was found. Open {place} before the tour ends."),
+    };
+    context.output.note([dim(line).into()])?;
+    Ok(())
+}
+
+#[cfg(feature = "modules")]
 fn trouble(error: &io::Error) -> Failure {
     Failure::trouble(format!("the tour cannot go on: {error}"))
 }

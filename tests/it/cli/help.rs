@@ -80,7 +80,7 @@ Play over a network and by mail:
   mail         Host and play matches by mail: papers, deadlines and letters
 
 Get to know turnfold:
-  tour         See it all at work in a minute, in a temporary store
+  tour         Hunt down a bug in a minute, step by step
   completions  Print a completion script for a shell
   man          Write manual pages
   help         Print the help of a verb, or a guide

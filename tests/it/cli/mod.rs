@@ -56,6 +56,7 @@ mod snapshots;
 mod sources;
 mod store;
 mod table;
+#[cfg(feature = "modules")]
 mod tour;
 mod unread;
 #[cfg(unix)] // pipes, links and devices

@@ -46,7 +46,7 @@ fn try_out(sandbox: &Sandbox, program: &Path, referee: &str) {
         succeed(command.env("TMPDIR", sandbox.path("")))
     };
     assert_eq!(turnfold(&["--version"]), format!("turnfold {VERSION}\n"));
-    assert!(turnfold(&["tour"]).contains("The page of the match is kept"));
+    assert!(turnfold(&["tour"]).contains("The files of the tour are removed."));
     assert!(turnfold(&["new", "duel", "--rules", "chess"]).contains("chess version 1"));
     turnfold(&["new", "count", "--rules", "count", "--referee", referee]);
     let played = turnfold(&["play", "count", "add", "--referee", referee]);
