@@ -40,6 +40,8 @@ pub(crate) struct Context {
     pub(crate) registry: Registry,
     /// Where modules lie.
     pub(crate) modules: Arc<ModuleFolders>,
+    /// The files on which the named referees depend, as far as it is known.
+    pub(crate) referee_paths: Vec<PathBuf>,
     /// The store above that is not used, because it belongs to another user.
     pub(crate) passed_over: Option<PathBuf>,
     /// What the arguments name.
@@ -76,6 +78,7 @@ impl Context {
             grammar,
             registry,
             modules,
+            referee_paths: Vec::new(),
             passed_over: None,
             named: Vec::new(),
             bundles: Arc::default(),

@@ -135,17 +135,21 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
     let GlobalArgs { is_store_searched: is_searched, passed_over, named, .. } = global.clone();
     let output = Output::new(global.format, !global.no_pager);
     let modules = command.modules(global.modules.clone(), &global.store);
+    #[cfg(not(feature = "modules"))]
+    let referee_paths = Vec::new();
     #[cfg(feature = "modules")]
-    let registry = {
+    let (registry, referee_paths) = {
         let referees = command.referees(&global)?;
         if !referees.is_empty() {
             signals::remove_drafts();
         }
-        registry.with_referees(Arc::new(referees))
+        let paths = referees.paths();
+        (registry.with_referees(Arc::new(referees)), paths)
     };
     let mut context = Context::new(global.store, global.token, output, grammar::grammar, registry, modules)?;
     context.verbose = global.verbose;
     context.passed_over = passed_over;
+    context.referee_paths = referee_paths;
     context.named = named;
     if command.is_paged(&context.output) {
         context.output.page()?;

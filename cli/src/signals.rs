@@ -32,6 +32,22 @@ pub(crate) fn leave_asking(and_hangup: bool) {
     IS_HANGUP_LEFT.store(and_hangup, Ordering::SeqCst);
 }
 
+/// Notices SIGINT, such as Ctrl-C, and SIGTERM, which from now on set a flag and do nothing else. A signal that this process
+/// was started to ignore stays ignored.
+pub(crate) fn notice_end() -> io::Result<Arc<AtomicBool>> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    leave_asking(false);
+    let is_wanted = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        #[cfg(unix)]
+        if unix::is_ignored(signal) {
+            continue;
+        }
+        signal_hook::flag::register(signal, Arc::clone(&is_wanted))?;
+    }
+    Ok(is_wanted)
+}
+
 /// From now on, a signal that ends this process removes its drafts and ends its referees first. Its parent process sees the signal as its end
 /// all the same, and signals that it was started to ignore, as with `nohup`, stay ignored.
 pub(crate) fn remove_drafts() {
@@ -186,8 +202,7 @@ mod unix {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
             let ignored = ignored();
-            let caught: Vec<_> =
-                ENDING.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0).collect();
+            let caught: Vec<_> = ENDING.into_iter().filter(|signal| !is_among(*signal, ignored)).collect();
             let (ready, is_ready) = channel();
             // Only a thread that runs may catch them: otherwise they would end nothing.
             let thread = thread::Builder::new().name("signals".into()).spawn(move || wait(&caught, &ready));
@@ -239,6 +254,14 @@ mod unix {
         let mut held = [PollFd::new(&stdin, PollFlags::empty())];
         let polled = poll(&mut held, Some(&Timespec::default()));
         polled.is_ok() && held.iter().any(|held| held.revents().contains(PollFlags::HUP))
+    }
+
+    pub(super) fn is_ignored(signal: c_int) -> bool {
+        is_among(signal, ignored())
+    }
+
+    fn is_among(signal: c_int, signals: u64) -> bool {
+        signals >> (signal - 1) & 1 != 0
     }
 
     /// Returns the signals that this process was started to ignore, a bit for each from signal 1 on.

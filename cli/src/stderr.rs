@@ -5,12 +5,13 @@ use std::io::{self, IsTerminal, Write};
 use anstyle::AnsiColor;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tracing_subscriber::EnvFilter;
 use turnfold_replay::render::text::{error_text, json_line};
 
 use crate::clock::LogTime;
 use crate::failure::Failure;
-use crate::output::Format;
+use crate::output::{Format, Tone, printable, style_of};
 
 /// In which form diagnostics are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
@@ -57,6 +58,17 @@ pub(crate) fn error(failure: &Failure, format: Format) {
     } else {
         let text = error_text("error: ", &failure.to_string());
         writeln!(anstream::stderr(), "{style}error:{style:#} {text}")
+    };
+}
+
+/// Prints to stderr what goes on besides the answers: a line of text, or a document.
+pub(crate) fn note(text: &str, document: &Value, format: Format) {
+    let json = (format == Format::Json).then(|| json_line(document).ok()).flatten();
+    let _ = if let Some(json) = json {
+        writeln!(io::stderr(), "{json}")
+    } else {
+        let style = style_of(Tone::Dim);
+        writeln!(anstream::stderr(), "{style}{}{style:#}", printable(text))
     };
 }
 

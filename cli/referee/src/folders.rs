@@ -83,13 +83,19 @@ impl ModuleFolders {
     /// # Errors
     /// A folder that cannot be listed, or a file that cannot be read.
     pub fn files(&self) -> io::Result<Vec<ModuleFile>> {
-        let mut files = Vec::new();
+        self.paths()?.iter().map(|path| self.read(path)).collect()
+    }
+
+    /// Lists the same files without reading them.
+    ///
+    /// # Errors
+    /// A folder that cannot be listed.
+    pub fn paths(&self) -> io::Result<Vec<PathBuf>> {
+        let mut all = Vec::new();
         for folder in self.folders.iter().chain(&self.own) {
-            for path in paths(folder)? {
-                files.push(self.read(&path)?);
-            }
+            all.extend(paths(folder)?);
         }
-        Ok(files)
+        Ok(all)
     }
 
     /// Copies a module into the first folder, under its digest, whole or not at all; returns where it lies.

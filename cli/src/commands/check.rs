@@ -1,6 +1,7 @@
 //! `turnfold check`: verify golden logs.
 
 mod failed_checks;
+mod watch;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -35,13 +36,18 @@ use crate::stderr;
 /// `--failed-first` checks the files first that failed when they were last checked. Every `check` of the user keeps their
 /// paths in `turnfold/failed-checks` in the user's cache folder; passed files are removed from it.
 ///
+/// `--watch` checks again whenever a file that was checked or a module changes, this program itself, or a file that the
+/// command of a referee names, with those of the same ending next to a script and below; Ctrl-C ends it with the exit code of
+/// the last check. `--watch-path` names what else to watch. Changes are looked for several times a second.
+///
 /// In a page that `export --html` made for the host, `check` checks the embedded replay and counts lines in that. It does
 /// not check what the page shows: use `turnfold export FILE.html --html` to make your own page from the replay.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  turnfold check\n  turnfold check --fail-fast --quiet replays/initiative\n  \
     turnfold check --all bug.tfl\n  \
-    turnfold check --failed-first --fail-fast --junit check.xml"
+    turnfold check --failed-first --fail-fast --junit check.xml\n  \
+    turnfold check --watch --quiet"
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(crate) struct Args {
@@ -60,6 +66,14 @@ pub(crate) struct Args {
     /// Check the files first that failed when they were last checked
     #[arg(long)]
     failed_first: bool,
+
+    /// Check again whenever something changes, until Ctrl-C
+    #[arg(long, conflicts_with = "report")]
+    watch: bool,
+
+    /// With `--watch`, check again also when this file, or one in this folder, changes; may be repeated
+    #[arg(long, value_name = "PATH", requires = "watch")]
+    watch_path: Vec<PathBuf>,
 
     /// How many files to check at once [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -94,6 +108,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let refused = Failure::usage("`--report` and `--format json` exclude each other");
         let hint = "`--report json` prints one document, `--format json` a line for each file";
         context.output.refuse_json(refused.hint(hint))?;
+    }
+    if args.watch {
+        return watch::run(args, context);
     }
     let junit_file = args.junit.as_deref().map(require_no_replay).transpose()?;
     let watch = Stopwatch::start();

@@ -62,6 +62,8 @@ mod unread;
 #[cfg(unix)] // pipes, links and devices
 mod unusual_files;
 mod verify;
+#[cfg(unix)] // signals
+mod watch;
 
 /// A sandbox whose store holds the match `duel`, rolled and one unit moved.
 pub(crate) fn duel() -> Sandbox {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -67,7 +68,7 @@ fn kill_group(group: u32) {
 #[cfg(windows)]
 fn kill_group(group: u32) {
     let Some(root) = std::env::var_os("SystemRoot") else { return };
-    let program = std::path::Path::new(&root).join("System32").join("taskkill.exe");
+    let program = Path::new(&root).join("System32").join("taskkill.exe");
     let mut command = Command::new(program);
     command.args(["/T", "/F", "/PID", &group.to_string()]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -78,6 +79,20 @@ fn kill_group(group: u32) {
 #[cfg(not(any(unix, windows)))]
 fn kill_group(_: u32) {}
 
+/// Finds a program in the folders of the variable `PATH`.
+fn in_path(program: &str) -> Option<PathBuf> {
+    let endings: &[&str] = if cfg!(windows) { &["", ".exe", ".cmd", ".bat"] } else { &[""] };
+    for folder in std::env::split_paths(&std::env::var_os("PATH")?) {
+        for ending in endings {
+            let path = folder.join(format!("{program}{ending}"));
+            if path.is_file() {
+                return Some(path);
+            }
+        }
+    }
+    None
+}
+
 /// How a referee is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
@@ -86,7 +101,7 @@ pub struct Launch {
     /// Variables of its own.
     pub env: BTreeMap<String, String>,
     /// The folder it runs in; that of the caller, if none.
-    pub folder: Option<std::path::PathBuf>,
+    pub folder: Option<PathBuf>,
     /// What a request may take at least, in seconds.
     pub seconds: Option<u64>,
 }
@@ -96,6 +111,18 @@ impl Launch {
     #[must_use]
     pub fn line(&self) -> String {
         in_one_line(&shlex::try_join(self.command.iter().map(String::as_str)).unwrap_or_default())
+    }
+
+    /// Returns the program, found as the system finds it, and what else of the command is a file or folder.
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
+        let folder = self.folder.as_deref().unwrap_or(Path::new(""));
+        let mut paths = Vec::new();
+        for (place, word) in self.command.iter().enumerate() {
+            let is_sought = place == 0 && Path::new(word).components().count() == 1;
+            let found = if is_sought { in_path(word) } else { None };
+            paths.extend(found.or_else(|| Some(folder.join(word)).filter(|path| path.exists())));
+        }
+        paths
     }
 
     /// Returns the variables that the child has (RF-3), others for the second child of a check (RF-15).

@@ -30,6 +30,8 @@ pub struct Referees {
     named: BTreeMap<String, Arc<Launch>>,
     /// Commands without a name.
     unnamed: Vec<Arc<Launch>>,
+    /// The files that name them.
+    files: Vec<PathBuf>,
     /// How many children each may have at once.
     children_max: usize,
     started: Mutex<StartedReferees>,
@@ -79,6 +81,7 @@ impl Referees {
         if path == Path::new("/dev/null") {
             return Ok(());
         }
+        self.files.push(path.into());
         let in_file = |why: String| format!("{}: {}", path.display(), in_one_line(&why));
         check_owner(path).map_err(in_file)?;
         let mut text = String::new();
@@ -130,6 +133,17 @@ impl Referees {
             let own = launch.seconds.unwrap_or(0);
             Arc::make_mut(launch).seconds = Some(own.max(seconds));
         }
+    }
+
+    /// Returns the files on which the referees depend, as far as their commands show it: the files that name them, and the
+    /// programs, scripts and folders among the words of their commands.
+    #[must_use]
+    pub fn paths(&self) -> Vec<PathBuf> {
+        let mut paths = self.files.clone();
+        for launch in self.named.values().chain(&self.unnamed) {
+            paths.extend(launch.paths());
+        }
+        paths
     }
 
     fn start(&self, launch: &Arc<Launch>) -> Result<Arc<RefereeRules>, String> {

@@ -1,0 +1,309 @@
+//! `turnfold check --watch`: checks again whenever something changes on which the answer rests.
+//!
+//! Each check is a process of its own, this program with the same arguments but for `--watch`. So it has every module and
+//! referee anew, and the rules of this program too if it was built again, and what ends a check does not end the watch.
+//!
+//! Files are looked at several times a second rather than by notices of the system: there are few, and no notices come from
+//! network drives and shared folders of containers, nor of a file that an editor replaces. A crate for notices would bring ten
+//! others and need a look at the files all the same, to see what has changed.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use serde_json::json;
+use turnfold_replay::golden::found;
+use turnfold_replay::history::revision::is_standard;
+
+use super::Args;
+use crate::clock::Stopwatch;
+use crate::context::Context;
+use crate::failure::{ExitStatus, Failure};
+use crate::files;
+use crate::output::{counted, warn};
+use crate::signals;
+use crate::stderr;
+
+/// How long to wait between two looks, at least, and for how long nothing must have changed before a check begins: a program
+/// that is built is written in several steps.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// How much longer than a look takes to wait for the next, so that looking at many files is no steady load.
+const SHARE: u32 = 10;
+
+/// How long a wait may go on after Ctrl-C.
+const STEP: Duration = Duration::from_millis(25);
+
+/// How many files of a folder are watched, at most.
+const FILES_MAX: usize = 10_000;
+
+/// Folders that hold no sources but what was made of them, or what others wrote. Hidden ones are passed over as well.
+const PASSED_OVER: [&str; 3] = ["node_modules", "target", "__pycache__"];
+
+/// The exit code of a program that Ctrl-C ended before it had an answer.
+const INTERRUPTED: i32 = 130;
+
+/// What is watched, as it was at one time: when each file was written and how long it is, or nothing where there is none.
+type Looked = BTreeMap<PathBuf, Option<(SystemTime, u64)>>;
+
+struct Watch<'a> {
+    args: &'a Args,
+    context: &'a Context,
+    program: PathBuf,
+    /// Whether a signal has asked for the end.
+    is_over: &'a AtomicBool,
+}
+
+/// Checks until a signal ends it, and answers as the last check that came to its end.
+pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+    if args.paths.iter().any(|path| is_standard(path)) {
+        return Err(Failure::usage("standard input cannot be watched").hint("name a file instead"));
+    }
+    let failed = |cause: io::Error| Failure::trouble(format!("cannot watch: {cause}"));
+    let is_over = signals::notice_end().map_err(failed)?;
+    // Asked once: where the program was built again, the system may name the removed file.
+    let program = env::current_exe().map_err(failed)?;
+    let watch = Watch { args, context, program, is_over: &is_over };
+    let words = without_watch(env::args_os().skip(1));
+    let (mut last, mut changed) = (None, None);
+    for number in 1_u64.. {
+        let looked = watch.look();
+        let code = watch.check(&words);
+        if watch.is_over() {
+            // Where the signal ended it, the code is none of a check.
+            last = code.filter(|code| (0..=3).contains(code)).or(last);
+            break;
+        }
+        last = code;
+        watch.report(number, changed.as_deref(), code, looked.len());
+        changed = watch.next_change(&looked);
+        if changed.is_none() {
+            break;
+        }
+    }
+    match last.unwrap_or(INTERRUPTED) {
+        0 => Ok(ExitStatus::Yes),
+        1 => Ok(ExitStatus::No),
+        // The check has said why.
+        code => std::process::exit(code),
+    }
+}
+
+/// Leaves out what makes a check watch. What stands behind `--` names files.
+fn without_watch(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let (mut left, mut words) = (Vec::new(), words);
+    while let Some(word) = words.next() {
+        if word == "--watch" || word.to_string_lossy().starts_with("--watch-path=") {
+            continue;
+        }
+        if word == "--watch-path" {
+            words.next();
+            continue;
+        }
+        let is_last_option = word == "--";
+        left.push(word);
+        if is_last_option {
+            left.extend(words);
+            break;
+        }
+    }
+    left
+}
+
+impl Watch<'_> {
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::SeqCst)
+    }
+
+    /// Waits, but not on after the end; returns `true` if there is more to do.
+    fn wait(&self, time: Duration) -> bool {
+        let watch = Stopwatch::start();
+        while !self.is_over() && watch.elapsed() < time {
+            thread::sleep(STEP);
+        }
+        !self.is_over()
+    }
+
+    /// Runs one check and returns its exit code, or nothing where it has none.
+    fn check(&self, words: &[OsString]) -> Option<i32> {
+        let mut child = match Command::new(&self.program).args(words).spawn() {
+            Ok(child) => child,
+            Err(cause) => {
+                // It may be built again just now; then it changes once more.
+                warn(&format!("cannot start `{}`: {cause}", files::shown(&self.program)));
+                return None;
+            }
+        };
+        loop {
+            match child.try_wait() {
+                Ok(Some(status)) => return status.code(),
+                Ok(None) => {}
+                Err(cause) => {
+                    warn(&format!("cannot wait for the check: {cause}"));
+                    return None;
+                }
+            }
+            if self.is_over() {
+                end(&mut child);
+                return child.wait().ok()?.code();
+            }
+            thread::sleep(STEP);
+        }
+    }
+
+    fn report(&self, number: u64, changed: Option<&Path>, code: Option<i32>, files: usize) {
+        let came_to = match code {
+            Some(0) => "all good".into(),
+            Some(1) => "something failed".into(),
+            Some(code) => format!("not all was checked, exit code {code}"),
+            None => "the check did not end by itself".into(),
+        };
+        let changed = changed.map(files::shown);
+        let after = changed.as_ref().map(|path| format!(" after a change of {path}")).unwrap_or_default();
+        let files_shown = counted(files as u64, "file", "files");
+        let text = format!("check {number}{after}: {came_to}; watching {files_shown}, Ctrl-C ends");
+        let document = json!({
+            "watch": { "check": number, "changed": changed, "exit_code": code, "files": files }
+        });
+        stderr::note(&text, &document, self.context.output.format());
+    }
+
+    /// Waits until something has changed and then changes no more, and names it; `None` at the end.
+    fn next_change(&self, before: &Looked) -> Option<PathBuf> {
+        let mut pause = LOOK;
+        while self.wait(pause) {
+            let watch = Stopwatch::start();
+            let mut now = self.look();
+            pause = LOOK.max(watch.elapsed() * SHARE);
+            while now != *before {
+                if !self.wait(pause) {
+                    return None;
+                }
+                let later = self.look();
+                if later == now {
+                    return first_difference(before, &now);
+                }
+                now = later;
+            }
+        }
+        None
+    }
+
+    /// Looks at everything on which the answer of a check rests.
+    fn look(&self) -> Looked {
+        let mut looked = Looked::new();
+        looked.extend([(self.program.clone(), state(&self.program))]);
+        for path in self.args.paths.iter().filter(|path| !path.is_dir()) {
+            looked.insert(path.clone(), state(path));
+        }
+        let replays = found::replays(&self.args.paths).files;
+        // A folder that cannot be listed has none; the check says so.
+        let modules = self.context.modules.paths().unwrap_or_default();
+        for path in replays.into_iter().chain(modules) {
+            let state = state(&path);
+            looked.insert(path, state);
+        }
+        for path in &self.context.referee_paths {
+            add_of_referee(path, &mut looked);
+        }
+        for path in &self.args.watch_path {
+            looked.insert(path.clone(), state(path).filter(|_| path.is_file()));
+            add_folder(path, None, &mut looked);
+        }
+        looked
+    }
+}
+
+/// Adds a file or folder of a referee's command: of a script also what has the same ending in its folder, since it may load
+/// that.
+fn add_of_referee(path: &Path, looked: &mut Looked) {
+    if path.is_dir() {
+        return add_folder(path, None, looked);
+    }
+    looked.insert(path.into(), state(path));
+    let folder = match path.parent() {
+        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
+        Some(folder) => folder,
+        None => return,
+    };
+    if let Some(ending) = path.extension().filter(|ending| *ending != "exe") {
+        add_folder(folder, Some(ending), looked);
+    }
+}
+
+/// Adds the files in a folder and below, all or those with an ending.
+fn add_folder(folder: &Path, ending: Option<&OsStr>, looked: &mut Looked) {
+    let is_of_sources = |name: &OsStr| {
+        !name.to_string_lossy().starts_with('.') && !PASSED_OVER.iter().any(|other| *other == name)
+    };
+    let mut folders = vec![folder.to_path_buf()];
+    let mut count = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let Ok(kind) = entry.file_type() else { continue };
+            let path = entry.path();
+            // Links are not followed, because they may lead in a circle.
+            if kind.is_dir() && is_of_sources(&entry.file_name()) {
+                folders.push(path);
+            } else if !kind.is_dir() && ending.is_none_or(|ending| path.extension() == Some(ending)) {
+                count += 1;
+                // Named as a command names it, so that it counts once.
+                let path = path.strip_prefix(".").unwrap_or(&path);
+                looked.insert(path.into(), state(path));
+            }
+            if count >= FILES_MAX {
+                return;
+            }
+        }
+    }
+}
+
+fn state(path: &Path) -> Option<(SystemTime, u64)> {
+    let about = fs::metadata(path).ok()?;
+    Some((about.modified().ok()?, about.len()))
+}
+
+/// Returns the first path, in their order, of which two looks differ.
+fn first_difference(before: &Looked, now: &Looked) -> Option<PathBuf> {
+    let is_changed = |path: &&PathBuf| before.get(*path) != now.get(*path);
+    before.keys().chain(now.keys()).filter(is_changed).min().cloned()
+}
+
+/// Ends a check that a signal has reached, or its watch alone.
+fn end(child: &mut Child) {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal, kill_process};
+        // So that it ends its referees and removes its drafts.
+        if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process(pid, Signal::INT);
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = child.kill();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_that_is_watched_has_the_other_words() {
+        for (line, expected) in [
+            ("check --watch", "check"),
+            ("--format json check --watch a.tfl --quiet", "--format json check a.tfl --quiet"),
+            ("check --watch --watch-path src --watch-path=lib a", "check a"),
+            ("check --watch -- --watch --watch-path", "check -- --watch --watch-path"),
+        ] {
+            let left = without_watch(line.split(' ').map(OsString::from));
+            assert_eq!(left, expected.split(' ').map(OsString::from).collect::<Vec<_>>(), "{line}");
+        }
+    }
+}
