@@ -1,7 +1,8 @@
 //! The script for bash.
 //!
 //! Bash takes `duel@flank:3` apart at `@` and `:`, so the script puts the words together again before it asks, and
-//! offers of each answer only what stands behind the last of those characters, which is what bash replaces.
+//! offers of each answer only what stands behind the last of those characters, which is what bash replaces. Between
+//! quotes it takes nothing apart; elsewhere an answer with spaces is written with backslashes.
 
 use std::ffi::OsString;
 use std::io;
@@ -24,12 +25,22 @@ const SCRIPT: &str = r#"_NAME() {
     done
     local index=$((${#words[@]} - 1))
     local typed="${words[index]}"
-    local head="${typed%"${typed##*[@:=]}"}"
-    if [[ -n "$head" && "$COMP_WORDBREAKS" != *"${head: -1}"* ]]; then
+    local head="${typed%"${typed##*[@:=]}"}" quoted=""
+    if [[ "$typed" == [\"\']* ]]; then
+        quoted=1
+    fi
+    if [[ -n "$quoted" || -n "$head" && "$COMP_WORDBREAKS" != *"${head: -1}"* ]]; then
         head=""
     fi
     COMPREPLY=($(VARIABLE=bash _CLAP_IFS="$IFS" _CLAP_COMPLETE_INDEX="$index" COMPLETER -- "${words[@]}" 2>/dev/null))
     COMPREPLY=("${COMPREPLY[@]#"$head"}")
+    if [[ -z "$quoted" ]]; then
+        for i in "${!COMPREPLY[@]}"; do
+            if [[ "${COMPREPLY[i]}" == *[^A-Za-z0-9@%+=:,./_-]* ]]; then
+                COMPREPLY[i]="$(printf %q "${COMPREPLY[i]}")"
+            fi
+        done
+    fi
     if [[ "${COMPREPLY-}" =~ [=/:@]$ ]]; then
         compopt -o nospace 2>/dev/null
     fi

@@ -1,13 +1,15 @@
-//! Completion while typing: rulesets, seats, matches and branches, besides what the grammar itself knows.
+//! Completion while typing: rulesets, seats, matches, branches and legal commands, besides what the grammar itself knows.
 //!
 //! A shell's script calls the program with [`VARIABLE`] set and the words so far; the answer goes to stdout. Nothing is
 //! ever written to the store, and whatever goes wrong, there is simply nothing to offer.
 
 mod bash;
+mod legal;
 
 use std::any::TypeId;
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::panic;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, Command};
@@ -44,6 +46,8 @@ pub(crate) fn answer(grammar: fn() -> Command, registry: &Registry) -> bool {
     if env::var_os(VARIABLE).is_none() {
         return false;
     }
+    // A module or game at fault is no reason to print anything while someone types.
+    panic::set_hook(Box::new(|_| {}));
     let request = CompleteEnv::with_factory(|| with_guides(completed(grammar(), registry)))
         .var(VARIABLE)
         .shells(SHELLS);
@@ -52,8 +56,9 @@ pub(crate) fn answer(grammar: fn() -> Command, registry: &Registry) -> bool {
 
 /// Print a completion script for a shell
 ///
-/// Rulesets, seats, matches and branches are completed too: the script asks `turnfold`, which reads the store and never
-/// writes to it.
+/// Rulesets, setups, seats, matches, branches and, behind `play MATCH`, the commands that `legal` lists are completed too:
+/// the script asks `turnfold`, which reads the store and never writes to it. Behind `play MATCH --seat p1` only commands of
+/// p1 are offered. A command with spaces is completed best between quotes.
 ///
 /// For bash: `turnfold completions bash > ~/.local/share/bash-completion/completions/turnfold`
 #[derive(Debug, clap::Args)]
@@ -84,8 +89,15 @@ fn script(shell: &str) -> Option<String> {
 
 /// Adds to the arguments of every verb what can be offered for them, by what their values are called.
 fn completed(command: Command, registry: &Registry) -> Command {
+    let plays = command.get_name() == "play";
     let makes_a_match = matches!(command.get_name(), "new" | "import" | "open" | "simulate");
-    let command = command.mut_args(|arg| completed_arg(arg, makes_a_match, registry));
+    let command = command.mut_args(|arg| match arg.get_id().as_str() {
+        "commands" if plays => {
+            let registry = registry.clone();
+            arg.add(ArgValueCompleter::new(move |typed: &OsStr| legal::commands(&registry, typed)))
+        }
+        _ => completed_arg(arg, makes_a_match, registry),
+    });
     command.mut_subcommands(|verb| completed(verb, registry))
 }
 

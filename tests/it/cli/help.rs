@@ -344,6 +344,83 @@ fn bash_completes_rulesets_that_are_added_as_modules_and_finds_the_store_above()
     assert_eq!(completed(&sandbox, "--modules games new x --rules ni"), ["nim"]);
 }
 
+/// Asks for what completes the last word, as a shell that passes words as they are meant.
+fn offered(sandbox: &Sandbox, words: &[&str]) -> Vec<String> {
+    let words = ["--", "turnfold"].iter().chain(words).copied();
+    let output = sandbox.command(words).env("TURNFOLD_COMPLETE", "fish").output().unwrap();
+    assert!(output.stderr.is_empty() && output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let values = text.lines().map(|line| line.split('\t').next().unwrap().to_owned());
+    values.filter(|value| !value.starts_with('-')).collect()
+}
+
+#[test]
+fn the_commands_that_are_offered_are_those_that_the_same_viewer_may_know() {
+    let mut count = 0;
+    for ruleset in ["initiative", "cycletap", "lifecycle", "channel"] {
+        let sandbox = Sandbox::new();
+        sandbox.ok(&format!("simulate --rules {ruleset} --seed 4 --steps 40 --into duel"));
+        let before = without_links(&sandbox.ok("log duel"));
+        for seat in ["", "p1", "p2", "host", "spectator"] {
+            let (legal, asked) = match seat {
+                "" => ("legal duel".to_owned(), vec!["play", "duel", ""]),
+                seat => (format!("legal duel --as {seat}"), vec!["play", "--seat", seat, "duel", ""]),
+            };
+            let legal = sandbox.ok(&legal);
+            let mut expected: Vec<&str> = legal.lines().collect();
+            if !seat.is_empty() {
+                expected = expected.iter().map(|line| line.split_once(": ").unwrap().1).collect();
+            }
+            expected.sort_unstable();
+            expected.dedup();
+            let found = offered(&sandbox, &asked);
+            assert_eq!(found, expected, "{ruleset} {seat}");
+            count += found.len();
+        }
+        assert_eq!(without_links(&sandbox.ok("log duel")), before);
+    }
+    assert!(count > 20, "{count}");
+}
+
+#[test]
+fn commands_are_offered_as_they_are_typed_and_nothing_where_anything_is_wrong() {
+    let sandbox = super::duel();
+    let all = offered(&sandbox, &["play", "duel", ""]);
+    assert!(all.len() > 2 && all.iter().all(|command| command.contains(": ")), "{all:?}");
+    let seat = all[0].split(':').next().unwrap();
+    for typed in [seat, &format!("\"{seat}: "), &format!("{seat}:\\ ")] {
+        let of_seat: Vec<_> = all.iter().filter(|command| command.starts_with(seat)).cloned().collect();
+        assert_eq!(offered(&sandbox, &["play", "duel", typed]), of_seat, "{typed}");
+    }
+    // Without a seat, as commands may be given.
+    let command = all[0].split_once(": ").unwrap().1;
+    assert_eq!(offered(&sandbox, &["play", "duel", command]), [command]);
+    assert!(offered(&sandbox, &["play", "duel", "--seat", "p1", ""]).iter().all(|text| !text.contains(": ")));
+    sandbox.ok("branch duel:0 flank");
+    let of_branch = offered(&sandbox, &["play", "duel@flank", ""]);
+    assert!(!of_branch.is_empty() && of_branch != all);
+    for words in [
+        &["play", "none", ""][..],
+        &["play", "duel@none", ""],
+        &["--store", "none", "play", "duel", ""],
+        &["play", "duel", "--seat", "p9", ""],
+        &["play", "duel", "--seat", "nobody", ""],
+        &["play", "duel", "--seat=", ""],
+        // What is legal after a command is not known before it is played.
+        &["play", "duel", command, ""],
+        &["play", "duel", "dance"],
+    ] {
+        assert_eq!(offered(&sandbox, words), Vec::<String>::new(), "{words:?}");
+    }
+    assert!(!sandbox.path("none").exists());
+    // A store that is damaged, or that this build cannot read.
+    let journal = std::fs::read_dir(sandbox.path(".turnfold/journal")).unwrap();
+    for file in journal {
+        std::fs::write(file.unwrap().path(), "dust").unwrap();
+    }
+    assert_eq!(offered(&sandbox, &["play", "duel", ""]), Vec::<String>::new());
+}
+
 #[test]
 fn help_of_a_verb_is_json_where_that_is_asked_for() {
     let sandbox = Sandbox::new();
