@@ -30,7 +30,10 @@ pub fn decode_strictly<'a, T: Deserialize<'a> + Serialize>(bytes: &'a [u8]) -> R
     if !rest.is_empty() {
         return Err(DecodeError::Surplus(rest.len()));
     }
-    if postcard::to_allocvec(&value).map_err(unreadable)? != bytes {
+    // With room for as many bytes as there should be, the buffer need not grow.
+    let mut encoded = Vec::with_capacity(bytes.len());
+    encode_into(&value, &mut encoded);
+    if encoded != bytes {
         return Err(DecodeError::NotCanonical);
     }
     Ok(value)

@@ -15,6 +15,7 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use crate::collections::gathered;
 use crate::seat::Seat;
 use crate::text::in_one_line;
 use crate::ticks::Ticks;
@@ -58,7 +59,7 @@ impl MatchResult {
     #[must_use]
     pub fn scored(self, scores: impl IntoIterator<Item = (Seat, i64)>) -> Self {
         let scores = scores.into_iter().map(|(seat, score)| (seat, score.into()));
-        Self { scores: scores.collect(), ..self }
+        Self { scores: gathered(scores), ..self }
     }
 }
 
@@ -206,7 +207,7 @@ impl Clock {
     /// Returns a clock that gives every player the same time.
     #[must_use]
     pub fn new(players: &[Seat], time: Ticks, increment: u64) -> Self {
-        Self { left: players.iter().map(|seat| (*seat, time.get().into())).collect(), increment }
+        Self { left: gathered(players.iter().map(|seat| (*seat, time.get().into()))), increment }
     }
 
     /// Returns the ticks that a player has left; `None` for a seat without a clock.

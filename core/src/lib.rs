@@ -35,6 +35,7 @@ pub mod rules;
 
 pub mod admission;
 pub mod any;
+pub mod collections;
 pub mod declare;
 pub mod decode;
 pub mod dice;

@@ -9,6 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
+use turnfold_core::decode::encode_into;
 
 /// Bytes, written in base64 with padding.
 pub(crate) struct Bytes(pub(crate) Vec<u8>);
@@ -29,7 +30,9 @@ pub(crate) fn push_bytes(out: &mut String, bytes: &[u8]) {
 
 /// Writes the postcard form of a value as a string of JSON.
 pub(crate) fn push_encoded(out: &mut String, value: &impl Serialize) {
-    push_bytes(out, &postcard::to_allocvec(value).expect("plain data encodes"));
+    let mut bytes = Vec::new();
+    encode_into(value, &mut bytes);
+    push_bytes(out, &bytes);
 }
 
 /// Writes a value as JSON.

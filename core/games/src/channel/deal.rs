@@ -8,6 +8,7 @@ use super::energy::{Chakra, Color, Energy};
 use super::ranged::EnergyId;
 use super::state::{Phase, Player, State};
 use super::tokens::Tokens;
+use turnfold_core::collections::gathered;
 use turnfold_core::dice::DiceStream;
 use turnfold_core::seat::Seat;
 
@@ -33,7 +34,7 @@ pub(super) fn deal(players: u8, yinyang: bool, seed: u64) -> State {
     State {
         plenitude,
         maya,
-        bag: energies.collect(),
+        bag: gathered(energies),
         out: BTreeSet::new(),
         players,
         active: Seat::P1,
@@ -48,7 +49,7 @@ fn player(stream: &mut DiceStream) -> Player {
     Player {
         board: Board::default(),
         tokens: Tokens::all_on_board(),
-        known: seen.into_iter().collect(),
+        known: gathered(seen),
         yinyang_halves: 0,
     }
 }

@@ -11,6 +11,7 @@ use super::reason::Rejection;
 use super::sequence::{Variant, can_be_carried_out};
 use super::state::{MayaPlace, Phase, Player, State};
 use super::tokens::{Token, TokenNumber};
+use turnfold_core::collections::gathered;
 use turnfold_core::seat::Seat;
 
 /// What is to be done for the active player.
@@ -110,7 +111,7 @@ fn plan_take(state: &State, player: &Player, row: i32, ids: &[EnergyId]) -> Resu
     if places.iter().any(|place| place.column != column) {
         return Err(Rejection::NotOneFlow);
     }
-    let colors: BTreeSet<Color> = energies.iter().map(|energy| energy.color).collect();
+    let colors: BTreeSet<Color> = gathered(energies.iter().map(|energy| energy.color));
     if colors.len() < energies.len() {
         return Err(Rejection::SameColour);
     }

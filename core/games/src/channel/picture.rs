@@ -137,8 +137,10 @@ fn piece(energy: Option<Energy>, mark: &str) -> Piece {
 
 /// Draws a player's board: whose it is, the score and the tokens, then the rows.
 fn board(state: &State, viewer: Perspective, seat: Seat, player: &Player, offers: &Offers) -> Vec<PieceRow> {
-    let moved: BTreeSet<EnergyId> =
-        state.sequence().into_iter().flat_map(|sequence| &sequence.moved).map(|moved| moved.id).collect();
+    let mut moved = BTreeSet::new();
+    if let Some(sequence) = state.sequence() {
+        moved.extend(sequence.moved.iter().map(|moved| moved.id));
+    }
     let mark = |energy: &Option<Energy>| match energy.map(|energy| energy.id) {
         Some(id) if offers.contains_key(&id) => "+",
         Some(id) if moved.contains(&id) => "'",

@@ -2,6 +2,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use turnfold_core::collections::gathered;
 
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +68,7 @@ impl Sequence {
         let mut offers = Offers::new();
         let used = Used::of(self);
         for (place, energy) in kinds(board, used) {
-            let targets: BTreeMap<Variant, Row> = self.targets(board, place, energy).collect();
+            let targets: BTreeMap<Variant, Row> = gathered(self.targets(board, place, energy));
             if targets.is_empty() {
                 continue;
             }

@@ -13,6 +13,7 @@ use super::ranged::{ChannelNumber, EnergyId, Row};
 use super::score::{score, winners};
 use super::sequence::{Offers, Variant};
 use super::state::{Phase, Player, State};
+use turnfold_core::collections::gathered;
 use turnfold_core::seat::{Perspective, Seat};
 
 /// The view; fields are named and ordered as in the ruling.
@@ -85,11 +86,11 @@ impl View {
             last_round: state.last_round,
             winners: state.is_over().then(|| winners(state)),
             plenitude: all_seen
-                .then(|| Chakra::all().map(|chakra| (chakra, state.plenitude_of(chakra))).collect()),
+                .then(|| gathered(Chakra::all().map(|chakra| (chakra, state.plenitude_of(chakra))))),
             maya: state.maya.iter().map(|row| row.map(id_or_zero).to_vec()).collect(),
             bag: bag(state),
             players: players(state, viewer),
-            energies: on_boards.chain(in_maya).map(|energy| (energy.id, energy.color)).collect(),
+            energies: gathered(on_boards.chain(in_maya).map(|energy| (energy.id, energy.color))),
             out: state.out.iter().copied().collect(),
         }
     }
@@ -142,5 +143,5 @@ fn known(state: &State, player: &Player, viewer: Perspective) -> BTreeMap<Chakra
         let known_to_player = state.is_over() || player.known.contains(&chakra);
         known_to_player.then(|| state.plenitude_seen_by(viewer, chakra).unwrap_or(0))
     };
-    Chakra::all().map(|chakra| (chakra, value(chakra))).collect()
+    gathered(Chakra::all().map(|chakra| (chakra, value(chakra))))
 }
