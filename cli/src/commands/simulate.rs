@@ -60,7 +60,7 @@ pub(crate) struct Args {
     count: Option<NonZeroU32>,
 
     /// Create a match in the store instead of a file
-    #[arg(long, value_name = "MATCH", conflicts_with = "output", value_parser = new_match_name)]
+    #[arg(long, value_name = "MATCH", requires = "steps", conflicts_with = "output", value_parser = new_match_name)]
     into: Option<MatchName>,
 
     #[command(flatten)]
@@ -132,6 +132,10 @@ impl Series {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Some(steps) = args.steps else {
+        if args.file.path()?.is_some() {
+            return Err(Failure::usage("`-o` is for `--steps`: given commands make no file")
+                .hint("`new`, `play --script` and `export` make one"));
+        }
         let game = args.ruleset.read(context)?;
         let dice = args.dice_of_script()?;
         return play_script(&args.script, &Game { dice, ..game }, context);

@@ -75,6 +75,10 @@ $ turnfold simulate --rules cycletap --seed 1 --steps 1 --into x
 exit 2| error: match `x` already exists; choose another name
 $ turnfold log x
 1 p1 tap -1,1 => origin_selected at=-1,1 #7fa17911f3fbdf8e
+$ turnfold simulate --rules lifecycle advance -o played.tfl
+exit 2| error: `-o` is for `--steps`: given commands make no file; `new`, `play --script` and `export` make one
+$ turnfold simulate --rules lifecycle advance --into played
+exit 2| error: the following required arguments were not provided: --seed <N|HEX> --steps <N>; see `--help`
 
 "#]]);
 }
