@@ -56,7 +56,7 @@ mod verdict;
 
 use std::env;
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 #[cfg(feature = "modules")]
@@ -74,6 +74,7 @@ use crate::colors::Colors;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind};
 use crate::grammar::{Args, GlobalArgs};
+use crate::output::fold::{folded_lines, help_width};
 use crate::output::{Format, Output};
 use crate::pager::Pager;
 use crate::stderr::LogFormat;
@@ -172,13 +173,13 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
 fn usage(error: &clap::Error, format: Format, may_page: bool) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp if may_page && page_help(error) => ExitCode::SUCCESS,
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match error.print() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match print_help(error, anstream::stdout()) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => ExitCode::from(Failure::from(error).exit_code()),
         },
         // Without any argument, help is what was wanted, but nothing was done.
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if format == Format::Text => {
-            let _ = error.print();
+            let _ = print_help(error, anstream::stderr());
             ExitCode::from(2)
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -192,11 +193,17 @@ fn usage(error: &clap::Error, format: Format, may_page: bool) -> ExitCode {
     }
 }
 
+/// Prints help. clap folds what it describes, but neither how a verb is used nor the list of verbs.
+fn print_help(error: &clap::Error, mut out: impl Write) -> io::Result<()> {
+    let help = folded_lines(&error.render().ansi().to_string(), help_width());
+    write!(out, "{help}").and_then(|()| out.flush())
+}
+
 /// Shows help in a pager; returns `false` if there is none, or no terminal.
 fn page_help(error: &clap::Error) -> bool {
     let Ok(Some((pager, mut stdin))) = Pager::start() else { return false };
     // Who has read enough closes the pager.
-    let _ = write!(stdin, "{}", error.render().ansi()).and_then(|()| stdin.flush());
+    let _ = print_help(error, &mut stdin);
     drop(stdin);
     drop(pager);
     true

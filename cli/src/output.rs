@@ -4,6 +4,9 @@
 //! JSON has its control characters escaped here. So color is not written into text: [`Line`]s state what each piece means,
 //! and colors are chosen only on the way out.
 
+pub(crate) mod fold;
+
+use std::fmt::Write as _;
 use std::io::{self, BufRead, BufWriter, IsTerminal, Write};
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,13 +15,14 @@ use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::json;
-use terminal_size::{Height, Width, terminal_size, terminal_size_of};
+use terminal_size::{Height, Width, terminal_size};
 use turnfold_replay::{Record, render, render::text::json_line};
 
 pub(crate) use turnfold_replay::render::text::{
     Line, TextSpan, Tone, added, counted, dim, plain, printable, removed, strong, warning,
 };
 
+use self::fold::{INDENT, folded, folded_lines};
 use crate::failure::{ExitStatus, Failure, is_closed_pipe};
 use crate::pager::Pager;
 
@@ -45,30 +49,28 @@ pub(crate) fn style_of(tone: Tone) -> Style {
     }
 }
 
-/// Stands before the lines of a folded line after its first.
-const INDENT: &str = "    ";
+/// Stands for a space of what is to stay on one line, such as an effect. No printable text has it.
+const JOINED: &str = "\0";
 
-/// Writes a line, with its colors and with everything else printable, folded between its words where the screen is
-/// narrow: a word that would not fit begins a new line.
+/// Writes a line, with its colors and with everything else printable, folded where the screen is too narrow.
 fn write_line(out: &mut impl Write, line: &Line, width: Option<usize>) -> io::Result<()> {
-    // How many characters the last line shows.
-    let mut column = 0;
-    for TextSpan { tone, text, is_word } in &line.0 {
-        let length = text.chars().count();
-        if *is_word {
-            if width.is_none_or(|width| column + 1 + length <= width) {
-                write!(out, " ")?;
-                column += 1;
-            } else {
-                write!(out, "\n{INDENT}")?;
-                column = INDENT.len();
-            }
-        }
+    let Some(width) = width else { return writeln!(out, "{}", styled(line, 0)) };
+    writeln!(out, "{}", folded(&styled(line, width), width).replace(JOINED, " "))
+}
+
+/// Writes a line with its colors. What is to stay on one line is joined if it fits into this width behind an indent.
+fn styled(line: &Line, width: usize) -> String {
+    let mut text = String::new();
+    for TextSpan { tone, text: span, is_word } in &line.0 {
         let style = style_of(*tone);
-        write!(out, "{style}{}{style:#}", printable(text))?;
-        column += length;
+        let before = if *is_word { " " } else { "" };
+        let mut span = printable(span);
+        if *is_word && span.chars().count() + INDENT <= width {
+            span = span.replace(' ', JOINED).into();
+        }
+        let _ = write!(text, "{before}{style}{span}{style:#}");
     }
-    writeln!(out)
+    text
 }
 
 /// Escapes what is unprintable in a text of several lines.
@@ -144,12 +146,6 @@ impl Output {
         drop(pager);
         // Who has read enough closes the pager.
         shown.or_else(|error| if is_closed_pipe(&error) { Ok(()) } else { Err(error) })
-    }
-
-    /// Returns how many columns the terminal has that shows what is printed, itself or in a pager; a pipe has no width.
-    #[expect(clippy::unused_self, reason = "it is a question about this output")]
-    pub(crate) fn width(&self) -> Option<usize> {
-        terminal_size_of(io::stdout()).map(|(Width(width), _)| width.into())
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -231,9 +227,7 @@ impl Output {
     /// Prints a line of text.
     pub(crate) fn line(&mut self, line: impl Into<Line>) -> io::Result<()> {
         self.head()?;
-        let line = line.into();
-        let width = line.0.iter().any(|span| span.is_word).then(|| self.width()).flatten();
-        write_line(&mut self.stdout, &line, width)
+        write_line(&mut self.stdout, &line.into(), fold::stdout_width())
     }
 
     /// Prints a value as JSON, or else its lines.
@@ -285,16 +279,27 @@ impl Output {
         self.flush()
     }
 
-    /// Prints a line of a drawn board; JSON does without.
-    pub(crate) fn spans<'a>(&mut self, spans: impl IntoIterator<Item = (Style, &'a str)>) -> io::Result<()> {
+    /// Prints a line of a drawing, which folds if it is of words; JSON does without.
+    pub(crate) fn spans<'a>(
+        &mut self,
+        folds: bool,
+        spans: impl IntoIterator<Item = (Style, &'a str)>,
+    ) -> io::Result<()> {
         if self.is_json() {
             return Ok(());
         }
         self.head()?;
+        let mut line = String::new();
         for (style, text) in spans {
-            write!(self.stdout, "{style}{}{style:#}", printable(text))?;
+            let _ = write!(line, "{style}{}{style:#}", printable(text));
         }
-        writeln!(self.stdout)
+        let width = if folds { fold::stdout_width() } else { None };
+        writeln!(self.stdout, "{}", folded_lines(&line, width))
+    }
+
+    /// Prints lines of text that others wrote, folded like others.
+    pub(crate) fn text_lines(&mut self, text: &str) -> io::Result<()> {
+        self.text(&folded_lines(text, fold::stdout_width()))
     }
 
     /// Prints a file, such as a picture or a script for a shell, byte for byte.
@@ -373,7 +378,8 @@ pub(crate) fn warn(text: &str) {
         return;
     }
     let style = style_of(Tone::Warning).bold();
-    let _ = writeln!(anstream::stderr(), "{style}warning:{style:#} {}", printable(text));
+    let line = format!("{style}warning:{style:#} {}", printable(text));
+    let _ = writeln!(anstream::stderr(), "{}", folded_lines(&line, fold::stderr_width()));
 }
 
 #[cfg(test)]

@@ -4,10 +4,11 @@ use std::io;
 
 use anstyle::{AnsiColor, Color, RgbColor, Style};
 use turnfold_core::picture::{Picture, Tint};
-use turnfold_replay::drawing::{Highlights, Ink};
-use turnfold_replay::render;
+use turnfold_replay::drawing::text::{DrawnLine, WIDTH, lines};
+use turnfold_replay::drawing::{Highlights, Ink, Place};
 
 use crate::output::Output;
+use crate::output::fold::stdout_width;
 pub(crate) use crate::output::printable;
 
 /// Draws a picture as characters, in colors where they are wanted.
@@ -21,14 +22,32 @@ pub(crate) fn print_highlighted(
     highlights: &Highlights,
     output: &mut Output,
 ) -> io::Result<()> {
-    for line in render::picture(picture, highlights) {
-        output.spans(line.spans.iter().map(|span| {
-            let style = style(span.tint);
-            let is_changed = span.spot.is_some_and(|spot| highlights.changed.contains(&spot));
-            (if is_changed { style.invert() } else { style }, span.text.as_str())
-        }))?;
+    let width = stdout_width().map_or(WIDTH, |width| width.min(WIDTH));
+    for line in lines(picture, highlights, width) {
+        let folds = is_text(&line);
+        output.spans(
+            folds,
+            line.spans.iter().map(|span| {
+                let style = style(span.tint);
+                let is_changed = span.spot.is_some_and(|spot| highlights.changed.contains(&spot));
+                (if is_changed { style.invert() } else { style }, span.text.as_str())
+            }),
+        )?;
     }
     Ok(())
+}
+
+/// Returns `true` for a line of words, which may be folded; a line of a board may not.
+fn is_text(line: &DrawnLine) -> bool {
+    let mut is_of_board = false;
+    let mut has_words = false;
+    for span in &line.spans {
+        is_of_board |= span.spot.is_some_and(|spot| !matches!(spot.place, Place::Index(_)));
+        let letters: Vec<bool> = span.text.chars().map(char::is_alphabetic).collect();
+        // The letters above a board stand alone.
+        has_words |= letters.windows(2).any(|pair| pair == [true, true]);
+    }
+    has_words && !is_of_board
 }
 
 /// Chooses the color of a tint. On a color of the game itself the text is black or white, whichever is easier to read.

@@ -11,6 +11,7 @@ use turnfold_replay::render::text::{error_text, json_line};
 
 use crate::clock::LogTime;
 use crate::failure::Failure;
+use crate::output::fold::{folded_lines, stderr_width};
 use crate::output::{Format, Tone, printable, style_of};
 
 /// In which form diagnostics are printed.
@@ -57,7 +58,8 @@ pub(crate) fn error(failure: &Failure, format: Format) {
         writeln!(io::stderr(), "{json}")
     } else {
         let text = error_text("error: ", &failure.to_string());
-        writeln!(anstream::stderr(), "{style}error:{style:#} {text}")
+        let line = format!("{style}error:{style:#} {text}");
+        writeln!(anstream::stderr(), "{}", folded_lines(&line, stderr_width()))
     };
 }
 
@@ -68,7 +70,8 @@ pub(crate) fn note(text: &str, document: &Value, format: Format) {
         writeln!(io::stderr(), "{json}")
     } else {
         let style = style_of(Tone::Dim);
-        writeln!(anstream::stderr(), "{style}{}{style:#}", printable(text))
+        let line = format!("{style}{}{style:#}", printable(text));
+        writeln!(anstream::stderr(), "{}", folded_lines(&line, stderr_width()))
     };
 }
 

@@ -159,8 +159,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let command = strong(format_args!("{} {typed}", program::name()));
         context.output.note([Line::from([plain(format_args!("{what:29}")), command])])?;
     }
-    let more = format!("`{} help referees` explains the first two. ", program::name());
-    context.output.note([Line::default(), dim(more + "The files of the tour are removed.").into()])?;
+    let more = format!("`{} help referees` explains the first two.", program::name());
+    let end = "The files of the tour are removed.";
+    context.output.note([Line::default(), dim(more).into(), dim(end).into()])?;
     Ok(ExitStatus::Yes)
 }
 

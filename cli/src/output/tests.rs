@@ -34,7 +34,9 @@ fn a_terminal_folds_a_line_between_its_words() {
     assert_eq!(written(&line, None), "12 p1 tap 1,2 => placed order=1 at=1,2; queued\n");
     assert_eq!(written(&line, None), format!("{line}\n"));
     let folded = "12 p1 tap 1,2 =>\n    placed order=1 at=1,2;\n    queued\n";
-    assert_eq!(written(&line, Some(24)), folded);
+    assert_eq!(written(&line, Some(26)), folded);
+    let narrower = "12 p1 tap 1,2 => placed\n    order=1 at=1,2;\n    queued\n";
+    assert_eq!(written(&line, Some(24)), narrower);
 }
 
 #[test]

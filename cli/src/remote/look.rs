@@ -111,7 +111,7 @@ pub(crate) fn print_reply(
     output: &mut Output,
 ) -> Result<Option<String>, Failure> {
     match output.format() {
-        Format::Text => output.text(&reply.body)?,
+        Format::Text => output.text_lines(&reply.body)?,
         Format::Svg => output.document(&reply.body)?,
         Format::Json => {
             let document = document(reply)?;

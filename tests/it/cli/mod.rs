@@ -33,6 +33,7 @@ mod locked;
 mod log;
 mod long_logs;
 mod matches;
+mod narrow;
 mod new;
 mod page;
 #[cfg(unix)] // pseudo-terminals
