@@ -1,5 +1,7 @@
 //! Help, versions, completions and manual pages.
 
+use std::collections::BTreeSet;
+
 #[cfg(feature = "serve")]
 use snapbox::str;
 
@@ -439,6 +441,86 @@ fn help_of_a_verb_is_json_where_that_is_asked_for() {
     assert_eq!(sandbox.ok("help bisect --no-pager --color never"), sandbox.ok("help bisect"));
     assert_eq!(sandbox.ok("help bisect --format text"), sandbox.ok("help bisect"));
     assert!(!sandbox.shell("turnfold help nothing --format json").status.success());
+}
+
+/// Lists the verbs that do something and those that only have verbs below them.
+fn all_verbs(sandbox: &Sandbox) -> BTreeSet<String> {
+    let mut verbs = BTreeSet::new();
+    for verb in verbs_of_help(sandbox, "") {
+        let verb = verb.trim().to_owned();
+        verbs.extend(verb.split_once(' ').map(|(above, _)| above.to_owned()));
+        verbs.insert(verb);
+    }
+    verbs
+}
+
+#[test]
+fn the_help_of_every_verb_is_json_too() {
+    let sandbox = Sandbox::new();
+    for verb in all_verbs(&sandbox) {
+        let document: serde_json::Value =
+            serde_json::from_str(&sandbox.ok(&format!("help {verb} --format json"))).unwrap();
+        let members: Vec<&String> = document.as_object().unwrap().keys().collect();
+        assert_eq!(members, ["verb", "about", "text"], "{verb}");
+        assert_eq!(document["verb"], *verb);
+        let text = sandbox.ok(&format!("help {verb}"));
+        assert_eq!(document["text"].as_str().unwrap().trim_end(), text.trim_end(), "{verb}");
+        assert!(text.starts_with(document["about"].as_str().unwrap()), "{verb}");
+    }
+}
+
+/// The options of a verb as its help lists them: the name, the value and the first line of what it says.
+fn options_of(help: &str) -> Vec<[String; 3]> {
+    let (of_verb, _) = help.split_once("\nGlobal options:").unwrap();
+    let mut options = Vec::new();
+    let mut lines = of_verb.lines().peekable();
+    while let Some(line) = lines.next() {
+        let Some((_, option)) = line.split_once("--").filter(|(before, _)| before.len() < 7) else {
+            continue;
+        };
+        if !line.starts_with("  ") {
+            continue;
+        }
+        let (name, value) = option.split_once(' ').unwrap_or((option, ""));
+        let says = lines.peek().copied().unwrap_or_default();
+        options.push([name, value, says].map(|text| text.trim().to_owned()));
+    }
+    options
+}
+
+#[test]
+fn verbs_are_few_and_an_option_has_one_name_for_one_thing() {
+    let sandbox = Sandbox::new();
+    let verbs = all_verbs(&sandbox);
+    let top: Vec<_> = verbs.iter().filter(|verb| !verb.contains(' ')).collect();
+    assert!(top.len() <= 38, "{} verbs besides `help`: {top:?}", top.len());
+    let (mut patterns, mut expressions) = (BTreeSet::new(), BTreeSet::new());
+    let (mut written, mut rules) = (0, 0);
+    for verb in &verbs {
+        for [name, value, says] in options_of(&sandbox.ok(&format!("help {verb}"))) {
+            match value.as_str() {
+                "<PATTERN>" => drop(patterns.insert(name.clone())),
+                "<REGEX>" => drop(expressions.insert(name.clone())),
+                _ => {}
+            }
+            let words = ["Write", "The file to write", "File for", "The folder with `outbox`"];
+            let is_place = ["<FILE>", "<DIR>"].contains(&value.as_str());
+            // A report is written besides the answer.
+            if is_place && words.iter().any(|word| says.starts_with(word)) {
+                assert_eq!(name, "output", "{verb}: {says}");
+                written += 1;
+            }
+            assert!(name == "output" || !name.starts_with("out"), "{verb}: --{name}");
+            if name == "rules" {
+                assert_eq!(value, "<NAME>", "{verb}");
+                assert!(says.contains("referee:NAME"), "{verb}: {says}");
+                rules += 1;
+            }
+        }
+    }
+    assert!(written > 10 && rules > 3, "{written} {rules}");
+    assert!(!patterns.is_empty() && !expressions.is_empty());
+    assert!(patterns.is_disjoint(&expressions), "{patterns:?} {expressions:?}");
 }
 
 #[test]

@@ -190,12 +190,12 @@ fn pm_29_letters_go_to_the_given_folder_and_addresses() {
     let mailbox = Mailbox::new(TERMS);
     fs::create_dir(mailbox.sandbox.path("post")).unwrap();
     mailbox.sandbox.write("post/addresses", "p1 = ann@example.org\n");
-    mailbox.sandbox.ok(&open_line("initiative", "small-board.toml", "--out post"));
+    mailbox.sandbox.ok(&open_line("initiative", "small-board.toml", "--output post"));
     let letter = mailbox.sandbox.read("post/outbox/00000001-p1.eml");
     assert!(letter.starts_with("To: ann@example.org\r\n"), "{letter:.200}");
     assert!(mailbox.letters().is_empty());
     mailbox.sandbox.write("post/addresses", "ann@example.org\n");
-    fails(&mailbox, 2, "mail run duel --key host.key --out post", "`post/addresses`: line 1: expected");
+    fails(&mailbox, 2, "mail run duel --key host.key --output post", "`post/addresses`: line 1: expected");
 }
 
 /// Letters are named by desk size and seat, addresses by seat: neither is another match's.
@@ -276,7 +276,7 @@ fn fd_18_a_desk_that_was_rolled_back_or_forked_goes_no_further() {
 fn pm_29_a_store_in_a_database_needs_a_folder_for_letters() {
     let mailbox = begun();
     let line = "--store postgres://nobody@localhost/x mail run duel --key host.key";
-    fails(&mailbox, 2, line, "a store in a database has no folder for letters; name one with `--out DIR`");
+    fails(&mailbox, 2, line, "a store in a database has no folder for letters; name one with `--output DIR`");
 }
 
 #[test]

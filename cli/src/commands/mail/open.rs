@@ -44,8 +44,8 @@ pub(crate) struct Args {
     #[arg(value_name = "MATCH", value_parser = new_match_name)]
     match_name: MatchName,
 
-    /// The ruleset
-    #[arg(long)]
+    /// The ruleset by its name, or `referee:NAME`, the referee of that game
+    #[arg(long, value_name = "NAME")]
     rules: String,
 
     /// The setup of the game: a name that `rules GAME` lists, or a TOML file

@@ -26,8 +26,8 @@ pub(super) struct HostArgs {
 
     /// The folder with `outbox` for letters and the players' `addresses`; with several matches, each but the first has its
     /// own folder in `mail` [default: the store's]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
 }
 
 /// The host at work.
@@ -49,11 +49,11 @@ pub(super) struct Post<'a> {
 impl HostArgs {
     /// Takes the key, and finds the folder with all post. A store in a database has none.
     pub(super) fn post_room(&self, context: &Context) -> Result<PostRoom, Failure> {
-        let folder = match &self.out {
+        let folder = match &self.output {
             Some(folder) => folder.as_path(),
             None if context.fleet().is_some() => {
                 return Err(Failure::usage("a store in a database has no folder for letters")
-                    .hint("name one with `--out DIR`"));
+                    .hint("name one with `--output DIR`"));
             }
             None => context.store_dir()?,
         };
