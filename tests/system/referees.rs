@@ -172,6 +172,35 @@ fn charge_in_javascript_and_in_python_is_one_game() {
     assert!(recorded.windows(2).all(|pair| pair[0] == pair[1]));
 }
 
+/// What is rolled in a game with secrets is shown to whom the game names when it asks, whoever may see the command.
+#[test]
+fn rf_13_values_are_shown_to_whom_the_game_names() {
+    let mut logs = Vec::new();
+    for (interpreter, name) in [("node", "hand.js"), ("python3", "hand.py")] {
+        if !has(interpreter) {
+            skipped(name, &format!("there is no {interpreter}"));
+            continue;
+        }
+        let sandbox = Sandbox::new();
+        let run = |line: &str| {
+            sandbox.ok(&format!("{line} --referee \"{interpreter} {}\"", fixture(name).display()))
+        };
+        run(
+            "new game --rules hand --dice seeded --seed 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
+        );
+        let played = run("play game \"p1: fight\" \"p2: draw\"");
+        assert!(played.contains("3 host roll 1976545984 308307581 241271587 2025107238 => fought dice=2 #"));
+        let open = "1 p1 fight => applied\n2 host roll 2 => applied\n3 host ? => fought dice=2\n";
+        for viewer in ["p1", "spectator"] {
+            assert_eq!(run(&format!("log game --as {viewer}")), open, "{name}, {viewer}");
+        }
+        let own = run("log game --as p2");
+        assert_eq!(own, format!("{open}4 p2 draw => applied\n5 host roll 1 => applied\n"), "{name}");
+        logs.push(run("log game"));
+    }
+    assert!(logs.windows(2).all(|pair| pair[0] == pair[1]), "{logs:?}");
+}
+
 #[test]
 fn programs_in_php_and_c_without_a_library_of_ours_answer_every_verb() {
     if has("php") {

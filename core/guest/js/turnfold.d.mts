@@ -67,6 +67,11 @@ export interface Chance {
   values(low: number, high: number, count: number, purpose?: string): number[];
   /** Chance whose values `seat` alone learns. */
   of(seat: Seat): Chance;
+  /**
+   * In a game with secrets: who sees the values, else the host alone, and who sees the command that waits for them, else
+   * who gave it.
+   */
+  shown(to: { values?: "all" | Seat[]; command?: "all" | Seat[] }): Chance;
 }
 
 type Codes = string[] | Record<string, string[]>;

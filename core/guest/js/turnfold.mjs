@@ -46,11 +46,13 @@ class Chance {
   #next = 0;
   #owner;
   #asked;
+  #shown;
 
-  constructor(rolls, asked, owner) {
+  constructor(rolls, asked, owner, shown = {}) {
     this.#rolls = rolls;
     this.#asked = asked ?? { due: undefined, given: 0 };
     this.#owner = owner;
+    this.#shown = shown;
   }
   /** One value from 1 to `sides`; with `count`, a list of them. */
   roll(sides, count, purpose = "roll") {
@@ -86,7 +88,14 @@ class Chance {
   }
   /** Chance whose values `seat` alone learns. */
   of(seat) {
-    return new Chance(this.#rolls, this.#asked, seat);
+    return new Chance(this.#rolls, this.#asked, seat, { ...this.#shown, values: [seat] });
+  }
+  /**
+   * Chance of a game with secrets: who sees its `values`, else the host alone, and who sees the `command` that waits for
+   * them, else who gave it. Each is `"all"` or a list of seats.
+   */
+  shown({ command, values } = {}) {
+    return new Chance(this.#rolls, this.#asked, this.#owner, { command, values });
   }
   /** `count` values from `low` to `high`. */
   values(low, high, count, purpose = "roll") {
@@ -96,7 +105,10 @@ class Chance {
     if (low > high || count < 1) throw new RangeError(`chance: ${count} of ${low} to ${high}`);
     if (this.#asked.given < this.#rolls.length) return this.#rolls[this.#asked.given++];
     // Kept besides being thrown, because the game may catch what it throws.
-    this.#asked.due ??= { purpose, count, low, high, ...(this.#owner && { owner: this.#owner }) };
+    if (this.#asked.due === undefined) {
+      this.#asked.due = { purpose, count, low, high, ...(this.#owner && { owner: this.#owner }) };
+      this.#asked.shown = this.#shown;
+    }
     throw ASKED;
   }
   get due() {
@@ -198,15 +210,16 @@ class Referee {
       if (!(error instanceof Outcome) && asked.due === undefined) throw error;
       outcome = error;
     }
-    return asked.due === undefined ? { outcome } : { due: asked.due };
+    return asked.due === undefined ? { outcome } : { due: asked.due, shown: asked.shown };
   }
 
   /** Starts a match with the rolls so far. */
   async start(setup, rolls) {
-    const { outcome, due } = await this.ask(rolls, (chance) => this.game.start(structuredClone(setup), chance));
+    const { outcome, due, shown } = await this.ask(rolls, (chance) =>
+      this.game.start(structuredClone(setup), chance));
     if (due) {
       const players = await this.players(setup, rolls);
-      return { turnfold: "waiting", setup, players, rolls, due };
+      return { turnfold: "waiting", setup, players, rolls, due, values: shown.values };
     }
     if (outcome instanceof Outcome) {
       if (outcome.kind === "no" && rolls.length === 0) throw outcome;
@@ -245,9 +258,9 @@ class Referee {
   /** Applies one entry to a state. */
   async entry(state, { seat, command, roll }) {
     if (roll === undefined) {
-      const { outcome, due } = await this.ask([], (chance) => this.game.apply(state, command, seat, chance));
+      const { outcome, due, shown } = await this.ask([], (chance) => this.game.apply(state, command, seat, chance));
       if (!due) return outcome;
-      return { wait: { entry: { seat, command }, rolls: [], due } };
+      return { wait: { entry: { seat, command }, rolls: [], due, values: shown.values }, to: shown.command };
     }
     if (!isWaiting(state)) {
       if (!this.game.roll) throw new Fault("a roll came, and the game has no function `roll`");
@@ -255,17 +268,20 @@ class Referee {
       return outcome;
     }
     const rolls = [...state.rolls, roll];
-    if ("setup" in state) return applied([], await this.start(state.setup, rolls));
-    const { entry } = state;
+    // The values are shown to whom the game named when it asked, whoever may see the command.
+    const { entry, values: to } = state;
+    if ("setup" in state) return applied([], await this.start(state.setup, rolls), { to });
     const before = JSON.stringify(state.state);
-    const { outcome, due } = await this.ask(rolls, (chance) =>
+    const { outcome, due, shown } = await this.ask(rolls, (chance) =>
       this.game.apply(state.state, entry.command, entry.seat, chance));
-    if (due) return { wait: { entry, rolls, due }, before };
+    if (due) return { wait: { entry, rolls, due, values: shown.values }, to, before };
     if (outcome instanceof Outcome && outcome.kind !== "applied") {
-      return applied([{ effect: "refused", code: outcome.code }], JSON.parse(before));
+      const refused = { effect: "refused", code: outcome.code };
+      const isOpen = this.game.secrets === "none"; // there `to` is a field like any other
+      return applied([isOpen ? refused : { ...refused, to: [entry.seat] }], JSON.parse(before), { to });
     }
-    return outcome === undefined ? state.state : outcome instanceof Outcome && outcome.state === undefined
-      ? new Outcome("applied", { ...outcome, state: state.state }) : outcome;
+    const { effects = [], texts, state: next } = outcome instanceof Outcome ? outcome : { state: outcome };
+    return applied(effects, next === undefined ? state.state : next, { to, texts });
   }
 
   async fold({ state: first, entries = [], want = "all" }) {
@@ -279,7 +295,7 @@ class Referee {
       if (outcome?.wait) {
         const before = outcome.before ?? text;
         const head = JSON.stringify({ turnfold: "waiting", ...outcome.wait });
-        outcome = applied([], JSON.parse(`${head.slice(0, -1)},"state":${before}}`));
+        outcome = applied([], JSON.parse(`${head.slice(0, -1)},"state":${before}}`), { to: outcome.to });
       }
       if (outcome instanceof Outcome && outcome.kind !== "applied") {
         this.check_code(outcome, entry);

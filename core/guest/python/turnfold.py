@@ -86,7 +86,10 @@ class Chance:
     def __init__(self, rolls, owner=None):
         self._rolls = list(rolls)
         self._owner = owner
+        self._command = self._values = None
         self.due = None
+        # Who sees the command that waits, and the values.
+        self.shown_to = None, None
 
     def roll(self, sides, count=None, purpose="roll"):
         """One value from 1 to `sides`; with `count`, a list of them."""
@@ -124,10 +127,17 @@ class Chance:
 
     def of(self, seat):
         """This chance, for values that `seat` alone learns."""
-        owned = copy.copy(self)
+        owned = self.shown(self._command, [seat])
         owned._owner = seat
-        owned._of = self
         return owned
+
+    def shown(self, command=None, values=None):
+        """This chance, for a game with secrets: who sees its `values`, else the host alone, and who sees the `command`
+        that waits for them, else who gave it. Each is `"all"` or a list of seats."""
+        shown = copy.copy(self)
+        shown._of = getattr(self, "_of", self)
+        shown._command, shown._values = command, values
+        return shown
 
     def values(self, low, high, count, purpose="roll"):
         """`count` values from `low` to `high`."""
@@ -144,6 +154,7 @@ class Chance:
             asked.due = {"purpose": purpose, "count": count, "low": low, "high": high}
             if self._owner:
                 asked.due["owner"] = self._owner
+            asked.shown_to = self._command, self._values
         raise _Asked
 
 
@@ -202,6 +213,11 @@ def _is_waiting(state):
 def _shown(state):
     """Where a match waits for a roll, people still look at the state before the command."""
     return state.get("state") if _is_waiting(state) else state
+
+
+def _values_of(shown_to):
+    """What a state that waits holds of who sees the values."""
+    return {} if shown_to is None else {"values": shown_to}
 
 
 def _codes(declared):
@@ -282,7 +298,8 @@ class _Referee:
         return _write({**about, "can": can, **self.codes, "batches": True}, "hello")
 
     def ask(self, rolls, name, *args):
-        """Calls the game where it may ask for chance: its outcome, and the roll that is due, if one is."""
+        """Calls the game where it may ask for chance: its outcome, and the roll that is due, if one is, with who sees the
+        command and the values."""
         chance = Chance(rolls)
         try:
             outcome = self.call(name, *args, chance)
@@ -294,13 +311,13 @@ class _Referee:
             if chance.due is None:
                 raise
             outcome = None
-        return outcome, chance.due
+        return outcome, chance.due, *chance.shown_to
 
     def start_with(self, setup, rolls):
-        outcome, due = self.ask(rolls, "start", _clone(setup))
+        outcome, due, _, values = self.ask(rolls, "start", _clone(setup))
         if due:
             return {"turnfold": "waiting", "setup": setup, "players": self.players(setup, rolls), "rolls": rolls,
-                    "due": due}
+                    "due": due, **_values_of(values)}
         if isinstance(outcome, No) and not rolls:
             raise outcome
         if outcome is None or isinstance(outcome, (Applied, Exception)):
@@ -314,7 +331,7 @@ class _Referee:
         """The players of a match whose start still asks for chance: as if each value were the least."""
         values = list(rolls)
         for _ in range(_QUESTIONS_MAX):
-            outcome, due = self.ask(values, "start", _clone(setup))
+            outcome, due, *_ = self.ask(values, "start", _clone(setup))
             if not due:
                 return self.status(outcome)["players"]
             values.append([due["low"]] * due["count"])
@@ -338,39 +355,47 @@ class _Referee:
                 "over": status.get("result") is not None if over is None else over}
 
     def entry(self, state, entry):
-        """Applies one entry to a state; answers the outcome and the state that waits, if the game asked."""
+        """Applies one entry to a state; answers the outcome, and if the game asked the state that waits and who sees the
+        entry."""
         roll = entry.get("roll")
         if roll is None:
             given = {"seat": entry["seat"], "command": entry["command"]}
-            outcome, due = self.ask([], "apply", state, given["command"], given["seat"])
-            return outcome, due and {"turnfold": "waiting", "entry": given, "rolls": [], "due": due}
+            outcome, due, command, values = self.ask([], "apply", state, given["command"], given["seat"])
+            waiting = due and {"turnfold": "waiting", "entry": given, "rolls": [], "due": due, **_values_of(values)}
+            return outcome, waiting, command
         if not _is_waiting(state):
             if not callable(self.get("roll")):
                 raise _Fault("a roll came, and the game has no function `roll`")
-            return self.ask([], "roll", state, roll)[0], None
+            return self.ask([], "roll", state, roll)[0], None, None
         rolls = state["rolls"] + [roll]
+        # The values are shown to whom the game named when it asked, whoever may see the command.
+        to = state.get("values")
         if "setup" in state:
-            return Applied([], self.start_with(state["setup"], rolls)), None
+            return Applied([], self.start_with(state["setup"], rolls), to), None, None
         given, before = state["entry"], state["state"]
         after = _clone(before)
-        outcome, due = self.ask(rolls, "apply", after, given["command"], given["seat"])
+        outcome, due, _, values = self.ask(rolls, "apply", after, given["command"], given["seat"])
         if due:
-            return None, {"turnfold": "waiting", "entry": given, "rolls": rolls, "due": due, "state": before}
+            waiting = {"turnfold": "waiting", "entry": given, "rolls": rolls, "due": due, **_values_of(values)}
+            return None, {**waiting, "state": before}, to
+        if isinstance(outcome, No):
+            return outcome, None, None
         if isinstance(outcome, (Ignored, Rejected)):
-            return Applied([{"effect": "refused", "code": outcome.code}], before), None
-        if outcome is None:
-            return after, None
-        if isinstance(outcome, Applied) and outcome.state is None:
-            return Applied(outcome.effects, after, outcome.to, outcome.texts), None
-        return outcome, None
+            refused = {"effect": "refused", "code": outcome.code}
+            if self.get("secrets") != "none":  # there `to` is a field like any other
+                refused["to"] = [given["seat"]]
+            return Applied([refused], before, to), None, None
+        if not isinstance(outcome, Applied):
+            outcome = Applied([], outcome)
+        return Applied(outcome.effects, after if outcome.state is None else outcome.state, to, outcome.texts), None, None
 
     def fold(self, state=None, entries=(), want="all", **_unknown):
         text = _write(state, "the state")
         steps, stop, length = [], None, 0
         for entry in entries or ():
-            outcome, waiting = self.entry(state, entry)
+            outcome, waiting, to = self.entry(state, entry)
             if waiting:
-                outcome = Applied([], {**waiting, "state": waiting.get("state", json.loads(text))})
+                outcome = Applied([], {**waiting, "state": waiting.get("state", json.loads(text))}, to)
             if isinstance(outcome, (Ignored, Rejected, No)):
                 self.check_code(outcome, entry)
                 # The game may have changed the state before it saw that the command does not apply.
@@ -413,7 +438,7 @@ class _Referee:
         commands = []
         for candidate in self.call("candidates", _clone(state), seat) or ():
             command = candidate["command"] if isinstance(candidate, dict) else candidate
-            outcome, waiting = self.entry(_clone(state), {"seat": seat, "command": command})
+            outcome, waiting, _ = self.entry(_clone(state), {"seat": seat, "command": command})
             if waiting or not isinstance(outcome, Exception):
                 commands.append(candidate)
         return commands
