@@ -58,7 +58,7 @@ struct Step {
 #[cfg(feature = "modules")]
 const STEPS: [Step; 7] = [
     Step {
-        title: "A log is red",
+        title: "A log fails",
         say: "In the game of Flank, a stone between two stones of the opponent is taken.
 report.tfl is a match of 300 entries, recorded with the right outcomes. The
 rules are a module, and the folder `today` has today's build of it. With this
@@ -97,10 +97,10 @@ row. The rules number the squares row by row, and a3 is the one after e2.",
     },
     Step {
         title: "The rule is mended",
-        say: "Today's rules check that the square of the second stone is on the board, but not
-that it is in the same row or column. The folder `mended` has a build that checks
-both. `bless` adds the hash that the small log lacks. With the mended build
-`check` passes both logs; keep them, and run it with your tests.",
+        say: "Today's rules check that the square of the second stone is on the board, but
+not that it is in the same row or column. The folder `mended` has a build that
+checks both. `bless` adds the hash that the small log lacks, and `check` passes
+both logs with this build. Keep them, and run `check` with your tests.",
         commands: &[
             (0, "bless --accept bug.tfl --modules mended"),
             (0, "check report.tfl bug.tfl --modules mended"),
