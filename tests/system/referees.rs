@@ -431,6 +431,24 @@ fn one_small_game_keeps_its_states_in_every_language_that_is_here() {
     }
 }
 
+/// RF-21: what a reader copies is short.
+#[test]
+fn rf_21_each_language_has_at_most_40_lines() {
+    let mut count = 0;
+    for folder in ["", "love", "godot"] {
+        for file in fs::read_dir(fixture("languages").join(folder)).unwrap() {
+            let path = file.unwrap().path();
+            if path.is_dir() || path.ends_with("run.py") {
+                continue;
+            }
+            let lines = fs::read_to_string(&path).unwrap().lines().count();
+            assert!(lines <= 40, "{} has {lines} lines", path.display());
+            count += 1;
+        }
+    }
+    assert!(count > 30, "{count} files");
+}
+
 /// RF-21: the guide's table of languages has each program of that run, and no other.
 #[test]
 fn rf_21_the_languages_of_the_guide_are_those_of_the_run() {
