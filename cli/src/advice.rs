@@ -126,6 +126,9 @@ fn hint(error: &ReplayError) -> Option<String> {
         E::TooLong { .. } => "name an earlier entry, as in `MATCH:SEQ`".into(),
         E::Untrue { file, .. } if file != "<stdin>" => format!("`turnfold check {file}` explains it"),
         E::Concealed(_) => "leave out `--as`".into(),
+        E::NoView(_) => {
+            "a referee that keeps secrets offers `see`, a recording says `\"secrets\":\"none\"`; see `turnfold help referees`".into()
+        }
         E::OtherSeat(_) => "leave out `--seat` or the command".into(),
         E::Passes(_) => "add `--when` or `--still` to look for something else".into(),
         E::FaultOfRules(_) => {

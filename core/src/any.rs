@@ -254,6 +254,11 @@ pub trait AnyState: Send {
         true
     }
 
+    /// Returns `false` if nothing is known of what a viewer may see: a referee with secrets need not say it (RF-6, RF-13).
+    fn has_view(&self, _viewer: Perspective) -> bool {
+        true
+    }
+
     /// Returns the commands that `judge` would apply now, in canonical text.
     fn legal(&self, seat: Seat) -> Vec<String>;
 

@@ -2,6 +2,7 @@
 
 mod distrust;
 mod faults;
+mod lacking;
 mod laws;
 mod named;
 mod ports;

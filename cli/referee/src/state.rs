@@ -110,7 +110,7 @@ impl RefereeState {
         if self.referee.hello.can("see") {
             return self.seen(viewer, "view");
         }
-        if self.has_secrets() && viewer != Perspective::HOST {
+        if !self.has_view(viewer) {
             return None;
         }
         let Held::Json(node) = &self.held else { return None };
@@ -148,6 +148,14 @@ impl RefereeState {
         }
         // Without a picture, the fields of the view are its lines (RF-6).
         let mut lines = Vec::new();
+        if !self.has_view(viewer) {
+            let why = if self.referee.is_recording() {
+                "the recording would say `\"secrets\":\"none\"`"
+            } else {
+                "the referee would offer `see`"
+            };
+            lines.push(format!("nothing says what {viewer} may see here; {why}"));
+        }
         match self.view_node(viewer) {
             Some(Node::Object(members)) => {
                 for (key, value) in &members {
@@ -409,6 +417,10 @@ impl AnyState for RefereeState {
         self.referee.hello.can("legal") || self.referee.hello.can("choices")
     }
 
+    fn has_view(&self, viewer: Perspective) -> bool {
+        self.referee.hello.can("see") || !self.has_secrets() || viewer == Perspective::HOST
+    }
+
     fn legal(&self, seat: Seat) -> Vec<String> {
         self.listed(seat).into_iter().filter(|listed| listed.legal).map(|listed| listed.text).collect()
     }
@@ -533,7 +545,11 @@ impl RefereeState {
         let hello = &self.referee.hello;
         let queries = if hello.can("query") { hello.queries.as_slice() } else { &[] };
         let forms: Vec<String> = queries.iter().map(|form| format!("`{form}`")).collect();
-        let known = if forms.is_empty() { "no questions".into() } else { listed_in_words(&forms) };
+        let known = match forms.as_slice() {
+            [] if self.referee.is_recording() => "no questions".into(),
+            [] => "no questions; its referee would offer `query` and list `queries`".into(),
+            forms => listed_in_words(forms),
+        };
         QueryError::Unknown { ruleset: hello.name.clone(), found: in_one_line(word), known }
     }
 

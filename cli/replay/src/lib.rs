@@ -114,4 +114,4 @@ pub use session::{RejectedCommand, Roller, Session};
 pub use tfl::{Closing, Header, Replay, ReplayLine, SeenBy, TflError};
 pub use viewer::seat_history::{MatchStanding, SeatHistory};
 pub use viewer::viewed_entry::{ViewedEntry, fold_as_viewer};
-pub use viewer::{Concealed, NotOfSeat, Viewer};
+pub use viewer::{Concealed, NoView, NotOfSeat, Viewer};

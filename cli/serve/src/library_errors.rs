@@ -90,7 +90,7 @@ impl From<ReplayError> for Problem {
             E::NoEntry { .. } => Code::NoEntry,
             E::UnknownRuleset { .. } | E::OtherVersion { .. } => Code::NoRules,
             E::NoModule { .. } | E::Fault(_) => Code::Module,
-            E::OtherSeat(_) | E::Concealed(_) => Code::Forbidden,
+            E::OtherSeat(_) | E::Concealed(_) | E::NoView(_) => Code::Forbidden,
             E::File(_) | E::Input(_) | E::BadSetup(_) | E::BadEntry(_) | E::Untrue { .. } => Code::Setup,
             E::TooLong { .. } | E::Page(_) => Code::TooLarge,
             E::Setup { .. } | E::Entry { .. } | E::ConcealedEntry { .. } => Code::Corrupt,

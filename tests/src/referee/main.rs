@@ -131,6 +131,10 @@ fn answer(op: &str, args: &Value, fault: &str, folded: &mut i64) -> Value {
             Some(number) => json!(format!("add {number}")),
             None => args["text"].clone(),
         },
+        "targets" => {
+            let commands = args["commands"].as_array().unwrap();
+            commands.iter().map(|_| json!({ "parts": [], "irreversible": false })).collect()
+        }
         "query" => json!({ "text": format!("the sum is {}", state["sum"]), "json": { "sum": state["sum"] } }),
         _ => return json!({ "no": "an unknown operation" }),
     };
@@ -146,6 +150,12 @@ fn hello(fault: &str) -> Value {
     });
     match fault {
         "closed" => (hello["secrets"], hello["can"]) = (Value::Null, json!(["legal", "see"])),
+        // `can A,B` offers these alone, and keeps secrets.
+        "can" => {
+            let offered = env::args().nth(2).unwrap_or_default();
+            let offered: Vec<&str> = offered.split(',').filter(|op| !op.is_empty()).collect();
+            (hello["secrets"], hello["can"]) = (Value::Null, json!(offered));
+        }
         "cycletap" => hello["name"] = json!("cycletap"),
         "stranger" => {
             (hello["rulebook"], hello["summary"]) = (Value::Null, Value::Null);

@@ -110,6 +110,7 @@ fn field_rows(
     take: &mut dyn FnMut(TableRow),
 ) -> Result<Vec<bool>, ReplayError> {
     let (start, mut found) = (seat_history.start()?, vec![false; paths.len()]);
+    seat_history.viewer().require_view(start.as_ref())?;
     let mut row = |seq: u64, field: &dyn Fn(&str) -> Option<Value>| {
         let mut row = TableRow::new(&FIELD, [source.into(), seq.into()]);
         for (path, found) in paths.iter().zip(&mut found) {

@@ -18,7 +18,7 @@ use crate::page::PageError;
 use crate::search::condition::ConditionError;
 use crate::session::script::OtherSeat;
 use crate::tfl::TflError;
-use crate::viewer::{Concealed, NotOfSeat, Viewer};
+use crate::viewer::{Concealed, NoView, NotOfSeat, Viewer};
 
 /// What to do about a module that is missing.
 pub const PUT_MODULE: &str = "put its file into `modules/` of the store, or name its folder with `--modules`";
@@ -167,6 +167,9 @@ pub enum ReplayError {
     /// A view that requires a viewer from whom nothing is concealed.
     #[error(transparent)]
     Concealed(#[from] Concealed),
+    /// A game of which it is not known what a viewer may see.
+    #[error(transparent)]
+    NoView(#[from] NoView),
     /// A replay file for another seat.
     #[error(transparent)]
     NotOfSeat(#[from] NotOfSeat),

@@ -103,6 +103,9 @@ pub fn bisect<E: From<ReplayError>>(
         seat_history.whole(RUN)?;
     }
     let base = (0, seat_history.start()?);
+    if matches!(question, Question::Holds(_)) {
+        seat_history.viewer().require_view(base.1.as_ref()).map_err(ReplayError::from)?;
+    }
     let mut probe = Probe { seat_history, question, base, survey: Survey::default(), probes: 0 };
     let end = seat_history.known_count();
     let at_start = probe.ask(0)?;

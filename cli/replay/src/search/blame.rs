@@ -76,6 +76,7 @@ pub fn blame(
     observe: &mut dyn FnMut(FieldChange),
 ) -> Result<bool, ReplayError> {
     let (start, mut survey) = (seat_history.start()?, Survey::default());
+    seat_history.viewer().require_view(start.as_ref())?;
     let mut value = blamed.value(&|path| seat_history.field(start.as_ref(), path), &mut survey);
     let mut found = value.is_some();
     seat_history.fold(&mut |seen| {

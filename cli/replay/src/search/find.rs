@@ -42,6 +42,9 @@ pub fn find(
 ) -> Result<(), ReplayError> {
     let Wanted { when, is_wanted } = wanted;
     let start = seat_history.start()?;
+    if when.is_some() {
+        seat_history.viewer().require_view(start.as_ref())?;
+    }
     let mut held =
         when.is_some_and(|condition| condition.ask(&|path| seat_history.field(start.as_ref(), path), survey));
     let mut search = ControlFlow::Continue(());

@@ -72,6 +72,14 @@ impl Viewer {
         self.0
     }
 
+    /// Requires a state of which it is known what this viewer may see.
+    ///
+    /// # Errors
+    /// [`NoView`] for a referee that keeps secrets and does not offer `see` (RF-6), and for a recording that keeps them.
+    pub fn require_view(self, state: &dyn AnyState) -> Result<(), NoView> {
+        if state.has_view(self.0) { Ok(()) } else { Err(NoView { viewer: self }) }
+    }
+
     /// Returns the view of a state as JSON.
     #[must_use]
     pub fn view_json(self, state: &dyn AnyState) -> Json {
@@ -195,6 +203,14 @@ pub struct Concealed {
     /// What was asked for.
     pub what: &'static str,
     /// Who asked for it.
+    pub viewer: Viewer,
+}
+
+/// A game of which it is not known what a viewer may see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("nothing says what {viewer} may see here")]
+pub struct NoView {
+    /// Who looks.
     pub viewer: Viewer,
 }
 

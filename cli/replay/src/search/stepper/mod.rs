@@ -205,6 +205,7 @@ impl Stepper {
     /// the history.
     pub fn first_true(&mut self, condition: &Condition) -> Result<Option<u64>, ReplayError> {
         let (viewer, mut survey, mut held) = (self.viewer(), Survey::default(), false);
+        viewer.require_view(self.state.as_ref())?;
         let found = self.find(self.at() + 1..self.head() + 1, SearchDirection::Forward, &mut |place| {
             let holds = condition.ask(&|path| place.field(viewer, path), &mut survey);
             !mem::replace(&mut held, holds) && holds
