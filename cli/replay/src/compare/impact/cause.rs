@@ -45,7 +45,12 @@ fn effect(divergence: &Divergence) -> String {
         (divergence.recorded.as_ref().map(parts).unwrap_or_default(), parts(&divergence.computed));
     let name = |effect: &String| effect.split(' ').next().unwrap_or_default().to_string();
     let index = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-    match (old.get(index).map(name), new.get(index).map(name)) {
+    effect_group(old.get(index).map(name).as_deref(), new.get(index).map(name).as_deref())
+}
+
+/// Returns what logs have in common in which effects of these names differ first.
+pub(super) fn effect_group(old: Option<&str>, new: Option<&str>) -> String {
+    match (old, new) {
         (Some(old), Some(new)) if old == new => format!("effect {old} differs"),
         (Some(old), Some(new)) => format!("effect {old} → {new}"),
         (Some(old), None) => format!("effect {old} is gone"),

@@ -1,9 +1,8 @@
 //! A port: a referee that claims to be the same game as one of this build, and the first entry at which it is not (RF-20).
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use turnfold_core::{
     AnyRules, AnyState, DicePolicy, FoldError, Outcome, Perspective, Seat, SetupError, Step,
 };
@@ -19,7 +18,7 @@ use crate::tfl::ReplayLine;
 /// What turnfold itself answers to a command before it asks a referee (RF-8).
 const REFUSALS: [&str; 5] = ["match_over", "roll_due", "no_roll_due", "bad_roll", "wrong_seat"];
 
-/// What became of an entry, with its effects as data: the two write the fields of an effect in another order.
+/// What became of an entry, with its effects as data.
 struct Became {
     outcome: Outcome,
     effects: Value,
@@ -101,23 +100,28 @@ impl<'a> Pair<'a> {
             return Err(unreadable(&self.log.name, ReplayError::Port(why)));
         }
         let sent = LogEntry::new(entry.seq, entry.seat, command.as_str());
-        let expected = LogEntry { outcome: Some(own.sorted()), hash: None, ..entry.clone() };
+        let expected = LogEntry { outcome: Some(own.outcome.clone()), hash: None, ..entry.clone() };
         // Which roll the seed gives, the rules of this build have checked.
-        let found = match fold_one(&mut *self.ported, &sent, &DicePolicy::Recorded) {
-            Ok(Some(ported)) if !own.is_same(&ported) => {
-                let computed = LogEntry { outcome: Some(ported.sorted()), ..expected.clone() };
-                Divergence::contradiction(&expected, &computed)
+        let ported = match fold_one(&mut *self.ported, &sent, &DicePolicy::Recorded) {
+            Ok(Some(ported)) => ported,
+            Ok(None) => return Ok(None),
+            Err(error) => {
+                let Some(found) = Divergence::of_refusal(&expected, &error) else { return Err(stop(error)) };
+                return Ok(Some(without_field(Divergence { subject, ..found })));
             }
-            Ok(_) => None,
-            Err(error) => match Divergence::of_refusal(&expected, &error) {
-                Some(found) => Some(found),
-                None => return Err(stop(error)),
-            },
         };
-        Ok(match found {
-            Some(found) => Some(without_field(Divergence { subject, ..found })),
-            None => self.views(subject),
-        })
+        let (recorded, computed) =
+            (Some(Claim::Outcome(own.outcome.clone())), Claim::Outcome(ported.outcome.clone()));
+        let divergence = Divergence::new(subject.clone(), DivergenceKind::Outcome, recorded, computed);
+        match (&own.outcome, &ported.outcome) {
+            // Texts of effects are not compared: the two write the fields of an effect in another order.
+            (Outcome::Applied(_), Outcome::Applied(_)) => Ok(match own.difference(&ported) {
+                Some((field, group)) => Some(FirstDifference { divergence, group, field: Some(field) }),
+                None => self.views(subject),
+            }),
+            (own, ported) if own == ported => Ok(self.views(subject)),
+            _ => Ok(Some(without_field(divergence))),
+        }
     }
 
     /// Compares what everyone sees; in a game without secrets all see what the host sees.
@@ -175,40 +179,23 @@ fn fold_one(
 }
 
 impl Became {
-    /// Returns `true` if both are applied with the same effects, or ignored for the same reason.
-    fn is_same(&self, other: &Self) -> bool {
-        let is_same_kind = match (&self.outcome, &other.outcome) {
-            (Outcome::Applied(_), Outcome::Applied(_)) => true,
-            (own, ported) => own == ported,
-        };
-        is_same_kind && self.effects == other.effects
+    /// Returns the first field in which the effects of both differ, and what logs have in common that depart so.
+    fn difference(&self, ported: &Self) -> Option<(Difference, String)> {
+        let [own_effects, ported_effects] = [self, ported].map(|became| json!({ "effects": became.effects }));
+        let field = differences(&own_effects, &ported_effects).into_iter().next()?;
+        let (mut index, [own, ported]) = (0, [self, ported].map(Self::effects));
+        while own.get(index) == ported.get(index) {
+            index += 1;
+        }
+        let group = cause::effect_group(own.get(index).map(name_of), ported.get(index).map(name_of));
+        Some((field, group))
     }
 
-    /// Returns the outcome with the fields of its effects in sorted order, so that two accounts can be compared as text.
-    fn sorted(&self) -> Outcome {
-        let Outcome::Applied(_) = self.outcome else { return self.outcome.clone() };
-        let effects = self.effects.as_array().map(Vec::as_slice).unwrap_or_default();
-        let texts: Vec<String> = effects.iter().map(text_of).collect();
-        texts.join("; ").parse().unwrap_or_else(|_| self.outcome.clone())
+    fn effects(&self) -> &[Value] {
+        self.effects.as_array().map(Vec::as_slice).unwrap_or_default()
     }
 }
 
-/// Writes an effect: its name, then ` key=value` in sorted order.
-fn text_of(effect: &Value) -> String {
-    let Some(members) = effect.as_object() else { return effect.to_string() };
-    let mut text = effect.get("effect").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let mut fields: Vec<_> = members.iter().filter(|(key, _)| *key != "effect").collect();
-    fields.sort_by_key(|(key, _)| key.as_str());
-    for (key, value) in fields {
-        let is_in_word = |byte: u8| byte.is_ascii_alphanumeric() || b"_-+.".contains(&byte);
-        match value {
-            Value::String(word) if !word.is_empty() && word.bytes().all(is_in_word) => {
-                let _ = write!(text, " {key}={word}");
-            }
-            other => {
-                let _ = write!(text, " {key}={other}");
-            }
-        }
-    }
-    text
+fn name_of(effect: &Value) -> &str {
+    effect.get("effect").and_then(Value::as_str).unwrap_or_default()
 }
