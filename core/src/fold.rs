@@ -94,7 +94,8 @@ impl<R: Rules> Folder<R> {
         }
     }
 
-    /// Requires a roll of a seeded match to be the one its seed gives. Whether a roll is due is for `judge`.
+    /// Requires a roll of a seeded match to be the one its seed gives, and one of fair dice to be nobody's own. Of a roll that
+    /// `judge` rejects, that is said instead: a module need not tell what a rejected command is (RF-8).
     fn check_dice(
         &self,
         logged: &Logged<'_>,
@@ -102,16 +103,18 @@ impl<R: Rules> Folder<R> {
         dice: &DicePolicy,
     ) -> Result<(), FoldError> {
         let (Some(found), Some(due)) = (R::rolled(command), R::due_roll(&self.state)) else { return Ok(()) };
-        if let (DicePolicy::Fair(_), Some(owner)) = (dice, due.owner) {
+        let seq = logged.seq;
+        let wrong = match (dice, due.owner) {
             // An opened secret shows all that were opened before it, so that no roll stays one seat's own.
-            return Err(FoldError::OwnedFairRoll { seq: logged.seq, owner });
-        }
-        match dice.values(self.rolls.saturating_add(1), &due) {
-            Some(expected) if expected != found && R::judge(&self.state, logged.seat, command).is_ok() => {
-                Err(FoldError::WrongRoll { seq: logged.seq, expected, found: found.to_vec() })
-            }
-            _ => Ok(()),
-        }
+            (DicePolicy::Fair(_), Some(owner)) => FoldError::OwnedFairRoll { seq, owner },
+            _ => match dice.values(self.rolls.saturating_add(1), &due) {
+                Some(expected) if expected != found => {
+                    FoldError::WrongRoll { seq, expected, found: found.to_vec() }
+                }
+                _ => return Ok(()),
+            },
+        };
+        if R::judge(&self.state, logged.seat, command).is_ok() { Err(wrong) } else { Ok(()) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use turnfold_core::{CommandSource, DicePolicy, Fault, Logged, Perspective, Seat};
+use turnfold_core::{CommandSource, DicePolicy, Digest, Fault, FoldError, Logged, Perspective, Seat};
 use turnfold_referee::load;
 
 use crate::toy::{APPLIED, Act, DESCRIBED, FOLDED, STARTED, fault, goes_on, module, start, toy};
@@ -304,4 +304,19 @@ fn md_3_nans_are_canonical() {
         let state = start(&[("none", Says(APPLIED)), ("fold", Runs(&code))]);
         assert!(goes_on(|| state.judge(Seat::P1, "wait")).is_ok(), "{nan}");
     }
+}
+
+/// RF-8: of fair dice a roll of one's own is refused if the module takes it, and rejected if the module rejects it.
+#[test]
+fn rf_8_fair_dice_refuse_an_own_roll_that_is_not_rejected() {
+    let due = r#""due":{"purpose":"cup","count":1,"low":1,"high":6,"owner":"p2"}"#;
+    let started = STARTED.replacen(r#"["p1","p2"]"#, &format!(r#"["p1","p2"],{due}"#), 1);
+    let taken = FOLDED.replacen(r#""idle""#, r#""idle","rolled":[3]"#, 1);
+    let rejected = r#"{"id":1,"ok":{"steps":[],"stop":{"code":"no_way"},"state":"AA==","status":{"players":["p1","p2"]}}}"#;
+    let fold = |answer: &str| {
+        let mut state = start(&[("start", Says(&started)), ("fold", Says(answer))]);
+        state.fold(&[WAIT], &DicePolicy::Fair(Digest::new([7; 32])), &mut |_| {})
+    };
+    assert_eq!(fold(&taken), Err(FoldError::OwnedFairRoll { seq: 1, owner: Seat::P2 }));
+    assert!(matches!(fold(rejected), Err(FoldError::Rejected { .. })));
 }
