@@ -1,7 +1,9 @@
 //! What a referee answers about a match, checked before it is believed (RF-7, RF-11, RF-13).
 
 use std::collections::BTreeMap;
+use std::ops::Not;
 
+use serde::Serialize;
 use turnfold_core::decode::DecodeError;
 use turnfold_core::outcome::{Code, Outcome};
 use turnfold_core::text::in_one_line;
@@ -16,14 +18,18 @@ use crate::laws;
 pub(crate) const PLAYERS_MAX: usize = 16;
 
 /// What all may know of a state (RF-11).
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Status {
     pub(crate) players: Vec<Seat>,
     /// The seats that the match waits for, in order.
     pub(crate) active: Vec<Seat>,
+    #[serde(skip_serializing_if = "Not::not")]
     pub(crate) over: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) result: Option<MatchResult>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) turn: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) due: Option<DueRoll>,
 }
 
@@ -57,24 +63,11 @@ impl Status {
         }
         Ok(status)
     }
-}
 
-impl Status {
     /// Writes what a recording keeps of it.
     pub(crate) fn as_sent(&self) -> String {
-        let seats = |seats: &[Seat]| serde_json::to_string(seats).unwrap_or_default();
-        let mut text = format!("{{\"players\":{},\"active\":{}", seats(&self.players), seats(&self.active));
-        text += if self.over { ",\"over\":true" } else { "" };
-        for (field, value) in [
-            ("result", self.result.as_ref().and_then(|result| serde_json::to_string(result).ok())),
-            ("turn", self.turn.map(|turn| turn.to_string())),
-            ("due", self.due.as_ref().and_then(|due| serde_json::to_string(due).ok())),
-        ] {
-            if let Some(value) = value {
-                text.extend([",\"", field, "\":", &value]);
-            }
-        }
-        text + "}"
+        // Plain data always encodes.
+        serde_json::to_string(self).unwrap_or_default()
     }
 }
 

@@ -50,6 +50,12 @@ pub(crate) enum NoAnswer {
     Broke(String),
 }
 
+impl NoAnswer {
+    pub(crate) fn broke(what: impl Into<String>) -> Self {
+        Self::Broke(what.into())
+    }
+}
+
 impl fmt::Display for NoAnswer {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Self::NotStarted(what)

@@ -10,18 +10,19 @@ use crate::laws;
 use crate::setup;
 
 /// Who may know what of a match (RF-13).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Secrecy {
     /// All see everything.
     None,
     /// The host sees everything, and a seat what is marked for it.
+    #[default]
     Closed,
     /// A module says of each entry what a viewer may know; the laws have tried it.
     Kept,
 }
 
 /// What a referee answered to `hello`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Hello {
     pub(crate) name: String,
     pub(crate) version: u32,
@@ -107,17 +108,10 @@ impl Hello {
         Self {
             name: name.into(),
             version: 1,
-            summary: String::new(),
             example: example.into(),
-            rulebook: String::new(),
-            mail: String::new(),
-            queries: Vec::new(),
             secrets,
-            can: BTreeSet::new(),
-            ignored: Vec::new(),
-            rejected: Vec::new(),
             batches: true,
-            is_bytes: false,
+            ..Self::default()
         }
     }
 

@@ -70,13 +70,6 @@ impl Node {
         Some(members.swap_remove(place).1)
     }
 
-    /// Adds a member to an object.
-    pub(crate) fn put(&mut self, name: &str, value: Self) {
-        if let Self::Object(members) = self {
-            members.push((name.into(), value));
-        }
-    }
-
     /// Leaves out all members that are `null`.
     pub(crate) fn drop_nulls(&mut self) {
         match self {
@@ -91,6 +84,15 @@ impl Node {
         }
     }
 
+    /// Returns a member of an object or an element of a list, by its name in a JSON pointer.
+    pub(crate) fn part_mut(&mut self, name: &str) -> Option<&mut Self> {
+        match self {
+            Self::Object(members) => members.iter_mut().find(|(key, _)| key == name).map(|(_, value)| value),
+            Self::List(elements) => elements.get_mut(name.parse::<usize>().ok()?),
+            _ => None,
+        }
+    }
+
     /// Removes what a JSON pointer leads to, in which `*` stands for every name.
     pub(crate) fn remove(&mut self, path: &str) {
         let Some((name, rest)) =
@@ -98,8 +100,8 @@ impl Node {
         else {
             return;
         };
-        let unescaped = name.replace("~1", "/").replace("~0", "~");
-        let is_named = |key: &str| name == "*" || key == unescaped;
+        let key_named = unescaped(name);
+        let is_named = |key: &str| name == "*" || key == key_named;
         match self {
             Self::Object(members) if rest.is_empty() => members.retain(|(key, _)| !is_named(key)),
             Self::Object(members) => {
@@ -242,8 +244,13 @@ fn below(name: &str, here: &Node, there: &Node) -> Option<(String, String, Strin
 }
 
 /// Adds a name to a JSON pointer.
-fn pointer(path: &str, name: &str) -> String {
+pub(crate) fn pointer(path: &str, name: &str) -> String {
     format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+/// Returns the name that stands in a JSON pointer.
+pub(crate) fn unescaped(name: &str) -> String {
+    name.replace("~1", "/").replace("~0", "~")
 }
 
 /// Reads a document whose syntax was checked, so each part ends where its grammar ends it.

@@ -14,7 +14,7 @@ use crate::command::{LoggedCommand, is_plain};
 use crate::fold::{FoldedEntries, FoldedEntry};
 use crate::held::Held;
 use crate::hello::Secrecy;
-use crate::json::{Node, sent_text};
+use crate::json::{Node, pointer, sent_text, unescaped};
 use crate::referee::Referee;
 use crate::rules::setup_of;
 use crate::setup;
@@ -266,7 +266,7 @@ fn compare(before: &Node, after: &Node, path: &str, changes: &mut Vec<Node>) {
     if before == after {
         return;
     }
-    let below = |name: &str| format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));
+    let below = |name: &str| pointer(path, name);
     match (before, after) {
         (Node::List(old), Node::List(new)) if old.len() == new.len() => {
             for (index, (old, new)) in old.iter().zip(new).enumerate() {
@@ -300,38 +300,28 @@ fn apply(node: &mut Node, change: &Node) -> Result<(), String> {
     let Some([path, value @ ..]) = change.list() else { return Err("a change is no list".into()) };
     let path = path.text().ok_or("a change has no path")?;
     let lost = || format!("there is no {path:.60} to change");
-    let mut place = match node {
-        Node::Object(members) => members.iter_mut().find(|(key, _)| key == "state").map(|(_, state)| state),
-        _ => None,
+    let mut place = node.part_mut("state").ok_or_else(lost)?;
+    let mut names: Vec<String> = path.split('/').skip(1).map(unescaped).collect();
+    let name = names.pop();
+    for parent in &names {
+        place = place.part_mut(parent).ok_or_else(lost)?;
     }
-    .ok_or_else(lost)?;
-    let names: Vec<String> =
-        path.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~")).collect();
-    let Some((name, parents)) = names.split_last() else {
-        *place = value.first().ok_or_else(lost)?.clone();
-        return Ok(());
-    };
-    for parent in parents {
-        place = match place {
-            Node::Object(members) => {
-                members.iter_mut().find(|(key, _)| key == parent).map(|(_, value)| value)
+    match (name, value.first()) {
+        (None, Some(value)) => *place = value.clone(),
+        (Some(name), Some(value)) => {
+            if let Some(old) = place.part_mut(&name) {
+                *old = value.clone();
+            } else if let Node::Object(members) = place {
+                members.push((name, value.clone()));
+            } else {
+                return Err(lost());
             }
-            Node::List(elements) => parent.parse().ok().and_then(|index: usize| elements.get_mut(index)),
-            _ => None,
         }
-        .ok_or_else(lost)?;
-    }
-    match (place, value.first()) {
-        (Node::Object(members), None) => members.retain(|(key, _)| key != name),
-        (Node::Object(members), Some(value)) => match members.iter_mut().find(|(key, _)| key == name) {
-            Some((_, old)) => *old = value.clone(),
-            None => members.push((name.clone(), value.clone())),
-        },
-        (Node::List(elements), Some(value)) => {
-            *name.parse().ok().and_then(|index: usize| elements.get_mut(index)).ok_or_else(lost)? =
-                value.clone();
+        (Some(name), None) => {
+            let Node::Object(members) = place else { return Err(lost()) };
+            members.retain(|(key, _)| *key != name);
         }
-        _ => return Err(lost()),
+        (None, None) => return Err(lost()),
     }
     Ok(())
 }

@@ -285,21 +285,18 @@ impl MatchReader {
         if field != "status" {
             return Ok(value);
         }
-        if let Some(active) = value.take("active") {
-            value.put("active", seats(&active)?);
+        if let Some(active) = value.part_mut("active") {
+            *active = seats(active)?;
         }
-        if let Some(mut result) = value.take("result") {
-            if let Some(winners) = result.take("winners") {
-                result.put("winners", seats(&winners)?);
+        if let Some(result) = value.part_mut("result") {
+            if let Some(winners) = result.part_mut("winners") {
+                *winners = seats(winners)?;
             }
-            if let Some(scores) = result.take("scores") {
-                let mut by_seat = Vec::new();
-                for (name, score) in scores.members().unwrap_or_default() {
-                    by_seat.push((self.seat(&Node::Text(name.clone()))?.to_string(), score.clone()));
+            if let Some(Node::Object(scores)) = result.part_mut("scores") {
+                for (name, _) in scores {
+                    *name = self.seat(&Node::Text(name.clone()))?.to_string();
                 }
-                result.put("scores", Node::Object(by_seat));
             }
-            value.put("result", result);
         }
         Ok(value)
     }

@@ -47,7 +47,7 @@ impl Referee {
             Ok(Err(no)) => Err(format!("it refuses `hello`: {}", in_one_line(&no.canonical()))),
             Err(why) => Err(why),
         };
-        let hello = described.map_err(broke)?;
+        let hello = described.map_err(NoAnswer::Broke)?;
         Ok(Self { carrier: Some(carrier), named, hello })
     }
 
@@ -148,8 +148,8 @@ impl Referee {
     }
 
     pub(crate) fn try_ask(&self, op: &'static str, args: &str, effort: Effort) -> Result<Reply, NoAnswer> {
-        let carrier = self.carrier.as_ref().ok_or_else(|| broke("a recording is not asked"))?;
-        reply_of(carrier.ask(op, args, effort)?).map_err(broke)
+        let carrier = self.carrier.as_ref().ok_or_else(|| NoAnswer::broke("a recording is not asked"))?;
+        reply_of(carrier.ask(op, args, effort)?).map_err(NoAnswer::Broke)
     }
 
     /// Unwinds with a [`Fault`], which the edge of the program catches. No panic hook runs.
@@ -170,12 +170,8 @@ impl Referee {
 
     /// Unwinds because an answer breaks the protocol.
     pub(crate) fn broke(&self, what: impl Into<String>) -> ! {
-        self.stop(&broke(what))
+        self.stop(&NoAnswer::broke(what))
     }
-}
-
-fn broke(what: impl Into<String>) -> NoAnswer {
-    NoAnswer::Broke(what.into())
 }
 
 /// Splits an answer into `ok` and `no`. A guest's `fault` is what went wrong in the game that it serves.

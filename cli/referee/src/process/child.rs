@@ -267,7 +267,7 @@ impl Running {
             let line = match answered {
                 Received::Whole(line) => line,
                 Received::TooLong => {
-                    return Err(NoAnswer::Broke("a line of its answer is longer than 64 MiB".into()));
+                    return Err(NoAnswer::broke("a line of its answer is longer than 64 MiB"));
                 }
             };
             let Some(text) = text_of(&line, op)? else { continue };
@@ -285,9 +285,7 @@ impl Running {
             let answer = match Node::read(text) {
                 Ok(answer) => answer,
                 Err(_) if text.trim() == "{" => {
-                    return Err(NoAnswer::Broke(
-                        "print the answer on one line: it began with `{` alone".into(),
-                    ));
+                    return Err(NoAnswer::broke("print the answer on one line: it began with `{` alone"));
                 }
                 Err(why) => {
                     return Err(NoAnswer::Broke(format!(
@@ -502,7 +500,7 @@ fn text_of<'a>(line: &'a [u8], op: &str) -> Result<Option<&'a str>, NoAnswer> {
 fn check_id(answer: &Node, text: &str, asked: u64) -> Result<(), NoAnswer> {
     let has_null = matches!(answer, Node::Object(members) if members.iter().any(|(key, id)| key == "id" && *id == Node::Null));
     if has_null {
-        return Err(NoAnswer::Broke("its answer has the id `null`: it did not read the request".into()));
+        return Err(NoAnswer::broke("its answer has the id `null`: it did not read the request"));
     }
     let id = answer.field("id").and_then(Node::integer);
     if id.and_then(|id| u64::try_from(id).ok()) == Some(asked) {
