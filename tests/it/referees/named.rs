@@ -76,7 +76,7 @@ exit 2| error: nothing lists legal commands here; a referee offers `legal`, a re
 $ turnfold --referee "./sums bare" game perft --rules sums --depth 2
 exit 2| error: nothing lists legal commands here; a referee offers `legal`, a recording has no rules; see `turnfold help referees`
 $ turnfold --referee "./sums bare" ask duel sum
-exit 2| error: unknown query `sum`: `sums` answers no questions
+exit 2| error: unknown query `sum`: `sums` answers no questions; its referee would offer `query` and list `queries`
 
 "#]]);
 }

@@ -25,8 +25,8 @@ the port is the referee `./sums port lifecycle`; outcomes, effects and views are
 $ turnfold --referee "lifecycle=./sums port lifecycle damage" game impact logs --rules referee:lifecycle
 lifecycle version 1: 1 of 3 logs fold the same, 2 differ (50 entries)
 effect damaged differs: 2 logs of lifecycle version 1
-  logs/death-of-the-target.tfl: entry 4 (p1 skill mercy guard), damaged amount=6 hp=0 unit=guard → damaged amount=6 hp=1 unit=guard
-  logs/ignored.tfl: entry 14 (p1 attack rat), damaged amount=4 hp=0 unit=rat → damaged amount=4 hp=1 unit=rat
+  logs/death-of-the-target.tfl: entry 4 (p1 skill mercy guard), /effects/1/hp 0 → 1
+  logs/ignored.tfl: entry 14 (p1 attack rat), /effects/0/hp 0 → 1
 in all, 1 of 3 logs fold the same, 2 differ (50 entries)
 the port is the referee `./sums port lifecycle damage`; outcomes, effects and views are compared, hashes are not
 exit 1
@@ -48,7 +48,7 @@ in all, 1 of 3 logs fold the same, 2 differ (50 entries)
 the port is the referee `./sums port lifecycle time`; outcomes, effects and views are compared, hashes are not
 exit 1
 $ turnfold --referee "./sums port lifecycle damage" --format json game impact logs/ignored.tfl --rules referee:lifecycle
-{"compared":"port","referee":"./sums port lifecycle damage","logs":1,"same":0,"differ":1,"unreadable":0,"entries":26,"rulesets":[{"ruleset":"lifecycle","version":1,"build_version":1,"logs":1,"same":0,"differ":1,"unreadable":0,"entries":26}],"groups":[{"ruleset":"lifecycle","version":1,"cause":"effect damaged differs","reason":null,"rules":[],"logs":[{"log":"logs/ignored.tfl","seq":14,"attempt":false,"seat":"p1","command":"attack rat","old":"damaged amount=4 hp=0 unit=rat; died unit=rat","new":"damaged amount=4 hp=1 unit=rat; died unit=rat","field":null}]}],"unreadable_logs":[]}
+{"compared":"port","referee":"./sums port lifecycle damage","logs":1,"same":0,"differ":1,"unreadable":0,"entries":26,"rulesets":[{"ruleset":"lifecycle","version":1,"build_version":1,"logs":1,"same":0,"differ":1,"unreadable":0,"entries":26}],"groups":[{"ruleset":"lifecycle","version":1,"cause":"effect damaged differs","reason":null,"rules":[],"logs":[{"log":"logs/ignored.tfl","seq":14,"attempt":false,"seat":"p1","command":"attack rat","old":"damaged unit=rat amount=4 hp=0; died unit=rat","new":"damaged amount=4 hp=1 unit=rat; died unit=rat","field":{"path":"/effects/0/hp","old":0,"new":1}}]}],"unreadable_logs":[]}
 exit 1
 $ turnfold --referee "./sums port lifecycle" game impact logs
 unreadable
