@@ -314,7 +314,8 @@ fn rf_8_fair_dice_refuse_an_own_roll_that_is_not_rejected() {
     let taken = FOLDED.replacen(r#""idle""#, r#""idle","rolled":[3]"#, 1);
     let rejected = r#"{"id":1,"ok":{"steps":[],"stop":{"code":"no_way"},"state":"AA==","status":{"players":["p1","p2"]}}}"#;
     let fold = |answer: &str| {
-        let mut state = start(&[("start", Says(&started)), ("fold", Says(answer))]);
+        let acts = [("start", Says(&started)), ("resume", Says(&started)), ("fold", Says(answer))];
+        let mut state = start(&acts);
         state.fold(&[WAIT], &DicePolicy::Fair(Digest::new([7; 32])), &mut |_| {})
     };
     assert_eq!(fold(&taken), Err(FoldError::OwnedFairRoll { seq: 1, owner: Seat::P2 }));
