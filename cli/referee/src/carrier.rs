@@ -42,8 +42,10 @@ pub(crate) enum NoAnswer {
     Ended(String),
     /// It took too long. Another request would take as long.
     Late(String),
-    /// It used up its fuel, its memory or the time of many entries. Fewer entries may do better.
+    /// It used up its fuel or the time of many entries. Fewer entries may do better.
     Exhausted(String),
+    /// It used up its memory. Another instance may do better, and so may fewer entries.
+    OutOfMemory,
     /// The time is used up that all requests of an operation have together.
     Overrun(String),
     /// What it answered is none.
@@ -58,12 +60,14 @@ impl NoAnswer {
 
 impl fmt::Display for NoAnswer {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::NotStarted(what)
-        | Self::Ended(what)
-        | Self::Late(what)
-        | Self::Exhausted(what)
-        | Self::Overrun(what)
-        | Self::Broke(what)) = self;
-        out.write_str(what)
+        out.write_str(match self {
+            Self::NotStarted(what)
+            | Self::Ended(what)
+            | Self::Late(what)
+            | Self::Exhausted(what)
+            | Self::Overrun(what)
+            | Self::Broke(what) => what,
+            Self::OutOfMemory => "out of memory",
+        })
     }
 }

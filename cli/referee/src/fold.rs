@@ -158,7 +158,9 @@ pub(crate) fn fold(
             Ok(folded) => folded,
             // Which entry it was shows when each is asked for alone (RF-8), and each of them alone was within the limits
             // when it was recorded.
-            Err(NoAnswer::Ended(_) | NoAnswer::Exhausted(_) | NoAnswer::Broke(_)) if entries.len() > 1 => {
+            Err(NoAnswer::Ended(_) | NoAnswer::Exhausted(_) | NoAnswer::OutOfMemory | NoAnswer::Broke(_))
+                if entries.len() > 1 =>
+            {
                 (count, most) = (1, (entries.len() / 4).max(1));
                 continue;
             }

@@ -65,49 +65,10 @@ impl Budget {
     }
 }
 
-/// Why an instance gave no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
-    OutOfFuel,
-    OutOfTime(Duration),
-    /// The time is used up that all calls of an operation have together.
-    Overrun(Duration),
-    OutOfMemory,
-    /// The trap, in the words of WebAssembly.
-    Trapped(String),
-    /// The law that the answer broke.
-    Broke(String),
-}
-
-impl std::fmt::Display for Stop {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::OutOfFuel => out.write_str("out of fuel"),
-            Self::OutOfTime(limit) => write!(out, "no answer within {} s", limit.as_secs()),
-            Self::Overrun(limit) => write!(out, "the modules have used up their {} s", limit.as_secs()),
-            Self::OutOfMemory => out.write_str("out of memory"),
-            Self::Trapped(trap) => write!(out, "trapped: {trap}"),
-            Self::Broke(law) => out.write_str(law),
-        }
-    }
-}
-
-impl From<Stop> for NoAnswer {
-    fn from(stop: Stop) -> Self {
-        let what = stop.to_string();
-        match stop {
-            Stop::OutOfFuel | Stop::OutOfTime(_) | Stop::OutOfMemory => Self::Exhausted(what),
-            Stop::Overrun(_) => Self::Overrun(what),
-            Stop::Trapped(_) => Self::Ended(what),
-            Stop::Broke(_) => Self::Broke(what),
-        }
-    }
-}
-
-impl From<wasmi::Error> for Stop {
+impl From<wasmi::Error> for NoAnswer {
     fn from(error: wasmi::Error) -> Self {
         match (error.as_trap_code(), error.kind()) {
-            (Some(TrapCode::OutOfFuel), _) => Self::OutOfFuel,
+            (Some(TrapCode::OutOfFuel), _) => out_of_fuel(),
             (Some(TrapCode::GrowthOperationLimited | TrapCode::OutOfSystemMemory), _)
             | (
                 _,
@@ -118,10 +79,19 @@ impl From<wasmi::Error> for Stop {
                     | InstantiationError::FailedToInstantiateTable(_),
                 ),
             ) => Self::OutOfMemory,
-            (Some(trap), _) => Self::Trapped(trap.trap_message().into()),
-            (None, _) => Self::Trapped(error.to_string()),
+            (Some(trap), _) => trapped(trap.trap_message()),
+            (None, _) => trapped(&error.to_string()),
         }
     }
+}
+
+fn out_of_fuel() -> NoAnswer {
+    NoAnswer::Exhausted("out of fuel".into())
+}
+
+/// Describes a trap, in the words of WebAssembly.
+fn trapped(trap: &str) -> NoAnswer {
+    NoAnswer::Ended(format!("trapped: {trap}"))
 }
 
 /// A module that runs: its memory, and what is called in it.
@@ -136,14 +106,14 @@ pub(crate) struct Instance {
 
 impl Instance {
     /// Makes an instance, with a memory that nothing was written to.
-    pub(crate) fn new(form: &Form) -> Result<Self, Stop> {
+    pub(crate) fn new(form: &Form) -> Result<Self, NoAnswer> {
         let limits =
             StoreLimitsBuilder::new().memory_size(MEMORY_BYTES_MAX).table_elements(TABLE_ELEMENTS_MAX);
         let mut store = Store::new(form.module.engine(), limits.trap_on_grow_failure(true).build());
         store.limiter(|limits| limits);
         store.set_fuel(FUEL_OF_CALL)?;
         let instance = form.linker.instantiate_and_start(&mut store, &form.module)?;
-        let no_memory = || Stop::Broke("it exports no memory".into());
+        let no_memory = || NoAnswer::broke("it exports no memory");
         let mut made = Self {
             memory: instance.get_memory(&store, "memory").ok_or_else(no_memory)?,
             alloc: instance.get_typed_func(&store, "turnfold_alloc")?,
@@ -156,7 +126,7 @@ impl Instance {
         match made.run(abi, (), &mut Spending::new(Budget::ABI, &time))? {
             ABI => Ok(made),
             other => {
-                Err(Stop::Broke(format!("it has version {other} of the exports, this build knows {ABI}")))
+                Err(NoAnswer::Broke(format!("it has version {other} of the exports, this build knows {ABI}")))
             }
         }
     }
@@ -167,8 +137,14 @@ impl Instance {
     }
 
     /// Passes the module a request; returns its answer, which is there until the next call.
-    pub(crate) fn request(&mut self, request: &[u8], budget: Budget, time: &CallTime) -> Result<&[u8], Stop> {
-        let too_large = || Stop::Broke(format!("a request of {} bytes is larger than 64 MiB", request.len()));
+    pub(crate) fn request(
+        &mut self,
+        request: &[u8],
+        budget: Budget,
+        time: &CallTime,
+    ) -> Result<&[u8], NoAnswer> {
+        let too_large =
+            || NoAnswer::Broke(format!("a request of {} bytes is larger than 64 MiB", request.len()));
         let length = i32::try_from(request.len()).map_err(|_| too_large())?;
         if request.len() > MESSAGE_BYTES_MAX {
             return Err(too_large());
@@ -176,15 +152,15 @@ impl Instance {
         self.is_fresh = false;
         let mut spending = Spending::new(budget, time);
         let place = self.run(self.alloc, length, &mut spending)?;
-        let outside = || Stop::Broke("room for a request is outside of the memory".into());
+        let outside = || NoAnswer::broke("room for a request is outside of the memory");
         let offset = usize::try_from(place.cast_unsigned()).map_err(|_| outside())?;
         self.memory.write(&mut self.store, offset, request).map_err(|_| outside())?;
         let answer = self.run(self.call, (place, length), &mut spending)?.cast_unsigned();
-        let outside = || Stop::Broke("an answer is outside of the memory".into());
+        let outside = || NoAnswer::broke("an answer is outside of the memory");
         let part = |bits: u64| usize::try_from(bits).map_err(|_| outside());
         let (start, bytes) = (part(answer >> 32)?, part(answer & u64::from(u32::MAX))?);
         if bytes > MESSAGE_BYTES_MAX {
-            return Err(Stop::Broke(format!("an answer of {bytes} bytes is larger than 64 MiB")));
+            return Err(NoAnswer::Broke(format!("an answer of {bytes} bytes is larger than 64 MiB")));
         }
         let memory = self.memory.data(&self.store);
         memory.get(start..start.saturating_add(bytes)).ok_or_else(outside)
@@ -196,7 +172,7 @@ impl Instance {
         function: TypedFunc<P, R>,
         arguments: P,
         spending: &mut Spending<'_>,
-    ) -> Result<R, Stop> {
+    ) -> Result<R, NoAnswer> {
         let mut granted = spending.grant(0)?;
         self.store.set_fuel(granted)?;
         let mut running = function.call_resumable(&mut self.store, arguments)?;
@@ -205,7 +181,7 @@ impl Instance {
             spending.spend(granted.saturating_sub(unspent));
             match running {
                 TypedResumableCall::Finished(result) => return Ok(result),
-                TypedResumableCall::HostTrap(_) => return Err(Stop::Trapped("a call of the host".into())),
+                TypedResumableCall::HostTrap(_) => return Err(trapped("a call of the host")),
                 TypedResumableCall::OutOfFuel(paused) => {
                     granted = spending.grant(paused.required_fuel())?;
                     self.store.set_fuel(granted)?;
@@ -221,23 +197,25 @@ pub(crate) struct CallTime {
     since: Instant,
     /// What the call may take, and how it stops then.
     most: Duration,
-    stop: Stop,
+    stop: NoAnswer,
 }
 
 impl CallTime {
     /// Begins a call. What it takes counts for all calls of the operation.
     #[expect(clippy::disallowed_methods, reason = "a limit, which no answer depends on")]
-    pub(crate) fn of(budget: Budget) -> Result<Self, Stop> {
-        let (mut most, mut stop) = (budget.time, Stop::OutOfTime(TIME_OF_CALL));
+    pub(crate) fn of(budget: Budget) -> Result<Self, NoAnswer> {
+        let (mut most, mut stop) =
+            (budget.time, NoAnswer::Exhausted(format!("no answer within {} s", TIME_OF_CALL.as_secs())));
         if let Some((left, all)) = allowance::left()
             && left < most
         {
-            (most, stop) = (left, Stop::Overrun(all));
+            let all = all.as_secs();
+            (most, stop) = (left, NoAnswer::Overrun(format!("the modules have used up their {all} s")));
         }
         if most.is_zero() { Err(stop) } else { Ok(Self { since: Instant::now(), most, stop }) }
     }
 
-    fn check(&self) -> Result<(), Stop> {
+    fn check(&self) -> Result<(), NoAnswer> {
         if self.since.elapsed() > self.most { Err(self.stop.clone()) } else { Ok(()) }
     }
 }
@@ -264,10 +242,10 @@ impl<'a> Spending<'a> {
     }
 
     /// Grants fuel for the next slice, at least as much as the next step needs.
-    fn grant(&self, least: u64) -> Result<u64, Stop> {
+    fn grant(&self, least: u64) -> Result<u64, NoAnswer> {
         self.time.check()?;
         if self.fuel < least.max(1) {
-            return Err(Stop::OutOfFuel);
+            return Err(out_of_fuel());
         }
         Ok(self.fuel.min(FUEL_OF_SLICE.max(least)))
     }
@@ -283,19 +261,19 @@ mod tests {
         (func (export "turnfold_alloc") (param i32) (result i32) (i32.const 0))
         (func (export "turnfold_call") (param i32 i32) (result i64) (loop (br 0)) (unreachable)))"#;
 
-    fn stop(budget: Budget) -> Stop {
+    fn stop(budget: Budget) -> String {
         let form = Form::read(&wat::parse_str(ENDLESS).unwrap()).unwrap();
         let time = CallTime::of(budget).unwrap();
-        Instance::new(&form).unwrap().request(b"{}", budget, &time).unwrap_err()
+        Instance::new(&form).unwrap().request(b"{}", budget, &time).unwrap_err().to_string()
     }
 
     #[test]
     fn md_6_an_endless_loop_runs_out_of_fuel_or_time() {
         let fuel = 3 * FUEL_OF_SLICE;
-        assert_eq!(stop(Budget { fuel, time: Duration::MAX }), Stop::OutOfFuel);
-        assert_eq!(stop(Budget { fuel: 1, time: Duration::MAX }), Stop::OutOfFuel);
+        assert_eq!(stop(Budget { fuel, time: Duration::MAX }), "out of fuel");
+        assert_eq!(stop(Budget { fuel: 1, time: Duration::MAX }), "out of fuel");
         let time = Duration::from_millis(1);
-        assert_eq!(stop(Budget { fuel: u64::MAX, time }), Stop::OutOfTime(TIME_OF_CALL));
+        assert_eq!(stop(Budget { fuel: u64::MAX, time }), "no answer within 10 s");
     }
 
     #[test]
@@ -303,8 +281,9 @@ mod tests {
         let all = Duration::from_millis(20);
         let budget = Budget { fuel: u64::MAX, ..Budget::CALL };
         allowance::within(all, || {
-            assert_eq!(stop(budget), Stop::Overrun(all));
-            assert_eq!(CallTime::of(budget).err(), Some(Stop::Overrun(all)));
+            let used_up = "the modules have used up their 0 s";
+            assert_eq!(stop(budget), used_up);
+            assert_eq!(CallTime::of(budget).err(), Some(NoAnswer::Overrun(used_up.into())));
         });
         assert!(CallTime::of(budget).is_ok());
     }

@@ -10,7 +10,7 @@ use turnfold_core::text::in_one_line;
 use crate::carrier::{Carrier, Effort, NoAnswer};
 use crate::file::LoadError;
 use crate::form::Form;
-use crate::instance::{Budget, CallTime, Instance, Stop};
+use crate::instance::{Budget, CallTime, Instance};
 use crate::json::Node;
 
 /// How many instances of a module wait for the next request, and the most bytes of the memory of one that does (MD-6).
@@ -40,7 +40,7 @@ impl Module {
         Ok(Self { form: Arc::new(Form::read(file)?), digest, idle: Mutex::default() })
     }
 
-    fn take(&self) -> Result<Instance, Stop> {
+    fn take(&self) -> Result<Instance, NoAnswer> {
         let Some(instance) = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop() else {
             return Instance::new(&self.form);
         };
@@ -71,7 +71,7 @@ impl Carrier for Module {
         let was_fresh = instance.is_fresh;
         let time = CallTime::of(budget)?;
         let mut answer = instance.request(request.as_bytes(), budget, &time).map(read);
-        if !was_fresh && matches!(answer, Err(Stop::Trapped(_) | Stop::OutOfMemory)) {
+        if !was_fresh && matches!(answer, Err(NoAnswer::Ended(_) | NoAnswer::OutOfMemory)) {
             instance = Instance::new(&self.form)?;
             answer = instance.request(request.as_bytes(), budget, &time).map(read);
         }

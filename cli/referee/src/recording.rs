@@ -68,6 +68,14 @@ struct BranchReader {
     now: (Node, Status),
 }
 
+impl BranchReader {
+    /// Returns the number that the next entry has.
+    fn next(&self) -> u64 {
+        let before = self.begins_after.as_ref().map_or(0, |(_, after)| *after);
+        before + self.entries.len() as u64 + 1
+    }
+}
+
 impl Recording {
     /// Reads the matches of a file.
     ///
@@ -186,10 +194,7 @@ impl MatchReader {
         let status = &self.branches.get(branch).ok_or("there is no such branch")?.now.1;
         let (_, status) = recorded::read_record(&self.referee, Node::Object(record.clone()), status)?;
         let state = line.take("state");
-        let seq = self.number_of_next(branch);
-        let Some(branch) = self.branches.get_mut(branch) else {
-            return Err("there is no such branch".into());
-        };
+        let branch = self.branches.get_mut(branch).ok_or("there is no such branch")?;
         branch.now.1 = status;
         if let Some(mut state) = state {
             for path in &self.drop {
@@ -200,7 +205,7 @@ impl MatchReader {
             let (Some(before), Some(now)) = (branch.now.0.field("state"), state.field("state")) else {
                 return Err("a state is not null".into());
             };
-            let is_whole = branch.entries.is_empty() || seq % WHOLE_EVERY == 1;
+            let is_whole = branch.entries.is_empty() || branch.next() % WHOLE_EVERY == 1;
             let change = Node::List(if is_whole { Vec::new() } else { changes(before, now) });
             if is_whole || change.as_sent().len() > whole {
                 record.push(("state".into(), now.clone()));
@@ -246,13 +251,6 @@ impl MatchReader {
         let begins_after = Some(("main".into(), after));
         self.branches.push(BranchReader { name: name.into(), begins_after, entries: Vec::new(), now });
         Ok(self.branches.len() - 1)
-    }
-
-    /// Returns the number that the next entry of a branch has.
-    fn number_of_next(&self, branch: usize) -> u64 {
-        let Some(branch) = self.branches.get(branch) else { return 1 };
-        let before = branch.begins_after.as_ref().map_or(0, |(_, after)| *after);
-        before + branch.entries.len() as u64 + 1
     }
 
     /// Reads a seat: a name of the first line, `p1` and on, or `host`.

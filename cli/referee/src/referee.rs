@@ -155,7 +155,7 @@ impl Referee {
     /// Unwinds with a [`Fault`], which the edge of the program catches. No panic hook runs.
     pub(crate) fn stop(&self, stop: &NoAnswer) -> ! {
         let kind = match stop {
-            NoAnswer::Late(_) | NoAnswer::Exhausted(_) => FaultKind::Exhausted,
+            NoAnswer::Late(_) | NoAnswer::Exhausted(_) | NoAnswer::OutOfMemory => FaultKind::Exhausted,
             NoAnswer::Overrun(_) => FaultKind::Overrun,
             NoAnswer::NotStarted(_) | NoAnswer::Ended(_) | NoAnswer::Broke(_) => FaultKind::Broken,
         };

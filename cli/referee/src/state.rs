@@ -129,46 +129,6 @@ impl RefereeState {
         if self.referee.hello.is_bytes { node.in_order() } else { node.canonical() }
     }
 
-    pub(crate) fn view_of(&self, viewer: Perspective) -> Json {
-        let name = format!("\"ruleset\":\"{}\"", self.referee.hello.name);
-        let Some(view) = self.view_node(viewer) else { return json_of(&format!("{{{name}}}")) };
-        let fields = view.members().filter(|members| members.iter().all(|(key, _)| key != "ruleset"));
-        match fields {
-            Some([]) => json_of(&format!("{{{name}}}")),
-            Some(_) => json_of(&format!("{{{name},{}", self.text_of(&view).trim_start_matches('{'))),
-            None => json_of(&format!("{{{name},\"view\":{}}}", self.text_of(&view))),
-        }
-    }
-
-    pub(crate) fn picture_of(&self, viewer: Perspective) -> Picture {
-        if self.referee.hello.can("see")
-            && let Some(picture) = self.seen(viewer, "picture")
-        {
-            return self.read_picture(&picture);
-        }
-        // Without a picture, the fields of the view are its lines (RF-6).
-        let mut lines = Vec::new();
-        if !self.has_view(viewer) {
-            let why = if self.referee.is_recording() {
-                "the recording would say `\"secrets\":\"none\"`"
-            } else {
-                "the referee would offer `see`"
-            };
-            lines.push(format!("nothing says what {viewer} may see here; {why}"));
-        }
-        match self.view_node(viewer) {
-            Some(Node::Object(members)) => {
-                for (key, value) in &members {
-                    add_field(key, value, &mut lines);
-                }
-            }
-            Some(other) => lines.push(other.canonical()),
-            None => {}
-        }
-        let lines = lines.iter().map(|line| TextLine::plain(in_one_line(line))).collect();
-        Picture { blocks: vec![Block::Lines(lines)] }
-    }
-
     fn read_picture(&self, picture: &Node) -> Picture {
         let text = match picture {
             Node::List(_) => format!("{{\"blocks\":{}}}", picture.canonical()),
@@ -501,11 +461,19 @@ impl AnyState for RefereeState {
     }
 
     fn view(&self, viewer: Perspective) -> Json {
-        self.view_of(viewer)
+        let name = format!("\"ruleset\":\"{}\"", self.referee.hello.name);
+        let Some(view) = self.view_node(viewer) else { return json_of(&format!("{{{name}}}")) };
+        let fields = view.members().filter(|members| members.iter().all(|(key, _)| key != "ruleset"));
+        match fields {
+            Some([]) => json_of(&format!("{{{name}}}")),
+            Some(_) => json_of(&format!("{{{name},{}", self.text_of(&view).trim_start_matches('{'))),
+            None => json_of(&format!("{{{name},\"view\":{}}}", self.text_of(&view))),
+        }
     }
 
     fn view_at(&self, viewer: Perspective, path: &str) -> Option<serde_json::Value> {
-        field_of(&self.view_of(viewer), path)
+        let view: serde_json::Value = serde_json::from_str(&self.view(viewer)).ok()?;
+        view.pointer(path).cloned()
     }
 
     fn query(&self, viewer: Perspective, question: &str) -> Result<Answer, QueryError> {
@@ -528,7 +496,32 @@ impl AnyState for RefereeState {
     }
 
     fn picture(&self, viewer: Perspective) -> Picture {
-        self.picture_of(viewer)
+        if self.referee.hello.can("see")
+            && let Some(picture) = self.seen(viewer, "picture")
+        {
+            return self.read_picture(&picture);
+        }
+        // Without a picture, the fields of the view are its lines (RF-6).
+        let mut lines = Vec::new();
+        if !self.has_view(viewer) {
+            let why = if self.referee.is_recording() {
+                "the recording would say `\"secrets\":\"none\"`"
+            } else {
+                "the referee would offer `see`"
+            };
+            lines.push(format!("nothing says what {viewer} may see here; {why}"));
+        }
+        match self.view_node(viewer) {
+            Some(Node::Object(members)) => {
+                for (key, value) in &members {
+                    add_field(key, value, &mut lines);
+                }
+            }
+            Some(other) => lines.push(other.canonical()),
+            None => {}
+        }
+        let lines = lines.iter().map(|line| TextLine::plain(in_one_line(line))).collect();
+        Picture { blocks: vec![Block::Lines(lines)] }
     }
 
     fn fork(&self) -> Box<dyn AnyState> {
@@ -601,10 +594,4 @@ fn number_kinds(commands: &mut [Listed]) {
         }
         command.kind = u32::try_from(kind).unwrap_or(u32::MAX);
     }
-}
-
-/// Returns what a JSON pointer leads to in a view.
-pub(crate) fn field_of(view: &Json, path: &str) -> Option<serde_json::Value> {
-    let view: serde_json::Value = serde_json::from_str(view).ok()?;
-    view.pointer(path).cloned()
 }

@@ -10,7 +10,7 @@ use crate::command::LoggedCommand;
 use crate::fold::{Batch, ShownEntry};
 use crate::hello::Secrecy;
 use crate::json::Node;
-use crate::state::{RefereeState, field_of};
+use crate::state::RefereeState;
 
 /// What a command reads that its viewer may not know, though something of its effects is shown.
 const UNKNOWN: &str = "?";
@@ -173,14 +173,14 @@ impl Step for RefereeStep<'_> {
     }
 
     fn view(&self, viewer: Perspective) -> Json {
-        self.state.view_of(viewer)
+        self.state.view(viewer)
     }
 
     fn view_at(&self, viewer: Perspective, path: &str) -> Option<serde_json::Value> {
-        field_of(&self.state.view_of(viewer), path)
+        self.state.view_at(viewer, path)
     }
 
     fn picture(&self, viewer: Perspective) -> Picture {
-        self.state.picture_of(viewer)
+        self.state.picture(viewer)
     }
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use serde::Deserialize;
 use turnfold_core::text::in_one_line;
 
 use crate::allowance;
@@ -93,12 +94,14 @@ fn in_path(program: &str) -> Option<PathBuf> {
     None
 }
 
-/// How a referee is started.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// How a referee is started, and a section of a file of referees.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Launch {
     /// The program and its arguments.
     pub command: Vec<String>,
     /// Variables of its own.
+    #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// The folder it runs in; that of the caller, if none.
     pub folder: Option<PathBuf>,

@@ -6,7 +6,6 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde::Deserialize;
 use turnfold_core::SetupError;
 use turnfold_core::any::{AnyRules, setup_from_toml};
 use turnfold_core::registry::{NamedReferee, RefereeSource};
@@ -49,17 +48,6 @@ impl std::fmt::Debug for StartedReferees {
     }
 }
 
-/// A section of a file of referees.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Section {
-    command: Vec<String>,
-    #[serde(default)]
-    env: BTreeMap<String, String>,
-    folder: Option<PathBuf>,
-    seconds: Option<u64>,
-}
-
 impl Referees {
     /// Returns referees that may have this many children each at once.
     #[must_use]
@@ -87,20 +75,20 @@ impl Referees {
         let mut text = String::new();
         let file = fs::File::open(path).map_err(|error| in_file(error.to_string()))?;
         file.take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(|error| in_file(error.to_string()))?;
-        let sections: BTreeMap<String, Section> = setup_from_toml(&text).map_err(|error| match error {
+        let sections: BTreeMap<String, Launch> = setup_from_toml(&text).map_err(|error| match error {
             SetupError::Text { line, column, message } => {
                 format!("{}:{line}:{column}: {}", path.display(), in_one_line(&message))
             }
             other => in_file(other.to_string()),
         })?;
-        for (name, Section { command, env, folder, seconds }) in sections {
+        for (name, mut launch) in sections {
             laws::ruleset_name(&name).map_err(in_file)?;
-            if command.is_empty() {
+            if launch.command.is_empty() {
                 return Err(in_file(format!("[{name}] has an empty `command`")));
             }
             // A folder is meant from where the file lies.
-            let folder = folder.map(|folder| path.parent().unwrap_or(Path::new(".")).join(folder));
-            self.named.insert(name, Arc::new(Launch { command, env, folder, seconds }));
+            launch.folder = launch.folder.map(|folder| path.parent().unwrap_or(Path::new(".")).join(folder));
+            self.named.insert(name, Arc::new(launch));
         }
         Ok(())
     }
