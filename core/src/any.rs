@@ -52,6 +52,12 @@ pub trait AnyRules: Send + Sync {
         None
     }
 
+    /// Returns `true` if every line of text may be a command, whose bytes turnfold itself makes: of rules whose states are
+    /// JSON (RF-9).
+    fn takes_any_line(&self) -> bool {
+        false
+    }
+
     /// Returns `false` for a recording: its entries hold what became of them, and no rules computed it (RF-18).
     fn has_rules(&self) -> bool {
         true

@@ -104,6 +104,10 @@ impl AnyRules for RefereeRules {
         if let FaultOf::Module(digest) = &self.referee.named { Some(*digest) } else { None }
     }
 
+    fn takes_any_line(&self) -> bool {
+        !self.hello().is_bytes
+    }
+
     fn referee(&self) -> Option<String> {
         if let FaultOf::Referee(command) = &self.referee.named { Some(command.clone()) } else { None }
     }

@@ -79,8 +79,8 @@ fn check_other_bytes(
     state: &dyn AnyState,
     entry: &PlayedEntry,
 ) {
-    // Which bytes are a command of a referee, turnfold says and not the referee.
-    if report.is_referee() {
+    // There turnfold says which bytes are a command, and not the rules.
+    if rules.takes_any_line() {
         return;
     }
     let bytes = &entry.command_bytes;
@@ -142,8 +142,8 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Mome
     let long = if moment.step.is_multiple_of(16) { overlong(&commands) } else { Vec::new() };
     for text in NEVER_COMMANDS.map(String::from).into_iter().chain(spoiled).chain(long) {
         report.doing(format_args!("{seat} {text:?}"));
-        // RF-22: a referee may know any text, and refuse an unknown one with a code of its own.
-        if report.is_referee() && rules.canonical(&text).is_ok() {
+        // RF-22: the rules may know any text, and refuse an unknown one with a code of their own.
+        if rules.takes_any_line() && rules.canonical(&text).is_ok() {
             check_harmless(report, moment.state, seat, &text);
             continue;
         }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use turnfold_core::Registry;
-use turnfold_laws::{Fixture, require_kept};
+use turnfold_laws::{Fixture, broken_laws_while, require_kept};
 use turnfold_referee::load;
 
 /// MD-3, MD-4: it knows nothing of turnfold but `PROTOCOL.md`.
@@ -18,6 +18,19 @@ fn md_4_a_game_in_another_language_keeps_every_law_and_its_golden_log() {
     let report = turnfold_replay::check(&registry, modules.join("tictactoe")).unwrap();
     assert!(report.is_good(), "{report}");
     assert_eq!(report.entries(), 6);
+}
+
+/// RF-9: a module whose states are JSON knows its commands by their text alone, and may refuse any with a code of its own.
+#[test]
+fn rf_22_a_module_with_json_states_may_refuse_any_text() {
+    let tour = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tour/flank.wasm");
+    let rules = load(&fs::read(tour).unwrap()).unwrap();
+    let mut places = 0;
+    let tried = broken_laws_while(&*rules, &[Fixture::example(&*rules)], &mut |_| {
+        places += 1;
+        places < 400
+    });
+    assert_eq!(tried.broken, [""; 0]);
 }
 
 /// MD-5: version 1 of Nim, whose program plays version 2 by now, and chess reproduce their golden logs.
