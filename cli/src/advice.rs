@@ -148,7 +148,7 @@ fn hint(error: &ReplayError) -> Option<String> {
         E::UnknownRuleset { .. } => {
             let known = error.advice().unwrap_or_default();
             format!(
-                "{known}; `turnfold game add FILE` adds a module, `--referee COMMAND` a program that knows the rules"
+                "{known}; `turnfold game add FILE` adds a module, `--referee COMMAND` or `TURNFOLD_REFEREES` names a program that knows the rules"
             )
         }
         E::File(error) if is_bundle(Path::new(&error.file)) => about_bundle(&error.file),

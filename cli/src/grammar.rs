@@ -8,7 +8,7 @@ use clap::builder::styling::Styles;
 use clap::builder::{OsStringValueParser, StyledStr, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 
 use turnfold_replay::program;
 
@@ -68,7 +68,8 @@ pub(crate) struct GlobalArgs {
     pub(crate) named: Vec<String>,
 
     /// Folder with games as modules [default: `modules/` in the directory of the store]
-    #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR", env = "TURNFOLD_MODULES")]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR", env = "TURNFOLD_MODULES",
+        value_parser = OsStringValueParser::new().map(PathBuf::from), value_hint = ValueHint::DirPath)]
     pub(crate) modules: Vec<PathBuf>,
 
     /// Program that knows the rules of a game, as `COMMAND` or `NAME=COMMAND` (see `help referees`)
@@ -76,8 +77,13 @@ pub(crate) struct GlobalArgs {
     pub(crate) referee: Vec<String>,
 
     /// File that names such programs [default: `turnfold/referees.toml` in the configuration folder]
-    #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE", env = "TURNFOLD_REFEREES")]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE", env = "TURNFOLD_REFEREES",
+        value_parser = OsStringValueParser::new().map(PathBuf::from), value_hint = ValueHint::FilePath)]
     pub(crate) referees: Option<PathBuf>,
+
+    /// Whether that file is named by the variable and not by the command line, on which alone `serve` relies (RF-3).
+    #[arg(skip)]
+    pub(crate) is_referees_variable: bool,
 
     /// How long each answer of such a program may take at least
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "SECONDS")]
@@ -227,6 +233,15 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<Args, clap::Error> {
         args.global.is_store_searched = found.is_none();
         args.global.passed_over = passed_over;
         args.global.store = found.unwrap_or(args.global.store);
+    }
+    // A variable that is set to nothing is none, because that is how a shell's script leaves one out.
+    let is_variable = |option| matches.value_source(option) == Some(ValueSource::EnvVariable);
+    if is_variable("modules") {
+        args.global.modules.retain(|folder| !folder.as_os_str().is_empty());
+    }
+    if is_variable("referees") {
+        args.global.is_referees_variable = true;
+        args.global.referees = args.global.referees.filter(|file| !file.as_os_str().is_empty());
     }
     args.global.named = named_by(&grammar, &matches);
     Ok(args)

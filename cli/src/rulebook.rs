@@ -24,7 +24,7 @@ impl Rulebook {
     }
 
     /// Returns what the rulebook has about a topic: a rule's id, the first word of a command or question, a reason, a field of the
-    /// view, a key of the setup, or the name of a section. The rules that it names come with it.
+    /// view, a key of the setup, a setup, or the name of a section. The rules that it names come with it.
     pub(crate) fn about(&self, topic: &str) -> Option<Self> {
         let mut found = Map::new();
         let mut named = vec![topic.to_uppercase()];
@@ -46,6 +46,13 @@ impl Rulebook {
         let rules: Vec<_> = self.items("rules").iter().filter(is_named).collect();
         if !rules.is_empty() {
             found.insert("rules".into(), json!(rules));
+        }
+        if found.is_empty() {
+            let setups = self.items("setups").iter().filter(|setup| setup["name"] == topic);
+            let setups: Vec<_> = setups.collect();
+            if !setups.is_empty() {
+                found.insert("setups".into(), json!(setups));
+            }
         }
         if found.is_empty() {
             // A section in free form, such as `setup`, by its name.

@@ -253,7 +253,7 @@ exit 2| error: `text.wasm`: no WebAssembly of a module: it does not begin as Web
 $ turnfold new nim --module text.wasm
 exit 2| error: `text.wasm`: no WebAssembly of a module: it does not begin as WebAssembly does
 $ turnfold new refused --rules tictactoe
-exit 2| error: unknown ruleset `tictactoe`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` a program that knows the rules
+exit 2| error: unknown ruleset `tictactoe`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` or `TURNFOLD_REFEREES` names a program that knows the rules
 $ turnfold new duel --module game.wasm
 created match duel in `.turnfold` (tictactoe version 1, recorded dice) #5a37369cf40b0a58
 the setup is the example of tictactoe; `turnfold rules tictactoe` explains how to write another for `--setup`

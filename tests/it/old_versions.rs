@@ -245,7 +245,7 @@ exit 2| error: match `same` is of version 1 of `heaps` already
 $ turnfold 1 migrate same same-2 --to 2
 exit 2| error: this build has no version 2 of `heaps`; its newest is 1
 $ turnfold - migrate same same-2
-exit 2| error: unknown ruleset `heaps`; known: ; `turnfold game add FILE` adds a module, `--referee COMMAND` a program that knows the rules
+exit 2| error: unknown ruleset `heaps`; known: ; `turnfold game add FILE` adds a module, `--referee COMMAND` or `TURNFOLD_REFEREES` names a program that knows the rules
 $ turnfold 1,2 migrate same other
 exit 2| error: match `other` already exists; choose another name
 $ turnfold 1,2 migrate nothing other

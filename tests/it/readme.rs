@@ -47,7 +47,7 @@ fn the_guide_to_debugging_shows_what_its_commands_print() {
 #[test]
 fn the_guide_to_referees_shows_a_recording() {
     let (document, sandbox) = (Document::read("docs/guide/referees.md"), Sandbox::installed());
-    sandbox.write("game.jsonl", document.blocks("jsonl")[1]);
+    sandbox.write("live.jsonl", document.blocks("jsonl")[1]);
     run_blocks(&document, "console", &sandbox, "");
 }
 

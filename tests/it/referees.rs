@@ -51,7 +51,7 @@ $ turnfold --referee ./sums play duel "roll 6"
 exit 1| error: the command was rejected; nothing was recorded; `turnfold rules sums no_roll_due` explains it
 $ turnfold --referee ./sums play duel "p1: add 1" "p1: add 2"
 ! p1 add 2 => rejected not_your_turn (it is the turn of p2)
-exit 1| error: the command was rejected; none of the 2 commands was recorded; `turnfold rules sums not_your_turn` explains it
+exit 1| error: the command was rejected; none of the 2 commands was recorded; `turnfold rules sums not_your_turn` explains it; if your engine took it, see `turnfold help referees`
 $ turnfold --referee ./sums play duel "p2: subtract 1"
 ! p2 subtract 1 => rejected not_your_turn (it is the turn of p1)
 exit 1| error: the command was rejected; nothing was recorded; `turnfold rules sums not_your_turn` explains it
@@ -137,15 +137,35 @@ sums version 1
 
 **SU-1** Players take turns.
 
+REASONS
+  nothing  (ignored; SU-2)
+      The command would change nothing.
+  not_your_turn  (rejected; SU-1)
+      Declared by the game, which says why in brackets behind the code.
+  match_over  (rejected)
+      The match is over.
+  roll_due  (rejected)
+      A roll of the host comes first, as in `host: roll 5`.
+  no_roll_due  (rejected)
+      No roll is due.
+  wrong_seat  (rejected)
+      The command belongs to another seat, or the match has no such seat.
+  bad_roll  (rejected)
+      The roll has the wrong number of values, or one out of range.
+  malformed  (rejected)
+      The text is no command of the game, or names no seat where one is needed.
+
 SETUPS
   example
-      The setup of a match that names none.
+      The setup of a match that names none, in TOML. A setup of your own for
+      `--setup FILE` is written like it:
+        sum = 1
 $ turnfold --referee ./sums game perft --rules sums --depth 3
 depth 1 sequences 2 states 2
 depth 2 sequences 4 states 3
 depth 3 sequences 4 states 4
 $ turnfold log duel
-exit 2| error: unknown ruleset `sums`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` a program that knows the rules
+exit 2| error: unknown ruleset `sums`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` or `TURNFOLD_REFEREES` names a program that knows the rules
 
 "#]]);
 }

@@ -67,7 +67,7 @@ fn a_stored_match_of_an_unknown_ruleset_is_refused() {
     store_match(&sandbox, "backgammon", 1);
     sandbox.check(str![[r#"
 $ turnfold show old
-exit 2| error: unknown ruleset `backgammon`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` a program that knows the rules
+exit 2| error: unknown ruleset `backgammon`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` or `TURNFOLD_REFEREES` names a program that knows the rules
 $ turnfold verify
 unknown_rules old: unknown ruleset `backgammon`
 exit 1

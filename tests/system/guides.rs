@@ -45,7 +45,9 @@ fn the_guide_to_referees_finds_a_bug_of_an_engine_in_javascript() {
         return;
     }
     let (document, sandbox) = (Document::read("docs/guide/referees.md"), Sandbox::installed());
-    for (name, text) in ["engine.mjs", "referee.mjs", "script.mjs"].iter().zip(document.blocks("js")) {
+    let files = ["engine.mjs", "referee.mjs", "script.mjs", "vitest.mjs", "squares.mjs"];
+    assert_eq!(files.len(), document.blocks("js").len());
+    for (name, text) in files.iter().zip(document.blocks("js")) {
         assert!(text.lines().count() <= 40, "{name} has at most 40 lines");
         sandbox.write(name, text);
     }

@@ -488,8 +488,17 @@ fn broken_within(rules: &dyn AnyRules, seconds: u64) -> Vec<String> {
     let mut broken = tried.broken;
     if !tried.is_finished {
         let name = rules.name();
+        let at = match tried.positions {
+            0 => String::new(),
+            positions => format!(
+                ": at {} of {positions} positions of {} matches, and {} there",
+                tried.positions_tried,
+                tried.matches,
+                if broken.is_empty() { "none was broken" } else { "these were broken" }
+            ),
+        };
         broken.push(format!(
-            "{name}: the laws were not all tried within {seconds} s; `--seconds` gives them more"
+            "{name}: the laws were not all tried within {seconds} s{at}; `--seconds` gives them more"
         ));
     }
     broken

@@ -152,16 +152,11 @@ impl Command {
         let mut referees =
             Referees::new(if matches!(self, Self::Serve(_)) { CHILDREN_OF_SERVICE } else { 1 });
         let unusable = |why: String| Failure::usage(why).hint("see `turnfold help referees`");
-        if !plays_with_others {
-            match &global.referees {
-                Some(file) => referees.add_file(file).map_err(unusable)?,
-                None => {
-                    if let Some(file) = files::in_configuration("referees.toml").filter(|file| file.exists())
-                    {
-                        referees.add_file(&file).map_err(unusable)?;
-                    }
-                }
-            }
+        let named = global.referees.clone().filter(|_| !plays_with_others || !global.is_referees_variable);
+        let own = || files::in_configuration("referees.toml").filter(|file| file.exists());
+        let file = if plays_with_others { named } else { named.or_else(own) };
+        if let Some(file) = file {
+            referees.add_file(&file).map_err(unusable)?;
         }
         for given in &global.referee {
             referees.add(given).map_err(unusable)?;

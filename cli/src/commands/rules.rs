@@ -6,6 +6,7 @@ use turnfold_core::{AnyRules, Rules as _};
 use turnfold_replay::ReplayError;
 use turnfold_replay::history::find_rules;
 use turnfold_replay::mail::start_for_mail;
+use turnfold_replay::rulebook::FENCE;
 
 use super::new::{EXAMPLE, find_setup, setups};
 use crate::context::Context;
@@ -62,9 +63,14 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         return Ok(ExitStatus::Yes);
     }
     let mut whole = Rulebook::read(rules.rulebook());
+    let undescribed = undescribed_reasons(&*rules, &whole);
+    if !undescribed.is_empty() {
+        let reasons = whole.0.entry("reasons").or_insert_with(|| json!([]));
+        reasons.as_array_mut().into_iter().for_each(|reasons| reasons.extend(undescribed.clone()));
+    }
     // The desk of a match by mail is no game. Terms for a match by mail come with a game that is built in.
     if rules.name() != Desk::NAME {
-        whole.0.insert("setups".into(), setup_list(&*rules));
+        whole.0.insert("setups".into(), setup_list(&*rules, whole.0.contains_key("setup")));
     }
     if context.registry.iter().any(|game| **game == *rules) {
         whole.0.insert("mail".into(), by_mail(&*rules).into());
@@ -79,14 +85,54 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     })
 }
 
+/// The rejections of turnfold itself, before those of a game (RF-8).
+const SHARED: [(&str, &str); 6] = [
+    ("match_over", "The match is over."),
+    ("roll_due", "A roll of the host comes first, as in `host: roll 5`."),
+    ("no_roll_due", "No roll is due."),
+    ("wrong_seat", "The command belongs to another seat, or the match has no such seat."),
+    ("bad_roll", "The roll has the wrong number of values, or one out of range."),
+    ("malformed", "The text is no command of the game, or names no seat where one is needed."),
+];
+
+/// Lists the reasons that a game declares, and those that every game has, without those that its rulebook describes.
+fn undescribed_reasons(rules: &dyn AnyRules, book: &Rulebook) -> Vec<Value> {
+    let described = book.0.get("reasons").and_then(Value::as_array).cloned().unwrap_or_default();
+    let mut codes = Vec::new();
+    for code in rules.ignored_codes() {
+        codes.push((code, "ignored", "The command would change nothing."));
+    }
+    for code in rules.rejected_codes() {
+        codes.push((code, "rejected", "Declared by the game, which says why in brackets behind the code."));
+    }
+    if rules.referee().is_some() || rules.module().is_some() {
+        for (code, text) in SHARED {
+            codes.retain(|(declared, ..)| *declared != code);
+            codes.push((code, "rejected", text));
+        }
+    }
+    codes.retain(|(code, ..)| !described.iter().any(|reason| reason["reason"] == *code));
+    let mut reasons = Vec::new();
+    for (code, outcome, text) in codes {
+        reasons
+            .push(json!({ "reason": code, "outcome": outcome, "rules": rules.rule_ids(code), "text": text }));
+    }
+    reasons
+}
+
 /// Lists the setups that come with the game, each with its summary.
-fn setup_list(rules: &dyn AnyRules) -> Value {
+fn setup_list(rules: &dyn AnyRules, has_setup_section: bool) -> Value {
     let mut list = Vec::new();
     for setup in setups(rules) {
-        let text = if setup.name == EXAMPLE {
-            "The setup of a match that names none.".into()
-        } else {
-            setup.summary()
+        let text = match setup.name {
+            EXAMPLE if has_setup_section => "The setup of a match that names none.".into(),
+            // Without a section about setups, the example is all that shows how one is written.
+            EXAMPLE => format!(
+                "The setup of a match that names none, in TOML. A setup of your own for `--setup FILE` is written like \
+                 it:\n{FENCE}toml\n{}\n{FENCE}",
+                setup.toml.trim_end()
+            ),
+            _ => setup.summary(),
         };
         list.push(json!({ "name": setup.name, "text": text }));
     }

@@ -205,6 +205,9 @@ pub(crate) struct Report<'w> {
     sentences: Vec<String>,
     watch: Option<Watch<'w>>,
     end: Option<End>,
+    pub(crate) matches: usize,
+    pub(crate) positions: usize,
+    pub(crate) positions_tried: usize,
 }
 
 impl<'w> Report<'w> {
@@ -220,6 +223,9 @@ impl<'w> Report<'w> {
             sentences: Vec::new(),
             watch: None,
             end: None,
+            matches: 0,
+            positions: 0,
+            positions_tried: 0,
         }
     }
 

@@ -55,6 +55,8 @@ const SEEDS: [u8; 3] = [1, 2, 3];
 const ENTRIES_MAX: usize = 60;
 /// The commands tried by each seat at each moment, where there are too many to try them all.
 const SAMPLE: usize = 24;
+/// As many of a program's, which is asked over pipes several times for each.
+const SAMPLE_OF_REFEREE: usize = 12;
 /// The commands that are few enough to try them all.
 const EXHAUSTIVE_MAX: usize = 100;
 
@@ -134,6 +136,12 @@ pub struct TriedLaws {
     pub broken: Vec<String>,
     /// Whether all of them were tried, or one was broken that ends the tests.
     pub is_finished: bool,
+    /// How many matches were played at random to try them on.
+    pub matches: usize,
+    /// How many positions these matches have, their beginnings included.
+    pub positions: usize,
+    /// At how many of these positions the laws were tried.
+    pub positions_tried: usize,
 }
 
 /// Tries the laws like [`broken_laws`] while `watch`, which is passed where the tests are, returns `true`.
@@ -142,7 +150,13 @@ pub struct TriedLaws {
 #[must_use]
 pub fn broken_laws_while(rules: &dyn AnyRules, fixtures: &[Fixture], watch: Watch<'_>) -> TriedLaws {
     let report = tried(Report::watched(rules, watch), rules, fixtures);
-    TriedLaws { is_finished: report.is_finished(), broken: report.into_sentences() }
+    TriedLaws {
+        is_finished: report.is_finished(),
+        matches: report.matches,
+        positions: report.positions,
+        positions_tried: report.positions_tried,
+        broken: report.into_sentences(),
+    }
 }
 
 fn tried<'w>(mut report: Report<'w>, rules: &dyn AnyRules, fixtures: &[Fixture]) -> Report<'w> {
@@ -160,11 +174,15 @@ fn tried<'w>(mut report: Report<'w>, rules: &dyn AnyRules, fixtures: &[Fixture])
             matches.extend(played.flatten());
         }
     }
+    report.matches = matches.len();
+    report.positions = matches.iter().map(|played| played.entries.len() + 1).sum();
     if report.has_ended() {
         return report;
     }
-    // However many commands a game has, they are all tried in its smallest match.
+    // However many commands a game has, they are all tried in its smallest match. A program is asked over pipes, at
+    // each moment several times for each command, so that of many it is only asked for a sample.
     let fewest = matches.iter().map(|played| played.commands.len()).min().unwrap_or_default();
+    let fewest = if report.is_referee() { 0 } else { fewest };
     for played in &matches {
         report.enter(&played.setup_name, Some(played.seed));
         let all = played.commands.len() <= EXHAUSTIVE_MAX.max(fewest);
@@ -187,11 +205,12 @@ fn check_match(report: &mut Report<'_>, rules: &dyn AnyRules, played: &PlayedMat
     let start = state.fork();
     let mut choices = Choices::new(played.seed, 1);
     let mut round_tripped = BTreeSet::new();
+    let sample = if report.is_referee() { SAMPLE_OF_REFEREE } else { SAMPLE };
     for step in 0..=played.entries.len() {
         if report.has_ended() {
             return;
         }
-        let tried = if all { played.every_command() } else { choices.sample(&played.commands, SAMPLE) };
+        let tried = if all { played.every_command() } else { choices.sample(&played.commands, sample) };
         let moment = Moment { played, step, start: &*start, state: &*state, tried };
         check_moment(report, rules, &moment, &mut round_tripped);
         let Some(entry) = played.entries.get(step) else { break };
@@ -221,6 +240,9 @@ fn check_moment(
     report.guard(|report| replaying::check(report, rules, moment));
     report.guard(|report| secrecy::check(report, rules, moment));
     report.guard(|report| leaks::check(report, rules, moment));
+    if !report.has_ended() {
+        report.positions_tried += 1;
+    }
 }
 
 /// Plays a match at random from a fixture.

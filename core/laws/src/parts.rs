@@ -9,13 +9,16 @@ use super::random_matches::{PlayedEntry, PlayedMatch, logged};
 
 /// How many entries the log has, if the game goes on for so long or ignores some command.
 const ENTRIES: usize = 1_000;
+/// As many of a program's, which is asked nine times for each.
+const ENTRIES_OF_REFEREE: usize = 250;
 
 /// What is compared of an entry that a viewer is shown.
 type Shown = (bool, bool, String, String, String);
 
 pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, played: &PlayedMatch) {
     let Ok(start) = rules.start(&played.setup) else { return };
-    let single = long_log(&*start, played);
+    let count = if report.is_referee() { ENTRIES_OF_REFEREE } else { ENTRIES };
+    let single = long_log(&*start, played, count);
     let log: Vec<Logged<'_>> = single.iter().map(PlayedEntry::logged).collect();
     report.doing(format_args!("a log of {} entries", log.len()));
     let mut end = Vec::new();
@@ -50,12 +53,12 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, played: &Play
 }
 
 /// Plays a match on at random, and repeats what is ignored, each entry folded alone.
-fn long_log(start: &dyn AnyState, played: &PlayedMatch) -> Vec<PlayedEntry> {
+fn long_log(start: &dyn AnyState, played: &PlayedMatch, count: usize) -> Vec<PlayedEntry> {
     let mut chance = DiceStream::new(&[played.seed; 32], 3);
     let mut state = start.fork();
     let mut log: Vec<PlayedEntry> = Vec::new();
     let ignored = played.entries.iter().filter(|entry| entry.verdict != Verdict::Applied(())).count();
-    let spare = ENTRIES.saturating_sub(played.entries.len());
+    let spare = count.saturating_sub(played.entries.len());
     for entry in &played.entries {
         // An ignored command changes nothing, so it can be given any number of times.
         let is_ignored = entry.verdict != Verdict::Applied(());
@@ -66,7 +69,7 @@ fn long_log(start: &dyn AnyState, played: &PlayedMatch) -> Vec<PlayedEntry> {
             }
         }
     }
-    while log.len() < ENTRIES
+    while log.len() < count
         && let Some((seat, command)) = next(&*state, &mut chance, &played.dice)
         && take(&mut log, &mut *state, seat, &command, &played.dice)
     {}

@@ -296,12 +296,12 @@ initiative version 99 → 1: 1 of 2 logs fold the same, 1 differs (2 entries)
 accepted → rejected wrong_seat: 1 log of initiative version 99
   older: entry 1 (p1 roll 1 1 2 2)
 unreadable
-  stranger: unknown ruleset `backgammon`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` a program that knows the rules
+  stranger: unknown ruleset `backgammon`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` or `TURNFOLD_REFEREES` names a program that knows the rules
 in all, 3 of 5 logs fold the same, 1 differs, 1 unreadable (7 entries)
 stored logs record no outcomes: what is compared is whether every command is accepted
 exit 1
 $ turnfold --format json game impact --matches
-{"compared":"acceptance","logs":5,"same":3,"differ":1,"unreadable":1,"entries":7,"rulesets":[{"ruleset":"initiative","version":1,"build_version":1,"logs":2,"same":2,"differ":0,"unreadable":0,"entries":5},{"ruleset":"initiative","version":99,"build_version":1,"logs":2,"same":1,"differ":1,"unreadable":0,"entries":2}],"groups":[{"ruleset":"initiative","version":99,"cause":"accepted → rejected wrong_seat","reason":"wrong_seat","rules":[],"logs":[{"log":"older","seq":1,"attempt":false,"seat":"p1","command":"roll 1 1 2 2","old":null,"new":"rejected wrong_seat","field":null}]}],"unreadable_logs":[{"log":"stranger","ruleset":null,"version":null,"message":"stranger: unknown ruleset `backgammon`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` a program that knows the rules"}]}
+{"compared":"acceptance","logs":5,"same":3,"differ":1,"unreadable":1,"entries":7,"rulesets":[{"ruleset":"initiative","version":1,"build_version":1,"logs":2,"same":2,"differ":0,"unreadable":0,"entries":5},{"ruleset":"initiative","version":99,"build_version":1,"logs":2,"same":1,"differ":1,"unreadable":0,"entries":2}],"groups":[{"ruleset":"initiative","version":99,"cause":"accepted → rejected wrong_seat","reason":"wrong_seat","rules":[],"logs":[{"log":"older","seq":1,"attempt":false,"seat":"p1","command":"roll 1 1 2 2","old":null,"new":"rejected wrong_seat","field":null}]}],"unreadable_logs":[{"log":"stranger","ruleset":null,"version":null,"message":"stranger: unknown ruleset `backgammon`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` or `TURNFOLD_REFEREES` names a program that knows the rules"}]}
 exit 1
 
 "#]]);

@@ -46,7 +46,7 @@ fn unusable_arguments_are_named() {
     sandbox.write("binary.toml", [0xff, 0xfe]);
     sandbox.check(str![[r#"
 $ turnfold new duel --rules chess --setup fixtures/initiative/small-board.toml
-exit 2| error: unknown ruleset `chess`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` a program that knows the rules
+exit 2| error: unknown ruleset `chess`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` or `TURNFOLD_REFEREES` names a program that knows the rules
 $ turnfold new duel --rules initiative --setup missing.toml
 exit 2| error: cannot read setup `missing.toml`: No such file or directory (os error 2)
 $ turnfold new duel --rules initiative --setup unknown-key.toml

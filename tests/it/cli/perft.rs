@@ -88,7 +88,7 @@ exit 2| error: invalid value '0' for '--depth <N>': 0 is not in 1..=100; see `--
 $ turnfold game perft --rules cycletap --setup missing.toml --depth 2
 exit 2| error: cannot read setup `missing.toml`: No such file or directory (os error 2)
 $ turnfold game perft --rules chess --setup fixtures/cycletap/small-board.toml --depth 2
-exit 2| error: unknown ruleset `chess`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` a program that knows the rules
+exit 2| error: unknown ruleset `chess`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` or `TURNFOLD_REFEREES` names a program that knows the rules
 $ turnfold game perft --rules initiative --setup fixtures/initiative/small-board.toml --depth 2 --dice seeded
 exit 2| error: the count depends on the seed, and none is given; name one with `--seed`
 

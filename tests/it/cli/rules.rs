@@ -130,7 +130,7 @@ exit 2| error: `initiative` has no rule, command, reason, question or field `mvo
 $ turnfold rules initiative zzz
 exit 2| error: `initiative` has no rule, command, reason, question or field `zzz`; `turnfold rules initiative` shows all
 $ turnfold rules chess
-exit 2| error: unknown ruleset `chess`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` a program that knows the rules
+exit 2| error: unknown ruleset `chess`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` or `TURNFOLD_REFEREES` names a program that knows the rules
 
 "#]]);
 }

@@ -56,7 +56,7 @@ fn what_cannot_be_played_is_refused() {
     sandbox.write("bad.toml", "radius = 300\n");
     sandbox.check(str![[r#"
 $ turnfold simulate --rules chess --seed 1 --steps 1
-exit 2| error: unknown ruleset `chess`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` a program that knows the rules
+exit 2| error: unknown ruleset `chess`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` or `TURNFOLD_REFEREES` names a program that knows the rules
 $ turnfold simulate --rules cycletap --steps 1
 exit 2| error: the following required arguments were not provided: --seed <N|HEX>; see `--help`
 $ turnfold simulate --rules cycletap --seed 1 --steps -1

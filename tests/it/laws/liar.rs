@@ -341,6 +341,8 @@ fn laws_end_when_no_one_waits_for_them() {
     });
     assert!(!tried.is_finished && tried.broken.is_empty() && places.len() == 1_000);
     assert!(places[999].starts_with("setup example, seed "), "{}", places[999]);
+    assert!(tried.positions_tried < tried.positions, "{tried:?}");
     let tried = broken_laws_while(&rules, &fixtures, &mut |_| true);
     assert!(tried.is_finished && tried.broken.is_empty());
+    assert_eq!((tried.matches, tried.positions_tried), (3, tried.positions));
 }

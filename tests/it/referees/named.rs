@@ -35,6 +35,52 @@ exit 2| error: missing.toml: No such file or directory (os error 2); see `turnfo
 "#]]);
 }
 
+/// RF-3: a variable that is set to nothing names no file.
+#[test]
+fn rf_3_an_empty_variable_names_nothing() {
+    let sandbox = sandbox();
+    for variable in ["TURNFOLD_REFEREES", "TURNFOLD_MODULES"] {
+        let listed = sandbox.command(["game", "list"]).env(variable, "").output().unwrap();
+        assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    }
+}
+
+/// RF-8: what `new` and `play` say is explained: a setup to start from, the codes of the program and those of turnfold.
+#[test]
+fn rf_8_rules_explain_codes_and_setups_that_no_rulebook_describes() {
+    sandbox().check(str![[r#"
+$ turnfold --referee "./sums bare" rules sums nothing
+sums version 1
+
+REASONS
+  nothing  (ignored; SU-2)
+      The command would change nothing.
+$ turnfold --referee "./sums bare" rules sums not_your_turn
+sums version 1
+
+REASONS
+  not_your_turn  (rejected; SU-1)
+      Declared by the game, which says why in brackets behind the code.
+$ turnfold --referee "./sums bare" rules sums roll_due
+sums version 1
+
+REASONS
+  roll_due  (rejected)
+      A roll of the host comes first, as in `host: roll 5`.
+$ turnfold --referee "./sums bare" rules sums example
+sums version 1
+
+SETUPS
+  example
+      The setup of a match that names none, in TOML. A setup of your own for
+      `--setup FILE` is written like it:
+        sum = 1
+$ turnfold --referee "./sums bare" rules sums illegal
+exit 2| error: `sums` has no rule, command, reason, question or field `illegal`; `turnfold rules sums` shows all
+
+"#]]);
+}
+
 /// RF-3, RF-4: what a command says it is must be what it was named for, and no name that is built in.
 #[test]
 fn rf_4_a_referee_takes_the_place_of_nothing() {
@@ -55,7 +101,7 @@ exit 2| error: `./sums 'open` is no command; see `turnfold help referees`
 $ turnfold --referee ./missing log duel
 exit 2| error: match `duel`: the referee of `sums`: `./missing` cannot be started: No such file or directory (os error 2) (it has LANG, PYTHONIOENCODING, PYTHONUNBUFFERED, PYTHONUTF8, TZ); see `turnfold help referees`
 $ turnfold --referee ./sums new other --rules chess
-exit 2| error: unknown ruleset `chess`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` a program that knows the rules
+exit 2| error: unknown ruleset `chess`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` or `TURNFOLD_REFEREES` names a program that knows the rules
 
 "#]]);
 }

@@ -82,6 +82,26 @@ fn rf_16_a_service_plays_by_a_referee_and_outlives_its_crashes() {
     assert_eq!(rejected.status, 409, "{}", rejected.body);
 }
 
+/// RF-3: a service takes the file of its own command line, and not that of a variable.
+#[test]
+fn rf_3_a_service_reads_the_file_that_its_command_line_names() {
+    let sandbox = sandbox();
+    sandbox.write("referees.toml", "[sums]\ncommand = [\"./sums\"]\n");
+    sandbox.ok("--referee ./sums new duel --rules sums");
+    for (named, status) in [(true, 201), (false, 501)] {
+        let mut serve = sandbox.command(["serve", "--listen", "127.0.0.1:0"]);
+        if named {
+            serve.args(["--referees", "referees.toml"]);
+        } else {
+            serve.env("TURNFOLD_REFEREES", "referees.toml");
+        }
+        let service = Running::start_by(serve);
+        let grant = json!({ "kind": "seat", "seat": "p1" }).to_string();
+        let granted = service.send("POST", "/v1/matches/duel/grants", service.admin(), &grant);
+        assert_eq!(granted.status, status, "{}", granted.body);
+    }
+}
+
 /// RF-16: while a child hangs, other requests are answered; then it is ended, and the match goes on.
 #[test]
 fn rf_16_a_child_that_hangs_stops_one_request_and_not_the_service() {

@@ -59,6 +59,8 @@ pub enum NotPlayed {
         ruleset: String,
         /// The name of the rejection.
         code: Option<String>,
+        /// Whether a program of the user's judged it.
+        by_referee: bool,
     },
 }
 
@@ -79,8 +81,12 @@ impl NotPlayed {
     /// Returns why a rejected command, one of several in a call, keeps them all from being recorded.
     #[must_use]
     pub fn rejected(record: &Record, commands: usize, rules: &dyn AnyRules) -> Self {
-        let ruleset = rules.name().into();
-        Self::Rejected { commands, ruleset, code: record.outcome.code().map(Into::into) }
+        Self::Rejected {
+            commands,
+            ruleset: rules.name().into(),
+            code: record.outcome.code().map(Into::into),
+            by_referee: rules.referee().is_some(),
+        }
     }
 
     /// Returns the one line of the error: message and hint, printable and of bounded length.
@@ -104,8 +110,17 @@ impl NotPlayed {
                 "record orders with `turnfold mail take`; to try something out, branch off with \
                  `turnfold branch {line} NAME`"
             )),
-            Self::Rejected { ruleset, code, .. } => {
-                code.as_ref().map(|code| format!("`turnfold rules {ruleset} {code}` explains it"))
+            Self::Rejected { commands, ruleset, code, by_referee } => {
+                let explained =
+                    code.as_ref().map(|code| format!("`turnfold rules {ruleset} {code}` explains it"));
+                // Many commands are most likely a log of a game that the engine took.
+                let was_taken = "if your engine took it, see `turnfold help referees`";
+                match explained {
+                    Some(explained) if *by_referee && *commands > 1 => {
+                        Some(format!("{explained}; {was_taken}"))
+                    }
+                    explained => explained,
+                }
             }
         };
         hint.map(program::in_hint)

@@ -24,13 +24,24 @@ pub struct Condition {
     root: Node,
 }
 
+/// Says to someone who wrote a path at the right of a comparison what is read there.
+fn path_note(value: Option<&Value>) -> &'static str {
+    match value {
+        Some(Value::String(text)) if text.starts_with('/') => {
+            "; what stands at the right is a value, and no path is read there"
+        }
+        _ => "",
+    }
+}
+
 /// A condition that makes no sense in the views that it was asked of.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ConditionError {
     /// It compares values of two kinds.
     #[error(
-        "`{comparison}` compares {} with {}, as `{}` is `{}`",
-        kind(found), comparison.compared_with().map_or("nothing", kind), comparison.path(), shortened(found)
+        "`{comparison}` compares {} with {}, as `{}` is `{}`{}",
+        kind(found), comparison.compared_with().map_or("nothing", kind), comparison.path(), shortened(found),
+        path_note(comparison.compared_with())
     )]
     OtherKind {
         /// The comparison.
@@ -343,6 +354,15 @@ mod tests {
             condition.ask(&|path| view.pointer(path).cloned(), &mut survey);
         }
         condition.check(&survey).err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_path_at_the_right_is_said_to_be_a_value() {
+        let kinds = error_of("/units == /pools");
+        assert!(
+            kinds.ends_with("; what stands at the right is a value, and no path is read there"),
+            "{kinds}"
+        );
     }
 
     #[test]
