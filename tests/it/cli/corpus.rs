@@ -120,15 +120,15 @@ fn entries_are_found_where_a_loop_over_log_and_show_finds_them() {
             found.iter().map(|found| format!("{}:{}\n", found["source"].as_str().unwrap(), found["seq"]));
         places.collect::<String>()
     };
-    assert_eq!(found("\"games/*/[12].tfl\" --when \"/turn >= 2\""), turned);
-    assert_eq!(found("games --all --command \"*2,*\""), given);
+    assert_eq!(found("--first \"games/*/[12].tfl\" --when \"/turn >= 2\""), turned);
+    assert_eq!(found("games --command \"*2,*\""), given);
     let reasons: Vec<_> =
         shown.iter().flat_map(|shown| &shown.entries).map(|entry| entry["reason"].clone()).collect();
     let mut by_reason: Vec<_> = reasons.iter().filter_map(Value::as_str).collect();
     by_reason.sort_unstable();
     by_reason.dedup();
     let all: String =
-        by_reason.iter().map(|reason| found(&format!("games --all --seat p1 --reason {reason}"))).collect();
+        by_reason.iter().map(|reason| found(&format!("games --seat p1 --reason {reason}"))).collect();
     let [mut all, mut ignored] =
         [all, ignored].map(|places| places.lines().map(String::from).collect::<Vec<_>>());
     all.sort_unstable();
