@@ -181,13 +181,12 @@ fn fold_one(
 impl Became {
     /// Returns the first field in which the effects of both differ, and what logs have in common that depart so.
     fn difference(&self, ported: &Self) -> Option<(Difference, String)> {
-        let [own_effects, ported_effects] = [self, ported].map(|became| json!({ "effects": became.effects }));
-        let field = differences(&own_effects, &ported_effects).into_iter().next()?;
-        let (mut index, [own, ported]) = (0, [self, ported].map(Self::effects));
-        while own.get(index) == ported.get(index) {
-            index += 1;
-        }
-        let group = cause::effect_group(own.get(index).map(name_of), ported.get(index).map(name_of));
+        let own_effects = json!({ "effects": self.effects });
+        let field = differences(&own_effects, &json!({ "effects": ported.effects })).into_iter().next()?;
+        let own = self.effects();
+        let ported = ported.effects();
+        let same = own.iter().zip(ported).take_while(|(own, ported)| own == ported).count();
+        let group = cause::effect_group(own.get(same).map(name_of), ported.get(same).map(name_of));
         Some((field, group))
     }
 
