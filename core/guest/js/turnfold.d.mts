@@ -68,8 +68,8 @@ export interface Chance {
   /** Chance whose values `seat` alone learns. */
   of(seat: Seat): Chance;
   /**
-   * In a game with secrets: who sees the values, else the host alone, and who sees the command that waits for them, else
-   * who gave it.
+   * In a game with secrets: who sees the values, else the host and whose own they are, and who sees the command that waits
+   * for them, else who gave it.
    */
   shown(to: { values?: "all" | Seat[]; command?: "all" | Seat[] }): Chance;
 }

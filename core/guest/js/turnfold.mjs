@@ -91,10 +91,10 @@ class Chance {
     return new Chance(this.#rolls, this.#asked, seat, { ...this.#shown, values: [seat] });
   }
   /**
-   * Chance of a game with secrets: who sees its `values`, else the host alone, and who sees the `command` that waits for
-   * them, else who gave it. Each is `"all"` or a list of seats.
+   * Chance of a game with secrets: who sees its `values`, else the host and whose own they are, and who sees the `command`
+   * that waits for them, else who gave it. Each is `"all"` or a list of seats.
    */
-  shown({ command, values } = {}) {
+  shown({ command, values = this.#owner && [this.#owner] } = {}) {
     return new Chance(this.#rolls, this.#asked, this.#owner, { command, values });
   }
   /** `count` values from `low` to `high`. */

@@ -132,11 +132,12 @@ class Chance:
         return owned
 
     def shown(self, command=None, values=None):
-        """This chance, for a game with secrets: who sees its `values`, else the host alone, and who sees the `command`
-        that waits for them, else who gave it. Each is `"all"` or a list of seats."""
+        """This chance, for a game with secrets: who sees its `values`, else the host and whose own they are, and who
+        sees the `command` that waits for them, else who gave it. Each is `"all"` or a list of seats."""
         shown = copy.copy(self)
         shown._of = getattr(self, "_of", self)
-        shown._command, shown._values = command, values
+        shown._command = command
+        shown._values = [self._owner] if values is None and self._owner else values
         return shown
 
     def values(self, low, high, count, purpose="roll"):
