@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -33,15 +34,16 @@ fn streams(service: &Running) -> u64 {
     service.send("GET", "/v1/status", service.admin(), "").json()["streams"].as_u64().unwrap()
 }
 
-/// Waits until a service has as many streams as are expected, since a browser ends them when it likes.
-fn wait_for_streams(browser: &Browser, service: &Running, expected: u64) {
+/// Waits until a service has as many streams as are expected, since a browser ends them when it likes, and a proxy between
+/// passes that on later still.
+fn wait_for_streams(browser: &Browser, service: &Running, expected: RangeInclusive<u64>) {
     for _ in 0..200 {
-        if streams(service) == expected {
+        if expected.contains(&streams(service)) {
             return;
         }
         browser.run_until_done("setTimeout(arguments[arguments.length - 1], 50)");
     }
-    panic!("{} streams instead of {expected}", streams(service));
+    panic!("{} streams instead of {expected:?}", streams(service));
 }
 
 /// Opens windows of one match as one player and of as many matches, and plays in the last one.
@@ -56,7 +58,7 @@ fn play_in_the_last_of_many(browser: &Browser, service: &Running, origin: &str) 
         browser.open(&format!("{origin}/m/maya"));
         browser.wait_until(LIVE);
     }
-    wait_for_streams(browser, service, 1);
+    wait_for_streams(browser, service, 1..=1);
     wait_for_offer(browser);
     give(browser, "take 1 1");
     for window in &windows {
@@ -72,7 +74,7 @@ fn play_in_the_last_of_many(browser: &Browser, service: &Running, origin: &str) 
         browser.switch_to(window);
         wait_for_entry(browser, 2);
     }
-    wait_for_streams(browser, service, 1);
+    wait_for_streams(browser, service, 1..=1);
     // A match in each window: few streams, and all go on.
     for (number, window) in windows[1..].iter().enumerate() {
         let name = format!("maya{number}");
@@ -84,9 +86,10 @@ fn play_in_the_last_of_many(browser: &Browser, service: &Running, origin: &str) 
     wait_for_offer(browser);
     give(browser, "take 1 1");
     wait_for_entry(browser, 1);
-    // Three are read, and one tab at a time asks what else is new.
+    // Three are read, and one tab at a time asks what else is new. The next one may ask before the service has heard that the
+    // last one is done, so a count above four is right for a moment; it must not stay.
     for _ in 0..20 {
-        assert!((3..=4).contains(&streams(service)), "{} streams", streams(service));
+        wait_for_streams(browser, service, 3..=4);
         browser.run_until_done("setTimeout(arguments[arguments.length - 1], 50)");
     }
     assert_eq!(complaints(browser), Vec::<String>::new());
@@ -160,14 +163,14 @@ fn vw_23_a_hidden_tab_has_no_stream_and_comes_back_to_what_is_new() {
     create(&service, "maya", "channel", SETUP);
     browser.open(&link_of(&service, "maya", r#"{"kind":"seat","seat":"p2"}"#, service.origin()));
     browser.wait_until(LIVE);
-    wait_for_streams(&browser, &service, 1);
+    wait_for_streams(&browser, &service, 1..=1);
     let show = |state: &str| {
         browser.run(&format!(
             "Object.defineProperty(document, 'visibilityState', {{ configurable: true, get: () => {state:?} }}); document.dispatchEvent(new Event('visibilitychange'))"
         ));
     };
     show("hidden");
-    wait_for_streams(&browser, &service, 0);
+    wait_for_streams(&browser, &service, 0..=0);
     assert_eq!(browser.run(LIVE), false, "it does not claim to be live");
     play_as(&service, "maya", "p1", "take 1 1");
     show("visible");
