@@ -125,3 +125,19 @@ fn rf_16_a_child_that_hangs_stops_one_request_and_not_the_service() {
     sandbox.ok("store check");
     assert_eq!(sandbox.ok("--referee ./sums log duel").lines().count(), 1);
 }
+
+/// RF-6: an empty list would mean that there is nothing to do.
+#[test]
+fn rf_6_a_service_says_that_nothing_lists_legal_commands() {
+    let sandbox = sandbox();
+    let service = serve(&sandbox, "./sums bare");
+    let ann = Player::new(&service, "duel", "p1");
+    let refused = ann.get("legal");
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert_eq!(refused.json()["detail"], "nothing lists legal commands here; a referee offers `legal`");
+    sandbox.write("ann.token", &ann.token);
+    let printed = sandbox.run(&format!("--store {} --token ann.token legal duel", service.origin()));
+    assert_eq!(printed.status.code(), Some(2));
+    let error = String::from_utf8(printed.stderr).unwrap();
+    assert!(error.contains("nothing lists legal commands here"), "{error}");
+}

@@ -6,8 +6,8 @@
  */
 import { Problem } from "./api.js";
 
-/** Returns the legal commands that are this token's to give, none where there are too many to list; and the seats that others
- * have or are invited to, whose commands a host does not give. @param {LiveMatch} live */
+/** Returns the legal commands that are this token's to give, none where there are too many or nothing lists them; and the
+ * seats that others have or are invited to, whose commands a host does not give. @param {LiveMatch} live */
 export async function askLegal(live) {
 	if (live.trying.isOn) return { taken: new Set(), legal: live.trying.legal };
 	try {
@@ -15,7 +15,7 @@ export async function askLegal(live) {
 		const taken = live.hosts ? await askTaken(live) : new Set();
 		return { taken, legal: items.filter(({ seat }) => !taken.has(seat)) };
 	} catch (error) {
-		if (error instanceof Problem && error.status === 413) return { taken: new Set(), legal: [] };
+		if (error instanceof Problem && [413, 422].includes(error.status)) return { taken: new Set(), legal: [] };
 		throw error;
 	}
 }

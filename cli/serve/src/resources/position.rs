@@ -10,7 +10,7 @@ use turnfold_replay::drawing::{Highlights, svg};
 use turnfold_replay::render;
 use utoipa::IntoParams;
 
-use super::statuses::{AnsweredLarge, Looked, LookedLarge, Name, TagList};
+use super::statuses::{AnsweredLarge, Looked, Name, TagList};
 use crate::app::App;
 use crate::auth::{Access, Bearer};
 use crate::documents::{LegalCommandList, View};
@@ -145,7 +145,7 @@ pub(crate) fn attachment(mut response: Response, file: &str) -> Response {
 #[utoipa::path(operation_id = "list_legal_commands", get, path = "/v1/matches/{match}/branches/{branch}/legal", tag = "positions",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), At),
     responses((status = 200, description = "the commands, as `legal` prints them", content(
-        (LegalCommandList = "application/json"), (String = "text/plain"))), LookedLarge))]
+        (LegalCommandList = "application/json"), (String = "text/plain"))), AnsweredLarge))]
 pub(crate) async fn legal(
     State(app): State<Arc<App>>,
     bearer: Bearer,
@@ -155,6 +155,10 @@ pub(crate) async fn legal(
 ) -> ApiResult {
     app.read(&bearer, at.of(path), move |app, _, BranchView { branch, viewer }| {
         let state = branch.state(app, *viewer, at.at)?;
+        // An empty list would mean that there is nothing to do.
+        if !state.lists_legal() {
+            return Err(Problem::content("nothing lists legal commands here; a referee offers `legal`"));
+        }
         // The host gets the commands of every seat unless it names one (SV-8).
         let asked = at.seat.map(|seat| seat.0).or((!viewer.see_all()).then_some(*viewer));
         let items = render::legal_commands(asked, *viewer, state.as_ref());
