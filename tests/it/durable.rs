@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use crate::terminal::is_ignored;
 use turnfold_core::Seat;
 use turnfold_tests::mailbox::{Mailbox, open_line};
+use turnfold_tests::parts::can_trace_or_skips;
 use turnfold_tests::sandbox::{Sandbox, binary, words};
 
 const SEED: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
@@ -20,11 +21,9 @@ fn seeded(name: &str) -> String {
 /// Runs a line under strace in a sandbox. Returns these calls up to the first words on standard output, or nothing where
 /// strace may not trace.
 #[cfg(target_os = "linux")]
-#[expect(clippy::print_stderr, reason = "a test that does not run reports it")]
 fn calls_before_answer(sandbox: &Sandbox, calls: &str, line: &str) -> Vec<String> {
-    let can_trace = Command::new("strace").args(["-o", "/dev/null", "true"]).status();
-    if !can_trace.is_ok_and(|status| status.success()) {
-        eprintln!("SKIPPED: strace is not here or may not trace; the store's own tests count calls");
+    // The store's own tests count calls, too.
+    if !can_trace_or_skips("the calls before an answer") {
         return Vec::new();
     }
     let mut strace = Command::new("strace");

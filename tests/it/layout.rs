@@ -34,6 +34,24 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
+#[cfg(unix)]
+#[test]
+fn a_test_is_skipped_for_a_good_reason_or_fails_ci() {
+    let printed = tempfile::NamedTempFile::new().unwrap();
+    let reasons = [
+        ("x: `no-such-program` is not here", true),
+        ("x: `no-such-program` is not installed (Debian's package none)", true),
+        ("x: it takes minutes; set TURNFOLD_LONG=1", true),
+        ("x: `sh` is not here", false), // it runs the script
+        ("x: it did not feel like it", false),
+    ];
+    for (reason, is_good) in reasons {
+        fs::write(printed.path(), format!("test a ... SKIPPED: {reason}\ntest b ... ok\n")).unwrap();
+        let script = std::process::Command::new(root().join(".ci/skipped")).arg(printed.path()).output();
+        assert_eq!(script.unwrap().status.success(), is_good, "{reason}");
+    }
+}
+
 /// Finds the files below a folder whose names end so; none is an error.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();

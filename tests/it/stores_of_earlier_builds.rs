@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use turnfold_tests::parts::has_or_skips;
 use turnfold_tests::sandbox::{Sandbox, binary, copy_folder, words, workspace};
 
 /// Returns what is kept of formats that are refused: a folder for each, with a store, a backup and replay files in it.
@@ -138,7 +139,6 @@ fn every_kept_replay_file_is_checked_imported_and_played_on() {
 
 /// A clock before 1970 is one line of error, and the store stays as it is; reading needs no clock.
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test reports it")]
 fn a_clock_before_1970_is_named_in_one_line() {
     let sandbox = Sandbox::new();
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
@@ -149,8 +149,7 @@ fn a_clock_before_1970_is_named_in_one_line() {
         let command = faketime.current_dir(sandbox.path(".")).env_clear().env("TZ", "UTC");
         command.env("PATH", "/usr/local/bin:/usr/bin:/bin").output()
     };
-    if !Command::new("faketime").arg("--version").output().is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: `faketime` is not here");
+    if !has_or_skips("faketime", "a store at a time before 1970") {
         return;
     }
     for line in ["play duel \"switch\"", "rename duel other", "delete --force duel", "store compact"] {

@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
+use turnfold_tests::parts::skipped;
 
 /// Runs a command with its three standard streams on a terminal of its own, on which `typed` is typed ahead. Returns
 /// what the terminal shows, the typed text included, and the exit code; `None` where no terminal can be opened.
@@ -46,7 +47,6 @@ impl Running {
     }
 
     /// Starts a command on a terminal of a kind.
-    #[expect(clippy::print_stderr, reason = "a test that is passed over reports it")]
     pub(crate) fn start_as(
         mut command: Command,
         kind: &str,
@@ -56,7 +56,7 @@ impl Running {
         let (mut held, terminal) = match open() {
             Ok(pair) => pair,
             Err(error) => {
-                eprintln!("SKIPPED: no pseudo-terminal can be opened: {error}");
+                skipped("a terminal", format_args!("no pseudo-terminal can be opened: {error}"));
                 return None;
             }
         };

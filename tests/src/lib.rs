@@ -14,6 +14,7 @@ pub mod document;
 pub mod fuzz;
 pub mod goldens;
 pub mod mailbox;
+pub mod parts;
 pub mod players;
 pub mod sandbox;
 pub mod secrets;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::{Command, Output};
 
+use turnfold_tests::parts::can_trace_or_skips;
 use turnfold_tests::sandbox::{Sandbox, binary, words};
 
 mod letters;
@@ -178,20 +179,10 @@ impl Rig {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "a test that does not run reports it")]
-fn can_trace() -> bool {
-    let can_trace = Command::new("strace").args(["-o", "/dev/null", "true"]).status();
-    let can_trace = can_trace.is_ok_and(|status| status.success());
-    if !can_trace {
-        eprintln!("SKIPPED: strace is not here or may not trace, and nothing else can make calls fail");
-    }
-    can_trace
-}
-
 #[test]
 #[expect(clippy::print_stderr, reason = "how much it tried is worth knowing")]
 fn whichever_call_fails_nothing_is_lost_and_one_line_reports_it() {
-    if !can_trace() {
+    if !can_trace_or_skips("calls that fail") {
         return;
     }
     let mut rig = Rig::new();

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::serve::described::python;
 use turnfold_tests::document::{Document, commands, run_blocks};
+use turnfold_tests::parts::{has_or_skips, skipped};
 use turnfold_tests::sandbox::{Sandbox, without_links, workspace};
 
 /// The service that the documents talk to.
@@ -38,10 +39,8 @@ fn the_guide_to_your_own_game_shows_what_its_commands_print() {
 
 /// The guide as a developer follows it, in an empty folder with node and nothing else of ours than the program.
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test reports that")]
 fn the_guide_to_referees_finds_a_bug_of_an_engine_in_javascript() {
-    if !Command::new("node").arg("--version").output().is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: there is no node");
+    if !has_or_skips("node", "the guide to referees") {
         return;
     }
     let (document, sandbox) = (Document::read("docs/guide/referees.md"), Sandbox::installed());
@@ -67,7 +66,6 @@ csv.writer(sys.stdout, lineterminator=\"\\n\").writerows(duckdb.sql(sys.argv[1])
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test reports that")]
 fn the_guide_to_analysis_answers_its_questions_by_duckdb_and_jq() {
     let document = Document::read("docs/guide/analysis.md");
     let sandbox = Sandbox::installed();
@@ -80,7 +78,7 @@ fn the_guide_to_analysis_answers_its_questions_by_duckdb_and_jq() {
     for (word, prelude) in [("console jq", jq), ("console duckdb", duckdb)] {
         match prelude {
             Ok(prelude) => run_blocks(&document, word, &sandbox, &prelude),
-            Err(why) => eprintln!("SKIPPED: `{word}` of the guide: {why}"),
+            Err(why) => skipped(format_args!("`{word}` of the guide"), why),
         }
     }
     let answers = |word: &str| {
@@ -93,10 +91,8 @@ fn the_guide_to_analysis_answers_its_questions_by_duckdb_and_jq() {
 
 /// Runs the `service` blocks in one shell, next to the service that their first line starts.
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test reports that")]
 fn the_guide_to_serving_plays_over_a_network() {
-    if !Command::new("curl").arg("--version").output().is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: there is no curl");
+    if !has_or_skips("curl", "the guide to serving") {
         return;
     }
     let document = Document::read("docs/guide/serve.md");
@@ -175,7 +171,6 @@ fn without_chance(text: &str) -> String {
 
 /// The exchanges that the protocol shows are those of the example.
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test reports that")]
 fn the_protocol_of_referees_shows_what_the_example_answers() {
     let document = Document::read("core/guest/PROTOCOL.md");
     let lines: Vec<&str> = document.blocks("exchange").into_iter().flat_map(str::lines).collect();
@@ -185,7 +180,7 @@ fn the_protocol_of_referees_shows_what_the_example_answers() {
     let mut node = Command::new("node");
     node.arg(workspace().join("fixtures/referees/charge.js"));
     let Ok(mut child) = node.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn() else {
-        eprintln!("SKIPPED: there is no node");
+        skipped("the exchanges of the protocol", "`node` is not here");
         return;
     };
     let mut input = child.stdin.take().unwrap();

@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use turnfold_tests::mailbox::Mailbox;
+use turnfold_tests::parts::skipped;
 
 const TERMS: &str = "hosted = []\nplain = [\"p1\", \"p2\"]\nhurry = false\n";
 const TO: &str = "--to p1=one@example.org --to p2=two@example.org --to host=host@club.example";
@@ -45,7 +46,6 @@ fn begun() -> Mailbox {
 }
 
 /// Runs a shell script in the folder of a match. Returns `false`, and says so, where a program that it needs is not here.
-#[expect(clippy::print_stderr, reason = "a skipped test reports that")]
 fn runs(mailbox: &Mailbox, what: &str, needs: &[&str], script: &str) -> bool {
     let path = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/usr/lib/dovecot";
     let shell = |script: &str| {
@@ -64,7 +64,7 @@ fn runs(mailbox: &Mailbox, what: &str, needs: &[&str], script: &str) -> bool {
             program => format!("command -v {program}"),
         };
         if !shell(&question).status.success() {
-            eprintln!("SKIPPED: {what}: there is no {need}");
+            skipped(what, format_args!("`{need}` is not here"));
             return false;
         }
     }
@@ -96,7 +96,7 @@ fn is_noted(mailbox: &Mailbox, what: &str, noted: &str) {
     assert!(mailbox.sandbox.ok("mail status duel").contains(&format!("p1's {noted}")), "{what}");
 }
 
-const NEOMUTT: &str = r##"
+const NEOMUTT: &str = r#"
 cat > editor <<'END'
 #!/bin/sh
 { printf 'Hi host,\n\ntap 0,1\nswitch\n\n'; cat "$1"; } > "$1.new"; mv "$1.new" "$1"
@@ -108,8 +108,8 @@ set autoedit fast_reply include=yes record="" folder=HERE spoolfile=HERE/mbox co
 set crypt_use_gpgme=no quit=yes abort_unmodified=no header_cache="" wait_key=no reply_to=yes
 END
 timeout 20 script -qec "neomutt -n -F muttrc -f mbox -e 'push <reply><send-message><quit>'" /dev/null < /dev/null
-"##;
-const ALPINE: &str = r##"
+"#;
+const ALPINE: &str = r#"
 cat > editor <<'END'
 #!/bin/sh
 printf '\ntap 0,1\nswitch\n' >> "$1"
@@ -127,18 +127,18 @@ default-fcc=""
 END
 (sleep 3; for key in r y n '\030' y q y; do printf "$key"; sleep 0.7; done; sleep 2) |
     timeout 25 script -qec "stty rows 40 cols 100; alpine -p HERE/pinerc -i" /dev/null
-"##;
-const S_NAIL: &str = r##"
+"#;
+const S_NAIL: &str = r"
 printf 'reply 1\ntap 0,1\nswitch\n~m 1\n~.\nxit\n' |
     timeout 20 s-nail -:/ -S mta=HERE/capture -S from=one@example.org -S indentprefix='> ' -#f mbox
-"##;
+";
 
-const MAILUTILS: &str = r##"
+const MAILUTILS: &str = r#"
 printf 'set sendmail=HERE/capture\nset indentprefix="> "\n' > mailrc
 (sleep 1; echo 'reply 1'; sleep 1; printf 'tap 0,1\nswitch\n~m 1\n~.\n'; sleep 1; echo xit; sleep 1) |
     MAILRC=HERE/mailrc timeout 20 script -qec "mail.mailutils -n -E 'source HERE/mailrc' -f mbox" /dev/null
-"##;
-const EMACS: &str = r##"
+"#;
+const EMACS: &str = r#"
 cat > reply.el <<'END'
 (setq user-mail-address "one@example.org" user-full-name "One" message-signature nil
       rmail-file-name "HERE/RMAIL" rmail-primary-inbox-list '("HERE/mbox") mail-user-agent 'message-user-agent
@@ -156,7 +156,7 @@ cat > reply.el <<'END'
 (kill-emacs)
 END
 timeout 30 script -qec "emacs -nw -Q -l HERE/reply.el" /dev/null < /dev/null
-"##;
+"#;
 
 #[test]
 fn pm_90_what_a_player_types_in_a_terminal_is_the_order() {
@@ -175,32 +175,32 @@ fn pm_90_what_a_player_types_in_a_terminal_is_the_order() {
 }
 
 /// The key and the certificate of p1, and a key of the host.
-const S_MIME_KEYS: &str = r##"
+const S_MIME_KEYS: &str = r"
 openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 30 -subj /CN=One/emailAddress=one@example.org
 cat key.pem cert.pem > one.pem
-"##;
-const PGP_KEYS: &str = r##"
+";
+const PGP_KEYS: &str = r#"
 export GNUPGHOME=HERE/gnupg
 mkdir -m 700 gnupg
 for who in 'One <one@example.org>' 'Host <host@club.example>'; do
     gpg --batch --quiet --passphrase '' --quick-gen-key "$who" default default never
 done
-"##;
-const S_NAIL_SIGNS: &str = r##"
+"#;
+const S_NAIL_SIGNS: &str = r"
 printf 'reply 1\ntap 0,1\nswitch\n~m 1\n~.\nxit\n' |
     timeout 20 s-nail -:/ -S mta=HERE/capture -S from=one@example.org -S indentprefix='> ' -S smime-sign \
         -S smime-sign-cert=HERE/one.pem -S smime-sign-digest=sha256 -#f mbox
-"##;
-const OPENSSL: &str = r##"
+";
+const OPENSSL: &str = r"
 { grep -o 'code [A-Z0-9-]*' letter.eml | head -n 1; printf 'tap 0,1\nswitch\n'; } > body
 openssl smime OPERATION -text -in body -from one@example.org -to host@club.example -subject 'my move' > sent.eml
-"##;
-const CLEAR_SIGNED: &str = r##"
+";
+const CLEAR_SIGNED: &str = r"
 { printf 'tap 0,1\nswitch\n-- \nOne\n\nOn Mon, 6 Jan 2025, the host wrote:\n'; sed 's/^/> /' letter.eml | tr -d '\r'; } > body
 { printf 'From: one@example.org\nTo: host@club.example\nSubject: my move\n\n'
   gpg --batch --clearsign -u one@example.org < body; } > sent.eml
 gpgconf --kill all
-"##;
+";
 
 /// What neomutt sends where it signs or encrypts each mail.
 fn neomutt_with_pgp(does: &str) -> String {
@@ -262,7 +262,7 @@ fn pm_50_signed_answers_are_read_and_hidden_ones_are_refused_in_words() {
 }
 
 /// Stands for a server that takes mails for its port, and keeps the last one.
-const SINK: &str = r##"
+const SINK: &str = r#"
 cat > sink.py <<'END'
 import socketserver, sys
 class Sink(socketserver.StreamRequestHandler):
@@ -287,9 +287,9 @@ END
 python3 sink.py &
 trap "kill $!" EXIT
 until [ -s port ]; do sleep 0.1; done
-"##;
+"#;
 /// A list on which host and player write, with a footer of its own, `Reply-To`, and what else lists write into headers.
-const MLMMJ: &str = r##"
+const MLMMJ: &str = r#"
 mkdir -p list/control && for folder in incoming queue/discarded archive text subconf unsubconf bounce moderation \
     subscribers.d digesters.d requeue nomailsubs.d; do mkdir -p list/$folder; done
 cd list/control
@@ -314,7 +314,7 @@ over_list() {
 }
 over_list one@example.org host@club.example letter.eml listed.eml
 { echo 'From host@club.example Mon Jan  6 12:00:00 2025'; cat listed.eml; echo; } > mbox
-"##;
+"#;
 
 #[test]
 fn pm_90_an_answer_over_a_mailing_list_is_the_order() {
@@ -331,11 +331,11 @@ fn pm_90_an_answer_over_a_mailing_list_is_the_order() {
 }
 
 /// The preview of this mail in a report of spam has the code and the order on one line.
-const TYPED: &str = r##"
+const TYPED: &str = r#"
 code=$(grep -o 'code [A-Z0-9-]*' letter.eml | head -n 1)
 { printf 'From: one@example.org\nTo: host@club.example\nSubject: my move\nMessage-ID: <typed@example.org>\n\n'
   printf 'Hello dear host of our game,\nHere is my order for the turn.\n\n%s\ntap 0,1\nswitch\n' "$code"; } > sent.eml
-"##;
+"#;
 
 /// What a filter of spam makes of the letter and of the answer: a mail with headers of its own or, where it takes the answer for
 /// spam, a report with that mail in it.
@@ -363,7 +363,7 @@ fn pm_50_an_order_that_a_filter_of_spam_looked_at_is_taken() {
     }
 }
 
-const EXIM: &str = r##"
+const EXIM: &str = r"
 mkdir -p spool box/new box/cur box/tmp && chmod -R 777 spool box
 cat > exim.conf <<'END'
 primary_hostname = club.example
@@ -387,8 +387,8 @@ END
 chmod 644 exim.conf
 timeout 20 exim4 -C HERE/exim.conf -odf -t -f host@club.example < letter.eml
 cat box/new/* > sent.eml
-"##;
-const POSTFIX: &str = r##"
+";
+const POSTFIX: &str = r#"
 mkdir -p conf queue data box/new box/cur box/tmp && chmod -R 777 box && chmod 755 . conf queue
 cat > conf/main.cf <<'END'
 compatibility_level = 3.6
@@ -437,8 +437,8 @@ for look in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do [ -n "$(ls box/new)" ] || sl
 postfix -c HERE/conf stop > stopped 2>&1
 cat queue/maillog
 cat box/new/* > sent.eml
-"##;
-const VACATION: &str = r##"
+"#;
+const VACATION: &str = r#"
 printf 'Subject: away\n\nI am away until Monday.\n' > message
 { echo 'From host@club.example Mon Jan  6 12:00:00 2025'; cat unmarked.eml; } > arrived
 unshare -m sh -c 'mount --bind HERE/capture "$(readlink -f /usr/sbin/sendmail)" &&
@@ -446,8 +446,8 @@ unshare -m sh -c 'mount --bind HERE/capture "$(readlink -f /usr/sbin/sendmail)" 
     vacation -f HERE/known -m HERE/message -a one -j root < arrived'
 for look in 1 2 3 4 5 6 7 8 9 10; do [ -s sent.eml ] || sleep 1; done
 printf 'From: one@example.org\nDate: Mon, 6 Jan 2025 12:05:00 +0000\n' | cat - sent.eml > whole && mv whole sent.eml
-"##;
-const PIGEONHOLE: &str = r##"
+"#;
+const PIGEONHOLE: &str = r#"
 mkdir -p home && chmod 777 home
 cat > dovecot.conf <<'END'
 base_dir = HERE/run
@@ -472,7 +472,7 @@ chmod 644 dovecot.conf away.sieve
 setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=HERE/home USER=nobody \
     dovecot-lda -c HERE/dovecot.conf -f host@club.example -a one@example.org < unmarked.eml
 cat dovecot.log
-"##;
+"#;
 
 #[test]
 fn pm_93_what_mail_programs_send_by_themselves_is_noted_and_not_answered() {
@@ -506,7 +506,7 @@ fn pm_92_orders_that_dovecot_delivers_are_taken_by_the_dates_of_their_mails() {
         );
         mailbox.sandbox.write(&format!("{name}.eml"), format!("{head}\ncode {code}\n{lines}\n"));
     }
-    let deliver = r##"
+    let deliver = r"
 mkdir -p home && chmod 777 home
 printf 'base_dir = HERE/run\nprotocols =\nmail_location = maildir:HERE/box\nlog_path = HERE/dovecot.log\n' > dovecot.conf
 printf 'postmaster_address = postmaster@example.org\nmail_uid = nobody\nmail_gid = nogroup\n' >> dovecot.conf
@@ -517,7 +517,7 @@ for mail in b a; do
 done
 cat dovecot.log
 cp b.eml sent.eml
-"##;
+";
     if !runs(&mailbox, "dovecot", &["dovecot-lda", "setpriv", "root"], deliver) {
         return;
     }
@@ -529,7 +529,7 @@ cp b.eml sent.eml
 }
 
 /// A dovecot with one mail, on a port of its own.
-const IMAP: &str = r##"
+const IMAP: &str = r#"
 mkdir -p imap/new imap/cur imap/tmp box/new box/cur box/tmp home && cp a.eml imap/new/1.mail && chmod -R 777 imap box home
 chmod 755 .
 PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
@@ -574,9 +574,9 @@ dovecot -c HERE/dovecot.conf
 trap 'kill $(cat run/master.pid)' EXIT
 for look in 1 2 3 4 5 6 7 8 9 10; do [ -s run/master.pid ] || sleep 1; done
 sleep 1
-"##;
+"#;
 const IMAP_ENDS: &str = "cat dovecot.log\ncp a.eml sent.eml\n";
-const MBSYNC: &str = r##"
+const MBSYNC: &str = r"
 cat > mbsyncrc <<END
 IMAPAccount club
 Host 127.0.0.1
@@ -599,8 +599,8 @@ Sync Pull
 SyncState *
 END
 timeout 20 mbsync -c mbsyncrc mail
-"##;
-const GETMAIL: &str = r##"
+";
+const GETMAIL: &str = r"
 mkdir getmail
 cat > getmail/getmailrc <<END
 [retriever]
@@ -615,8 +615,8 @@ path = HERE/box/
 user = nobody
 END
 timeout 20 getmail --getmaildir=HERE/getmail < /dev/null
-"##;
-const FETCHMAIL_AND_PROCMAIL: &str = r##"
+";
+const FETCHMAIL_AND_PROCMAIL: &str = r#"
 printf 'DEFAULT=HERE/box/\n' > procmailrc
 printf '#!/bin/sh\nexec procmail -m HERE/procmailrc\n' > deliver
 chmod 755 deliver
@@ -625,15 +625,15 @@ poll 127.0.0.1 protocol imap port $PORT user host password secret mda "HERE/deli
 END
 chmod 600 fetchmailrc
 FETCHMAILHOME=HERE timeout 20 fetchmail -f fetchmailrc --pidfile HERE/fetchmail.pid
-"##;
-const MAILDROP: &str = r##"
+"#;
+const MAILDROP: &str = r#"
 mkdir -p box/new box/cur box/tmp
 printf 'to "HERE/box/"\n' > mailfilter
 chmod 600 mailfilter
 chmod 755 .
 maildrop HERE/mailfilter < a.eml
 cp a.eml sent.eml
-"##;
+"#;
 
 #[test]
 fn pm_53_an_order_that_was_fetched_into_the_maildir_is_taken() {

@@ -45,6 +45,7 @@ use serde_json::Value;
 use turnfold_replay::{Page, page::PAGE_BYTES_MAX};
 
 use turnfold_tests::goldens::seat_history;
+use turnfold_tests::parts::skipped;
 use turnfold_tests::sandbox::workspace;
 
 /// A golden log of each ruleset with much to see.
@@ -76,16 +77,11 @@ fn with_document((before, _, after): (&str, Value, &str), document: &Value) -> S
     format!("{before}id=\"turnfold\">{json}</script>{after}")
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped test reports it")]
-fn skipped(what: &str, why: &str) {
-    eprintln!("SKIPPED: {what}: {why}");
-}
-
 /// Finds a file that `npm ci` installs; without it, reports that what needs it is skipped.
 fn installed(what: &str, file: &str) -> Option<PathBuf> {
     let path = workspace().join("tests/system/page/node_modules").join(file);
     if !path.exists() {
-        skipped(what, "`npm ci` in tests/system/page installs what it needs");
+        skipped(what, "`npm ci --prefix tests/system/page` installs what is missing");
         return None;
     }
     Some(path)

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
+use turnfold_tests::parts::skipped;
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
 use crate::example::program;
@@ -15,12 +16,11 @@ use crate::serve::described::python;
 const PYTHON_CHESS: &str = "chess==1.11.2";
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test reports that")]
 fn games_of_python_chess_come_through_with_equal_positions() {
     let sandbox = Sandbox::new();
     let bin = match python(&sandbox.path("venv"), PYTHON_CHESS, "TURNFOLD_PYTHON_CHESS") {
         Ok(bin) => bin,
-        Err(why) => return eprintln!("SKIPPED: games of python-chess: {why}"),
+        Err(why) => return skipped("games of python-chess", why),
     };
     let count = if std::env::var_os("TURNFOLD_LONG").is_some() { 10_000 } else { 300 };
     let [games, positions, files] = ["games.pgn", "positions.txt", "files"].map(|name| sandbox.path(name));

@@ -8,13 +8,13 @@
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use walkdir::WalkDir;
 
 use turnfold_tests::is_long;
+use turnfold_tests::parts::skipped;
 use turnfold_tests::sandbox::{binary, cargo, workspace};
 
 /// A platform that a build on this machine can be run on.
@@ -42,10 +42,9 @@ const BIG_ENDIAN: Platform = Platform {
 
 const WASM: &str = "wasm32-wasip1";
 
-/// Prints to stderr, past the capture of tests, that a platform is passed over.
+/// Prints that a platform is passed over.
 pub(crate) fn skip(platform: &str, lacks: &str) {
-    let message = format!("SKIPPED: the golden logs on {platform}: {lacks}\n");
-    io::stderr().write_all(message.as_bytes()).unwrap();
+    skipped(format_args!("the golden logs on {platform}"), lacks);
 }
 
 /// Returns what is missing to build for a target, if anything.

@@ -2,8 +2,8 @@
 //! the language is missing.
 
 use std::fs;
-use std::process::Command;
 
+use turnfold_tests::parts::has_or_skips;
 use turnfold_tests::sandbox::{Sandbox, copy_folder, workspace};
 
 /// The turn system of `lifecycle` in JavaScript keeps every golden log.
@@ -74,11 +74,6 @@ fn compare(sandbox: &Sandbox, port: &str, logs: &str) -> (bool, String) {
     (output.status.success(), String::from_utf8(output.stdout).unwrap())
 }
 
-#[expect(clippy::print_stderr, reason = "a test that does not run reports it")]
 fn has_node() -> bool {
-    let has = Command::new("node").arg("--version").output().is_ok_and(|output| output.status.success());
-    if !has {
-        eprintln!("SKIPPED: ports in JavaScript: `node` is missing");
-    }
-    has
+    has_or_skips("node", "ports in JavaScript")
 }

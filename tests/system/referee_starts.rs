@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use turnfold_tests::mailbox::Mailbox;
+use turnfold_tests::parts::can_trace_or_skips;
 use turnfold_tests::sandbox::{Sandbox, binary, program, words};
 
 /// What a hostile text names. It leaves a file behind if it runs.
@@ -13,17 +14,6 @@ const EVIL: &str = "./evil";
 
 /// The terms of a match by mail.
 const TERMS: &str = "hosted = []\ndefault = [\"cycle\", \"confirm\", \"stand\"]\nbetween = [\"next-turn\"]\n";
-
-/// Returns `true` if strace shows what is started, and reports it if not.
-#[expect(clippy::print_stderr, reason = "a test that does not run reports it")]
-fn can_trace() -> bool {
-    let status = Command::new("strace").args(["-o", "/dev/null", "true"]).status();
-    let can_trace = status.is_ok_and(|status| status.success());
-    if !can_trace {
-        eprintln!("SKIPPED: strace is not here or may not trace, and nothing else shows what is started");
-    }
-    can_trace
-}
 
 /// Runs a line and returns the programs that it starts or tries to start, in order.
 fn started(sandbox: &Sandbox, line: &str, variables: &[(&str, &str)]) -> Vec<String> {
@@ -68,7 +58,7 @@ fn hostile() -> Sandbox {
 
 #[test]
 fn rf_3_nothing_that_someone_sends_starts_a_process() {
-    if !can_trace() {
+    if !can_trace_or_skips("what starts a process") {
         return;
     }
     let sandbox = hostile();
@@ -101,7 +91,7 @@ fn rf_3_nothing_that_someone_sends_starts_a_process() {
 /// RF-3: letters name nothing, and `mail` takes referees from its own command line alone.
 #[test]
 fn rf_3_letters_start_no_process() {
-    if !can_trace() {
+    if !can_trace_or_skips("what starts a process") {
         return;
     }
     let mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "");
@@ -123,7 +113,7 @@ fn rf_3_letters_start_no_process() {
 /// RF-3: a referee of the user's starts when a match of its game is folded, and then alone.
 #[test]
 fn rf_3_a_referee_starts_when_its_game_is_folded() {
-    if !can_trace() {
+    if !can_trace_or_skips("what starts a process") {
         return;
     }
     let sandbox = hostile();

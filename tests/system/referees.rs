@@ -1,7 +1,7 @@
 //! Rules as programs of other languages and of packages that nobody here wrote (RF-19 and the proofs of the spec), through
 //! the real program. What is missing is SKIPPED by name: `npm ci --prefix fixtures/referees/npm` has the packages of
 //! npm, `TURNFOLD_OPEN_SPIEL`, `TURNFOLD_PYTHON_CHESS` and `TURNFOLD_CATANATRON` name the programs of an environment with that
-//! package of PyPI, else it is installed; pgx, which is large, has `TURNFOLD_PGX` alone.
+//! package of `PyPI`, else it is installed; pgx, which is large, has `TURNFOLD_PGX` alone.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,6 +11,7 @@ use std::process::Command;
 use serde_json::json;
 use turnfold_tests::document::Document;
 use turnfold_tests::is_long;
+use turnfold_tests::parts::{has, skipped};
 use turnfold_tests::sandbox::{Sandbox, binary, workspace};
 use turnfold_tests::service::Running;
 
@@ -20,18 +21,8 @@ const OPEN_SPIEL: &str = "open_spiel==2.0.2";
 const PYTHON_CHESS: &str = "chess==1.11.2";
 const CATANATRON: &str = "catanatron==3.2.1";
 
-#[expect(clippy::print_stderr, reason = "a skipped test reports that")]
-fn skipped(what: &str, why: &str) {
-    eprintln!("SKIPPED: {what}: {why}");
-}
-
 fn fixture(name: &str) -> PathBuf {
     workspace().join("fixtures/referees").join(name)
-}
-
-/// Returns `true` if a program is here and can be asked for its version.
-fn has(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
 /// Returns `true` if a package of npm is here.
@@ -153,7 +144,7 @@ fn charge_in_javascript_and_in_python_is_one_game() {
     let mut recorded = Vec::new();
     for (program, command) in commands {
         if !has(program) {
-            skipped("the charge meter", &format!("{program} is not here"));
+            skipped("the charge meter", format_args!("`{program}` is not here"));
             continue;
         }
         let sandbox = Sandbox::new();
@@ -178,7 +169,7 @@ fn rf_13_values_are_shown_to_whom_the_game_names() {
     let mut logs = Vec::new();
     for (interpreter, name) in [("node", "hand.js"), ("python3", "hand.py")] {
         if !has(interpreter) {
-            skipped(name, &format!("there is no {interpreter}"));
+            skipped(name, format_args!("`{interpreter}` is not here"));
             continue;
         }
         let sandbox = Sandbox::new();
@@ -212,7 +203,7 @@ fn programs_in_php_and_c_without_a_library_of_ours_answer_every_verb() {
             field: "/heap",
         });
     } else {
-        skipped("nim in PHP", "php is not here");
+        skipped("nim in PHP", "`php` is not here");
     }
     let sandbox = Sandbox::new();
     let program = sandbox.path("nim");
@@ -226,7 +217,7 @@ fn programs_in_php_and_c_without_a_library_of_ours_answer_every_verb() {
             field: "/heap",
         });
     } else {
-        skipped("nim in C", "cc is not here");
+        skipped("nim in C", "`cc` is not here");
     }
 }
 
@@ -397,8 +388,8 @@ fn python_chess_keeps_the_positions_of_200_games_of_its_own() {
     for number in 1..=200 {
         let source = if number == 1 { "games,".to_owned() } else { format!("games-{number},") };
         let rows = table.lines().filter_map(|row| row.strip_prefix(&source)?.split_once(','));
-        let found: String = rows.skip(1).map(|(_, fen)| format!("{fen}\n")).collect();
-        assert_eq!(found, positions(number), "recorded game {number}");
+        let found: Vec<&str> = rows.skip(1).map(|(_, fen)| fen).collect();
+        assert_eq!(found, positions(number).lines().collect::<Vec<_>>(), "recorded game {number}");
     }
     let referee = format!("--referee \"{bin} {}\"", fixture("pypi/pychess.py").display());
     let played = if is_long() { 200 } else { 10 };
@@ -409,15 +400,15 @@ fn python_chess_keeps_the_positions_of_200_games_of_its_own() {
     let table = sandbox.ok(&format!("table fields --matches --field /fen {referee}"));
     for number in 1..=played {
         let rows = table.lines().filter_map(|row| row.strip_prefix(&format!("g{number},"))?.split_once(','));
-        let found: String = rows.map(|(_, fen)| format!("{fen}\n")).collect();
-        assert_eq!(found, positions(number), "game {number}");
+        let found: Vec<&str> = rows.map(|(_, fen)| fen).collect();
+        assert_eq!(found, positions(number).lines().collect::<Vec<_>>(), "game {number}");
     }
 }
 
 #[test]
 fn one_small_game_keeps_its_states_in_every_language_that_is_here() {
     if !has("python3") {
-        return skipped("languages", "python3 is not here");
+        return skipped("languages", "`python3` is not here");
     }
     let languages = workspace().join("fixtures/referees/languages");
     let output =
@@ -426,8 +417,10 @@ fn one_small_game_keeps_its_states_in_every_language_that_is_here() {
     assert!(output.status.success(), "{printed}");
     let equal = printed.lines().filter(|line| line.contains(": ok: ")).count();
     assert!(equal >= 1, "{printed}");
-    for line in printed.lines().filter(|line| line.contains("SKIPPED")) {
-        skipped("languages", line);
+    for line in printed.lines() {
+        if let Some((language, why)) = line.split_once(": SKIPPED: ") {
+            skipped(language, why);
+        }
     }
 }
 
@@ -505,7 +498,7 @@ fn rf_18a_records_of_other_programs_are_imported_and_searched() {
         assert!(sandbox.ok("bisect match-2 --when \"/cube > 2\"").contains(" take "));
         assert!(sandbox.ok("log match-2").contains(" resign "));
     } else {
-        skipped("a recording of gnubg", "gnubg is not here");
+        skipped("a recording of gnubg", "`gnubg` is not here");
     }
     if Path::new("/usr/games/gnugo").exists() {
         shell(&format!("python3 {} {} > go.jsonl", converter("gnugo.py"), game("go.sgf")));
@@ -513,7 +506,7 @@ fn rf_18a_records_of_other_programs_are_imported_and_searched() {
         assert!(sandbox.ok("show go").contains("p1 won (B+R)"));
         assert!(sandbox.ok("find go --when \"/captures/0 > 0\"").contains(" p1 "));
     } else {
-        skipped("a recording of Go", "gnugo is not here");
+        skipped("a recording of Go", "`gnugo` is not here");
     }
     if Path::new("/usr/games/freeciv-server").exists() {
         // Two runs of one seed differ in wall-clock times alone, which the converter has ignored.
@@ -532,7 +525,7 @@ fn rf_18a_records_of_other_programs_are_imported_and_searched() {
         assert!(sandbox.ok("diff first second").contains("are equal: 6 entries"));
         assert!(sandbox.ok("bisect first --when \"/game/turn > 3\"").contains(" turn 4 "));
     } else {
-        skipped("a recording of freeciv", "freeciv-server is not here");
+        skipped("a recording of freeciv", "`freeciv-server` is not here");
     }
     if npm("a recording of boardgame.io", "boardgame.io") {
         let [program, stored] = [converter("boardgameio.mjs"), game("pig.json")];
@@ -557,7 +550,7 @@ fn rf_18a_records_of_other_programs_are_imported_and_searched() {
 #[test]
 fn rf_16_hostile_children_end_in_one_line() {
     if !has("node") {
-        return skipped("hostile children", "there is no node");
+        return skipped("hostile children", "`node` is not here");
     }
     // A hint at a minute each: the long form waits for them.
     let slow = ["deaf.js", "hang.js", "stubborn.js", "unflushed.js"];

@@ -6,7 +6,6 @@
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::thread::sleep;
@@ -14,6 +13,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use turnfold_tests::document::Document;
+use turnfold_tests::parts::skipped;
 use turnfold_tests::sandbox::workspace;
 
 mod installed;
@@ -22,21 +22,17 @@ mod packages;
 /// The end of a tour that everything worked in.
 const TOUR_END: &str = "The files of the tour are removed.";
 
-fn skip(test: &str, reason: &str) {
-    io::stderr().write_all(format!("SKIPPED: {test}: {reason}\n").as_bytes()).unwrap();
-}
-
 /// Finds the files of the release whose names have this ending, if a release is to be tested.
 fn released(test: &str, ending: &str) -> Option<PathBuf> {
     let Some(folder) = env::var_os("TURNFOLD_RELEASE") else {
-        skip(test, "TURNFOLD_RELEASE names no folder of a release; `.ci/release --check` runs it");
+        skipped(test, "TURNFOLD_RELEASE names no folder of a release; `.ci/release --check` runs it");
         return None;
     };
     let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let mut found = files.filter(|path| path.to_str().is_some_and(|path| path.ends_with(ending)));
     let file = found.next();
     if file.is_none() {
-        skip(test, &format!("the release has no file *{ending}"));
+        skipped(test, format!("the release has no file *{ending}"));
     }
     file
 }
@@ -44,7 +40,7 @@ fn released(test: &str, ending: &str) -> Option<PathBuf> {
 fn is_installed(test: &str, program: &str) -> bool {
     let runs = Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
     if !runs {
-        skip(test, &format!("`{program}` is not installed"));
+        skipped(test, format!("`{program}` is not installed"));
     }
     runs
 }
@@ -106,7 +102,7 @@ fn the_static_program_plays_the_tour_in_an_empty_root() {
     let root = empty_root(&archive);
     let version = in_root(root.path(), &["/turnfold", "--version"]);
     if String::from_utf8_lossy(&version.stderr).contains("unshare") {
-        return skip(test, &format!("{}", String::from_utf8_lossy(&version.stderr).trim()));
+        return skipped(test, String::from_utf8_lossy(&version.stderr).trim().to_string());
     }
     require_tour(&in_root(root.path(), &["/turnfold", "tour"]));
     assert_eq!(fs::read_dir(root.path()).unwrap().count(), 4, "the root has the program and three folders");
@@ -120,7 +116,7 @@ fn the_static_program_for_arm64_folds_every_golden_log() {
     let names = ["qemu-aarch64", "qemu-aarch64-static"];
     let Some(emulator) = names.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok())
     else {
-        return skip(test, "`qemu-aarch64` is not installed");
+        return skipped(test, "`qemu-aarch64` is not installed");
     };
     let root = empty_root(&archive);
     let program = root.path().join("turnfold");
@@ -173,7 +169,7 @@ fn the_debian_package_is_installed_plays_the_tour_and_leaves_matches_when_remove
         return;
     }
     if !is_root() {
-        return skip(test, "debootstrap needs root");
+        return skipped(test, "debootstrap needs root");
     }
     let root = TempDir::new().unwrap();
     let folder = root.path().to_str().unwrap();
@@ -278,7 +274,7 @@ fn the_readme_installs_the_program() {
     let test = "the commands of the README";
     let Some(sums) = released(test, "SHA256SUMS") else { return };
     if env::consts::ARCH != "x86_64" {
-        return skip(test, "they are for x86-64");
+        return skipped(test, "they are for x86-64");
     }
     let (readme, dir) = (Document::read("README.md"), TempDir::new().unwrap());
     for file in fs::read_dir(sums.parent().unwrap()).unwrap() {

@@ -10,6 +10,7 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use turnfold_tests::parts::can_trace_or_skips;
 use turnfold_tests::sandbox::{Sandbox, binary};
 
 const PREFIX: &str = ".turnfold-draft-";
@@ -118,20 +119,9 @@ fn signalled(sandbox: &Sandbox, line: &str, made: &str, slow: &[&str], signal: &
     child.wait().unwrap()
 }
 
-/// Returns `true` if strace can hold a verb up, and reports it if not.
-#[expect(clippy::print_stderr, reason = "a test that does not run reports it")]
-fn can_trace() -> bool {
-    let status = Command::new("strace").args(["-o", "/dev/null", "true"]).status();
-    let can_trace = status.is_ok_and(|status| status.success());
-    if !can_trace {
-        eprintln!("SKIPPED: strace is not here or may not trace, and nothing else holds a verb up");
-    }
-    can_trace
-}
-
 #[test]
 fn a_signal_leaves_nothing_of_what_a_verb_was_making() {
-    if !can_trace() {
+    if !can_trace_or_skips("files of a verb that is held up") {
         return;
     }
     check_signal("store restore saved made", "", SLOW_SYNCS, "TERM", 15);
@@ -150,7 +140,7 @@ fn a_signal_leaves_nothing_of_what_a_verb_was_making() {
 
 #[test]
 fn a_verb_that_goes_on_until_its_signal_ends_it_makes_nothing_again() {
-    if !can_trace() {
+    if !can_trace_or_skips("files of a verb that is held up") {
         return;
     }
     for made in ["", "/store", "/store/journal", "/store/sled"] {

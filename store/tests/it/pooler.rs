@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::postgres::{SERVER_USER, Server, command, is_root};
+use crate::postgres::{SERVER_USER, Server, command, is_root, skipped};
 
 /// Where pgbouncer may be.
 const PROGRAMS: [&str; 2] = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"];
@@ -34,11 +34,10 @@ impl<'a> Pooler<'a> {
     }
 
     /// Starts it with lines of its configuration.
-    #[expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
     fn start_with(server: &'a Server, lines: &str) -> Option<Self> {
         let program = PROGRAMS.into_iter().find(|path| fs::exists(path).unwrap());
         let Some(program) = program else {
-            eprintln!("SKIPPED: there is no pgbouncer in /usr/sbin or /usr/bin");
+            skipped("a pooler", "`pgbouncer` is not here");
             return None;
         };
         let dir = server.dir.display();

@@ -1,7 +1,7 @@
 //! A database server of the tests' own (FL-25): begun when it is first needed, gone with the process.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -79,10 +79,9 @@ impl Server {
     }
 
     /// Begins a server that follows this one, if the program that copies it is there.
-    #[expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
     pub(crate) fn standby(&self) -> Option<Self> {
         if !self.programs.join("pg_basebackup").exists() {
-            eprintln!("SKIPPED: there is no pg_basebackup next to initdb");
+            skipped("a standby of PostgreSQL", "`pg_basebackup` is not here");
             return None;
         }
         let dir = folder();
@@ -198,16 +197,20 @@ pub(crate) fn shared() -> Option<&'static Server> {
     SERVER.get_or_init(|| Server::start("")).as_ref()
 }
 
+/// Prints that something is not tested, and why, past the capture of output: who runs the tests has to know.
+pub(crate) fn skipped(what: &str, why: &str) {
+    io::stderr().write_all(format!("SKIPPED: {what}: {why}\n").as_bytes()).unwrap();
+}
+
 /// Finds the programs of the newest server, in Debian's folders or on PATH, if tests of PostgreSQL are asked for.
-#[expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
 fn programs() -> Option<PathBuf> {
     if std::env::var_os("TURNFOLD_POSTGRES").is_none() {
-        eprintln!("SKIPPED: TURNFOLD_POSTGRES=1 runs the tests of a store on PostgreSQL");
+        skipped("a store on PostgreSQL", "TURNFOLD_POSTGRES=1 runs its tests");
         return None;
     }
     let found = newest();
     if found.is_none() {
-        eprintln!("SKIPPED: there is no PostgreSQL (initdb, pg_ctl) in /usr/lib/postgresql/*/bin or on PATH");
+        skipped("a store on PostgreSQL", "`initdb` and `pg_ctl` are not here");
     }
     found
 }

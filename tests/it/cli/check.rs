@@ -5,6 +5,7 @@ use std::fs;
 use snapbox::str;
 
 use super::duel;
+use turnfold_tests::parts::has_or_skips;
 use turnfold_tests::sandbox::{Sandbox, copy_folder, workspace};
 use turnfold_tests::transcript;
 
@@ -400,11 +401,9 @@ exit 2| error: cannot read `missing.tfl`: No such file or directory (os error 2)
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that is passed over reports it")]
 fn a_clone_of_git_that_converts_line_ends_has_good_golden_logs_or_an_error_that_mends_them() {
     let sandbox = Sandbox::new();
-    if !sandbox.shell("git --version").status.success() {
-        eprintln!("SKIPPED: there is no git");
+    if !has_or_skips("git", "line ends that git converts") {
         return;
     }
     copy_folder(&workspace().join("replays"), &sandbox.path("origin/replays"));

@@ -3,6 +3,7 @@
 use std::fs;
 
 use snapbox::str;
+use turnfold_tests::parts::skipped;
 use turnfold_tests::sandbox::Sandbox;
 
 use super::duel;
@@ -115,12 +116,11 @@ fn the_store_of_a_directory_above_is_found_unless_another_is_named() {
 
 #[cfg(unix)]
 #[test]
-#[expect(clippy::print_stderr, reason = "who runs the tests has to know what was not tested")]
 fn a_store_above_that_belongs_to_another_user_is_named_and_not_used() {
     let sandbox = duel();
     fs::create_dir_all(sandbox.path("deep")).unwrap();
     if std::os::unix::fs::chown(sandbox.path(".turnfold"), Some(12_345), None).is_err() {
-        eprintln!("SKIPPED: only root can give a folder to another user");
+        skipped("a store of another user", "only root can give a folder to another user");
         return;
     }
     let store = fs::canonicalize(sandbox.path(".turnfold")).unwrap().display().to_string();

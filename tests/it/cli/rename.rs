@@ -3,6 +3,7 @@
 use snapbox::str;
 
 use super::duel;
+use turnfold_tests::parts::has_or_skips;
 use turnfold_tests::sandbox::Sandbox;
 
 /// The store of [`duel`] with a branch on a branch.
@@ -137,11 +138,9 @@ a roll is due: 4 values in 1..=6 for initiative; record it with `turnfold play d
 
 #[cfg(target_os = "linux")] // the options of `script` differ elsewhere
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that does not run reports it")]
 fn on_a_terminal_a_match_or_branch_is_deleted_when_the_answer_is_yes() {
     let sandbox = branched();
-    if !sandbox.shell("command -v script").status.success() {
-        eprintln!("SKIPPED: `script`, which makes a terminal, is missing");
+    if !has_or_skips("script", "a question on a terminal, which it makes") {
         return;
     }
     let binary = turnfold_tests::sandbox::binary().display();

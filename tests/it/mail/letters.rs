@@ -7,6 +7,7 @@ use turnfold_core::{Digest, Seat};
 use turnfold_replay::mail::{Addresses, Attachment, Letter, LetterName, MailedPaper, Outbox, Thread};
 
 use super::mailer_changes::VECTOR;
+use turnfold_tests::parts::skipped;
 
 /// Prints what Python's `email` reads from a letter: what is wrong, its headers, its text and its attachment.
 const READER: &str = "
@@ -20,11 +21,6 @@ print(letter['From'], letter['Reply-To'], letter['Message-ID'], letter['In-Reply
 open(sys.argv[2], 'wb').write(parts[1].get_content().encode())
 open(sys.argv[3], 'wb').write(parts[2].get_content())
 ";
-
-#[expect(clippy::print_stderr, reason = "a skipped test reports it")]
-fn skipped(why: &str) {
-    eprintln!("SKIPPED: {why}");
-}
 
 /// Writes a letter with an attachment.
 fn eml(addresses: &Addresses, text: &str, bytes: &[u8]) -> String {
@@ -66,7 +62,7 @@ fn pm_29_a_mail_program_reads_what_was_written() {
     fs::write(path("letter.eml"), &letter).unwrap();
     let arguments = ["letter.eml", "text", "attached"].map(path);
     let Ok(read) = Command::new("python3").arg("-c").arg(READER).args(arguments).output() else {
-        return skipped("there is no `python3` to read the letter");
+        return skipped("a letter read by Python", "`python3` is not here");
     };
     assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
     let headers = "ann@example.org\nduel: turn 2 Bcc: all\nTue, 01 Dec 2026 18:00:00 -0000\nduel_p1.bundle\n\

@@ -8,6 +8,7 @@ use tempfile::TempDir;
 
 use super::vectors::{ORIGIN, leaves, root, signed, signer};
 use turnfold_core::trust::{ConsistencyRequest, InclusionProof, ProofBuilder, SignatureLine, SignedNote};
+use turnfold_tests::parts::skipped;
 
 /// Where Debian puts libraries of Go.
 const LIBRARIES: &str = "/usr/share/gocode";
@@ -36,10 +37,9 @@ fn oracle() -> Option<&'static Path> {
 }
 
 /// What Go reports of a file; `None` where it is not there.
-#[expect(clippy::print_stderr, reason = "a skipped test reports it")]
 pub(super) fn ask(kind: &str, vkey: &str, file: &Path, more: &[&str]) -> Option<Result<(), String>> {
     let Some(oracle) = oracle() else {
-        eprintln!("SKIPPED: there is no Go with golang.org/x/mod in {LIBRARIES}");
+        skipped("notes read by Go", format_args!("`go` with golang.org/x/mod in {LIBRARIES} is not here"));
         return None;
     };
     let output = Command::new(oracle).args([kind, vkey]).arg(file).args(more).output().unwrap();

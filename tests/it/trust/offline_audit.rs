@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 use super::world::duel;
+use turnfold_tests::parts::skipped;
 use turnfold_tests::sandbox::{Sandbox, binary, words};
 
 /// What a line is to be run under, each where it is there and may be used.
@@ -24,7 +25,6 @@ struct Elsewhere {
 }
 
 impl Elsewhere {
-    #[expect(clippy::print_stderr, reason = "a skipped test reports it")]
     fn new() -> Self {
         let sandbox = Sandbox::new();
         fs::copy(binary(), sandbox.path("turnfold")).unwrap();
@@ -44,7 +44,7 @@ impl Elsewhere {
                 elsewhere.has_another_time |= prefix[0] == "faketime";
             } else {
                 elsewhere.under.truncate(before);
-                eprintln!("SKIPPED: {what}: `{}` is not here or may not do it", prefix[0]);
+                skipped(what, format_args!("`{}` is not here or may not do it", prefix[0]));
             }
         }
         elsewhere

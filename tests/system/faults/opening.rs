@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use super::{PLAY, Rig, can_trace};
+use super::{PLAY, Rig};
+use turnfold_tests::parts::{can_trace_or_skips, skipped};
 use turnfold_tests::sandbox::{binary, words};
 
 /// Every verb that only reads, in so far as its reading of the store differs.
@@ -205,7 +206,7 @@ impl Opening {
 #[test]
 #[expect(clippy::print_stderr, reason = "how much it tried is worth knowing")]
 fn whichever_read_of_opening_fails_no_byte_changes() {
-    if !can_trace() {
+    if !can_trace_or_skips("openings that fail") {
         return;
     }
     let mut opening = Opening::new();
@@ -228,7 +229,7 @@ fn whichever_read_of_opening_fails_no_byte_changes() {
 #[test]
 #[expect(clippy::print_stderr, reason = "how much it tried is worth knowing")]
 fn whichever_write_of_opening_fails_no_byte_changes() {
-    if !can_trace() {
+    if !can_trace_or_skips("openings that fail") {
         return;
     }
     let mut opening = Opening::new();
@@ -243,7 +244,7 @@ fn whichever_write_of_opening_fails_no_byte_changes() {
 
 #[test]
 fn no_verb_that_reads_makes_a_call_that_could_change_the_journal() {
-    if !can_trace() {
+    if !can_trace_or_skips("openings that fail") {
         return;
     }
     let opening = Opening::new();
@@ -278,7 +279,6 @@ fn mounted(rig: &Rig, script: &str) -> Option<Output> {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that does not run reports it")]
 fn verbs_that_read_do_so_on_read_only_and_on_full_disks_and_play_changes_nothing_there() {
     let opening = Opening::new();
     opening.rig.reset();
@@ -300,15 +300,15 @@ fn verbs_that_read_do_so_on_read_only_and_on_full_disks_and_play_changes_nothing
         let is_full = prepare.contains("size=");
         let refuses = if is_full { "true" } else { "exit 8" };
         // Closing writes the end of the journal behind the header of the head that is not written to.
-        let skipped = if is_full { 512 } else { 0 };
+        let passed_over = if is_full { 512 } else { 0 };
         let play = format!(
             "{{ \"$TURNFOLD\" {PLAY} && {refuses}; true; }} && \
              cmp .turnfold/FORMAT ../base/.turnfold/FORMAT && \
-             cmp -i {skipped} .turnfold/journal/head.a ../base/.turnfold/journal/head.a || exit 7"
+             cmp -i {passed_over} .turnfold/journal/head.a ../base/.turnfold/journal/head.a || exit 7"
         );
         let script = format!("{prepare} && {} && {play}", reading.join(" && "));
         let Some(output) = mounted(&opening.rig, &script) else {
-            eprintln!("SKIPPED: no file system can be mounted here");
+            skipped("file systems that are full or fail", "no file system can be mounted here");
             return;
         };
         let (text, errors) =

@@ -17,8 +17,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::bidi::{self, Session};
-use super::{skipped, webdriver::request};
+use super::webdriver::request;
 use turnfold_tests::is_long;
+use turnfold_tests::parts::skipped;
 
 /// A browser, and a folder for the pages that it shows.
 pub(super) struct Browser {
@@ -91,7 +92,7 @@ impl Browser {
     /// Starts a Firefox that reaches services on this machine, and nothing else.
     pub(super) fn start_firefox(what: &str) -> Option<Self> {
         let Some(firefox) = find_program(&["firefox-esr", "firefox"]) else {
-            skipped(what, "firefox-esr is not installed");
+            skipped(what, "`firefox-esr` is not here");
             return None;
         };
         let dir = TempDir::new().unwrap();
@@ -102,7 +103,7 @@ impl Browser {
     /// Starts a browser for which these hosts are reached without the proxy that refuses everything.
     fn start_reaching(what: &str, reached: &str) -> Option<Self> {
         let (Some(chromium), Some(chromedriver)) = (find_chromium(), find_program(&["chromedriver"])) else {
-            skipped(what, "chromium or chromedriver is not installed");
+            skipped(what, "`chromium` or `chromedriver` is not here");
             return None;
         };
         let dir = TempDir::new().unwrap();

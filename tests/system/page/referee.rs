@@ -7,8 +7,9 @@ use serde_json::json;
 use super::accessible::FIND;
 use super::browser::Browser;
 use super::chess::{check_looks, marked};
+use super::installed;
 use super::live::{complaints, create, give, join, wait_for_entry};
-use super::{installed, skipped};
+use turnfold_tests::parts::skipped;
 use turnfold_tests::sandbox::{Sandbox, program, workspace};
 use turnfold_tests::service::Running;
 

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::browser::{Browser, find_program};
 use super::live::{LIVE, complaints, create, entries, give, play_as, wait_for_entry, wait_for_offer};
-use super::skipped;
+use turnfold_tests::parts::skipped;
 use turnfold_tests::sandbox::workspace;
 use turnfold_tests::service::Running;
 
@@ -118,7 +118,7 @@ fn proxy(service: &Running, dir: &Path) -> Option<(Proxy, String)> {
     let Some(nginx) = find_program(&["nginx"])
         .or_else(|| Some("/usr/sbin/nginx".into()).filter(|path: &std::path::PathBuf| path.is_file()))
     else {
-        skipped("tabs over HTTP/2", "nginx is not installed");
+        skipped("tabs over HTTP/2", "`nginx` is not here");
         return None;
     };
     let guide = fs::read_to_string(workspace().join("docs/guide/operate.md")).unwrap();

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
-use super::{is_installed, skip};
+use super::is_installed;
 use crate::serve::described::python;
 use turnfold_tests::document::Document;
+use turnfold_tests::parts::skipped;
 use turnfold_tests::sandbox::{Sandbox, copy_folder, workspace};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -63,7 +64,7 @@ fn pip_installs_the_program_and_what_serves_a_game_in_python() {
     let venv = sandbox.path("venv");
     let made = Command::new("python3").args(["-m", "venv"]).arg(&venv).output().unwrap();
     if !made.status.success() {
-        return skip(test, "python3 makes no environments; install the package python3-venv");
+        return skipped(test, "python3 makes no environments; install the package python3-venv");
     }
     let mut pip = Command::new(venv.join("bin/pip"));
     pip.args(["install", "--quiet", "--disable-pip-version-check", "--no-index", "--find-links"]);
@@ -114,7 +115,7 @@ fn pytest_runs_the_example_of_the_guide() {
     let sandbox = Sandbox::installed();
     let bin = match python(&sandbox.path("venv"), "pytest==9.0.2", "TURNFOLD_PYTEST") {
         Ok(bin) => bin,
-        Err(why) => return skip("the guide's example for pytest", &why),
+        Err(why) => return skipped("the guide's example for pytest", &why),
     };
     let document = Document::read("docs/guide/referees.md");
     sandbox.write("test_goldens.py", document.blocks("python")[0]);
@@ -137,8 +138,9 @@ fn pytest_runs_the_example_of_the_guide() {
 fn every_package_has_the_version_of_the_program() {
     let mut count = 0;
     for file in fs::read_dir(packages()).unwrap() {
-        let name = file.unwrap().file_name().into_string().unwrap();
-        if name.ends_with(".whl") || name.ends_with(".tgz") {
+        let path = file.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.extension().is_some_and(|ending| ending == "whl" || ending == "tgz") {
             assert!(name.contains(&format!("-{VERSION}")), "{name} is not of version {VERSION}");
             count += 1;
         }

@@ -7,17 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use turnfold_tests::parts::skipped;
 use turnfold_tests::sandbox::{Sandbox, workspace};
 use turnfold_tests::service::Running;
 
 /// The validator and the generator of `PyPI`; the npm ones stand in `clients/package.json`.
 const VALIDATOR: &str = "openapi-spec-validator==0.9.0";
 const GENERATOR: &str = "openapi-python-client==0.29.1";
-
-#[expect(clippy::print_stderr, reason = "a skipped test reports it")]
-pub(super) fn skipped(what: &str, why: &str) {
-    eprintln!("SKIPPED: {what}: {why}");
-}
 
 /// Runs a program, which has to succeed, and returns what it prints.
 #[track_caller]

@@ -7,10 +7,11 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::described::{python, skipped};
+use super::described::python;
 use super::http::{Call, import};
 use super::papers::{joined, serve};
 use super::times;
+use turnfold_tests::parts::skipped;
 use turnfold_tests::sandbox::workspace;
 use turnfold_tests::service::Running;
 
