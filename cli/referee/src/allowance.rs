@@ -1,50 +1,43 @@
-//! How long all modules together may take in an operation, such as an audit: many calls, each of them within its own limit,
-//! could go on for hours.
+//! How long all modules and referees together may take in an operation, such as an audit: many calls, each of them within its
+//! own limit, could go on for hours.
 
 use std::cell::Cell;
 use std::time::Duration;
 
-/// What the modules that run on this thread may take, and have taken.
+/// What all calls together may take that this thread makes, and what is left of that.
 #[derive(Clone, Copy)]
-#[cfg_attr(
-    not(feature = "interpreter"),
-    expect(dead_code, reason = "without the interpreter no module runs, so none takes time")
-)]
-struct Allowance {
-    all: Duration,
-    taken: Duration,
+pub(crate) struct Allowance {
+    pub(crate) all: Duration,
+    pub(crate) left: Duration,
 }
 
 thread_local! {
     static ALLOWANCE: Cell<Option<Allowance>> = const { Cell::new(None) };
 }
 
-/// Does work in which the modules that run on this thread take at most this long, all their calls together. The call that
-/// passes it ends with a [`Fault`](turnfold_core::Fault) of the kind `Overrun`, and so does each later one.
+/// Does work in which the modules and referees that are asked on this thread take at most this long, all their calls
+/// together. The call that passes it ends with a [`Fault`](turnfold_core::Fault) of the kind `Overrun`, and so does each later one.
 pub fn within<T>(all: Duration, work: impl FnOnce() -> T) -> T {
-    // A fault unwinds through here.
+    // A drop puts it back, because a fault unwinds through here.
     struct PutBack(Option<Allowance>);
     impl Drop for PutBack {
         fn drop(&mut self) {
             ALLOWANCE.set(self.0);
         }
     }
-    let _before = PutBack(ALLOWANCE.replace(Some(Allowance { all, taken: Duration::ZERO })));
+    let _before = PutBack(ALLOWANCE.replace(Some(Allowance { all, left: all })));
     work()
 }
 
-/// Returns what is left, and of how much; `None` where nothing limits the calls together.
-#[cfg(feature = "interpreter")]
-pub(crate) fn left() -> Option<(Duration, Duration)> {
-    ALLOWANCE.get().map(|allowance| (allowance.all.saturating_sub(allowance.taken), allowance.all))
+/// Returns the allowance of the operation; none where nothing limits its calls together.
+pub(crate) fn current() -> Option<Allowance> {
+    ALLOWANCE.get()
 }
 
-/// Notes how long a call took.
-#[cfg(feature = "interpreter")]
+/// Takes the time of a call off the allowance.
 pub(crate) fn take(time: Duration) {
-    ALLOWANCE.set(
-        ALLOWANCE
-            .get()
-            .map(|allowance| Allowance { taken: allowance.taken.saturating_add(time), ..allowance }),
-    );
+    if let Some(mut allowance) = ALLOWANCE.get() {
+        allowance.left = allowance.left.saturating_sub(time);
+        ALLOWANCE.set(Some(allowance));
+    }
 }

@@ -1,13 +1,14 @@
 //! What a referee answers about a match, checked before it is believed (RF-7, RF-11, RF-13).
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::ops::Not;
 
 use serde::Serialize;
 use turnfold_core::decode::DecodeError;
-use turnfold_core::outcome::{Code, Outcome};
+use turnfold_core::outcome::{Code, Outcome, WhyIgnored};
 use turnfold_core::text::in_one_line;
-use turnfold_core::{DueRoll, MatchResult, Perspective, Score, Seat};
+use turnfold_core::{DueRoll, MatchResult, Perspective, Score, Seat, Verdict};
 
 use crate::held::Held;
 use crate::hello::{Hello, Secrecy, seat};
@@ -36,26 +37,12 @@ pub(crate) struct Status {
 impl Status {
     /// Reads a whole status; what it leaves out is none.
     pub(crate) fn read(node: &Node) -> Result<Self, String> {
-        let seats = |field: &str| -> Result<Vec<Seat>, String> {
-            let Some(listed) = node.field(field) else { return Ok(Vec::new()) };
-            let listed =
-                listed.list().ok_or_else(|| format!("`{field}` of its status is no list of seats"))?;
-            let mut seats = listed.iter().map(seat).collect::<Result<Vec<_>, _>>()?;
-            seats.sort();
-            let count = seats.len();
-            seats.dedup();
-            if seats.len() == count {
-                Ok(seats)
-            } else {
-                Err(format!("`{field}` of its status lists a seat twice"))
-            }
-        };
         let status = Self {
-            players: seats("players")?,
-            active: seats("active")?,
-            over: node.field("over").and_then(Node::bool).unwrap_or(false),
+            players: seats(node, "players")?,
+            active: seats(node, "active")?,
+            over: node.bool_in("over").unwrap_or(false),
             result: node.field("result").map(result).transpose()?,
-            turn: whole("turn", node.field("turn"))?,
+            turn: node.field("turn").map(|turn| whole("turn", turn)).transpose()?,
             due: node.field("due").map(due).transpose()?,
         };
         if status.players.contains(&Seat::Host) || status.players.len() > PLAYERS_MAX {
@@ -71,44 +58,63 @@ impl Status {
     }
 }
 
-fn whole<N: TryFrom<i64>>(field: &str, node: Option<&Node>) -> Result<Option<N>, String> {
-    let Some(node) = node else { return Ok(None) };
-    let number = node.integer().and_then(|number| N::try_from(number).ok());
-    number.map(Some).ok_or_else(|| format!("`{field}` is {}, expected a whole number", node.canonical()))
+/// Reads the seats of a field of a status, in order.
+fn seats(status: &Node, field: &str) -> Result<Vec<Seat>, String> {
+    let Some(listed) = status.field(field) else { return Ok(Vec::new()) };
+    let listed = listed.list().ok_or_else(|| format!("`{field}` of its status is no list of seats"))?;
+    let mut seats = listed.iter().map(seat).collect::<Result<Vec<_>, _>>()?;
+    seats.sort();
+    seats.dedup();
+    if seats.len() < listed.len() {
+        return Err(format!("`{field}` of its status lists a seat twice"));
+    }
+    Ok(seats)
+}
+
+fn whole<N: TryFrom<i64>>(field: &str, node: &Node) -> Result<N, String> {
+    if let Some(number) = node.integer()
+        && let Ok(number) = N::try_from(number)
+    {
+        return Ok(number);
+    }
+    Err(format!("`{field}` is {}, expected a whole number", node.canonical()))
 }
 
 fn result(node: &Node) -> Result<MatchResult, String> {
-    let winners = node.field("winners").and_then(Node::list).unwrap_or_default();
+    let winners = node.list_in("winners").unwrap_or_default();
     let mut scores = BTreeMap::new();
     for (name, score) in node.field("scores").and_then(Node::members).unwrap_or_default() {
-        let of = name.parse().map_err(|_| format!("the scores name {name:?}, which is no seat"))?;
+        let whose = name.parse().map_err(|_| format!("the scores name {name:?}, which is no seat"))?;
         // In the protocol's own fields `null` is absent (RF-5).
         if *score == Node::Null {
             continue;
         }
-        let read = if let Node::Number(spelled) = score { canonical_number(spelled) } else { None };
-        let read = read.and_then(|number| Score::read(&number));
+        let read = if let Node::Number(_) = score { Score::read(&score.canonical()) } else { None };
         let read =
             read.ok_or_else(|| format!("the score of {name} is {}, expected a number", score.canonical()))?;
-        scores.insert(of, read);
+        scores.insert(whose, read);
     }
     Ok(MatchResult {
         winners: winners.iter().map(seat).collect::<Result<Vec<_>, _>>()?,
-        draw: node.field("draw").and_then(Node::bool).unwrap_or(false),
+        draw: node.bool_in("draw").unwrap_or(false),
         scores,
-        reason: node.field("reason").and_then(Node::text).map(in_one_line),
+        reason: node.text_in("reason").map(in_one_line),
     })
 }
 
 fn due(node: &Node) -> Result<DueRoll, String> {
-    let purpose = node.field("purpose").and_then(Node::text).unwrap_or("roll");
-    let number =
-        |field: &str| whole(field, node.field(field))?.ok_or_else(|| format!("`due` has no `{field}`"));
+    let bound = |field: &str| {
+        let bound = node.field(field).ok_or_else(|| format!("`due` has no `{field}`"))?;
+        whole(field, bound)
+    };
     let due = DueRoll {
-        purpose: purpose.to_owned().into(),
-        count: whole("count", node.field("count"))?.unwrap_or(1),
-        low: number("low")?,
-        high: number("high")?,
+        purpose: node.text_in("purpose").unwrap_or("roll").to_owned().into(),
+        count: match node.field("count") {
+            Some(count) => whole("count", count)?,
+            None => 1,
+        },
+        low: bound("low")?,
+        high: bound("high")?,
         owner: node.field("owner").map(seat).transpose()?,
     };
     laws::due_roll(&due)?;
@@ -119,7 +125,6 @@ fn due(node: &Node) -> Result<DueRoll, String> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum ShownTo {
     All,
-    /// Those seats.
     #[default]
     GiverAlone,
     Seats(Vec<Seat>),
@@ -158,12 +163,22 @@ pub(crate) struct Effect {
     pub(crate) to: ShownTo,
 }
 
-/// What became of one entry.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Became {
     Applied(Vec<Effect>),
     /// The code, and a text for the player.
     Ignored(String, Option<String>),
+}
+
+impl Became {
+    pub(crate) fn verdict(&self) -> Verdict {
+        match self {
+            Self::Applied(_) => Verdict::Applied(()),
+            Self::Ignored(code, text) => {
+                Verdict::Ignored(WhyIgnored { code: code_of(code), text: text.clone().map(Into::into) })
+            }
+        }
+    }
 }
 
 /// A step of a fold (RF-7).
@@ -189,7 +204,6 @@ pub(crate) enum Stopped {
 }
 
 /// What a fold answered (RF-7).
-#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FoldAnswer {
     pub(crate) steps: Vec<StepAnswer>,
     /// Why the entry after them is rejected.
@@ -217,41 +231,46 @@ impl FoldAnswer {
             Some(other) if other.list().is_some() => {}
             Some(_) => return Err("`steps` of its answer to `fold` is no list".into()),
         }
-        let is_whole = if stop.is_some() { steps.len() < entries } else { steps.len() <= entries };
-        if !is_whole || (stop.is_none() && steps.is_empty() && entries > 0) {
+        // A referee may stop before the last entry, but not without a step, because it would be asked the same for ever.
+        let is_possible = match stop {
+            Some(_) => steps.len() < entries,
+            None => steps.len() <= entries && (!steps.is_empty() || entries == 0),
+        };
+        if !is_possible {
             return Err(format!("it folded {} of {entries} entries", steps.len()));
         }
-        match steps.last_mut() {
-            Some(last) if last.status.as_ref().is_some_and(|last| *last != status) => {
+        if let Some(last) = steps.last_mut() {
+            if last.status.as_ref().is_some_and(|last| *last != status) {
                 return Err("the status after all entries is not the status after the last one".into());
             }
-            Some(last) => last.status = Some(status),
-            None => {}
+            last.status = Some(status);
         }
         Ok(Self { steps, stop, state })
     }
 }
 
 fn read_stop(stop: &Node, hello: &Hello) -> Result<Stopped, String> {
-    let code = stop.field("code").and_then(Node::text).ok_or("`stop` has no `code`")?;
+    let code = stop.text_in("code").ok_or("`stop` has no `code`")?;
+    let message = in_one_line(stop.text_in("message").unwrap_or(code));
     if hello.is_bytes && code == "malformed" {
         return Ok(match stop.field("undecodable") {
             Some(cause) => Stopped::Undecodable(decode_error(cause)),
-            None => {
-                Stopped::Malformed(in_one_line(stop.field("message").and_then(Node::text).unwrap_or(code)))
-            }
+            None => Stopped::Malformed(message),
         });
     }
-    // A referee of bytes keeps the core's admission.
-    let own = ["malformed", "wrong_seat"];
+    // Any referee may find that a text is no command or names the wrong seat. The other refusals are turnfold's own, but a
+    // referee of bytes has the core's admission in it.
     let of_core = ["match_over", "roll_due", "no_roll_due", "bad_roll"];
-    let is_declared = hello.rejected.iter().any(|(declared, _)| declared == code);
-    let is_known = is_declared || own.contains(&code) || (hello.is_bytes && of_core.contains(&code));
-    if !is_known {
-        return Err(format!("it does not declare the code `{}`", in_one_line(code)));
+    let is_refusal =
+        code == "malformed" || code == "wrong_seat" || (hello.is_bytes && of_core.contains(&code));
+    if !is_refusal && !hello.rejected.iter().any(|(declared, _)| declared == code) {
+        return Err(undeclared(code));
     }
-    let message = stop.field("message").and_then(Node::text).unwrap_or(code);
-    Ok(Stopped::Rejected(code.into(), in_one_line(message)))
+    Ok(Stopped::Rejected(code.into(), message))
+}
+
+fn undeclared(code: &str) -> String {
+    format!("it does not declare the code `{}`", in_one_line(code))
 }
 
 /// Reads why bytes are none: with its kind, or a text alone.
@@ -277,9 +296,9 @@ pub(crate) fn read_step(mut step: Node, hello: &Hello) -> Result<StepAnswer, Str
     if let Some(code) = step.field("ignored") {
         let code = code.text().ok_or("the code of an ignored command is no text")?;
         if !hello.ignored.iter().any(|(declared, _)| declared == code) {
-            return Err(format!("it does not declare the code `{}`", in_one_line(code)));
+            return Err(undeclared(code));
         }
-        let text = step.field("text").and_then(Node::text).map(in_one_line);
+        let text = step.text_in("text").map(in_one_line);
         // An ignored command changes nothing, so it has no state, effects or status of its own.
         let became = Became::Ignored(code.into(), text);
         return Ok(StepAnswer { became, state: None, status: None, to, rolled });
@@ -290,24 +309,27 @@ pub(crate) fn read_step(mut step: Node, hello: &Hello) -> Result<StepAnswer, Str
 
 /// Reads the effects of a step, or of what `show` says of one.
 pub(crate) fn read_effects(step: &Node, hello: &Hello) -> Result<Vec<Effect>, String> {
-    let texts = step.field("texts").and_then(Node::list);
+    let texts = step.list_in("texts");
     let mut read = Vec::new();
     // A referee that offers `show` may leave the effects for then.
-    if let (None, Some(texts), true) = (step.field("effects"), texts, hello.can("show")) {
-        for text in texts {
+    if step.field("effects").is_none() && hello.can("show") {
+        let to = if hello.secrets == Secrecy::Closed { ShownTo::GiverAlone } else { ShownTo::All };
+        for text in texts.unwrap_or_default() {
             let text = effect_text(text.text().ok_or("the text of an effect is no text")?)?;
-            let to = if hello.secrets == Secrecy::Closed { ShownTo::GiverAlone } else { ShownTo::All };
-            read.push(Effect { text, node: None, to });
+            read.push(Effect { text, node: None, to: to.clone() });
         }
         return Ok(read);
     }
-    let effects = step.field("effects").map_or(Some(&[][..]), Node::list).ok_or("`effects` is no list")?;
+    let effects = match step.field("effects") {
+        Some(effects) => effects.list().ok_or("`effects` is no list")?,
+        None => &[],
+    };
     if texts.is_some_and(|texts| texts.len() != effects.len()) {
         return Err("`texts` has not one text for each effect".into());
     }
     for (index, effect) in effects.iter().enumerate() {
-        let given = texts.and_then(|texts| texts.get(index)).and_then(Node::text);
-        read.push(read_effect(effect, given, hello.secrets)?);
+        let text = texts.and_then(|texts| texts.get(index)?.text());
+        read.push(read_effect(effect, text, hello.secrets)?);
     }
     Ok(read)
 }
@@ -315,37 +337,37 @@ pub(crate) fn read_effects(step: &Node, hello: &Hello) -> Result<Vec<Effect>, St
 fn numbers(listed: &Node) -> Result<Vec<i32>, String> {
     let mut numbers = Vec::new();
     for number in listed.list().ok_or("`rolled` is no list")? {
-        numbers.push(whole("rolled", Some(number))?.unwrap_or_default());
+        numbers.push(whole("rolled", number)?);
     }
     Ok(numbers)
 }
 
-/// Reads an effect. Its text is its name, then ` key=value` in sorted order (RF-8). Without secrets all see it, and `to` is a
-/// field like any other: where a piece goes, for example (RF-13).
-fn read_effect(effect: &Node, given: Option<&str>, secrets: Secrecy) -> Result<Effect, String> {
+/// Reads an effect. If it comes without a text, that is its name, then ` key=value` in the order of the keys (RF-8). Without
+/// secrets all see it, and `to` is a field like any other: where a piece goes, for example (RF-13).
+fn read_effect(effect: &Node, text: Option<&str>, secrets: Secrecy) -> Result<Effect, String> {
     let members = effect.members().ok_or("an effect is no object")?;
-    let name =
-        effect.field("effect").and_then(Node::text).ok_or("an effect has no name in its field `effect`")?;
+    let name = effect.text_in("effect").ok_or("an effect has no name in its field `effect`")?;
     let is_open = secrets != Secrecy::Closed;
     let to = if is_open { ShownTo::All } else { ShownTo::read(effect.field("to"))? };
-    let is_shown = |(key, _): &&(String, Node)| is_open || key != "to";
-    let shown: Vec<(String, Node)> = members.iter().filter(is_shown).cloned().collect();
-    let text = given.map_or_else(
-        || {
-            let mut fields: Vec<&(String, Node)> = shown.iter().filter(|(key, _)| key != "effect").collect();
-            fields.sort_by(|(one, _), (other, _)| one.cmp(other));
-            let fields = fields.into_iter().map(|(key, value)| format!(" {key}={}", value_text(value)));
-            name.to_owned() + &fields.collect::<String>()
-        },
-        String::from,
-    );
-    Ok(Effect { text: effect_text(&text)?, node: Some(Node::Object(shown)), to })
+    let mut shown = members.to_vec();
+    shown.retain(|(key, _)| is_open || key != "to");
+    let mut fields = shown.clone();
+    fields.retain(|(key, _)| key != "effect");
+    fields.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let mut own_text = name.to_owned();
+    for (key, value) in &fields {
+        let _ = write!(own_text, " {key}={}", value_text(value));
+    }
+    let text = effect_text(text.unwrap_or(&own_text))?;
+    Ok(Effect { text, node: Some(Node::Object(shown)), to })
 }
 
 /// Requires a text of an effect that reads back as one.
 fn effect_text(text: &str) -> Result<String, String> {
-    let is_text = matches!(text.parse(), Ok(Outcome::Applied(effects)) if effects.iter().eq([text]));
-    if is_text { Ok(text.into()) } else { Err(format!("`{}` is no text of an effect", in_one_line(text))) }
+    match text.parse() {
+        Ok(Outcome::Applied(effects)) if effects.iter().eq([text]) => Ok(text.into()),
+        _ => Err(format!("`{}` is no text of an effect", in_one_line(text))),
+    }
 }
 
 /// Writes a value of an effect: words bare, other strings quoted, all else as compact JSON.
@@ -361,7 +383,6 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control() || "\";=#".contains(c))
 }
 
-/// Returns the name of a reason or rejection that a referee declares, or of a refusal.
 pub(crate) fn code_of(word: &str) -> Code {
     Code::read(word).unwrap_or_else(|| "malformed".into())
 }

@@ -12,6 +12,10 @@ pub(crate) struct Effort {
     /// How many entries it folds or judges; none for all other requests.
     pub(crate) entries: usize,
     /// Whether they are recorded now. What is recorded already has wider limits, so that no log becomes unreadable (MD-6).
+    #[cfg_attr(
+        not(feature = "interpreter"),
+        expect(dead_code, reason = "only modules have limits that depend on it")
+    )]
     pub(crate) is_new: bool,
 }
 
@@ -35,6 +39,10 @@ pub(crate) trait Carrier: Send + Sync {
 
 /// Why there is no answer, in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "interpreter"),
+    expect(dead_code, reason = "only modules have fuel and a limited memory")
+)]
 pub(crate) enum NoAnswer {
     /// It cannot be started.
     NotStarted(String),

@@ -7,10 +7,8 @@ use turnfold_core::{CommandSource, FoldError, Logged, Malformed, Seat};
 use crate::held::sent_bytes;
 use crate::json::{Node, sent_text};
 
-/// What reads the text of a command.
 pub(crate) type ReadCommand = fn(&str) -> Result<LoggedCommand, Malformed>;
 
-/// A command as it is logged and sent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LoggedCommand {
     pub(crate) text: String,
@@ -26,21 +24,18 @@ impl LoggedCommand {
     /// Reads a command as people write it: blanks around it and double ones are left out.
     pub(crate) fn read(text: &str) -> Result<Self, Malformed> {
         let text = without_blanks(text)?;
-        let word = text.split(' ').next().unwrap_or_default();
-        let roll = match text.strip_prefix("roll") {
-            Some(values) if word == "roll" => {
-                let values = values.split(' ').skip(1).map(number).collect::<Result<Vec<i32>, _>>()?;
-                if values.is_empty() {
-                    return Err(Malformed("expected the values of a roll, such as `roll 3 4`".into()));
-                }
-                Some(values)
+        let mut words = text.split(' ');
+        let mut roll = None;
+        if words.next() == Some("roll") {
+            let values = words.map(number).collect::<Result<Vec<i32>, _>>()?;
+            if values.is_empty() {
+                return Err(Malformed("expected the values of a roll, such as `roll 3 4`".into()));
             }
-            _ => None,
-        };
+            roll = Some(values);
+        }
         Ok(Self { text, roll, recorded: None, encoded: None })
     }
 
-    /// Reads a command of the log, by what reads its text.
     pub(crate) fn of_log(logged: &Logged<'_>, read: ReadCommand) -> Result<Self, FoldError> {
         let seq = logged.seq;
         match logged.command {
@@ -68,7 +63,6 @@ impl LoggedCommand {
         postcard::to_allocvec(&self.text).unwrap_or_default()
     }
 
-    /// Returns the entry of a seat as it is sent.
     pub(crate) fn as_sent(&self, seat: Seat) -> String {
         if let Some(bytes) = &self.encoded {
             return format!("{{\"seat\":\"{seat}\",\"bytes\":{}}}", sent_bytes(bytes));
@@ -88,7 +82,8 @@ pub(crate) fn is_plain(text: &str) -> bool {
 /// Returns the text without outer and double blanks, outside of quotes, if it can be a command.
 fn without_blanks(text: &str) -> Result<String, Malformed> {
     let mut command = String::new();
-    let (mut is_quoted, mut is_escaped) = (false, false);
+    let mut is_quoted = false;
+    let mut is_escaped = false;
     for character in text.trim_matches(' ').chars() {
         if character.is_control() || matches!(character, '\u{2028}' | '\u{2029}') {
             return Err(Malformed(format!("a command with the character {}", character.escape_unicode())));
@@ -107,7 +102,10 @@ fn without_blanks(text: &str) -> Result<String, Malformed> {
     if is_quoted {
         return Err(Malformed("a command with a quote that is not closed".into()));
     }
-    if command.is_empty() { Err(Malformed("expected a command".into())) } else { Ok(command) }
+    if command.is_empty() {
+        return Err(Malformed("expected a command".into()));
+    }
+    Ok(command)
 }
 
 #[cfg(test)]

@@ -7,12 +7,15 @@ use turnfold_core::any::{Logged, Step};
 use turnfold_core::decode::DecodeError;
 use turnfold_core::{DicePolicy, FoldError, Perspective, Rejected, Seat};
 
-use crate::answers::{Became, Effect, FoldAnswer, ShownTo, Status, Stopped, code_of, read_effects};
+use crate::answers::{
+    Became, Effect, FoldAnswer, ShownTo, Status, Stopped, code_of, decode_error, read_effects,
+};
 use crate::carrier::{Effort, NoAnswer};
 use crate::command::LoggedCommand;
-use crate::held::{Held, sent_bytes};
+use crate::held::{Held, Reached, sent_bytes};
 use crate::hello::Secrecy;
 use crate::json::{Node, sent_text};
+use crate::laws;
 use crate::recorded;
 use crate::referee::{EncodedCommand, Referee};
 use crate::state::RefereeState;
@@ -30,8 +33,7 @@ const ANSWER_BYTES_MAX: usize = 8 << 20;
 pub(crate) struct FoldedEntry {
     pub(crate) became: Became,
     pub(crate) to: ShownTo,
-    pub(crate) state: Held,
-    pub(crate) status: Status,
+    pub(crate) after: Reached,
     /// The values, if it is a roll.
     pub(crate) rolled: Option<Vec<i32>>,
 }
@@ -43,7 +45,6 @@ pub(crate) struct FoldedEntries {
     pub(crate) stop: Option<Stopped>,
 }
 
-/// Entries as they are sent.
 fn sent_entries(entries: &[(Seat, LoggedCommand)]) -> String {
     let mut sent = String::from("[");
     for (seat, command) in entries {
@@ -53,43 +54,37 @@ fn sent_entries(entries: &[(Seat, LoggedCommand)]) -> String {
     sent + "]"
 }
 
-/// Asks a referee to fold entries from a state.
 pub(crate) fn ask_to_fold(
     referee: &Referee,
-    state: &Held,
-    status: &Status,
+    before: &Reached,
     entries: &[(Seat, LoggedCommand)],
     is_new: bool,
 ) -> Result<FoldedEntries, NoAnswer> {
     if referee.is_recording() {
-        return Ok(recorded::fold(referee, state, status, entries));
+        return Ok(recorded::fold(referee, before, entries));
     }
     let sent = sent_entries(entries);
-    let args = format!("{{\"state\":{},\"entries\":{sent},\"want\":\"all\"}}", state.as_sent());
+    let args = format!("{{\"state\":{},\"entries\":{sent},\"want\":\"all\"}}", before.state.as_sent());
     let answer = referee.try_ask("fold", &args, Effort { entries: entries.len(), is_new })?;
     let answer = answer.map_err(|no| NoAnswer::Broke(format!("it refuses to fold: {}", no.canonical())))?;
     let answer = FoldAnswer::read(answer, &referee.hello, entries.len()).map_err(NoAnswer::Broke)?;
     let mut folded: Vec<FoldedEntry> = Vec::with_capacity(answer.steps.len());
     for (step, (_, command)) in answer.steps.into_iter().zip(entries) {
-        let (state, status) = folded.last().map_or((state, status), |last| (&last.state, &last.status));
-        let is_applied = matches!(step.became, Became::Applied(_));
-        if is_applied && step.state.is_none() {
-            return Err(NoAnswer::Broke("a step that was applied has no `state`".into()));
+        if step.state.is_none() && matches!(step.became, Became::Applied(_)) {
+            return Err(NoAnswer::broke("a step that was applied has no `state`"));
         }
-        let next = FoldedEntry {
-            state: step.state.unwrap_or_else(|| state.clone()),
-            status: step.status.unwrap_or_else(|| status.clone()),
-            became: step.became,
-            to: step.to,
-            rolled: step.rolled.or_else(|| command.roll.clone()),
+        // What a step leaves out is as it was before it.
+        let before = folded.last().map_or(before, |last| &last.after);
+        let after = Reached {
+            state: step.state.unwrap_or_else(|| before.state.clone()),
+            status: step.status.unwrap_or_else(|| before.status.clone()),
         };
-        folded.push(next);
+        let rolled = step.rolled.or_else(|| command.roll.clone());
+        folded.push(FoldedEntry { became: step.became, to: step.to, after, rolled });
     }
-    let last = folded.last().map_or(state, |last| &last.state);
-    if last.difference(&answer.state).is_some() {
-        return Err(NoAnswer::Broke(
-            "the state after all entries is not the state after the last one".into(),
-        ));
+    let last = folded.last().map_or(before, |last| &last.after);
+    if last.state.difference(&answer.state).is_some() {
+        return Err(NoAnswer::broke("the state after all entries is not the state after the last one"));
     }
     Ok(FoldedEntries { entries: folded, stop: answer.stop })
 }
@@ -112,17 +107,21 @@ pub(crate) fn refusal(
         if let Some(due) = &status.due {
             return Some(Refusal::RollDue(due.clone()));
         }
-        let plays = seat == Seat::Host || status.players.contains(&seat);
-        return (!plays).then_some(Refusal::WrongSeat(Issuer::Player));
+        if seat != Seat::Host && !status.players.contains(&seat) {
+            return Some(Refusal::WrongSeat(Issuer::Player));
+        }
+        return None;
     };
     let Some(due) = &status.due else { return Some(Refusal::NoRollDue) };
     if seat != Seat::Host {
         return Some(Refusal::WrongSeat(Issuer::Host));
     }
-    (!due.accepts(values)).then(|| Refusal::BadRoll(due.clone()))
+    if !due.accepts(values) {
+        return Some(Refusal::BadRoll(due.clone()));
+    }
+    None
 }
 
-/// To whom entries are shown.
 #[derive(Clone)]
 pub(crate) struct Audience {
     pub(crate) viewer: Perspective,
@@ -144,7 +143,7 @@ pub(crate) fn fold(
     let mut count = if referee.hello.batches { most } else { 1 };
     while let Some(first) = rest.first() {
         let command = referee.logged(first)?;
-        if let Some(refusal) = refusal(&referee, &state.status, first.seat, &command) {
+        if let Some(refusal) = refusal(&referee, state.status(), first.seat, &command) {
             return Err(rejected(first.seq, refusal.code(), refusal.to_string()));
         }
         let mut entries = vec![(first.seat, command)];
@@ -154,14 +153,15 @@ pub(crate) fn fold(
             let Ok(command) = referee.logged(logged) else { break };
             entries.push((logged.seat, command));
         }
-        let mut folded = match ask_to_fold(&referee, &state.held, &state.status, &entries, state.is_new) {
+        let mut folded = match ask_to_fold(&referee, &state.now, &entries, state.is_new) {
             Ok(folded) => folded,
             // Which entry it was shows when each is asked for alone (RF-8), and each of them alone was within the limits
             // when it was recorded.
             Err(NoAnswer::Ended(_) | NoAnswer::Exhausted(_) | NoAnswer::OutOfMemory | NoAnswer::Broke(_))
                 if entries.len() > 1 =>
             {
-                (count, most) = (1, (entries.len() / 4).max(1));
+                count = 1;
+                most = (entries.len() / 4).max(1);
                 continue;
             }
             Err(stop) => referee.stop(&stop),
@@ -169,10 +169,10 @@ pub(crate) fn fold(
         if referee.hello.batches {
             count = (count * 4).min(most);
         }
-        let refused = drop_refused(&referee, &state.status, &entries, &mut folded);
+        let refused = drop_refused(&referee, state.status(), &entries, &mut folded);
         if let Some(checked) = &mut state.checked {
             entries.truncate(folded.entries.len() + usize::from(folded.stop.is_some()));
-            checked.second.fold(&mut checked.held, &state.status, &entries, &folded, first.seq);
+            checked.second.fold(&mut checked.held, &state.now.status, &entries, &folded, first.seq);
         }
         let done = folded.entries.len();
         entries.truncate(done);
@@ -182,8 +182,8 @@ pub(crate) fn fold(
             if entry.rolled.is_some() && matches!(entry.became, Became::Applied(_)) {
                 state.rolls = state.rolls.saturating_add(1);
             }
-            let FoldedEntry { became, to, state: held, status, .. } = entry;
-            state.go_to(held, status);
+            let FoldedEntry { became, to, after, .. } = entry;
+            state.go_to(after);
             observe(&mut RefereeStep { state, logged, batch: &batch, index, became, to });
         }
         rest = rest.get(done..).unwrap_or_default();
@@ -209,10 +209,8 @@ fn drop_refused(
     folded: &mut FoldedEntries,
 ) -> Option<Refusal> {
     for (index, (seat, command)) in entries.iter().enumerate().take(folded.entries.len() + 1) {
-        let status = match index.checked_sub(1).and_then(|last| folded.entries.get(last)) {
-            Some(last) => &last.status,
-            None => before,
-        };
+        let last = index.checked_sub(1).and_then(|last| folded.entries.get(last));
+        let status = last.map_or(before, |last| &last.after.status);
         if let Some(refusal) = refusal(referee, status, *seat, command) {
             folded.entries.truncate(index);
             folded.stop = None;
@@ -233,7 +231,7 @@ fn check_dice(
     rolled: Option<&[i32]>,
     dice: &DicePolicy,
 ) -> Result<(), FoldError> {
-    let (Some(found), Some(due)) = (rolled, &state.status.due) else { return Ok(()) };
+    let (Some(found), Some(due)) = (rolled, &state.status().due) else { return Ok(()) };
     if let (DicePolicy::Fair(_), Some(owner)) = (dice, due.owner) {
         return Err(FoldError::OwnedFairRoll { seq, owner });
     }
@@ -275,15 +273,14 @@ impl<'a> Batch<'a> {
     ) -> Result<Self, FoldError> {
         let mut states = Vec::new();
         if referee.hello.can("show") {
-            states.push(before.held.clone());
-            states.extend(folded.entries.iter().map(|entry| entry.state.clone()));
+            states.push(before.now.state.clone());
+            states.extend(folded.entries.iter().map(|entry| entry.after.state.clone()));
         }
-        let (commands, shown) = (OnceCell::new(), OnceCell::new());
-        let batch = Self { referee, entries, states, audience, commands, shown };
+        let mut batch =
+            Self { referee, entries, states, audience, commands: OnceCell::new(), shown: OnceCell::new() };
         if batch.is_asked_what_is_shown() {
             let shown = batch.ask_what_is_shown();
-            let shown = shown.map_err(|cause| FoldError::Undecodable { seq: 0, cause })?;
-            let _ = batch.shown.set(shown);
+            batch.shown = shown.map_err(|cause| FoldError::Undecodable { seq: 0, cause })?.into();
         }
         Ok(batch)
     }
@@ -295,8 +292,9 @@ impl<'a> Batch<'a> {
 
     /// Returns what is shown of an entry; all of it where there is no audience.
     pub(crate) fn shown(&self, index: usize) -> &ShownEntry {
-        let shown = self.shown.get_or_init(|| {
-            self.ask_what_is_shown().unwrap_or_else(|cause| self.referee.broke(cause.to_string()))
+        let shown = self.shown.get_or_init(|| match self.ask_what_is_shown() {
+            Ok(shown) => shown,
+            Err(cause) => self.referee.broke(cause.to_string()),
         });
         shown.get(index).unwrap_or_else(|| self.referee.broke("it shows fewer entries than it folded"))
     }
@@ -312,12 +310,14 @@ impl<'a> Batch<'a> {
         while let (Some(state), Some(rest)) = (self.states.get(shown.len()), self.entries.get(shown.len()..))
             && !rest.is_empty()
         {
-            let (sent, entries) = (state.as_sent(), sent_entries(rest));
-            let args = format!("{{\"state\":{sent},\"entries\":{entries}{viewer}}}");
-            let effort = Effort { entries: rest.len(), is_new: false };
-            let answer = self.referee.try_ask("show", &args, effort);
-            let answer = answer.unwrap_or_else(|stop| self.referee.stop(&stop));
-            let answer = answer.map_err(|no| crate::answers::decode_error(&no))?;
+            let entries = sent_entries(rest);
+            let args = format!("{{\"state\":{},\"entries\":{entries}{viewer}}}", state.as_sent());
+            let answer =
+                match self.referee.try_ask("show", &args, Effort { entries: rest.len(), is_new: false }) {
+                    Ok(Ok(answer)) => answer,
+                    Ok(Err(no)) => return Err(decode_error(&no)),
+                    Err(stop) => self.referee.stop(&stop),
+                };
             let listed = answer.list().unwrap_or_default();
             if listed.is_empty() || listed.len() > rest.len() {
                 self.referee.broke("it shows another number of entries than it folded");
@@ -330,17 +330,15 @@ impl<'a> Batch<'a> {
     }
 
     fn read_shown(&self, node: &Node) -> Result<ShownEntry, String> {
-        let is = |field: &str| node.field(field).and_then(Node::bool).unwrap_or(false);
-        let text = |field: &str| -> Result<Option<String>, String> {
-            let Some(text) = node.field(field).and_then(Node::text) else { return Ok(None) };
-            crate::laws::plain(text, "")?;
-            Ok(Some(text.into()))
-        };
+        let command = node.text_in("command").ok_or("an entry is shown without its `command`")?;
+        let stand_in = node.text_in("stand_in");
+        laws::plain(command, "")?;
+        laws::plain(stand_in.unwrap_or_default(), "")?;
         Ok(ShownEntry {
-            command: text("command")?.ok_or("an entry is shown without its `command`")?,
-            stand_in: text("stand_in")?,
-            is_concealed: is("concealed"),
-            is_partly_shown: is("partly"),
+            command: command.into(),
+            stand_in: stand_in.map(String::from),
+            is_concealed: node.bool_in("concealed").unwrap_or(false),
+            is_partly_shown: node.bool_in("partly").unwrap_or(false),
             effects: read_effects(node, &self.referee.hello)?,
         })
     }
@@ -355,21 +353,22 @@ impl<'a> Batch<'a> {
 
     fn ask_for_commands(&self) -> Vec<EncodedCommand> {
         let mut commands = Vec::new();
-        // A log has either form throughout.
+        // A log has either form throughout, so this is one request.
         for part in
             self.entries.chunk_by(|(_, one), (_, other)| one.encoded.is_some() == other.encoded.is_some())
         {
-            let mut sent = String::new();
+            let mut name = "commands";
+            let mut sent = Vec::new();
             for (_, command) in part {
-                sent.push_str(if sent.is_empty() { "" } else { "," });
                 match &command.encoded {
-                    Some(bytes) => sent.push_str(&sent_bytes(bytes)),
-                    None => sent.push_str(&sent_text(&command.text)),
+                    Some(bytes) => {
+                        name = "bytes";
+                        sent.push(sent_bytes(bytes));
+                    }
+                    None => sent.push(sent_text(&command.text)),
                 }
             }
-            let is_encoded = part.first().is_some_and(|(_, first)| first.encoded.is_some());
-            let name = if is_encoded { "bytes" } else { "commands" };
-            let answered = self.referee.commands(&format!("{{\"{name}\":[{sent}]}}"));
+            let answered = self.referee.commands(&format!("{{\"{name}\":[{}]}}", sent.join(",")));
             for ((_, given), command) in part.iter().zip(answered) {
                 let Ok(command) = command else { self.referee.broke("a command that it folded is none") };
                 if given.encoded.as_ref().is_some_and(|bytes| *bytes != command.bytes) {

@@ -12,10 +12,8 @@ use turnfold_core::registry::MODULE_BYTES_MAX;
 use turnfold_core::registry::ModuleSource;
 use turnfold_core::{AnyRules, Digest};
 
-use crate::file::{LoadError, digest};
-use crate::load::load;
+use crate::load::{LoadError, digest, load};
 
-/// The ending of a module's file.
 const ENDING: &str = "wasm";
 
 /// The ending of the note that the laws passed on a module.
@@ -32,7 +30,6 @@ pub struct ModuleFolders {
     read: Mutex<BTreeMap<PathBuf, ReadFile>>,
 }
 
-/// A file as it was read.
 #[derive(Clone, Debug)]
 struct ReadFile {
     modified: Option<SystemTime>,
@@ -143,18 +140,30 @@ impl ModuleFolders {
 
     /// Reads the module of a digest from folders, first the file that is named after it.
     fn find_in(&self, folders: &[PathBuf], module: &Digest) -> Option<ModuleFile> {
-        let named = folders.iter().map(|folder| folder.join(format!("{module}.{ENDING}")));
-        let others = folders.iter().flat_map(|folder| paths(folder).unwrap_or_default());
-        let mut read = named.chain(others).filter_map(|path| self.read(&path).ok());
-        read.find(|found| found.digest == *module)
+        let mut paths: Vec<PathBuf> =
+            folders.iter().map(|folder| folder.join(format!("{module}.{ENDING}"))).collect();
+        paths.append(&mut paths_in_all(folders));
+        for path in paths {
+            if let Ok(found) = self.read(&path)
+                && found.digest == *module
+            {
+                return Some(found);
+            }
+        }
+        None
     }
 
     /// Reads the modules of a name from folders, each digest once.
     fn find_named(&self, folders: &[PathBuf], name: &str) -> Vec<Arc<dyn AnyRules>> {
-        let paths = folders.iter().flat_map(|folder| paths(folder).unwrap_or_default());
-        let read = paths.filter_map(|path| self.read(&path).ok());
-        let modules = read.filter_map(|found| Some((found.digest, found.rules.ok()?)));
-        let named: BTreeMap<_, _> = modules.filter(|(_, rules)| rules.name() == name).collect();
+        let mut named = BTreeMap::new();
+        for path in paths_in_all(folders) {
+            if let Ok(found) = self.read(&path)
+                && let Ok(rules) = found.rules
+                && rules.name() == name
+            {
+                named.insert(found.digest, rules);
+            }
+        }
         named.into_values().collect()
     }
 
@@ -163,7 +172,8 @@ impl ModuleFolders {
         if !about.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file"));
         }
-        let (bytes, modified) = (about.len(), about.modified().ok());
+        let bytes = about.len();
+        let modified = about.modified().ok();
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let known = read.get(path).filter(|known| known.found.bytes == bytes && known.modified == modified);
         if let Some(known) = known {
@@ -224,6 +234,11 @@ pub fn read_module(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = Vec::new();
     File::open(path)?.take(MODULE_BYTES_MAX as u64 + 1).read_to_end(&mut file)?;
     Ok(file)
+}
+
+/// Lists the files of folders that should be modules; a folder that cannot be listed has none.
+fn paths_in_all(folders: &[PathBuf]) -> Vec<PathBuf> {
+    folders.iter().flat_map(|folder| paths(folder).unwrap_or_default()).collect()
 }
 
 /// Lists the files of a folder that should be modules, by their names.

@@ -5,7 +5,7 @@ use wasmi::{Config, CustomFuelCosts, Engine, ExternType, FuncType, Linker, Modul
 use turnfold_core::registry::MODULE_BYTES_MAX;
 use turnfold_core::text::in_one_line;
 
-use crate::file::LoadError;
+use crate::load::LoadError;
 
 /// The most bytes of an instance's memory (MD-6).
 pub(crate) const MEMORY_BYTES_MAX: usize = 256 << 20;
@@ -14,10 +14,8 @@ pub(crate) const MEMORY_BYTES_MAX: usize = 256 << 20;
 const CALL_DEPTH_MAX: usize = 10_000;
 const STACK_BYTES_MAX: usize = 4 << 20;
 
-/// Bytes of a page of memory.
 const PAGE_BYTES: u64 = 1 << 16;
 
-/// A file that has the form of a module.
 pub(crate) struct Form {
     pub(crate) module: Module,
     /// Defines nothing: a module imports nothing.
@@ -25,7 +23,6 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// Checks a file.
     pub(crate) fn read(file: &[u8]) -> Result<Self, LoadError> {
         if file.len() > MODULE_BYTES_MAX {
             return Err(LoadError::NoModule(format!("{} bytes are more than 16 MiB", file.len())));

@@ -3,7 +3,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::json::Node;
+use crate::answers::Status;
+use crate::hello::Hello;
+use crate::json::{Difference, Node};
 
 /// A state: JSON with the order and spelling that the referee gave it, or bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,13 +14,30 @@ pub(crate) enum Held {
     Bytes(Vec<u8>),
 }
 
+/// A state that entries led to, and its status.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Reached {
+    pub(crate) state: Held,
+    pub(crate) status: Status,
+}
+
+impl Reached {
+    /// Reads the answer to `start`, or to a fold of no entries.
+    pub(crate) fn read(mut answer: Node, hello: &Hello) -> Result<Self, String> {
+        if !matches!(answer, Node::Object(_)) {
+            return Err("its answer to `start` is no object".into());
+        }
+        let state = answer.take("state").ok_or("its answer has no `state`")?;
+        let status = answer.field("status").ok_or("its answer has no `status`")?;
+        Ok(Self { state: Held::of(state, hello.is_bytes)?, status: Status::read(status)? })
+    }
+}
+
 impl Held {
-    /// Takes a state out of an answer.
     pub(crate) fn of(node: Node, is_bytes: bool) -> Result<Self, String> {
         if is_bytes { bytes_of(&node).map(Self::Bytes) } else { Ok(Self::Json(node)) }
     }
 
-    /// Returns the state as it is sent.
     pub(crate) fn as_sent(&self) -> String {
         match self {
             Self::Json(node) => node.as_sent(),
@@ -42,19 +61,22 @@ impl Held {
         }
     }
 
-    /// Returns the first place where two states differ, and what stands there in each.
-    pub(crate) fn difference(&self, other: &Self) -> Option<(String, String, String)> {
+    pub(crate) fn difference(&self, other: &Self) -> Option<Difference> {
         match (self, other) {
             (Self::Json(here), Self::Json(there)) => here.difference(there),
             (Self::Bytes(here), Self::Bytes(there)) => {
-                let place = here.iter().zip(there).take_while(|(here, there)| here == there).count();
                 if here == there {
                     return None;
                 }
+                let place = here.iter().zip(there).take_while(|(here, there)| here == there).count();
                 let shown = |bytes: &[u8]| bytes.get(place).map_or("nothing".into(), ToString::to_string);
-                Some((format!("byte {place} of the state"), shown(here), shown(there)))
+                Some(Difference {
+                    path: format!("byte {place} of the state"),
+                    here: shown(here),
+                    there: shown(there),
+                })
             }
-            _ => Some(("the state".into(), "JSON".into(), "bytes".into())),
+            _ => Some(Difference { path: "the state".into(), here: "JSON".into(), there: "bytes".into() }),
         }
     }
 }
@@ -65,7 +87,6 @@ pub(crate) fn bytes_of(node: &Node) -> Result<Vec<u8>, String> {
     STANDARD.decode(text).map_err(|_| "expected bytes in base64".into())
 }
 
-/// Writes bytes as they are sent.
 pub(crate) fn sent_bytes(bytes: &[u8]) -> String {
     format!("\"{}\"", STANDARD.encode(bytes))
 }

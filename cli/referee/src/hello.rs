@@ -21,7 +21,6 @@ pub(crate) enum Secrecy {
     Kept,
 }
 
-/// What a referee answered to `hello`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hello {
     pub(crate) name: String,
@@ -46,28 +45,15 @@ pub(crate) struct Hello {
 }
 
 impl Hello {
-    /// Reads the answer.
     pub(crate) fn read(answer: &Node, is_module: bool) -> Result<Self, String> {
-        let name = answer.field("name").and_then(Node::text).ok_or("its answer to `hello` has no `name`")?;
+        let name = answer.text_in("name").ok_or("its answer to `hello` has no `name`")?;
         laws::ruleset_name(name)?;
-        let version = answer.field("version").and_then(Node::integer);
-        let version = version.and_then(|version| u32::try_from(version).ok());
+        let version = answer.integer_in("version").and_then(|version| u32::try_from(version).ok());
         let version = version.ok_or("its answer to `hello` has no `version`, a number from 0 on")?;
         let is_bytes = match answer.field("encoding") {
             None => false,
             Some(Node::Text(encoding)) if encoding == "bytes" => true,
             Some(other) => return Err(format!("its encoding is {}, expected \"bytes\"", other.canonical())),
-        };
-        let text = |field: &str| -> Result<String, String> {
-            let text = answer.field(field).map(|text| text.text().ok_or(format!("its `{field}` is no text")));
-            let text = text.transpose()?.unwrap_or_default();
-            laws::plain(text, "\n\t")?;
-            Ok(text.into())
-        };
-        let words = |field: &str| -> Result<Vec<String>, String> {
-            let Some(listed) = answer.field(field) else { return Ok(Vec::new()) };
-            let words = listed.list().into_iter().flatten().map(|word| word.text().map(in_one_line));
-            words.collect::<Option<Vec<_>>>().ok_or(format!("its `{field}` is no list of text"))
         };
         let example = match answer.field("example") {
             Some(Node::Text(text)) if !text.trim_start().starts_with('{') => text.clone(),
@@ -75,12 +61,13 @@ impl Hello {
             Some(setup) => setup::to_toml(setup)?,
             None => return Err("its answer to `hello` has no `example`, a small setup".into()),
         };
-        let can: BTreeSet<String> = words("can")?.into_iter().collect();
-        let needed: &[&str] = if is_bytes { &["see", "choices"] } else { &[] };
-        if let Some(missing) = needed.iter().find(|op| !can.contains(**op)) {
-            return Err(format!("its states are bytes, and it does not offer `{missing}`"));
+        let can: BTreeSet<String> = words(answer, "can")?.into_iter().collect();
+        for needed in ["see", "choices"] {
+            if is_bytes && !can.contains(needed) {
+                return Err(format!("its states are bytes, and it does not offer `{needed}`"));
+            }
         }
-        let secrets = match answer.field("secrets").and_then(Node::text) {
+        let secrets = match answer.text_in("secrets") {
             Some("none") => Secrecy::None,
             Some("kept") if is_module && can.contains("show") && can.contains("setup_seen") => Secrecy::Kept,
             // What claims more than it can show, or than anyone has tried, shows least (RF-13).
@@ -89,16 +76,16 @@ impl Hello {
         Ok(Self {
             name: name.into(),
             version,
-            summary: in_one_line(&text("summary")?),
+            summary: in_one_line(&text(answer, "summary")?),
             example,
-            rulebook: text("rulebook")?,
-            mail: text("mail")?,
-            queries: words("queries")?,
+            rulebook: text(answer, "rulebook")?,
+            mail: text(answer, "mail")?,
+            queries: words(answer, "queries")?,
             secrets,
             can,
             ignored: codes(answer, "ignored")?,
             rejected: codes(answer, "rejected")?,
-            batches: answer.field("batches").and_then(Node::bool).unwrap_or(false),
+            batches: answer.bool_in("batches").unwrap_or(false),
             is_bytes,
         })
     }
@@ -120,15 +107,33 @@ impl Hello {
     }
 }
 
-/// Reads codes with the ids of their rules.
+fn text(answer: &Node, field: &str) -> Result<String, String> {
+    let Some(text) = answer.field(field) else { return Ok(String::new()) };
+    let text = text.text().ok_or_else(|| format!("its `{field}` is no text"))?;
+    laws::plain(text, "\n\t")?;
+    Ok(text.into())
+}
+
+fn words(answer: &Node, field: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    for word in answer.list_in(field).unwrap_or_default() {
+        let word = word.text().ok_or_else(|| format!("its `{field}` is no list of text"))?;
+        words.push(in_one_line(word));
+    }
+    Ok(words)
+}
+
 fn codes(answer: &Node, field: &str) -> Result<Vec<(String, Vec<String>)>, String> {
     let Some(listed) = answer.field(field) else { return Ok(Vec::new()) };
     let mut codes = Vec::new();
-    for (code, rules) in listed.members().ok_or(format!("its `{field}` is no object of codes"))? {
+    for (code, rules) in listed.members().ok_or_else(|| format!("its `{field}` is no object of codes"))? {
         laws::snake_case(code)?;
-        let ids = rules.list().unwrap_or_default().iter().map(|id| id.text().map(String::from));
-        let ids = ids.collect::<Option<Vec<_>>>().ok_or(format!("the rules of `{code}` are no ids"))?;
-        ids.iter().try_for_each(|id| laws::rule_id(id))?;
+        let mut ids = Vec::new();
+        for id in rules.list().unwrap_or_default() {
+            let id = id.text().ok_or_else(|| format!("the rules of `{code}` are no ids"))?;
+            laws::rule_id(id)?;
+            ids.push(id.to_owned());
+        }
         codes.push((code.clone(), ids));
     }
     Ok(codes)
@@ -140,12 +145,11 @@ pub(crate) fn refused_setup(no: &Node, is_bytes: bool) -> SetupError {
     if is_bytes && let Some(why) = no.text() {
         return SetupError::Bytes(in_one_line(why));
     }
-    let text = |field: &str| no.field(field).and_then(Node::text).map(in_one_line);
-    let message = text("message").or_else(|| no.text().map(in_one_line)).unwrap_or_else(|| no.canonical());
-    SetupError::Value { field: text("field").unwrap_or_else(|| "setup".into()), message }
+    let field = no.text_in("field").map_or_else(|| "setup".into(), in_one_line);
+    let message = no.text_in("message").map_or_else(|| no.in_words(), in_one_line);
+    SetupError::Value { field, message }
 }
 
-/// Reads a seat.
 pub(crate) fn seat(node: &Node) -> Result<Seat, String> {
     let text = node.text().unwrap_or_default();
     text.parse().map_err(|_| format!("{} is no seat, such as `p1`", node.canonical()))

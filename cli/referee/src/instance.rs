@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use wasmi::errors::{ErrorKind, InstantiationError, MemoryError, TableError};
 use wasmi::{Memory, Store, StoreLimits, StoreLimitsBuilder, TrapCode, TypedFunc, TypedResumableCall};
 
-use crate::allowance;
+use crate::allowance::{self, Allowance};
 use crate::carrier::{Effort, NoAnswer};
 use crate::form::{Form, MEMORY_BYTES_MAX};
 
@@ -35,7 +35,6 @@ const WIDER: u64 = 4;
 /// Fuel between two looks at the clock: some hundredths of a second.
 const FUEL_OF_SLICE: u64 = 50_000_000;
 
-/// What one call may take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     fuel: u64,
@@ -105,7 +104,6 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Makes an instance, with a memory that nothing was written to.
     pub(crate) fn new(form: &Form) -> Result<Self, NoAnswer> {
         let limits =
             StoreLimitsBuilder::new().memory_size(MEMORY_BYTES_MAX).table_elements(TABLE_ELEMENTS_MAX);
@@ -113,9 +111,9 @@ impl Instance {
         store.limiter(|limits| limits);
         store.set_fuel(FUEL_OF_CALL)?;
         let instance = form.linker.instantiate_and_start(&mut store, &form.module)?;
-        let no_memory = || NoAnswer::broke("it exports no memory");
+        let memory = instance.get_memory(&store, "memory");
         let mut made = Self {
-            memory: instance.get_memory(&store, "memory").ok_or_else(no_memory)?,
+            memory: memory.ok_or_else(|| NoAnswer::broke("it exports no memory"))?,
             alloc: instance.get_typed_func(&store, "turnfold_alloc")?,
             call: instance.get_typed_func(&store, "turnfold_call")?,
             store,
@@ -131,7 +129,6 @@ impl Instance {
         }
     }
 
-    /// Returns how many bytes the instance's memory has.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.memory.data_size(&self.store)
     }
@@ -158,7 +155,8 @@ impl Instance {
         let answer = self.run(self.call, (place, length), &mut spending)?.cast_unsigned();
         let outside = || NoAnswer::broke("an answer is outside of the memory");
         let part = |bits: u64| usize::try_from(bits).map_err(|_| outside());
-        let (start, bytes) = (part(answer >> 32)?, part(answer & u64::from(u32::MAX))?);
+        let start = part(answer >> 32)?;
+        let bytes = part(answer & u64::from(u32::MAX))?;
         if bytes > MESSAGE_BYTES_MAX {
             return Err(NoAnswer::Broke(format!("an answer of {bytes} bytes is larger than 64 MiB")));
         }
@@ -204,15 +202,18 @@ impl CallTime {
     /// Begins a call. What it takes counts for all calls of the operation.
     #[expect(clippy::disallowed_methods, reason = "a limit, which no answer depends on")]
     pub(crate) fn of(budget: Budget) -> Result<Self, NoAnswer> {
-        let (mut most, mut stop) =
-            (budget.time, NoAnswer::Exhausted(format!("no answer within {} s", TIME_OF_CALL.as_secs())));
-        if let Some((left, all)) = allowance::left()
+        let mut most = budget.time;
+        let mut stop = NoAnswer::Exhausted(format!("no answer within {} s", TIME_OF_CALL.as_secs()));
+        if let Some(Allowance { all, left }) = allowance::current()
             && left < most
         {
-            let all = all.as_secs();
-            (most, stop) = (left, NoAnswer::Overrun(format!("the modules have used up their {all} s")));
+            most = left;
+            stop = NoAnswer::Overrun(format!("the modules have used up their {} s", all.as_secs()));
         }
-        if most.is_zero() { Err(stop) } else { Ok(Self { since: Instant::now(), most, stop }) }
+        if most.is_zero() {
+            return Err(stop);
+        }
+        Ok(Self { since: Instant::now(), most, stop })
     }
 
     fn check(&self) -> Result<(), NoAnswer> {

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 
 use serde_json::value::RawValue;
 use turnfold_core::Json;
+use turnfold_core::text::in_one_line;
 
 /// How deep a state may nest (RF-9).
 const DEPTH_MAX: usize = 60;
@@ -16,7 +17,6 @@ const DEPTH_MAX: usize = 60;
 /// The most digits of an integer that is kept exactly (RF-9).
 const DIGITS_MAX: usize = 64;
 
-/// A document, or a part of one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Node {
     Null,
@@ -29,7 +29,6 @@ pub(crate) enum Node {
     Object(Vec<(String, Node)>),
 }
 
-/// How a document is written.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     Sent,
@@ -60,7 +59,28 @@ impl Node {
     /// Returns a member of an object. In the fields of the protocol `null` is absent (RF-5).
     pub(crate) fn field(&self, name: &str) -> Option<&Self> {
         let Self::Object(members) = self else { return None };
-        members.iter().find(|(key, value)| key == name && *value != Self::Null).map(|(_, value)| value)
+        member(members, name).filter(|value| **value != Self::Null)
+    }
+
+    pub(crate) fn text_in(&self, name: &str) -> Option<&str> {
+        self.field(name)?.text()
+    }
+
+    pub(crate) fn bool_in(&self, name: &str) -> Option<bool> {
+        self.field(name)?.bool()
+    }
+
+    pub(crate) fn integer_in(&self, name: &str) -> Option<i64> {
+        self.field(name)?.integer()
+    }
+
+    pub(crate) fn is_null_in(&self, name: &str) -> bool {
+        let Self::Object(members) = self else { return false };
+        member(members, name) == Some(&Self::Null)
+    }
+
+    pub(crate) fn list_in(&self, name: &str) -> Option<&[Self]> {
+        self.field(name)?.list()
     }
 
     /// Takes a member out of an object, also one that is `null`: in a state that has a meaning.
@@ -70,7 +90,6 @@ impl Node {
         Some(members.swap_remove(place).1)
     }
 
-    /// Leaves out all members that are `null`.
     pub(crate) fn drop_nulls(&mut self) {
         match self {
             Self::Object(members) => {
@@ -93,26 +112,40 @@ impl Node {
         }
     }
 
+    /// Returns the elements of a list or the members of an object, which have names.
+    pub(crate) fn parts(&self) -> Vec<(Option<&str>, &Self)> {
+        match self {
+            Self::List(elements) => elements.iter().map(|element| (None, element)).collect(),
+            Self::Object(members) => members.iter().map(|(key, value)| (Some(key.as_str()), value)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Removes what a JSON pointer leads to, in which `*` stands for every name.
     pub(crate) fn remove(&mut self, path: &str) {
-        let Some((name, rest)) =
-            path.strip_prefix('/').map(|path| path.split_once('/').unwrap_or((path, "")))
-        else {
+        let Some(path) = path.strip_prefix('/') else { return };
+        let (name, rest) = path.split_once('/').unwrap_or((path, ""));
+        let is_named = |key: &str| name == "*" || key == unescaped(name);
+        if rest.is_empty() {
+            // Elements of a list stay, because those behind one that goes would change their places.
+            if let Self::Object(members) = self {
+                members.retain(|(key, _)| !is_named(key));
+            }
             return;
-        };
-        let key_named = unescaped(name);
-        let is_named = |key: &str| name == "*" || key == key_named;
+        }
+        let below = format!("/{rest}");
         match self {
-            Self::Object(members) if rest.is_empty() => members.retain(|(key, _)| !is_named(key)),
             Self::Object(members) => {
-                for (_, value) in members.iter_mut().filter(|(key, _)| is_named(key)) {
-                    value.remove(&format!("/{rest}"));
+                for (key, value) in members {
+                    if is_named(key) {
+                        value.remove(&below);
+                    }
                 }
             }
             Self::List(elements) => {
                 for (index, value) in elements.iter_mut().enumerate() {
-                    if !rest.is_empty() && is_named(&index.to_string()) {
-                        value.remove(&format!("/{rest}"));
+                    if is_named(&index.to_string()) {
+                        value.remove(&below);
                     }
                 }
             }
@@ -144,6 +177,11 @@ impl Node {
 
     pub(crate) fn bool(&self) -> Option<bool> {
         if let Self::Bool(value) = self { Some(*value) } else { None }
+    }
+
+    /// Returns a text in one line, or any other document in its canonical form, for a message.
+    pub(crate) fn in_words(&self) -> String {
+        self.text().map_or_else(|| self.canonical(), in_one_line)
     }
 
     /// Returns an integer, however it is written: `1`, `1.0` and `1E0` are one (RF-5).
@@ -207,48 +245,68 @@ impl Node {
         }
     }
 
-    /// Returns the first place where two documents differ, as a JSON pointer, and what stands there in each.
-    pub(crate) fn difference(&self, other: &Self) -> Option<(String, String, String)> {
+    /// Returns the first place where two documents differ. Members are compared in the order of their names.
+    pub(crate) fn difference(&self, other: &Self) -> Option<Difference> {
+        if self == other {
+            return None;
+        }
         match (self, other) {
-            _ if self == other => None,
             (Self::List(here), Self::List(there)) if here.len() == there.len() => {
-                let pairs = here.iter().zip(there).enumerate();
-                let mut found =
-                    pairs.filter_map(|(index, (here, there))| below(&index.to_string(), here, there));
-                found.next()
+                for (index, (here, there)) in here.iter().zip(there).enumerate() {
+                    if let Some(found) = here.difference(there) {
+                        return Some(found.below(&index.to_string()));
+                    }
+                }
+                None
             }
             (Self::Object(here), Self::Object(there)) => {
                 let keys: BTreeSet<&str> = here.iter().chain(there).map(|(key, _)| key.as_str()).collect();
-                let member = |members: &[(String, Self)], name: &str| {
-                    members.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone())
-                };
-                keys.into_iter().find_map(|key| match (member(here, key), member(there, key)) {
-                    (Some(here), Some(there)) => below(key, &here, &there),
-                    (here, there) => {
-                        let shown =
-                            |value: Option<Self>| value.map_or("nothing".into(), |value| value.canonical());
-                        Some((pointer("", key), shown(here), shown(there)))
+                for key in keys {
+                    let found = match (member(here, key), member(there, key)) {
+                        (Some(here), Some(there)) => here.difference(there),
+                        (here, there) => {
+                            let shown =
+                                |value: Option<&Self>| value.map_or("nothing".into(), Self::canonical);
+                            Some(Difference { path: String::new(), here: shown(here), there: shown(there) })
+                        }
+                    };
+                    if let Some(found) = found {
+                        return Some(found.below(key));
                     }
-                })
+                }
+                None
             }
-            _ if self.canonical() == other.canonical() => None,
-            _ => Some((String::new(), self.canonical(), other.canonical())),
+            _ => {
+                let (here, there) = (self.canonical(), other.canonical());
+                (here != there).then(|| Difference { path: String::new(), here, there })
+            }
         }
     }
 }
 
-/// Returns the difference of two members or elements of this name.
-fn below(name: &str, here: &Node, there: &Node) -> Option<(String, String, String)> {
-    let (path, here, there) = here.difference(there)?;
-    Some((format!("{}{path}", pointer("", name)), here, there))
+/// Where two documents differ, as a JSON pointer, and what stands there in each.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Difference {
+    pub(crate) path: String,
+    pub(crate) here: String,
+    pub(crate) there: String,
 }
 
-/// Adds a name to a JSON pointer.
+impl Difference {
+    /// Returns the difference of the documents that have these as a member or an element.
+    fn below(self, name: &str) -> Self {
+        Self { path: pointer("", name) + &self.path, ..self }
+    }
+}
+
+fn member<'a>(members: &'a [(String, Node)], name: &str) -> Option<&'a Node> {
+    members.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+}
+
 pub(crate) fn pointer(path: &str, name: &str) -> String {
     format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// Returns the name that stands in a JSON pointer.
 pub(crate) fn unescaped(name: &str) -> String {
     name.replace("~1", "/").replace("~0", "~")
 }
@@ -261,7 +319,13 @@ struct Parser<'a> {
     depth: usize,
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
+    fn take(&mut self, bytes: usize) -> &'a str {
+        let (taken, rest) = self.rest.split_at(bytes);
+        self.rest = rest;
+        taken
+    }
+
     fn value(&mut self) -> Result<Node, String> {
         self.skip_blanks();
         match self.rest.as_bytes().first() {
@@ -291,11 +355,13 @@ impl Parser<'_> {
         self.depth -= 1;
         let mut keys: Vec<&str> = members.iter().map(|(key, _)| key.as_str()).collect();
         keys.sort_unstable();
-        if let Some(twice) =
-            keys.windows(2).find(|pair| pair.first() == pair.last()).and_then(|pair| pair.first())
-        {
-            self.path += &pointer("", twice);
-            return Err(self.fault("a key that is there twice"));
+        for pair in keys.windows(2) {
+            if let [one, next] = pair
+                && one == next
+            {
+                self.path += &pointer("", one);
+                return Err(self.fault("a key that is there twice"));
+            }
         }
         Ok(Node::Object(members))
     }
@@ -339,7 +405,8 @@ impl Parser<'_> {
     }
 
     fn string(&mut self) -> Result<String, String> {
-        let (mut end, mut is_escaped) = (1, false);
+        let mut end = 1;
+        let mut is_escaped = false;
         for byte in self.rest.bytes().skip(1) {
             end += 1;
             if byte == b'"' && !is_escaped {
@@ -347,8 +414,7 @@ impl Parser<'_> {
             }
             is_escaped = byte == b'\\' && !is_escaped;
         }
-        let (quoted, rest) = self.rest.split_at(end);
-        self.rest = rest;
+        let quoted = self.take(end);
         serde_json::from_str(quoted).map_err(|error| {
             let error = error.to_string();
             self.fault(error.split(" at line ").next().unwrap_or_default())
@@ -357,8 +423,7 @@ impl Parser<'_> {
 
     fn number(&mut self) -> Result<Node, String> {
         let end = self.rest.find([',', '}', ']', ' ', '\t', '\r', '\n']).unwrap_or(self.rest.len());
-        let (spelled, rest) = self.rest.split_at(end);
-        self.rest = rest;
+        let spelled = self.take(end);
         if canonical_number(spelled).is_none() {
             return Err(self.fault(&format!("{spelled:.40} is beyond all doubles")));
         }
@@ -379,7 +444,6 @@ impl Parser<'_> {
     }
 }
 
-/// Makes a document of the text of one.
 pub(crate) fn json_of(text: &str) -> Json {
     serde_json::from_str(text).unwrap_or_else(|_| Json::of(&()))
 }
@@ -414,7 +478,6 @@ fn send_text(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Returns a string as it is sent to a referee.
 pub(crate) fn sent_text(text: &str) -> String {
     let mut out = String::new();
     send_text(text, &mut out);
@@ -466,7 +529,8 @@ mod tests {
             |here: &str, there: &str| Node::read(here).unwrap().difference(&Node::read(there).unwrap());
         assert_eq!(difference(r#"{"a":[1,{"b":2}]}"#, r#"{"a":[1.0,{"b":2}]}"#), None);
         let found = difference(r#"{"a":[1,{"b":2}],"c":1}"#, r#"{"c":2,"a":[1,{"b":3}]}"#).unwrap();
-        assert_eq!(found, ("/a/1/b".into(), "2".into(), "3".into()));
-        assert_eq!(difference(r#"{"a":1}"#, "{}").unwrap(), ("/a".into(), "1".into(), "nothing".into()));
+        assert_eq!([&found.path, &found.here, &found.there], ["/a/1/b", "2", "3"]);
+        let gone = difference(r#"{"a":1}"#, "{}").unwrap();
+        assert_eq!([&gone.path, &gone.here, &gone.there], ["/a", "1", "nothing"]);
     }
 }

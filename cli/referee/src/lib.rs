@@ -8,57 +8,35 @@
 #![forbid(unsafe_code)]
 
 mod allowance;
-#[cfg(feature = "interpreter")]
 mod answers;
-#[cfg(feature = "interpreter")]
 mod carrier;
-#[cfg(feature = "interpreter")]
 mod command;
-mod file;
-#[cfg(feature = "interpreter")]
 mod fold;
 mod folders;
 #[cfg(feature = "interpreter")]
 mod form;
-#[cfg(feature = "interpreter")]
 mod held;
-#[cfg(feature = "interpreter")]
 mod hello;
 #[cfg(feature = "interpreter")]
 mod instance;
-#[cfg(feature = "interpreter")]
 mod json;
-#[cfg(feature = "interpreter")]
 mod laws;
 mod load;
 #[cfg(feature = "interpreter")]
 mod module;
-#[cfg(feature = "interpreter")]
 mod process;
-#[cfg(feature = "interpreter")]
 mod recorded;
-#[cfg(feature = "interpreter")]
 mod recording;
-#[cfg(feature = "interpreter")]
 mod referee;
-#[cfg(feature = "interpreter")]
 mod rules;
-#[cfg(feature = "interpreter")]
 mod second;
-#[cfg(feature = "interpreter")]
 mod setup;
-#[cfg(feature = "interpreter")]
 mod state;
-#[cfg(feature = "interpreter")]
 mod step;
-#[cfg(feature = "interpreter")]
 mod trial;
 
 pub use allowance::within;
-pub use file::{LoadError, digest};
 pub use folders::{ModuleFile, ModuleFolders, read_module};
-pub use load::load;
-#[cfg(feature = "interpreter")]
+pub use load::{LoadError, digest, load};
 pub use process::{Launch, Referees, end_all};
-#[cfg(feature = "interpreter")]
 pub use recording::{Recording, RecordingBranch};

@@ -8,10 +8,10 @@ use turnfold_core::any::FaultOf;
 use turnfold_core::text::in_one_line;
 
 use crate::carrier::{Carrier, Effort, NoAnswer};
-use crate::file::LoadError;
 use crate::form::Form;
 use crate::instance::{Budget, CallTime, Instance};
 use crate::json::Node;
+use crate::load::LoadError;
 
 /// How many instances of a module wait for the next request, and the most bytes of the memory of one that does (MD-6).
 const IDLE_MAX: usize = 4;
@@ -26,7 +26,6 @@ static ALL_IDLE_BYTES: AtomicUsize = AtomicUsize::new(0);
 /// The number of every request: a call has one answer.
 const ID: i64 = 1;
 
-/// A module that was loaded.
 pub(crate) struct Module {
     form: Arc<Form>,
     digest: Digest,
@@ -35,7 +34,6 @@ pub(crate) struct Module {
 }
 
 impl Module {
-    /// Checks the form of a file.
     pub(crate) fn load(file: &[u8], digest: Digest) -> Result<Self, LoadError> {
         Ok(Self { form: Arc::new(Form::read(file)?), digest, idle: Mutex::default() })
     }
@@ -89,12 +87,11 @@ impl Carrier for Module {
     }
 }
 
-/// Reads an answer.
 fn read(answer: &[u8]) -> Result<Node, String> {
     let text = std::str::from_utf8(answer).map_err(|_| "its answer is not UTF-8")?;
     let answer =
         Node::read(text).map_err(|why| format!("its answer cannot be read: {}", in_one_line(&why)))?;
-    match answer.field("id").and_then(Node::integer) {
+    match answer.integer_in("id") {
         Some(ID) => Ok(answer),
         Some(other) => Err(format!("its answer to request {ID} has the id {other}")),
         None => Err(format!("its answer to request {ID} has no id")),

@@ -12,7 +12,7 @@ use turnfold_core::{Malformed, Seat, SetupError};
 use crate::answers::{PLAYERS_MAX, Status, StepAnswer, Stopped, read_step};
 use crate::command::{LoggedCommand, is_plain};
 use crate::fold::{FoldedEntries, FoldedEntry};
-use crate::held::Held;
+use crate::held::{Held, Reached};
 use crate::hello::Secrecy;
 use crate::json::{Node, pointer, sent_text, unescaped};
 use crate::referee::Referee;
@@ -20,48 +20,41 @@ use crate::rules::setup_of;
 use crate::setup;
 use crate::state::RefereeState;
 
-/// The name of the ruleset.
 pub(crate) const NAME: &str = "recorded";
 
 const VERSION: u32 = 1;
 
 const EXAMPLE: &str = "game = \"charge\"\nplayers = [\"ann\", \"bob\"]\n";
 
-/// The ruleset of recordings.
 pub(crate) struct RecordedRules;
 
-/// A match that begins: what stands in the place of its referee, the first state and who plays.
-pub(crate) struct RecordedStart {
+/// A match without rules, at some state: what stands in the place of its referee, and the state.
+pub(crate) struct RecordedMatch {
     pub(crate) referee: Arc<Referee>,
-    pub(crate) node: Node,
-    pub(crate) status: Status,
+    pub(crate) now: Reached,
 }
 
-impl RecordedStart {
-    /// Reads a setup.
-    pub(crate) fn read(setup: &Node) -> Result<Self, SetupError> {
+impl RecordedMatch {
+    pub(crate) fn begin(setup: &Node) -> Result<Self, SetupError> {
         let unusable = |message: &str| SetupError::value("players", message);
-        let listed = setup.field("players").and_then(Node::list);
-        let listed = listed.ok_or_else(|| unusable("expected a list of names"))?;
+        let listed = setup.list_in("players").ok_or_else(|| unusable("expected a list of names"))?;
         if listed.is_empty() || listed.len() > PLAYERS_MAX || listed.iter().any(|name| name.text().is_none())
         {
             return Err(unusable("expected 1 to 16 names"));
         }
-        let is_open = setup.field("secrets").and_then(Node::text) == Some("none");
+        let state = Held::Json(Node::Object(vec![("state".into(), Node::Object(Vec::new()))]));
         let status = Status { players: Seat::players(listed.len()).into(), ..Status::default() };
-        let node = Node::Object(vec![("state".into(), Node::Object(Vec::new()))]);
-        Ok(Self { referee: stand_in(is_open), node, status })
+        Ok(Self { referee: stand_in(setup), now: Reached { state, status } })
     }
 
-    /// Returns the state of a match that goes on from here.
     pub(crate) fn state(self, rolls: u64) -> RefereeState {
-        RefereeState::new(self.referee, Held::Json(self.node), self.status, rolls, None)
+        RefereeState::new(self.referee, self.now, rolls, None)
     }
 }
 
-/// Returns what stands in the place of a referee. Each match says itself whether it has secrets.
-fn stand_in(is_open: bool) -> Arc<Referee> {
-    let secrets = if is_open { Secrecy::None } else { Secrecy::Closed };
+/// Returns what stands in the place of a referee. Each match says itself, in its setup and its state, whether it has secrets.
+fn stand_in(declared: &Node) -> Arc<Referee> {
+    let secrets = if declared.text_in("secrets") == Some("none") { Secrecy::None } else { Secrecy::Closed };
     Arc::new(Referee::recording(NAME, EXAMPLE, secrets))
 }
 
@@ -108,12 +101,12 @@ impl AnyRules for RecordedRules {
 
     fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError> {
         let setup = setup::from_toml(toml)?;
-        RecordedStart::read(&setup).map(|_| setup.as_sent().into_bytes())
+        RecordedMatch::begin(&setup).map(|_| setup.as_sent().into_bytes())
     }
 
     fn read_setup_of(&self, document: &str) -> Result<Vec<u8>, SetupError> {
         let setup = setup::from_document(document)?.unwrap_or_else(|| Node::Object(Vec::new()));
-        RecordedStart::read(&setup).map(|_| setup.as_sent().into_bytes())
+        RecordedMatch::begin(&setup).map(|_| setup.as_sent().into_bytes())
     }
 
     fn write_setup(&self, setup: &[u8]) -> Result<String, SetupError> {
@@ -133,7 +126,7 @@ impl AnyRules for RecordedRules {
     }
 
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
-        Ok(Box::new(RecordedStart::read(&setup_of(setup)?)?.state(0)))
+        Ok(Box::new(RecordedMatch::begin(&setup_of(setup)?)?.state(0)))
     }
 
     /// What a state does not hold, who plays and what may be shown, is in its bytes as well.
@@ -145,13 +138,12 @@ impl AnyRules for RecordedRules {
             return Err(unreadable("it is no state of a recording"));
         };
         let status = Status::read(&status).map_err(|why| unreadable(&why))?;
-        let is_open = kept.field("secrets").and_then(Node::text) == Some("none");
-        let resumed = RecordedStart { referee: stand_in(is_open), node, status }.state(rolls);
-        if resumed.state_bytes() == state {
-            Ok(Box::new(resumed))
-        } else {
-            Err(unreadable("it is written otherwise"))
+        let now = Reached { state: Held::Json(node), status };
+        let resumed = RecordedMatch { referee: stand_in(&kept), now }.state(rolls);
+        if resumed.state_bytes() != state {
+            return Err(unreadable("it is written otherwise"));
         }
+        Ok(Box::new(resumed))
     }
 }
 
@@ -182,7 +174,6 @@ pub(crate) fn read_command(text: &str) -> Result<LoggedCommand, Malformed> {
     Ok(command_of(&shown, record))
 }
 
-/// Makes a command of a move and what was recorded with it.
 pub(crate) fn command_of(shown: &str, record: Node) -> LoggedCommand {
     // What cannot stand in a line of a replay file, or would end the move, is quoted.
     let shown = if is_plain(shown) && !shown.contains(" {") && !shown.starts_with('"') {
@@ -198,38 +189,29 @@ pub(crate) fn command_of(shown: &str, record: Node) -> LoggedCommand {
 }
 
 /// Folds recorded entries: each holds what became of it.
-pub(crate) fn fold(
-    referee: &Referee,
-    state: &Held,
-    status: &Status,
-    entries: &[(Seat, LoggedCommand)],
-) -> FoldedEntries {
-    let mut folded: Vec<FoldedEntry> = Vec::with_capacity(entries.len());
+pub(crate) fn fold(referee: &Referee, before: &Reached, entries: &[(Seat, LoggedCommand)]) -> FoldedEntries {
+    let mut folded = FoldedEntries { entries: Vec::with_capacity(entries.len()), stop: None };
     for (_, command) in entries {
-        let (before, status) = folded.last().map_or((state, status), |last| (&last.state, &last.status));
-        match fold_one(referee, before, status, command) {
-            Ok(entry) => folded.push(entry),
+        let before = folded.entries.last().map_or(before, |last| &last.after);
+        match fold_one(referee, before, command) {
+            Ok(entry) => folded.entries.push(entry),
             Err(why) => {
-                return FoldedEntries {
-                    entries: folded,
-                    stop: Some(Stopped::Rejected("malformed".into(), why)),
-                };
+                folded.stop = Some(Stopped::Rejected("malformed".into(), why));
+                break;
             }
         }
     }
-    FoldedEntries { entries: folded, stop: None }
+    folded
 }
 
-/// Folds a recorded entry.
 pub(crate) fn fold_one(
     referee: &Referee,
-    before: &Held,
-    status: &Status,
+    before: &Reached,
     command: &LoggedCommand,
 ) -> Result<FoldedEntry, String> {
     let Some((_, record)) = &command.recorded else { return Err("nothing was recorded".into()) };
     let mut record = record.clone();
-    let Held::Json(mut node) = before.clone() else { return Err("a recorded state is JSON".into()) };
+    let Held::Json(mut node) = before.state.clone() else { return Err("a recorded state is JSON".into()) };
     if let Some(whole) = record.take("state") {
         node = Node::Object(vec![("state".into(), whole)]);
     } else if let Some(changes) = record.take("changed") {
@@ -237,8 +219,9 @@ pub(crate) fn fold_one(
             apply(&mut node, change)?;
         }
     }
-    let (StepAnswer { became, to, .. }, status) = read_record(referee, record, status)?;
-    Ok(FoldedEntry { became, to, state: Held::Json(node), status, rolled: None })
+    let (step, status) = read_record(referee, record, &before.status)?;
+    let after = Reached { state: Held::Json(node), status };
+    Ok(FoldedEntry { became: step.became, to: step.to, after, rolled: None })
 }
 
 /// Reads what was recorded with a move besides the state, and the status after it.
@@ -274,8 +257,10 @@ fn compare(before: &Node, after: &Node, path: &str, changes: &mut Vec<Node>) {
             }
         }
         (Node::Object(old), Node::Object(new)) if keys_follow(old, new) => {
-            for (key, _) in old.iter().filter(|(key, _)| !new.iter().any(|(kept, _)| kept == key)) {
-                changes.push(Node::List(vec![Node::Text(below(key))]));
+            for (key, _) in old {
+                if !new.iter().any(|(kept, _)| kept == key) {
+                    changes.push(Node::List(vec![Node::Text(below(key))]));
+                }
             }
             for (key, now) in new {
                 match old.iter().find(|(known, _)| known == key) {
@@ -290,12 +275,12 @@ fn compare(before: &Node, after: &Node, path: &str, changes: &mut Vec<Node>) {
 
 /// Returns `true` if the kept keys stay in order and new ones come last, so that changes lead to the same order.
 fn keys_follow(old: &[(String, Node)], new: &[(String, Node)]) -> bool {
-    let kept = old.iter().map(|(key, _)| key).filter(|key| new.iter().any(|(other, _)| other == *key));
-    let count = kept.clone().count();
-    kept.eq(new.iter().take(count).map(|(key, _)| key))
+    let mut kept: Vec<&String> = old.iter().map(|(key, _)| key).collect();
+    kept.retain(|key| new.iter().any(|(other, _)| other == *key));
+    let first = new.iter().take(kept.len()).map(|(key, _)| key);
+    first.eq(kept)
 }
 
-/// Carries a change out.
 fn apply(node: &mut Node, change: &Node) -> Result<(), String> {
     let Some([path, value @ ..]) = change.list() else { return Err("a change is no list".into()) };
     let path = path.text().ok_or("a change has no path")?;

@@ -7,18 +7,16 @@ use turnfold_core::any::{AnyRules, AnyState as _};
 use turnfold_core::text::in_one_line;
 use turnfold_core::{Digest, Seat};
 
-use crate::answers::Status;
 use crate::command::LoggedCommand;
-use crate::fold::FoldedEntry;
-use crate::held::Held;
+use crate::held::{Held, Reached};
 use crate::json::Node;
-use crate::recorded::{self, RecordedRules, RecordedStart, changes, command_of};
+use crate::recorded::{self, RecordedMatch, RecordedRules, changes, command_of};
 use crate::referee::Referee;
 use crate::setup;
 
 /// The most bytes of an entry, which a log and a replay file take, and of a line of the recording.
 const ENTRY_BYTES_MAX: usize = 64 << 10;
-const LINE_BYTES_MAX: usize = 64 << 20;
+const LINE_BYTES_MAX: u64 = 64 << 20;
 
 /// After how many entries a state stands whole again (RF-18a).
 const WHOLE_EVERY: u64 = 64;
@@ -64,8 +62,7 @@ struct BranchReader {
     name: String,
     begins_after: Option<(String, u64)>,
     entries: Vec<(Seat, Vec<u8>, Option<i64>)>,
-    /// The last state with its status.
-    now: (Node, Status),
+    now: Reached,
 }
 
 impl BranchReader {
@@ -85,13 +82,12 @@ impl Recording {
         let mut readers: Vec<MatchReader> = Vec::new();
         for number in 1.. {
             let mut line = Vec::new();
-            let limit = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
-            let read = file.by_ref().take(limit + 1).read_until(b'\n', &mut line);
+            let read = file.by_ref().take(LINE_BYTES_MAX + 1).read_until(b'\n', &mut line);
             let wrong = |why: String| (number, in_one_line(&why));
             if read.map_err(|error| wrong(error.to_string()))? == 0 {
                 break;
             }
-            if line.len() > LINE_BYTES_MAX {
+            if line.len() as u64 > LINE_BYTES_MAX {
                 return Err(wrong("it is longer than 64 MiB".into()));
             }
             let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&line);
@@ -104,9 +100,10 @@ impl Recording {
                 readers.push(MatchReader::begin(node).map_err(wrong)?);
                 continue;
             }
-            let reader = readers.last_mut().ok_or_else(|| {
-                wrong("the first line names the game: {\"game\":\"…\",\"players\":[\"ann\",\"bob\"],\"state\":{…}}".into())
-            })?;
+            let Some(reader) = readers.last_mut() else {
+                let example = r#"{"game":"…","players":["ann","bob"],"state":{…}}"#;
+                return Err(wrong(format!("the first line names the game: {example}")));
+            };
             reader.take(node).map_err(wrong)?;
         }
         Ok(readers.into_iter().map(MatchReader::end).collect())
@@ -120,46 +117,48 @@ struct MatchReader {
     players: Vec<String>,
     /// Fields that are not stored.
     drop: Vec<String>,
-    /// What every branch begins with.
     referee: Arc<Referee>,
-    start: (Node, Status),
+    /// What every branch begins with.
+    start: Reached,
     branches: Vec<BranchReader>,
 }
 
 impl MatchReader {
     fn begin(mut line: Node) -> Result<Self, String> {
         known_fields(&line, &FIRST)?;
-        let (state, status, title) = (line.take("state"), line.take("status"), line.take("title"));
-        let texts = |node: Option<Node>| -> Result<Vec<String>, String> {
-            let listed = node.as_ref().map_or(Some(&[][..]), Node::list).unwrap_or_default();
-            let texts = listed.iter().map(|text| text.text().map(String::from));
-            texts
-                .collect::<Option<_>>()
-                .ok_or_else(|| "`drop` and `ignore` are lists of paths such as \"/clock\"".into())
-        };
-        let drop = texts(line.take("drop"))?;
-        texts(line.field("ignore").cloned())?;
+        let state = line.take("state");
+        let status = line.take("status");
+        let title = line.take("title");
+        let drop = paths(line.take("drop").as_ref())?;
+        paths(line.field("ignore"))?;
         // A setup has the bytes that it has when a replay file has carried it.
         let setup = setup::from_toml(&setup::to_toml(&line)?).map_err(|error| error.to_string())?;
-        let begun = RecordedStart::read(&setup).map_err(|error| error.to_string())?;
-        let RecordedStart { referee, node, status: first_status } = begun;
-        let players = line.field("players").and_then(Node::list).unwrap_or_default();
-        let players: Vec<String> = players.iter().filter_map(Node::text).map(String::from).collect();
-        let start = (node, first_status);
-        let main =
-            BranchReader { name: "main".into(), begins_after: None, entries: Vec::new(), now: start.clone() };
-        let title = title.as_ref().and_then(Node::text).unwrap_or_default().into();
-        let setup = setup.as_sent().into_bytes();
-        let mut reader = Self { setup, title, players, drop, referee, start, branches: vec![main] };
+        let RecordedMatch { referee, now: start } =
+            RecordedMatch::begin(&setup).map_err(|error| error.to_string())?;
+        let players = line.list_in("players").unwrap_or_default();
+        let mut reader = Self {
+            setup: setup.as_sent().into_bytes(),
+            title: title.as_ref().and_then(Node::text).unwrap_or_default().into(),
+            players: players.iter().filter_map(Node::text).map(String::from).collect(),
+            drop,
+            referee,
+            branches: vec![BranchReader {
+                name: "main".into(),
+                begins_after: None,
+                entries: Vec::new(),
+                now: start.clone(),
+            }],
+            start,
+        };
         // The first state is entry 1 (RF-18).
-        match (state, status) {
-            (None, None) => {}
-            (None, Some(_)) => return Err("a `status` in the first line stands beside a `state`".into()),
-            (Some(state), status) => {
-                let mut members = vec![("state".into(), state)];
-                members.extend(status.map(|status| ("status".into(), status)));
-                reader.take(Node::Object(members))?;
+        if let Some(state) = state {
+            let mut members = vec![("state".into(), state)];
+            if let Some(status) = status {
+                members.push(("status".into(), status));
             }
+            reader.take(Node::Object(members))?;
+        } else if status.is_some() {
+            return Err("a `status` in the first line needs a `state`".into());
         }
         Ok(reader)
     }
@@ -176,7 +175,7 @@ impl MatchReader {
             Some(name) => self.seat(name)?,
             None => Seat::Host,
         };
-        if let Some(joint) = line.field("seats").and_then(Node::list) {
+        if let Some(joint) = line.list_in("seats") {
             let seats = joint.iter().map(|name| self.seat(name)).collect::<Result<Vec<_>, _>>()?;
             let names: Vec<String> = seats.iter().map(ToString::to_string).collect();
             shown = format!("{} {shown}", names.join("+"));
@@ -184,25 +183,24 @@ impl MatchReader {
         if shown.is_empty() {
             shown = if line.field("state").is_some() { SET.into() } else { "(end)".into() };
         }
-        let at_ms = line.field("at_ms").and_then(Node::integer);
+        let at_ms = line.integer_in("at_ms");
         let mut record = Vec::new();
         for name in ["effects", "texts", "to", "status", "took_ms"] {
             if let Some(value) = line.take(name) {
                 record.push((name.to_owned(), self.with_seats(name, value)?));
             }
         }
-        let status = &self.branches.get(branch).ok_or("there is no such branch")?.now.1;
-        let (_, status) = recorded::read_record(&self.referee, Node::Object(record.clone()), status)?;
-        let state = line.take("state");
         let branch = self.branches.get_mut(branch).ok_or("there is no such branch")?;
-        branch.now.1 = status;
-        if let Some(mut state) = state {
+        let record_read = Node::Object(record.clone());
+        (_, branch.now.status) = recorded::read_record(&self.referee, record_read, &branch.now.status)?;
+        if let Some(mut state) = line.take("state") {
             for path in &self.drop {
                 state.remove(path);
             }
             let whole = state.as_sent().len();
             let state = Node::Object(vec![("state".into(), state)]);
-            let (Some(before), Some(now)) = (branch.now.0.field("state"), state.field("state")) else {
+            let Held::Json(before) = &branch.now.state else { return Err("a recorded state is JSON".into()) };
+            let (Some(before), Some(now)) = (before.field("state"), state.field("state")) else {
                 return Err("a state is not null".into());
             };
             let is_whole = branch.entries.is_empty() || branch.next() % WHOLE_EVERY == 1;
@@ -212,7 +210,7 @@ impl MatchReader {
             } else {
                 record.push(("changed".into(), change));
             }
-            branch.now.0 = state;
+            branch.now.state = Held::Json(state);
         }
         let command = command_of(&shown, Node::Object(record));
         if command.text.len() >= ENTRY_BYTES_MAX {
@@ -233,20 +231,17 @@ impl MatchReader {
         if let Some(known) = self.branches.iter().position(|branch| branch.name == name) {
             return Ok(known);
         }
-        let after = line.field("after").and_then(Node::integer).and_then(|after| u64::try_from(after).ok());
-        let after = after
-            .ok_or_else(|| format!("`{name}` is a new branch; `after` says after which entry it begins"))?;
+        let Some(after) = line.integer_in("after").and_then(|after| u64::try_from(after).ok()) else {
+            return Err(format!("`{name}` is a new branch; `after` says after which entry it begins"));
+        };
         let main = self.branches.first().map(|main| main.entries.as_slice()).unwrap_or_default();
         let shared = usize::try_from(after).ok().and_then(|after| main.get(..after));
         let shared = shared.ok_or_else(|| format!("there is no entry {after} to branch from"))?;
         let mut now = self.start.clone();
         for (_, bytes, _) in shared {
-            let command =
-                LoggedCommand::decode(bytes, recorded::read_command).map_err(|error| error.to_string())?;
-            let FoldedEntry { state, status, .. } =
-                recorded::fold_one(&self.referee, &Held::Json(now.0), &now.1, &command)?;
-            let Held::Json(node) = state else { return Err("a recorded state is JSON".into()) };
-            now = (node, status);
+            let command = LoggedCommand::decode(bytes, recorded::read_command);
+            let command = command.map_err(|error| error.to_string())?;
+            now = recorded::fold_one(&self.referee, &now, &command)?.after;
         }
         let begins_after = Some(("main".into(), after));
         self.branches.push(BranchReader { name: name.into(), begins_after, entries: Vec::new(), now });
@@ -256,26 +251,31 @@ impl MatchReader {
     /// Reads a seat: a name of the first line, `p1` and on, or `host`.
     fn seat(&self, node: &Node) -> Result<Seat, String> {
         let name = node.text().ok_or("a seat is text")?;
-        let mut named =
-            self.players.iter().zip(Seat::players(self.players.len())).filter(|(known, _)| *known == name);
-        match (named.next(), named.next()) {
-            (Some((_, seat)), None) => return Ok(*seat),
-            (Some(_), Some(_)) => {
+        let seats = Seat::players(self.players.len());
+        let mut named = None;
+        for (player, seat) in self.players.iter().zip(seats) {
+            if player == name && named.replace(*seat).is_some() {
                 return Err(format!("two players are called {name:?}; write `p1` and `p2`"));
             }
-            (None, _) => {}
+        }
+        if let Some(seat) = named {
+            return Ok(seat);
         }
         let seat = name.parse().map_err(|_| format!("{name:?} is no player; the first line names them"))?;
-        let plays = seat == Seat::Host || Seat::players(self.players.len()).contains(&seat);
-        if plays { Ok(seat) } else { Err(format!("the match has no {seat}")) }
+        if seat != Seat::Host && !seats.contains(&seat) {
+            return Err(format!("the match has no {seat}"));
+        }
+        Ok(seat)
     }
 
     /// Writes seats in the place of names.
     fn with_seats(&self, field: &str, mut value: Node) -> Result<Node, String> {
         let seats = |listed: &Node| -> Result<Node, String> {
-            let names = listed.list().ok_or_else(|| format!("`{field}` lists seats"))?;
-            let seats = names.iter().map(|name| Ok(Node::Text(self.seat(name)?.to_string())));
-            seats.collect::<Result<_, String>>().map(Node::List)
+            let mut seats = Vec::new();
+            for name in listed.list().ok_or_else(|| format!("`{field}` lists seats"))? {
+                seats.push(Node::Text(self.seat(name)?.to_string()));
+            }
+            Ok(Node::List(seats))
         };
         if field == "to" && value.list().is_some() {
             return seats(&value);
@@ -300,22 +300,40 @@ impl MatchReader {
     }
 
     fn end(self) -> Recording {
-        let Self { setup, title, referee, branches, .. } = self;
-        let has_end = branches.first().is_some_and(|main| main.now.1.over || main.now.1.result.is_some());
-        let branches = branches.into_iter().map(|branch| {
-            let BranchReader { name, begins_after, entries, now: (node, status) } = branch;
-            let state = RecordedStart { referee: referee.clone(), node, status }.state(0);
-            RecordingBranch { name, begins_after, entries, state_hash: state.state_hash() }
-        });
-        let branches = branches.collect();
-        Recording { rules: Arc::new(RecordedRules), setup, title, branches, has_end }
+        let mut branches = Vec::new();
+        let mut has_end = false;
+        for (index, branch) in self.branches.into_iter().enumerate() {
+            let status = &branch.now.status;
+            has_end |= index == 0 && (status.over || status.result.is_some());
+            let end = RecordedMatch { referee: self.referee.clone(), now: branch.now }.state(0);
+            branches.push(RecordingBranch {
+                name: branch.name,
+                begins_after: branch.begins_after,
+                entries: branch.entries,
+                state_hash: end.state_hash(),
+            });
+        }
+        let rules = Arc::new(RecordedRules);
+        Recording { rules, setup: self.setup, title: self.title, branches, has_end }
     }
+}
+
+/// Reads the paths that `drop` or `ignore` lists.
+fn paths(listed: Option<&Node>) -> Result<Vec<String>, String> {
+    let mut paths = Vec::new();
+    for path in listed.and_then(Node::list).unwrap_or_default() {
+        let path = path.text().ok_or("`drop` and `ignore` are lists of paths such as \"/clock\"")?;
+        paths.push(path.to_owned());
+    }
+    Ok(paths)
 }
 
 fn known_fields(line: &Node, known: &[&str]) -> Result<(), String> {
     let members = line.members().ok_or("expected an object")?;
-    match members.iter().find(|(key, _)| !known.contains(&key.as_str())) {
-        None => Ok(()),
-        Some((key, _)) => Err(format!("unknown field `{key}`, expected {}", known.join(", "))),
+    for (key, _) in members {
+        if !known.contains(&key.as_str()) {
+            return Err(format!("unknown field `{key}`, expected {}", known.join(", ")));
+        }
     }
+    Ok(())
 }

@@ -53,8 +53,10 @@ impl Referee {
 
     /// Returns the same referee behind a carrier to another child or instance, which is believed to be the same.
     pub(crate) fn second(&self) -> Self {
-        let second = self.carrier.as_ref().map(|carrier| carrier.second());
-        let carrier = second.map(|second| second.unwrap_or_else(|stop| self.stop(&stop)));
+        let carrier = match self.carrier.as_ref().map(|carrier| carrier.second()).transpose() {
+            Ok(carrier) => carrier,
+            Err(stop) => self.stop(&stop),
+        };
         Self { carrier, named: self.named.clone(), hello: self.hello.clone() }
     }
 
@@ -85,29 +87,31 @@ impl Referee {
         self.reader()(text)
     }
 
-    /// Reads a command of the log.
     pub(crate) fn logged(&self, logged: &Logged<'_>) -> Result<LoggedCommand, FoldError> {
-        match logged.command {
-            CommandSource::Bytes(bytes) if self.hello.is_bytes => {
-                Ok(LoggedCommand { encoded: Some(bytes.into()), ..LoggedCommand::default() })
-            }
-            CommandSource::Text(text) if self.hello.is_bytes => {
-                Ok(LoggedCommand { text: text.into(), ..LoggedCommand::default() })
-            }
-            _ => LoggedCommand::of_log(logged, self.reader()),
+        if !self.hello.is_bytes {
+            return LoggedCommand::of_log(logged, self.reader());
         }
+        let mut command = LoggedCommand::default();
+        match logged.command {
+            CommandSource::Bytes(bytes) => command.encoded = Some(bytes.into()),
+            CommandSource::Text(text) => command.text = text.into(),
+        }
+        Ok(command)
     }
 
     /// Asks for text and bytes of commands that the referee alone can read: `args` are texts, bytes or the values of a roll.
     pub(crate) fn commands(&self, args: &str) -> Vec<Result<EncodedCommand, Node>> {
-        let answer = self.ask("command", args).unwrap_or_else(|no| self.broke(no.canonical()));
+        let answer = match self.ask("command", args) {
+            Ok(answer) => answer,
+            Err(no) => self.broke(no.canonical()),
+        };
         let mut commands = Vec::new();
         for mut node in answer.list().unwrap_or_default().iter().cloned() {
             if let Some(no) = node.take("no") {
                 commands.push(Err(no));
                 continue;
             }
-            let text = node.field("command").and_then(Node::text).unwrap_or_default().to_owned();
+            let text = node.text_in("command").unwrap_or_default().to_owned();
             let bytes = bytes_of(node.field("bytes").unwrap_or(&Node::Null));
             let bytes = bytes.unwrap_or_else(|why| self.broke(format!("a command: {why}")));
             if !is_plain(&text) {
@@ -127,19 +131,19 @@ impl Referee {
         }
     }
 
-    /// Returns the canonical text of a command.
     pub(crate) fn canonical(&self, command: &str) -> Result<String, Malformed> {
         if !self.hello.is_bytes {
             return self.reader()(command).map(|command| command.text);
         }
-        let read = self.one_command(&format!("{{\"commands\":[{}]}}", sent_text(command)));
-        read.map(|command| command.text)
-            .map_err(|no| Malformed(no.text().map_or_else(|| no.canonical(), in_one_line)))
+        match self.one_command(&format!("{{\"commands\":[{}]}}", sent_text(command))) {
+            Ok(command) => Ok(command.text),
+            Err(no) => Err(Malformed(no.in_words())),
+        }
     }
 
     /// Returns a setup as it is sent, given its bytes.
     pub(crate) fn sent_setup(&self, setup: &[u8]) -> Result<String, SetupError> {
-        if self.hello.is_bytes { Ok(sent_bytes(setup)) } else { setup_of(setup).map(|setup| setup.as_sent()) }
+        if self.hello.is_bytes { Ok(sent_bytes(setup)) } else { Ok(setup_of(setup)?.as_sent()) }
     }
 
     /// Asks the referee; what it does not answer is a fault.

@@ -9,7 +9,7 @@ use turnfold_core::{Digest, Malformed, SetupError};
 use crate::answers::{Status, decode_error};
 use crate::carrier::{Effort, NoAnswer};
 use crate::command::LoggedCommand;
-use crate::held::{Held, bytes_of, sent_bytes};
+use crate::held::{Held, Reached, bytes_of, sent_bytes};
 use crate::hello::{Hello, Secrecy, refused_setup};
 use crate::json::Node;
 use crate::referee::Referee;
@@ -38,27 +38,25 @@ impl RefereeRules {
             self.start(&bytes)?;
             return Ok(bytes);
         }
-        let reply = self.referee.ask("setup", &format!("{{\"json\":{}}}", setup.as_sent()));
-        let no = match reply {
+        let no = match self.referee.ask("setup", &format!("{{\"json\":{}}}", setup.as_sent())) {
             Ok(bytes) => return Ok(bytes_of(&bytes).unwrap_or_else(|why| self.referee.broke(why))),
             Err(no) => no,
         };
-        let at = no.field("at").and_then(Node::integer).and_then(|at| usize::try_from(at).ok());
-        let Some(at) = at else { return Err(refused_setup(&no, true)) };
-        let message = no.field("message").and_then(Node::text).unwrap_or_default();
+        let Some(at) = no.integer_in("at").and_then(|at| usize::try_from(at).ok()) else {
+            return Err(refused_setup(&no, true));
+        };
+        let message = no.text_in("message").unwrap_or_default();
         Err(SetupError::in_text(text, setup::place_in_toml(text, below, setup, at), message))
     }
 }
 
-/// Reads the bytes of a setup.
 pub(crate) fn setup_of(bytes: &[u8]) -> Result<Node, SetupError> {
     let text = std::str::from_utf8(bytes).map_err(|_| SetupError::Bytes("it is not UTF-8".into()))?;
     let setup = Node::read(text).map_err(SetupError::Bytes)?;
-    if setup.as_sent() == text {
-        Ok(setup)
-    } else {
-        Err(SetupError::Bytes("it is not as setups are written".into()))
+    if setup.as_sent() != text {
+        return Err(SetupError::Bytes("it is not as setups are written".into()));
     }
+    Ok(setup)
 }
 
 impl RefereeRules {
@@ -69,8 +67,8 @@ impl RefereeRules {
     /// Resumes a state by folding nothing (RF-7), and requires that it stays as it is.
     fn status_of(&self, held: &Held) -> Result<Status, DecodeError> {
         let args = format!("{{\"state\":{},\"entries\":[],\"want\":\"last\"}}", held.as_sent());
-        let resumed = match self.referee.try_ask("fold", &args, Effort::NO_FOLD) {
-            Ok(Ok(resumed)) => resumed,
+        let answer = match self.referee.try_ask("fold", &args, Effort::NO_FOLD) {
+            Ok(Ok(answer)) => answer,
             Ok(Err(no)) => return Err(decode_error(&no)),
             // An engine that is given a state of another game may well throw.
             Err(NoAnswer::Ended(why)) if !self.referee.is_module() => {
@@ -78,12 +76,11 @@ impl RefereeRules {
             }
             Err(stop) => self.referee.stop(&stop),
         };
-        let (resumed, status) =
-            started_of(&resumed, self.hello()).unwrap_or_else(|why| self.referee.broke(why));
-        if resumed.difference(held).is_some() {
+        let resumed = Reached::read(answer, self.hello()).unwrap_or_else(|why| self.referee.broke(why));
+        if resumed.state.difference(held).is_some() {
             self.referee.broke("the state that it resumes is another one");
         }
-        Ok(status)
+        Ok(resumed.status)
     }
 
     fn checked(&self, held: &Held) -> Option<Checked> {
@@ -113,8 +110,7 @@ impl AnyRules for RefereeRules {
     }
 
     fn distrusting(&self) -> Option<Arc<dyn AnyRules>> {
-        let (referee, second) = (self.referee.clone(), self.second.clone());
-        Some(Arc::new(Self { referee, second, distrusts: true }))
+        Some(Arc::new(Self { referee: self.referee.clone(), second: self.second.clone(), distrusts: true }))
     }
 
     fn summary(&self) -> &str {
@@ -150,11 +146,13 @@ impl AnyRules for RefereeRules {
     }
 
     fn read_setup_of(&self, document: &str) -> Result<Vec<u8>, SetupError> {
-        let read = setup::from_document(document)?;
-        if read.is_none() && self.hello().is_bytes {
-            return Err(SetupError::in_text(document, 0, "missing field `setup`"));
-        }
-        let setup = read.unwrap_or_else(|| Node::Object(Vec::new()));
+        let setup = match setup::from_document(document)? {
+            Some(setup) => setup,
+            None if self.hello().is_bytes => {
+                return Err(SetupError::in_text(document, 0, "missing field `setup`"));
+            }
+            None => Node::Object(Vec::new()),
+        };
         self.setup_bytes(&setup, document, Some("setup"))
     }
 
@@ -162,8 +160,8 @@ impl AnyRules for RefereeRules {
         if !self.hello().is_bytes {
             return setup::to_toml(&setup_of(setup)?).map_err(SetupError::Bytes);
         }
-        let written = self.referee.ask("setup", &format!("{{\"setup\":{}}}", sent_bytes(setup)));
-        let mut written = written.map_err(|no| refused_setup(&no, true))?;
+        let args = format!("{{\"setup\":{}}}", sent_bytes(setup));
+        let mut written = self.referee.ask("setup", &args).map_err(|no| refused_setup(&no, true))?;
         // TOML leaves out what is absent.
         written.drop_nulls();
         setup::to_toml(&written).map_err(SetupError::Bytes)
@@ -174,9 +172,12 @@ impl AnyRules for RefereeRules {
     }
 
     fn rule_ids(&self, code: &str) -> Vec<&str> {
-        let hello = self.hello();
-        let found = hello.ignored.iter().chain(&hello.rejected).find(|(known, _)| known == code);
-        found.map(|(_, rules)| rules.iter().map(String::as_str).collect()).unwrap_or_default()
+        for (known, rules) in self.hello().ignored.iter().chain(&self.hello().rejected) {
+            if known == code {
+                return rules.iter().map(String::as_str).collect();
+            }
+        }
+        Vec::new()
     }
 
     fn command_text(&self, command: &[u8]) -> Result<String, DecodeError> {
@@ -190,14 +191,14 @@ impl AnyRules for RefereeRules {
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
         let args = format!("{{\"setup\":{}}}", self.referee.sent_setup(setup)?);
         let reply = self.referee.ask("start", &args);
-        let second = self.distrusts.then(|| self.second.start(&args, &reply)).flatten();
-        let started = reply.map_err(|no| refused_setup(&no, self.hello().is_bytes))?;
-        let (held, status) = started_of(&started, self.hello()).unwrap_or_else(|why| self.referee.broke(why));
-        if self.referee.is_module() && self.status_of(&held).as_ref() != Ok(&status) {
+        let second = if self.distrusts { self.second.start(&args, &reply) } else { None };
+        let answer = reply.map_err(|no| refused_setup(&no, self.hello().is_bytes))?;
+        let start = Reached::read(answer, self.hello()).unwrap_or_else(|why| self.referee.broke(why));
+        if self.referee.is_module() && self.status_of(&start.state).as_ref() != Ok(&start.status) {
             self.referee.broke("it cannot resume the state that it starts with");
         }
-        let checked = self.checked(second.as_ref().unwrap_or(&held));
-        Ok(Box::new(RefereeState::new(self.referee.clone(), held, status, 0, checked)))
+        let checked = self.checked(second.as_ref().unwrap_or(&start.state));
+        Ok(Box::new(RefereeState::new(self.referee.clone(), start, 0, checked)))
     }
 
     fn resume(&self, state: &[u8], rolls: u64) -> Result<Box<dyn AnyState>, DecodeError> {
@@ -214,15 +215,7 @@ impl AnyRules for RefereeRules {
         };
         let status = self.status_of(&held)?;
         let checked = self.checked(&held);
-        Ok(Box::new(RefereeState::new(self.referee.clone(), held, status, rolls, checked)))
+        let reached = Reached { state: held, status };
+        Ok(Box::new(RefereeState::new(self.referee.clone(), reached, rolls, checked)))
     }
-}
-
-/// Reads a state with its status.
-pub(crate) fn started_of(answer: &Node, hello: &Hello) -> Result<(Held, Status), String> {
-    let Node::Object(members) = answer else { return Err("its answer to `start` is no object".into()) };
-    let state = members.iter().find(|(key, _)| key == "state").map(|(_, state)| state.clone());
-    let state = state.ok_or("its answer has no `state`")?;
-    let status = answer.field("status").ok_or("its answer has no `status`")?;
-    Ok((Held::of(state, hello.is_bytes)?, Status::read(status)?))
 }

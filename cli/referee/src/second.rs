@@ -10,10 +10,9 @@ use turnfold_core::text::in_one_line;
 use crate::answers::{Became, ShownTo, Status, Stopped};
 use crate::command::LoggedCommand;
 use crate::fold::{FoldedEntries, FoldedEntry, ask_to_fold};
-use crate::held::Held;
-use crate::json::Node;
+use crate::held::{Held, Reached};
+use crate::json::{Difference, Node};
 use crate::referee::{Referee, Reply};
-use crate::rules::started_of;
 
 /// How much later the first answers are asked for again: fields with a clock of seconds agree by luck otherwise.
 const LATER: Duration = Duration::from_secs(2);
@@ -21,7 +20,9 @@ const LATER: Duration = Duration::from_secs(2);
 /// How many requests are asked for again later.
 const SAMPLES_MAX: usize = 4;
 
-/// What is asked for again later.
+/// What an answer must not depend on.
+const VARIES: &str = "chance, time, zone or an order of iteration";
+
 enum Sample {
     Start { args: String, answer: Reply },
     Fold(Box<FoldSample>),
@@ -29,8 +30,7 @@ enum Sample {
 
 /// Entries that were folded, from where, and what that came to.
 struct FoldSample {
-    state: Held,
-    status: Status,
+    before: Reached,
     entries: Vec<(Seat, LoggedCommand)>,
     folded: FoldedEntries,
     seq: u64,
@@ -55,9 +55,9 @@ impl SecondChild {
     /// Starts the match in the second child too; returns the state in its own text.
     pub(crate) fn start(&self, args: &str, reply: &Reply) -> Option<Held> {
         let again = self.child().ask("start", args);
-        self.compare("the answer to `start`", reply, &again);
+        self.compare(reply, &again);
         self.keep(Sample::Start { args: args.into(), answer: reply.clone() });
-        again.ok().and_then(|started| started_of(&started, &self.first.hello).ok()).map(|(state, _)| state)
+        Reached::read(again.ok()?, &self.first.hello).ok().map(|start| start.state)
     }
 
     /// Folds entries in the second child from its own state, with other borders, and goes on to what they lead to.
@@ -72,41 +72,39 @@ impl SecondChild {
         // A module may remember, so each time it is another instance in which nothing was called yet (MD-7).
         let fresh = self.first.is_module().then(|| self.first.second());
         let child = fresh.as_ref().unwrap_or_else(|| self.child());
-        let before = state.clone();
-        let folded = self.fold_in_parts(child, state, status, entries);
-        let Some((index, path, here, there)) = difference(first, &folded) else {
-            // A module has no clock.
-            if fresh.is_some() {
-                return;
+        let before = Reached { state: state.clone(), status: status.clone() };
+        let folded = self.fold_in_parts(child, before.clone(), entries);
+        if let Some(last) = folded.entries.last() {
+            *state = last.after.state.clone();
+        }
+        let Some(found) = difference(first, &folded) else {
+            // What is asked again later finds a clock, and a module has none.
+            if fresh.is_none() {
+                let sample = FoldSample { before, entries: entries.to_vec(), folded, seq };
+                self.keep(Sample::Fold(Box::new(sample)));
             }
-            let (state, status, entries) = (before, status.clone(), entries.to_vec());
-            let sample = FoldSample { state, status, entries, folded, seq };
-            return self.keep(Sample::Fold(Box::new(sample)));
+            return;
         };
-        let number = seq + index as u64;
         let again = self.first.is_module().then(|| self.first.second());
-        let whole = ask_to_fold(again.as_ref().unwrap_or(child), &before, status, entries, false);
-        let whole = whole.unwrap_or_else(|stop| self.first.stop(&stop));
-        let what = if difference(first, &whole).is_none() {
-            format!(
-                "the state loses something in its JSON: {path} is {here} when entries are folded together and {there} \
-                 when they are folded one by one, at entry {number}"
-            )
-        } else {
-            depends(&path, &here, &there, number)
-        };
-        self.first.broke(what)
+        let whole = self.ask_to_fold(again.as_ref().unwrap_or(child), &before, entries);
+        if difference(first, &whole).is_some() {
+            self.first.broke(found.in_another_run(seq));
+        }
+        let EntryDifference { index, found: Difference { path, here, there } } = found;
+        let number = seq + index as u64;
+        self.first.broke(format!(
+            "the state loses something in its JSON: {path} is {here} when entries are folded together and {there} when \
+             they are folded one by one, at entry {number}"
+        ))
     }
 
     fn fold_in_parts(
         &self,
         child: &Referee,
-        state: &mut Held,
-        status: &Status,
+        mut now: Reached,
         entries: &[(Seat, LoggedCommand)],
     ) -> FoldedEntries {
         let mut folded = FoldedEntries { entries: Vec::new(), stop: None };
-        let mut status = status.clone();
         // Half of a batch never ends where the batch does; two entries are folded one by one.
         let size = if self.first.is_module() { 1 } else { (entries.len() / 2).max(1) };
         while folded.stop.is_none()
@@ -114,10 +112,9 @@ impl SecondChild {
             && !rest.is_empty()
         {
             let part = rest.get(..size.min(rest.len())).unwrap_or_default();
-            let more =
-                ask_to_fold(child, state, &status, part, false).unwrap_or_else(|stop| self.first.stop(&stop));
+            let more = self.ask_to_fold(child, &now, part);
             if let Some(last) = more.entries.last() {
-                (*state, status) = (last.state.clone(), last.status.clone());
+                now = last.after.clone();
             }
             folded.entries.extend(more.entries);
             folded.stop = more.stop;
@@ -125,16 +122,25 @@ impl SecondChild {
         folded
     }
 
-    fn compare(&self, what: &str, first: &Reply, again: &Reply) {
+    fn ask_to_fold(
+        &self,
+        child: &Referee,
+        before: &Reached,
+        entries: &[(Seat, LoggedCommand)],
+    ) -> FoldedEntries {
+        ask_to_fold(child, before, entries, false).unwrap_or_else(|stop| self.first.stop(&stop))
+    }
+
+    /// Requires another answer to `start` to be the same.
+    fn compare(&self, first: &Reply, again: &Reply) {
         let node = |reply: &Reply| match reply {
             Ok(node) => Node::Object(vec![("ok".into(), node.clone())]),
             Err(node) => Node::Object(vec![("no".into(), node.clone())]),
         };
-        if let Some((path, here, there)) = node(first).difference(&node(again)) {
+        if let Some(Difference { path, here, there }) = node(first).difference(&node(again)) {
             let path = path.trim_start_matches("/ok");
             self.first.broke(format!(
-                "{what} depends on the run (chance, time, zone or an order of iteration): {path} is {here} and in \
-                 another run {there}"
+                "the answer to `start` depends on the run ({VARIES}): {path} is {here} and in another run {there}"
             ));
         }
     }
@@ -157,14 +163,12 @@ impl SecondChild {
             thread::sleep(LATER.saturating_sub(since.elapsed()));
             match sample {
                 Sample::Start { args, answer } => {
-                    self.compare("the answer to `start`", &answer, &self.child().ask("start", &args));
+                    self.compare(&answer, &self.child().ask("start", &args));
                 }
                 Sample::Fold(sample) => {
-                    let FoldSample { state, status, entries, folded, seq } = *sample;
-                    let again = ask_to_fold(self.child(), &state, &status, &entries, false);
-                    let again = again.unwrap_or_else(|stop| self.first.stop(&stop));
-                    if let Some((index, path, here, there)) = difference(&folded, &again) {
-                        self.first.broke(depends(&path, &here, &there, seq + index as u64));
+                    let again = self.ask_to_fold(self.child(), &sample.before, &sample.entries);
+                    if let Some(found) = difference(&sample.folded, &again) {
+                        self.first.broke(found.in_another_run(sample.seq));
                     }
                 }
             }
@@ -172,36 +176,49 @@ impl SecondChild {
     }
 }
 
-/// Describes an answer that is another one in another run.
-fn depends(path: &str, here: &str, there: &str, number: u64) -> String {
-    format!(
-        "the answer depends on the run (chance, time, zone or an order of iteration): {path} is {here} and in another run \
-         {there}, at entry {number}"
-    )
+/// Where two folds of the same entries differ: the index of the entry, and the place in its state.
+struct EntryDifference {
+    index: usize,
+    found: Difference,
 }
 
-/// Returns the first entry that differs, by its index, with the place and what stands there in each.
-fn difference(first: &FoldedEntries, again: &FoldedEntries) -> Option<(usize, String, String, String)> {
+impl EntryDifference {
+    /// Describes an answer that is another one in another run.
+    fn in_another_run(&self, first_seq: u64) -> String {
+        let Difference { path, here, there } = &self.found;
+        let number = first_seq + self.index as u64;
+        format!(
+            "the answer depends on the run ({VARIES}): {path} is {here} and in another run {there}, at entry {number}"
+        )
+    }
+}
+
+/// Returns the first entry that differs.
+fn difference(first: &FoldedEntries, again: &FoldedEntries) -> Option<EntryDifference> {
+    let of_outcome = |index, here, there| {
+        let path = "what became of it".into();
+        Some(EntryDifference { index, found: Difference { path, here, there } })
+    };
     for (index, here) in first.entries.iter().enumerate() {
         let Some(there) = again.entries.get(index) else {
-            return Some((
-                index,
-                "what became of it".into(),
-                "accepted".into(),
-                code_of_stop(again.stop.as_ref()),
-            ));
+            return of_outcome(index, "accepted".into(), code_of_stop(again.stop.as_ref()));
         };
-        if let Some((path, here, there)) = here.state.difference(&there.state) {
-            let path = if path.is_empty() { "the state".into() } else { path };
-            return Some((index, path, here, there));
+        if let Some(mut found) = here.after.state.difference(&there.after.state) {
+            if found.path.is_empty() {
+                found.path = "the state".into();
+            }
+            return Some(EntryDifference { index, found });
         }
         if shown(here) != shown(there) {
-            return Some((index, "what became of it".into(), shown(here), shown(there)));
+            return of_outcome(index, shown(here), shown(there));
         }
     }
-    let (here, there) = (code_of_stop(first.stop.as_ref()), code_of_stop(again.stop.as_ref()));
-    let is_same = first.entries.len() == again.entries.len() && here == there;
-    (!is_same).then(|| (first.entries.len(), "what became of it".into(), here, there))
+    let here = code_of_stop(first.stop.as_ref());
+    let there = code_of_stop(again.stop.as_ref());
+    if first.entries.len() == again.entries.len() && here == there {
+        return None;
+    }
+    of_outcome(first.entries.len(), here, there)
 }
 
 /// Writes what became of the entry behind those that were folded.
@@ -218,12 +235,13 @@ fn shown(entry: &FoldedEntry) -> String {
     let became = match &entry.became {
         Became::Applied(effects) if effects.is_empty() => "applied".into(),
         Became::Applied(effects) => {
-            let effects = effects.iter().map(|effect| format!("{}{}", effect.text, shown_to(&effect.to)));
-            effects.collect::<Vec<_>>().join("; ")
+            let effects: Vec<String> =
+                effects.iter().map(|effect| format!("{}{}", effect.text, shown_to(&effect.to))).collect();
+            effects.join("; ")
         }
         Became::Ignored(code, text) => format!("ignored {code} {}", text.as_deref().unwrap_or_default()),
     };
-    in_one_line(&format!("{became}{} with the status {}", shown_to(&entry.to), entry.status.as_sent()))
+    in_one_line(&format!("{became}{} with the status {}", shown_to(&entry.to), entry.after.status.as_sent()))
 }
 
 fn shown_to(to: &ShownTo) -> String {

@@ -6,17 +6,15 @@ use turnfold_core::any::setup_from_toml;
 
 use crate::json::{Node, canonical_number, sent_text};
 
-/// Reads the TOML of a setup.
 pub(crate) fn from_toml(text: &str) -> Result<Node, SetupError> {
     let table: toml::Table = setup_from_toml(text)?;
-    node_of("", &toml::Value::Table(table)).map_err(unusable)
+    node_of("", &toml::Value::Table(table))
 }
 
 /// Reads the table `setup` of a document, if it has one.
 pub(crate) fn from_document(text: &str) -> Result<Option<Node>, SetupError> {
     let mut document: toml::Table = setup_from_toml(text)?;
-    let setup = document.remove("setup").map(|setup| node_of("", &setup));
-    setup.transpose().map_err(unusable)
+    document.remove("setup").map(|setup| node_of("", &setup)).transpose()
 }
 
 /// Returns where in a text a part of its setup begins, given the byte at which that part ends in the setup as it is sent. With
@@ -24,77 +22,79 @@ pub(crate) fn from_document(text: &str) -> Result<Option<Node>, SetupError> {
 pub(crate) fn place_in_toml(text: &str, below: Option<&str>, setup: &Node, at: usize) -> usize {
     let Ok(document) = DeTable::parse(text) else { return 0 };
     let mut start = document.span().start;
-    let mut table: Option<&DeTable<'_>> = Some(document.get_ref());
-    let mut list = None;
-    let (path, is_key) = path_to(setup, 0, at);
+    let mut table = Some(document.get_ref());
+    let mut list: Option<&DeArray<'_>> = None;
+    let Part { path, is_key } = path_to(setup, 0, at);
     let names: Vec<&str> = below.into_iter().chain(path.iter().map(String::as_str)).collect();
     for (index, name) in names.iter().enumerate() {
         let is_last = index + 1 == names.len();
-        let member = table.and_then(|table| table.iter().find(|(key, _)| key.get_ref() == name));
-        let value = match (member, list) {
-            (Some((key, _)), _) if is_last && is_key => return key.span().start,
-            (Some((_, value)), _) => value,
-            (None, Some(array)) => {
-                let array: &DeArray<'_> = array;
-                let Some(value) = name.parse().ok().and_then(|index: usize| array.get(index)) else { break };
-                value
+        let mut found = None;
+        if let Some((key, value)) = table.and_then(|table| table.get_key_value(*name)) {
+            if is_last && is_key {
+                return key.span().start;
             }
-            (None, None) => break,
-        };
+            found = Some(value);
+        } else if let Some(list) = list
+            && let Ok(index) = name.parse::<usize>()
+        {
+            found = list.get(index);
+        }
+        let Some(value) = found else { break };
         start = value.span().start;
-        (table, list) = (value.get_ref().as_table(), value.get_ref().as_array());
+        table = value.get_ref().as_table();
+        list = value.get_ref().as_array();
     }
     start
 }
 
-/// Returns the keys and indexes that lead to what ends at a byte of a document as it is sent, and whether it is the key itself
-/// that ends there.
-fn path_to(node: &Node, start: usize, at: usize) -> (Vec<String>, bool) {
-    let parts: Vec<(Option<&str>, &Node)> = match node {
-        Node::Object(members) => members.iter().map(|(key, value)| (Some(key.as_str()), value)).collect(),
-        Node::List(elements) => elements.iter().map(|element| (None, element)).collect(),
-        _ => Vec::new(),
-    };
+/// A part of a document: the keys and indexes that lead to it, and whether it is the last key itself.
+struct Part {
+    path: Vec<String>,
+    is_key: bool,
+}
+
+/// Finds what ends at a byte of a document as it is sent.
+fn path_to(node: &Node, start: usize, at: usize) -> Part {
     let mut place = start;
-    for (index, (key, value)) in parts.into_iter().enumerate() {
+    for (index, (key, value)) in node.parts().into_iter().enumerate() {
         let name = key.map_or_else(|| index.to_string(), String::from);
         // Behind the bracket or the comma.
         place += 1;
         if let Some(key) = key {
             place += sent_text(key).len();
             if at <= place {
-                return (vec![name], true);
+                return Part { path: vec![name], is_key: true };
             }
             place += 1;
         }
         let end = place + value.as_sent().len();
         if at <= end {
-            let (below, is_key) = path_to(value, place, at);
-            return ([vec![name], below].concat(), is_key);
+            let mut part = path_to(value, place, at);
+            part.path.insert(0, name);
+            return part;
         }
         place = end;
     }
-    (Vec::new(), false)
+    Part { path: Vec::new(), is_key: false }
 }
 
-fn unusable((path, message): (String, String)) -> SetupError {
-    SetupError::Value { field: path.trim_start_matches('/').replace('/', "."), message }
+fn unusable(path: &str, message: impl Into<String>) -> SetupError {
+    SetupError::Value { field: path.trim_start_matches('/').replace('/', "."), message: message.into() }
 }
 
-/// Returns a value as JSON, or where it is none and why.
-fn node_of(path: &str, value: &toml::Value) -> Result<Node, (String, String)> {
+/// Returns a value as JSON; the path leads to it, for errors.
+fn node_of(path: &str, value: &toml::Value) -> Result<Node, SetupError> {
     Ok(match value {
         toml::Value::String(text) => Node::Text(text.clone()),
         toml::Value::Integer(number) => Node::Number(number.to_string()),
         toml::Value::Float(number) => {
             let written = format!("{number:e}");
             let spelled = canonical_number(&written);
-            let spelled = spelled.ok_or_else(|| (path.into(), "a number of JSON is finite".into()))?;
-            Node::Number(spelled.into_owned())
+            Node::Number(spelled.ok_or_else(|| unusable(path, "a number of JSON is finite"))?.into_owned())
         }
         toml::Value::Boolean(value) => Node::Bool(*value),
         toml::Value::Datetime(date) => {
-            return Err((path.into(), format!("JSON knows no dates; write \"{date}\" as text")));
+            return Err(unusable(path, format!("JSON knows no dates; write \"{date}\" as text")));
         }
         toml::Value::Array(elements) => {
             let mut nodes = Vec::new();
@@ -125,7 +125,6 @@ fn is_table(value: &toml::Value) -> bool {
     }
 }
 
-/// Writes a setup as TOML.
 pub(crate) fn to_toml(setup: &Node) -> Result<String, String> {
     if setup.members().is_none() {
         return Err("a setup is an object".into());
@@ -139,16 +138,14 @@ fn toml_of(node: &Node) -> Result<toml::Value, String> {
         Node::Bool(value) => toml::Value::Boolean(*value),
         Node::Number(spelled) => {
             let number = canonical_number(spelled).unwrap_or_default();
-            match number.parse::<i64>() {
-                Ok(number) => toml::Value::Integer(number),
-                Err(_) if number.contains(['.', 'e']) => {
-                    toml::Value::Float(number.parse().map_err(|_| "a setup has no such number")?)
-                }
-                Err(_) => {
-                    return Err(format!(
-                        "a setup has the number {number}, which TOML cannot write; write it as text"
-                    ));
-                }
+            if let Ok(number) = number.parse() {
+                toml::Value::Integer(number)
+            } else if number.contains(['.', 'e']) {
+                toml::Value::Float(number.parse().map_err(|_| "a setup has no such number")?)
+            } else {
+                return Err(format!(
+                    "a setup has the number {number}, which TOML cannot write; write it as text"
+                ));
             }
         }
         Node::Text(text) => toml::Value::String(text.clone()),

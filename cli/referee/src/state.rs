@@ -8,7 +8,6 @@ use turnfold_core::any::{AnyState, AnyTrial, Choice, Logged, Step};
 use turnfold_core::decode::DecodeError;
 use turnfold_core::dice::DiceStream;
 use turnfold_core::hash::hash_as;
-use turnfold_core::outcome::WhyIgnored;
 use turnfold_core::picture::{Block, Picture, TextLine};
 use turnfold_core::simulate::random_command;
 use turnfold_core::text::{in_one_line, listed as listed_in_words, split_verb};
@@ -17,10 +16,10 @@ use turnfold_core::{
     Rejected, Seat, SetupError, Targets, Verdict,
 };
 
-use crate::answers::{Became, Status, Stopped, code_of, value_text};
+use crate::answers::{Status, Stopped, code_of, value_text};
 use crate::command::LoggedCommand;
 use crate::fold::{Audience, ask_to_fold, fold, refusal};
-use crate::held::Held;
+use crate::held::{Held, Reached};
 use crate::hello::{Secrecy, refused_setup, seat as read_seat};
 use crate::json::{Node, json_of, sent_text};
 use crate::laws;
@@ -29,7 +28,6 @@ use crate::referee::Referee;
 use crate::second::SecondChild;
 use crate::trial::Trial;
 
-/// A command that the referee lists.
 #[derive(Clone, Debug)]
 struct Listed {
     text: String,
@@ -52,48 +50,50 @@ pub(crate) struct Checked {
 #[derive(Clone)]
 pub(crate) struct RefereeState {
     pub(crate) referee: Arc<Referee>,
-    pub(crate) held: Held,
+    pub(crate) now: Reached,
     /// Whether the entries that it folds are new.
     pub(crate) is_new: bool,
-    /// The state as it is sent to the referee, once that was asked for.
-    sent: OnceCell<String>,
-    pub(crate) status: Status,
     /// How many rolls led to the state.
     pub(crate) rolls: u64,
     pub(crate) checked: Option<Checked>,
-    /// What is listed of each seat that was asked about.
+    asked: Asked,
+}
+
+/// What was asked about a state and need not be asked again.
+#[derive(Clone, Default)]
+struct Asked {
+    /// The state as it is sent to the referee.
+    sent: OnceCell<String>,
     listed: RefCell<BTreeMap<Seat, Vec<Listed>>>,
-    /// What is clicked for each legal command, once it was asked for.
+    /// What is clicked for each legal command.
     targets: OnceCell<BTreeMap<String, Targets>>,
 }
 
 impl RefereeState {
-    pub(crate) fn new(
-        referee: Arc<Referee>,
-        held: Held,
-        status: Status,
-        rolls: u64,
-        checked: Option<Checked>,
-    ) -> Self {
-        let (sent, listed, targets) = (OnceCell::new(), RefCell::default(), OnceCell::new());
-        Self { referee, held, is_new: false, sent, status, rolls, checked, listed, targets }
+    pub(crate) fn new(referee: Arc<Referee>, now: Reached, rolls: u64, checked: Option<Checked>) -> Self {
+        Self { referee, now, is_new: false, rolls, checked, asked: Asked::default() }
     }
 
     /// Goes on to another state of the match.
-    pub(crate) fn go_to(&mut self, held: Held, status: Status) {
-        (self.held, self.status, self.sent) = (held, status, OnceCell::new());
-        (self.listed, self.targets) = (RefCell::default(), OnceCell::new());
+    pub(crate) fn go_to(&mut self, now: Reached) {
+        self.now = now;
+        self.asked = Asked::default();
     }
 
-    /// Returns the state as it is sent to the referee.
+    pub(crate) fn status(&self) -> &Status {
+        &self.now.status
+    }
+
     pub(crate) fn sent(&self) -> &str {
-        self.sent.get_or_init(|| self.held.as_sent())
+        self.asked.sent.get_or_init(|| self.now.state.as_sent())
     }
 
     /// Returns who looks: a seat that no player has is a spectator's (RF-13).
     fn known(&self, viewer: Perspective) -> Perspective {
-        let is_known = |seat: Seat| seat == Seat::Host || self.status.players.contains(&seat);
-        viewer.seat().filter(|seat| is_known(*seat)).map_or(Perspective::Spectator, Perspective::Seat)
+        match viewer.seat() {
+            Some(seat) if seat == Seat::Host || self.players().contains(&seat) => Perspective::Seat(seat),
+            _ => Perspective::Spectator,
+        }
     }
 
     /// Asks what a viewer sees; none if the referee hides it or shows nothing.
@@ -113,7 +113,7 @@ impl RefereeState {
         if !self.has_view(viewer) {
             return None;
         }
-        let Held::Json(node) = &self.held else { return None };
+        let Held::Json(node) = &self.now.state else { return None };
         if self.referee.is_recording() {
             return node.field("state").cloned();
         }
@@ -134,31 +134,38 @@ impl RefereeState {
             Node::List(_) => format!("{{\"blocks\":{}}}", picture.canonical()),
             _ => picture.canonical(),
         };
-        let read = serde_json::from_str::<Picture>(&text).map_err(|error| error.to_string());
-        let checked = read.and_then(|mut picture| laws::picture(&mut picture).map(|()| picture));
-        checked.unwrap_or_else(|why| self.referee.broke(format!("its picture cannot be drawn: {why}")))
+        let broken = match serde_json::from_str(&text) {
+            Ok(mut picture) => match laws::picture(&mut picture) {
+                Ok(()) => return picture,
+                Err(broken) => broken,
+            },
+            Err(error) => error.to_string(),
+        };
+        self.referee.broke(format!("its picture cannot be drawn: {broken}"))
     }
 
     /// Returns what the referee lists for a seat: the legal commands, of a guest of bytes also others.
     fn listed(&self, seat: Seat) -> Vec<Listed> {
-        if let Some(known) = self.listed.borrow().get(&seat) {
+        if let Some(known) = self.asked.listed.borrow().get(&seat) {
             return known.clone();
         }
-        // All candidates are many, what is legal is less: of that all seats are asked about at once.
-        let op = if self.referee.hello.can("choices") { "choices" } else { "legal" };
-        let seats: Vec<Seat> = match op {
-            "legal" if self.is_done() || !self.referee.hello.can("legal") => return Vec::new(),
-            "legal" => self.status.players.iter().copied().chain([Seat::Host]).collect(),
-            _ => vec![seat],
+        let (op, seats) = if self.referee.hello.can("choices") {
+            ("choices", vec![seat])
+        } else if self.is_done() || !self.referee.hello.can("legal") {
+            return Vec::new();
+        } else {
+            // All candidates are many, what is legal is less: of that all seats are asked about at once.
+            ("legal", self.seats())
         };
         let named: Vec<String> = seats.iter().map(|seat| format!("\"{seat}\"")).collect();
         let args = format!("{{\"state\":{},\"seats\":[{}]}}", self.sent(), named.join(","));
-        let answer = self.referee.ask(op, &args).unwrap_or_else(|no| {
-            self.referee.broke(format!("it refuses to list commands: {}", no.canonical()))
-        });
-        let mut listed = self.listed.borrow_mut();
-        for of in seats {
-            let nodes = answer.field(of.name()).and_then(Node::list).unwrap_or_default();
+        let answer = match self.referee.ask(op, &args) {
+            Ok(answer) => answer,
+            Err(no) => self.referee.broke(format!("it refuses to list commands: {}", no.canonical())),
+        };
+        let mut listed = self.asked.listed.borrow_mut();
+        for asked in seats {
+            let nodes = answer.list_in(asked.name()).unwrap_or_default();
             let mut commands: Vec<Listed> = nodes.iter().map(|node| self.read_listed(node)).collect();
             if op == "legal" {
                 // Engines list the same moves in another order in another process (RF-6).
@@ -166,20 +173,25 @@ impl RefereeState {
                 commands.dedup_by(|one, other| one.text == other.text);
                 number_kinds(&mut commands);
             }
-            listed.insert(of, commands);
+            listed.insert(asked, commands);
         }
         listed.get(&seat).cloned().unwrap_or_default()
     }
 
+    /// Returns the seats that may have a legal command: the players and the host.
+    fn seats(&self) -> Vec<Seat> {
+        let mut seats = self.players().to_vec();
+        seats.push(Seat::Host);
+        seats
+    }
+
     /// Returns `true` while a roll is due and after the end: then no command of a seat is legal.
     fn is_done(&self) -> bool {
-        self.status.over || self.status.due.is_some()
+        self.status().over || self.status().due.is_some()
     }
 
     fn read_listed(&self, listed: &Node) -> Listed {
-        let text = listed.text().or_else(|| listed.field("command").and_then(Node::text)).unwrap_or_default();
-        let is = |field: &str| listed.field(field).and_then(Node::bool).unwrap_or(true);
-        let kind = listed.field("kind").and_then(Node::integer).and_then(|kind| u32::try_from(kind).ok());
+        let text = listed.text().or_else(|| listed.text_in("command")).unwrap_or_default();
         let is_command = match LoggedCommand::read(text) {
             Ok(command) => command.text == text && (command.roll.is_none() || self.referee.hello.is_bytes),
             Err(_) => false,
@@ -187,26 +199,27 @@ impl RefereeState {
         if !is_command {
             self.referee.broke(format!("it lists {}, which is no command", listed.canonical()));
         }
-        let (random, legal) = (is("random"), is("legal"));
-        Listed { text: text.into(), random, legal, kind: kind.unwrap_or_default() }
+        let kind = listed.integer_in("kind").and_then(|kind| u32::try_from(kind).ok());
+        Listed {
+            text: text.into(),
+            random: listed.bool_in("random").unwrap_or(true),
+            legal: listed.bool_in("legal").unwrap_or(true),
+            kind: kind.unwrap_or_default(),
+        }
     }
 
     /// Asks how a command is read as someone types it: its text, and the seat if the referee names one (RF-5).
     fn ask_to_read(&self, text: &str) -> Result<(String, Option<Seat>), Malformed> {
-        let seat = match self.status.active.as_slice() {
+        let seat = match self.status().active.as_slice() {
             [one] => format!("\"seat\":\"{one}\","),
             _ => String::new(),
         };
         let args = format!("{{\"state\":{},{seat}\"text\":{}}}", self.sent(), sent_text(text));
-        let answer = self
-            .referee
-            .ask("read", &args)
-            .map_err(|no| Malformed(no.text().map_or_else(|| no.canonical(), in_one_line)))?;
-        let read = answer.text().or_else(|| answer.field("command").and_then(Node::text));
-        let command = read.map(LoggedCommand::read).transpose().ok().flatten();
-        let command = command.unwrap_or_else(|| {
+        let answer = self.referee.ask("read", &args).map_err(|no| Malformed(no.in_words()))?;
+        let Some(Ok(command)) = answer.text().or_else(|| answer.text_in("command")).map(LoggedCommand::read)
+        else {
             self.referee.broke(format!("it reads {}, which is no command", answer.canonical()))
-        });
+        };
         let seat = answer.field("seat").map(read_seat).transpose();
         Ok((command.text, seat.unwrap_or_else(|why| self.referee.broke(why))))
     }
@@ -214,19 +227,19 @@ impl RefereeState {
 
 impl AnyState for RefereeState {
     fn players(&self) -> &[Seat] {
-        &self.status.players
+        &self.status().players
     }
 
     fn over(&self) -> bool {
-        self.status.over
+        self.status().over
     }
 
     fn result(&self) -> Option<MatchResult> {
-        self.status.result.clone()
+        self.status().result.clone()
     }
 
     fn turn(&self) -> Option<u64> {
-        self.status.turn
+        self.status().turn
     }
 
     fn has_secrets(&self) -> bool {
@@ -246,7 +259,7 @@ impl AnyState for RefereeState {
     }
 
     fn due_roll(&self) -> Option<DueRoll> {
-        self.status.due.clone()
+        self.status().due.clone()
     }
 
     fn rolls(&self) -> u64 {
@@ -254,16 +267,18 @@ impl AnyState for RefereeState {
     }
 
     fn seeded_roll(&self, dice: &DicePolicy) -> Option<Vec<i32>> {
-        dice.values(self.rolls.saturating_add(1), self.status.due.as_ref()?)
+        dice.values(self.rolls.saturating_add(1), self.status().due.as_ref()?)
     }
 
     fn roll_command(&self, values: Vec<i32>) -> Option<String> {
         if self.referee.hello.is_bytes {
             return self.referee.one_command(&format!("{{\"roll\":{values:?}}}")).ok().map(|roll| roll.text);
         }
+        if values.is_empty() || self.referee.is_recording() {
+            return None;
+        }
         let words: Vec<String> = values.iter().map(ToString::to_string).collect();
-        let has_rolls = !values.is_empty() && !self.referee.is_recording();
-        has_rolls.then(|| format!("roll {}", words.join(" ")))
+        Some(format!("roll {}", words.join(" ")))
     }
 
     /// The seat that the referee names, else the only one that the match waits for (RF-11), the host for a roll.
@@ -281,26 +296,27 @@ impl AnyState for RefereeState {
         {
             return Some(seat);
         }
-        if let [one] = self.status.active.as_slice() { Some(*one) } else { None }
+        if let [one] = self.status().active.as_slice() { Some(*one) } else { None }
     }
 
     /// Judging is a fold of one entry that is thrown away (RF-8).
     fn judge(&self, seat: Seat, command: &str) -> Result<Verdict, Rejected> {
         let command = self.referee.command(command).map_err(|cause| Rejected::new("malformed", cause.0))?;
-        if let Some(refusal) = refusal(&self.referee, &self.status, seat, &command) {
+        if let Some(refusal) = refusal(&self.referee, self.status(), seat, &command) {
             return Err(Rejected::new(refusal.code(), refusal.to_string()));
         }
-        let folded = ask_to_fold(&self.referee, &self.held, &self.status, &[(seat, command)], self.is_new);
-        let folded = folded.unwrap_or_else(|stop| self.referee.stop(&stop));
-        match (folded.entries.into_iter().next().map(|entry| entry.became), folded.stop) {
-            (Some(Became::Applied(_)), _) => Ok(Verdict::Applied(())),
-            (Some(Became::Ignored(code, text)), _) => {
-                Ok(Verdict::Ignored(WhyIgnored { code: code_of(&code), text: text.map(Into::into) }))
-            }
-            (None, Some(Stopped::Rejected(code, message))) => Err(Rejected::new(code_of(&code), message)),
-            (None, Some(Stopped::Malformed(message))) => Err(Rejected::new("malformed", message)),
-            (None, Some(Stopped::Undecodable(cause))) => Err(Rejected::new("malformed", cause.to_string())),
-            (None, None) => self.referee.broke("it folded no entry"),
+        let folded = match ask_to_fold(&self.referee, &self.now, &[(seat, command)], self.is_new) {
+            Ok(folded) => folded,
+            Err(stop) => self.referee.stop(&stop),
+        };
+        if let Some(entry) = folded.entries.first() {
+            return Ok(entry.became.verdict());
+        }
+        match folded.stop {
+            Some(Stopped::Rejected(code, message)) => Err(Rejected::new(code_of(&code), message)),
+            Some(Stopped::Malformed(message)) => Err(Rejected::new("malformed", message)),
+            Some(Stopped::Undecodable(cause)) => Err(Rejected::new("malformed", cause.to_string())),
+            None => self.referee.broke("it folded no entry"),
         }
     }
 
@@ -320,12 +336,12 @@ impl AnyState for RefereeState {
         dice: &DicePolicy,
         observe: &mut dyn FnMut(&mut dyn Step),
     ) -> Result<(), FoldError> {
-        // What is marked in an entry no later state shows more of (RF-13); else it depends on the end of the log.
-        let mut now = self.held.clone();
+        // Of an entry with marks no later state shows more (RF-13). What a module shows depends on the end of the log.
+        let mut now = self.now.state.clone();
         if self.referee.hello.secrets == Secrecy::Kept {
             let mut end = Self { checked: None, ..self.clone() };
             end.fold(log, dice, &mut |_| {})?;
-            now = end.held;
+            now = end.now.state;
         }
         let audience = Audience { viewer: self.known(viewer), now };
         fold(self, log, dice, Some(&audience), observe)
@@ -339,17 +355,16 @@ impl AnyState for RefereeState {
         dice: &DicePolicy,
         observe: &mut dyn FnMut(&mut dyn Step),
     ) -> Result<(), FoldError> {
-        let now = match &self.held {
+        let now = match &self.now.state {
             Held::Bytes(_) => Held::Bytes(now.into()),
             Held::Json(node) if self.referee.hello.secrets != Secrecy::Kept => Held::Json(node.clone()),
             Held::Json(_) => {
-                let node = std::str::from_utf8(now).map_err(|error| error.to_string()).and_then(Node::read);
-                Held::Json(
-                    node.map_err(|why| FoldError::Undecodable {
-                        seq: 0,
-                        cause: DecodeError::Unreadable(why),
-                    })?,
-                )
+                let node = match std::str::from_utf8(now) {
+                    Ok(text) => Node::read(text),
+                    Err(error) => Err(error.to_string()),
+                };
+                let cause = DecodeError::Unreadable;
+                Held::Json(node.map_err(|why| FoldError::Undecodable { seq: 0, cause: cause(why) })?)
             }
         };
         let audience = Audience { viewer: self.known(viewer), now };
@@ -361,13 +376,13 @@ impl AnyState for RefereeState {
     }
 
     fn state_hash_as(&self, version: u32) -> Digest {
-        hash_as(&self.referee.hello.name, version, &self.held.hashed())
+        hash_as(&self.referee.hello.name, version, &self.now.state.hashed())
     }
 
     fn state_bytes(&self) -> Vec<u8> {
-        match &self.held {
+        match &self.now.state {
             Held::Json(node) if self.referee.is_recording() => {
-                recorded::state_text(node, &self.status, self.referee.hello.secrets).into_bytes()
+                recorded::state_text(node, self.status(), self.referee.hello.secrets).into_bytes()
             }
             held => held.stored(),
         }
@@ -382,16 +397,20 @@ impl AnyState for RefereeState {
     }
 
     fn legal(&self, seat: Seat) -> Vec<String> {
-        self.listed(seat).into_iter().filter(|listed| listed.legal).map(|listed| listed.text).collect()
+        let mut listed = self.listed(seat);
+        listed.retain(|listed| listed.legal);
+        texts(listed)
     }
 
     fn targets(&self, command: &str) -> Targets {
         if !self.referee.hello.can("targets") {
             return Targets::default();
         }
-        let known = self.targets.get_or_init(|| {
-            let seats = self.status.players.iter().copied().chain([Seat::Host]);
-            let mut commands: Vec<String> = seats.flat_map(|seat| self.legal(seat)).collect();
+        let known = self.asked.targets.get_or_init(|| {
+            let mut commands = Vec::new();
+            for seat in self.seats() {
+                commands.extend(self.legal(seat));
+            }
             commands.sort();
             commands.dedup();
             self.ask_for_targets(commands)
@@ -403,15 +422,16 @@ impl AnyState for RefereeState {
     }
 
     fn legal_at_random(&self, seat: Seat) -> Vec<String> {
-        let listed = self.listed(seat).into_iter();
-        listed.filter(|listed| listed.legal && listed.random).map(|listed| listed.text).collect()
+        let mut listed = self.listed(seat);
+        listed.retain(|listed| listed.legal && listed.random);
+        texts(listed)
     }
 
     fn choices(&self, seat: Seat) -> Vec<Choice> {
         let mut choices = Vec::new();
-        for Listed { text, random, legal, kind } in self.listed(seat) {
-            if random {
-                choices.push(Choice { command: text, kind, legal });
+        for listed in self.listed(seat) {
+            if listed.random {
+                choices.push(Choice { command: listed.text, kind: listed.kind, legal: listed.legal });
             }
         }
         choices
@@ -421,33 +441,33 @@ impl AnyState for RefereeState {
         if self.referee.hello.can("choices") {
             return !self.legal_at_random(seat).is_empty();
         }
-        self.status.active.contains(&seat)
+        self.status().active.contains(&seat)
     }
 
     fn candidates(&self, seat: Seat) -> Vec<String> {
-        self.listed(seat).into_iter().map(|listed| listed.text).collect()
+        texts(self.listed(seat))
     }
 
     fn random_command(&self, chance: &mut DiceStream) -> Option<(Seat, String)> {
-        let choices = |seat| self.choices(seat);
-        let drawn = random_command(
-            &self.status.players,
+        let (seat, choice) = random_command(
+            self.players(),
             chance,
-            choices,
+            |seat| self.choices(seat),
             |choice| choice.kind,
             |_, choice| choice.legal,
-        );
-        drawn.map(|(seat, choice)| (seat, choice.command))
+        )?;
+        Some((seat, choice.command))
     }
 
     /// A game without secrets shows its setup; no one but the host may know what another may know of it (RF-13).
     fn setup_seen(&self, setup: &[u8], viewer: Perspective) -> Result<Vec<u8>, SetupError> {
         let hello = &self.referee.hello;
         if hello.secrets == Secrecy::Kept {
-            let (viewer, sent) = (self.known(viewer), self.referee.sent_setup(setup)?);
+            let viewer = self.known(viewer);
+            let sent = self.referee.sent_setup(setup)?;
             let args = format!("{{\"state\":{},\"setup\":{sent},\"viewer\":\"{viewer}\"}}", self.sent());
-            let seen =
-                self.referee.ask("setup_seen", &args).map_err(|no| refused_setup(&no, hello.is_bytes))?;
+            let seen = self.referee.ask("setup_seen", &args);
+            let seen = seen.map_err(|no| refused_setup(&no, hello.is_bytes))?;
             let seen = Held::of(seen, hello.is_bytes).unwrap_or_else(|why| self.referee.broke(why));
             return Ok(seen.stored());
         }
@@ -463,11 +483,12 @@ impl AnyState for RefereeState {
     fn view(&self, viewer: Perspective) -> Json {
         let name = format!("\"ruleset\":\"{}\"", self.referee.hello.name);
         let Some(view) = self.view_node(viewer) else { return json_of(&format!("{{{name}}}")) };
-        let fields = view.members().filter(|members| members.iter().all(|(key, _)| key != "ruleset"));
-        match fields {
+        match view.members() {
             Some([]) => json_of(&format!("{{{name}}}")),
-            Some(_) => json_of(&format!("{{{name},{}", self.text_of(&view).trim_start_matches('{'))),
-            None => json_of(&format!("{{{name},\"view\":{}}}", self.text_of(&view))),
+            Some(members) if members.iter().all(|(key, _)| key != "ruleset") => {
+                json_of(&format!("{{{name},{}", self.text_of(&view).trim_start_matches('{')))
+            }
+            _ => json_of(&format!("{{{name},\"view\":{}}}", self.text_of(&view))),
         }
     }
 
@@ -477,20 +498,19 @@ impl AnyState for RefereeState {
     }
 
     fn query(&self, viewer: Perspective, question: &str) -> Result<Answer, QueryError> {
-        let hello = &self.referee.hello;
         let word = split_verb(question).0;
-        let queries = if hello.can("query") { hello.queries.as_slice() } else { &[] };
-        if !queries.iter().any(|form| split_verb(form).0 == word) {
+        if !self.queries().iter().any(|form| split_verb(form).0 == word) {
             return Err(self.unknown_question(word));
         }
-        let (viewer, sent) = (self.known(viewer), sent_text(question));
+        let viewer = self.known(viewer);
+        let sent = sent_text(question);
         let args = format!("{{\"state\":{},\"viewer\":\"{viewer}\",\"question\":{sent}}}", self.sent());
         let answer = self.referee.ask("query", &args).map_err(|no| match no.text() {
             Some(why) => QueryError::Arguments(in_one_line(why)),
             None if no.field("unknown").is_some() => self.unknown_question(word),
             None => QueryError::Arguments(no.canonical()),
         })?;
-        let text = answer.field("text").and_then(Node::text).map_or_else(String::new, in_one_line);
+        let text = answer.text_in("text").map_or_else(String::new, in_one_line);
         let json = answer.field("json").unwrap_or(&Node::Null);
         Ok(Answer { text, json: self.document(json) })
     }
@@ -534,38 +554,43 @@ impl AnyState for RefereeState {
 }
 
 impl RefereeState {
+    /// Returns the forms of the questions that the referee answers.
+    fn queries(&self) -> &[String] {
+        if self.referee.hello.can("query") { &self.referee.hello.queries } else { &[] }
+    }
+
     fn unknown_question(&self, word: &str) -> QueryError {
-        let hello = &self.referee.hello;
-        let queries = if hello.can("query") { hello.queries.as_slice() } else { &[] };
-        let forms: Vec<String> = queries.iter().map(|form| format!("`{form}`")).collect();
+        let forms: Vec<String> = self.queries().iter().map(|form| format!("`{form}`")).collect();
         let known = match forms.as_slice() {
             [] if self.referee.is_recording() => "no questions".into(),
             [] => "no questions; its referee would offer `query` and list `queries`".into(),
             forms => listed_in_words(forms),
         };
-        QueryError::Unknown { ruleset: hello.name.clone(), found: in_one_line(word), known }
+        QueryError::Unknown { ruleset: self.referee.hello.name.clone(), found: in_one_line(word), known }
     }
 
     fn ask_for_targets(&self, commands: Vec<String>) -> BTreeMap<String, Targets> {
         let sent: Vec<String> = commands.iter().map(|command| sent_text(command)).collect();
         let args = format!("{{\"state\":{},\"commands\":[{}]}}", self.sent(), sent.join(","));
         let answer = self.referee.ask("targets", &args).unwrap_or(Node::List(Vec::new()));
-        let listed = answer.list().unwrap_or_default();
-        let read = |node: &Node| {
-            let read = serde_json::from_str(&node.canonical());
-            read.unwrap_or_else(|error| self.referee.broke(format!("its targets cannot be read: {error}")))
-        };
-        commands.into_iter().zip(listed.iter().map(read)).collect()
+        let mut targets = BTreeMap::new();
+        for (command, listed) in commands.into_iter().zip(answer.list().unwrap_or_default()) {
+            match serde_json::from_str(&listed.canonical()) {
+                Ok(read) => targets.insert(command, read),
+                Err(error) => self.referee.broke(format!("its targets cannot be read: {error}")),
+            };
+        }
+        targets
     }
+}
+
+fn texts(listed: Vec<Listed>) -> Vec<String> {
+    listed.into_iter().map(|listed| listed.text).collect()
 }
 
 /// Writes a field of a view as lines: what it holds stands below it, if it holds objects.
 fn add_field(key: &str, value: &Node, lines: &mut Vec<String>) {
-    let parts: Vec<(Option<&str>, &Node)> = match value {
-        Node::List(elements) => elements.iter().map(|element| (None, element)).collect(),
-        Node::Object(members) => members.iter().map(|(key, value)| (Some(key.as_str()), value)).collect(),
-        _ => Vec::new(),
-    };
+    let parts = value.parts();
     if !parts.iter().any(|(_, part)| matches!(part, Node::Object(_))) {
         lines.push(format!("{key}: {}", value.canonical()));
         return;
@@ -574,12 +599,16 @@ fn add_field(key: &str, value: &Node, lines: &mut Vec<String>) {
     for (name, part) in parts {
         let text = match part {
             Node::Object(members) => {
-                let fields = members.iter().map(|(key, value)| format!("{key} {}", value_text(value)));
-                fields.collect::<Vec<_>>().join(", ")
+                let fields: Vec<String> =
+                    members.iter().map(|(key, value)| format!("{key} {}", value_text(value))).collect();
+                fields.join(", ")
             }
             other => value_text(other),
         };
-        lines.push(name.map_or_else(|| format!("  {text}"), |name| format!("  {name}: {text}")));
+        match name {
+            Some(name) => lines.push(format!("  {name}: {text}")),
+            None => lines.push(format!("  {text}")),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! An entry that a referee just folded, as its viewer may know it (RF-13).
 
 use turnfold_core::any::{AnyState as _, Step};
-use turnfold_core::outcome::{Effects, WhyIgnored};
+use turnfold_core::outcome::Effects;
 use turnfold_core::picture::Picture;
 use turnfold_core::{Digest, Json, Logged, MatchResult, Outcome, Perspective, Seat, Verdict};
 
@@ -31,12 +31,17 @@ impl RefereeStep<'_> {
     /// Returns the viewer from whom something may be concealed by marks (RF-13).
     fn viewer(&self) -> Option<Perspective> {
         let viewer = self.batch.audience?.viewer;
-        let is_open = self.state.referee.hello.secrets != Secrecy::Closed || viewer == Perspective::HOST;
-        (!is_open).then_some(viewer)
+        if self.state.referee.hello.secrets != Secrecy::Closed || viewer == Perspective::HOST {
+            return None;
+        }
+        Some(viewer)
     }
 
     fn shows(&self, to: &ShownTo) -> bool {
-        self.viewer().is_none_or(|viewer| to.shows(self.logged.seat, viewer))
+        match self.viewer() {
+            Some(viewer) => to.shows(self.logged.seat, viewer),
+            None => true,
+        }
     }
 
     /// Returns what the referee itself shows to its audience.
@@ -56,8 +61,10 @@ impl RefereeStep<'_> {
     }
 
     fn given(&self) -> &LoggedCommand {
-        let given = self.batch.entries.get(self.index);
-        given.map_or_else(|| self.state.referee.broke("it folded another entry"), |(_, given)| given)
+        match self.batch.entries.get(self.index) {
+            Some((_, given)) => given,
+            None => self.state.referee.broke("it folded another entry"),
+        }
     }
 }
 
@@ -123,12 +130,7 @@ impl Step for RefereeStep<'_> {
     }
 
     fn verdict(&self) -> Verdict {
-        match &self.became {
-            Became::Applied(_) => Verdict::Applied(()),
-            Became::Ignored(code, text) => {
-                Verdict::Ignored(WhyIgnored { code: code_of(code), text: text.clone().map(Into::into) })
-            }
-        }
+        self.became.verdict()
     }
 
     fn outcome(&self) -> Outcome {
@@ -145,23 +147,24 @@ impl Step for RefereeStep<'_> {
     fn effects_json(&self) -> Json {
         let mut effects = self.effects();
         if effects.iter().any(|effect| effect.node.is_none()) {
-            let shown = self.batch.shown(self.index).effects.iter();
-            effects = shown.filter(|effect| self.shows(&effect.to)).collect();
+            // The fold left their JSON for now.
+            effects = self.batch.shown(self.index).effects.iter().collect();
+            effects.retain(|effect| self.shows(&effect.to));
         }
         let nodes = effects.into_iter().filter_map(|effect| effect.node.clone()).collect();
         self.state.document(&Node::List(nodes))
     }
 
     fn players(&self) -> &[Seat] {
-        &self.state.status.players
+        &self.state.status().players
     }
 
     fn result(&self) -> Option<MatchResult> {
-        self.state.status.result.clone()
+        self.state.status().result.clone()
     }
 
     fn turn(&self) -> Option<u64> {
-        self.state.status.turn
+        self.state.status().turn
     }
 
     fn state_hash(&mut self) -> Digest {

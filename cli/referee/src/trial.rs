@@ -53,7 +53,7 @@ impl AnyTrial for Trial {
     }
 
     fn is_at(&self, kept: usize) -> bool {
-        matches!(self.kept.get(kept), Some(Some(state)) if state.held.hashed() == self.state.held.hashed())
+        matches!(self.kept.get(kept), Some(Some(state)) if state.now.state.hashed() == self.state.now.state.hashed())
     }
 
     fn forget(&mut self, kept: usize) {

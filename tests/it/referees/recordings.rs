@@ -204,7 +204,7 @@ exit 2| error: match `duel` already exists; choose another name
 $ turnfold log duel
 1 p1 e4 => moved to=e4 #b25c7432e22c609b
 $ turnfold import --recording wrong.jsonl
-exit 2| error: wrong.jsonl:1: a `status` in the first line stands beside a `state`; nothing was imported
+exit 2| error: wrong.jsonl:1: a `status` in the first line needs a `state`; nothing was imported
 
 "#]]);
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use turnfold_core::text::in_one_line;
 
-use crate::allowance;
+use crate::allowance::{self, Allowance};
 use crate::carrier::NoAnswer;
 use crate::json::Node;
 
@@ -80,7 +80,6 @@ fn kill_group(group: u32) {
 #[cfg(not(any(unix, windows)))]
 fn kill_group(_: u32) {}
 
-/// Finds a program in the folders of the variable `PATH`.
 fn in_path(program: &str) -> Option<PathBuf> {
     let endings: &[&str] = if cfg!(windows) { &["", ".exe", ".cmd", ".bat"] } else { &[""] };
     for folder in std::env::split_paths(&std::env::var_os("PATH")?) {
@@ -121,9 +120,17 @@ impl Launch {
         let folder = self.folder.as_deref().unwrap_or(Path::new(""));
         let mut paths = Vec::new();
         for (place, word) in self.command.iter().enumerate() {
-            let is_sought = place == 0 && Path::new(word).components().count() == 1;
-            let found = if is_sought { in_path(word) } else { None };
-            paths.extend(found.or_else(|| Some(folder.join(word)).filter(|path| path.exists())));
+            if place == 0
+                && Path::new(word).components().count() == 1
+                && let Some(program) = in_path(word)
+            {
+                paths.push(program);
+                continue;
+            }
+            let path = folder.join(word);
+            if path.exists() {
+                paths.push(path);
+            }
         }
         paths
     }
@@ -131,20 +138,22 @@ impl Launch {
     /// Returns the variables that the child has (RF-3), others for the second child of a check (RF-15).
     fn variables(&self, is_second: bool) -> BTreeMap<String, String> {
         let mut variables = BTreeMap::new();
-        for name in ["PATH", "HOME", "SystemRoot", "USERPROFILE", "TEMP"] {
-            let is_there = cfg!(windows) || matches!(name, "PATH" | "HOME");
-            if let Some(value) = std::env::var(name).ok().filter(|_| is_there) {
+        let kept: &[&str] = if cfg!(windows) {
+            &["PATH", "HOME", "SystemRoot", "USERPROFILE", "TEMP"]
+        } else {
+            &["PATH", "HOME"]
+        };
+        for &name in kept {
+            if let Ok(value) = std::env::var(name) {
                 variables.insert(name.into(), value);
             }
         }
-        let [zone, locale] =
-            if is_second { ["Pacific/Kiritimati", "tr_TR.UTF-8"] } else { ["UTC", "C.UTF-8"] };
         if is_second {
             variables.insert("PYTHONHASHSEED".into(), "1".into());
         }
         for (name, value) in [
-            ("LANG", locale),
-            ("TZ", zone),
+            ("LANG", if is_second { "tr_TR.UTF-8" } else { "C.UTF-8" }),
+            ("TZ", if is_second { "Pacific/Kiritimati" } else { "UTC" }),
             ("PYTHONUNBUFFERED", "1"),
             ("PYTHONUTF8", "1"),
             ("PYTHONIOENCODING", "utf-8"),
@@ -163,7 +172,6 @@ enum Received {
     TooLong,
 }
 
-/// A child that runs.
 pub(crate) struct Running {
     child: Child,
     /// Lines for its standard input; closed when it is dropped.
@@ -180,7 +188,6 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts a child.
     pub(crate) fn start(launch: &Arc<Launch>, is_second: bool) -> Result<Self, NoAnswer> {
         let variables = launch.variables(is_second);
         let not_started = |why: &dyn std::fmt::Display| {
@@ -191,13 +198,11 @@ impl Running {
                 names.join(", ")
             ))
         };
-        let (program, arguments) = launch
-            .command
-            .split_first()
-            .ok_or_else(|| NoAnswer::NotStarted("its command is empty".into()))?;
-        if cfg!(windows)
-            && [".cmd", ".bat"].iter().any(|ending| program.to_ascii_lowercase().ends_with(ending))
-        {
+        let Some((program, arguments)) = launch.command.split_first() else {
+            return Err(NoAnswer::NotStarted("its command is empty".into()));
+        };
+        let lowercase = program.to_ascii_lowercase();
+        if cfg!(windows) && [".cmd", ".bat"].iter().any(|ending| lowercase.ends_with(ending)) {
             return Err(not_started(&"a batch file runs a shell; name the program itself, such as `node`"));
         }
         let mut command = Command::new(program);
@@ -210,11 +215,10 @@ impl Running {
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().map_err(|error| not_started(&error))?;
         RUNNING.lock().unwrap_or_else(PoisonError::into_inner).insert(child.id());
-        let (Some(mut stdin), Some(stdout), Some(stderr)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
-            return Err(not_started(&"it has no pipes"));
-        };
+        let no_pipe = || not_started(&"it has no pipes");
+        let mut stdin = child.stdin.take().ok_or_else(no_pipe)?;
+        let stdout = child.stdout.take().ok_or_else(no_pipe)?;
+        let stderr = child.stderr.take().ok_or_else(no_pipe)?;
         let (requests, to_write) = mpsc::channel::<Vec<u8>>();
         thread::spawn(move || {
             for line in to_write {
@@ -251,21 +255,26 @@ impl Running {
         }
         let bytes = line.len();
         let limit = self.limit(op, bytes, entries);
-        let (allowed, all) = allowance::left().unwrap_or((limit, limit));
+        let allowance = allowance::current();
+        let allowed = allowance.map_or(limit, |allowance| allowance.left.min(limit));
         if let Some(requests) = &self.requests {
             // The thread that writes ends with the child only, which is noticed below.
             let _ = requests.send(line.into_bytes());
         }
-        let timer = Timer::start(limit.min(allowed)).counted();
+        let timer = Timer::start(allowed).counted();
         loop {
             let answered = match self.next_line(&timer, op) {
                 Ok(line) => line,
                 Err(RecvTimeoutError::Disconnected) => return Err(self.ended(bytes, op)),
-                Err(RecvTimeoutError::Timeout) if allowed < limit => {
-                    let all = all.as_secs();
-                    return Err(NoAnswer::Overrun(format!("the referees have used up their {all} s")));
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(match allowance {
+                        Some(Allowance { all, left }) if left < limit => {
+                            let all = all.as_secs();
+                            NoAnswer::Overrun(format!("the referees have used up their {all} s"))
+                        }
+                        _ => self.late(limit),
+                    });
                 }
-                Err(RecvTimeoutError::Timeout) => return Err(self.late(limit)),
             };
             let line = match answered {
                 Received::Whole(line) => line,
@@ -280,9 +289,9 @@ impl Running {
                     self.note(text);
                     continue;
                 }
+                let text = quoted(text);
                 return Err(NoAnswer::Broke(format!(
-                    "it printed {} on standard output, which is for answers; print to standard error",
-                    quoted(text)
+                    "it printed {text} on standard output, which is for answers; print to standard error"
                 )));
             }
             let answer = match Node::read(text) {
@@ -291,10 +300,8 @@ impl Running {
                     return Err(NoAnswer::broke("print the answer on one line: it began with `{` alone"));
                 }
                 Err(why) => {
-                    return Err(NoAnswer::Broke(format!(
-                        "its answer to `{op}` cannot be read: {}",
-                        in_one_line(&why)
-                    )));
+                    let why = in_one_line(&why);
+                    return Err(NoAnswer::Broke(format!("its answer to `{op}` cannot be read: {why}")));
                 }
             };
             check_id(&answer, text, self.id)?;
@@ -330,13 +337,15 @@ impl Running {
     }
 
     fn limit(&self, op: &'static str, bytes: usize, entries: usize) -> Duration {
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        let least = self.launch.seconds.map_or(Duration::ZERO, Duration::from_secs);
-        let first = if self.known.contains(op) { Duration::ZERO } else { TIME_OF_FIRST };
-        let own = TIME_OF_REQUEST
-            .saturating_add(TIME_OF_ENTRY.saturating_mul(count(entries)))
-            .saturating_add(TIME_OF_MIB.saturating_mul(count(bytes >> 20)));
-        own.max(first).max(least)
+        let entries = u32::try_from(entries).unwrap_or(u32::MAX);
+        let mibs = u32::try_from(bytes >> 20).unwrap_or(u32::MAX);
+        let mut limit = TIME_OF_REQUEST;
+        limit = limit.saturating_add(TIME_OF_ENTRY.saturating_mul(entries));
+        limit = limit.saturating_add(TIME_OF_MIB.saturating_mul(mibs));
+        if !self.known.contains(op) {
+            limit = limit.max(TIME_OF_FIRST);
+        }
+        limit.max(Duration::from_secs(self.launch.seconds.unwrap_or(0)))
     }
 
     /// Describes the end of the child in the middle of a request.
@@ -368,13 +377,12 @@ impl Running {
     /// Finds out why no answer came: some programs only write when they end (RF-16).
     fn late(&mut self, limit: Duration) -> NoAnswer {
         self.requests = None;
-        let seconds = limit.as_secs();
         let what = match self.lines.recv_timeout(TIME_OF_CLOSING) {
             Ok(_) => format!(
                 "your answer came only when its input was closed: flush after each line{}",
                 flush_call(&self.launch.command)
             ),
-            Err(_) => format!("no answer within {seconds} s"),
+            Err(_) => format!("no answer within {} s", limit.as_secs()),
         };
         NoAnswer::Late(what + &self.stderr_shown())
     }
@@ -401,11 +409,18 @@ impl Running {
     fn stderr_shown(&self) -> String {
         let kept = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&kept);
-        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        // A thrown error names itself, and then its stack: engines of JavaScript end with their version.
-        let is_error = |line: &&&str| line.contains("Error") || line.contains("error");
-        let shown = lines.iter().rfind(is_error).or_else(|| lines.last());
-        shown.map_or_else(String::new, |line| format!("; it printed {}", quoted(line)))
+        let mut shown = "";
+        for line in text.lines().map(str::trim).rev() {
+            // A thrown error names itself, and then its stack: engines of JavaScript end with their version.
+            if line.contains("Error") || line.contains("error") {
+                shown = line;
+                break;
+            }
+            if shown.is_empty() {
+                shown = line;
+            }
+        }
+        if shown.is_empty() { String::new() } else { format!("; it printed {}", quoted(shown)) }
     }
 }
 
@@ -421,7 +436,6 @@ impl Drop for Running {
     }
 }
 
-/// A limit of time.
 struct Timer {
     since: Instant,
     most: Duration,
@@ -458,8 +472,7 @@ fn read_lines(stdout: impl Read, lines: &Sender<Received>) {
     let mut stdout = BufReader::with_capacity(1 << 16, stdout);
     loop {
         let mut line = Vec::new();
-        let limit = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
-        match stdout.by_ref().take(limit + 1).read_until(b'\n', &mut line) {
+        match stdout.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
             Ok(_) if line.len() > LINE_BYTES_MAX => {
                 let _ = lines.send(Received::TooLong);
@@ -474,7 +487,6 @@ fn read_lines(stdout: impl Read, lines: &Sender<Received>) {
     }
 }
 
-/// Keeps the last bytes of standard error.
 fn keep_last(mut stderr: impl Read, kept: &Mutex<Vec<u8>>) {
     let mut part = [0; 1 << 10];
     while let Ok(count) = stderr.read(&mut part) {
@@ -501,15 +513,14 @@ fn text_of<'a>(line: &'a [u8], op: &str) -> Result<Option<&'a str>, NoAnswer> {
 
 /// Requires the answer to a request to repeat its number.
 fn check_id(answer: &Node, text: &str, asked: u64) -> Result<(), NoAnswer> {
-    let has_null = matches!(answer, Node::Object(members) if members.iter().any(|(key, id)| key == "id" && *id == Node::Null));
-    if has_null {
-        return Err(NoAnswer::broke("its answer has the id `null`: it did not read the request"));
-    }
-    let id = answer.field("id").and_then(Node::integer);
-    if id.and_then(|id| u64::try_from(id).ok()) == Some(asked) {
-        return Ok(());
-    }
-    let what = id.map_or_else(|| format!("no id: {}", quoted(text)), |id| format!("the id {id}"));
+    let what = match answer.integer_in("id") {
+        Some(id) if u64::try_from(id) == Ok(asked) => return Ok(()),
+        Some(id) => format!("the id {id}"),
+        None if answer.is_null_in("id") => {
+            return Err(NoAnswer::broke("its answer has the id `null`: it did not read the request"));
+        }
+        None => format!("no id: {}", quoted(text)),
+    };
     Err(NoAnswer::Broke(format!("its answer to request {asked} has {what}")))
 }
 
@@ -528,9 +539,12 @@ fn described(status: ExitStatus) -> String {
 
 /// Returns how a program of this command flushes, as far as the command shows its language (RF-16).
 fn flush_call(command: &[String]) -> &'static str {
-    let words: Vec<&str> = command.iter().filter_map(|word| word.rsplit(['/', '\\']).next()).collect();
-    let is =
-        |name: &str, ending: &str| words.iter().any(|word| word.starts_with(name) || word.ends_with(ending));
+    let is = |name: &str, ending: &str| {
+        command.iter().any(|word| {
+            let file = word.rsplit(['/', '\\']).next().unwrap_or_default();
+            file.starts_with(name) || file.ends_with(ending)
+        })
+    };
     if is("python", ".py") {
         ", by `print(…, flush=True)`"
     } else if is("ruby", ".rb") {

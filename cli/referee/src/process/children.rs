@@ -8,7 +8,6 @@ use super::child::{Launch, Running};
 use crate::carrier::{Carrier, Effort, NoAnswer};
 use crate::json::Node;
 
-/// The arguments of `hello`.
 pub(crate) const HELLO: &str = r#"{"protocol":1}"#;
 
 /// Children that are started when a request finds none that waits.
@@ -16,59 +15,70 @@ pub(crate) struct Children {
     launch: Arc<Launch>,
     /// Whether they run in another time zone and locale than those of the first (RF-15).
     is_second: bool,
-    /// Children that wait for a request, and how many there are in all.
-    pool: Mutex<(Vec<Running>, usize)>,
+    pool: Mutex<Pool>,
     /// Notified when a child waits again.
     waits: Condvar,
     most: usize,
     /// The first answer to `hello`: the name and the version, which do not change.
-    hello: OnceLock<[String; 2]>,
+    hello: OnceLock<String>,
+}
+
+#[derive(Default)]
+struct Pool {
+    /// Children that wait for a request.
+    waiting: Vec<Running>,
+    /// How many children there are in all.
+    count: usize,
 }
 
 impl Children {
     pub(crate) fn new(launch: Arc<Launch>, most: usize, is_second: bool) -> Self {
-        let (pool, waits, hello) = (Mutex::default(), Condvar::new(), OnceLock::new());
-        Self { launch, is_second, pool, waits, most, hello }
+        let hello = OnceLock::new();
+        Self { launch, is_second, pool: Mutex::default(), waits: Condvar::new(), most, hello }
     }
 
     fn take(&self) -> Result<Running, NoAnswer> {
-        let mut children = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            if let Some(child) = children.0.pop() {
+            if let Some(child) = pool.waiting.pop() {
                 return Ok(child);
             }
-            if children.1 < self.most {
-                children.1 += 1;
-                drop(children);
+            if pool.count < self.most {
+                pool.count += 1;
+                drop(pool);
                 return self.start();
             }
-            children = self.waits.wait(children).unwrap_or_else(PoisonError::into_inner);
+            pool = self.waits.wait(pool).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Starts a child, which must say that it is the same referee as those before it.
     fn start(&self) -> Result<Running, NoAnswer> {
-        let started = Running::start(&self.launch, self.is_second).and_then(|mut child| {
-            // Who is asked first is asked by `ask`.
-            let Some(first) = self.hello.get() else { return Ok(child) };
-            let again = name_and_version(&child.ask("hello", HELLO, 0)?);
-            if again == *first {
-                return Ok(child);
-            }
-            Err(NoAnswer::Broke(format!("it is {} when it is started again", again.join(" "))))
-        });
+        let started = self.start_the_same();
         if started.is_err() {
             self.put_back(None);
         }
         started
     }
 
+    /// Starts a child, which must say that it is the same referee as those before it.
+    fn start_the_same(&self) -> Result<Running, NoAnswer> {
+        let mut child = Running::start(&self.launch, self.is_second)?;
+        // The very first child is asked by `ask`.
+        if let Some(first) = self.hello.get() {
+            let again = name_and_version(&child.ask("hello", HELLO, 0)?);
+            if again != *first {
+                return Err(NoAnswer::Broke(format!("it is {again} when it is started again")));
+            }
+        }
+        Ok(child)
+    }
+
     /// Puts a child back, or notes that it is gone.
     fn put_back(&self, child: Option<Running>) {
-        let mut children = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         match child {
-            Some(child) => children.0.push(child),
-            None => children.1 = children.1.saturating_sub(1),
+            Some(child) => pool.waiting.push(child),
+            None => pool.count = pool.count.saturating_sub(1),
         }
         self.waits.notify_one();
     }
@@ -90,17 +100,17 @@ impl Carrier for Children {
                 tracing::warn!("`{}` was started again: {why}", self.launch.line());
             }
         }
-        if let Ok(answer) = &answer {
-            if op == "hello" {
-                self.hello.get_or_init(|| name_and_version(answer));
-            }
-            self.put_back(Some(child));
-        } else {
-            // It may still answer what it was asked: it is of no use for the next request.
+        let Ok(answer) = answer else {
+            // It may still answer what it was asked, so it is of no use for the next request.
             drop(child);
             self.put_back(None);
+            return answer;
+        };
+        if op == "hello" {
+            self.hello.get_or_init(|| name_and_version(&answer));
         }
-        answer
+        self.put_back(Some(child));
+        Ok(answer)
     }
 
     fn named(&self) -> FaultOf {
@@ -113,9 +123,12 @@ impl Carrier for Children {
     }
 }
 
-fn name_and_version(hello: &Node) -> [String; 2] {
-    ["name", "version"].map(|field| {
-        let value = hello.field("ok").and_then(|ok| ok.field(field));
-        value.map(|value| value.text().map_or_else(|| value.canonical(), String::from)).unwrap_or_default()
-    })
+fn name_and_version(hello: &Node) -> String {
+    let mut words = [String::new(), String::new()];
+    for (word, field) in words.iter_mut().zip(["name", "version"]) {
+        if let Some(value) = hello.field("ok").and_then(|ok| ok.field(field)) {
+            *word = value.text().map_or_else(|| value.canonical(), String::from);
+        }
+    }
+    words.join(" ")
 }

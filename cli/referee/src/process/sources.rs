@@ -19,7 +19,6 @@ use crate::recorded::{self, RecordedRules};
 use crate::referee::Referee;
 use crate::rules::RefereeRules;
 
-/// The most bytes of a file of referees.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The referees that a user named. None is started before a match of its game is folded; one without a name is started
@@ -87,7 +86,9 @@ impl Referees {
                 return Err(in_file(format!("[{name}] has an empty `command`")));
             }
             // A folder is meant from where the file lies.
-            launch.folder = launch.folder.map(|folder| path.parent().unwrap_or(Path::new(".")).join(folder));
+            if let Some(folder) = &mut launch.folder {
+                *folder = path.parent().unwrap_or(Path::new(".")).join(&*folder);
+            }
             self.named.insert(name, Arc::new(launch));
         }
         Ok(())
@@ -105,8 +106,10 @@ impl Referees {
         };
         // On Windows a backslash is part of a path.
         let line = if cfg!(windows) { line.replace('\\', "\\\\") } else { line.into() };
-        let command = shlex::split(&line).filter(|words| !words.is_empty());
-        let command = command.ok_or_else(|| format!("`{}` is no command", in_one_line(given)))?;
+        let command = shlex::split(&line).unwrap_or_default();
+        if command.is_empty() {
+            return Err(format!("`{}` is no command", in_one_line(given)));
+        }
         let launch = Arc::new(Launch { command, env: BTreeMap::new(), folder: None, seconds: None });
         match name {
             Some(name) => drop(self.named.insert(name.into(), launch)),
@@ -147,8 +150,11 @@ impl Referees {
 
 impl RefereeSource for Referees {
     fn named(&self) -> Vec<NamedReferee> {
-        let named = self.named.iter();
-        named.map(|(name, launch)| NamedReferee { ruleset: name.clone(), command: launch.line() }).collect()
+        let mut named = Vec::new();
+        for (name, launch) in &self.named {
+            named.push(NamedReferee { ruleset: name.clone(), command: launch.line() });
+        }
+        named
     }
 
     fn by_name(&self, name: &str) -> Result<Option<Arc<dyn AnyRules>>, String> {
