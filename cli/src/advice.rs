@@ -20,7 +20,6 @@ pub(crate) fn without_rules(match_name: &MatchName, recorded: u32, newest: Optio
     )
 }
 
-/// Returns what there is to do with a bundle.
 pub(crate) fn about_bundle(name: &str) -> String {
     format!(
         "`turnfold log {name}` shows a bundle, `turnfold audit {name}` checks it, `turnfold import {name}` takes it in"

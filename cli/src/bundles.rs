@@ -18,7 +18,6 @@ pub(crate) struct Bundles {
 }
 
 impl Bundles {
-    /// Returns the names of the branches of a bundle.
     pub(crate) fn names(&self, bundle: &Path, registry: &Registry) -> Result<Vec<PathBuf>, ReplayError> {
         Ok(self.read(bundle, registry)?.names())
     }

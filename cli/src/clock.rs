@@ -49,7 +49,6 @@ impl Stopwatch {
     }
 }
 
-/// Returns a time in milliseconds since 1970.
 pub(crate) fn since_1970(time: SystemTime) -> Option<i64> {
     i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
 }

@@ -152,7 +152,8 @@ impl Context {
     ) -> Result<(), Failure> {
         for match_name in names {
             let genesis = store.genesis(match_name)?;
-            let (ruleset, version) = (&genesis.ruleset, genesis.ruleset_version);
+            let ruleset = &genesis.ruleset;
+            let version = genesis.ruleset_version;
             if let Err(cause) = recorded_rules(&genesis, &self.registry) {
                 let known = match cause {
                     NoRules::OtherVersion { known, .. } => Some(known),

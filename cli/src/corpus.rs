@@ -62,7 +62,8 @@ impl CorpusArgs {
         if self.matches {
             return Ok(None);
         }
-        let (mut sources, mut failures) = (Vec::new(), Vec::new());
+        let mut sources = Vec::new();
+        let mut failures = Vec::new();
         for text in &self.sources {
             if !stands_for_files(text) {
                 let name: SourceName = text.parse().map_err(Failure::usage)?;
@@ -175,7 +176,8 @@ impl Corpus {
         };
         let mut seat_history = SeatHistory::of(viewer, history)?;
         require_seat(viewer, seat_history.start()?.players(), name)?;
-        let (contradiction, is_of_seat) = (seat_history.contradiction(), seat_history.is_of_seat());
+        let contradiction = seat_history.contradiction();
+        let is_of_seat = seat_history.is_of_seat();
         if let Some(seq) = name.seq() {
             seat_history = seat_history.up_to(seq)?;
         }

@@ -89,7 +89,9 @@ impl DamagedStore {
 impl Failure {
     pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        let (damaged, missing_match, is_store_missing) = (None, None, false);
+        let damaged = None;
+        let missing_match = None;
+        let is_store_missing = false;
         Self { kind, message, damaged, missing_match, is_store_missing, hint: None, others: Box::default() }
     }
 
@@ -219,7 +221,8 @@ impl Failure {
     /// Returns it as JSON; a long message is shortened.
     pub(crate) fn to_json(&self) -> Value {
         let Self { kind, hint, .. } = self;
-        let (message, exit_code) = (self.message(), self.exit_code());
+        let message = self.message();
+        let exit_code = self.exit_code();
         let message = shortened(&message, MESSAGE_CHARACTERS_MAX);
         json!({ "error": { "kind": kind, "message": message, "hint": hint, "exit_code": exit_code } })
     }

@@ -211,7 +211,8 @@ fn sync_dir(dir: &Path) -> io::Result<()> {
 
 /// Returns the files without the pages that hold no replay, and the failures of those.
 pub(crate) fn with_replays(paths: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<Failure>) {
-    let (mut files, mut failures) = (Vec::new(), Vec::new());
+    let mut files = Vec::new();
+    let mut failures = Vec::new();
     for path in paths {
         if is_page(&path)
             && let Ok(bytes) = input::read_file(&path, &REPLAY)
@@ -234,7 +235,6 @@ pub(crate) fn read_input_or_stdin(path: &Path, limits: &Limits) -> Result<Vec<u8
     input::read_file(path, limits)
 }
 
-/// Reads a file of text.
 pub(crate) fn read_text(path: &Path, limits: &Limits) -> Result<String, Failure> {
     String::from_utf8(input::read_file(path, limits)?)
         .map_err(|_| Failure::usage(format!("`{}`: expected UTF-8 text", path.display())))

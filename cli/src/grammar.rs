@@ -122,7 +122,6 @@ pub(crate) fn format_asked_for(args: impl IntoIterator<Item = OsString>) -> Form
     Format::Text
 }
 
-/// Returns the grammar.
 pub(crate) fn grammar() -> Command {
     let command = named(Args::command());
     let template = template(&command);
@@ -277,7 +276,8 @@ const WHICH: [(&str, &str); 5] = [
 /// Writes the help of the whole program, which clap would list without groups and guides.
 fn template(command: &Command) -> String {
     let styles = Styles::styled();
-    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let header = styles.get_header();
+    let literal = styles.get_literal();
     let width = GROUPS.iter().flat_map(|(_, verbs)| *verbs).map(|verb| verb.len()).max().unwrap_or(0);
     let mut template = String::from("{about-with-newline}\n{usage-heading} {usage}\n");
     let _ = write!(template, "\n{header}Which one do I want?{header:#}\n");

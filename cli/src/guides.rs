@@ -65,7 +65,6 @@ pub(crate) const GUIDES: [Guide; 14] = [
 ];
 
 impl Guide {
-    /// Finds a guide by its name.
     pub(crate) fn find(name: &str) -> Option<&'static Self> {
         GUIDES.iter().find(|guide| guide.name == name)
     }
@@ -81,7 +80,6 @@ pub(crate) fn print(guide: &Guide, context: &mut Context) -> Result<ExitStatus, 
     context.output.answer(&document, || lines(guide.text))
 }
 
-/// The help of a verb.
 #[derive(Debug)]
 pub(crate) struct VerbHelp {
     /// Its words; none for the whole program.

@@ -40,7 +40,6 @@ pub(crate) fn no_seat(seat: &str, players: &[Seat], source: &SourceName) -> Fail
     Failure::usage(format!("`{name}` has no seat `{seat}`; its seats are {} and host", listed(players)))
 }
 
-/// Lists seats.
 pub(crate) fn listed<'a>(players: impl IntoIterator<Item = &'a Seat>) -> String {
     players.into_iter().map(|seat| seat.name()).collect::<Vec<_>>().join(", ")
 }

@@ -31,7 +31,6 @@ pub(crate) const POLICY: Limits =
 pub(crate) const FAILED_CHECKS: Limits =
     Limits { what: "list of failed checks", bytes_max: 4 << 20, lines_max: 1 << 16, line_bytes_max: 1 << 12 };
 
-/// Setups.
 pub(crate) const SETUP: Limits = Limits {
     what: "setup",
     bytes_max: HEADER_BYTES_MAX,

@@ -26,7 +26,6 @@ use self::fold::{INDENT, folded, folded_lines};
 use crate::failure::{ExitStatus, Failure, is_closed_pipe};
 use crate::pager::Pager;
 
-/// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// For people
@@ -37,7 +36,6 @@ pub(crate) enum Format {
     Svg,
 }
 
-/// Returns the style in which a terminal shows a tone.
 pub(crate) fn style_of(tone: Tone) -> Style {
     match tone {
         Tone::Plain => Style::new(),
@@ -224,7 +222,6 @@ impl Output {
         lines.into_iter().try_for_each(|line| self.line(line))
     }
 
-    /// Prints a line of text.
     pub(crate) fn line(&mut self, line: impl Into<Line>) -> io::Result<()> {
         self.head()?;
         write_line(&mut self.stdout, &line.into(), fold::stdout_width())

@@ -17,7 +17,6 @@ const DEFAULT: &str = "less";
 /// A running pager. Dropping it waits until the reader has seen enough; whatever writes to it must be dropped before.
 pub(crate) struct Pager(());
 
-/// A pager with where to write to it.
 type Started = (Pager, Box<dyn Write>);
 
 impl Pager {
@@ -28,7 +27,8 @@ impl Pager {
     /// Reports why a pager that a variable names cannot be started.
     pub(crate) fn start() -> Result<Option<Started>, String> {
         let stdout = io::stdout();
-        let (own, general) = (env::var_os("TURNFOLD_PAGER"), env::var_os("PAGER"));
+        let own = env::var_os("TURNFOLD_PAGER");
+        let general = env::var_os("PAGER");
         let is_chosen = own.is_some() || general.is_some();
         let words = if stdout.is_terminal() { words(own, general) } else { None };
         let Some((program, args)) = words.as_deref().and_then(<[String]>::split_first) else {
@@ -44,7 +44,8 @@ impl Pager {
             Ok(Some(Ok(queue))) => queue,
             Ok(Some(Err(error))) => return Err(format!("cannot write to the pager ({error})")),
             Err(error) if is_chosen => {
-                let (program, cause) = (program.escape_debug(), error.kind());
+                let program = program.escape_debug();
+                let cause = error.kind();
                 return Err(format!(
                     "cannot start the pager `{program}` ({cause}); its output follows unpaged"
                 ));

@@ -8,7 +8,6 @@ use turnfold_replay::Roller;
 
 use crate::failure::Failure;
 
-/// Fills bytes.
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), Failure> {
     getrandom::fill(bytes)
         .map_err(|error| Failure::trouble(format!("the operating system gives no random bytes: {error}")))

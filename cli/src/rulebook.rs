@@ -80,7 +80,6 @@ impl Rulebook {
         close.into_iter().filter_map(written).collect()
     }
 
-    /// Returns it as text.
     pub(crate) fn lines(&self) -> Vec<Line> {
         let mut lines = Vec::new();
         for (section, content) in &self.0 {
@@ -120,7 +119,8 @@ fn topics(item: &Value) -> Vec<&str> {
 /// Returns an item: its name and notes on a line, its text below.
 fn item_lines(item: &Value) -> Vec<Line> {
     let mut notes = Vec::new();
-    let (mut name, mut text) = (String::new(), "");
+    let mut name = String::new();
+    let mut text = "";
     for (kind, value) in item.as_object().into_iter().flatten() {
         match (kind.as_str(), strings(value).join(", ")) {
             ("text", _) => text = value.as_str().unwrap_or_default(),

@@ -13,7 +13,6 @@ static READER: Mutex<Option<Child>> = Mutex::new(None);
 /// What gives back a terminal that the program fills.
 static GIVE_BACK: Mutex<Option<fn()>> = Mutex::new(None);
 
-/// Whether a signal is about to end this process.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 /// Whether a signal has come that the thread which ends this process may not have seen yet.

@@ -46,7 +46,6 @@ impl<T: FromStr> FromStr for SourceArg<T> {
 
 /// The name of a history in a store or a replay file.
 pub(crate) trait NamedSource: Clone {
-    /// Returns the history.
     fn source(&self) -> &SourceName;
 
     /// Returns a whole replay file.
@@ -101,7 +100,8 @@ pub(crate) struct Several<T> {
 impl<T: NamedSource> Named<T> {
     /// Finds the sources that arguments stand for. A name that a match and a folder have means the match.
     pub(crate) fn of(args: &[SourceArg<T>], context: &Context) -> Result<Self, Failure> {
-        let (mut found, mut failures) = (Vec::new(), Vec::new());
+        let mut found = Vec::new();
+        let mut failures = Vec::new();
         let mut is_one = args.len() == 1;
         for SourceArg { text, name } in args {
             if let Some(name) = name
@@ -199,7 +199,6 @@ pub(crate) fn files_of(text: &str, endings: &[&str]) -> Result<FoundFiles, Failu
     Ok(found)
 }
 
-/// Finds the files that match a pattern.
 fn matching(pattern: &str, endings: &[&str]) -> Result<FoundFiles, Failure> {
     let paths =
         glob::glob(pattern).map_err(|error| Failure::usage(format!("`{pattern}` is no pattern: {error}")))?;
@@ -209,7 +208,8 @@ fn matching(pattern: &str, endings: &[&str]) -> Result<FoundFiles, Failure> {
             Ok(path) if path.is_file() => found.add_if_ending(path, endings),
             Ok(_) => {}
             Err(error) => {
-                let (path, cause) = (error.path().to_path_buf(), error.error().to_string());
+                let path = error.path().to_path_buf();
+                let cause = error.error().to_string();
                 found.failed.push(ReplayError::Folder { path, cause });
             }
         }

@@ -189,7 +189,8 @@ impl Audit<'_> {
     /// Puts parents first, and finds where each branch begins.
     fn with_forks(&mut self, mut branches: Vec<Branch>) -> Vec<AuditedBranch> {
         sort_parents_first(&mut branches);
-        let (mut ancestry, mut indexes) = (Ancestry::default(), BTreeMap::new());
+        let mut ancestry = Ancestry::default();
+        let mut indexes = BTreeMap::new();
         let mut audited = Vec::new();
         for branch in branches {
             let parent = branch.found.parent.as_ref();
@@ -245,7 +246,9 @@ impl Audit<'_> {
             self.find(Some(&found.name), seq, reason);
         }
         if self.damage.len() == damage_before {
-            let (name, entries, own_entries) = (found.name.clone(), head.seq, head.seq - found.forked_at());
+            let name = found.name.clone();
+            let entries = head.seq;
+            let own_entries = head.seq - found.forked_at();
             (self.observe)(Audited::Sound(SoundBranch { name, entries, own_entries, link: end }));
         }
         Ok(())
@@ -284,7 +287,8 @@ impl Audit<'_> {
     }
 
     fn find(&mut self, branch: Option<&BranchName>, seq: Option<Seq>, reason: String) {
-        let (match_name, branch) = (Some(self.match_name.clone()), branch.cloned());
+        let match_name = Some(self.match_name.clone());
+        let branch = branch.cloned();
         let damage = Damage { match_name, branch, seq, reason };
         // Damage to a parent shows in every branch that begins on it.
         if !self.damage.contains(&damage) {

@@ -60,7 +60,6 @@ pub(crate) type Found = (Option<Seq>, String);
 
 /// An engine as far as it is read (FL-4).
 pub(crate) trait EngineReader: Send + Sync {
-    /// Finds a match.
     fn found_match(&self, name: &MatchName) -> Result<FoundMatch, StoreError>;
 
     /// Requires, for an audit, that no match is missing; where the database itself guards its rows, that holds.
@@ -122,7 +121,6 @@ pub(crate) trait EngineReader: Send + Sync {
         idempotency_key: &IdempotencyKey,
     ) -> Result<Option<RangeInclusive<Seq>>, StoreError>;
 
-    /// Finds the grant of a token by the token's hash.
     fn find_grant(&self, hash: &Digest) -> Result<Option<Grant>, StoreError>;
 
     /// Finds the grants of tokens by the tokens' hashes, those that there are.
@@ -174,7 +172,6 @@ pub(crate) trait EngineReader: Send + Sync {
     fn stats(&self, top: usize, observe: &mut dyn FnMut(Totals)) -> Result<StoreStats, StoreError>;
 }
 
-/// What reads at one moment.
 pub(crate) type Walk<'a> = &'a mut dyn FnMut(&dyn EngineReader) -> Result<(), RescueError>;
 
 /// What is called with what became of an append.
@@ -280,13 +277,10 @@ pub(crate) trait Engine: Send + Sync {
         then(self.append(append));
     }
 
-    /// Makes a grant.
     fn grant(&self, hash: &Digest, new: NewGrant, now_ms: i64) -> Result<(), StoreError>;
 
-    /// Spends an invitation.
     fn join(&self, invitation: &Digest, token: &Digest, now_ms: i64) -> Result<JoinedSeat, StoreError>;
 
-    /// Revokes a grant.
     fn revoke_grant(&self, match_name: &MatchName, id: GrantId, now_ms: i64) -> Result<Digest, StoreError>;
 
     /// Closes it; no reader is left.

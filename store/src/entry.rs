@@ -48,7 +48,6 @@ pub struct PackedEntries {
     recorded_at_ms: Option<i64>,
 }
 
-/// A command as it is packed.
 #[derive(Serialize, Deserialize)]
 struct PackedEntry<'a> {
     seat: Seat,
@@ -71,7 +70,8 @@ impl PackedEntries {
 
     /// Adds a command behind the others.
     pub fn push(&mut self, NewEntry { seat, command, recorded_at_ms }: &NewEntry) {
-        let (seat, recorded_at_ms) = (*seat, *recorded_at_ms);
+        let seat = *seat;
+        let recorded_at_ms = *recorded_at_ms;
         self.bytes.extend(encode(&PackedEntry { seat, command, recorded_at_ms }));
         self.count += 1;
     }

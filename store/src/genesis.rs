@@ -174,7 +174,9 @@ impl Genesis {
     #[must_use]
     pub fn migrated(&self, ruleset_version: u32, origin: Origin, others: &[(BranchName, Digest)]) -> Self {
         let origins = [self.origins.as_slice(), &[origin]].concat();
-        let (format, match_id, played_by) = (Self::FORMAT_3, [0; 16], None);
+        let format = Self::FORMAT_3;
+        let match_id = [0; 16];
+        let played_by = None;
         let mut migrated = Self { format, ruleset_version, match_id, played_by, origins, ..self.clone() };
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 migrated match");
         hasher.update(&migrated.encode());

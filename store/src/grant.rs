@@ -77,7 +77,6 @@ pub struct NotAGrantId {
 }
 
 impl NewGrant {
-    /// Returns the grant that is made of it at a time.
     pub(crate) fn made(self, now_ms: i64) -> Grant {
         let Self { kind, match_name, label, expires_at_ms } = self;
         Grant {

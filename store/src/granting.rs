@@ -11,7 +11,6 @@ use crate::names::MatchName;
 /// The most grants of a match that are kept, those that count no more included.
 const KEPT_MAX: usize = 2 * Grant::LIVE_MAX;
 
-/// An invitation that is spent.
 pub(crate) struct Spent {
     /// It itself, as it is from now on.
     pub(crate) invitation: Grant,
@@ -98,7 +97,6 @@ impl MatchGrants {
         self.ids.len()
     }
 
-    /// Returns the hash of the grant with an id.
     pub(crate) fn find(&self, id: GrantId) -> Option<Digest> {
         self.ids.get(&id).copied()
     }
@@ -151,7 +149,9 @@ impl MatchGrants {
         (hash, grant): (&Digest, &Grant),
         replaced: Option<Digest>,
     ) -> Result<Vec<Digest>, StoreError> {
-        let (id, seat, now_ms) = (GrantId::of(hash), grant.kind.seat(), grant.created_at_ms);
+        let id = GrantId::of(hash);
+        let seat = grant.kind.seat();
+        let now_ms = grant.created_at_ms;
         if seat == Some(Seat::Host) {
             return Err(StoreError::NotAPlayer { seat: Seat::Host });
         }

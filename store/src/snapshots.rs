@@ -53,7 +53,6 @@ pub(crate) const fn has_snapshot(seq: Seq) -> bool {
     seq > 0 && seq.is_multiple_of(SNAPSHOT_INTERVAL)
 }
 
-/// The snapshots of a store.
 pub(crate) struct Snapshots {
     dir: PathBuf,
 }

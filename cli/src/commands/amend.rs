@@ -182,7 +182,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if !is_refused {
         args.write(&amendment, original.header.rules.module(), context)?;
     }
-    let (source, is_branch) = (source.to_string(), args.branch.is_some());
+    let source = source.to_string();
+    let is_branch = args.branch.is_some();
     let amended = Amended { amendment: &amendment, source, target, is_branch, is_created: !is_refused };
     context.output.show(&amended.document(), || amended.lines())?;
     if is_refused {

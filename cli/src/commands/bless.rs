@@ -82,7 +82,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         .map(|file| (file.as_path(), unless_fault(&name(file), || Proposal::of(file, context))))
         .collect();
     let mut consent = Consent::default();
-    let (mut left, mut unchanged, mut failures) = (0, 0, Vec::new());
+    let mut left = 0;
+    let mut unchanged = 0;
+    let mut failures = Vec::new();
     for (path, proposal) in proposals {
         let output = &mut context.output;
         let fate = match &proposal {
@@ -124,7 +126,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::from(left == 0))
 }
 
-/// Returns what is printed of a file.
 fn line(path: &Path, fate: &Result<Fate, Failure>, mode: Mode) -> Line {
     let word = match fate {
         Err(failure) => return Line::from([removed("failed"), plain(format_args!(" {failure}"))]),
@@ -226,7 +227,8 @@ impl Proposal {
         let old = input::read_file(path, &REPLAY)?;
         let replay = tfl::read(&path.display().to_string(), &old, &context.registry)?;
         let blessed = bless::bless(&replay)?;
-        let (changes, rules_change) = (replay.changes(&blessed), replay.rules_change(&blessed));
+        let changes = replay.changes(&blessed);
+        let rules_change = replay.rules_change(&blessed);
         Ok(Self { path: path.into(), old, replay, blessed, changes, rules_change })
     }
 

@@ -68,7 +68,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if args.rename || args.delete {
         require_not_by_mail(&store, &args.revision)?;
     }
-    let (mut seq, mut renamed_from) = (None, None);
+    let mut seq = None;
+    let mut renamed_from = None;
     let name = args.name.as_ref().unwrap_or(branch);
     let new = strong(format_args!("{match_name}@{name}"));
     let line = if args.rename {
@@ -123,7 +124,6 @@ fn require_unsigned(revision: &Revision, store: &StoreReader) -> Result<(), Fail
     Err(Failure::usage(message).hint("`--force` deletes it"))
 }
 
-/// Lists the branches of a match.
 fn list(match_name: &MatchName, context: &mut Context) -> Result<ExitStatus, Failure> {
     #[cfg(feature = "serve")]
     if let Some(client) = context.service()? {

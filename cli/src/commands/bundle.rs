@@ -126,12 +126,14 @@ fn bundle(
         Ok(write(&mut BufWriter::new(file), &records, signers.as_ref(), notes)?)
     })?;
     let outline = records.outline();
-    let (mut branches, mut own) = (0, 0);
+    let mut branches = 0;
+    let mut own = 0;
     for bundled in &outline.matches {
         branches += bundled.branches.len() as u64;
         own += bundled.branches.iter().map(|branch| branch.count).sum::<u64>();
     }
-    let (file, matches) = (path.display().to_string(), outline.matches.len() as u64);
+    let file = path.display().to_string();
+    let matches = outline.matches.len() as u64;
     let bundled = serde_json::json!({
         "file": file, "matches": matches, "lines": branches, "records": own, "checkpoints": count,
         "modules": outline.modules.iter().map(BundledModule::digest).collect::<Vec<_>>(),
@@ -139,7 +141,8 @@ fn bundle(
     });
     context.output.answer(&bundled, || {
         let matches = counted(matches, "match", "matches");
-        let (lines, own) = (counted(branches, "line", "lines"), counted(own, "record", "records"));
+        let lines = counted(branches, "line", "lines");
+        let own = counted(own, "record", "records");
         let checkpoints = counted(count, "checkpoint", "checkpoints");
         let modules = counted(outline.modules.len() as u64, "module", "modules");
         let modules = if outline.modules.is_empty() { String::new() } else { format!(", {modules}") };
@@ -150,7 +153,8 @@ fn bundle(
 
 /// Finds the files of modules (MD-10); returns also those that are missing here.
 fn find(needed: BTreeSet<NeededModule>, context: &Context) -> (Vec<BundledModule>, Vec<NeededModule>) {
-    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
+    let mut missing = Vec::new();
     for module in needed {
         if let Some(file) = module.file(&context.registry) {
             found.push(file);

@@ -189,7 +189,8 @@ fn junit(results: &CheckReport, time: Duration) -> Result<String, Failure> {
         let folder = path.parent().map(|folder| folder.display().to_string()).unwrap_or_default();
         let folder = if folder.is_empty() { ".".into() } else { folder };
         let name = path.file_name().map_or_else(|| file.file.clone(), |name| name.display().to_string());
-        let (name, folder) = (xml_text(&name), xml_text(&folder));
+        let name = xml_text(&name);
+        let folder = xml_text(&folder);
         let mut case = TestCase::new(name, status(file));
         case.set_classname(folder.as_str()).set_time(file.time);
         case.extra.insert("file".into(), xml_text(&file.file).into());

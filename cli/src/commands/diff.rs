@@ -56,7 +56,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         require_seat(args.viewer, seat_history.start()?.players(), name)?;
         Ok(seat_history)
     };
-    let (a, b) = (load(&args.a)?, load(&args.b)?);
+    let a = load(&args.a)?;
+    let b = load(&args.b)?;
     if a.viewer() != b.viewer() {
         let viewer = if a.viewer().see_all() { b.viewer() } else { a.viewer() };
         return Err(Failure::usage(format!("one of the two holds only what `{viewer}` may know"))

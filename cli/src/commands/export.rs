@@ -281,7 +281,8 @@ fn export_long(
     };
     let written = write_whole_from(path, |file| write_replay(revision, path, file, context))?;
     let WrittenReplay { entries, state_hash } = written;
-    let (name, file) = (revision.to_string(), path.display().to_string());
+    let name = revision.to_string();
+    let file = path.display().to_string();
     let exported = json!({
         "revision": name,
         "view": null,

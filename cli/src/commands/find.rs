@@ -164,7 +164,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         is_wanted: if args.wanted.selects() { Some(&is_wanted) } else { None },
     };
     let look = |seat_history: SeatHistory| Looked::at(seat_history, &wanted, args);
-    let (mut survey, mut count, mut there) = (Survey::default(), 0_u64, There::default());
+    let mut survey = Survey::default();
+    let mut count = 0_u64;
+    let mut there = There::default();
     let corpus = args.corpus.corpus(context)?;
     let output = &mut context.output;
     let unread = corpus.each(viewer, look, |name, looked| {
@@ -202,7 +204,9 @@ struct Looked {
 
 impl Looked {
     fn at(seat_history: SeatHistory, wanted: &Wanted<'_>, args: &Args) -> Result<Self, ReplayError> {
-        let (mut hits, mut survey, mut is_more) = (Vec::new(), Survey::default(), false);
+        let mut hits = Vec::new();
+        let mut survey = Survey::default();
+        let mut is_more = false;
         find(&seat_history, wanted, &mut survey, &mut |hit| {
             if hits.len() == HITS_MAX {
                 is_more = true;
@@ -224,7 +228,8 @@ fn print_after(
     wanted: &Wanted<'_>,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let (mut count, mut printed) = (0, Ok(()));
+    let mut count = 0;
+    let mut printed = Ok(());
     find(seat_history, wanted, &mut Survey::default(), &mut |hit| {
         count += 1;
         if count > passed {

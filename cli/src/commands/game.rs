@@ -151,7 +151,6 @@ const GUESTS: [(&str, &str, &str); 6] = [
     ("openspiel.py", "the games of OpenSpiel", include_str!("../../guests/python/openspiel.py")),
 ];
 
-/// A game as it is listed.
 struct ListedGame {
     rules: Arc<dyn AnyRules>,
     file: Option<(PathBuf, u64, bool)>,

@@ -76,7 +76,6 @@ const NEW: [&str; 3] = ["id", "times", "links"];
 /// The endings of the files that folders and patterns stand for.
 const IMPORTED: [&str; 2] = ["tfl", "bundle"];
 
-/// The endings for recordings.
 const RECORDINGS: [&str; 1] = ["jsonl"];
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -105,7 +104,6 @@ struct Kept {
     is_kept: bool,
 }
 
-/// Imports a file.
 fn import(args: &Args, file: &Path, kept: &mut Kept, context: &mut Context) -> Result<ExitStatus, Failure> {
     if args.recording {
         #[cfg(feature = "modules")]
@@ -144,7 +142,8 @@ fn import(args: &Args, file: &Path, kept: &mut Kept, context: &mut Context) -> R
     }
     kept.store = Some(store).filter(|_| kept.is_kept);
     created?;
-    let (shown, hash) = (file.display().to_string(), state.state_hash());
+    let shown = file.display().to_string();
+    let hash = state.state_hash();
     let imported = json!({
         "file": shown, "match": name.as_str(), "entries": count, "state_hash": hash, "new": NEW,
     });
@@ -285,7 +284,6 @@ fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Res
     })
 }
 
-/// Returns what became of a branch.
 pub(super) fn import_line(imported: &ImportedBranch) -> Line {
     let ImportedBranch { match_name, branch, change, added, .. } = imported;
     let added = counted(*added, "entry", "entries");

@@ -36,7 +36,6 @@ pub(crate) struct Args {
     output: PathBuf,
 }
 
-/// The link of an invitation.
 struct Invitation {
     origin: SafeOrigin,
     match_name: MatchName,
@@ -65,7 +64,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     })?;
     let document = document(&reply)?;
     let text = |member| document.get(member).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let (joined_match, seat) = (text("match"), text("seat"));
+    let joined_match = text("match");
+    let seat = text("seat");
     if joined_match != match_name.as_str() {
         tracing::warn!("the invitation was for another match than its link says");
     }

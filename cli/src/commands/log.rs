@@ -104,7 +104,6 @@ struct SourcedRecord<'a> {
     logged: &'a LoggedRecord,
 }
 
-/// Prints an entry.
 fn print(source: &str, logged: &LoggedRecord, args: &Args, output: &mut Output) -> io::Result<()> {
     output.show(&SourcedRecord { source, logged }, || vec![render::logged(logged, args.times)])
 }

@@ -47,8 +47,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     migrated.create(&store, new)?;
     drop(store);
     let MigratedMatch { rules, genesis, branches, compares_outcomes, .. } = &migrated;
-    let (ruleset, version) = (rules.name(), rules.version());
-    let (entries, branches) = (migrated.entries(), branches.len() as u64);
+    let ruleset = rules.name();
+    let version = rules.version();
+    let entries = migrated.entries();
+    let branches = branches.len() as u64;
     let origin = OriginDocument::of(genesis);
     let document = json!({
         "match": new.as_str(),

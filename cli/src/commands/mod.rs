@@ -178,7 +178,6 @@ impl Command {
     }
 }
 
-/// Runs a verb.
 pub(crate) fn run(command: &Command, context: &mut Context) -> Result<ExitStatus, Failure> {
     let has_picture = match command {
         Command::Show(_) => true,

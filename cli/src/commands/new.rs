@@ -91,7 +91,6 @@ pub(crate) struct Game {
 }
 
 impl Game {
-    /// Returns the first state.
     pub(crate) fn start(&self) -> Result<Box<dyn AnyState>, Failure> {
         self.rules.start(&self.setup).map_err(|error| Failure::usage(error.to_string()))
     }
@@ -172,7 +171,8 @@ pub(super) fn find_setup<'a>(rules: &'a dyn AnyRules, name: &str) -> Result<Name
     if let Some(found) = setups.iter().find(|setup| setup.name == name) {
         return Ok(*found);
     }
-    let (game, program) = (rules.name(), program::name());
+    let game = rules.name();
+    let program = program::name();
     let names: Vec<&str> = setups.iter().map(|setup| setup.name).collect();
     let meant = match get_close_matches(name, &names, 1, 0.6).first() {
         Some(close) => format!("did you mean `{close}`? "),
@@ -243,14 +243,19 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let game = args.game.read(context)?;
     let state = game.start()?;
     let is_example = args.game.ruleset.setup.is_none();
-    let (rules, module, dice) = (game.rules.clone(), game.module, game.dice);
+    let rules = game.rules.clone();
+    let module = game.module;
+    let dice = game.dice;
     let genesis = genesis(game, args.title.clone())?;
     let store = context.open_or_create_store()?;
     store.create_match(&args.match_name, &genesis, Vec::new())?;
     drop(store);
     let seed = if let DicePolicy::Seeded(seed) = dice { Some(seed.to_string()) } else { None };
     let store_name = context.store.shown();
-    let (name, ruleset, version, due) = (&args.match_name, rules.name(), rules.version(), state.due_roll());
+    let name = &args.match_name;
+    let ruleset = rules.name();
+    let version = rules.version();
+    let due = state.due_roll();
     let created = json!({
         "match": name.to_string(),
         "store": store_name,

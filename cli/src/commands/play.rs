@@ -163,9 +163,12 @@ impl PlayCaller for Player<'_> {
         }
         let log = store.read(&whole.match_name, &whole.branch, None)?;
         let history = History::of_log(whole, log, registry)?;
-        let (rules, dice, head) = (history.rules.clone(), history.dice, history.head());
+        let rules = history.rules.clone();
+        let dice = history.dice;
+        let head = history.head();
         let seen = SeatHistory::of(args.viewer(), history)?;
-        let (head_seen, state) = (seen.head(), seen.state()?);
+        let head_seen = seen.head();
+        let state = seen.state()?;
         if args.dry_run && (state.has_secrets() || dice != DicePolicy::Recorded) {
             // What a command would do can show a secret, or a roll that no one knows yet.
             let what = if state.has_secrets() { rules.name() } else { "a match with seeded or fair dice" };
@@ -279,7 +282,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         && !entries.is_empty()
     {
         let entries = NewEntries { entries, module: rules.module() };
-        let (name, branch) = (&whole.match_name, &whole.branch);
+        let name = &whole.match_name;
+        let branch = &whole.branch;
         last = store.append_judged(name, branch, before, entries, args.key.as_ref())?.last;
         keep_snapshots(whole, before, last, context, store);
     }
@@ -304,7 +308,8 @@ fn print_recorded(
 ) -> Result<ExitStatus, Failure> {
     let recorded = SourceName::Revision(line.at(*range.end()));
     let history = LongHistory::open(Viewer::HOST, &recorded, context)?;
-    let (output, mut printed) = (&mut context.output, Ok(()));
+    let output = &mut context.output;
+    let mut printed = Ok(());
     history.show_last(Tail { count: u64::MAX, first: *range.start() }, &mut |seen| {
         if printed.is_ok() {
             printed = output.record(&seen.record());
@@ -337,7 +342,8 @@ fn play_on_service(
 /// Prints again what the first call with this key recorded.
 fn repeat(repeated: &RepeatedCall, args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if args.viewer().see_all() {
-        let (first, last) = (repeated.range.start(), repeated.range.end());
+        let first = repeated.range.start();
+        let last = repeated.range.end();
         tracing::info!(first, last, "the key was used before; these entries were recorded then");
     }
     repeated.records.iter().try_for_each(|record| context.output.record(record))?;

@@ -123,7 +123,8 @@ fn of_all(args: &Args, mut history: History, context: &mut Context) -> Result<Ex
         render::print(&state.picture(Seat::Host.into()), &mut context.output)?;
     }
     for entry in &history.entries {
-        let (mut record, mut contradiction) = (None, None);
+        let mut record = None;
+        let mut contradiction = None;
         state
             .fold(&[entry.logged()], &history.dice, &mut |step| {
                 record = Some(Record::of(step, detail));

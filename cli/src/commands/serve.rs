@@ -183,7 +183,9 @@ fn hosted_mail(key: &Path, options: &ServeOptions, context: &Context) -> Result<
     let signers = Arc::new(Signers::open(&[key.to_path_buf()])?);
     let letters = if context.fleet().is_some() { None } else { Some(context.store_dir()?.to_path_buf()) };
     letters.as_deref().map_or(Ok(()), |folder| addresses_in(folder).map(|_| ()))?;
-    let (pages, maildir, send) = (options.origin.clone(), options.maildir.clone(), options.send.clone());
+    let pages = options.origin.clone();
+    let maildir = options.maildir.clone();
+    let send = options.send.clone();
     maildir.as_deref().map_or(Ok(()), |folder| Maildir::open(folder).map(|_| ()))?;
     Ok(HostedMail { signers, letters, pages, maildir, send })
 }

@@ -77,8 +77,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         "replay": file.is_none().then_some(&replay),
     });
     let line = |file: &str| {
-        let (before, tries) =
-            (counted(least.before, "entry", "entries"), counted(least.tries, "try", "tries"));
+        let before = counted(least.before, "entry", "entries");
+        let tries = counted(least.tries, "try", "tries");
         format!("shrunk {before} to {entries} in `{file}` ({tries}): {shows}").into()
     };
     context.output.answer_with_text(&shrunk, &replay, file.as_deref(), line)?;
@@ -122,7 +122,8 @@ fn find(args: &Args, context: &Context) -> Result<(Least, String), Failure> {
                 (line, found, format!("`{condition}` becomes true"), "the condition is never true")
             }
             (None, Some(command), source) => {
-                let (line, judge) = (line(source)?, ShellJudge::new(command)?);
+                let line = line(source)?;
+                let judge = ShellJudge::new(command)?;
                 let mut last = Judgment::No;
                 let ask = &mut |replay: &Replay| -> Result<Judgment, Failure> {
                     last = judge.judge(replay)?;

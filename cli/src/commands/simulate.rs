@@ -162,7 +162,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         (state, replay.closing.map_or(0, |closing| closing.count), Some(replay.to_string()))
     };
     let file = replay.as_deref().map_or(Ok(None), |replay| args.file.write(replay))?;
-    let (is_over, hash) = (entries < u64::from(steps), state.state_hash());
+    let is_over = entries < u64::from(steps);
+    let hash = state.state_hash();
     let simulated = json!({
         "ruleset": rules.name(),
         "version": rules.version(),
@@ -263,7 +264,8 @@ impl Play {
             observe(step);
             bar.inc(1);
         };
-        let (mut head, mut is_over) = (0, false);
+        let mut head = 0;
+        let mut is_over = false;
         while head < self.steps && !is_over {
             let count = SNAPSHOT_INTERVAL.min(self.steps - head);
             let played = self.simulation.play(state.as_mut(), &self.game.dice, head + 1, count, observe);

@@ -60,7 +60,6 @@ pub(crate) struct Args {
     file: NewFile,
 }
 
-/// What a row stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Rows {
     /// A match
@@ -118,7 +117,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     unread.map_or(Ok(ExitStatus::Yes), Err)
 }
 
-/// Counts matches in groups.
 fn count_groups(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let path = args.file.path()?;
     let ending = path.map(|path| path.extension().and_then(|ending| ending.to_str()).unwrap_or_default());
@@ -212,7 +210,6 @@ impl RowFormat {
     }
 }
 
-/// Writes the table.
 fn write(
     kind: &TableKind,
     format: RowFormat,
@@ -241,14 +238,16 @@ fn write_rows(
     sink: &mut Sink<'_>,
 ) -> Result<Written, Failure> {
     let look = |seat_history: SeatHistory| {
-        let (mut text, mut rows) = (String::new(), 0_u64);
+        let mut text = String::new();
+        let mut rows = 0_u64;
         let found = kind.rows(&seat_history, &mut |row| {
             rows += 1;
             line(&row, &mut text);
         })?;
         Ok((text, rows, found))
     };
-    let (mut rows, mut found) = (0, Vec::new());
+    let mut rows = 0;
+    let mut found = Vec::new();
     let unread = corpus.each(viewer, look, |_, (text, more, found_here)| {
         rows += more;
         found.resize(found_here.len(), false);

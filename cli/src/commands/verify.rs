@@ -67,7 +67,6 @@ pub(crate) struct Args {
     window: u16,
 }
 
-/// What is to be audited.
 #[derive(Clone, Debug)]
 enum VerifyTarget {
     /// All of a match.
@@ -129,7 +128,8 @@ fn referee_line(name: &str, referee: &str) -> Line {
 fn print(match_name: Option<&MatchName>, found: &Verification, context: &mut Context) -> Result<(), Failure> {
     let Verification { branches, findings, left, referee } = found;
     let match_name = match_name.map(MatchName::as_str);
-    let (ok, name) = (findings.is_empty(), match_name.unwrap_or("the store"));
+    let ok = findings.is_empty();
+    let name = match_name.unwrap_or("the store");
     let verified = json!({ "match": match_name, "ok": ok, "branches": branches, "findings": findings, "dice": left, "referee": referee });
     context.output.show(&verified, || {
         let branches = branches.iter().map(|VerifiedBranch { branch, entries, link, state_hash }| {
@@ -188,7 +188,8 @@ fn verify_matches(
         None => Box::new(store.matches_after(None)?.map(|info| info.map(|info| info.name))),
         Some(name) => Box::new([Ok(name.clone())].into_iter()),
     };
-    let (mut disagreeing, mut damaged) = (0, 0);
+    let mut disagreeing = 0;
+    let mut damaged = 0;
     for match_name in matches {
         let match_name = &match_name?;
         let findings = if is_chain_only {
@@ -226,7 +227,8 @@ fn verify_line(revision: &Revision, context: &mut Context) -> Result<ExitStatus,
     let entries = log.entries.len() as u64;
     let left = left_to_check(&log.genesis.dice);
     let history = History::of_log(revision, log, &context.registry)?;
-    let (state, referee) = (history.state()?, named_referee(&*history.rules));
+    let state = history.state()?;
+    let referee = named_referee(&*history.rules);
     let link = store.links(&revision.match_name, &revision.branch, entries..=entries)?.first().copied();
     let link = link.ok_or_else(|| Failure::internal("an entry without a link"))?;
     let branch =

@@ -134,7 +134,8 @@ fn asked() -> Option<Asked> {
 /// Returns a word without the quotes and backslashes of a shell, which some shells leave in it.
 fn unquoted(word: &str) -> String {
     let mut text = String::new();
-    let (mut quote, mut characters) = (None, word.chars());
+    let mut quote = None;
+    let mut characters = word.chars();
     while let Some(character) = characters.next() {
         match (quote, character) {
             (None, '"' | '\'') => quote = Some(character),

@@ -33,7 +33,6 @@ fn usable(width: usize) -> Option<usize> {
     (width >= WIDTH_MIN).then_some(width)
 }
 
-/// Folds each line of a text.
 pub(crate) fn folded_lines(text: &str, width: Option<usize>) -> String {
     let Some(width) = width else { return text.into() };
     text.split('\n').map(|line| folded(line, width)).collect::<Vec<_>>().join("\n")

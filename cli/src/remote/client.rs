@@ -25,7 +25,6 @@ use crate::remote::problem::{ApiError, NotAnswered};
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 const ANSWER_TIME: Duration = Duration::from_secs(90);
 
-/// The most bytes of an answer.
 const ANSWER_BYTES_MAX: u64 = 1 << 28;
 
 /// For how long a request is repeated whose answer was lost, and how long to wait before it is.
@@ -103,7 +102,6 @@ impl Client {
         matches!(self.kind, TokenKind::Host | TokenKind::Admin)
     }
 
-    /// Asks for something.
     pub(crate) fn get(&self, asked: &ServiceRequest) -> Result<Reply, Failure> {
         Ok(self.try_get(asked)?)
     }
@@ -172,7 +170,6 @@ impl Client {
         self.read(answer.map_err(|error| self.not_sent(&error))?, accept)
     }
 
-    /// Reads an answer to its end.
     fn read(&self, mut answer: Response<Body>, accept: &str) -> Result<Reply, NotAnswered> {
         let body = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
         let body = body.map_err(|error| self.not_sent(&error))?;

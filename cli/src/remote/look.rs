@@ -69,7 +69,8 @@ pub(crate) fn unusable(cause: impl Display) -> Failure {
 
 /// Returns all items of a list.
 pub(crate) fn items(client: &Client, path: &str) -> Result<Vec<Value>, Failure> {
-    let (mut items, mut after) = (Vec::new(), None);
+    let mut items = Vec::new();
+    let mut after = None;
     loop {
         let query = after.take().map(|after| ("after", after)).into_iter().collect();
         let asked = ServiceRequest { path: path.into(), query, format: Format::Json, media_type: None };
@@ -154,7 +155,6 @@ pub(crate) struct Part {
     pub(crate) source: Option<String>,
 }
 
-/// Prints the entries of a range.
 pub(crate) fn print_log(
     client: &Client,
     range: &RangeName,
@@ -182,7 +182,6 @@ pub(crate) fn print_log(
     print_list(client, Part { path: path_of(line, "entries"), after, count, viewer, source }, output)
 }
 
-/// Prints a part of a list.
 pub(crate) fn print_list(client: &Client, part: Part, output: &mut Output) -> Result<ExitStatus, Failure> {
     let Part { path, mut after, mut count, viewer, source } = part;
     while count != Some(0) {

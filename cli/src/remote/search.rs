@@ -198,7 +198,6 @@ fn text_of<'a>(document: &'a Value, field: &str) -> &'a str {
     document.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the number of a field, if it is one.
 fn number_of(document: &Value, field: &str) -> Option<u64> {
     document.get(field).and_then(Value::as_u64)
 }

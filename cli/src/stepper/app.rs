@@ -104,7 +104,6 @@ impl<'c> App<'c> {
         self.pace == Pace::Left
     }
 
-    /// Returns the revision that is to be printed.
     pub(super) fn revision(&mut self) -> Option<String> {
         self.prints.then(|| self.here().to_string())
     }
@@ -159,7 +158,8 @@ impl<'c> App<'c> {
             KeyCode::Backspace if text.pop().is_some() => {}
             KeyCode::Backspace | KeyCode::Esc => self.asked = None,
             KeyCode::Enter => {
-                let (asked, text) = (*asked, text.trim().to_owned());
+                let asked = *asked;
+                let text = text.trim().to_owned();
                 self.asked = None;
                 return self.answer(asked, &text);
             }

@@ -76,7 +76,8 @@ fn scroll(panel: &Panel, moved: (i32, i32), area: Rect) -> (u16, u16) {
     let widest = panel.lines.iter().map(Line::width).max().unwrap_or_default();
     let (column, row) = panel.changed.unwrap_or_default();
     let away = |changed: usize, length: usize, room: u16, moved: i32| {
-        let (changed, length) = (i32::try_from(changed).unwrap_or(0), i32::try_from(length).unwrap_or(0));
+        let changed = i32::try_from(changed).unwrap_or(0);
+        let length = i32::try_from(length).unwrap_or(0);
         let (room, margin) = (i32::from(room), i32::from(room) / 3);
         let start = if changed + margin < room { 0 } else { changed - room + margin };
         u16::try_from((start + moved).clamp(0, (length - room).max(0))).unwrap_or(0)
@@ -112,8 +113,8 @@ fn draw_over(frame: &mut Frame<'_>, app: &App<'_>, area: Rect) {
         }
     };
     let width = lines.iter().map(Line::width).max().unwrap_or_default().max(title.len()) + 4;
-    let (width, height) =
-        (u16::try_from(width).unwrap_or(u16::MAX), u16::try_from(lines.len() + 2).unwrap_or(u16::MAX));
+    let width = u16::try_from(width).unwrap_or(u16::MAX);
+    let height = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX);
     let area =
         area.centered(Constraint::Length(width.min(area.width)), Constraint::Length(height.min(area.height)));
     frame.render_widget(Clear, area);

@@ -12,7 +12,6 @@ use crate::failure::Failure;
 use crate::output::counted;
 use crate::render;
 
-/// What the last line shows.
 const LINE: &str = "← → step  : go to  / search  w when  [ ] field  s seat  v view  ? keys  q leave";
 
 /// Lines, and where in them something changed: columns and lines from the upper left.
@@ -24,7 +23,8 @@ pub(super) struct Panel {
 /// Shows whose history it is, for which viewer, where, which game and in which phase (VW-5).
 pub(super) fn title(app: &mut App<'_>) -> Line<'static> {
     let stepper = app.stepper();
-    let (at, head) = (stepper.at(), stepper.head());
+    let at = stepper.at();
+    let head = stepper.head();
     let name = match stepper.name().up_to(None) {
         SourceName::File(file) => file.to_string(),
         revision @ SourceName::Revision(_) => revision.to_string(),
@@ -32,7 +32,8 @@ pub(super) fn title(app: &mut App<'_>) -> Line<'static> {
     let view = stepper.view();
     let phase = ["phase", "state", "mode"].iter().find_map(|key| view.get(key)?.as_str());
     let phase = phase.map(|phase| format!("  {}", phase.replace('_', " "))).unwrap_or_default();
-    let (viewer, rules) = (stepper.viewer(), stepper.rules().clone());
+    let viewer = stepper.viewer();
+    let rules = stepper.rules().clone();
     let plays = app.speed().map(|speed| format!("  ▶ {speed} a second")).unwrap_or_default();
     Line::from(vec![
         Span::styled(printable(&name).into_owned(), Modifier::BOLD),
@@ -47,7 +48,8 @@ pub(super) fn board(stepper: &Stepper, width: usize) -> Panel {
         Highlights { changed: stepper.changed_spots(), keeps_width: true, ..Highlights::default() };
     let drawn = text::lines(&picture, &highlights, width);
     let is_changed = |spot: Option<Spot>| spot.is_some_and(|spot| highlights.changed.contains(&spot));
-    let (mut lines, mut changed) = (Vec::new(), None);
+    let mut lines = Vec::new();
+    let mut changed = None;
     for (row, line) in drawn.into_iter().enumerate() {
         let mut column = 0;
         let spans = line.spans.into_iter().map(|span| {
@@ -72,7 +74,8 @@ pub(super) fn view(app: &mut App<'_>) -> Panel {
         let key = line.trim_start().strip_prefix('"').and_then(|rest| rest.split_once("\":"));
         key.is_some_and(|(key, _)| keys.contains(key))
     };
-    let (mut lines, mut changed) = (Vec::new(), None);
+    let mut lines = Vec::new();
+    let mut changed = None;
     for (row, line) in text.lines().enumerate() {
         let style =
             if is_changed(line) { Style::new().add_modifier(Modifier::REVERSED) } else { Style::new() };
@@ -90,7 +93,8 @@ fn key(path: &str) -> Option<String> {
 
 /// Shows the entries around the current one, which is shown in full if there is room.
 pub(super) fn log(app: &mut App<'_>, width: usize, height: usize) -> Result<Vec<Line<'static>>, Failure> {
-    let (at, head) = (app.stepper().at(), app.stepper().head());
+    let at = app.stepper().at();
+    let head = app.stepper().head();
     let digits = head.to_string().len();
     let here = match app.stepper().entries(at..at + 1)?.first() {
         Some(entry) => in_words(entry, digits),

@@ -8,7 +8,8 @@ use crate::failure::Failure;
 impl App<'_> {
     /// Opens another history with the same viewer, near the entry stood at.
     pub(super) fn open(&mut self, name: &SourceName) -> Result<(), Failure> {
-        let (at, viewer) = (self.stepper().at(), self.stepper().viewer());
+        let at = self.stepper().at();
+        let viewer = self.stepper().viewer();
         let owner = self.stepper().all_viewers().first().copied().unwrap_or(viewer);
         let stepper = Stepper::new(SeatHistory::load(owner, name, self.sources)?)?;
         self.stepper = Some(stepper.through(viewer)?);

@@ -20,7 +20,6 @@ pub(crate) struct FrameWriter<W> {
     check: Digest,
 }
 
-/// Reads frames.
 pub(crate) struct FrameReader<R> {
     reader: R,
     compressed: bool,

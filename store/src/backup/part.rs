@@ -11,7 +11,6 @@ use crate::names::{BranchName, MatchName};
 /// The bytes of entries in a part, which is a little more than that.
 const PART_BYTES: usize = 64 * 1024;
 
-/// Where parts go.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(&Part<'_>) -> Result<(), RescueError>;
 
 /// A part of a store. Variant and field order are the format of backups.
@@ -67,7 +66,6 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Counts a part.
     pub(crate) fn count(&mut self, part: &Part<'_>) {
         match part {
             Part::Match(_) => self.matches += 1,

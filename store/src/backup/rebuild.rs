@@ -161,7 +161,9 @@ impl<'a> Rebuild<'a> {
                 chain::genesis_link(&current.genesis.encode())
             }
             Some((parent, at)) if current.is_created => {
-                let (match_name, name, from) = (current.name.clone(), part.name.clone(), parent.clone());
+                let match_name = current.name.clone();
+                let name = part.name.clone();
+                let from = parent.clone();
                 self.store.create_branch(NewBranch { match_name, name, from, at: *at }, Vec::new().into())?;
                 let reader = self.store.reader();
                 let holder = current.holder(parent, *at).unwrap_or(parent);
@@ -174,7 +176,8 @@ impl<'a> Rebuild<'a> {
         }
         current.add(part);
         let seq = part.forked_at();
-        let (part, waiting) = (part.clone(), Vec::new());
+        let part = part.clone();
+        let waiting = Vec::new();
         let branch = CurrentBranch { part, seq, link: before, appended: seq, waiting, bytes: 0 };
         current.branches_left = branches_left;
         current.branch = Some(branch);

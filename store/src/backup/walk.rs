@@ -35,12 +35,14 @@ fn walk_match(engine: &dyn EngineReader, name: &MatchName, sink: Sink<'_>) -> Re
     // What cannot be read here could not be restored either.
     found_match.genesis()?;
     sort_parents_first(&mut branches);
-    let (name, count) = (name.clone(), branches.len() as u64);
+    let name = name.clone();
+    let count = branches.len() as u64;
     sink(&Part::Match(MatchPart { name, branches: count, genesis: &found_match.genesis }))?;
     if let Some(module) = found_match.module {
         sink(&Part::Module(module))?;
     }
-    let (mut ancestry, mut indexes) = (Ancestry::default(), BTreeMap::new());
+    let mut ancestry = Ancestry::default();
+    let mut indexes = BTreeMap::new();
     for branch in &branches {
         let parent =
             branch.found.parent.as_ref().and_then(|parent| Some((*indexes.get(&parent.id)?, parent.at)));
@@ -88,7 +90,8 @@ fn walk_branch(
     sink: Sink<'_>,
 ) -> Result<(), RescueError> {
     let parent = fork(engine, branch, holder).map_err(|error| branch.within(error))?;
-    let (name, before) = (branch.found.name.clone(), branch.found.before);
+    let name = branch.found.name.clone();
+    let before = branch.found.before;
     let Head { seq: head, link } = branch.head;
     sink(&Part::Branch(BranchPart { name, parent, before, head, link }))?;
     send_entries(branch.entries(engine, branch.own())?, sink)
@@ -100,7 +103,8 @@ fn fork(
     branch: &Branch,
     holder: Option<&Branch>,
 ) -> Result<Option<(BranchName, u64)>, StoreError> {
-    let (before, at) = (branch.found.before, branch.found.forked_at());
+    let before = branch.found.before;
+    let at = branch.found.forked_at();
     let Some(parent) = branch.found.parent_name()? else {
         return same(before, branch.found_match.link(), at).map(|()| None);
     };

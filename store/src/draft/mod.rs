@@ -84,7 +84,6 @@ impl Readers {
 trait Made {
     fn path(&self) -> &Path;
 
-    /// What the lock is on.
     fn handle(&self) -> Option<&File>;
 }
 

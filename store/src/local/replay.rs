@@ -21,13 +21,11 @@ pub(crate) trait Target {
     /// Returns the body of a record of a match, branch, head or grant.
     fn body(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError>;
 
-    /// Returns such records in a range of keys.
     fn records(&self, range: std::ops::Range<Vec<u8>>) -> Result<Vec<StoredRecord>, BackendError>;
 
     /// Writes such a record, or removes it.
     fn put(&mut self, key: Vec<u8>, body: Option<Vec<u8>>);
 
-    /// Adds entries to a branch.
     fn append(&mut self, branch: u64, added: &Added<'_, '_>);
 
     /// Writes which entries an idempotency key stands for.
@@ -337,7 +335,8 @@ fn record_module(target: &mut dyn Target, match_name: &MatchName, module: Digest
     if found_match.module.is_some_and(|recorded| recorded != module) {
         return Err(Stop::named(match_name, None));
     }
-    let (key, branches) = (found_match.key.clone(), found_match.branches);
+    let key = found_match.key.clone();
+    let branches = found_match.branches;
     put_match(target, &Match { module: Some(module), ..found_match }, key, branches);
     Ok(())
 }

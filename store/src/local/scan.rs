@@ -13,7 +13,9 @@ pub(crate) fn scan(
     backend: &dyn Backend,
     range: Range<Vec<u8>>,
 ) -> impl Iterator<Item = Result<StoredRecord, BackendError>> {
-    let (mut rest, mut loaded, mut is_last) = (range, Vec::new().into_iter(), false);
+    let mut rest = range;
+    let mut loaded = Vec::new().into_iter();
+    let mut is_last = false;
     until_error(move || {
         if loaded.len() == 0 && !is_last {
             let found = match backend.scan(&rest, SCAN_MAX) {

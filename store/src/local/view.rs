@@ -185,7 +185,6 @@ impl View {
         Ok(with_check(key::of_page(branch, place.0), body))
     }
 
-    /// Finds the idempotency keys of a branch.
     fn keys(&self, branch: u64) -> Result<BTreeMap<Vec<u8>, IdempotencyRecord>, BackendError> {
         let mut keys: BTreeMap<Vec<u8>, IdempotencyRecord> = BTreeMap::new();
         let prefix = key::idempotency_of(branch).start;
@@ -282,7 +281,8 @@ impl Backend for View {
     fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
         let mut found = Vec::new();
         for table in *b"abhikmps" {
-            let (start, end) = (range.start.clone().max(vec![table]), range.end.clone().min(vec![table + 1]));
+            let start = range.start.clone().max(vec![table]);
+            let end = range.end.clone().min(vec![table + 1]);
             let left = limit - found.len();
             if start >= end || left == 0 {
                 continue;

@@ -16,7 +16,6 @@ pub(super) const OF_MATCH: &str = "SELECT hash, body FROM @access WHERE match = 
 const FIND_ALL: &str =
     "SELECT a.hash, a.body, m.name FROM @access a JOIN @match m ON m.id = a.match WHERE a.hash = ANY($1)";
 
-/// Finds the grant of a token.
 pub(super) fn find(ask: &impl Ask, hash: &Digest) -> Result<Option<Grant>, StoreError> {
     let rows = ask.rows(FIND, &[&bytes(hash)], None)?;
     rows.first().map(|row| read(row, &name(row, 2)?)).transpose()
@@ -29,7 +28,6 @@ pub(super) fn find_all(ask: &impl Ask, hashes: &[Digest]) -> Result<Vec<(Digest,
     rows.iter().map(|row| Ok((digest(row, 0)?, read(row, &name(row, 2)?)?))).collect()
 }
 
-/// Lists the grants of a match.
 pub(super) fn of_match(ask: &impl Ask, found_match: &FoundMatch) -> Result<Vec<(Digest, Grant)>, StoreError> {
     let rows = ask.rows(OF_MATCH, &[&uuid(found_match.id)], None)?;
     let read = |row: &Row| Ok((digest(row, 0)?, read(row, &found_match.name)?));
@@ -39,7 +37,6 @@ pub(super) fn of_match(ask: &impl Ask, found_match: &FoundMatch) -> Result<Vec<(
         .map_err(|error| error.within(&found_match.name, None))
 }
 
-/// Returns a hash as a column has it.
 pub(super) fn bytes(hash: &Digest) -> &[u8] {
     hash.as_bytes()
 }

@@ -12,7 +12,6 @@ use postgres::config::{Host, SslMode, TargetSessionAttrs};
 /// How long is waited for a host to answer at all, and for a dead one to be found out (FL-21).
 const DEAD_AFTER: Duration = Duration::from_secs(10);
 
-/// The port of PostgreSQL.
 const USUAL_PORT: u16 = 5432;
 
 /// The address of a store on PostgreSQL: `postgres://USER@HOST[,HOST…]/DB?schema=turnfold`.
@@ -196,7 +195,8 @@ fn shown(config: &Config, schema: &str) -> String {
         }
     };
     let hosts: Vec<_> = config.get_hosts().iter().enumerate().map(host).collect();
-    let (user, db) = (config.get_user().unwrap_or_default(), config.get_dbname().unwrap_or_default());
+    let user = config.get_user().unwrap_or_default();
+    let db = config.get_dbname().unwrap_or_default();
     format!("postgres://{user}@{}/{db}?schema={schema}", hosts.join(","))
 }
 

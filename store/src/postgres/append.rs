@@ -137,7 +137,8 @@ impl Fleet {
             }
         }
         if branch.head.seq != append.expected_head {
-            let (expected, head) = (append.expected_head, branch.head.seq);
+            let expected = append.expected_head;
+            let head = branch.head.seq;
             let (match_name, branch) = names.clone();
             return Err(StoreError::Conflict { match_name, branch, expected, head });
         }

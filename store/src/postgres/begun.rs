@@ -41,7 +41,9 @@ impl Begun {
         let InitialBranch { name, from, before, batches } = branch;
         let names = (match_name.clone(), name);
         let branch = branch_number(if from.is_none() { uuid(match_id) } else { new_id()? });
-        let (mut end, mut appends, mut taken) = (before, Vec::new(), BTreeSet::new());
+        let mut end = before;
+        let mut appends = Vec::new();
+        let mut taken = BTreeSet::new();
         for KeyedBatch { idempotency_key, entries } in batches {
             let slot = idempotency_key.as_ref().map(|key| {
                 let mut slot = first_slot(key);

@@ -20,15 +20,18 @@ pub(super) fn audit_kept(
 ) -> Result<Vec<Found>, StoreError> {
     const RUNS: &str = "SELECT first, last, key FROM @run WHERE branch = $1 AND first > $2 AND first <= $3 \
                         ORDER BY first LIMIT 4096";
-    let (mut damage, mut slots) = (Vec::new(), BTreeMap::new());
-    let (mut next, head) = (branch.found.forked_at() + 1, branch.head.seq);
+    let mut damage = Vec::new();
+    let mut slots = BTreeMap::new();
+    let mut next = branch.found.forked_at() + 1;
+    let head = branch.head.seq;
     let mut after = 0;
     loop {
         let bound: [&(dyn postgres::types::ToSql + Sync); 3] =
             [&branch.found.id.cast_signed(), &super::read::column(after), &super::read::column(head)];
         let rows = ask.rows(RUNS, &bound, None)?;
         for row in &rows {
-            let (first, last) = (number(row, 0)?, number(row, 1)?);
+            let first = number(row, 0)?;
+            let last = number(row, 1)?;
             if first != next {
                 damage.push((Some(next.min(first)), "its runs leave a gap or overlap".to_owned()));
             }
@@ -68,7 +71,8 @@ pub(super) fn check(
         WHERE NOT EXISTS (SELECT FROM @branch b WHERE b.no = r.branch)";
     const NOWHERE: &str =
         "SELECT count(*) FROM @branch b WHERE NOT EXISTS (SELECT FROM @match m WHERE m.id = b.match)";
-    let (mut sound, mut damage) = (Totals::default(), Vec::<Damage>::new());
+    let mut sound = Totals::default();
+    let mut damage = Vec::<Damage>::new();
     for found in engine.match_names()? {
         let match_name = found?;
         let before = damage.len();

@@ -28,7 +28,6 @@ const STATEMENT_MS: u32 = 8_000;
 /// How often the same is tried again while others are in its way (FL-20).
 const TRIES_MAX: u32 = 10;
 
-/// What is bound to a statement.
 pub(super) type Bound<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// A connection, with the statements that it knows.

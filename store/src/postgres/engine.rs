@@ -96,7 +96,6 @@ impl Fleet {
     }
 }
 
-/// Opens the store at an address for reading only.
 pub(crate) fn open_reader(address: &FleetAddress) -> Result<Arc<dyn EngineReader>, StoreError> {
     Ok(reading(address, schema::require)?)
 }
@@ -209,7 +208,8 @@ impl<A: Ask> EngineReader for Reading<A> {
             }
             let mut found = rows.iter().filter(|row| number(row, 0).is_ok_and(|no| no == parent.id));
             let row = found.next().ok_or_else(|| here("the branch it begins on is missing"))?;
-            let (at, before) = (number(row, 4)?, digest(row, 5)?);
+            let at = number(row, 4)?;
+            let before = digest(row, 5)?;
             let parent = get::<Option<i64>>(row, 2)?.zip(get::<Option<String>>(row, 3)?);
             let parent = parent.map(|(id, name)| Parent { name, id: id.cast_unsigned(), at, link: before });
             ancestry.push(FoundBranch { name: name(row, 1)?, id: number(row, 0)?, parent, before });
@@ -232,7 +232,8 @@ impl<A: Ask> EngineReader for Reading<A> {
             })
         };
         let mut last = after.map_or_else(String::new, ToString::to_string);
-        let (mut portion, mut is_last) = (Vec::new().into_iter(), false);
+        let mut portion = Vec::new().into_iter();
+        let mut is_last = false;
         Ok(Box::new(until_error(move || {
             if portion.len() == 0 && !is_last {
                 let rows = self.0.rows(MATCHES, &[&last.as_str()], None);

@@ -50,7 +50,6 @@ fn found(connection: &mut Connection, hash: &Digest) -> Result<Option<(FoundMatc
     rows.first().map(read).transpose().map_err(Fault::Store)
 }
 
-/// Makes a grant.
 pub(super) fn grant(fleet: &Fleet, hash: &Digest, new: NewGrant, now_ms: i64) -> Result<(), StoreError> {
     let found_match = fleet.reading.found_match(&new.match_name)?;
     let grant = new.made(now_ms);
@@ -62,7 +61,6 @@ pub(super) fn grant(fleet: &Fleet, hash: &Digest, new: NewGrant, now_ms: i64) ->
     })
 }
 
-/// Spends an invitation.
 pub(super) fn join(
     fleet: &Fleet,
     invitation: &Digest,
@@ -92,7 +90,6 @@ pub(super) fn join(
     })
 }
 
-/// Revokes a grant.
 pub(super) fn revoke(
     fleet: &Fleet,
     match_name: &MatchName,

@@ -110,7 +110,9 @@ impl Drop for Writers {
 }
 
 fn run(address: &FleetAddress, jobs: &Receiver<Job>) {
-    let (mut waiting, mut connection, mut served) = (VecDeque::new(), None, 0);
+    let mut waiting = VecDeque::new();
+    let mut connection = None;
+    let mut served = 0;
     loop {
         if waiting.is_empty() {
             let Ok(job) = jobs.recv() else { return };
@@ -141,8 +143,10 @@ fn let_in(waiting: &mut VecDeque<Job>, jobs: &Receiver<Job>, served: usize) {
 /// Takes what may share a statement: at most one append of a branch; several runs, and a module to be recorded, only by
 /// themselves.
 fn gather(waiting: &mut VecDeque<Job>) -> Vec<Job> {
-    let (mut group, mut left) = (Vec::new(), VecDeque::new());
-    let (mut branches, mut bytes) = (BTreeSet::new(), 0);
+    let mut group = Vec::new();
+    let mut left = VecDeque::new();
+    let mut branches = BTreeSet::new();
+    let mut bytes = 0;
     while let Some(job) = waiting.pop_front() {
         let is_alone = is_transaction(&job.runs);
         let is_full = group.len() >= GROUP_MAX || bytes >= GROUP_BYTES || is_alone && !group.is_empty();

@@ -35,7 +35,9 @@ impl<A: Ask> Reading<A> {
         loop {
             let rows = self.0.rows(KEYED, &[&id, &slot, &FIRST_BYTES_MAX], None)?;
             let Some(row) = rows.first() else { return Ok(Slot::Free(slot)) };
-            let (first, mut last, attempt) = (number(row, 0)?, number(row, 1)?, get::<uuid::Uuid>(row, 2)?);
+            let first = number(row, 0)?;
+            let mut last = number(row, 1)?;
+            let attempt = get::<uuid::Uuid>(row, 2)?;
             let carried = first_key(get(row, 3)?).map_err(|error| branch.within(error.at(first)))?;
             if carried.as_ref() != Some(key) {
                 slot = next_slot(slot);

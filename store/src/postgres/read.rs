@@ -33,7 +33,6 @@ pub(super) trait Ask: Send + Sync {
     /// Returns the heads that this process has seen, where the newest are read.
     fn held(&self) -> Option<&Held>;
 
-    /// Reads at one moment.
     fn at_one_moment(&self, read: Walk<'_>) -> Result<(), RescueError>;
 }
 
@@ -46,7 +45,6 @@ pub(super) struct Newest {
     pub(super) held: Held,
 }
 
-/// What is read in one transaction.
 struct Moment<'a>(Mutex<&'a mut Connection>);
 
 /// Enough bytes of entries for one answer (FL-17).
@@ -59,7 +57,8 @@ fn collect(
     weighed: Option<usize>,
 ) -> Result<Vec<Row>, Fault> {
     let Some(column) = weighed else { return connection.query(sql, bound) };
-    let (mut rows, mut bytes) = (Vec::new(), 0);
+    let mut rows = Vec::new();
+    let mut bytes = 0;
     connection.each(sql, bound, &mut |row| {
         bytes += get::<&[u8]>(&row, column)?.len();
         rows.push(row);
@@ -125,23 +124,19 @@ impl Ask for Moment<'_> {
     }
 }
 
-/// Reads a column.
 pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: usize) -> Result<T, StoreError> {
     row.try_get(column).map_err(|error| StoreError::damaged(format!("a row cannot be read: {error}")))
 }
 
-/// Reads a number that counts.
 pub(super) fn number(row: &Row, column: usize) -> Result<u64, StoreError> {
     u64::try_from(get::<i64>(row, column)?).map_err(|_| StoreError::damaged("a row has a number below 0"))
 }
 
-/// Reads a digest.
 pub(super) fn digest(row: &Row, column: usize) -> Result<Digest, StoreError> {
     let bytes = <[u8; 32]>::try_from(get::<&[u8]>(row, column)?);
     bytes.map(Digest::new).map_err(|_| StoreError::damaged("a link does not have 32 bytes"))
 }
 
-/// Reads a name.
 pub(super) fn name<T: std::str::FromStr<Err = crate::names::NotAName>>(
     row: &Row,
     column: usize,
@@ -151,12 +146,10 @@ pub(super) fn name<T: std::str::FromStr<Err = crate::names::NotAName>>(
         .map_err(|error: crate::names::NotAName| StoreError::damaged(error.to_string()))
 }
 
-/// Returns a number as a column has it.
 pub(super) fn column(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Returns the id of a match as a column has it.
 pub(super) fn uuid(id: MatchId) -> Uuid {
     Uuid::from_u128(id.0)
 }
@@ -175,13 +168,11 @@ macro_rules! branches {
     };
 }
 
-/// A branch of a match with its head.
 pub(super) const BRANCH: &str = branches!("AND b.name = $2", "");
 
 /// All branches of a match with their heads.
 pub(super) const BRANCHES: &str = branches!("", "ORDER BY b.name");
 
-/// Reads a match from one of the rows above.
 pub(super) fn match_in(row: &Row, name: &MatchName) -> Result<FoundMatch, StoreError> {
     let id = MatchId(get::<Uuid>(row, 0)?.as_u128());
     let module = row.try_get::<_, Option<&[u8]>>("module").ok().flatten();
@@ -196,7 +187,8 @@ pub(super) fn match_in(row: &Row, name: &MatchName) -> Result<FoundMatch, StoreE
 pub(super) fn branch_in(row: &Row, found_match: FoundMatch) -> Result<Branch, StoreError> {
     let name: BranchName = name(row, 4)?;
     let read = || {
-        let (at, before) = (number(row, 7)?, digest(row, 8)?);
+        let at = number(row, 7)?;
+        let before = digest(row, 8)?;
         let parent = match (get::<Option<i64>>(row, 5)?, get::<Option<String>>(row, 6)?) {
             (Some(id), Some(name)) => Some(Parent { name, id: id.cast_unsigned(), at, link: before }),
             (None, None) => None,
@@ -222,7 +214,8 @@ pub(super) fn take_run(
     row: &Row,
     take: &mut dyn FnMut(&Packed<'_>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
-    let (first, last) = (number(row, 0)?, number(row, 1)?);
+    let first = number(row, 0)?;
+    let last = number(row, 1)?;
     let read = || {
         let records: Vec<&[u8]> = decode_strictly(get::<&[u8]>(row, 4)?)
             .map_err(|error| StoreError::damaged(format!("its run: {error}")))?;

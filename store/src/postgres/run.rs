@@ -43,11 +43,17 @@ pub(super) fn pack(
 ) -> Vec<Run> {
     let linker = Linker::new();
     let (idempotency_key, slot) = key.unzip();
-    let (mut runs, mut end, mut begin, mut bytes) = (Vec::new(), head, head, 0);
+    let mut runs = Vec::new();
+    let mut end = head;
+    let mut begin = head;
+    let mut bytes = 0;
     let mut records: Vec<Vec<u8>> = Vec::new();
     let mut close = |records: &mut Vec<Vec<u8>>, begin: Head, end: Head| {
         let slot = slot.filter(|_| runs.is_empty());
-        let (first, last, before, link) = (begin.seq + 1, end.seq, begin.link, end.link);
+        let first = begin.seq + 1;
+        let last = end.seq;
+        let before = begin.link;
+        let link = end.link;
         runs.push(Run { first, last, slot, before, link, records: encode(records) });
         records.clear();
     };
@@ -75,12 +81,10 @@ pub(super) fn first_slot(key: &IdempotencyKey) -> i64 {
     hash.iter().take(8).fold(0_u64, |slot, byte| slot << 8 | u64::from(*byte)).cast_signed()
 }
 
-/// Returns the slot after one.
 pub(super) fn next_slot(slot: i64) -> i64 {
     slot.wrapping_add(1)
 }
 
-/// Returns the head after runs.
 pub(super) fn end_of(runs: &[Run], head: Head) -> Head {
     runs.last().map_or(head, |run| Head { seq: run.last, link: run.link })
 }

@@ -27,7 +27,6 @@ pub(crate) struct Own {
 }
 
 impl Branch {
-    /// Returns the names of the match and the branch.
     pub(crate) fn names(&self) -> (MatchName, BranchName) {
         (self.found_match.name.clone(), self.found.name.clone())
     }

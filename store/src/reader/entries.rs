@@ -70,7 +70,8 @@ impl Entries<'_> {
 
     fn load_into(&mut self, entries: &mut Vec<(Entry, Digest)>) -> Result<(), StoreError> {
         let Some(segment) = self.segments.front() else { return Ok(()) };
-        let (own, before) = (segment.own, self.next);
+        let own = segment.own;
+        let before = self.next;
         if self.next > own.last {
             if segment.after.is_some_and(|after| after != self.link) {
                 return Err(self.corrupt(own.last, "the chain of entries does not lead to the stored link"));
@@ -221,7 +222,8 @@ impl Branch {
         keyed: RangeInclusive<Seq>,
         entries: &PackedEntries,
     ) -> Result<Appended, StoreError> {
-        let (first, last) = (*keyed.start(), *keyed.end());
+        let first = *keyed.start();
+        let last = *keyed.end();
         let mut stored = self.entries(engine, keyed)?;
         let mut asked = entries.iter();
         let same = loop {

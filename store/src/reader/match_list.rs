@@ -14,7 +14,8 @@ impl StoreReader {
     /// # Errors
     /// [`StoreError::Corrupt`] at the first match that cannot be read, or when some are missing.
     pub fn matches(&self) -> Result<Vec<MatchInfo>, StoreError> {
-        let (_matches, _branches) = (self.engine.hold_matches(), self.engine.hold_branches());
+        let _matches = self.engine.hold_matches();
+        let _branches = self.engine.hold_branches();
         self.matches_after(None)?.collect()
     }
 

@@ -27,7 +27,8 @@ impl Branch {
         from: Seq,
         to: Seq,
     ) -> Result<Vec<Segment>, StoreError> {
-        let (mut segments, mut last) = (Vec::new(), to);
+        let mut segments = Vec::new();
+        let mut last = to;
         let mut after = (to == self.head.seq).then_some(self.head.link);
         // However deep branches are nested, those below are not asked for where nothing of them is read.
         let is_own = to < from || from > self.found.forked_at();

@@ -43,7 +43,8 @@ impl StoreReader {
     /// Trouble with reading that is not damage; damage is listed.
     pub fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
         // If something were deleted in between, its records would seem to be missing or to belong to nothing.
-        let (_matches, _branches) = (self.engine.hold_matches(), self.engine.hold_branches());
+        let _matches = self.engine.hold_matches();
+        let _branches = self.engine.hold_branches();
         self.engine.check(observe)
     }
 
@@ -67,7 +68,8 @@ impl StoreReader {
     /// # Errors
     /// Any error of reading; entries are counted but their chain is not checked.
     pub fn stats(&self, top: usize, observe: &mut dyn FnMut(Totals)) -> Result<StoreStats, StoreError> {
-        let (_matches, _branches) = (self.engine.hold_matches(), self.engine.hold_branches());
+        let _matches = self.engine.hold_matches();
+        let _branches = self.engine.hold_branches();
         self.engine.stats(top, observe)
     }
 

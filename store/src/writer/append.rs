@@ -92,7 +92,8 @@ fn usable(
     (match_name, branch, expected_head, entries): (&MatchName, &BranchName, Seq, NewEntries),
     idempotency_key: Option<&IdempotencyKey>,
 ) -> Result<Append, StoreError> {
-    let (match_name, branch) = (match_name.clone(), branch.clone());
+    let match_name = match_name.clone();
+    let branch = branch.clone();
     let NewEntries { entries, module } = entries;
     if entries.is_empty() {
         return Err(StoreError::NothingToAppend { match_name, branch });

@@ -75,7 +75,9 @@ impl Store {
     ) -> Result<(), StoreError> {
         let NewEntries { entries, module } = entries.into();
         entries.check_sizes()?;
-        let (match_name, name, from) = (match_name.clone(), name.clone(), from.clone());
+        let match_name = match_name.clone();
+        let name = name.clone();
+        let from = from.clone();
         let module = module.filter(|_| !entries.is_empty());
         self.engine.create_branch(NewBranch { match_name, name, from, at }, NewEntries { entries, module })
     }

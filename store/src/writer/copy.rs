@@ -67,8 +67,10 @@ impl CopiedBranches<'_> {
             Some((parent, at)) => Head { seq: *at, link: self.link_at(parent, *at)? },
             None => return Err(self.missing(&name)),
         };
-        let (linker, mut links) = (Linker::new(), vec![before.link]);
-        let (mut batches, mut link) = (Vec::<KeyedBatch>::new(), before.link);
+        let linker = Linker::new();
+        let mut links = vec![before.link];
+        let mut batches = Vec::<KeyedBatch>::new();
+        let mut link = before.link;
         for (seq, Entry { seat, command, recorded_at_ms, idempotency_key, .. }) in
             (before.seq + 1..).zip(entries)
         {

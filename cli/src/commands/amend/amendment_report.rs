@@ -151,7 +151,9 @@ impl Amended<'_> {
         ];
         let turned: Vec<_> = others.iter().filter(|(changed, _)| has_turned(changed)).collect();
         lines.extend(turned.iter().take(SHOWN_MAX).map(|changed| {
-            let (place, old, new) = (place(changed), changed.0.expected(), &changed.0.computed);
+            let place = place(changed);
+            let old = changed.0.expected();
+            let new = &changed.0.computed;
             if is_ignored(Some(new)) {
                 Line::from([plain(format_args!("  {place} was applied, is ")), warning(new), plain(" now")])
             } else {

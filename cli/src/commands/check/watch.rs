@@ -72,7 +72,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let program = env::current_exe().map_err(failed)?;
     let watch = Watch { args, context, program, is_over: &is_over };
     let words = without_watch(env::args_os().skip(1));
-    let (mut last, mut changed) = (None, None);
+    let mut last = None;
+    let mut changed = None;
     for number in 1_u64.. {
         let looked = watch.look();
         let code = watch.check(&words);
@@ -98,7 +99,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
 
 /// Leaves out what makes a check watch. What stands behind `--` names files.
 fn without_watch(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let (mut left, mut words) = (Vec::new(), words);
+    let mut left = Vec::new();
+    let mut words = words;
     while let Some(word) = words.next() {
         if word == "--watch" || word.to_string_lossy().starts_with("--watch-path=") {
             continue;

@@ -48,7 +48,9 @@ pub(super) fn find(
     sources: Several<SourceName>,
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
-    let (mut count, mut makes_sense, mut senseless) = (0_u64, false, None);
+    let mut count = 0_u64;
+    let mut makes_sense = false;
+    let mut senseless = None;
     let answered = sources.answer_each(SourceName::to_string, context, |source, context| {
         let SourceName::Revision(revision) = source else { return Ok(ExitStatus::Yes) };
         let name = source.up_to(None).to_string();

@@ -58,7 +58,6 @@ struct Share {
     sequences: u64,
 }
 
-/// A state and the number of sequences that lead to it.
 type Reached = (Box<dyn AnyState>, u64);
 
 /// What decides which sequences follow: the hash of a state and, where the dice are seeded, how many were rolled.
@@ -86,7 +85,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     context.output.answer(&counted, || {
         let shares = divide.iter().flatten().map(|Share { seat, command, sequences }| {
-            let (command, sequences) = (format!(" {command} "), format!(" {sequences}"));
+            let command = format!(" {command} ");
+            let sequences = format!(" {sequences}");
             [dim(format_args!("{seat}:")), plain(command), dim("=>"), plain(sequences)].into()
         });
         let levels = depths.iter().map(|Level { depth, sequences, states }| {

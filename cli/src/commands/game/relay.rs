@@ -83,7 +83,8 @@ fn connected(listener: &TcpListener, child: &Mutex<Child>, name: &str) -> Result
 fn carry(mut stream: TcpStream, child: &Arc<Mutex<Child>>, name: &str) -> Result<(), Failure> {
     let has_ended = Arc::new(AtomicBool::new(false));
     let mut requests = stream.try_clone().map_err(|error| no_port(&error))?;
-    let (ended, ending) = (has_ended.clone(), child.clone());
+    let ended = has_ended.clone();
+    let ending = child.clone();
     thread::spawn(move || {
         // Either end of it is the end of the match: what the command still answers is passed on below.
         let _ = io::copy(&mut io::stdin().lock(), &mut requests);

@@ -13,7 +13,6 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, dim, plain, strong};
 
-/// An entry as it is stored.
 #[derive(Serialize)]
 struct StoredEntry {
     source: String,
@@ -56,7 +55,8 @@ pub(super) fn print(
     // No referee starts for what needs no rules (RF-3).
     let registry = context.registry.clone().without_referees();
     let is_known = rules_of(&genesis, revision, &registry).is_ok();
-    let (name, branch) = (&revision.match_name, &revision.branch);
+    let name = &revision.match_name;
+    let branch = &revision.branch;
     let to = revision.seq.map_or_else(|| store.head(name, branch), Ok)?;
     let source = range.source.up_to(None).to_string();
     let tail = Tail { count: if seats.is_empty() { last } else { u64::MAX }, first: range.first };
@@ -81,7 +81,8 @@ pub(super) fn print(
             printed += 1;
         }
     }
-    let (ruleset, version) = (&genesis.ruleset, genesis.ruleset_version);
+    let ruleset = &genesis.ruleset;
+    let version = genesis.ruleset_version;
     let not_checked = "commands and outcomes";
     let end = json!({
         "source": source,

@@ -31,7 +31,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let room = args.host.post_room(context)?;
-    let (store, at) = (context.open_store()?, now()?);
+    let store = context.open_store()?;
+    let at = now()?;
     let names = match &args.match_name {
         Some(name) => vec![name.clone()],
         None => hosted_matches(&store, &context.registry, &room.signers)?,

@@ -122,7 +122,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let letters = post.write(&store, [], context)?;
     drop(store);
     let host: Option<VerifierKey> = game.terms.host.parse().ok();
-    let (ruleset, version, dice) = (rules.name(), rules.version(), game.genesis.dice.name());
+    let ruleset = rules.name();
+    let version = rules.version();
+    let dice = game.genesis.dice.name();
     let opened = serde_json::json!({
         "match": name.to_string(),
         "desk": game.desk.to_string(),
@@ -135,7 +137,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         "letters": letters,
     });
     context.output.answer(&opened, || {
-        let (desk, seats) = (&game.desk, counted(game.terms.seats.into(), "seat", "seats"));
+        let desk = &game.desk;
+        let seats = counted(game.terms.seats.into(), "seat", "seats");
         let played = format!("{ruleset} version {version}, {dice} dice, {seats}");
         let mut lines = vec![
             Line::from(format!("opened {name} with its desk {desk}: {played}")),

@@ -36,7 +36,6 @@ pub(super) struct PostRoom {
     folder: PathBuf,
 }
 
-/// The post of a match.
 pub(super) struct Post<'a> {
     room: &'a PostRoom,
     game: &'a MatchName,
@@ -187,7 +186,8 @@ impl Post<'_> {
         work: impl FnOnce(&MailRoom<'_>) -> Result<T, ReplayError>,
     ) -> Result<T, Failure> {
         let Self { room: PostRoom { signers, .. }, game, folder, addresses, pages } = self;
-        let (outbox, registry) = (&folder.outbox(), &context.registry);
+        let outbox = &folder.outbox();
+        let registry = &context.registry;
         let room = MailRoom { store, registry, signers, addresses, outbox, game, pages: pages.as_deref() };
         Ok(work(&room)?)
     }

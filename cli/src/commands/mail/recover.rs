@@ -35,7 +35,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let room = args.host.post_room(context)?;
-    let (store, registry) = (context.open_or_create_store()?, context.registry.clone());
+    let store = context.open_or_create_store()?;
+    let registry = context.registry.clone();
     let recovery = Recovery::of(&args.files, &store, &room.signers, &registry)?;
     let plan = ImportPlan::of(&recovery.records, Some(&store), &registry, &ImportNames::default())?;
     plan.carry_out(&store)?;

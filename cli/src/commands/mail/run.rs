@@ -180,7 +180,6 @@ fn run_matches(
     failed.map_or(Ok((ExitStatus::Yes, false)), Err)
 }
 
-/// One match in a run.
 struct RunOfMatch<'a> {
     args: &'a Args,
     name: &'a MatchName,

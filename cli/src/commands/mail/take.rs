@@ -77,7 +77,6 @@ struct PrintedMail {
     taken: TakenMail,
 }
 
-/// The mails that are to be taken.
 pub(super) struct MailsToTake<'a> {
     /// The one match that they are taken for; else all.
     pub(super) only: Option<&'a MatchName>,
@@ -173,7 +172,8 @@ fn take(
     for (name, error) in office.troubles.drain(..) {
         tracing::warn!("mails for `{name}` stay as they are: {error}");
     }
-    let (mut taken, mut is_left) = (Vec::new(), false);
+    let mut taken = Vec::new();
+    let mut is_left = false;
     for (path, mail) in mails {
         let mut places = office.matches_of(&mail);
         if let Some(only) = only {
@@ -203,7 +203,9 @@ fn take(
         for place in &places {
             let Some(hosted) = office.matches.get_mut(*place) else { continue };
             let taken_mail = take_mail(&mut hosted.host, &hosted.addresses, &mail, admit)?;
-            let (name, path, match_name) = (name.clone(), path.clone(), Some(hosted.name.clone()));
+            let name = name.clone();
+            let path = path.clone();
+            let match_name = Some(hosted.name.clone());
             taken.push(PrintedMail { name, path, match_name, taken: taken_mail });
         }
     }

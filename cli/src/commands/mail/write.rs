@@ -77,7 +77,6 @@ pub(crate) struct Args {
     output: NewFile,
 }
 
-/// The kinds of papers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
     /// Take a free seat
@@ -122,7 +121,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let (plays, lines) = if args.kind == Kind::Order { args.plays_and_lines()? } else { Default::default() };
     let mut mail = String::new();
     if !lines.is_empty() {
-        let (words, nonces) = (PaperWords::Lines { plays, lines }, [nonce()?, nonce()?]);
+        let words = PaperWords::Lines { plays, lines };
+        let nonces = [nonce()?, nonce()?];
         mail = write_paper(&PaperRequest { words, nonces, ..request.clone() })?.mail;
     }
     let mut written = write_paper(&request)?;
@@ -143,7 +143,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 impl Args {
     /// Returns the words of an order that are commands, and the lines of replies without `if` (PM-123).
     fn plays_and_lines(&self) -> Result<(Vec<PaperLine>, Vec<String>), Failure> {
-        let (mut plays, mut lines) = (Vec::new(), Vec::new());
+        let mut plays = Vec::new();
+        let mut lines = Vec::new();
         for word in &self.words {
             match word.strip_prefix("if ") {
                 Some(line) => lines.push(line.to_owned()),
@@ -153,7 +154,6 @@ impl Args {
         Ok((plays, lines))
     }
 
-    /// Reads the text of the paper.
     fn words(&self) -> Result<PaperWords, Failure> {
         for (option, is_given, kind) in
             [("--wait", self.wait, Kind::Order), ("--new-key", self.new_key.is_some(), Kind::Rekey)]
@@ -240,7 +240,9 @@ fn warn_of_clock(clock: Option<DeskTime>) -> Result<(), Failure> {
 
 fn report(path: &Path, written: &WrittenPaper, context: &mut Context) -> Result<ExitStatus, Failure> {
     let paper = written.paper.signed.paper();
-    let (head, kind, file) = (paper.head(), paper.content().kind(), path.display().to_string());
+    let head = paper.head();
+    let kind = paper.content().kind();
+    let file = path.display().to_string();
     let wrote = serde_json::json!({
         "file": file,
         "match": written.game,
@@ -254,7 +256,10 @@ fn report(path: &Path, written: &WrittenPaper, context: &mut Context) -> Result<
         "without_effect": written.without_effect,
     });
     context.output.answer(&wrote, || {
-        let (game, number, seat, turn) = (&written.game, head.number, head.seat, head.turn);
+        let game = &written.game;
+        let number = head.number;
+        let seat = head.seat;
+        let turn = head.turn;
         let mut lines =
             vec![Line::from(format!("wrote `{file}`: {kind} {number} of {seat} for {game}, turn {turn}"))];
         if written.is_first {

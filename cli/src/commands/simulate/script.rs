@@ -10,7 +10,6 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::{files, random};
 
-/// The heading of the options for given commands.
 const SCRIPT: &str = "Options for given commands";
 
 /// The commands that are played, and what is printed of them.

@@ -113,7 +113,8 @@ fn clock_finding(now_ms: i64, listed: &[ListedMatch]) -> Finding {
 fn times_finding(context: &Context, listed: &[ListedMatch]) -> Option<Finding> {
     let store = context.read_store().ok()?;
     for listed in listed {
-        let (name, branch) = (&listed.match_name, BranchName::main());
+        let name = &listed.match_name;
+        let branch = BranchName::main();
         let range = (listed.entries + 1).saturating_sub(TIMES_READ).max(1)..=listed.entries;
         let mut before_ms = i64::MIN;
         for entry in store.entries(name, &branch, range).ok()? {
@@ -173,7 +174,8 @@ fn modules(context: &Context) -> Finding {
 /// This build must have the rules of every match.
 fn rules(context: &Context) -> Result<Finding, Failure> {
     let store = context.read_store()?;
-    let (mut count, mut missing) = (0, Vec::new());
+    let mut count = 0;
+    let mut missing = Vec::new();
     for info in store.matches_after(None)? {
         let info = info?;
         count += 1;

@@ -72,7 +72,9 @@ fn heads(store: &StoreReader) -> Result<Vec<HeadLine>, Failure> {
             branches => branches?,
         };
         for found in branches {
-            let (match_name, branch, head) = (match_name.clone(), found.name, found.head);
+            let match_name = match_name.clone();
+            let branch = found.name;
+            let head = found.head;
             heads.push(HeadLine { match_name, branch, head, link: found.head_link.to_string() });
         }
     }

@@ -24,7 +24,6 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the store that a backup is restored to.
     pub(super) fn restored(&self) -> Option<StoreAddress> {
         if let StoreCommand::Restore(args) = &self.command { Some(args.address()) } else { None }
     }

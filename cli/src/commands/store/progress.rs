@@ -20,7 +20,6 @@ pub(super) fn progress(doing: &'static str) -> impl FnMut(Totals) {
     }
 }
 
-/// Writes totals in words.
 pub(super) fn in_words(totals: Totals) -> String {
     let Totals { matches, branches, entries } = totals;
     let matches = counted(matches, "match", "matches");

@@ -41,7 +41,6 @@ pub(crate) struct Args {
     to: RestoreTarget,
 }
 
-/// Where the store is to be.
 #[derive(Clone, Debug)]
 enum RestoreTarget {
     Dir(PathBuf),
@@ -73,7 +72,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 }
 
 impl Args {
-    /// Returns where the store is to be.
     pub(super) fn address(&self) -> StoreAddress {
         match &self.to {
             RestoreTarget::Dir(dir) => StoreAddress::Dir(dir.clone()),

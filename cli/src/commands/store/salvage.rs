@@ -40,7 +40,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     signals::remove_drafts();
     let Salvage { saved, lost } = Store::salvage(&args.dir, &args.new_dir, &mut progress("salvaging"))?;
     let Totals { matches, branches, entries } = saved;
-    let (store, is_all) = (args.new_dir.display().to_string(), lost.is_empty());
+    let store = args.new_dir.display().to_string();
+    let is_all = lost.is_empty();
     let salvaged = json!({
         "store": store, "matches": matches, "branches": branches, "entries": entries, "lost": lost,
     });

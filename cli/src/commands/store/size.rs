@@ -24,7 +24,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let store = context.read_store()?;
     let stats = store.stats(args.top, &mut progress("counting"))?;
     let StoreStats { totals, pages, entries_on_pages, tails, entry_bytes, largest } = &stats;
-    let (mut on_disk, mut journal, mut index) = (None, None, None);
+    let mut on_disk = None;
+    let mut journal = None;
+    let mut index = None;
     if context.fleet().is_none() {
         let dir = context.store_dir()?;
         on_disk = Some(Store::bytes_on_disk(dir)?);

@@ -11,7 +11,6 @@ use crate::failure::Failure;
 use crate::output::{Format, Line, Output};
 use crate::render;
 
-/// By what matches are grouped.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum GroupBy {
     /// The ruleset and its version
@@ -39,7 +38,6 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Counts the matches of a corpus.
     pub(super) fn count(corpus: Corpus, by: GroupBy, viewer: Viewer) -> Result<Self, Failure> {
         let mut groups = GroupedCounts::default();
         let look = |seat_history: SeatHistory| MatchCounts::of(&seat_history, by.into());

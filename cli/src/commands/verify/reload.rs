@@ -13,7 +13,9 @@ use crate::output::{added, counted, plain, removed};
 pub(super) fn reload(source: &SourceName, window: u16, context: &mut Context) -> Result<ExitStatus, Failure> {
     let history = histories::load_whole(source, context)?.history;
     let differs_at = first_unsynced(&history, usize::from(window))?;
-    let (ok, entries, name) = (differs_at.is_none(), history.head(), source.to_string());
+    let ok = differs_at.is_none();
+    let entries = history.head();
+    let name = source.to_string();
     let tested = json!({
         "source": name, "ok": ok, "entries": entries, "window": window, "differs_at": differs_at,
     });

@@ -60,7 +60,8 @@ impl Layers {
         limit: usize,
         below: &dyn Backend,
     ) -> Result<Vec<StoredRecord>, BackendError> {
-        let (mut found, mut rest) = (Vec::new(), range.clone());
+        let mut found = Vec::new();
+        let mut rest = range.clone();
         while rest.start < rest.end && found.len() < limit {
             let wanted = limit - found.len();
             if self.all().iter().all(|layer| layer.range(rest.clone()).next().is_none()) {
@@ -87,7 +88,6 @@ impl Layers {
         Ok(found)
     }
 
-    /// Returns the last record in a range of keys.
     pub(super) fn last(
         &self,
         range: &Range<Vec<u8>>,

@@ -87,7 +87,8 @@ impl Writing {
 
     /// Packs what a full head holds, while commits go on in the other one (ST-11, ST-12).
     fn pack_in_background(&mut self, bodies: Vec<Vec<u8>>) -> Result<(), BackendError> {
-        let (segments, records) = (Arc::clone(&self.journal.segments), Arc::clone(&self.records));
+        let segments = Arc::clone(&self.journal.segments);
+        let records = Arc::clone(&self.records);
         let pack = move || {
             segments.lock().unwrap_or_else(PoisonError::into_inner).append(&bodies)?;
             records.absorb()

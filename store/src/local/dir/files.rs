@@ -10,13 +10,11 @@ use std::path::{Path, PathBuf};
 
 use crate::local::backend::BackendError;
 
-/// The file on which the lock is.
 pub(crate) const LOCK_FILE: &str = "LOCK";
 
 /// The file that marks a store and names its format.
 pub(crate) const FORMAT_FILE: &str = "FORMAT";
 
-/// The folder of the journal.
 pub(crate) const JOURNAL_DIR: &str = "journal";
 
 /// The folder of the indexes.

@@ -46,7 +46,8 @@ pub(crate) fn holder(file: &mut File) -> Holder {
     let mut text = String::new();
     let read = file.rewind().and_then(|()| file.take(NAME_BYTES_MAX).read_to_string(&mut text));
     let mut lines = text.lines();
-    let (id, space) = (lines.next().unwrap_or_default(), lines.next());
+    let id = lines.next().unwrap_or_default();
+    let space = lines.next();
     match (read, id.parse()) {
         // A build before this one wrote its id alone.
         (Ok(_), Ok(0..)) if space.is_some() && space != id_space().as_deref() => Holder::Elsewhere,

@@ -116,7 +116,6 @@ pub(crate) enum Access {
     Read,
 }
 
-/// Opens the file of a lock with the lock on it.
 #[cfg(not(windows))]
 pub(crate) fn open_locked(path: &Path, access: Access) -> Result<File, TryLockError> {
     let file = open(path, access).map_err(TryLockError::Error)?;

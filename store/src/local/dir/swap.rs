@@ -81,7 +81,8 @@ pub(crate) fn is_pending(dir: &Path) -> bool {
 
 /// Finishes or undoes a swap that was cut short. The caller has the lock on `dir`.
 pub(crate) fn finish(dir: &Path) -> io::Result<()> {
-    let (new, ready) = (dir.join(NEW), dir.join(READY));
+    let new = dir.join(NEW);
+    let ready = dir.join(READY);
     if new.exists() {
         tracing::info!("removing what a compaction left that did not come to its end");
         fs::remove_dir_all(&new)?;
@@ -90,7 +91,8 @@ pub(crate) fn finish(dir: &Path) -> io::Result<()> {
         return Ok(());
     }
     for name in [SLED_DIR, JOURNAL_DIR] {
-        let (from, to) = (ready.join(name), dir.join(name));
+        let from = ready.join(name);
+        let to = dir.join(name);
         if !from.exists() {
             continue;
         }

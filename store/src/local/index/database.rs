@@ -20,7 +20,6 @@ const LOCK_PAUSE: Duration = Duration::from_millis(10);
 /// How long a flush takes at most before another one is started too.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Returns the folder of an index.
 pub(super) fn folder(sled: &Path, number: u32) -> PathBuf {
     sled.join(number.to_string())
 }

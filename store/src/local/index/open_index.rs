@@ -59,7 +59,6 @@ fn numbers(sled: &Path) -> Vec<u32> {
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Returns the numbers of the indexes that are there.
 fn indexes(sled: &Path) -> Vec<u32> {
     let mut found = numbers(sled);
     found.retain(|number| folder(sled, *number).join("db").is_file());
@@ -227,7 +226,8 @@ impl Building<'_> {
     }
 
     fn fill(&mut self, tree: &Tree, observe: OnBuilding<'_>) -> Result<(), BackendError> {
-        let (image, known) = (self.image, self.known);
+        let image = self.image;
+        let known = self.known;
         let mut staging = Staging::over(tree, StoreRecord::before(&image.salt));
         image.each_commit(0, true, &mut |point, _, body| {
             if point.number > image.packed.number {

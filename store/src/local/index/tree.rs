@@ -43,7 +43,8 @@ impl Tree {
 
     /// Returns the sound records as far as sled reads them, and whether that is all.
     pub(crate) fn sound_records(&self) -> (Vec<StoredRecord>, bool) {
-        let (mut found, mut is_all) = (BTreeMap::new(), true);
+        let mut found = BTreeMap::new();
+        let mut is_all = true;
         // A part that cannot be read hides what is behind it, of one table and from one end.
         for table in *b"abhikmps" {
             let mut records = self.db.scan_prefix([table]);
@@ -86,7 +87,8 @@ impl Tree {
             others.extend(joined(last, parts).into_iter().map(|page| page.put(branch)));
         }
         others.extend(store);
-        let (mut batch, mut bytes) = (sled::Batch::default(), 0);
+        let mut batch = sled::Batch::default();
+        let mut bytes = 0;
         for RecordChange { key, value } in others {
             bytes += key.len() + value.as_ref().map_or(0, Vec::len) + 16;
             match value {

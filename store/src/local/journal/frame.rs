@@ -12,7 +12,6 @@ const CHECK_BYTES: usize = 16;
 /// The bytes before the body.
 const PREFIX_BYTES: usize = CHECK_BYTES + 4 + 8 + 8 + 4 + 1 + 32;
 
-/// What a frame is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// It is a commit.
@@ -23,7 +22,6 @@ pub(crate) enum Kind {
     Closed,
 }
 
-/// A frame in a head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) kind: Kind,
@@ -71,7 +69,9 @@ impl Framing {
         let (found, rest) = bytes.split_first_chunk::<CHECK_BYTES>()?;
         let mut fields = Fields(rest);
         let length = usize::try_from(fields.u32()?).ok()?;
-        let (number, turn, index) = (fields.u64()?, fields.u64()?, fields.u32()?);
+        let number = fields.u64()?;
+        let turn = fields.u64()?;
+        let index = fields.u32()?;
         let [kind] = fields.take()?;
         let digest: Digest = fields.digest()?;
         let body = fields.bytes(length)?;

@@ -14,7 +14,6 @@ pub(crate) const NAMES: [&str; 2] = ["head.a", "head.b"];
 /// The length of each; its first sector is its header.
 pub(crate) const HEAD_BYTES: usize = 256 * 1024;
 
-/// Where the first frame is.
 pub(crate) const FIRST_FRAME: usize = SECTOR_BYTES;
 
 /// Where a head may hold the end of the journal: behind its header, in the same sector.
@@ -37,7 +36,6 @@ fn read_end_mark(salt: &Salt, head: &[u8]) -> Option<Point> {
     mark.starts_with(&end_mark(salt, end)).then_some(end)
 }
 
-/// What a head holds.
 pub(crate) struct Head {
     pub(crate) salt: Salt,
     /// The sound frames from the first on, each continues the one before.
@@ -86,7 +84,6 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, BackendError> {
 }
 
 impl Head {
-    /// Reads a head.
     pub(crate) fn read(path: &Path) -> Result<Self, BackendError> {
         let bytes = read_bytes(path)?;
         let salt = bytes.get(..HEADER_BYTES).and_then(read_header);

@@ -111,7 +111,9 @@ impl Image {
         let Some((current, Some(last))) = last.map(|(which, head)| (which, head.frames.last())) else {
             return Err(damaged("no head has a sound beginning"));
         };
-        let (turn, index, is_closed) = (last.turn, last.index, last.kind == Kind::Closed);
+        let turn = last.turn;
+        let index = last.index;
+        let is_closed = last.kind == Kind::Closed;
         let mut image = Self {
             dir: journal.to_owned(),
             salt,
@@ -217,7 +219,8 @@ impl Image {
         each: Each<'_>,
     ) -> Result<(), BackendError> {
         let packing = Packing::new(&self.salt);
-        let (mut at, mut end) = (HEADER_BYTES as u64, segment.before);
+        let mut at = HEADER_BYTES as u64;
+        let mut end = segment.before;
         while end.number < segment.end.number {
             let pack = segment::pack_at(&segment.file, &packing, at);
             let pack = pack.map_err(|source| BackendError::io("read", &segment.path, source))?;
@@ -247,7 +250,8 @@ fn each_in_pack(
     from: u64,
     each: Each<'_>,
 ) -> Result<Point, BackendError> {
-    let (mut place, mut end) = (0, pack.front.point);
+    let mut place = 0;
+    let mut end = pack.front.point;
     for _ in 0..pack.front.count {
         let frame = pack.bytes.get(place..).and_then(|bytes| packing.read_frame(end.number + 1, bytes));
         let Some((body, bytes)) = frame else { return Err(unreadable(end.number + 1, segment)) };

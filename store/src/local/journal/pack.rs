@@ -11,7 +11,6 @@ const MAGIC: &[u8; 4] = b"pack";
 const CHECK_BYTES: usize = 16;
 const FRAME_CHECK_BYTES: usize = 8;
 
-/// The bytes before the frames.
 pub(crate) const PREFIX_BYTES: usize = 4 + 8 + 4 + 4 + 32 + CHECK_BYTES;
 
 /// The bytes of the trailer behind the lengths of the frames.
@@ -70,7 +69,9 @@ impl Packing {
         is_last: bool,
     ) -> Option<(Vec<u8>, Point)> {
         // The front is written over these bytes once it is known.
-        let (mut pack, mut lengths, mut end) = (vec![0; PREFIX_BYTES], Vec::new(), before);
+        let mut pack = vec![0; PREFIX_BYTES];
+        let mut lengths = Vec::new();
+        let mut end = before;
         for body in bodies {
             end = end.after(body);
             let compressed =
@@ -118,12 +119,13 @@ impl Packing {
         [lengths, &footer, &check].concat()
     }
 
-    /// Reads the front of a pack.
     pub(crate) fn read_front(&self, bytes: &[u8]) -> Option<PackEnd> {
         let prefix = bytes.get(..PREFIX_BYTES)?;
         let mut fields = Fields(prefix);
         let is_magic = fields.take::<4>()? == *MAGIC;
-        let (first, count, frame_bytes) = (fields.u64()?, fields.u32()?, fields.u32()?);
+        let first = fields.u64()?;
+        let count = fields.u32()?;
+        let frame_bytes = fields.u32()?;
         let digest = fields.digest()?;
         let point = Point { number: first.checked_sub(1)?, digest };
         let front = PackEnd { first, count, frame_bytes, point, length_bytes: 0, is_last: false };
@@ -143,7 +145,8 @@ impl Packing {
         let mut fields = Fields(footer);
         fields.take::<4>()?;
         let length_bytes = fields.u32()?;
-        let (first, count) = (fields.u64()?, fields.u32()?);
+        let first = fields.u64()?;
+        let count = fields.u32()?;
         let [is_last] = fields.take()?;
         let digest = fields.digest()?;
         let mut back = PackEnd {
@@ -161,7 +164,8 @@ impl Packing {
     /// Reads the lengths of the frames of a pack from its trailer, each with what stands before it.
     pub(crate) fn read_lengths(trailer: &[u8]) -> Vec<usize> {
         let lengths = trailer.len().saturating_sub(FOOTER_BYTES);
-        let (mut lengths, mut found) = (trailer.get(..lengths).unwrap_or_default(), Vec::new());
+        let mut lengths = trailer.get(..lengths).unwrap_or_default();
+        let mut found = Vec::new();
         while let Some(length) = take_varint(&mut lengths) {
             found.push(usize::try_from(length).unwrap_or(usize::MAX));
         }

@@ -63,7 +63,8 @@ pub(crate) fn pack_at(file: &File, packing: &Packing, at: u64) -> io::Result<Opt
     let behind = usize::try_from(front.count).unwrap_or(usize::MAX).saturating_mul(5) + FOOTER_BYTES;
     let mut bytes = read_at(file, at + PREFIX_BYTES as u64, count.saturating_add(behind))?;
     let rest = bytes.split_off(count.min(bytes.len()));
-    let (mut place, mut lengths) = (0, 0);
+    let mut place = 0;
+    let mut lengths = 0;
     while lengths < front.count && place < rest.len() {
         lengths += u32::from(rest.get(place).is_some_and(|byte| byte & 0x80 == 0));
         place += 1;
@@ -77,7 +78,8 @@ pub(crate) fn pack_at(file: &File, packing: &Packing, at: u64) -> io::Result<Opt
 impl FoundPack {
     /// Returns `true` if every frame is sound, not only both ends.
     fn is_whole(&self, packing: &Packing) -> bool {
-        let (mut at, mut number) = (0, self.front.first);
+        let mut at = 0;
+        let mut number = self.front.first;
         while let Some((_, bytes)) = self.bytes.get(at..).and_then(|rest| packing.read_frame(number, rest)) {
             at += bytes;
             number += 1;
@@ -160,7 +162,8 @@ impl Segment {
         if read_header(&read_at(&file, 0, HEADER_BYTES).map_err(failed)?) != Some(*salt) {
             return Ok(None);
         }
-        let (mut at, mut found) = (HEADER_BYTES as u64, None);
+        let mut at = HEADER_BYTES as u64;
+        let mut found = None;
         while at < before
             && let Some(pack) = pack_at(&file, &packing, at).map_err(failed)?
             && let Some(back) = pack.back

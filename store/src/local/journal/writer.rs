@@ -30,7 +30,6 @@ pub(crate) struct JournalWriter {
 }
 
 impl JournalWriter {
-    /// The bytes of a note.
     pub(crate) const NOTE_BYTES: usize = SECTOR_BYTES;
 
     /// Goes on where a journal ends. What counts in its heads is written again: a sync may have failed before, and a

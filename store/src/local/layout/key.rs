@@ -74,10 +74,8 @@ pub(crate) fn hash_after(key: &[u8], prefix: usize) -> Option<Digest> {
     Some(Digest::new(hash))
 }
 
-/// The bytes before a name in the key of a match.
 pub(crate) const MATCH_PREFIX: usize = 1;
 
-/// The bytes before the hash in the key of a grant.
 pub(crate) const GRANT_PREFIX: usize = 1;
 
 /// The bytes before a name in the key of a branch or of an idempotency key, and before the hash of a match's grant.
@@ -89,7 +87,6 @@ pub(crate) fn id_of(key: &[u8]) -> Option<u64> {
     Some(u64::from_be_bytes(id))
 }
 
-/// Returns the seq in the key of a page.
 pub(crate) fn seq_of(key: &[u8]) -> Option<u64> {
     let seq = key.get(ID_PREFIX..)?.try_into().ok()?;
     Some(u64::from_be_bytes(seq))

@@ -9,7 +9,6 @@ use crate::entry::encode;
 use crate::local::backend::{BackendError, RecordChange};
 use crate::reader::found::Head;
 
-/// The most entries on a page.
 pub(crate) const RECORDS_MAX: usize = 64;
 
 /// The most bytes of entries on a page, unless it holds a single one.
@@ -96,7 +95,8 @@ pub(crate) fn cut(before: Head, after: Head, entries: &[&[u8]]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let whole: usize = entries.iter().map(|entry| entry.len()).sum();
     let is_one = entries.len() == 1 || entries.len() <= RECORDS_MAX && whole <= BYTES_MAX;
-    let (linker, mut link) = (Linker::new(), before.link);
+    let linker = Linker::new();
+    let mut link = before.link;
     for (entry, seq) in entries.iter().zip(before.seq + 1..) {
         link = if is_one { after.link } else { linker.link(&link, entry) };
         let part = Part::of(seq, link, entry);

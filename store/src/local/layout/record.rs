@@ -100,7 +100,6 @@ pub(crate) struct GrantRecord {
     pub(crate) grant: Grant,
 }
 
-/// That a grant is one of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MatchGrantRecord {
     /// The player's seat that the grant is for.

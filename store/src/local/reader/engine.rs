@@ -114,7 +114,8 @@ impl EngineReader for Records {
         if stored.next(&page) <= from {
             return Ok(());
         }
-        let (first, after) = (stored.first, Some(page.link));
+        let first = stored.first;
+        let after = Some(page.link);
         take(&Packed { first, before: None, records: page.records, after })
     }
 

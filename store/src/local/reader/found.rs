@@ -29,7 +29,6 @@ pub(crate) fn require_in_place(what: &str, key: &[u8], value: &[u8]) -> Result<(
     body.map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))
 }
 
-/// Reads the record of a match.
 pub(crate) fn read_match(name: MatchName, key: &[u8], value: &[u8]) -> Result<FoundMatch, StoreError> {
     let at_match = |error: StoreError| error.within(&name, None);
     let what = "its match record";
@@ -71,7 +70,6 @@ impl StoredBranch {
     }
 }
 
-/// Reads the record of a branch.
 pub(crate) fn read_branch(
     found_match: &FoundMatch,
     name: BranchName,

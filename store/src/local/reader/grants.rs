@@ -20,14 +20,12 @@ impl Records {
         books.of(found_match.number(), || Ok(self.grants(found_match)?.into_iter().collect()))
     }
 
-    /// Reads a grant, if there is one.
     pub(crate) fn grant_record(&self, hash: &Digest) -> Result<Option<GrantRecord>, StoreError> {
         let key = key::of_grant(hash);
         let value = self.backend.get(&key)?;
         value.map(|value| read_grant(hash, &key, &value)).transpose()
     }
 
-    /// Reads the grants of a match.
     pub(crate) fn grants(&self, found_match: &FoundMatch) -> Result<Vec<(Digest, Grant)>, StoreError> {
         let read = |listed: Result<(Digest, _), StoreError>| {
             let (hash, _) = listed.map_err(|error| error.within(&found_match.name, None))?;
@@ -36,7 +34,6 @@ impl Records {
         self.listed_grants(found_match.number()).map(read).collect()
     }
 
-    /// Reads a grant that is listed for a match.
     pub(crate) fn grant(&self, found_match: &FoundMatch, hash: &Digest) -> Result<Grant, StoreError> {
         let found = self.grant_record(hash).and_then(|found| {
             let Some(GrantRecord { match_id, grant }) = found else {
@@ -68,7 +65,6 @@ impl Records {
     }
 }
 
-/// Reads the record of a grant.
 pub(crate) fn read_grant(hash: &Digest, key: &[u8], value: &[u8]) -> Result<GrantRecord, StoreError> {
     record::read(&format!("the grant `{}`", GrantId::of(hash)), key, value)
 }

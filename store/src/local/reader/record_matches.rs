@@ -23,7 +23,8 @@ impl Records {
         }
         // How many there are, and the id from which on they are newer; nothing when some are left out.
         let expected = after.is_none().then_some((record.matches, record.next_id));
-        let (mut records, mut count) = (self.scan(range), 0);
+        let mut records = self.scan(range);
+        let mut count = 0;
         Ok(until_error(move || {
             let Some(record) = records.next() else {
                 expected.filter(|(expected, _)| *expected != count)?;

@@ -82,13 +82,11 @@ impl Records {
         self.scan(range).collect()
     }
 
-    /// Returns the head of a branch.
     pub(crate) fn head(&self, branch: &FoundBranch) -> Result<Head, StoreError> {
         let key = key::of_head(branch.id);
         read_head(branch, &key, self.backend.get(&key)?)
     }
 
-    /// Returns the heads of branches at one moment.
     pub(crate) fn heads_of(&self, branches: &[FoundBranch]) -> Result<Vec<Head>, StoreError> {
         let keys: Vec<_> = branches.iter().map(|branch| key::of_head(branch.id)).collect();
         let values = self.backend.get_all(&keys)?;

@@ -149,7 +149,8 @@ impl MergedBranch {
         let Ok(page) = stored.read() else { return false };
         let known = usize::try_from(head.seq + 1 - stored.first).unwrap_or(usize::MAX);
         let linker = Linker::new();
-        let (mut found, mut link) = (Vec::new(), head.link);
+        let mut found = Vec::new();
+        let mut link = head.link;
         for entry in page.records.iter().skip(known) {
             link = linker.link(&link, entry);
             found.push((entry.to_vec(), link));
@@ -219,13 +220,16 @@ impl Merged {
                 self.lost.push(lost(Some(&branch.name), "what it begins on is missing or unreadable"));
                 continue;
             }
-            let (head, claimed) = (branch.head(), branch.claimed);
+            let head = branch.head();
+            let claimed = branch.claimed;
             if !branch.entries.is_empty() {
                 let entries = branch.entries.iter().map(|(entry, _)| entry.as_slice()).collect();
                 done(carry_out(staging, Op::Append { branch: *id, link: head.link, entries }))?;
             }
             if claimed > head.seq {
-                let (branch, expected, first) = (*id, Some(head.seq + 1), head.seq + 1);
+                let branch = *id;
+                let expected = Some(head.seq + 1);
+                let first = head.seq + 1;
                 self.misfits.push((0, Misfit::Entries { branch, expected, first, last: claimed }));
             }
         }

@@ -221,7 +221,9 @@ fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
     draft::uninterrupted(|| fs::create_dir_all(to))?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
-        let (path, target, kind) = (entry.path(), to.join(entry.file_name()), entry.file_type()?);
+        let path = entry.path();
+        let target = to.join(entry.file_name());
+        let kind = entry.file_type()?;
         if kind.is_dir() {
             copy_all(&path, &target)?;
         } else if kind.is_file() {

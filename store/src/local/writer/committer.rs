@@ -24,7 +24,6 @@ pub(crate) enum Order {
     Alone,
 }
 
-/// An idempotency key on its branch.
 pub(crate) type BranchKey = (MatchName, BranchName, IdempotencyKey);
 
 type Stage = dyn FnOnce(&mut Ledger, &mut Staged) -> Result<(), StoreError> + Send;
@@ -133,7 +132,8 @@ fn run(mut ledger: Ledger, requests: &Receiver<Request>) -> Result<(), StoreErro
 /// Takes what waits. Those who were answered together often ask again at once, so as many are let in as were served
 /// last, as long as any comes.
 fn gather(first: Request, requests: &Receiver<Request>, served: usize) -> Vec<Request> {
-    let (mut group, mut has_waited) = (vec![first], false);
+    let mut group = vec![first];
+    let mut has_waited = false;
     loop {
         let before = group.len();
         group.extend(requests.try_iter().take(QUEUE_MAX - before));

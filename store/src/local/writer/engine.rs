@@ -78,7 +78,8 @@ impl Engine for Local {
                 staged.add(&Op::RecordModule { match_name: match_name.clone(), module });
             }
             for (id, branch) in (id + 1..).zip(branches) {
-                let (name, names) = (branch.name.clone(), (match_name.clone(), branch.name));
+                let name = branch.name.clone();
+                let names = (match_name.clone(), branch.name);
                 let mut state = BranchState { id, head: branch.before };
                 if let Some(parent) = branch.from {
                     let (match_name, Head { seq: at, link }) = (match_name.clone(), branch.before);
@@ -129,7 +130,8 @@ impl Engine for Local {
     ) -> Result<(), StoreError> {
         // It waits for a backup to be done with a match.
         let _alone = self.records.change_branches();
-        let (names, new) = ((match_name.clone(), name.clone()), new.clone());
+        let names = (match_name.clone(), name.clone());
+        let new = new.clone();
         let stage = |ledger: &mut Ledger, staged: &mut Staged| rename_branch(ledger, staged, names, new);
         self.committer.perform(Order::Alone, stage)
     }

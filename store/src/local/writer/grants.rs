@@ -12,7 +12,6 @@ use crate::local::reader::records::Records;
 use crate::names::MatchName;
 use crate::reader::found::FoundMatch;
 
-/// Makes a grant.
 pub(super) fn grant(
     (committer, records): (&Committer, &Records),
     hash: &Digest,
@@ -25,7 +24,6 @@ pub(super) fn grant(
     make(committer, records, &mut books, (&found_match, made, None))
 }
 
-/// Spends an invitation.
 pub(super) fn join(
     (committer, records): (&Committer, &Records),
     invitation: &Digest,
@@ -48,7 +46,6 @@ pub(super) fn join(
     Ok(JoinedSeat::Now(joined))
 }
 
-/// Revokes a grant.
 pub(super) fn revoke(
     (committer, records): (&Committer, &Records),
     match_name: &MatchName,

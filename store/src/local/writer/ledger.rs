@@ -21,7 +21,6 @@ use crate::reader::found::Head;
 /// Enough bytes for one sync: what is more makes it no cheaper.
 const BYTES_MAX: usize = 128 * 1024;
 
-/// The most entries of one operation.
 const ENTRIES_MAX: usize = 4096;
 
 /// The most branches whose heads are kept; beyond it all are read again when they are written to.
@@ -57,7 +56,6 @@ impl Staged {
         self.body.len() == 1
     }
 
-    /// Adds an operation.
     pub(crate) fn add(&mut self, op: &Op<'_>) {
         self.body.extend(encode(op));
     }
@@ -70,7 +68,8 @@ impl Staged {
         entries: &PackedEntries,
         idempotency_key: Option<&IdempotencyKey>,
     ) {
-        let (linker, mut entries) = (Linker::new(), entries.iter());
+        let linker = Linker::new();
+        let mut entries = entries.iter();
         let entries_max = if idempotency_key.is_some() { usize::MAX } else { ENTRIES_MAX };
         loop {
             let mut bytes = Vec::new();

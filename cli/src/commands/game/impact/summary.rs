@@ -31,7 +31,8 @@ impl Finding {
     }
 
     pub(super) fn of(log: RecordedLog) -> Self {
-        let (entries, recorded) = (log.entries(), Some((log.rules.clone(), log.version)));
+        let entries = log.entries();
+        let recorded = Some((log.rules.clone(), log.version));
         let has_outcomes = log.has_outcomes();
         let departure = log.departure().map_err(Failure::from);
         Self { entries, has_outcomes, recorded, departure, name: log.name }
@@ -149,13 +150,15 @@ impl<'a> Summary<'a> {
             let found = finding.recorded.as_ref().map(|(rules, version)| (rules, *version));
             let recorded = found.map(|(rules, version)| (rules.name(), version));
             if let Some((rules, version)) = found {
-                let (ruleset, build_version) = (rules.name(), rules.version());
+                let ruleset = rules.name();
+                let build_version = rules.version();
                 let row = RulesetCounts { ruleset, version, build_version, counts: Counts::default() };
                 rulesets.entry(recorded).or_insert(row).counts.add(finding);
             }
             match (&finding.departure, found) {
                 (Ok(Some(departure)), Some((rules, version))) => {
-                    let (cause, reason) = (departure.group.as_str(), departure.divergence.code());
+                    let cause = departure.group.as_str();
+                    let reason = departure.divergence.code();
                     let rule_ids = reason.map(|reason| rules.rule_ids(reason)).unwrap_or_default();
                     let ruleset = rules.name();
                     let group = Group { ruleset, version, cause, reason, rules: rule_ids, logs: Vec::new() };
@@ -164,7 +167,8 @@ impl<'a> Summary<'a> {
                 }
                 (Err(failure), _) => {
                     let (ruleset, version) = recorded.unzip();
-                    let (log, message) = (finding.name.as_str(), failure.to_string());
+                    let log = finding.name.as_str();
+                    let message = failure.to_string();
                     unreadable_logs.push(UnreadableLog { log, ruleset, version, message });
                 }
                 _ => {}

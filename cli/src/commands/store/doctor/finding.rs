@@ -45,7 +45,6 @@ impl Finding {
         Self { grade: Grade::Mend, ..Self::note(about, message, next_step) }
     }
 
-    /// What a failure means.
     pub(super) fn failed(about: &'static str, failure: &Failure) -> Self {
         let next_step = failure.hint.clone();
         Self { grade: Grade::Mend, next_step, ..Self::ok(about, failure.message()) }
