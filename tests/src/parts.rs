@@ -1,8 +1,14 @@
 //! Parts that a test needs and a machine may lack: programs, packages, rights.
 
+use std::env;
+use std::ffi::OsStr;
 use std::fmt::Display;
+use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 use std::process::Command;
+
+use crate::sandbox::binary;
 
 /// Prints that a test, or a part of one, does not run, and why. It gets past the capture of output, because who runs the
 /// tests has to know. `.ci/skipped` lists which reasons are good ones.
@@ -32,4 +38,42 @@ pub fn can_trace_or_skips(what: &str) -> bool {
         skipped(what, "`strace` is not here or may not trace");
     }
     can_trace
+}
+
+/// Returns the folder of the programs of a package of `PyPI`, such as `chess==1.11.2`. It is installed in an environment of its
+/// own next to the program under test, once for all tests. Where a variable names such a folder, nothing is installed.
+///
+/// # Errors
+/// Why it cannot be installed.
+pub fn python(package: &str, variable: &str) -> Result<PathBuf, String> {
+    if let Some(there) = env::var_os(variable) {
+        return Ok(there.into());
+    }
+    let environments = binary().parent().unwrap().join("environments");
+    let folder = environments.join(package);
+    let bin = folder.join("bin");
+    let whole = folder.join("whole");
+    fs::create_dir_all(&environments).unwrap();
+    // Others wait until it is there; the lock ends with the file.
+    let lock = File::create(environments.join(format!("{package}.lock"))).unwrap();
+    lock.lock().unwrap();
+    if whole.exists() {
+        return Ok(bin);
+    }
+    run("python3".as_ref(), &["-m", "venv", "--clear", folder.to_str().unwrap()])?;
+    let pip = bin.join("pip");
+    run(pip.as_os_str(), &["install", "--quiet", "--disable-pip-version-check", package])?;
+    fs::write(whole, "").unwrap();
+    Ok(bin)
+}
+
+/// Runs a program, or returns the last line of what it complains about.
+fn run(program: &OsStr, args: &[&str]) -> Result<(), String> {
+    let output = Command::new(program).args(args).output();
+    let output = output.map_err(|error| format!("{}: {error}", program.display()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{} {args:?}: {}", program.display(), stderr.lines().last().unwrap_or_default()))
 }

@@ -6,9 +6,8 @@ use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::serve::described::python;
 use turnfold_tests::document::{Document, commands, run_blocks};
-use turnfold_tests::parts::{has_or_skips, skipped};
+use turnfold_tests::parts::{has_or_skips, python, skipped};
 use turnfold_tests::sandbox::{Sandbox, without_links, workspace};
 
 /// The service that the documents talk to.
@@ -74,7 +73,7 @@ fn the_guide_to_analysis_answers_its_questions_by_duckdb_and_jq() {
     }
     let has_jq = sandbox.shell("jq --version").status.success();
     let jq = if has_jq { Ok(String::new()) } else { Err("jq is not installed".to_owned()) };
-    let duckdb = python(&sandbox.path("venv"), DUCKDB, "TURNFOLD_DUCKDB").map(|bin| duckdb(&bin));
+    let duckdb = python(DUCKDB, "TURNFOLD_DUCKDB").map(|bin| duckdb(&bin));
     for (word, prelude) in [("console jq", jq), ("console duckdb", duckdb)] {
         match prelude {
             Ok(prelude) => run_blocks(&document, word, &sandbox, &prelude),

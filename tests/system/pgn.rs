@@ -7,18 +7,17 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
-use turnfold_tests::parts::skipped;
+use turnfold_tests::parts::{python, skipped};
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
 use crate::example::program;
-use crate::serve::described::python;
 
 const PYTHON_CHESS: &str = "chess==1.11.2";
 
 #[test]
 fn games_of_python_chess_come_through_with_equal_positions() {
     let sandbox = Sandbox::new();
-    let bin = match python(&sandbox.path("venv"), PYTHON_CHESS, "TURNFOLD_PYTHON_CHESS") {
+    let bin = match python(PYTHON_CHESS, "TURNFOLD_PYTHON_CHESS") {
         Ok(bin) => bin,
         Err(why) => return skipped("games of python-chess", why),
     };

@@ -11,11 +11,9 @@ use std::process::Command;
 use serde_json::json;
 use turnfold_tests::document::Document;
 use turnfold_tests::is_long;
-use turnfold_tests::parts::{has, skipped};
+use turnfold_tests::parts::{has, python, skipped};
 use turnfold_tests::sandbox::{Sandbox, binary, workspace};
 use turnfold_tests::service::Running;
-
-use crate::serve::described::python;
 
 const OPEN_SPIEL: &str = "open_spiel==2.0.2";
 const PYTHON_CHESS: &str = "chess==1.11.2";
@@ -280,14 +278,14 @@ fn battles_of_showdown_are_restored_before_each_choice() {
 
 #[test]
 fn games_of_open_spiel_answer_every_verb() {
-    let environment = Sandbox::new();
-    let bin = match python(&environment.path("venv"), OPEN_SPIEL, "TURNFOLD_OPEN_SPIEL") {
+    let sandbox = Sandbox::new();
+    let bin = match python(OPEN_SPIEL, "TURNFOLD_OPEN_SPIEL") {
         Ok(bin) => bin,
         Err(why) => return skipped("OpenSpiel", &why),
     };
     let script = workspace().join("core/guest/python/openspiel.py");
     let command = |game: &str| format!("{} {} {game}", bin.join("python3").display(), script.display());
-    let counted = environment
+    let counted = sandbox
         .ok(&format!("game perft --rules connectfour --depth 4 --referee \"{}\"", command("connect_four")));
     for (depth, count) in [(1, 7), (2, 49), (3, 343), (4, 2401)] {
         assert!(counted.contains(&format!("depth {depth} sequences {count} ")), "{counted}");
@@ -335,8 +333,7 @@ fn python_chess_and_catanatron_answer_every_verb() {
         (CATANATRON, "TURNFOLD_CATANATRON", "catan", "/P0_VICTORY_POINTS > 0", "/P0_VICTORY_POINTS"),
     ];
     for (package, variable, name, condition, field) in engines {
-        let environment = Sandbox::new();
-        match python(&environment.path("venv"), package, variable) {
+        match python(package, variable) {
             Ok(bin) => verbs(&Engine {
                 name,
                 command: format!(
@@ -373,7 +370,7 @@ fn pgx_answers_every_verb() {
 #[test]
 fn python_chess_keeps_the_positions_of_200_games_of_its_own() {
     let sandbox = Sandbox::new();
-    let bin = match python(&sandbox.path("venv"), PYTHON_CHESS, "TURNFOLD_PYTHON_CHESS") {
+    let bin = match python(PYTHON_CHESS, "TURNFOLD_PYTHON_CHESS") {
         Ok(bin) => bin.join("python3").display().to_string(),
         Err(why) => return skipped("games of python-chess", &why),
     };
@@ -534,7 +531,7 @@ fn rf_18a_records_of_other_programs_are_imported_and_searched() {
         sandbox.ok("import --recording pig.jsonl");
         assert!(sandbox.ok("blame pig /G/total/0").contains(" hold"));
     }
-    match python(&sandbox.path("venv"), OPEN_SPIEL, "TURNFOLD_OPEN_SPIEL") {
+    match python(OPEN_SPIEL, "TURNFOLD_OPEN_SPIEL") {
         Ok(bin) => {
             let program = bin.join("python3").display().to_string();
             shell(&format!("{program} {} kuhn_poker '0,1,1,1' > kuhn.jsonl", converter("openspiel.py")));

@@ -7,9 +7,8 @@ use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 use super::is_installed;
-use crate::serve::described::python;
 use turnfold_tests::document::Document;
-use turnfold_tests::parts::skipped;
+use turnfold_tests::parts::{python, skipped};
 use turnfold_tests::sandbox::{Sandbox, copy_folder, workspace};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -113,7 +112,7 @@ fn npm_installs_the_program_and_what_serves_a_game_in_javascript() {
 #[test]
 fn pytest_runs_the_example_of_the_guide() {
     let sandbox = Sandbox::installed();
-    let bin = match python(&sandbox.path("venv"), "pytest==9.0.2", "TURNFOLD_PYTEST") {
+    let bin = match python("pytest==9.0.2", "TURNFOLD_PYTEST") {
         Ok(bin) => bin,
         Err(why) => return skipped("the guide's example for pytest", &why),
     };

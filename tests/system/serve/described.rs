@@ -1,13 +1,11 @@
 //! The description of the service (SV-33): valid by two validators, and good enough for clients that are made of it.
 
 use std::collections::BTreeSet;
-use std::env;
-use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use turnfold_tests::parts::skipped;
+use turnfold_tests::parts::{python, skipped};
 use turnfold_tests::sandbox::{Sandbox, workspace};
 use turnfold_tests::service::Running;
 
@@ -22,27 +20,6 @@ fn done(command: &mut Command) -> String {
     let [stdout, stderr] = [stdout, stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     assert!(status.success(), "{command:?}: {stdout}\n{stderr}");
     stdout
-}
-
-/// Installs a package of `PyPI` in an environment of its own, and returns the folder of its programs. Where a variable names
-/// such a folder, nothing is installed.
-pub(crate) fn python(folder: &Path, package: &str, variable: &str) -> Result<PathBuf, String> {
-    if let Some(there) = env::var_os(variable) {
-        return Ok(there.into());
-    }
-    let run = |program: &OsStr, args: &[&str]| {
-        let output = Command::new(program).args(args).output();
-        let output = output.map_err(|error| format!("{}: {error}", program.display()))?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        Err(format!("{} {args:?}: {}", program.display(), stderr.lines().last().unwrap_or_default()))
-    };
-    run("python3".as_ref(), &["-m", "venv", folder.to_str().unwrap()])?;
-    let pip = folder.join("bin/pip");
-    run(pip.as_os_str(), &["install", "--quiet", "--disable-pip-version-check", package])?;
-    Ok(folder.join("bin"))
 }
 
 /// Returns the folder of what npm installs, if it is there.
@@ -90,8 +67,7 @@ fn sv_33_every_operation_has_a_name_of_its_own() {
 
 #[test]
 fn sv_33_the_description_is_valid_by_openapi_spec_validator() {
-    let sandbox = Sandbox::new();
-    let bin = match python(&sandbox.path("venv"), VALIDATOR, "TURNFOLD_OPENAPI_SPEC_VALIDATOR") {
+    let bin = match python(VALIDATOR, "TURNFOLD_OPENAPI_SPEC_VALIDATOR") {
         Ok(bin) => bin,
         Err(why) => return skipped("openapi-spec-validator", &why),
     };
@@ -125,7 +101,7 @@ fn sv_33_a_client_with_the_types_of_openapi_typescript_plays_a_match() {
 #[test]
 fn sv_33_a_client_of_openapi_python_client_has_every_operation_and_plays_a_match() {
     let sandbox = Sandbox::new();
-    let bin = match python(&sandbox.path("venv"), GENERATOR, "TURNFOLD_OPENAPI_PYTHON_CLIENT") {
+    let bin = match python(GENERATOR, "TURNFOLD_OPENAPI_PYTHON_CLIENT") {
         Ok(bin) => bin,
         Err(why) => return skipped("openapi-python-client", &why),
     };

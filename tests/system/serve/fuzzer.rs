@@ -7,11 +7,10 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::described::python;
 use super::http::{Call, import};
 use super::papers::{joined, serve};
 use super::times;
-use turnfold_tests::parts::skipped;
+use turnfold_tests::parts::{python, skipped};
 use turnfold_tests::sandbox::workspace;
 use turnfold_tests::service::Running;
 
@@ -40,7 +39,7 @@ fn sv_34_schemathesis_finds_no_failure() {
     let module = fs::read(workspace().join("fixtures/modules/tictactoe.wasm")).unwrap();
     let mailbox = joined();
     let sandbox = &mailbox.sandbox;
-    let schemathesis = match python(&sandbox.path("venv"), SCHEMATHESIS, "TURNFOLD_SCHEMATHESIS") {
+    let schemathesis = match python(SCHEMATHESIS, "TURNFOLD_SCHEMATHESIS") {
         Ok(bin) => bin.join("schemathesis"),
         Err(why) => return skipped("schemathesis", &why),
     };
