@@ -83,7 +83,7 @@ fn vw_4_the_stepper_fills_the_terminal_and_gives_it_back() {
     stepping.press("\x1b[D", "entry 1 of 3");
     stepping.press("G", "entry 3 of 3");
     stepping.press(":2\r", "entry 2 of 3");
-    stepping.press("?", "first entry from here that makes it true");
+    stepping.press("?", "next where it holds");
     stepping.press("x", "entry 2 of 3");
     stepping.press("v", "\"active_player\": \"p1\"");
     stepping.press("v", "turn 1, movement");
@@ -93,6 +93,18 @@ fn vw_4_the_stepper_fills_the_terminal_and_gives_it_back() {
     let (screen, _, status) = stepping.leave("q");
     assert!(!screen.alternate_screen() && !screen.hide_cursor());
     assert_eq!((screen.contents().as_str(), status.code()), ("", Some(0)));
+}
+
+#[test]
+fn vw_7_the_keys_are_whole_on_a_narrow_terminal() {
+    let sandbox = sandbox();
+    let Some(mut stepping) = Stepping::start(&sandbox, "replay duel --step", (20, 40), &[]) else { return };
+    stepping.wait_for("← → step  : go to  ? keys  q leave");
+    let screen = stepping.press("?", "these keys · leave").contents();
+    for whole in ["w CONDITION Enter next where it holds │", "b   y             branches · print REV│"] {
+        assert!(screen.contains(whole), "{screen}");
+    }
+    stepping.leave("?q");
 }
 
 #[test]

@@ -14,19 +14,19 @@ const LEAST: (u16, u16) = (40, 12);
 /// The number of columns from which the log stands next to the board.
 const WIDE: u16 = 100;
 
-/// What the help prints of the keys (VW-7).
+/// What the help prints of the keys (VW-7), in lines that fit on the smallest screen.
 const HELP: &[(&str, &str)] = &[
     ("→ l Enter   ← h", "one entry on · back"),
-    ("PgDn   PgUp", "ten entries on · back"),
+    ("PgDn   PgUp", "ten entries · back"),
     ("End G   Home g", "last entry · setup"),
     (": N Enter", "go to entry N"),
-    ("/ TEXT Enter", "search command and outcome; n next, N previous"),
-    ("w CONDITION Enter", "first entry from here that makes it true"),
-    ("↑ ↓   ] [", "choose a changed field · its next, previous change"),
-    ("s   v", "next seat's seat · view as JSON instead of board"),
-    ("Space   + -", "play by itself · faster, slower"),
-    ("H J K L", "move the board or the view in its panel"),
-    ("b   y", "branches of the match · print the revision on leaving"),
+    ("/ TEXT Enter  n N", "search · next, back"),
+    ("w CONDITION Enter", "next where it holds"),
+    ("↑ ↓   ] [", "field · its changes"),
+    ("s   v", "seat · board or JSON"),
+    ("Space   + -", "play · its speed"),
+    ("H J K L", "move board or view"),
+    ("b   y", "branches · print REV"),
     ("?   q Ctrl-C", "these keys · leave"),
 ];
 
@@ -60,7 +60,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, app: &mut App<'_>) {
     let inner = block.inner(fields);
     let lines = panels::fields(app, inner.width.into(), inner.height.into());
     frame.render_widget(Paragraph::new(lines).block(block), fields);
-    frame.render_widget(panels::last_line(app), last);
+    frame.render_widget(panels::last_line(app, last.width.into()), last);
     draw_over(frame, app, middle);
 }
 
@@ -99,7 +99,7 @@ fn draw_over(frame: &mut Frame<'_>, app: &App<'_>, area: Rect) {
     let Some(over) = &app.over else { return };
     let (title, lines): (_, Vec<Line<'_>>) = match over {
         Over::Help => {
-            (" keys ", HELP.iter().map(|(keys, what)| Line::raw(format!("{keys:18} {what}"))).collect())
+            (" keys ", HELP.iter().map(|(keys, what)| Line::raw(format!("{keys:17} {what}"))).collect())
         }
         Over::Branches(branches, chosen) => {
             let first = chosen.saturating_sub(usize::from(area.height.saturating_sub(3)));

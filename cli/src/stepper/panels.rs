@@ -13,6 +13,7 @@ use crate::output::counted;
 use crate::render;
 
 const LINE: &str = "← → step  : go to  / search  w when  [ ] field  s seat  v view  ? keys  q leave";
+const NARROW_LINE: &str = "← → step  : go to  ? keys  q leave";
 
 /// Lines, and where in them something changed: columns and lines from the upper left.
 pub(super) struct Panel {
@@ -167,7 +168,7 @@ pub(super) fn fields_title(app: &mut App<'_>) -> String {
 }
 
 /// Shows what is typed, what happened or which keys there are.
-pub(super) fn last_line(app: &App<'_>) -> Line<'static> {
+pub(super) fn last_line(app: &App<'_>, width: usize) -> Line<'static> {
     if let Some((asked, text)) = &app.asked {
         let hint = match asked {
             Prompt::Number => "entry number",
@@ -182,7 +183,8 @@ pub(super) fn last_line(app: &App<'_>) -> Line<'static> {
         ]);
     }
     if app.message.is_empty() {
-        return Line::styled(LINE, Modifier::DIM);
+        let line = if LINE.chars().count() <= width { LINE } else { NARROW_LINE };
+        return Line::styled(line, Modifier::DIM);
     }
     Line::raw(printable(&app.message).into_owned())
 }
