@@ -14,7 +14,8 @@ use crate::entry::{NewEntries, PackedEntries, Seq};
 use crate::error::StoreError;
 use crate::genesis::Genesis;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
-use crate::names::{BranchName, IdempotencyKey, MatchName};
+use crate::granting::Joining;
+use crate::names::{BranchName, GrantLabel, IdempotencyKey, MatchName};
 use crate::reader::branch::{Branch, Own};
 use crate::reader::branch::{BranchId, NamedBranch};
 use crate::reader::found::{FoundBranch, FoundMatch, Head};
@@ -134,6 +135,13 @@ pub(crate) trait EngineReader: Send + Sync {
 
     /// Returns `true` if a player's seat has a live grant or an invitation that was not spent.
     fn is_taken(&self, match_name: &MatchName, seat: Seat, now_ms: i64) -> Result<bool, StoreError>;
+
+    /// Returns `true` if someone plays a seat.
+    fn is_played(&self, match_name: &MatchName, seat: Seat, now_ms: i64) -> Result<bool, StoreError>;
+
+    /// Returns what the players of a match are called.
+    fn names_of(&self, match_name: &MatchName, now_ms: i64)
+    -> Result<BTreeMap<Seat, GrantLabel>, StoreError>;
 
     /// Returns the snapshots of states, if there are any.
     fn snapshots(&self) -> Option<&Snapshots> {
@@ -279,7 +287,7 @@ pub(crate) trait Engine: Send + Sync {
 
     fn grant(&self, hash: &Digest, new: NewGrant, now_ms: i64) -> Result<(), StoreError>;
 
-    fn join(&self, invitation: &Digest, token: &Digest, now_ms: i64) -> Result<JoinedSeat, StoreError>;
+    fn join(&self, invitation: &Digest, joining: Joining<'_>) -> Result<JoinedSeat, StoreError>;
 
     fn revoke_grant(&self, match_name: &MatchName, id: GrantId, now_ms: i64) -> Result<Digest, StoreError>;
 

@@ -15,7 +15,7 @@ pub struct Grant {
     pub kind: GrantKind,
     /// The match, under the name that it has now.
     pub match_name: MatchName,
-    /// What the host calls it.
+    /// What the host calls it; of a [`GrantKind::Player`], the name that all players see.
     pub label: GrantLabel,
     /// When it was made, in Unix milliseconds.
     pub created_at_ms: i64,
@@ -41,6 +41,8 @@ pub enum GrantKind {
     },
     /// Being exchanged, once, for a grant of a player's seat.
     Invitation(Seat),
+    /// The same as [`Seat`](Self::Seat), of a player who joined under a name.
+    Player(Seat),
 }
 
 /// A grant to be made.
@@ -112,8 +114,17 @@ impl GrantKind {
     #[must_use]
     pub const fn seat(self) -> Option<Seat> {
         match self {
-            Self::Seat(seat) | Self::Invitation(seat) => Some(seat),
+            Self::Seat(seat) | Self::Player(seat) | Self::Invitation(seat) => Some(seat),
             Self::Host | Self::Spectator { .. } => None,
+        }
+    }
+
+    /// Returns the seat that its holder plays.
+    #[must_use]
+    pub const fn played(self) -> Option<Seat> {
+        match self {
+            Self::Seat(seat) | Self::Player(seat) => Some(seat),
+            Self::Host | Self::Spectator { .. } | Self::Invitation(_) => None,
         }
     }
 }

@@ -6,7 +6,7 @@ use turnfold_core::{Digest, Seat};
 
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, GrantKind};
-use crate::names::MatchName;
+use crate::names::{GrantLabel, MatchName, PlayerName, compared};
 
 /// The most grants of a match that are kept, those that count no more included.
 const KEPT_MAX: usize = 2 * Grant::LIVE_MAX;
@@ -18,12 +18,19 @@ pub(crate) struct Spent {
     pub(crate) joined: Grant,
 }
 
+/// Who joins: the hash of the token, the name if there is one, and when.
+#[derive(Clone, Copy)]
+pub(crate) struct Joining<'a> {
+    pub(crate) token: &'a Digest,
+    pub(crate) name: Option<&'a PlayerName>,
+    pub(crate) now_ms: i64,
+}
+
 /// Judges whether an invitation may be spent for a token; `None` if it was spent for this one before.
 pub(crate) fn spend(
     found: Option<Grant>,
     invitation: &Digest,
-    token: &Digest,
-    now_ms: i64,
+    Joining { token, name, now_ms }: Joining<'_>,
 ) -> Result<Option<Spent>, StoreError> {
     let id = GrantId::of(invitation);
     let Some((found, seat)) = found.and_then(|found| match found.kind {
@@ -37,12 +44,11 @@ pub(crate) fn spend(
         Some(_) => Err(StoreError::InvitationSpent { id }),
         None if !found.is_live(now_ms) => Err(StoreError::NoSuchGrant { id }),
         None => {
-            let joined = Grant {
-                kind: GrantKind::Seat(seat),
-                created_at_ms: now_ms,
-                expires_at_ms: None,
-                ..found.clone()
+            let (kind, label) = match name {
+                Some(name) => (GrantKind::Player(seat), name.clone().into()),
+                None => (GrantKind::Seat(seat), found.label.clone()),
             };
+            let joined = Grant { kind, label, created_at_ms: now_ms, expires_at_ms: None, ..found.clone() };
             Ok(Some(Spent { invitation: Grant { became: Some(*token), ..found }, joined }))
         }
     }
@@ -75,11 +81,13 @@ pub(crate) struct MatchGrants {
     ends: BTreeSet<(i64, Digest)>,
     /// All others by when they were made.
     dead: BTreeSet<(i64, Digest)>,
+    /// What the players are called whose grants are live.
+    names: BTreeMap<Digest, GrantLabel>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct LiveGrant {
-    seat: Option<Seat>,
+    kind: GrantKind,
     created_at_ms: i64,
     expires_at_ms: Option<i64>,
 }
@@ -103,9 +111,45 @@ impl MatchGrants {
 
     /// Returns `true` if a player's seat has a live grant or an invitation that was not spent.
     pub(crate) fn is_taken(&self, seat: Seat, now_ms: i64) -> bool {
-        let is_live =
-            |hash| self.live.get(hash).is_some_and(|grant| grant.expires_at_ms.is_none_or(|at| at > now_ms));
-        self.seats.get(&seat).is_some_and(|hashes| hashes.iter().any(is_live))
+        self.of_seat(seat, now_ms).next().is_some()
+    }
+
+    /// Returns `true` if someone plays a seat.
+    pub(crate) fn is_played(&self, seat: Seat, now_ms: i64) -> bool {
+        self.of_seat(seat, now_ms).any(|grant| grant.kind.played().is_some())
+    }
+
+    /// Returns the live grants of a seat, invitations included.
+    fn of_seat(&self, seat: Seat, now_ms: i64) -> impl Iterator<Item = &LiveGrant> {
+        let live = self.seats.get(&seat).into_iter().flatten().filter_map(|hash| self.live.get(hash));
+        live.filter(move |grant| grant.expires_at_ms.is_none_or(|at| at > now_ms))
+    }
+
+    /// Returns what the players of a match are called.
+    pub(crate) fn names(&self, now_ms: i64) -> BTreeMap<Seat, GrantLabel> {
+        let mut names = BTreeMap::new();
+        for (hash, name) in &self.names {
+            let live = self.live.get(hash).filter(|live| live.expires_at_ms.is_none_or(|at| at > now_ms));
+            if let Some(seat) = live.and_then(|live| live.kind.seat()) {
+                names.insert(seat, name.clone());
+            }
+        }
+        names
+    }
+
+    /// Judges whether a player may join: the first who plays a seat has it, and no two of a match are called alike.
+    pub(crate) fn require_free(&self, joined: &Grant) -> Result<(), StoreError> {
+        let now_ms = joined.created_at_ms;
+        let Some(seat) = joined.kind.played() else { return Ok(()) };
+        if self.is_played(seat, now_ms) {
+            return Err(StoreError::SeatTaken { seat });
+        }
+        let GrantKind::Player(_) = joined.kind else { return Ok(()) };
+        let name = compared(joined.label.as_str());
+        if self.names(now_ms).values().any(|other| compared(other.as_str()) == name) {
+            return Err(StoreError::NameTaken { name: joined.label.clone() });
+        }
+        Ok(())
     }
 
     /// Adds a grant, or takes it as it is now.
@@ -118,9 +162,12 @@ impl MatchGrants {
             return;
         }
         self.dead.remove(&(created_at_ms, hash));
-        let seat = grant.kind.seat();
-        self.live.insert(hash, LiveGrant { seat, created_at_ms, expires_at_ms });
-        if let Some(seat) = seat {
+        let kind = grant.kind;
+        self.live.insert(hash, LiveGrant { kind, created_at_ms, expires_at_ms });
+        if matches!(kind, GrantKind::Player(_)) {
+            self.names.insert(hash, grant.label.clone());
+        }
+        if let Some(seat) = kind.seat() {
             self.seats.entry(seat).or_default().insert(hash);
         }
         if let Some(at) = expires_at_ms {
@@ -130,8 +177,9 @@ impl MatchGrants {
 
     /// Counts a grant among the dead, if it is not.
     fn bury(&mut self, hash: &Digest) {
-        let Some(LiveGrant { seat, created_at_ms, expires_at_ms }) = self.live.remove(hash) else { return };
-        if let Some(hashes) = seat.and_then(|seat| self.seats.get_mut(&seat)) {
+        let Some(LiveGrant { kind, created_at_ms, expires_at_ms }) = self.live.remove(hash) else { return };
+        self.names.remove(hash);
+        if let Some(hashes) = kind.seat().and_then(|seat| self.seats.get_mut(&seat)) {
             hashes.remove(hash);
         }
         if let Some(at) = expires_at_ms {
@@ -164,7 +212,8 @@ impl MatchGrants {
         }
         let replaced = replaced.and_then(|hash| self.live.get(&hash));
         let of_seat = seat.and_then(|seat| self.seats.get(&seat)).map_or(0, BTreeSet::len);
-        let of_seat = of_seat.saturating_sub(usize::from(replaced.is_some_and(|other| other.seat == seat)));
+        let of_seat =
+            of_seat.saturating_sub(usize::from(replaced.is_some_and(|other| other.kind.seat() == seat)));
         let replaced = usize::from(replaced.is_some());
         let too_many =
             |seat, limit| Err(StoreError::TooManyGrants { match_name: match_name.clone(), seat, limit });

@@ -4,6 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use turnfold_core::Seat;
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
 
 /// Text that is no name or key; states what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,6 +31,12 @@ pub struct BranchName(String);
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct IdempotencyKey(String);
+
+/// What a player is called in a match: 1 to 32 characters of any script, all of them visible, with single spaces between
+/// words, and no name of a seat.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PlayerName(String);
 
 /// What a host calls a grant: at most 64 characters, also none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -73,6 +82,52 @@ impl IdempotencyKey {
 impl GrantLabel {
     const EXPECTED: &'static str = "a label of at most 64 characters";
     const IS_VALID: fn(&str) -> bool = |text| text.chars().count() <= 64;
+}
+
+impl PlayerName {
+    const EXPECTED: &'static str =
+        "a name of 1 to 32 visible characters with single spaces between words, which names no seat";
+    const IS_VALID: fn(&str) -> bool = is_player_name;
+}
+
+/// The longest name of a player, in characters.
+const PLAYER_NAME_MAX: usize = 32;
+
+/// What seats and their viewers are called besides `p1` and so on.
+const NOT_PLAYERS: [&str; 4] = ["host", "spectator", "admin", "turnfold"];
+
+fn is_player_name(text: &str) -> bool {
+    let is_spaced = text.split(' ').all(|word| !word.is_empty());
+    let is_visible = |sign: char| sign == ' ' || (!is_unseen(sign) && !sign.is_whitespace());
+    if !is_spaced || text.chars().count() > PLAYER_NAME_MAX || !text.chars().all(is_visible) {
+        return false;
+    }
+    let compared = compared(text);
+    // A mark at the beginning would change what stands before the name.
+    let begins_with_mark = text.chars().next().is_none_or(is_combining_mark);
+    let is_seat = compared.parse::<Seat>().is_ok() || NOT_PLAYERS.contains(&compared.as_str());
+    !begins_with_mark && !is_seat && !compared.is_empty()
+}
+
+/// Returns `true` for characters that are not seen, or that change how the text around them is shown. Joiners and
+/// variation selectors are none of them: scripts and pictures need them.
+fn is_unseen(sign: char) -> bool {
+    let is_private = matches!(u32::from(sign), 0xe000..=0xf8ff | 0xe_0000..);
+    sign.is_control()
+        || is_private
+        || matches!(
+            u32::from(sign),
+            0xad | 0x34f | 0x61c | 0x115f..=0x1160 | 0x17b4..=0x17b5 | 0x180b..=0x180f | 0x200b | 0x200e..=0x200f
+                | 0x2028..=0x202e | 0x2060..=0x206f | 0x2800 | 0x3164 | 0xfeff | 0xffa0 | 0xfff0..=0xfffb
+        )
+}
+
+/// Returns a name as it is compared with others: without case, spaces, and signs that do not show by themselves, and in one
+/// way of composing letters.
+pub(crate) fn compared(name: &str) -> String {
+    let is_joiner = |sign: &char| matches!(u32::from(*sign), 0x200c..=0x200d | 0xfe00..=0xfe0f);
+    let plain = name.nfkc().filter(|sign| !is_joiner(sign) && !sign.is_whitespace());
+    plain.flat_map(char::to_lowercase).nfkc().collect()
 }
 
 fn is_name(text: &str) -> bool {
@@ -125,7 +180,13 @@ macro_rules! checked_text {
     )*};
 }
 
-checked_text!(MatchName, BranchName, IdempotencyKey, GrantLabel);
+checked_text!(MatchName, BranchName, IdempotencyKey, PlayerName, GrantLabel);
+
+impl From<PlayerName> for GrantLabel {
+    fn from(name: PlayerName) -> Self {
+        Self(name.0)
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -142,6 +203,49 @@ mod tests {
         }
         let error = "a\nb".parse::<BranchName>().unwrap_err().to_string();
         assert!(error.starts_with("expected a branch name") && error.ends_with(r"found `a\nb`"), "{error}");
+    }
+
+    #[test]
+    fn players_have_visible_names_that_no_seat_has() {
+        for name in
+            ["A", "Ann Lee", "Ana\u{301}", "李雷", "نیما\u{200c}پور", "👩\u{200d}🚀", "p17", &"é".repeat(32)]
+        {
+            assert!(name.parse::<PlayerName>().is_ok(), "{name}");
+        }
+        for name in [
+            "",
+            " Ann",
+            "Ann ",
+            "Ann  Lee",
+            "Ann\nLee",
+            "Ann\u{a0}Lee",
+            "\u{301}a",
+            "\u{200d}",
+            "A\u{202e}b",
+            "A\u{200b}b",
+            "A\u{e0041}",
+            "p1",
+            "P 1",
+            "HOST",
+            "ｐ１",
+            &"x".repeat(33),
+        ] {
+            assert!(name.parse::<PlayerName>().is_err(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn names_that_look_alike_are_compared_as_one() {
+        for (one, other) in [
+            ("Ann Lee", "annlee"),
+            ("Ana\u{301}", "Aná"),
+            ("Ａｎｎ", "ann"),
+            ("a\u{200d}b", "AB"),
+            ("Ⅳ", "iv"),
+        ] {
+            assert_eq!(compared(one), compared(other), "{one}");
+        }
+        assert_ne!(compared("Ann"), compared("Anna"));
     }
 
     #[test]

@@ -342,7 +342,7 @@ fn sv_40_tokens_go_nowhere_unencrypted_and_are_never_shown() {
         ("--token admin.token show ford", "`--token` is for a service"),
         (&format!("--store {} show ford", service.origin()), "requires a token"),
         (&format!("--store {} --token {secret} show ford", service.origin()), "not the token itself"),
-        (&format!("join {}/m/ford#t={secret} -o x", service.origin()), "is not an invitation"),
+        (&format!("join {}/m/ford#t={secret} -o x", service.origin()), "is no seat's"),
         (&format!("join {}/m/ford#i={secret} -o x", service.origin()), "expected the link"),
         (&format!("join http://play.example/m/ford#i={secret} -o x"), "by `https` only"),
     ] {
@@ -515,4 +515,42 @@ you are p1 of ford; `turnfold --store SERVICE --token p1.token show ford` shows 
     let joined = sandbox.ok(&format!("join {} -o p2.token", other.replace(service.origin(), &through)));
     assert!(joined.starts_with("you are p2 of ford; "), "{joined}");
     assert!(run(&sandbox, service.origin(), "p2", "show ford").status.success());
+}
+
+/// A name for all players to see; the first who joins has the seat, and the saved link brings it to a second device.
+#[test]
+fn sv_41_a_player_joins_under_a_name_and_takes_the_seat_to_another_device() {
+    let sandbox = ford();
+    let service = Running::start(&sandbox);
+    let link = |seat: &str| {
+        let grant = service.grant("ford", &format!(r#"{{"kind":"invitation","seat":"{seat}"}}"#));
+        grant["link"].as_str().unwrap().to_string()
+    };
+    let [first, second, other] = ["p1", "p1", "p2"].map(link);
+    let answer = sandbox.ok(&format!("--format json join {first} --name Ann -o p1.token"));
+    assert!(answer.contains(r#""name":"Ann""#), "{answer}");
+    let refused = |line: &str, reason: &str, code| {
+        let output = sandbox.run(line);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{line}: {stderr}");
+        assert!(stderr.contains(reason), "{stderr}");
+    };
+    refused(&format!("join {second} -o late.token"), "the seat p1 is taken", 1);
+    refused(&format!("join {other} --name ANN -o p2.token"), "the name `ANN` is taken", 1);
+    refused(&format!("join {other} --name p7 -o p2.token"), "names no seat", 2);
+    assert!(!sandbox.path("late.token").exists() && !sandbox.path("p2.token").exists());
+    let token = sandbox.read("p1.token");
+    let saved = format!("{}/m/ford#t={}", service.origin(), token.trim_end());
+    for _ in 0..2 {
+        let answered = sandbox.ok(&format!("--format json join {saved} -o phone.token"));
+        assert_eq!(answered, answer, "the same seat");
+        assert_eq!(sandbox.read("phone.token"), token);
+    }
+    refused(&format!("join {saved} --name Bo -o more.token"), "`--name` is for an invitation", 2);
+    sandbox.write("notes", "mine");
+    refused(&format!("join {saved} -o notes"), "`notes`", 2);
+    assert_eq!(sandbox.read("notes"), "mine");
+    let unknown = saved.replace(token.trim_end(), &format!("tf_s_{}A", "x".repeat(42)));
+    refused(&format!("join {unknown} -o more.token"), "expected a valid token", 2);
+    assert!(!sandbox.path("more.token").exists());
 }

@@ -70,14 +70,19 @@ fn every_record() -> Sandbox {
     sandbox.ok("new many --rules channel --setup many.toml");
     // Only a service makes grants. Where no head holds a commit, all of them go into the index at once.
     let store = Store::open_or_create_with_heads_of(&sandbox.path(".turnfold"), 1).unwrap();
-    let kinds = [GrantKind::Host, GrantKind::Seat(Seat::P1), GrantKind::Spectator { reserved: 0 }];
+    let kinds = [
+        GrantKind::Host,
+        GrantKind::Seat(Seat::P1),
+        GrantKind::Spectator { reserved: 0 },
+        GrantKind::Player(Seat::P3),
+    ];
     let [invitation, token] = [8, 9].map(|number| Digest::new([number; 32]));
     for (number, kind) in (0..).zip(kinds).chain([(8, GrantKind::Invitation(Seat::P2))]) {
         let (match_name, label) = ("short".parse().unwrap(), "x".parse().unwrap());
         let new = NewGrant { kind, match_name, label, expires_at_ms: Some(1_000) };
         store.grant(&Digest::new([number; 32]), new, 0).unwrap();
     }
-    store.join(&invitation, &token, 0).unwrap();
+    store.join(&invitation, &token, None, 0).unwrap();
     // Only a module that plays a match which pins none is recorded.
     let short = store.genesis(&"short".parse().unwrap()).unwrap();
     let played = Genesis { match_id: [5; 16], played_by: Some(Digest::new([6; 32])), ..short };

@@ -28,6 +28,7 @@ mod mailed;
 mod menu;
 mod referee;
 mod script;
+mod seat;
 mod silence;
 mod slips;
 mod steps;

@@ -107,6 +107,7 @@ impl App {
             }
         };
         self.limits.admit(&GrantId::of(&hash).to_string(), grant.kind)?;
+        self.seen.note(hash, self.now_ms());
         Ok(Access::granted(grant))
     }
 

@@ -162,7 +162,7 @@ impl Access {
     /// Returns the seat that the token gives commands for; `None` for the host. Spectators give none.
     pub(crate) fn playing_seat(&self) -> ApiResult<Option<Seat>> {
         match self.grant() {
-            Some(Grant { kind: GrantKind::Seat(seat), .. }) => Ok(Some(*seat)),
+            Some(Grant { kind: GrantKind::Seat(seat) | GrantKind::Player(seat), .. }) => Ok(Some(*seat)),
             _ if self.is_host() => Ok(None),
             _ => Err(Problem::forbidden("a spectator cannot give commands")),
         }
@@ -173,7 +173,7 @@ impl Access {
         self.require_match(match_name)?;
         let viewer = match self.grant().map(|grant| grant.kind) {
             None | Some(GrantKind::Host) => return Ok(seat.unwrap_or(Viewer::HOST)),
-            Some(GrantKind::Seat(own) | GrantKind::Invitation(own)) => own.into(),
+            Some(GrantKind::Seat(own) | GrantKind::Player(own) | GrantKind::Invitation(own)) => own.into(),
             Some(GrantKind::Spectator { .. }) => Viewer::SPECTATOR,
         };
         // Spectators were called `p8` before they had a name of their own, and may still use that name.

@@ -34,6 +34,7 @@ mod hosting;
 mod http;
 mod knowledge;
 mod known_grants;
+mod last_seen;
 mod library_errors;
 mod limits;
 mod looking;

@@ -136,7 +136,7 @@ impl Limits {
         let rates = self.rates.read().unwrap_or_else(PoisonError::into_inner);
         let counted = match kind {
             GrantKind::Host | GrantKind::Invitation(_) => return Ok(()),
-            GrantKind::Seat(_) => &rates.seats,
+            GrantKind::Seat(_) | GrantKind::Player(_) => &rates.seats,
             GrantKind::Spectator { .. } => &rates.spectators,
         };
         if counted.len() > COUNTED_MAX {
@@ -189,6 +189,11 @@ impl Limits {
     /// Returns the hashes of the tokens that have streams.
     pub(crate) fn tokens_of_streams(&self) -> Vec<Digest> {
         lock(&self.streams).by_token.keys().copied().collect()
+    }
+
+    /// Returns `true` if a token has streams.
+    pub(crate) fn has_streams(&self, token: &Digest) -> bool {
+        lock(&self.streams).by_token.contains_key(token)
     }
 
     /// Returns how many streams there are.

@@ -48,7 +48,7 @@ impl From<GrantKind> for TokenKind {
     fn from(kind: GrantKind) -> Self {
         match kind {
             GrantKind::Host => Self::Host,
-            GrantKind::Seat(_) => Self::Seat,
+            GrantKind::Seat(_) | GrantKind::Player(_) => Self::Seat,
             GrantKind::Spectator { .. } => Self::Spectator,
             GrantKind::Invitation(_) => Self::Invitation,
         }

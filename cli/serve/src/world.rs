@@ -11,6 +11,7 @@ use turnfold_replay::{Replay, ReplayError, Sources};
 use turnfold_store::{Store, StoreReader};
 
 use crate::known_grants::KnownGrants;
+use crate::last_seen::LastSeen;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::options::{Outside, Settings};
@@ -24,6 +25,7 @@ pub(crate) struct World {
     pub(crate) limits: Limits,
     pub(crate) metrics: Metrics,
     pub(crate) grants: KnownGrants,
+    pub(crate) seen: LastSeen,
     /// Counts grants that were revoked, so that streams look after theirs.
     revoked: watch::Sender<u64>,
     /// Whether the service is shutting down.
@@ -50,6 +52,7 @@ impl World {
             limits: Limits::new(settings),
             metrics: Metrics::default(),
             grants: KnownGrants::default(),
+            seen: LastSeen::default(),
             revoked: watch::Sender::new(0),
             closing: watch::Sender::new(false),
             stopped: OnceLock::new(),

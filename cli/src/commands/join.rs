@@ -1,4 +1,4 @@
-//! `turnfold join`: an invitation spent for a seat.
+//! `turnfold join`: an invitation spent for a seat, or the saved link of a seat taken over.
 
 use std::fs;
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use turnfold_replay::program;
 use turnfold_serve::{AccessToken, TokenKind};
-use turnfold_store::MatchName;
+use turnfold_store::{GrantId, MatchName};
 
 use crate::commands::serve::outside;
 use crate::context::Context;
@@ -21,7 +21,9 @@ use crate::remote::origin::SafeOrigin;
 /// Take a seat in a served match, by an invitation link
 ///
 /// Makes the token of the seat, writes it to a file that only you can read, and uses up the invitation. If no answer comes,
-/// repeat the command: the invitation can be used again with the same token.
+/// repeat the command: the invitation can be used again with the same token. The first to join has the seat.
+///
+/// With the link that you saved of your seat, ORIGIN/m/MATCH#t=TOKEN, writes that token to the file: a second device.
 ///
 /// Pass the file to `--token`: `turnfold --store https://play.example --token p1.token show duel`.
 #[derive(Debug, clap::Args)]
@@ -31,24 +33,37 @@ pub(crate) struct Args {
     #[arg(value_name = "LINK")]
     link: String,
 
+    /// Your name, up to 32 characters, which all who see the match see
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
     /// File for the token of the seat; an existing token is used again
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }
 
-struct Invitation {
+/// The link of an invitation, or of a seat.
+struct Link {
     origin: SafeOrigin,
     match_name: MatchName,
     token: AccessToken,
+    kind: TokenKind,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let Invitation { origin, match_name, token: invitation } = read_link(&args.link)?;
-    let client = Client::new(origin.clone(), invitation, TokenKind::Invitation)?;
+    let link = read_link(&args.link)?;
+    if link.kind == TokenKind::Seat {
+        return take_over(args, &link, context);
+    }
+    let Link { origin, match_name, token: invitation, kind } = link;
+    let client = Client::new(origin.clone(), invitation, kind)?;
     let (token, is_new) = token_in(&args.output)?;
     let asked =
         ServiceRequest { path: "/v1/join".into(), query: Vec::new(), format: Format::Json, media_type: None };
-    let body = json!({ "token": token.expose() });
+    let mut body = json!({ "token": token.expose() });
+    if let (Some(name), Some(body)) = (&args.name, body.as_object_mut()) {
+        body.insert("name".into(), json!(name));
+    }
     let answered = client.post(&asked, &Sent { body: &body, key: None });
     let reply = answered.map_err(|not_answered| {
         let is_refusal = not_answered.is_refusal();
@@ -69,29 +84,86 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if joined_match != match_name.as_str() {
         tracing::warn!("the invitation was for another match than its link says");
     }
-    let joined =
-        json!({ "match": joined_match, "seat": seat, "id": text("id"), "origin": origin.to_string() });
-    context.output.answer(&joined, || {
+    let name = document.get("name").cloned().unwrap_or_default();
+    answer(
+        args,
+        context,
+        Joined { match_name: &joined_match, seat: &seat, id: &text("id"), name, origin: &origin },
+    )
+}
+
+/// A seat that a file has the token of.
+struct Joined<'a> {
+    match_name: &'a str,
+    seat: &'a str,
+    id: &'a str,
+    name: Value,
+    origin: &'a SafeOrigin,
+}
+
+fn answer(args: &Args, context: &mut Context, joined: Joined<'_>) -> Result<ExitStatus, Failure> {
+    let Joined { match_name, seat, id, name, origin } = joined;
+    let document =
+        json!({ "match": match_name, "seat": seat, "id": id, "name": name, "origin": origin.to_string() });
+    context.output.answer(&document, || {
         let file = files::shown(&args.output);
         let program = program::name();
-        let show = format!("{program} --store {origin} --token {file} show {joined_match}");
-        vec![format!("you are {seat} of {joined_match}; `{show}` shows it").into()]
+        let show = format!("{program} --store {origin} --token {file} show {match_name}");
+        vec![format!("you are {seat} of {match_name}; `{show}` shows it").into()]
     })
 }
 
+/// Writes the token of a saved link to the file, once the service has told whose it is.
+fn take_over(args: &Args, link: &Link, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let Link { origin, match_name, token, kind } = link;
+    if args.name.is_some() {
+        return Err(Failure::usage(
+            "`--name` is for an invitation: the seat of this link has joined already",
+        ));
+    }
+    let client = Client::new(origin.clone(), token.clone(), *kind)?;
+    let get = |path: String, query: Vec<(&'static str, String)>| {
+        let asked = ServiceRequest { path, query, format: Format::Json, media_type: None };
+        document(&client.get(&asked)?)
+    };
+    let last = vec![("last", "1".into())];
+    let seen = get(format!("/v1/matches/{match_name}/branches/main/frames"), last)?;
+    let seat = seen.get("viewer").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let shown = get(format!("/v1/matches/{match_name}"), Vec::new())?;
+    let name = shown.pointer(&format!("/names/{seat}")).cloned().unwrap_or_default();
+    if fs::symlink_metadata(&args.output).is_err() {
+        files::require_no_token(&args.output)?;
+        files::write_private(&args.output, false, |file| Ok(writeln!(file, "{}", token.expose())?))?;
+    } else {
+        let known = files::read_token(&args.output)?;
+        if known.is_none_or(|(known, _)| known.expose() != token.expose()) {
+            let file = files::shown(&args.output);
+            return Err(Failure::usage(format!("`{file}` exists and holds something else"))
+                .hint("name a file that does not exist"));
+        }
+    }
+    let id = GrantId::of(&token.hash()).to_string();
+    answer(args, context, Joined { match_name: match_name.as_str(), seat: &seat, id: &id, name, origin })
+}
+
 /// Reads the link of an invitation. Errors do not repeat it, because it holds a token.
-fn read_link(link: &str) -> Result<Invitation, Failure> {
-    let expected = || Failure::usage("expected the link of an invitation, ORIGIN/m/MATCH#i=TOKEN");
+fn read_link(link: &str) -> Result<Link, Failure> {
+    let expected = || {
+        Failure::usage(
+            "expected the link of an invitation, ORIGIN/m/MATCH#i=TOKEN, or of a seat, ORIGIN/m/MATCH#t=TOKEN",
+        )
+    };
     let (address, fragment) = link.split_once('#').ok_or_else(expected)?;
     let (origin, match_name) = address.split_once("/m/").ok_or_else(expected)?;
     let match_name = match_name.parse().map_err(|_| expected())?;
     let origin = SafeOrigin::read(origin).map_err(Failure::usage)?;
-    if fragment.starts_with("t=") {
-        return Err(Failure::usage("the link is not an invitation: its token is ready for use")
-            .hint("write the part after `#t=` into a file, for `--token`"));
-    }
-    match fragment.strip_prefix("i=").and_then(AccessToken::parse) {
-        Some((token, TokenKind::Invitation)) => Ok(Invitation { origin, match_name, token }),
+    let (letter, text) = fragment.split_once('=').ok_or_else(expected)?;
+    match (letter, AccessToken::parse(text)) {
+        ("i", Some((token, kind @ TokenKind::Invitation))) | ("t", Some((token, kind @ TokenKind::Seat))) => {
+            Ok(Link { origin, match_name, token, kind })
+        }
+        ("t", Some(_)) => Err(Failure::usage("the link is no seat's: its token is ready for use")
+            .hint("write the part after `#t=` into a file, for `--token`")),
         _ => Err(expected().hint("quote it, and check that it was copied completely")),
     }
 }
@@ -121,11 +193,14 @@ mod tests {
     #[test]
     fn links_are_read_strictly_and_never_repeated() {
         let link = format!("https://play.example/m/duel#i=tf_i_{SECRET}");
-        let Ok(Invitation { origin, match_name, token }) = read_link(&link) else { panic!() };
+        let Ok(Link { origin, match_name, token, kind: TokenKind::Invitation }) = read_link(&link) else {
+            panic!()
+        };
         assert_eq!((origin.to_string().as_str(), match_name.as_str()), ("https://play.example", "duel"));
         assert_eq!(token.expose(), format!("tf_i_{SECRET}"));
         for link in [
             link.replace("#i=", "#t="),
+            link.replace("#i=", "#t=").replace("tf_i", "tf_h"),
             link.replace("tf_i", "tf_s"),
             link.replace("https", "http"),
             link.replace("/m/duel", "/m/Duel"),

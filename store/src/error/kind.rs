@@ -28,6 +28,8 @@ impl StoreError {
             | Self::IdempotencyKeyReused { .. }
             | Self::InvitationSpent { .. }
             | Self::LastHost { .. }
+            | Self::NameTaken { .. }
+            | Self::SeatTaken { .. }
             | Self::TooManyGrants { .. } => ErrorKind::Negative,
             Self::NoSuchMatch { .. }
             | Self::NoSuchBranch { .. }

@@ -8,7 +8,7 @@ use turnfold_core::{Digest, Seat};
 use super::text::{numbered, place};
 use crate::grant::GrantId;
 use crate::local::dir::holder::Holder;
-use crate::names::{BranchName, MatchName};
+use crate::names::{BranchName, GrantLabel, MatchName};
 
 /// What a store refuses or fails to do.
 #[derive(Debug, thiserror::Error)]
@@ -204,6 +204,18 @@ pub enum StoreError {
     InvitationSpent {
         /// What the invitation is called.
         id: GrantId,
+    },
+    /// Someone plays the seat.
+    #[error("the seat {seat} is taken: the first to join has it")]
+    SeatTaken {
+        /// The seat.
+        seat: Seat,
+    },
+    /// Another player of the match has the name.
+    #[error("the name `{name}` is taken: another player has it, or one that is written alike")]
+    NameTaken {
+        /// The name.
+        name: GrantLabel,
     },
     /// A match keeps a host.
     #[error("the grant `{id}` is the last host grant of match `{match_name}`")]

@@ -15,6 +15,7 @@ use crate::engine::{Append, Engine, EngineReader, InitialBranch, KeyedBatch, New
 use crate::entry::NewEntries;
 use crate::error::StoreError;
 use crate::grant::{GrantId, JoinedSeat, NewGrant};
+use crate::granting::Joining;
 use crate::names::{BranchName, MatchName};
 use crate::reader::branch::BranchId;
 use crate::reader::found::{Head, MatchId};
@@ -225,8 +226,8 @@ impl Engine for Fleet {
         super::granting::grant(self, hash, new, now_ms)
     }
 
-    fn join(&self, invitation: &Digest, token: &Digest, now_ms: i64) -> Result<JoinedSeat, StoreError> {
-        super::granting::join(self, invitation, token, now_ms)
+    fn join(&self, invitation: &Digest, joining: Joining<'_>) -> Result<JoinedSeat, StoreError> {
+        super::granting::join(self, invitation, joining)
     }
 
     fn revoke_grant(&self, match_name: &MatchName, id: GrantId, now_ms: i64) -> Result<Digest, StoreError> {

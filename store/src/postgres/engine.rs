@@ -1,5 +1,6 @@
 //! The engine on PostgreSQL: what reads and what writes, behind the same words as the one on disk.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -23,7 +24,8 @@ use crate::engine::{Auditable, Each, EngineReader, Found, KeyedEntries, Packed, 
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::grant::Grant;
-use crate::names::{BranchName, IdempotencyKey, MatchName};
+use crate::granting::MatchGrants;
+use crate::names::{BranchName, GrantLabel, IdempotencyKey, MatchName};
 use crate::reader::branch::{Branch, Own};
 use crate::reader::branch::{BranchId, NamedBranch};
 use crate::reader::found::{FoundBranch, FoundMatch, Parent};
@@ -312,6 +314,19 @@ impl<A: Ask> EngineReader for Reading<A> {
     fn is_taken(&self, match_name: &MatchName, seat: Seat, now_ms: i64) -> Result<bool, StoreError> {
         let grants = self.grants_of(match_name)?;
         Ok(grants.iter().any(|(_, grant)| grant.kind.seat() == Some(seat) && grant.is_live(now_ms)))
+    }
+
+    fn is_played(&self, match_name: &MatchName, seat: Seat, now_ms: i64) -> Result<bool, StoreError> {
+        let grants = self.grants_of(match_name)?;
+        Ok(grants.iter().any(|(_, grant)| grant.kind.played() == Some(seat) && grant.is_live(now_ms)))
+    }
+
+    fn names_of(
+        &self,
+        match_name: &MatchName,
+        now_ms: i64,
+    ) -> Result<BTreeMap<Seat, GrantLabel>, StoreError> {
+        Ok(self.grants_of(match_name)?.into_iter().collect::<MatchGrants>().names(now_ms))
     }
 
     fn at_one_moment(&self, read: Walk<'_>) -> Result<(), RescueError> {

@@ -13,7 +13,7 @@ use crate::engine::EngineReader as _;
 use crate::entry::encode;
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
-use crate::granting::{self, MatchGrants, Spent};
+use crate::granting::{self, Joining, MatchGrants, Spent};
 use crate::names::MatchName;
 use crate::reader::found::{FoundMatch, MatchId};
 
@@ -64,13 +64,13 @@ pub(super) fn grant(fleet: &Fleet, hash: &Digest, new: NewGrant, now_ms: i64) ->
 pub(super) fn join(
     fleet: &Fleet,
     invitation: &Digest,
-    token: &Digest,
-    now_ms: i64,
+    joining: Joining<'_>,
 ) -> Result<JoinedSeat, StoreError> {
+    let token = joining.token;
     judged(fleet, |connection, maybe| {
         let (found_match, found_grant) = found(connection, invitation)?.unzip();
         let (found_match, spent, joined) =
-            match (found_match, granting::spend(found_grant, invitation, token, now_ms)) {
+            match (found_match, granting::spend(found_grant, invitation, joining)) {
                 (Some(found_match), Ok(Some(Spent { invitation, joined }))) => {
                     (found_match, invitation, joined)
                 }
@@ -149,6 +149,11 @@ fn insert(
     let mut others = rows.iter().map(read).collect::<Result<MatchGrants, StoreError>>()?;
     if found(connection, hash)?.is_some() {
         return Ok(Err(StoreError::GrantExists { id: GrantId::of(hash) }));
+    }
+    if replaced.is_some()
+        && let Err(error) = others.require_free(grant)
+    {
+        return Ok(Err(error));
     }
     match others.make_room(&found_match.name, (hash, grant), replaced) {
         Err(error) => return Ok(Err(error)),

@@ -1,5 +1,6 @@
 //! The store as it is read: opening, its audit, its grants.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use crate::engine::EngineReader;
 use crate::error::StoreError;
 use crate::grant::Grant;
 use crate::local::reader::open_records::open;
-use crate::names::MatchName;
+use crate::names::{GrantLabel, MatchName};
 
 /// A store of matches, as far as it is read: there is nothing by which it could be changed.
 ///
@@ -96,6 +97,26 @@ impl StoreReader {
     /// As for [`grants_of`](StoreReader::grants_of).
     pub fn is_taken(&self, match_name: &MatchName, seat: Seat, now_ms: i64) -> Result<bool, StoreError> {
         self.engine.is_taken(match_name, seat, now_ms)
+    }
+
+    /// Returns `true` if a player's seat has a live grant, so that no one else can join there.
+    ///
+    /// # Errors
+    /// As for [`grants_of`](StoreReader::grants_of).
+    pub fn is_played(&self, match_name: &MatchName, seat: Seat, now_ms: i64) -> Result<bool, StoreError> {
+        self.engine.is_played(match_name, seat, now_ms)
+    }
+
+    /// Returns what the players of a match are called who joined under a name and still have their seats.
+    ///
+    /// # Errors
+    /// As for [`grants_of`](StoreReader::grants_of).
+    pub fn names_of(
+        &self,
+        match_name: &MatchName,
+        now_ms: i64,
+    ) -> Result<BTreeMap<Seat, GrantLabel>, StoreError> {
+        self.engine.names_of(match_name, now_ms)
     }
 }
 

@@ -84,7 +84,7 @@ fn change_grants(
         report(known);
         match step {
             0 => store.grant(&token(invitation), new(GrantKind::Invitation(Seat::P1)), now_ms)?,
-            1 => _ = store.join(&token(invitation), &token(seat), now_ms)?,
+            1 => _ = store.join(&token(invitation), &token(seat), None, now_ms)?,
             _ => _ = store.revoke_grant(&name("m"), GrantId::of(&token(seat)), now_ms)?,
         }
         for number in [invitation, seat] {

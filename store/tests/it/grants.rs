@@ -2,6 +2,7 @@
 
 mod kept;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +12,7 @@ use turnfold_core::{Digest, Seat};
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::backend::{Backend, BackendError, RecordChange, StoredRecord};
 use turnfold_store::{
-    ErrorKind, Grant, GrantId, GrantKind, GrantLabel, JoinedSeat, NewGrant, Store, StoreError,
+    ErrorKind, Grant, GrantId, GrantKind, GrantLabel, JoinedSeat, NewGrant, PlayerName, Store, StoreError,
 };
 
 use crate::engines::fleet;
@@ -64,7 +65,13 @@ fn refusal<T: std::fmt::Debug>(store: &Store, result: Result<T, StoreError>, kin
 #[test]
 fn a_grant_is_found_by_its_hash_and_listed_for_its_match() {
     on_all(|store| {
-        let kinds = [GrantKind::Host, GrantKind::Seat(Seat::P1), SPECTATOR, GrantKind::Invitation(Seat::P2)];
+        let kinds = [
+            GrantKind::Host,
+            GrantKind::Seat(Seat::P1),
+            SPECTATOR,
+            GrantKind::Invitation(Seat::P2),
+            GrantKind::Player(Seat::P3),
+        ];
         for (number, kind) in (1..).zip(kinds) {
             store.grant(&token(number), new(kind), NOW).unwrap();
             let grant = Grant {
@@ -80,7 +87,7 @@ fn a_grant_is_found_by_its_hash_and_listed_for_its_match() {
         }
         assert_eq!(store.find_grant(&token(9)).unwrap(), None);
         let listed = store.grants_of(&name("m")).unwrap();
-        assert!(listed.is_sorted_by_key(|(hash, _)| *hash) && listed.len() == 4);
+        assert!(listed.is_sorted_by_key(|(hash, _)| *hash) && listed.len() == 5);
         for (hash, grant) in listed {
             assert_eq!(store.find_grant(&hash).unwrap(), Some(grant));
         }
@@ -94,6 +101,63 @@ fn a_grant_with_a_delay_is_not_live() {
     on_all(|store| {
         store.grant(&token(1), new(GrantKind::Spectator { reserved: 90 }), NOW).unwrap();
         assert!(!store.find_grant(&token(1)).unwrap().unwrap().is_live(NOW));
+    });
+}
+
+/// The first to join has the seat, under a name that no other player of the match has.
+#[test]
+fn sv_41_a_seat_has_one_player_and_a_name_one_holder() {
+    on_all(|store| {
+        let called = |name: &str| name.parse::<PlayerName>().unwrap();
+        for (number, seat) in [(1, Seat::P1), (2, Seat::P1), (3, Seat::P2), (4, Seat::P2)] {
+            store.grant(&token(number), new(GrantKind::Invitation(seat)), NOW).unwrap();
+        }
+        let ann = called("Ann Lee");
+        let JoinedSeat::Now(first) = store.join(&token(1), &token(11), Some(&ann), NOW).unwrap() else {
+            panic!()
+        };
+        assert_eq!((first.kind, first.label.as_str()), (GrantKind::Player(Seat::P1), "Ann Lee"));
+        let names = |at| store.names_of(&name("m"), at).unwrap();
+        assert_eq!(names(NOW), BTreeMap::from([(Seat::P1, ann.clone().into())]));
+        // Also with a name that is sent again, which it has already.
+        let again = store.join(&token(1), &token(11), Some(&called("Bo")), NOW + 1).unwrap();
+        assert_eq!(again, JoinedSeat::Again(first));
+        let second = store.join(&token(2), &token(12), None, NOW);
+        let message = refusal(store, second, ErrorKind::Negative);
+        assert_eq!(message, "the seat p1 is taken: the first to join has it");
+        for alike in ["Ann Lee", "ANN LEE", "annlee", "Ａnn Lee"] {
+            let second = store.join(&token(3), &token(13), Some(&called(alike)), NOW);
+            let message = refusal(store, second, ErrorKind::Negative);
+            assert!(message.starts_with(&format!("the name `{alike}` is taken")), "{message}");
+        }
+        assert!(!store.is_played(&name("m"), Seat::P2, NOW).unwrap());
+        // Neither invitation was spent by that.
+        store.join(&token(3), &token(13), Some(&called("Ana\u{301} 李")), NOW).unwrap();
+        assert_eq!(names(NOW).len(), 2);
+        // What the host takes back is free again, seat and name.
+        store.revoke_grant(&name("m"), GrantId::of(&token(11)), NOW).unwrap();
+        store.join(&token(2), &token(12), Some(&ann), NOW).unwrap();
+        assert_eq!(names(NOW)[&Seat::P1].as_str(), "Ann Lee");
+        store.revoke_grant(&name("m"), GrantId::of(&token(13)), NOW).unwrap();
+        store.join(&token(4), &token(14), None, NOW).unwrap();
+        assert_eq!(names(NOW).len(), 1, "who joined without a name has none");
+    });
+}
+
+#[test]
+fn sv_41_of_two_invitations_to_a_seat_one_is_accepted_at_once() {
+    on_all(|store| {
+        for number in 0..4 {
+            store.grant(&token(number), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
+        }
+        let joined: Vec<_> = thread::scope(|scope| {
+            let join = |number| store.join(&token(number), &token(number + 10), None, NOW);
+            let threads: Vec<_> = (0..4).map(|number| scope.spawn(move || join(number))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(joined.iter().filter(|joined| joined.is_ok()).count(), 1);
+        let taken = |joined: &&Result<_, _>| matches!(joined, Err(StoreError::SeatTaken { .. }));
+        assert_eq!(joined.iter().filter(taken).count(), 3);
     });
 }
 
@@ -125,7 +189,9 @@ fn an_invitation_is_spent_once_and_answers_again_only_the_same_token() {
         let invitation = expiring(GrantKind::Invitation(Seat::P2), NOW + 100);
         store.grant(&token(1), invitation, NOW).unwrap();
         assert!(store.is_taken(&name("m"), Seat::P2, NOW).unwrap());
-        let JoinedSeat::Now(grant) = store.join(&token(1), &token(2), NOW + 50).unwrap() else { panic!() };
+        let JoinedSeat::Now(grant) = store.join(&token(1), &token(2), None, NOW + 50).unwrap() else {
+            panic!()
+        };
         assert_eq!(grant.kind, GrantKind::Seat(Seat::P2));
         assert_eq!((grant.label.as_str(), grant.expires_at_ms), ("Ann, on her phone", None));
         assert_eq!(grant.created_at_ms, NOW + 50);
@@ -134,8 +200,11 @@ fn an_invitation_is_spent_once_and_answers_again_only_the_same_token() {
         assert_eq!(spent.became, Some(token(2)));
         assert!(!spent.is_live(NOW + 50) && grant.is_live(NOW + 1_000_000));
         // Also when the invitation would have expired: the answer may have been lost.
-        assert_eq!(store.join(&token(1), &token(2), NOW + 500).unwrap(), JoinedSeat::Again(grant.clone()));
-        let other = store.join(&token(1), &token(3), NOW + 60);
+        assert_eq!(
+            store.join(&token(1), &token(2), None, NOW + 500).unwrap(),
+            JoinedSeat::Again(grant.clone())
+        );
+        let other = store.join(&token(1), &token(3), None, NOW + 60);
         assert_eq!(
             refusal(store, other, ErrorKind::Negative),
             format!("the invitation `{}` was accepted with another token", GrantId::of(&token(1)))
@@ -143,7 +212,7 @@ fn an_invitation_is_spent_once_and_answers_again_only_the_same_token() {
         assert_eq!(store.grants_of(&name("m")).unwrap().len(), 2);
         store.revoke_grant(&name("m"), GrantId::of(&token(2)), NOW + 70).unwrap();
         let revoked = Grant { revoked_at_ms: Some(NOW + 70), ..grant };
-        assert_eq!(store.join(&token(1), &token(2), NOW + 80).unwrap(), JoinedSeat::Again(revoked));
+        assert_eq!(store.join(&token(1), &token(2), None, NOW + 80).unwrap(), JoinedSeat::Again(revoked));
         assert!(!store.is_taken(&name("m"), Seat::P2, NOW + 80).unwrap());
     });
 }
@@ -153,10 +222,10 @@ fn only_an_invitation_that_counts_can_be_spent_and_only_for_a_new_token() {
     on_all(|store| {
         store.grant(&token(1), expiring(GrantKind::Invitation(Seat::P1), NOW + 100), NOW).unwrap();
         store.grant(&token(2), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
-        store.grant(&token(3), new(GrantKind::Seat(Seat::P1)), NOW).unwrap();
+        store.grant(&token(3), new(GrantKind::Seat(Seat::P2)), NOW).unwrap();
         store.revoke_grant(&name("m"), GrantId::of(&token(2)), NOW).unwrap();
         for (invitation, now_ms) in [(1, NOW + 100), (2, NOW), (3, NOW), (4, NOW)] {
-            let joined = store.join(&token(invitation), &token(5), now_ms);
+            let joined = store.join(&token(invitation), &token(5), None, now_ms);
             let message = refusal(store, joined, ErrorKind::Unusable);
             assert!(
                 message.starts_with(&format!("no grant `{}`", GrantId::of(&token(invitation)))),
@@ -164,10 +233,10 @@ fn only_an_invitation_that_counts_can_be_spent_and_only_for_a_new_token() {
             );
         }
         for used in [1, 3] {
-            let joined = store.join(&token(1), &token(used), NOW);
+            let joined = store.join(&token(1), &token(used), None, NOW);
             assert!(refusal(store, joined, ErrorKind::Unusable).contains("already exists"));
         }
-        assert!(matches!(store.join(&token(1), &token(5), NOW + 99), Ok(JoinedSeat::Now(_))));
+        assert!(matches!(store.join(&token(1), &token(5), None, NOW + 99), Ok(JoinedSeat::Now(_))));
     });
 }
 
@@ -215,20 +284,20 @@ fn a_revoked_grant_stays_listed_with_when_that_was_first() {
 fn a_seat_has_eight_live_grants_and_what_counts_no_more_makes_room() {
     on_all(|store| {
         let seat = GrantKind::Seat(Seat::P1);
-        store.grant(&token(0), expiring(seat, NOW + 100), NOW).unwrap();
-        store.grant(&token(1), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
-        (2..8).for_each(|number| store.grant(&token(number), new(seat), NOW).unwrap());
+        let invitation = GrantKind::Invitation(Seat::P1);
+        store.grant(&token(0), expiring(invitation, NOW + 100), NOW).unwrap();
+        (1..8).for_each(|number| store.grant(&token(number), new(invitation), NOW).unwrap());
         let full = |kind, now_ms| {
             let message = refusal(store, store.grant(&token(100), new(kind), now_ms), ErrorKind::Negative);
             let limit = "seat `p1` of match `m` has 8 live grants, as many as there may be";
             assert_eq!(message, limit);
         };
         full(seat, NOW + 99);
-        full(GrantKind::Invitation(Seat::P1), NOW + 99);
+        full(invitation, NOW + 99);
         // Others have room, and an invitation makes room for what it becomes.
         store.grant(&token(8), new(GrantKind::Seat(Seat::P2)), NOW).unwrap();
         store.grant(&token(9), new(SPECTATOR), NOW).unwrap();
-        assert!(matches!(store.join(&token(1), &token(10), NOW + 99), Ok(JoinedSeat::Now(_))));
+        assert!(matches!(store.join(&token(1), &token(10), None, NOW + 99), Ok(JoinedSeat::Now(_))));
         full(seat, NOW + 99);
         store.grant(&token(11), new(seat), NOW + 100).unwrap();
         full(seat, NOW + 100);
@@ -313,7 +382,7 @@ fn a_grant_costs_the_same_however_many_there_are() {
     let round = |number: u64| {
         reads.store(0, Ordering::Relaxed);
         store.grant(&token(number), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
-        store.join(&token(number), &token(number + 1), NOW).unwrap();
+        store.join(&token(number), &token(number + 1), None, NOW).unwrap();
         assert!(store.is_taken(&name("m"), Seat::P1, NOW).unwrap());
         store.revoke_grant(&name("m"), GrantId::of(&token(number + 1)), NOW).unwrap();
         reads.load(Ordering::Relaxed)
@@ -332,7 +401,7 @@ fn of_many_at_once_no_more_get_in_than_may() {
     on_all(|store| {
         store.grant(&token(0), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
         let joined: Vec<_> = thread::scope(|scope| {
-            let spawn = |number| scope.spawn(move || store.join(&token(0), &token(number), NOW));
+            let spawn = |number| scope.spawn(move || store.join(&token(0), &token(number), None, NOW));
             let threads: Vec<_> = (1..=16).map(spawn).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
@@ -359,7 +428,7 @@ fn a_seat_is_taken_at_every_moment_while_an_invitation_is_spent() {
                 store.grant(&token(1_000 + number), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
                 // Now nothing but the invitation shows that the seat is taken, and then only what it became.
                 store.revoke_grant(&name("m"), GrantId::of(&token(number - 1)), NOW).unwrap();
-                store.join(&token(1_000 + number), &token(number), NOW).unwrap();
+                store.join(&token(1_000 + number), &token(number), None, NOW).unwrap();
             }
         });
         while !joins.is_finished() {

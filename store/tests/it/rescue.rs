@@ -31,7 +31,7 @@ pub(crate) fn fill(store: &Store) {
     store.create_match(&name("draft"), &genesis(), commands(66)).unwrap();
     store.rename_match(&name("draft"), &m).unwrap();
     store.grant(&token(1), new(GrantKind::Invitation(Seat::P1)), 0).unwrap();
-    store.join(&token(1), &token(2), 0).unwrap();
+    store.join(&token(1), &token(2), None, 0).unwrap();
     let side = branch("side");
     store.create_branch(&m, &side, &main, 65).unwrap();
     store.append(&m, &side, 65, commands(67).split_off(65), Some(&"k".parse().unwrap())).unwrap();

@@ -188,7 +188,7 @@ fn serve_and_join(contract: &mut Contract) -> [String; 2] {
     contract.check("serve", &serde_json::from_str(&document).unwrap()).unwrap();
     let service = Running::start(&sandbox);
     let invitation = service.grant("ford", r#"{"kind":"invitation","seat":"p1"}"#);
-    let line = format!("join {} -o p1.token", invitation["link"].as_str().unwrap());
+    let line = format!("join {} --name Ann -o p1.token", invitation["link"].as_str().unwrap());
     let output = sandbox.run(&format!("--format json {line}"));
     ["serve".into(), check_run(&line, 0, &output, contract)]
 }

@@ -90,7 +90,7 @@ impl Schema {
             },
             "GrantKind" => match reader.number()? {
                 0 => Ok(()),
-                1 | 3 => self.read("Seat", reader),
+                1 | 3 | 4 => self.read("Seat", reader),
                 2 => self.read("u64", reader),
                 other => Err(format!("kind {other}")),
             },

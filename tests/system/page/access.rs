@@ -91,15 +91,15 @@ fn vw_38_the_last_host_of_a_match_is_not_revoked() {
     };
     wait_for_grants("host,spectator aunt");
     answer(&browser, false);
-    browser.run("document.querySelector('[aria-label=\"Revoke spectator aunt\"]').click()");
-    assert!(browser.run("return window.asked").as_str().unwrap().starts_with("Revoke spectator aunt?"));
+    browser.run("document.querySelector('[aria-label=\"Call back spectator aunt\"]').click()");
+    assert!(browser.run("return window.asked").as_str().unwrap().starts_with("Call back spectator aunt?"));
     answer(&browser, true);
-    browser.run("document.querySelector('[aria-label=\"Revoke host\"]').click()");
+    browser.run("document.querySelector('[aria-label=\"Call back host\"]').click()");
     browser.wait_until(
         "return [...document.querySelectorAll('.matchtools .note')].some(({ textContent }) => textContent.includes('is the last host grant'))",
     );
     wait_for_grants("host,spectator aunt");
-    browser.run("document.querySelector('[aria-label=\"Revoke spectator aunt\"]').click()");
+    browser.run("document.querySelector('[aria-label=\"Call back spectator aunt\"]').click()");
     wait_for_grants("host");
 }
 

@@ -3,7 +3,7 @@
 use super::browser::Browser;
 use super::games::play;
 use super::live::{LIVE, complaints, create, entries, give_first, join, wait_for_entry};
-use super::{access, steps, word_by_word};
+use super::{access, seat, steps, word_by_word};
 use turnfold_tests::service::Running;
 
 #[test]
@@ -29,6 +29,8 @@ fn vw_55_firefox_plays_and_keeps_access() {
     });
     browser.run("localStorage.removeItem('turnfold-preview')");
     assert_eq!(complaints(&browser), Vec::<String>::new());
+    let Some(other) = Browser::start_firefox("a second device in Firefox") else { return };
+    seat::save_link(&browser, &other);
 }
 
 #[test]

@@ -3,7 +3,7 @@ import { html, shown } from "./viewer.js";
 import { Api, NoAnswer, Problem, makeToken, pause, sleep } from "./api.js";
 
 /** A token, and as whom it was last seen to give access; one that a letter's link gave has a page by mail (PM-70).
- * @typedef {{token: string, seat?: string, mail?: boolean}} Access
+ * @typedef {{token: string, seat?: string, mail?: boolean, unsaved?: boolean}} Access
  * @typedef {{tokens: Access[], chosen?: string, invitation?: string, joining?: string}} Kept */
 
 const PREFIX = "turnfold:";
@@ -59,15 +59,19 @@ export function chosenOf(match, { tokens, chosen } = kept(match)) {
 	return tokens.find(({ token }) => endOf(token) === end) ?? tokens.find(({ token }) => token === chosen) ?? tokens.at(-1);
 }
 
-/** Keeps a token next to those that are there, and chooses it. @param {string} match @param {string} token @param {string} [seat] */
-export function addToken(match, token, seat) {
+/** Keeps a token next to those that are there, and chooses it. @param {string} match @param {string} token @param {string} [seat]
+ * @param {boolean} [unsaved] whether this browser alone has it */
+export function addToken(match, token, seat, unsaved) {
 	const what = kept(match);
 	const known = what.tokens.find((one) => one.token === token);
-	if (!known) what.tokens.push({ token, seat });
+	if (!known) what.tokens.push({ token, seat, unsaved });
 	else if (seat) known.seat = seat;
 	keep(match, { ...what, chosen: token });
 	useInTab(match, token);
 }
+
+/** Returns the link that opens a match by a token. @param {string} match @param {string} token */
+export const linkOf = (match, token) => `${location.origin}/m/${match}#t=${token}`;
 
 /** Has this tab use a token from now on. @param {string} match @param {string} token */
 export function useInTab(match, token) {
@@ -168,32 +172,37 @@ export async function showInvitation(match, root) {
 			return dropInvitation(match);
 		}
 	}
-	const join = html("button", { type: "button", class: "primary" }, "Join");
-	join.addEventListener("click", () => ((join.disabled = true), accept(match, note, join)));
+	const name = html("input", { id: "player", maxlength: 64, autocomplete: "nickname", spellcheck: "false" });
+	const join = html("form", {}, html("label", { for: "player" }, "Your name, for all players to see"), name, html("button", { class: "primary" }, "Join"));
+	join.addEventListener("submit", (event) => (event.preventDefault(), accept(match, note, join, name.value.trim().replace(/\s+/g, " "))));
 	const { title = "", ruleset = "", seat = "" } = invited ?? {};
 	const game = html("bdi", {}, shown(title || match));
 	const facts = invited ? [", a match of ", html("bdi", {}, shown(ruleset)), ", as ", html("strong", {}, seat)] : [];
 	const others = kept(match).tokens.length > 0 ? [html("p", {}, "What this browser has of the match already stays.")] : [];
 	note.textContent = "";
 	note.before(html("p", {}, "You are invited to play ", game, ...facts, ", by the host at ", html("bdi", {}, location.host), ". The first to join gets the seat."), ...others, join);
-	join.focus();
+	name.focus();
 }
 
-/** @param {string} match @param {HTMLElement} note @param {HTMLElement} join */
-async function accept(match, note, join) {
+/** @param {string} match @param {HTMLElement} note @param {HTMLFormElement} join @param {string} name */
+async function accept(match, note, join, name) {
+	const button = join.querySelector("button");
+	button?.setAttribute("disabled", "");
 	// The token is made and kept before it is sent, so that the same request can be repeated if its answer is lost.
 	const asked = kept(match);
 	const token = asked.joining ?? makeToken("s");
 	keep(match, { ...asked, joining: token });
 	try {
-		const { seat } = await untilAnswered(note, () => new Api(asked.invitation ?? "").post("/v1/join", { token }));
-		addToken(match, token, seat);
+		const { seat } = await untilAnswered(note, () => new Api(asked.invitation ?? "").post("/v1/join", { token, ...(name ? { name } : {}) }));
+		addToken(match, token, seat, true);
 		dropInvitation(match);
 		location.reload();
 	} catch (error) {
+		note.textContent = notInvited(error);
+		// Another name may do.
+		if (error instanceof Problem && (error.code === "name_taken" || error.status === 422)) return button?.removeAttribute("disabled");
 		dropInvitation(match);
 		join.remove();
-		note.textContent = notInvited(error);
 	}
 }
 
@@ -201,6 +210,9 @@ async function accept(match, note, join) {
 function notInvited(error) {
 	if (!(error instanceof Problem)) return `${error instanceof Error ? error.message : error}`;
 	if (error.code === "spent") return "This invitation has been used on another device. Ask the host for a new one.";
+	if (error.code === "seat_taken") return "Someone else joined first and has the seat. If that is wrong, ask the host, who can take that access back and invite again.";
+	if (error.code === "name_taken") return "Another player of this match has that name, or one that is written alike. Choose another one.";
+	if (error.status === 422) return "A name has 1 to 32 visible characters, and is no seat's.";
 	const ends = error.ended === "revoked" ? "The host has taken this invitation back." : error.ended === "expired" ? "This invitation has expired." : "";
 	return error.status === 401 ? `${ends || "The service does not know this invitation."} Ask the host for a new one.` : error.message;
 }

@@ -39,7 +39,7 @@ async function matchItem(match) {
 		if (info.title) link.replaceChildren(html("bdi", {}, shown(info.title)));
 		const { over, turn } = info.now ?? { over: info.over, turn: null };
 		const isMine = !over && turn?.includes(nameOf(access));
-		const state = over ? "over" : isMine ? "your turn" : waiting(turn).toLowerCase();
+		const state = over ? "over" : isMine ? "your turn" : waiting(turn, info.names).replace(/^[WN]/, (first) => first.toLowerCase());
 		note.textContent = `${info.ruleset}, ${info.head} entries, ${state}${token[3] === "v" ? ", you look on" : ""}`;
 		item.classList.toggle("turn", isMine);
 	} catch (error) {
@@ -105,7 +105,7 @@ async function newMatch(refused) {
 			note.textContent = "";
 			const api = new Api(sessionStorage.getItem(ADMIN) ?? "");
 			const made = await api.post("/v1/matches", { name: name.value, ruleset: ruleset.value, setup: setup.value, dice: dice.value, ...(title.value ? { title: title.value } : {}) });
-			addToken(made.match, made.token, "host");
+			addToken(made.match, made.token, "host", true);
 			location.assign(`/m/${made.match}`);
 		} catch (error) {
 			if (error instanceof Problem && error.status === 401) refused();

@@ -3,7 +3,7 @@
  *
  * @import {Frames} from "./frames.d.ts"
  */
-import { html, shown } from "./viewer.js";
+import { NAMES, html, shown } from "./viewer.js";
 import { Api, NoAnswer, Problem, pause, readJson, sleep } from "./api.js";
 import { ADMIN, addToken, chosenOf, keepTab, kept, nameOf, refusal, showInvitation, showNoAccess, tabOf, takeToken, useInTab } from "./access.js";
 import { CommandPanel } from "./commands.js";
@@ -14,7 +14,7 @@ import { MatchTools } from "./tools.js";
 import { Trying } from "./trying.js";
 import { TurnLine } from "./turn.js";
 
-/** @typedef {{match: string, ruleset: string, version: number, title: string, players: string[], branches: string[], head: number, over: boolean, dice: string, now?: import("./turn.js").Now}} MatchInfo */
+/** @typedef {{match: string, ruleset: string, version: number, title: string, players: string[], branches: string[], head: number, over: boolean, dice: string, names?: Record<string, string>, now?: import("./turn.js").Now}} MatchInfo */
 
 /** How many entries are read at first; those before are read when someone goes there (VW-53). */
 const FIRST_ENTRIES = 500;
@@ -36,6 +36,17 @@ export async function showMatch(match, root) {
 	if (!access) return showNoAccess(match, root);
 	if (!new URLSearchParams(location.search).has("compare")) return new LiveMatch(match, access, root).begin();
 	await showComparison(new Api(access.token), match, root).catch((error) => showNoAccess(match, root, [error instanceof Problem ? refusal(error, access) : `${error.message}`]));
+}
+
+/** Returns the button that shows or hides what of a dock is folded on a phone (VW-61). @param {() => HTMLElement} dock */
+function foldOf(dock) {
+	const fold = html("button", { type: "button", class: "unfold", "aria-expanded": "false" }, "More");
+	fold.addEventListener("click", () => {
+		const isFolded = dock().classList.toggle("folded");
+		fold.textContent = isFolded ? "More" : "Less";
+		fold.setAttribute("aria-expanded", `${!isFolded}`);
+	});
+	return fold;
 }
 
 /** A match that is followed as it is played. */
@@ -78,7 +89,7 @@ export class LiveMatch {
 		document.querySelector("header")?.append(this.connection, this.changed, this.fresh, this.tools.element);
 		// What can be done stands below the board, in sight on a phone too.
 		const controls = root.querySelector(".controls");
-		const dock = html("div", { class: "dock" }, this.trying.element, this.turn.element, this.commands.element);
+		const dock = html("div", { class: "dock folded" }, this.trying.element, html("div", { class: "turnrow" }, this.turn.element, foldOf(() => dock)), this.commands.element);
 		controls?.replaceWith(dock);
 		if (controls) dock.append(controls);
 	}
@@ -183,8 +194,23 @@ export class LiveMatch {
 		const asked = new URLSearchParams({ ...(this.branch === "main" ? {} : { branch: this.branch }), ...(this.as ? { as: this.as } : {}) });
 		this.info = await this.api.get(`/v1/matches/${this.match}${asked.size ? `?${asked}` : ""}`);
 		this.over = this.info?.over ?? false;
+		this.#name(this.info?.names ?? {});
 		this.tools.describe();
 	}
+
+	/** Shows players by their names from now on. @param {Record<string, string>} names */
+	#name(names) {
+		if (JSON.stringify(names) === this.#names) return;
+		this.#names = JSON.stringify(names);
+		NAMES.clear();
+		for (const [seat, name] of Object.entries(names)) NAMES.set(seat, name);
+		const { viewer } = this;
+		if (viewer.length === 0) return;
+		viewer.log.update(viewer.timeline);
+		viewer.show(viewer.position);
+	}
+
+	#names = "{}";
 
 	/** Reads the frames after an entry up to another, as far as one of them at least. @param {number} after @param {number} at
 	 * @param {number} least @returns {Promise<Frames | null>} */

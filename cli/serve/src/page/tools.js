@@ -7,9 +7,25 @@ import { html, shown } from "./viewer.js";
 import { dropToken, keep, nameOf, switches, tokenForm } from "./access.js";
 import { Analysis } from "./analysis.js";
 import { action, fold, pair } from "./buttons.js";
+import { MySeat, called } from "./seat.js";
 import { trialChoice } from "./trial.js";
 
+/** @typedef {{id: string, kind: string, seat: string | null, label: string, name: string | null, live: boolean, became: string | null, created_at_ms: number, expires_at_ms: number | null, seen_at_ms: number | null}} Grant */
 /** @typedef {{branch: string, entries: number, from: {branch: string, seq: number} | null}} Branch */
+
+/** Shows a time as short as it can be understood. @param {number} ms */
+const atTime = (ms) => new Date(ms).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+/** How long a token counts as in use after a request of it, in milliseconds. */
+const HERE_FOR = 20_000;
+
+/** Tells since when a token is out, and when it was last used (VW-60). @param {Grant} grant @param {Grant[]} all */
+function historyOf({ id, kind, created_at_ms, expires_at_ms, seen_at_ms }, all) {
+	const isJoined = all.some(({ became }) => became === id);
+	const seen = seen_at_ms === null ? "not seen since the service started" : seen_at_ms > Date.now() - HERE_FOR ? "here now" : `last seen ${atTime(seen_at_ms)}`;
+	const until = expires_at_ms === null ? [] : [`until ${atTime(expires_at_ms)}`];
+	return [`${isJoined ? "joined" : "given out"} ${atTime(created_at_ms)}`, ...until, ...(kind === "invitation" ? ["not accepted yet"] : [seen])].join(", ");
+}
 
 /** The tools of a match (VW-15): branches are started here (VW-20). */
 export class MatchTools {
@@ -26,6 +42,7 @@ export class MatchTools {
 	/** @param {LiveMatch} live */
 	constructor(live) {
 		this.live = live;
+		this.mine = new MySeat(live);
 		this.analysis = new Analysis(live, (text) => this.#report(text));
 		this.#drawYou();
 		this.seat.addEventListener("change", () => {
@@ -40,13 +57,13 @@ export class MatchTools {
 		const links = [html("a", { href: "/" }, "All matches"), action("Forget this device", () => this.#forget("every token of this match", () => keep(live.match, null)))];
 		const drop = action("Forget this token", () => this.#forget(`the token of ${nameOf(live.access)}`, () => dropToken(live.match, live.access.token)));
 		const who = html("div", { class: "who" }, ...(live.hosts ? [pair("Look as", this.seat)] : []), ...switches(live.match, live.access.token));
-		const access = html("details", { class: "fold access", name: "tools" }, this.you, html("div", { class: "panel" }, who, ...(live.plays ? [live.turn.choices(), trialChoice()] : []), tokenForm(live.match), drop));
+		const access = html("details", { class: "fold access", name: "tools" }, this.you, html("div", { class: "panel" }, this.mine.element, who, ...(live.plays ? [live.turn.choices(), trialChoice()] : []), tokenForm(live.match), drop));
 		const branches = fold("Branches", this.branches, this.here, this.start);
 		for (const one of [branches, this.analysis.element]) one.addEventListener("toggle", () => one.open && this.listBranches().catch((error) => this.#report(error)));
 		const invite = live.hosts ? [fold("Players", ...this.#invitations())] : [];
 		const more = fold("More", this.about, files, ...links, this.note);
 		more.addEventListener("toggle", () => more.open && live.readInfo().catch((error) => this.#report(error)));
-		this.element.append(access, branches, this.analysis.element, ...invite, more);
+		this.element.append(this.mine.reminder, access, branches, this.analysis.element, ...invite, more);
 	}
 
 	replayFile = action("Replay file (.tfl)", () => this.#download("replay.tfl"));
@@ -62,13 +79,14 @@ export class MatchTools {
 		}
 		this.seat.value = as || "host";
 		this.#drawYou();
+		this.mine.describe();
 		this.replayFile.hidden = !hosts && !this.live.over;
 		this.start.hidden = !hosts;
 	}
 
 	#drawYou() {
 		const { access, as } = this.live;
-		this.you.textContent = `You are: ${nameOf(access)}${as ? `, as ${as}` : ""}`;
+		this.you.textContent = `You are: ${called(nameOf(access), this.live.info?.names)}${as ? `, as ${as}` : ""}`;
 	}
 
 	/** Lists the branches, each under the one it begins on. */
@@ -180,16 +198,19 @@ export class MatchTools {
 			}
 		});
 		const list = async () => {
-			const { items } = await live.api.get(path);
-			this.grants.replaceChildren(...items.filter((/** @type {{live: boolean}} */ one) => one.live).map((/** @type {{id: string, kind: string, seat: string | null, label: string}} */ one) => {
-				const name = [one.kind, one.seat, one.label].filter(Boolean).map((part) => shown(`${part}`)).join(" ");
-				const revoke = action("Revoke", async () => {
-					if (!confirm(`Revoke ${name}? Its link stops working at once and for good.`)) return;
+			/** @type {{items: Grant[]}} */ const { items } = await live.api.get(path);
+			// Who plays comes first, then who may yet.
+			const order = ["seat", "invitation", "host", "spectator"];
+			const counted = items.filter((one) => one.live).sort((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind) || `${one.seat}`.localeCompare(`${other.seat}`));
+			this.grants.replaceChildren(...counted.map((one) => {
+				const name = [one.kind, one.seat, one.name, one.label].filter(Boolean).map((part) => shown(`${part}`)).join(" ");
+				const revoke = action("Call back", async () => {
+					if (!confirm(`Call back ${name}? Its link stops working at once and for good.`)) return;
 					await live.api.fetch(`${path}/${one.id}`, { method: "DELETE" }).catch((error) => this.#report(error));
-					await list();
+					await Promise.all([list(), live.readInfo()]);
 				});
-				revoke.setAttribute("aria-label", `Revoke ${name}`);
-				return html("li", {}, html("bdi", {}, name), " ", revoke);
+				revoke.setAttribute("aria-label", `Call back ${name}`);
+				return html("li", {}, html("bdi", {}, name), " ", html("small", {}, historyOf(one, items)), " ", revoke);
 			}));
 		};
 		const opened = html("div", {}, form, this.grants);

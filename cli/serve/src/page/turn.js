@@ -3,7 +3,7 @@
  *
  * @import {LiveMatch} from "./match.js"
  */
-import { html, shown } from "./viewer.js";
+import { html, playerOf, shown } from "./viewer.js";
 
 /** Whose turn it is, as the service reports it; null where the viewer may not know.
  * @typedef {{over: boolean | null, turn: string[] | null, result?: object}} Now */
@@ -17,15 +17,15 @@ const VERBS_MAX = 4;
 /** Joins words as a sentence does. @param {string[]} words @param {string} last */
 const joined = (words, last) => (words.length > 1 ? `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}` : words.join(""));
 
-/** Shows for whom a match waits. @param {string[] | null | undefined} seats */
-export function waiting(seats) {
+/** Shows for whom a match waits. @param {string[] | null | undefined} seats @param {Record<string, string>} [names] */
+export function waiting(seats, names) {
 	if (!seats) return "Waiting for the others";
 	if (seats.length === 0) return "No one has anything to do";
-	return `Waiting for ${seatsOf(seats)}`;
+	return `Waiting for ${seatsOf(seats, names)}`;
 }
 
-/** Names seats. @param {string[]} seats */
-export const seatsOf = (seats) => joined(seats.map((seat) => (seat === "host" ? "the host" : seat)), "and");
+/** Names seats, by the names of a match where they are not the page's. @param {string[]} seats @param {Record<string, string>} [names] */
+export const seatsOf = (seats, names = {}) => joined(seats.map((seat) => (seat === "host" ? "the host" : names[seat] ? shown(names[seat]) : playerOf(seat))), "and");
 
 /** The line that shows whose turn it is. */
 export class TurnLine {
@@ -80,7 +80,9 @@ export class TurnLine {
 	#doing(mine) {
 		const { commands, hosts, sees } = this.live;
 		if (commands.due) return "roll the dice";
-		const verbs = [...new Set(commands.legal.filter(({ seat }) => mine.includes(seat)).map(({ command }) => command.split(" ")[0]))];
+		const own = commands.legal.filter(({ seat }) => mine.includes(seat));
+		// A command that is one word of places, such as `e2e4`, is a move on the board.
+		const verbs = [...new Set(own.map(({ command, targets = [] }) => (targets.length > 0 && !command.includes(" ") ? "a move on the board" : command.split(" ")[0])))];
 		const listed = verbs.length > VERBS_MAX ? [...verbs.slice(0, VERBS_MAX), "…"] : verbs;
 		const what = verbs.length > 0 ? joined(listed.map(shown), "or") : "give a command";
 		const others = mine.filter((seat) => seat !== sees);

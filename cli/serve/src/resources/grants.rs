@@ -104,10 +104,16 @@ pub(crate) struct GrantJson {
     kind: &'static str,
     #[schema(value_type = Option<String>)]
     seat: Option<Seat>,
+    /// What the host calls it; empty for a player who joined under a name.
     label: String,
+    /// What its player is called, whom all see under this name.
+    name: Option<String>,
+    /// When it was made; of a seat that an invitation became, when its player joined.
     created_at_ms: i64,
     expires_at_ms: Option<i64>,
     revoked_at_ms: Option<i64>,
+    /// When its token was last used, as far as this service knows since it started.
+    seen_at_ms: Option<i64>,
     /// The id of the seat that an invitation became
     became: Option<String>,
     /// Whether the grant is valid
@@ -115,18 +121,25 @@ pub(crate) struct GrantJson {
 }
 
 impl GrantJson {
-    fn of((hash, grant): &(Digest, Grant), now_ms: i64) -> Self {
+    fn of(app: &App, (hash, grant): &(Digest, Grant), now_ms: i64) -> Self {
         let kind = match grant.kind {
             GrantKind::Host => "host",
-            GrantKind::Seat(_) => "seat",
+            GrantKind::Seat(_) | GrantKind::Player(_) => "seat",
             GrantKind::Spectator { .. } => "spectator",
             GrantKind::Invitation(_) => "invitation",
         };
+        let is_named = matches!(grant.kind, GrantKind::Player(_));
+        let text = grant.label.to_string();
+        let (label, name) = if is_named { (String::new(), Some(text)) } else { (text, None) };
+        // Who follows the match is here now.
+        let seen_at_ms = if app.limits.has_streams(hash) { Some(now_ms) } else { app.seen.of(hash) };
         Self {
             id: GrantId::of(hash).to_string(),
             kind,
             seat: grant.kind.seat(),
-            label: grant.label.to_string(),
+            label,
+            name,
+            seen_at_ms,
             created_at_ms: grant.created_at_ms,
             expires_at_ms: grant.expires_at_ms,
             revoked_at_ms: grant.revoked_at_ms,
@@ -247,7 +260,7 @@ pub(crate) async fn list(
         access.require_host(&match_name)?;
         let now_ms = app.now_ms();
         let grants = app.store.grants_of(&match_name)?;
-        let items: Vec<_> = grants.iter().map(|grant| GrantJson::of(grant, now_ms)).collect();
+        let items: Vec<_> = grants.iter().map(|grant| GrantJson::of(app, grant, now_ms)).collect();
         Ok(json(StatusCode::OK, &List { items, next: None::<String> }))
     })
     .await

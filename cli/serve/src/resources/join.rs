@@ -6,7 +6,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use turnfold_core::Seat;
-use turnfold_store::{Genesis, GrantId, GrantKind, JoinedSeat, StoreError};
+use turnfold_store::{Genesis, Grant, GrantId, GrantKind, JoinedSeat, PlayerName, StoreError};
 use utoipa::ToSchema;
 
 use super::statuses::{InvitedProblems, JoinProblems};
@@ -25,6 +25,11 @@ pub(crate) struct Join {
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, pattern = "^tf_s_[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$")]
     token: Option<String>,
+    /// What the player is called: 1 to 32 visible characters, which all who see the match see. Another player of the match
+    /// may not have it.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false, min_length = 1, max_length = 32, example = "Ann")]
+    name: Option<String>,
 }
 
 /// A seat.
@@ -36,6 +41,9 @@ pub(crate) struct SeatTaken {
     seat: Option<Seat>,
     id: String,
     token: String,
+    /// What the player is called; null for a player without a name.
+    #[schema(required = true)]
+    name: Option<String>,
 }
 
 /// What an invitation is for.
@@ -74,11 +82,21 @@ pub(crate) async fn show(
             return Err(StoreError::InvitationSpent { id: GrantId::of(&hash) }.into());
         }
         let grant = require_live(grant, app.now_ms())?;
+        if let Some(seat) = grant.kind.seat()
+            && app.store.is_played(&grant.match_name, seat, app.now_ms())?
+        {
+            return Err(StoreError::SeatTaken { seat }.into());
+        }
         let Genesis { title, ruleset, .. } = app.store.genesis(&grant.match_name)?;
         let match_name = grant.match_name.to_string();
         Ok(json(StatusCode::OK, &Invited { match_name, title, ruleset, seat: grant.kind.seat() }))
     })
     .await
+}
+
+/// Returns what the player of a grant is called.
+fn name_in(grant: &Grant) -> Option<String> {
+    matches!(grant.kind, GrantKind::Player(_)).then(|| grant.label.to_string())
 }
 
 fn no_invitation() -> Problem {
@@ -109,8 +127,10 @@ pub(crate) async fn join(
             },
             None => AccessToken::generate(TokenKind::Seat, &app.outside).map_err(no_chance)?,
         };
+        let name = join.name.as_deref().map(str::parse::<PlayerName>).transpose();
+        let name = name.map_err(|error| Problem::content(error.to_string()))?;
         let hash = token.hash();
-        let joined = app.store.join(&invitation.hash(), &hash, app.now_ms());
+        let joined = app.store.join(&invitation.hash(), &hash, name.as_ref(), app.now_ms());
         // An invitation that is spent counts no more.
         app.grants.forget();
         let (status, grant) = match joined {
@@ -127,6 +147,7 @@ pub(crate) async fn join(
             seat: grant.kind.seat(),
             id: GrantId::of(&hash).to_string(),
             token: token.expose().into(),
+            name: name_in(&grant),
         };
         Ok(json(status, &seat))
     })

@@ -1,5 +1,6 @@
 //! One match, as it is described to a viewer.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -8,7 +9,7 @@ use turnfold_replay::history::rules_of;
 use turnfold_replay::render::WhoseTurn;
 use turnfold_replay::render::match_list::active_at_ms;
 use turnfold_replay::{MatchStanding, Viewer};
-use turnfold_store::{BranchInfo, BranchName, Genesis, MatchName};
+use turnfold_store::{BranchInfo, BranchName, Genesis, GrantLabel, MatchName};
 use utoipa::ToSchema;
 
 use super::branches::open_branches;
@@ -48,6 +49,10 @@ pub(crate) struct MatchJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     active_at_ms: Option<i64>,
+    /// What players are called who joined under a name, by their seats; missing in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<BTreeMap<String, String>>)]
+    names: Option<BTreeMap<Seat, GrantLabel>>,
     /// Whose turn it is, as far as the viewer may know; missing in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<documents::TurnNow>)]
@@ -90,6 +95,7 @@ impl MatchJson {
         let is_host = viewer == Viewer::HOST;
         let active_at_ms =
             is_host.then(|| active_at_ms(match_name, &genesis, &heads, &app.store)).transpose()?;
+        let names = asked.turn.then(|| app.store.names_of(match_name, app.now_ms())).transpose()?;
         let branches = heads.iter().map(|(name, _)| name.to_string()).collect();
         let Genesis { ruleset, ruleset_version: version, title, .. } = genesis;
         let match_name = match_name.to_string();
@@ -108,6 +114,7 @@ impl MatchJson {
             result,
             dice,
             active_at_ms,
+            names,
             now,
         })
     }

@@ -25,7 +25,7 @@ const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 
 /// The scripts that only the service serves; `live.js` begins when all others are there.
-const SCRIPTS: [&str; 22] = [
+const SCRIPTS: [&str; 24] = [
     include_str!("../page/access.js"),
     include_str!("../page/analysis.js"),
     include_str!("../page/api.js"),
@@ -38,6 +38,8 @@ const SCRIPTS: [&str; 22] = [
     include_str!("../page/liveviewer.js"),
     include_str!("../page/match.js"),
     include_str!("../page/menu.js"),
+    include_str!("../page/qr.js"),
+    include_str!("../page/seat.js"),
     include_str!("../page/sender.js"),
     include_str!("../page/signing.js"),
     include_str!("../page/stream.js"),

@@ -59,9 +59,9 @@ kinds! {
     /// A paper.
     PaperProblems: 400 401 403 404 406 408 409 413 415 422 429 500 501 503 507;
     /// An invitation that is looked at.
-    InvitedProblems: 400 401 403 406 410 429 500 503;
+    InvitedProblems: 400 401 403 406 409 410 429 500 503;
     /// An invitation that is spent.
-    JoinProblems: 400 401 403 404 406 408 409 410 413 415 429 500 503 507;
+    JoinProblems: 400 401 403 404 406 408 409 410 413 415 422 429 500 503 507;
 }
 
 /// Describes texts that match a pattern.

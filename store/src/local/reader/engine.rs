@@ -1,5 +1,6 @@
 //! The records of a store on disk, as an engine that is read.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::RwLockReadGuard;
 
@@ -20,7 +21,7 @@ use crate::local::layout::record::IdempotencyRecord;
 use crate::local::layout::{key, record};
 use crate::local::rescue::check::check;
 use crate::local::rescue::losses::locate;
-use crate::names::{BranchName, IdempotencyKey, MatchName};
+use crate::names::{BranchName, GrantLabel, IdempotencyKey, MatchName};
 use crate::reader::branch::{Branch, Own};
 use crate::reader::found::{FoundBranch, FoundMatch};
 use crate::reader::store_report::{MatchInfo, StoreCheck, StoreStats};
@@ -154,14 +155,19 @@ impl EngineReader for Records {
     }
 
     fn is_taken(&self, match_name: &MatchName, seat: Seat, now_ms: i64) -> Result<bool, StoreError> {
-        {
-            let books = self.hold_grants();
-            if let Some(grants) = books.known(self.found_match(match_name)?.number()) {
-                return Ok(grants.is_taken(seat, now_ms));
-            }
-        }
-        let mut books = self.change_grants();
-        Ok(self.grants_in(&mut books, &self.found_match(match_name)?)?.is_taken(seat, now_ms))
+        self.of_grants(match_name, |grants| grants.is_taken(seat, now_ms))
+    }
+
+    fn is_played(&self, match_name: &MatchName, seat: Seat, now_ms: i64) -> Result<bool, StoreError> {
+        self.of_grants(match_name, |grants| grants.is_played(seat, now_ms))
+    }
+
+    fn names_of(
+        &self,
+        match_name: &MatchName,
+        now_ms: i64,
+    ) -> Result<BTreeMap<Seat, GrantLabel>, StoreError> {
+        self.of_grants(match_name, |grants| grants.names(now_ms))
     }
 
     fn snapshots(&self) -> Option<&Snapshots> {

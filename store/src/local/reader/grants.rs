@@ -3,11 +3,13 @@
 use turnfold_core::{Digest, Seat};
 
 use super::records::Records;
+use crate::engine::EngineReader as _;
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId};
 use crate::granting::{GrantBooks, MatchGrants};
 use crate::local::layout::record::{GrantRecord, MatchGrantRecord};
 use crate::local::layout::{key, record};
+use crate::names::MatchName;
 use crate::reader::found::FoundMatch;
 
 impl Records {
@@ -18,6 +20,22 @@ impl Records {
         found_match: &FoundMatch,
     ) -> Result<&'a mut MatchGrants, StoreError> {
         books.of(found_match.number(), || Ok(self.grants(found_match)?.into_iter().collect()))
+    }
+
+    /// Asks something of the grants of a match, which are read if they are not in memory.
+    pub(crate) fn of_grants<T>(
+        &self,
+        match_name: &MatchName,
+        ask: impl FnOnce(&MatchGrants) -> T,
+    ) -> Result<T, StoreError> {
+        {
+            let books = self.hold_grants();
+            if let Some(grants) = books.known(self.found_match(match_name)?.number()) {
+                return Ok(ask(grants));
+            }
+        }
+        let mut books = self.change_grants();
+        Ok(ask(self.grants_in(&mut books, &self.found_match(match_name)?)?))
     }
 
     pub(crate) fn grant_record(&self, hash: &Digest) -> Result<Option<GrantRecord>, StoreError> {

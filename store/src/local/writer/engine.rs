@@ -11,6 +11,7 @@ use crate::engine::{Append, Engine, EngineReader, KeyedBatch, NewBranch, NewMatc
 use crate::entry::NewEntries;
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
+use crate::granting::Joining;
 use crate::local::backend::Backend;
 use crate::local::journal::op::Op;
 use crate::local::layout::key;
@@ -162,8 +163,8 @@ impl Engine for Local {
         grants::grant(self.both(), hash, new, now_ms)
     }
 
-    fn join(&self, invitation: &Digest, token: &Digest, now_ms: i64) -> Result<JoinedSeat, StoreError> {
-        grants::join(self.both(), invitation, token, now_ms)
+    fn join(&self, invitation: &Digest, joining: Joining<'_>) -> Result<JoinedSeat, StoreError> {
+        grants::join(self.both(), invitation, joining)
     }
 
     fn revoke_grant(&self, match_name: &MatchName, id: GrantId, now_ms: i64) -> Result<Digest, StoreError> {

@@ -6,7 +6,7 @@ use super::committer::{Committer, Order};
 use crate::engine::EngineReader as _;
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant};
-use crate::granting::{self, GrantBooks, Spent};
+use crate::granting::{self, GrantBooks, Joining, Spent};
 use crate::local::journal::op::Op;
 use crate::local::reader::records::Records;
 use crate::names::MatchName;
@@ -27,16 +27,17 @@ pub(super) fn grant(
 pub(super) fn join(
     (committer, records): (&Committer, &Records),
     invitation: &Digest,
-    token: &Digest,
-    now_ms: i64,
+    joining: Joining<'_>,
 ) -> Result<JoinedSeat, StoreError> {
+    let token = joining.token;
     let mut books = records.change_grants();
     let found = records.grant_record(invitation)?.map(|record| record.grant);
-    let Some(Spent { invitation: spent, joined }) = granting::spend(found, invitation, token, now_ms)? else {
+    let Some(Spent { invitation: spent, joined }) = granting::spend(found, invitation, joining)? else {
         let joined = records.grant_record(token)?.map(|joined| JoinedSeat::Again(joined.grant));
         return joined.ok_or_else(|| StoreError::NoSuchGrant { id: GrantId::of(token) });
     };
     let found_match = records.found_match(&spent.match_name)?;
+    records.grants_in(&mut books, &found_match)?.require_free(&joined)?;
     make(
         committer,
         records,

@@ -22,7 +22,7 @@ fn a_renamed_match_keeps_its_grants_and_a_deleted_one_leaves_none() {
     store.grant(&token(2), new(GrantKind::Host), NOW).unwrap();
     store.rename_match(&m, &n).unwrap();
     assert_eq!(store.find_grant(&token(1)).unwrap().unwrap().match_name, n);
-    let JoinedSeat::Now(grant) = store.join(&token(1), &token(3), NOW).unwrap() else { panic!() };
+    let JoinedSeat::Now(grant) = store.join(&token(1), &token(3), None, NOW).unwrap() else { panic!() };
     assert_eq!(grant.match_name, n);
     // Who comes after it under its name has none of its grants.
     store.create_match(&m, &genesis(), Vec::new()).unwrap();
@@ -57,7 +57,7 @@ fn no_backup_and_no_salvage_has_grants() {
     store.delete_match(&name("before")).unwrap();
     store.grant(&token(1), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
     store.grant(&token(2), new(GrantKind::Host), NOW).unwrap();
-    store.join(&token(1), &token(3), NOW).unwrap();
+    store.join(&token(1), &token(3), None, NOW).unwrap();
     for number in 0..20 {
         let wasted = name(&format!("w{number}"));
         store.create_match(&wasted, &genesis(), commands(200)).unwrap();
@@ -90,13 +90,13 @@ fn a_compacted_store_has_the_same_grants() {
     store.create_match(&name("m"), &genesis(), commands(300)).unwrap();
     store.delete_match(&name("before")).unwrap();
     store.grant(&token(1), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
-    store.join(&token(1), &token(3), NOW).unwrap();
+    store.join(&token(1), &token(3), None, NOW).unwrap();
     store.close().unwrap();
     let before = grants_in(&dir);
     Store::compact(&dir, &mut unobserved()).unwrap();
     assert_eq!(grants_in(&dir), before);
     let store = Store::open(&dir).unwrap();
-    assert!(matches!(store.join(&token(1), &token(3), NOW).unwrap(), JoinedSeat::Again(_)));
+    assert!(matches!(store.join(&token(1), &token(3), None, NOW).unwrap(), JoinedSeat::Again(_)));
 }
 
 #[test]

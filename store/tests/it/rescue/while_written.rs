@@ -62,7 +62,7 @@ fn a_backup_has_every_match_as_it_was_at_one_moment() {
         scope.spawn(|| {
             for number in (0..).take_while(|_| !done.load(Ordering::Relaxed)) {
                 store.grant(&token(number), new(GrantKind::Invitation(Seat::P1)), 0).unwrap();
-                store.join(&token(number), &token(number + 1_000_000), 0).unwrap();
+                store.join(&token(number), &token(number + 1_000_000), None, 0).unwrap();
                 let id = turnfold_store::GrantId::of(&token(number + 1_000_000));
                 store.revoke_grant(&m, id, 0).unwrap();
             }

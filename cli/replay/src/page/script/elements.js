@@ -89,6 +89,12 @@ export function button(name, click) {
 	return made;
 }
 
+/** What players are called, by their seats, where they have names. @type {Map<string, string>} */
+export const NAMES = new Map();
+
+/** Returns what the player of a seat is called, else the seat. @param {string} seat */
+export const playerOf = (seat) => shown(NAMES.get(seat) ?? seat);
+
 /** @param {string} seat */
 export const seatClass = (seat) => `seat ${{ p1: "first", p2: "second", p3: "third", p4: "fourth" }[seat] ?? "plain"}`;
 

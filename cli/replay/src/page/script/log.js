@@ -4,7 +4,7 @@
  * @import {Frame} from "./frames.d.ts"
  * @import {Timeline} from "./timeline.js"
  */
-import { bdi, filled, html, seatClass, shown, span } from "./elements.js";
+import { bdi, filled, html, playerOf, seatClass, shown, span } from "./elements.js";
 import { NOTHING } from "./timeline.js";
 
 /** How many entries are made together. */
@@ -17,7 +17,7 @@ export class LogView {
 	/** The position of the entry at which this log parts from another (VW-57), 0 where none does. */
 	parting = 0;
 	element = html("div", { class: "entries", role: "list" });
-	#template = html("div", { role: "listitem" }, html("a", { tabindex: -1 }, span("number"), span("seat"), bdi("command", ""), bdi("outcome", "")));
+	#template = html("div", { role: "listitem" }, html("a", { tabindex: -1 }, span("number"), bdi("seat", ""), bdi("command", ""), bdi("outcome", "")));
 
 	constructor() {
 		this.element.addEventListener("scroll", () => this.#fill(), { passive: true });
@@ -78,7 +78,7 @@ export class LogView {
 		const { record, text } = this.#timeline.frames[position - 1] ?? { record: { seat: "", command: this.#timeline.after ? "earlier entries" : "setup", outcome: "applied" }, text: `before entry ${this.#timeline.after + 1}` };
 		const number = `${this.#timeline.number(position)}`;
 		const [link] = row.children;
-		[number, record.seat, shown(record.command), shown(text)].forEach((text, index) => (link.children[index].textContent = text));
+		[number, playerOf(record.seat), shown(record.command), shown(text)].forEach((text, index) => (link.children[index].textContent = text));
 		filled(row, { "aria-posinset": position + 1, "aria-setsize": this.#timeline.frames.length + 1 });
 		filled(link, { href: `#${number}`, class: record.outcome === "applied" ? "" : "failed" });
 		link.children[1].className = seatClass(record.seat);

@@ -4,11 +4,11 @@
  *
  * @import {Frame, Frames} from "./frames.d.ts"
  */
-import { SIGNS, bdi, button, filled, html, isChord, seatClass, shown, span } from "./elements.js";
+import { SIGNS, bdi, button, filled, html, isChord, playerOf, seatClass, shown, span } from "./elements.js";
 import { LogView, drawChanges } from "./log.js";
 import { PictureView } from "./picture.js";
 import { NOTHING, Timeline } from "./timeline.js";
-export { bdi, button, html, isChord, seatClass, shown, span, svg } from "./elements.js";
+export { NAMES, bdi, button, html, isChord, playerOf, seatClass, shown, span, svg } from "./elements.js";
 export { LogView } from "./log.js";
 export { PictureView } from "./picture.js";
 export { Timeline } from "./timeline.js";
@@ -278,7 +278,7 @@ export class Viewer extends EventTarget {
 	#drawStatus(frame) {
 		const [number, last] = [this.position, this.length].map((position) => this.timeline.number(position));
 		const entry = frame
-			? [span(seatClass(frame.record.seat), frame.record.seat), " ", bdi("command", cut(frame.record.command)), " ", bdi("outcome", cut(frame.text))]
+			? [bdi(seatClass(frame.record.seat), playerOf(frame.record.seat)), " ", bdi("command", cut(frame.record.command)), " ", bdi("outcome", cut(frame.text))]
 			: [span("command", "setup")];
 		const { standing } = frame ?? this.timeline;
 		const stands = standing ? [bdi("command", cut(standing)), " "] : [];

@@ -1,0 +1,85 @@
+/**
+ * My seat: the link that brings it back, and who else plays (VW-59, VW-60).
+ *
+ * @import {LiveMatch} from "./match.js"
+ */
+import { html, shown } from "./viewer.js";
+import { keep, kept, linkOf, nameOf } from "./access.js";
+import { action } from "./buttons.js";
+import { qrCode } from "./qr.js";
+
+/** Shows a seat with the name of its player. @param {string} seat @param {Record<string, string>} [names] */
+export const called = (seat, names = {}) => (names[seat] ? `${shown(names[seat])} (${seat})` : seat);
+
+/** The part of a match that is about the one who looks. */
+export class MySeat {
+	note = html("p", { role: "status", class: "note" });
+	code = html("div", {});
+	players = html("ul", { role: "list", class: "players" });
+	/** Stays in sight until the link is somewhere else than in this browser. */ reminder = action("Save your link", () => this.#open());
+
+	/** @param {LiveMatch} live */
+	constructor(live) {
+		this.live = live;
+		this.reminder.classList.add("primary", "reminder");
+		this.reminder.hidden = !this.#access?.unsaved;
+		const { match, access } = live;
+		const copy = action("Copy link", () => this.#copy());
+		const mail = html("a", { class: "mailto", href: `mailto:?subject=${encodeURIComponent(`turnfold: ${match}, ${nameOf(access)}`)}&body=${encodeURIComponent(linkOf(match, access.token))}` }, "Mail it to myself");
+		mail.addEventListener("click", () => this.#saved());
+		const code = action("QR code", () => this.#draw());
+		const what = access.token[3] === "s" ? "your seat" : "your access";
+		// The letters of a match by mail have a link of their own.
+		const own = access.mail ? [] : [html("p", {}, `This link is ${what}: it brings you back if this browser forgets, and opens the match on another device. Whoever has it is you, so show it to no one.`), html("div", { class: "files save" }, copy, mail, code), this.code, this.note];
+		this.element = html("section", { class: "myseat" }, html("h2", {}, "My seat"), ...own, this.players);
+	}
+
+	get #access() {
+		const { match, access } = this.live;
+		return kept(match).tokens.find(({ token }) => token === access.token);
+	}
+
+	#open() {
+		const fold = this.element.closest("details");
+		if (fold) fold.open = true;
+		this.element.querySelector("button")?.focus();
+	}
+
+	/** The link is kept elsewhere, too. */
+	#saved() {
+		const { match, access } = this.live;
+		const what = kept(match);
+		keep(match, { ...what, tokens: what.tokens.map((one) => (one.token === access.token ? { ...one, unsaved: undefined } : one)) });
+		this.reminder.hidden = true;
+	}
+
+	async #copy() {
+		const link = linkOf(this.live.match, this.live.access.token);
+		try {
+			await navigator.clipboard.writeText(link);
+			this.note.textContent = "Copied. Keep it where you find it again.";
+		} catch {
+			const field = html("input", { value: link, readonly: "", "aria-label": "Your link", class: "link" });
+			this.note.replaceChildren("Copy it from here: ", field);
+			field.select();
+		}
+		this.#saved();
+	}
+
+	#draw() {
+		if (this.code.firstChild) return this.code.replaceChildren();
+		const code = qrCode(linkOf(this.live.match, this.live.access.token));
+		this.code.append(code ?? "The link is too long for a QR code.");
+		if (code) this.#saved();
+	}
+
+	/** Shows who plays. */
+	describe() {
+		const { info, sees, hosts } = this.live;
+		const { players = [], names = {} } = info ?? {};
+		this.players.replaceChildren(...players.map((seat) => {
+			const own = !hosts && seat === sees ? ", you" : "";
+			return html("li", {}, `${seat}: `, names[seat] ? html("bdi", {}, shown(names[seat])) : html("i", {}, "no name"), own);
+		}));
+	}
+}

@@ -1,0 +1,214 @@
+//! A seat that stays its player's: the saved link, names, and what the host sees of those who joined (VW-59, VW-60).
+
+use serde_json::{Value, json};
+
+use super::browser::Browser;
+use super::live::{complaints, create, give_first, wait_for_entry};
+use turnfold_tests::service::Running;
+
+const SETUP: &str = "players = 2\nseed = 7";
+
+/// A name that is markup wherever it is not escaped.
+const HOSTILE: &str = "<img src=x onerror=alert(1)> 李";
+
+/// Waits until a page is live as someone.
+fn wait_for(browser: &Browser, who: &str) {
+    browser.wait_until(&format!(
+        "return !!document.querySelector('.connection.live') && document.querySelector('.access summary').textContent === {:?}",
+        format!("You are: {who}")
+    ));
+}
+
+/// Makes an invitation and returns its link.
+fn invite(service: &Running, seat: &str) -> String {
+    let grant = service.grant("maya", &json!({ "kind": "invitation", "seat": seat }).to_string());
+    grant["link"].as_str().unwrap().to_owned()
+}
+
+/// Opens an invitation and joins under a name, as far as the page goes along.
+fn try_to_join(browser: &Browser, link: &str, name: &str) {
+    browser.open(link);
+    browser.wait_until("return !!document.querySelector('main button.primary')");
+    send_name(browser, name);
+}
+
+fn send_name(browser: &Browser, name: &str) {
+    browser.run("document.querySelector('#player').value = ''");
+    browser.type_into("#player", name);
+    browser.click("main button.primary");
+}
+
+/// Waits until the page of an invitation shows this.
+fn wait_for_note(browser: &Browser, note: &str) {
+    browser.wait_until(&format!(
+        "return !!document.querySelector('.panel .note')?.textContent.includes({note:?})"
+    ));
+}
+
+/// Reads the QR code of a page as a phone does.
+fn read_code(browser: &Browser) -> String {
+    let dark = browser.run(
+        "const { width } = document.querySelector('.qr').viewBox.baseVal;
+         return [width, ...[...document.querySelector('.qr path').getAttribute('d').matchAll(/M(\\d+) (\\d+)/g)].map(([, x, y]) => [+x, +y])]",
+    );
+    let dark = dark.as_array().unwrap();
+    let number = |value: &Value| usize::try_from(value.as_u64().unwrap()).unwrap();
+    const SCALE: usize = 4;
+    let size = number(&dark[0]) * SCALE;
+    let mut pixels = vec![255_u8; size * size];
+    for square in &dark[1..] {
+        let [left, top] = [0, 1].map(|at| number(&square[at]) * SCALE);
+        for pixel in 0..SCALE * SCALE {
+            pixels[(top + pixel / SCALE) * size + left + pixel % SCALE] = 0;
+        }
+    }
+    let mut image = rqrr::PreparedImage::prepare_from_greyscale(size, size, |x, y| pixels[y * size + x]);
+    let codes = image.detect_grids();
+    codes[0].decode().unwrap().1
+}
+
+#[test]
+fn vw_59_the_saved_link_brings_a_seat_back_and_to_another_device() {
+    let Some(browser) = Browser::start_online("a saved link") else { return };
+    let Some(phone) = Browser::start_online("a saved link") else { return };
+    save_link(&browser, &phone);
+}
+
+/// Joins, saves the link in each way, loses everything, and opens the link here and on another device.
+pub(super) fn save_link(browser: &Browser, other: &Browser) {
+    let service = Running::alone();
+    create(&service, "maya", "channel", SETUP);
+    try_to_join(browser, &invite(&service, "p1"), "Ann  Lee");
+    wait_for(browser, "Ann Lee (p1)");
+    let is_reminded = "return document.querySelector('.reminder').checkVisibility()";
+    assert_eq!(browser.run(is_reminded), true);
+    browser.click(".reminder");
+    browser.wait_until("return document.querySelector('.access').open");
+    let token = browser.run("return JSON.parse(localStorage.getItem('turnfold:maya')).tokens[0].token");
+    let link = format!("{}/m/maya#t={}", service.origin(), token.as_str().unwrap());
+    let mail =
+        "return decodeURIComponent(new URL(document.querySelector('.mailto').href).searchParams.get('body'))";
+    assert_eq!(browser.run(mail), json!(link));
+    browser.run("[...document.querySelectorAll('.save button')].at(-1).click()");
+    assert_eq!(read_code(browser), link);
+    // It is elsewhere now, so nothing reminds of it, also once the page is loaded again.
+    assert_eq!(browser.run(is_reminded), false);
+    browser.open(&format!("{}/m/maya", service.origin()));
+    wait_for(browser, "Ann Lee (p1)");
+    assert_eq!(browser.run(is_reminded), false);
+    // A browser that lets no page copy shows the link instead.
+    browser.run("Object.defineProperty(navigator, 'clipboard', { value: { writeText: async () => Promise.reject(new Error()) } })");
+    browser
+        .run("document.querySelector('.access').open = true; document.querySelector('.save button').click()");
+    browser.wait_until("return !!document.querySelector('.myseat .link')");
+    assert_eq!(browser.run("return document.querySelector('.myseat .link').value"), json!(link));
+    // All data of the browser is gone, and the link brings the seat back.
+    browser.run("localStorage.clear(); sessionStorage.clear()");
+    browser.open(&format!("{}/m/maya", service.origin()));
+    browser.wait_until("return !!document.querySelector('.noaccess')");
+    browser.open(&link);
+    wait_for(browser, "Ann Lee (p1)");
+    other.open(&link);
+    wait_for(other, "Ann Lee (p1)");
+    assert_eq!(other.run(is_reminded), false, "who came by the link has it");
+    give_first(other);
+    for device in [browser, other] {
+        wait_for_entry(device, 1);
+        assert_eq!(complaints(device), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn vw_59_a_host_who_made_a_match_on_the_page_is_reminded_too() {
+    let Some(browser) = Browser::start_online("a host's link") else { return };
+    let service = Running::alone();
+    browser.open(&format!("{}/", service.origin()));
+    browser.run(&format!("sessionStorage.setItem('turnfold-admin', {:?})", service.admin()));
+    browser.open(&format!("{}/", service.origin()));
+    browser.run("document.querySelector('.fold').open = true");
+    browser.wait_until("return !!document.querySelector('#name')");
+    browser.run("document.querySelector('#ruleset').value = 'channel'; document.querySelector('#ruleset').dispatchEvent(new Event('change'))");
+    browser.type_into("#name", "maya");
+    browser.click(".newmatch .primary");
+    wait_for(&browser, "host");
+    browser.click(".reminder");
+    browser.run("[...document.querySelectorAll('.save button')].at(-1).click()");
+    let link = read_code(&browser);
+    browser.run("localStorage.clear(); sessionStorage.clear()");
+    browser.open(&link);
+    wait_for(&browser, "host");
+    assert_eq!(complaints(&browser), Vec::<String>::new());
+}
+
+#[test]
+fn vw_60_the_first_to_join_has_the_seat_and_the_host_sees_who_joined() {
+    let Some(first) = Browser::start_online("two invitations to a seat") else { return };
+    let Some(second) = Browser::start_online("two invitations to a seat") else { return };
+    let Some(host) = Browser::start_online("two invitations to a seat") else { return };
+    let service = Running::alone();
+    let token = create(&service, "maya", "channel", SETUP);
+    let [one, other] = ["p1", "p1"].map(|seat| invite(&service, seat));
+    // Both look at an invitation before either joins.
+    second.open(&other);
+    second.wait_until("return !!document.querySelector('main button.primary')");
+    try_to_join(&first, &one, "Ann");
+    wait_for(&first, "Ann (p1)");
+    send_name(&second, "Bo");
+    wait_for_note(&second, "Someone else joined first and has the seat.");
+    assert_eq!(second.run("return document.querySelectorAll('main button.primary').length"), 0);
+    second.open(&other);
+    wait_for_note(&second, "Someone else joined first");
+    // The host sees it, and calls the seat back.
+    host.open(&format!("{}/m/maya#t={token}", service.origin()));
+    wait_for(&host, "host");
+    host.run("document.querySelector('.grants').closest('details').open = true");
+    let row = "[...document.querySelectorAll('.grants li')].find((one) => one.querySelector('bdi').textContent === 'seat p1 Ann')";
+    host.wait_until(&format!("return !!{row}"));
+    let text = host.run(&format!("return {row}.textContent"));
+    let text = text.as_str().unwrap();
+    assert!(text.contains("joined ") && text.contains("here now"), "{text}");
+    host.run(&format!("window.confirm = () => true; {row}.querySelector('button').click()"));
+    first.wait_until("return document.body.textContent.includes('has taken this access back')");
+    host.wait_until(&format!("return !{row}"));
+    // The other invitation was not spent, so it is good for the seat now, and for the name.
+    try_to_join(&second, &other, "ann");
+    wait_for(&second, "ann (p1)");
+}
+
+#[test]
+fn sv_41_names_are_seen_by_all_players_and_never_as_markup() {
+    let Some(first) = Browser::start_online("names of players") else { return };
+    let Some(second) = Browser::start_online("names of players") else { return };
+    let service = Running::alone();
+    create(&service, "maya", "channel", SETUP);
+    try_to_join(&first, &invite(&service, "p1"), HOSTILE);
+    wait_for(&first, &format!("{HOSTILE} (p1)"));
+    // Neither a name that is taken nor one that is none loses the invitation.
+    try_to_join(&second, &invite(&service, "p2"), &HOSTILE.to_uppercase());
+    wait_for_note(&second, "Another player of this match has that name");
+    send_name(&second, "p1");
+    wait_for_note(&second, "A name has 1 to 32 visible characters");
+    send_name(&second, "Bo");
+    wait_for(&second, "Bo (p2)");
+    second.wait_until(&format!(
+        "return document.querySelector('.turn').textContent === {:?}",
+        format!("Waiting for {HOSTILE}")
+    ));
+    give_first(&first);
+    for browser in [&first, &second] {
+        wait_for_entry(browser, 1);
+        assert_eq!(browser.text(".status .seat"), HOSTILE);
+        assert_eq!(browser.text(".entries [aria-current] .seat"), HOSTILE);
+        let players = browser.run(
+            "return [...document.querySelectorAll('.players bdi')].map(({ textContent }) => textContent)",
+        );
+        assert_eq!(players, json!([HOSTILE, "Bo"]));
+        assert_eq!(browser.run("return document.querySelectorAll('img').length"), 0);
+        assert_eq!(complaints(browser), Vec::<String>::new());
+    }
+    first.wait_until("return document.querySelector('.turn').textContent === 'Waiting for Bo'");
+    first.open(&format!("{}/", service.origin()));
+    first.wait_until(
+        "return !!document.querySelector('.matches .note')?.textContent.includes('waiting for Bo')",
+    );
+}
