@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use super::accessible::FIND;
 use super::browser::Browser;
+use super::games::play;
 use super::installed;
 use super::live::{complaints, create, give, join, wait_for_entry, wait_for_offer};
 use super::live_looks::MISPLACED;
@@ -120,6 +121,72 @@ fn vw_37_chess_is_played_by_clicking_squares() {
     for browser in [&white, &black] {
         assert_eq!(complaints(browser), Vec::<String>::new());
     }
+}
+
+/// Squares whose middle is out of sight or under something else, and how far anything was scrolled.
+const OUT_OF_REACH: &str = "
+    const hidden = [...document.querySelectorAll('.squares [data-at]')].filter((square) => {
+      const { left, right, top, bottom } = square.getBoundingClientRect();
+      return document.elementFromPoint((left + right) / 2, (top + bottom) / 2)?.closest('[data-at]') !== square;
+    });
+    const scrolled = [document.scrollingElement, ...document.querySelectorAll('.stage, .pan')].filter(({ scrollTop, scrollLeft }) => scrollTop || scrollLeft);
+    return [...hidden.map(({ dataset }) => dataset.at), ...scrolled.map(({ className }) => `${className} scrolled`)]";
+
+/// White's moves, and how black answers by clicks: pawns, both castlings' way, and pieces of the back rank.
+const GAME: [(&str, [&str; 2]); 5] = [
+    ("e2e4", ["e7", "e5"]),
+    ("g1f3", ["b8", "c6"]),
+    ("f1c4", ["f8", "c5"]),
+    ("e1g1", ["g8", "f6"]),
+    ("d2d3", ["e8", "g8"]),
+];
+
+#[test]
+fn vw_61_chess_as_black_is_played_on_a_phone_without_scrolling() {
+    let Some(black) = Browser::start_online("chess on a phone") else { return };
+    let dir = TempDir::new().unwrap();
+    let service = serve(&dir);
+    let host = create(&service, "duel", "chess", "");
+    let phone = |width: u32, height: u32| {
+        let screen = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": true });
+        black.command("Emulation.setDeviceMetricsOverride", &screen);
+    };
+    phone(360, 740);
+    join(&black, &service, "duel", "p2", service.origin());
+    for (number, (white, squares)) in (1..).step_by(2).zip(GAME) {
+        play(&service, "duel", &host, &[("p1".into(), white.into())]);
+        wait_for_entry(&black, number);
+        wait_for_offer(&black);
+        // Upright and on its side: what the board needs is in sight, and the dock is a line.
+        for (width, height) in [(740, 360), (360, 740)] {
+            phone(width, height);
+            black.wait_until(&format!(
+                "return innerWidth === {width} && (() => {{ {OUT_OF_REACH} }})().length === 0"
+            ));
+        }
+        let dock = black.run("return document.querySelector('.dock').offsetHeight / innerHeight");
+        assert!(dock.as_f64().unwrap() < 0.12, "the dock takes {dock} of the height");
+        for at in squares {
+            assert_eq!(black.run(OUT_OF_REACH), json!([]), "before {at}");
+            black.click(&square(at));
+        }
+        wait_for_entry(&black, number + 1);
+        assert_eq!(black.run(OUT_OF_REACH), json!([]));
+    }
+    // The rest is there once it is asked for, and goes again.
+    let is_shown = "return ['.giving', '.legal', '.controls'].map((one) => document.querySelector(one).checkVisibility()).join()";
+    assert_eq!(black.run(is_shown), "false,false,false");
+    black.click(".unfold");
+    assert_eq!(black.run(is_shown), "true,true,true");
+    assert_eq!(black.run("return document.querySelector('.unfold').getAttribute('aria-expanded')"), "true");
+    if let Some(axe) = installed("axe-core on a phone", "axe-core/axe.min.js") {
+        black.run(&fs::read_to_string(axe).unwrap());
+        for _ in 0..2 {
+            assert_eq!(black.run_until_done(FIND), json!([]));
+            black.click(".unfold");
+        }
+    }
+    assert_eq!(complaints(&black), Vec::<String>::new());
 }
 
 #[test]

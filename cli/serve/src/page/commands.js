@@ -104,9 +104,17 @@ export class CommandPanel {
 	#draw() {
 		const hadFocus = this.list.contains(document.activeElement);
 		this.list.replaceChildren(...this.#buttons());
+		this.element.classList.toggle("needed", this.#needsButtons);
 		this.#mark();
 		this.#drawHint();
 		if (hadFocus) this.list.querySelector("button")?.focus({ preventScroll: true });
+	}
+
+	/** Whether the board alone does not lead on (VW-61). */
+	get #needsButtons() {
+		const choice = this.#choice;
+		const isOnBoard = [...choice.next()].some((part) => !isWord(part));
+		return this.#tried !== null || (choice.isEmpty ? !isOnBoard : choice.whole().length > 0 || [...choice.next()].some(isWord) || !isOnBoard);
 	}
 
 	#buttons() {

@@ -74,7 +74,7 @@ export class MailMatch extends LiveMatch {
 		super(match, access, root);
 		this.draft = new Draft(this);
 		this.trying.element.remove();
-		this.turn.element.after(this.draft.element);
+		this.turn.element.parentElement?.after(this.draft.element);
 		this.trying = this.draft;
 		this.commands.send.textContent = "Add";
 		document.body.classList.add("by-mail");
