@@ -27,6 +27,8 @@ mod looks;
 mod mailed;
 mod menu;
 mod referee;
+mod reports;
+mod rulebook;
 mod script;
 mod seat;
 mod silence;

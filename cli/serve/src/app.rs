@@ -17,6 +17,7 @@ use crate::open_branch::OpenBranch;
 use crate::options::{Options, Outside, Reload, Settings};
 use crate::problem::{ApiResult, Problem};
 use crate::token::TokenKind;
+use crate::turn_calls::TurnCalls;
 use crate::world::World;
 
 /// The service: the world, and the branches that are in use.
@@ -26,6 +27,8 @@ pub(crate) struct App {
     pub(crate) ids: Ids,
     /// The desks of matches by mail, if the service hosts any.
     pub(crate) desks: Option<Desks>,
+    /// Who is called on a turn, if the service calls anyone.
+    pub(crate) calls: Option<TurnCalls>,
     /// Where clients find the service, such as `https://play.example`.
     pub(crate) origin: String,
     /// The directory of the store, unless a database holds it.
@@ -56,6 +59,7 @@ impl App {
             branches: BranchCache::new(options.cache_bytes),
             ids: Ids::new(u64::from_le_bytes(random)),
             desks: options.mail.clone().map(Desks::new),
+            calls: options.notifying.clone().map(TurnCalls::open).transpose()?,
             origin,
             store_dir: options.store_dir.clone(),
             settings: RwLock::new(options.settings),

@@ -53,6 +53,7 @@ mod server;
 mod tag;
 mod timed_io;
 mod token;
+mod turn_calls;
 mod world;
 
 pub use desks::HostedMail;
@@ -60,3 +61,4 @@ pub use options::{Options, Outside, Reload, Settings};
 pub use router::description;
 pub use server::{ServeError, serve};
 pub use token::{AccessToken, TokenKind};
+pub use turn_calls::Notifying;

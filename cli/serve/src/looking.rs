@@ -74,13 +74,18 @@ impl OpenBranch {
 
     /// Looks at the whole history up to an entry, as the viewer counts, or to its head.
     pub(crate) fn history(&self, world: &World, viewer: Viewer, at: Option<u64>) -> ApiResult<SeatHistory> {
-        let (head, line) = (self.head(world)?, self.line());
-        let log = world.store.read(&line.match_name, &line.branch, Some(head))?;
-        let history = SeatHistory::of(viewer, History::of_log(line, log, &world.registry)?)?;
+        let history = self.history_of_log(world, viewer, self.head(world)?)?;
         match at {
             Some(at) => Ok(history.up_to(at)?),
             None => Ok(history),
         }
+    }
+
+    /// Looks at the history up to an entry, as the log counts, as the viewer knew it then.
+    pub(crate) fn history_of_log(&self, world: &World, viewer: Viewer, seq: u64) -> ApiResult<SeatHistory> {
+        let line = self.line();
+        let log = world.store.read(&line.match_name, &line.branch, Some(seq))?;
+        Ok(SeatHistory::of(viewer, History::of_log(line, log, &world.registry)?)?)
     }
 
     /// Returns the records of the entries after one, at most `limit`, and the last of them if others follow.

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use turnfold_core::{Digest, DueRoll};
 
 use crate::desks::HostedMail;
+use crate::turn_calls::Notifying;
 
 /// How the service runs.
 #[derive(Clone, Debug)]
@@ -33,6 +34,8 @@ pub struct Options {
     pub metrics: Option<SocketAddr>,
     /// How it hosts matches by mail; without it no papers are taken.
     pub mail: Option<HostedMail>,
+    /// How it calls players on their turns; without it no one is called.
+    pub notifying: Option<Notifying>,
 }
 
 /// What may change while the service runs.

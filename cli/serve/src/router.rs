@@ -22,8 +22,8 @@ use crate::middleware::{around, counted};
 use crate::problem::ProblemJson;
 use crate::resources::grants::NewGrantJson;
 use crate::resources::{
-    backup, branches, diff, entries, events, files, find, grants, health, join, matches, modules, pages,
-    papers, position, rulesets, seat_pages, status, trial,
+    backup, branches, calls, diff, entries, events, files, find, grants, health, join, matches, modules,
+    pages, papers, position, rulesets, seat_pages, status, trial,
 };
 
 /// What the description has besides its routes.
@@ -52,6 +52,7 @@ impl Modify for TokenScheme {
 fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(rulesets::list))
+        .routes(routes!(rulesets::rulebook))
         .routes(routes!(modules::show))
         .routes(routes!(matches::list, matches::create))
         .routes(routes!(matches::show))
@@ -71,6 +72,7 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(events::follow))
         .routes(routes!(grants::list, grants::create))
         .routes(routes!(grants::revoke))
+        .routes(routes!(calls::show, calls::set, calls::stop))
         .routes(routes!(join::show, join::join))
         .routes(routes!(papers::take))
         .routes(routes!(seat_pages::open))

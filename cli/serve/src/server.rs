@@ -32,6 +32,7 @@ use crate::options::{Options, Outside, Reload};
 use crate::problem::{Code, Problem};
 use crate::router::router;
 use crate::timed_io::TimedWrites;
+use crate::turn_calls;
 
 /// How long to wait when no connection can be taken, such as when there are too many files open.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
@@ -116,6 +117,9 @@ async fn run(
     }
     if app.desks.is_some() {
         tasks.spawn(hosting::keep(Arc::clone(app)));
+    }
+    if app.calls.is_some() {
+        tasks.spawn(turn_calls::keep(Arc::clone(app)));
     }
     loop {
         tokio::select! {

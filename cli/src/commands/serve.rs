@@ -11,7 +11,7 @@ use turnfold_core::Digest;
 use turnfold_replay::mail::{Maildir, addresses_in};
 use turnfold_replay::signing::Signers;
 use turnfold_serve::{
-    AccessToken, HostedMail, Options, Outside, Reload, ServeError, Settings, TokenKind, serve,
+    AccessToken, HostedMail, Notifying, Options, Outside, Reload, ServeError, Settings, TokenKind, serve,
 };
 
 use crate::context::{Context, build_identity};
@@ -31,6 +31,9 @@ mod options;
 /// With `--key`, hosts the matches by mail whose desk has that key: accepts papers at `POST /v1/matches/MATCH/papers`, executes turns when they are ready or their deadline has passed, rolls recorded dice by the operating
 /// system, and writes letters to the outbox of a store directory. With `--origin`, each letter has a link to a page on which its
 /// reader plays by clicks.
+///
+/// With `--notify`, players who asked for it on the page are called when their turn has lasted a while and no page of theirs is
+/// open: the command gets one JSON object on its standard input, and is tried again while it fails.
 ///
 /// SIGHUP reads the admin token and the rates of requests again, from their files; everything else needs a new start.
 ///
@@ -77,6 +80,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let has_files = args.config.is_some() || options.admin_token.is_some();
     let reload: Option<Reload<'_>> = has_files.then_some(&read_again);
     let mail = options.key.as_deref().map(|key| hosted_mail(key, &options, context)).transpose()?;
+    let notifying = notifying(&options, context)?;
     let files_max = allow_many_connections();
     let service = Options {
         listen: options.listen(),
@@ -89,6 +93,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         settings: options.settings(admin),
         metrics: options.metrics,
         mail,
+        notifying,
     };
     let store = context.open_or_create_store()?;
     signals::leave_asking(reload.is_some());
@@ -113,6 +118,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         error => Failure::trouble(error.to_string()),
     })?;
     Ok(ExitStatus::Yes)
+}
+
+/// Returns how players are called, if they are.
+fn notifying(options: &ServeOptions, context: &Context) -> Result<Option<Notifying>, Failure> {
+    let Some(command) = options.notify.clone() else { return Ok(None) };
+    let in_store = context.store_dir().ok().filter(|_| context.fleet().is_none());
+    let memory = options.notify_memory.clone().or_else(|| in_store.map(|dir| dir.join("calls.json")));
+    let memory = memory.ok_or_else(|| {
+        Failure::usage("to call players of a store in a database, add `--notify-memory FILE`")
+            .hint("one of the processes that serve it calls players")
+    })?;
+    Ok(Some(Notifying { command, after: options.notify_after(), memory }))
 }
 
 /// Notifies systemd, where it started this process with `Type=notify`, that the service is ready.

@@ -30,7 +30,7 @@ spectator-rate = 500
 log-format = "text"
 cache = 8
 $ turnfold --format json serve --config etc/serve.toml --check-config
-{"listen":"127.0.0.1:0","behind_proxy":false,"origin":null,"admin_token":"etc/admin.token","cors":[],"metrics":null,"seat_rate":50,"spectator_rate":500,"log_format":"text","key":null,"maildir":null,"send":null,"cache":16}
+{"listen":"127.0.0.1:0","behind_proxy":false,"origin":null,"admin_token":"etc/admin.token","cors":[],"metrics":null,"seat_rate":50,"spectator_rate":500,"log_format":"text","key":null,"maildir":null,"send":null,"notify":null,"notify_after":null,"notify_memory":null,"cache":16}
 
 "#]]);
     let service = Running::start_by(sandbox.command(["serve", "--config", "open.toml"]));
@@ -46,7 +46,7 @@ fn what_is_wrong_in_a_file_is_named_with_its_place() {
     sandbox.write("open.toml", "listen = \"0.0.0.0:8017\"\n");
     sandbox.check(str![[r#"
 $ turnfold serve --config name.toml
-exit 2| error: `name.toml`, line 3: unknown field `lissen`, expected one of `listen`, `behind-proxy`, `origin`, `admin-token`, `cors`, `metrics`, `seat-rate`, `spectator-rate`, `log-format`, `key`, `maildir`, `send`, `cache`; `turnfold serve --help` lists the options; in a file, their names have no dashes in front
+exit 2| error: `name.toml`, line 3: unknown field `lissen`, expected one of `listen`, `behind-proxy`, `origin`, `admin-token`, `cors`, `metrics`, `seat-rate`, `spectator-rate`, `log-format`, `key`, `maildir`, `send`, `notify`, `notify-after`, `notify-memory`, `cache`; `turnfold serve --help` lists the options; in a file, their names have no dashes in front
 $ turnfold serve --config origin.toml
 exit 2| error: `origin.toml`, `play.example`: expected an origin such as `https://play.example`, with nothing behind the host and its port
 $ turnfold serve --config cache.toml

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::browser::Browser;
 use super::live::{complaints, create, give_first, wait_for_entry};
+use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
 
 const SETUP: &str = "players = 2\nseed = 7";
@@ -47,13 +48,13 @@ fn wait_for_note(browser: &Browser, note: &str) {
 
 /// Reads the QR code of a page as a phone does.
 fn read_code(browser: &Browser) -> String {
+    const SCALE: usize = 4;
     let dark = browser.run(
         "const { width } = document.querySelector('.qr').viewBox.baseVal;
          return [width, ...[...document.querySelector('.qr path').getAttribute('d').matchAll(/M(\\d+) (\\d+)/g)].map(([, x, y]) => [+x, +y])]",
     );
     let dark = dark.as_array().unwrap();
     let number = |value: &Value| usize::try_from(value.as_u64().unwrap()).unwrap();
-    const SCALE: usize = 4;
     let size = number(&dark[0]) * SCALE;
     let mut pixels = vec![255_u8; size * size];
     for square in &dark[1..] {
@@ -211,4 +212,50 @@ fn sv_41_names_are_seen_by_all_players_and_never_as_markup() {
     first.wait_until(
         "return !!document.querySelector('.matches .note')?.textContent.includes('waiting for Bo')",
     );
+}
+
+#[test]
+fn vw_65_a_player_chooses_whether_and_where_to_be_called() {
+    let Some(browser) = Browser::start_online("where to be called") else { return };
+    let sandbox = Sandbox::new();
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--notify", "cat >> calls.txt", "--notify-after", "0"];
+    let service = Running::start_by(sandbox.command(serve));
+    let host = create(&service, "maya", "channel", SETUP);
+    try_to_join(&browser, &invite(&service, "p2"), "Bo");
+    wait_for(&browser, "Bo (p2)");
+    browser.run("document.querySelector('.access').open = true");
+    browser.wait_until("return document.querySelector('.calls').checkVisibility()");
+    browser.type_into("#call-to", "bo@example.org");
+    browser.click(".calls button");
+    browser.wait_until(
+        "return document.querySelector('.calls .note').textContent === 'You are called there on your turns.'",
+    );
+    // The page is closed, and then it is the turn of its player.
+    let token = browser.run("return JSON.parse(localStorage.getItem('turnfold:maya')).tokens[0].token");
+    browser.open("about:blank");
+    let has_stream = || {
+        let status = service.send("GET", "/v1/status", service.admin(), "");
+        status.json()["streams"] != json!(0)
+    };
+    while has_stream() {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let commands = [("p1".into(), "take 1 1".into())];
+    super::games::play(&service, "maya", &host, &commands);
+    let called = (0..600).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        std::fs::read_to_string(sandbox.path("calls.txt")).ok().filter(|text| text.ends_with('\n'))
+    });
+    let called: Value = serde_json::from_str(&called.expect("the player is called")).unwrap();
+    assert_eq!((&called["to"], &called["name"]), (&json!("bo@example.org"), &json!("Bo")));
+    // An empty field ends it.
+    browser.open(&format!("{}/m/maya", service.origin()));
+    wait_for(&browser, "Bo (p2)");
+    browser.run("document.querySelector('.access').open = true");
+    browser.wait_until("return document.querySelector('#call-to')?.value === 'bo@example.org'");
+    browser.run("document.querySelector('#call-to').value = ''");
+    browser.click(".calls button");
+    browser.wait_until("return document.querySelector('.calls .note').textContent === 'You are not called.'");
+    let known = service.send("GET", "/v1/matches/maya/call", token.as_str().unwrap(), "");
+    assert_eq!(known.json(), json!({"to": null}));
 }

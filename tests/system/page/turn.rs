@@ -140,8 +140,48 @@ fn vw_40_a_player_who_looks_elsewhere_is_called_as_was_asked_for() {
     browser.click("#call-notification");
     browser.click("#call-notification");
     browser
-        .wait_until("return document.querySelector('.access .note').textContent.includes('does not allow')");
+        .wait_until("return [...document.querySelectorAll('.access .note')].some((note) => note.textContent.includes('does not allow'))");
     assert_eq!(browser.run("return document.querySelector('#call-notification').checked"), false);
     browser.wait_until(LIVE);
+    assert_eq!(complaints(&browser), Vec::<String>::new());
+}
+
+#[test]
+fn vw_64_the_home_page_lists_first_the_matches_that_wait_for_me() {
+    let Some(browser) = Browser::start_online("matches that wait for me") else { return };
+    let service = Running::alone();
+    for name in ["alpha", "beta", "gamma"] {
+        create(&service, name, "channel", SETUP);
+    }
+    let golden = Golden::read("cycletap/the-last-unit-lost.tfl");
+    let host = create(&service, "aaa", &golden.ruleset, &golden.setup);
+    play(&service, "aaa", &host, &golden.commands);
+    join(&browser, &service, "alpha", "p2", service.origin());
+    join(&browser, &service, "gamma", "p1", service.origin());
+    join(&browser, &service, "beta", "p1", service.origin());
+    open_as_guest(&browser, &service, "aaa");
+    browser.wait_until(LIVE);
+    browser.open(&format!("{}/", service.origin()));
+    let order =
+        "return [...document.querySelectorAll('.matches a')].map((one) => one.pathname.slice(3)).join()";
+    browser.wait_until(&format!("return (() => {{ {order} }})() === 'beta,gamma,alpha,aaa'"));
+    assert_eq!(browser.run("return document.title"), "(2) turnfold");
+    let icon = "return document.querySelector('link[rel=icon]').getAttribute('href')";
+    assert_eq!(browser.run(icon), "/assets/icon-turn.svg");
+    // Out of sight, a turn that comes is called as was asked for, once.
+    browser.run(RECORD_CALLS);
+    browser.run(
+        "document.querySelector('#call-sound').click(); document.querySelector('#call-notification').click()",
+    );
+    browser.wait_until(
+        "return localStorage.getItem('turnfold-calls') === '{\"sound\":true,\"notification\":true}'",
+    );
+    hide(&browser, "hidden");
+    super::live::play_as(&service, "alpha", "p1", "take 1 1");
+    browser.run("document.dispatchEvent(new Event('visibilitychange'))");
+    browser.wait_until("return document.title === '(3) turnfold' && calls.length === 3");
+    browser.run("document.dispatchEvent(new Event('visibilitychange'))");
+    browser.wait_until(&format!("return (() => {{ {order} }})() === 'alpha,beta,gamma,aaa'"));
+    assert_eq!(browser.run("return calls"), json!(["Your turn: Round <1>", "tone", "tone"]));
     assert_eq!(complaints(&browser), Vec::<String>::new());
 }

@@ -4,6 +4,8 @@
 
 mod attacks;
 mod cache_eviction;
+#[cfg(unix)] // a shell
+mod calls;
 
 mod crowd;
 #[cfg(unix)] // links

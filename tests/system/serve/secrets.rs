@@ -60,7 +60,16 @@ impl Answers<'_> {
     fn look(&mut self) {
         let ask = format!("ask?q={}", self.case.question);
         for at in ["", "0", "1", "2", "3", "7", "99"] {
-            for rest in ["view", "legal", "picture.svg", "frames", "replay.html", "replay.tfl", &ask] {
+            for rest in [
+                "view",
+                "legal",
+                "picture.svg",
+                "frames",
+                "replay.html",
+                "replay.tfl",
+                "replay.tfl?view=true",
+                &ask,
+            ] {
                 let joint = if rest.contains('?') { '&' } else { '?' };
                 let at = if at.is_empty() { String::new() } else { format!("{joint}at={at}") };
                 let path = main_of("secret", &format!("{rest}{at}"));
@@ -86,6 +95,7 @@ impl Answers<'_> {
             "/secret?branch=no",
             "/secret/branches",
             "/secret/grants",
+            "/secret/call",
             "/other",
             "/secret/branches/no/view",
             "/secret/branches/main/find?when=/turn%20%3E=%201",
@@ -210,6 +220,10 @@ fn shown(case: &SecretCase, secret: &[&str]) -> Vec<(String, String)> {
     shown.play(if case.is_in_setup() { &[] } else { secret }, Some("secret"));
     shown.play(case.end, None);
     shown.play(case.after, None);
+    // A name is for all to see, and tells no more than that its player joined.
+    let seat = if case.viewer == "p8" { "p1" } else { case.viewer };
+    let invitation = grant(&service, "secret", &json!({"kind": "invitation", "seat": seat}));
+    Call::post("/v1/join", &invitation, &json!({"name": "Ann"})).to(&service).is(201);
     shown.look();
     shown.act();
     shown.follow();

@@ -101,7 +101,12 @@ export function nameOf({ token, seat }) {
 export function takeToken(match) {
 	const [, letter, secret] = /^#([it])=(.*)$/.exec(location.hash) ?? [];
 	if (!letter) return "";
-	history.replaceState(history.state, "", location.pathname + location.search);
+	// A link that shows an entry has it next to the secret, in whose place it stands from then on (VW-63).
+	const query = new URLSearchParams(location.search);
+	const at = /^\d+$/.exec(query.get("at") ?? "")?.[0];
+	query.delete("at");
+	const rest = query.size > 0 ? `?${query}` : "";
+	history.replaceState(history.state, "", location.pathname + rest + (at ? `#${at}` : ""));
 	const token = /^tf_[a-z]_[\w-]{43}$/.test(secret) ? secret : "";
 	if (!token) return "broken";
 	const { joining, ...own } = kept(match);

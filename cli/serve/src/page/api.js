@@ -12,6 +12,7 @@ export class Problem extends Error {
 		this.status = status;
 		this.code = (problem?.type ?? "").split(":").at(-1);
 		this.ended = problem?.ended;
+		this.reason = problem?.record?.reason ?? "";
 	}
 }
 

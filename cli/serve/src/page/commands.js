@@ -12,6 +12,7 @@ import { askLegal, askMeanings } from "./legal.js";
 import { openMenu } from "./menu.js";
 import { Sender } from "./sender.js";
 import { isTried, tryOut } from "./trial.js";
+import { waiting } from "./turn.js";
 
 /** The part of the page in which commands are given. */
 export class CommandPanel {
@@ -35,7 +36,7 @@ export class CommandPanel {
 	/** @param {LiveMatch} live */
 	constructor(live) {
 		this.live = live;
-		this.sender = new Sender(live, (text) => this.#report(text));
+		this.sender = new Sender(live, (text, reason) => this.#report(text, reason));
 		const form = html("form", { class: "giving" }, html("label", { for: "command" }, "Command"), this.field, this.send, this.roll);
 		this.element = html("section", { class: "commands", "aria-label": "Commands" }, this.hint, this.list, this.note, form);
 		this.element.hidden = !live.plays;
@@ -113,6 +114,9 @@ export class CommandPanel {
 	/** Whether the board alone does not lead on (VW-61). */
 	get #needsButtons() {
 		const choice = this.#choice;
+		const { info, sees, hosts } = this.live;
+		const isElse = choice.isEmpty && !hosts && !this.live.trying.isOn && info?.now?.turn && !info.now.turn.includes(sees);
+		if (isElse) return false;
 		const isOnBoard = [...choice.next()].some((part) => !isWord(part));
 		return this.#tried !== null || (choice.isEmpty ? !isOnBoard : choice.whole().length > 0 || [...choice.next()].some(isWord) || !isOnBoard);
 	}
@@ -220,6 +224,7 @@ export class CommandPanel {
 	picked(parts) {
 		const { viewer, plays } = this.live;
 		if (!plays) return;
+		this.live.rulebook.began();
 		if (viewer.position !== viewer.length) return this.#report("Go to the last entry to play.");
 		const choice = this.#choice;
 		if (this.#tried) {
@@ -323,10 +328,27 @@ export class CommandPanel {
 		this.field.focus();
 	}
 
-	/** @param {string} text */
-	#report(text) {
+	/** Shows a text, and the rules behind a reason (VW-62). @param {string} text @param {string} [reason] */
+	async #report(text, reason) {
 		this.#refusedAt = Infinity;
 		this.note.textContent = text;
+		if (!reason) return;
+		const { text: why, buttons } = await this.live.rulebook.explain(reason);
+		// Something else may have been reported in the meantime.
+		if (this.note.textContent !== text) return;
+		// Reasons for which nothing changes have no words but those of the rulebook.
+		if (text.endsWith(":")) this.note.append(` ${shown(why || reason)}`);
+		this.note.append(...buttons.flatMap((button) => [" ", button]));
+	}
+
+	/** Brings to the reader what can be done. */
+	show() {
+		const [first] = this.list.querySelectorAll("button");
+		if (this.legal.length === 0) return void this.#report(`${waiting(this.live.info?.now?.turn)}. On your turn, what you can do is shown here.`);
+		const marked = this.live.root.querySelector(".picture .reach");
+		marked?.scrollIntoView({ block: "nearest" });
+		const near = marked instanceof SVGElement || marked instanceof HTMLElement ? marked : first;
+		near?.focus({ preventScroll: true });
 	}
 
 	/** Nothing more can be given. */

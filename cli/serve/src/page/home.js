@@ -2,6 +2,7 @@
 import { html, shown } from "./viewer.js";
 import { Api, Problem } from "./api.js";
 import { ADMIN, addToken, chosenOf, kept, keptMatches, nameOf, refusal } from "./access.js";
+import { Calls, markTab } from "./calls.js";
 import { waiting } from "./turn.js";
 
 /** How often the matches are asked for while the page is visible, in milliseconds (VW-23). */
@@ -11,26 +12,44 @@ const ASK_EVERY = 15_000;
 export function showHome(root) {
 	document.body.classList.add("home");
 	const list = html("ul", { role: "list", class: "matches" });
-	const own = html("section", { class: "panel" }, html("h2", {}, "Your matches"), list);
+	const calls = new Calls();
+	const own = html("section", { class: "panel" }, html("h2", {}, "Your matches"), list, calls.choices());
 	root.replaceChildren(own, adminPart());
+	/** The turns that were mine when it was asked last. @type {Set<string> | null} */ let before = null;
 	const ask = async () => {
-		if (document.visibilityState === "visible") list.replaceChildren(...(await Promise.all(keptMatches().map(matchItem))));
-		if (list.children.length === 0) list.append(html("li", {}, "None yet. Open the link that a host sent you."));
+		// Out of sight it is asked, too, where someone wants to be called.
+		if (document.visibilityState === "hidden" && !calls.isWanted) return;
+		const matches = await Promise.all(keptMatches().map(look));
+		matches.sort((one, other) => one.order - other.order || one.match.localeCompare(other.match));
+		list.replaceChildren(...matches.map(({ item }) => item));
+		if (matches.length === 0) list.append(html("li", {}, "None yet. Open the link that a host sent you."));
+		const mine = matches.filter(({ order }) => order === MINE);
+		document.title = mine.length > 0 ? `(${mine.length}) turnfold` : "turnfold";
+		markTab(mine.length > 0);
+		const turns = new Set(mine.map(({ match, head }) => `${match} ${head}`));
+		const fresh = before && document.visibilityState === "hidden" ? mine.filter(({ match, head }) => !before?.has(`${match} ${head}`)) : [];
+		for (const { match, title, head } of fresh) calls.call(match, title, head);
+		before = turns;
 	};
 	ask();
 	setInterval(ask, ASK_EVERY);
+	document.addEventListener("visibilitychange", ask);
 }
 
-/** @param {string} match */
-async function matchItem(match) {
+/** Which matches come first: those that wait for me, those that go on, those that are over or cannot be seen. */
+const [MINE, OPEN, ENDED] = [0, 1, 2];
+
+/** Looks at a match. @param {string} match */
+async function look(match) {
 	const link = html("a", { href: `/m/${match}` }, html("bdi", {}, shown(match)));
 	const note = html("span", { class: "note" });
 	const what = kept(match);
 	const access = chosenOf(match, what);
 	const item = html("li", {}, link, " ", note);
+	const looked = { match, item, order: OPEN, title: match, head: 0 };
 	if (what.invitation || !access) {
 		note.textContent = "invitation";
-		return item;
+		return looked;
 	}
 	try {
 		const { token } = access;
@@ -38,14 +57,17 @@ async function matchItem(match) {
 		/** @type {import("./match.js").MatchInfo} */ const info = await api.get(`/v1/matches/${match}`);
 		if (info.title) link.replaceChildren(html("bdi", {}, shown(info.title)));
 		const { over, turn } = info.now ?? { over: info.over, turn: null };
-		const isMine = !over && turn?.includes(nameOf(access));
+		const name = nameOf(access);
+		const isMine = !over && Boolean(turn?.includes(name));
 		const state = over ? "over" : isMine ? "your turn" : waiting(turn, info.names).replace(/^[WN]/, (first) => first.toLowerCase());
-		note.textContent = `${info.ruleset}, ${info.head} entries, ${state}${token[3] === "v" ? ", you look on" : ""}`;
+		const own = info.names?.[name];
+		note.replaceChildren(`${info.ruleset}, ${info.head} entries, ${state}`, ...(own ? [", you are ", html("bdi", {}, shown(own))] : []), token[3] === "v" ? ", you look on" : "");
 		item.classList.toggle("turn", isMine);
+		return { ...looked, order: over ? ENDED : isMine ? MINE : OPEN, title: info.title || match, head: info.head };
 	} catch (error) {
 		note.textContent = error instanceof Problem && [401, 404].includes(error.status) ? refusal(error, access) : `${error instanceof Error ? error.message : error}`;
+		return { ...looked, order: error instanceof Problem ? ENDED : OPEN };
 	}
-	return item;
 }
 
 /** The part for those who have the admin token. */

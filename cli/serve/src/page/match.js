@@ -9,6 +9,7 @@ import { ADMIN, addToken, chosenOf, keepTab, kept, nameOf, refusal, showInvitati
 import { CommandPanel } from "./commands.js";
 import { showComparison } from "./compare.js";
 import { LiveViewer } from "./liveviewer.js";
+import { Rulebook } from "./rulebook.js";
 import { Stream, waitFor } from "./stream.js";
 import { MatchTools } from "./tools.js";
 import { Trying } from "./trying.js";
@@ -38,11 +39,11 @@ export async function showMatch(match, root) {
 	await showComparison(new Api(access.token), match, root).catch((error) => showNoAccess(match, root, [error instanceof Problem ? refusal(error, access) : `${error.message}`]));
 }
 
-/** Returns the button that shows or hides what of a dock is folded on a phone (VW-61). @param {() => HTMLElement} dock */
+/** Returns the button that shows or hides what of a dock is folded on a phone (VW-61). @param {HTMLElement} dock */
 function foldOf(dock) {
 	const fold = html("button", { type: "button", class: "unfold", "aria-expanded": "false" }, "More");
 	fold.addEventListener("click", () => {
-		const isFolded = dock().classList.toggle("folded");
+		const isFolded = dock.classList.toggle("folded");
 		fold.textContent = isFolded ? "More" : "Less";
 		fold.setAttribute("aria-expanded", `${!isFolded}`);
 	});
@@ -79,6 +80,7 @@ export class LiveMatch {
 		this.root = root;
 		this.as = this.hosts ? (tabOf(match).as ?? "") : "";
 		this.viewer = new LiveViewer(root, (parts) => this.commands.picked(parts));
+		this.rulebook = new Rulebook(this);
 		this.commands = new CommandPanel(this);
 		this.turn = new TurnLine(this);
 		this.tools = new MatchTools(this);
@@ -89,7 +91,8 @@ export class LiveMatch {
 		document.querySelector("header")?.append(this.connection, this.changed, this.fresh, this.tools.element);
 		// What can be done stands below the board, in sight on a phone too.
 		const controls = root.querySelector(".controls");
-		const dock = html("div", { class: "dock folded" }, this.trying.element, html("div", { class: "turnrow" }, this.turn.element, foldOf(() => dock)), this.commands.element);
+		const dock = html("div", { class: "dock folded" }, this.rulebook.offer, this.trying.element);
+		dock.append(html("div", { class: "turnrow" }, this.turn.element, foldOf(dock)), this.commands.element);
 		controls?.replaceWith(dock);
 		if (controls) dock.append(controls);
 	}
@@ -115,6 +118,13 @@ export class LiveMatch {
 	path(what, query = {}) {
 		const asked = new URLSearchParams(Object.entries({ ...query, ...(this.as ? { as: this.as } : {}) }).map(([name, value]) => [name, `${value}`]));
 		return `/v1/matches/${this.match}/branches/${encodeURIComponent(this.branch)}/${what}${asked.size ? `?${asked}` : ""}`;
+	}
+
+	/** Shows all that can be done now. */
+	showWhatCanBeDone() {
+		const unfold = this.root.querySelector(".folded .unfold");
+		if (unfold instanceof HTMLElement) unfold.click();
+		this.commands.show();
 	}
 
 	/** Shows the match and follows it from then on. */
@@ -159,6 +169,7 @@ export class LiveMatch {
 		this.#isLoading = false;
 		this.#arrived(!asked);
 		this.tools.listBranches();
+		this.rulebook.welcome();
 		this.#follow(stream, first.event_id ?? `${first.head}`, signal);
 		if (this.#wanted < Infinity) this.#fetchNews();
 	}

@@ -16,6 +16,7 @@ export class MySeat {
 	note = html("p", { role: "status", class: "note" });
 	code = html("div", {});
 	players = html("ul", { role: "list", class: "players" });
+	/** Where the service calls on a turn while no page is open, if it calls anyone (VW-65). */ calls = html("form", { class: "calls", hidden: "" });
 	/** Stays in sight until the link is somewhere else than in this browser. */ reminder = action("Save your link", () => this.#open());
 
 	/** @param {LiveMatch} live */
@@ -31,12 +32,36 @@ export class MySeat {
 		const what = access.token[3] === "s" ? "your seat" : "your access";
 		// The letters of a match by mail have a link of their own.
 		const own = access.mail ? [] : [html("p", {}, `This link is ${what}: it brings you back if this browser forgets, and opens the match on another device. Whoever has it is you, so show it to no one.`), html("div", { class: "files save" }, copy, mail, code), this.code, this.note];
-		this.element = html("section", { class: "myseat" }, html("h2", {}, "My seat"), ...own, this.players);
+		this.element = html("section", { class: "myseat" }, html("h2", {}, "My seat"), ...own, this.players, this.calls);
 	}
 
 	get #access() {
 		const { match, access } = this.live;
 		return kept(match).tokens.find(({ token }) => token === access.token);
+	}
+
+	/** Asks whether the service calls players, and where it calls this one. */
+	async askCalls() {
+		const { live } = this;
+		if (live.kind !== "s" || live.access.mail || this.calls.firstChild) return;
+		const path = `/v1/matches/${live.match}/call`;
+		/** @type {{to: string | null} | null} */ const known = await live.api.get(path).catch(() => null);
+		if (!known || this.calls.firstChild) return;
+		const to = html("input", { id: "call-to", maxlength: 200, autocomplete: "email", value: known.to ?? "" });
+		const note = html("p", { role: "status", class: "note" });
+		this.calls.append(html("label", { for: "call-to" }, "When no page is open, call me at"), to, html("button", {}, "Save"), note);
+		this.calls.addEventListener("submit", async (event) => {
+			event.preventDefault();
+			const where = to.value.trim();
+			try {
+				if (where) await live.api.post(path, { to: where });
+				else await live.api.fetch(path, { method: "DELETE" });
+				note.textContent = where ? "You are called there on your turns." : "You are not called.";
+			} catch (error) {
+				note.textContent = error instanceof Error ? error.message : `${error}`;
+			}
+		});
+		this.calls.hidden = false;
 	}
 
 	#open() {

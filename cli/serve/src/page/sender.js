@@ -13,7 +13,7 @@ const SHOWN_MAX = 5_000;
 export class Sender {
 	#isSending = false;
 
-	/** @param {LiveMatch} live @param {(text: string) => void} report */
+	/** @param {LiveMatch} live @param {(text: string, reason?: string) => void} report */
 	constructor(live, report) {
 		this.live = live;
 		this.report = report;
@@ -30,19 +30,22 @@ export class Sender {
 		// The tag is of what is shown: what was decided on that counts for nothing else.
 		const headers = { "idempotency-key": crypto.randomUUID(), "if-match": live.tag };
 		try {
-			const count = await this.#sent({ commands: command ? [command] : [] }, headers, command || "the roll");
-			this.report(count > 0 ? "" : "The host rolls the dice of this match.");
+			const entries = await this.#sent({ commands: command ? [command] : [] }, headers, command || "the roll");
+			const [first] = entries;
+			const isIgnored = first?.outcome === "ignored";
+			this.report(isIgnored ? first.message ? `It changed nothing: ${first.message}` : "It changed nothing:" : first ? "" : "The host rolls the dice of this match.", isIgnored ? (first.reason ?? "") : "");
 			return "given";
 		} catch (error) {
 			const isMoved = error instanceof Problem && error.status === 412;
-			this.report(isMoved ? "The game has moved on. Look at it, then send again." : `Not done: ${error instanceof Error ? error.message : error}`);
+			this.report(isMoved ? "The game has moved on. Look at it, then send again." : `Not done: ${error instanceof Error ? error.message : error}`, error instanceof Problem ? error.reason : "");
 			return isMoved ? "moved" : "refused";
 		} finally {
 			this.#isSending = false;
 		}
 	}
 
-	/** Returns how many entries were recorded. @param {object} body @param {Record<string, string>} headers @param {string} what */
+	/** Returns the entries that were recorded. @param {object} body @param {Record<string, string>} headers @param {string} what
+	 * @returns {Promise<{outcome: string, reason: string | null, message: string | null}[]>} */
 	async #sent(body, headers, what) {
 		for (let wait = 1; ; wait = Math.min(30, 2 * wait)) {
 			try {
@@ -52,7 +55,7 @@ export class Sender {
 				// The next command is for the board that this one leads to.
 				this.live.viewer.isPinned = false;
 				await Promise.race([this.live.learn(entries, head, response.headers.get("etag") ?? ""), sleep(SHOWN_MAX)]);
-				return entries.length;
+				return entries;
 			} catch (error) {
 				if (!(error instanceof NoAnswer)) throw error;
 				for (let left = wait; left > 0; left--) {

@@ -16,6 +16,9 @@ import { trialChoice } from "./trial.js";
 /** Shows a time as short as it can be understood. @param {number} ms */
 const atTime = (ms) => new Date(ms).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 
+/** When a link ends that a host gives away, by the time that is asked for. */
+const ENDS = { "": "never", "1d": "in a day", "7d": "in a week", "30d": "in a month" };
+
 /** How long a token counts as in use after a request of it, in milliseconds. */
 const HERE_FOR = 20_000;
 
@@ -53,19 +56,23 @@ export class MatchTools {
 		start.addEventListener("submit", (event) => (event.preventDefault(), this.#start()));
 		const back = action("Take back the last entry", () => this.#takeBack().catch((error) => this.#report(error)));
 		this.start = html("div", {}, start, back);
+		const problem = html("form", {}, html("label", { for: "problem" }, "Report a problem"), this.problem, html("button", {}, "Make a report"));
+		problem.addEventListener("submit", (event) => (event.preventDefault(), this.#reportProblem()));
 		const files = html("div", { class: "files" }, action("Page of what you see (.html)", () => this.#download("replay.html")), this.replayFile);
 		const links = [html("a", { href: "/" }, "All matches"), action("Forget this device", () => this.#forget("every token of this match", () => keep(live.match, null)))];
 		const drop = action("Forget this token", () => this.#forget(`the token of ${nameOf(live.access)}`, () => dropToken(live.match, live.access.token)));
 		const who = html("div", { class: "who" }, ...(live.hosts ? [pair("Look as", this.seat)] : []), ...switches(live.match, live.access.token));
-		const access = html("details", { class: "fold access", name: "tools" }, this.you, html("div", { class: "panel" }, this.mine.element, who, ...(live.plays ? [live.turn.choices(), trialChoice()] : []), tokenForm(live.match), drop));
+		const access = html("details", { class: "fold access", name: "tools" }, this.you, html("div", { class: "panel" }, this.mine.element, who, ...(live.plays ? [live.turn.calls.choices(), trialChoice()] : []), tokenForm(live.match), drop));
+		access.addEventListener("toggle", () => access.open && this.mine.askCalls());
 		const branches = fold("Branches", this.branches, this.here, this.start);
 		for (const one of [branches, this.analysis.element]) one.addEventListener("toggle", () => one.open && this.listBranches().catch((error) => this.#report(error)));
 		const invite = live.hosts ? [fold("Players", ...this.#invitations())] : [];
-		const more = fold("More", this.about, files, ...links, this.note);
+		const more = fold("More", this.about, files, problem, ...links, this.note);
 		more.addEventListener("toggle", () => more.open && live.readInfo().catch((error) => this.#report(error)));
-		this.element.append(this.mine.reminder, access, branches, this.analysis.element, ...invite, more);
+		this.element.append(this.mine.reminder, access, live.rulebook.element, branches, this.analysis.element, ...invite, more);
 	}
 
+	problem = html("input", { id: "problem", autocomplete: "off", maxlength: 1000, placeholder: "what is wrong at this entry", required: "" });
 	replayFile = action("Replay file (.tfl)", () => this.#download("replay.tfl"));
 
 	/** Shows what is known of the match. */
@@ -156,12 +163,36 @@ export class MatchTools {
 	async #download(what) {
 		try {
 			const response = await this.live.api.fetch(this.live.path(what));
-			const link = html("a", { href: URL.createObjectURL(await response.blob()), download: `${this.live.match}.${what.split(".").at(-1)}` });
-			link.click();
-			setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+			this.#save(await response.blob(), `${this.live.match}.${what.split(".").at(-1)}`);
 		} catch (error) {
 			this.#report(error);
 		}
+	}
+
+	/** Saves what may be known up to the entry that is shown, with what is wrong there, for the tools (VW-63). */
+	async #reportProblem() {
+		const { live } = this;
+		const { timeline, position } = live.viewer;
+		const number = timeline.number(position);
+		try {
+			const replay = await (await live.api.fetch(live.path("replay.tfl", { view: "true", at: number }))).text();
+			const said = shown(this.problem.value.trim()).replaceAll("\ufeff", "");
+			const from = shown(`${live.match}@${live.branch}:${number}, as ${live.sees}`);
+			// A comment behind the last entry, which is the one that the report is about.
+			const whole = `${replay}# reported at ${from}: ${said}\n`;
+			const file = `${live.match}-${number}.tfl`;
+			this.#save(new Blob([whole], { type: "text/plain" }), file);
+			this.#report(`Saved ${file}: it ends with entry ${number} and holds what ${live.sees} may know. \`turnfold show ${file}\` opens it.`);
+		} catch (error) {
+			this.#report(error);
+		}
+	}
+
+	/** @param {Blob} blob @param {string} name */
+	#save(blob, name) {
+		const link = html("a", { href: URL.createObjectURL(blob), download: name });
+		link.click();
+		setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 	}
 
 	/** @param {string} what @param {() => void} act */
@@ -177,19 +208,25 @@ export class MatchTools {
 		const seat = html("select", { id: "grant-seat" });
 		const label = html("input", { id: "grant-label", autocomplete: "off", maxlength: 64, size: 12 });
 		const link = html("input", { readonly: "", "aria-label": "Link to give away", class: "link", hidden: "" });
-		const form = html("form", {}, pair("Give", kind), pair("Seat", seat), pair("Called", label), html("button", { class: "primary" }, "Make a link"), link);
+		const ends = html("select", { id: "grant-ends" }, ...Object.entries(ENDS).map(([value, name]) => html("option", { value }, name)));
+		const here = html("input", { type: "checkbox", id: "grant-here" });
+		const entry = html("span", { class: "pair" }, here, html("label", { for: "grant-here" }, "at the entry shown"));
+		const form = html("form", {}, pair("Give", kind), pair("Seat", seat), pair("Called", label), pair("Ends", ends), entry, html("button", { class: "primary" }, "Make a link"), link);
 		const fit = () => {
-			seat.disabled = kind.value !== "invitation";
+			const isInvitation = kind.value === "invitation";
+			seat.disabled = !isInvitation;
+			entry.hidden = isInvitation;
+			ends.value = isInvitation ? "7d" : "";
 		};
 		kind.addEventListener("change", fit);
 		fit();
 		const path = `/v1/matches/${live.match}/grants`;
 		form.addEventListener("submit", async (event) => {
 			event.preventDefault();
-			const asked = { kind: kind.value, ...(seat.disabled ? {} : { seat: seat.value }), ...(label.value ? { label: label.value } : {}) };
+			const asked = { kind: kind.value, ...(seat.disabled ? {} : { seat: seat.value }), ...(label.value ? { label: label.value } : {}), ...(ends.value ? { expires: ends.value } : {}) };
 			try {
 				const made = await live.api.post(path, asked);
-				link.value = made.link;
+				link.value = here.checked && !entry.hidden ? this.#atEntry(made.link) : made.link;
 				link.hidden = false;
 				link.select();
 				await list();
@@ -219,6 +256,15 @@ export class MatchTools {
 			list().catch((error) => this.#report(error));
 		}));
 		return [opened];
+	}
+
+	/** Returns a link that opens at the entry and branch shown. @param {string} link */
+	#atEntry(link) {
+		const { branch, viewer } = this.live;
+		const address = new URL(link);
+		if (branch !== "main") address.searchParams.set("branch", branch);
+		address.searchParams.set("at", `${viewer.timeline.number(viewer.position)}`);
+		return address.href;
 	}
 
 	/** @param {unknown} error */

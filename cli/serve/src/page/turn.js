@@ -4,12 +4,10 @@
  * @import {LiveMatch} from "./match.js"
  */
 import { html, playerOf, shown } from "./viewer.js";
+import { Calls, markTab } from "./calls.js";
 
 /** Whose turn it is, as the service reports it; null where the viewer may not know.
  * @typedef {{over: boolean | null, turn: string[] | null, result?: object}} Now */
-
-/** Where it is kept how this browser calls. */
-const CALLS = "turnfold-calls";
 
 /** The most verbs of commands that are listed. */
 const VERBS_MAX = 4;
@@ -31,8 +29,7 @@ export const seatsOf = (seats, names = {}) => joined(seats.map((seat) => (seat =
 export class TurnLine {
 	element = html("p", { class: "turn", role: "status" }, "Loading…");
 	/** Whether it is the turn of who looks, once that is known. @type {boolean | null} */ #isMine = null;
-	/** @type {AudioContext | null} */ #audio = null;
-	#calls = readCalls();
+	calls = new Calls();
 
 	/** @param {LiveMatch} live */
 	constructor(live) {
@@ -100,72 +97,14 @@ export class TurnLine {
 		this.#isMine = isMine;
 		this.element.classList.toggle("mine", isMine);
 		this.#mark(isMine);
-		if (isNew && document.visibilityState === "hidden") this.#call();
+		const { match, info, viewer } = this.live;
+		if (isNew && document.visibilityState === "hidden") this.calls.call(match, info?.title || match, viewer.timeline.number(viewer.length));
 	}
 
 	/** Marks the tab. @param {boolean} isMine */
 	#mark(isMine) {
 		const { info, match } = this.live;
 		document.title = `${isMine ? "● Your turn – " : ""}${info?.title || match}`;
-		document.querySelector("link[rel=icon]")?.setAttribute("href", isMine ? "/assets/icon-turn.svg" : "/assets/icon.svg");
-	}
-
-	#call() {
-		if (this.#calls.sound) this.#ring();
-		if (!this.#calls.notification || !("Notification" in window) || Notification.permission !== "granted") return;
-		const { info, match } = this.live;
-		try {
-			const note = new Notification("Your turn", { body: info?.title || match, icon: "/assets/icon-turn.svg", tag: `turnfold:${match}` });
-			note.onclick = () => (focus(), note.close());
-		} catch {
-			// Some browsers of phones have notifications for service workers only.
-		}
-	}
-
-	/** Plays two notes, where the browser lets a page be heard. */
-	#ring() {
-		const audio = (this.#audio ??= new AudioContext());
-		audio.resume().then(() => [660, 880].forEach((pitch, index) => {
-			const [tone, volume, start] = [audio.createOscillator(), audio.createGain(), audio.currentTime + index / 5];
-			tone.frequency.value = pitch;
-			volume.gain.setValueAtTime(0.2, start);
-			volume.gain.exponentialRampToValueAtTime(0.001, start + 0.4);
-			tone.connect(volume).connect(audio.destination);
-			tone.start(start);
-			tone.stop(start + 0.4);
-		}), () => {});
-	}
-
-	/** Returns the choices of how to be called: none unless asked for. */
-	choices() {
-		const note = html("p", { role: "status", class: "note" });
-		/** @param {"sound" | "notification"} way */
-		const choice = (way) => {
-			const box = html("input", { type: "checkbox", id: `call-${way}` });
-			box.checked = this.#calls[way];
-			box.addEventListener("change", async () => {
-				const isRefused = box.checked && way === "notification" && !(await mayNotify());
-				if (isRefused) box.checked = false;
-				note.textContent = isRefused ? "The browser does not allow notifications of this page." : "";
-				this.#calls[way] = box.checked;
-				localStorage.setItem(CALLS, JSON.stringify(this.#calls));
-				if (box.checked && way === "sound") this.#ring();
-			});
-			return html("span", { class: "pair" }, box, html("label", { for: box.id }, way));
-		};
-		return html("div", { role: "group", "aria-label": "On my turn, while I look elsewhere" }, html("p", {}, "On my turn, while I look elsewhere:"), choice("sound"), " ", choice("notification"), note);
-	}
-}
-
-async function mayNotify() {
-	return "Notification" in window && (await Notification.requestPermission()) === "granted";
-}
-
-/** @returns {{sound: boolean, notification: boolean}} */
-function readCalls() {
-	try {
-		return { sound: false, notification: false, ...JSON.parse(localStorage.getItem(CALLS) ?? "{}") };
-	} catch {
-		return { sound: false, notification: false };
+		markTab(isMine);
 	}
 }

@@ -11,12 +11,12 @@ use utoipa::IntoParams;
 
 use super::diff::require_all;
 use super::position::{At, attachment};
-use super::statuses::{Looked, LookedLarge, Name};
+use super::statuses::{AnsweredLarge, Looked, LookedLarge, Name};
 use crate::app::App;
 use crate::auth::Bearer;
 use crate::frame_documents::FrameList;
 use crate::http::{HTML, JSON, TEXT, ValidQuery, json, list_limit, name, require_accepted, typed};
-use crate::problem::ApiResult;
+use crate::problem::{ApiResult, Problem};
 use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
 
 /// Where a file ends.
@@ -27,20 +27,41 @@ pub(crate) struct Until {
     /// The last entry that counts; the head if left out
     #[param(minimum = 0)]
     at: Option<u64>,
+    /// Only what the viewer may know, as `export --as` writes it: any viewer of the match may have that
+    #[serde(default)]
+    #[param(value_type = Option<bool>)]
+    view: bool,
+    /// With `view`: the seat to look as; only for the host
+    #[serde(rename = "as")]
+    #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
+    seat: Option<SeatName>,
 }
 
 /// Get the replay file
 #[utoipa::path(operation_id = "get_replay_file", get, path = "/v1/matches/{match}/branches/{branch}/replay.tfl", tag = "files",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Until),
-    responses((status = 200, description = "the replay file, as `export` writes it", body = String, content_type = "text/plain"), LookedLarge))]
+    responses((status = 200, description = "the replay file, as `export` writes it", body = String, content_type = "text/plain"), AnsweredLarge))]
 pub(crate) async fn replay(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(path): Path<BranchPath>,
-    ValidQuery(Until { at }): ValidQuery<Until>,
+    ValidQuery(Until { at, view, seat }): ValidQuery<Until>,
     headers: HeaderMap,
 ) -> ApiResult {
     require_accepted(&headers, TEXT)?;
+    if view {
+        let whole = Asked { path, seat, reach: Reach::Whole };
+        return app
+            .read(&bearer, whole, move |app, _, BranchView { branch, viewer }| {
+                let replay = branch.history(app, *viewer, at)?.to_replay()?;
+                let file = format!("{}.tfl", branch.line().match_name);
+                Ok(attachment(typed(StatusCode::OK, TEXT, replay.to_string()), &file))
+            })
+            .await;
+    }
+    if seat.is_some() {
+        return Err(Problem::content("`as` needs `view=true`: the whole file is no seat's"));
+    }
     let match_name: MatchName = name(&path.match_name)?;
     app.fold(&bearer, Some(match_name.clone()), move |app, access| {
         require_all(app, access, &match_name)?;

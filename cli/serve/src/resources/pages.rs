@@ -25,11 +25,12 @@ const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 
 /// The scripts that only the service serves; `live.js` begins when all others are there.
-const SCRIPTS: [&str; 24] = [
+const SCRIPTS: [&str; 26] = [
     include_str!("../page/access.js"),
     include_str!("../page/analysis.js"),
     include_str!("../page/api.js"),
     include_str!("../page/buttons.js"),
+    include_str!("../page/calls.js"),
     include_str!("../page/choice.js"),
     include_str!("../page/commands.js"),
     include_str!("../page/compare.js"),
@@ -39,6 +40,7 @@ const SCRIPTS: [&str; 24] = [
     include_str!("../page/match.js"),
     include_str!("../page/menu.js"),
     include_str!("../page/qr.js"),
+    include_str!("../page/rulebook.js"),
     include_str!("../page/seat.js"),
     include_str!("../page/sender.js"),
     include_str!("../page/signing.js"),

@@ -1,20 +1,23 @@
-//! `GET /v1/rulesets`: the games there are.
+//! `GET /v1/rulesets`: the games there are, and the rulebook of each.
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use std::collections::BTreeMap;
+
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use serde_json::Value;
 use turnfold_core::AnyRules;
+use turnfold_replay::history::find_rules;
 use turnfold_replay::rulebook::sections;
 use utoipa::ToSchema;
 
-use super::statuses::Open;
+use super::statuses::{Name, Open, OpenNamed};
 use crate::app::App;
 use crate::documents::lists;
 use crate::http::{JSON, List, NoParameters, ValidQuery, json, require_accepted};
-use crate::problem::ApiResult;
+use crate::problem::{ApiResult, Code, Problem};
 
 lists! {
     RulesetList: Ruleset, String;
@@ -71,4 +74,52 @@ pub(crate) async fn list(
     };
     let items: Vec<_> = app.registry.iter().map(ruleset).collect();
     Ok(json(StatusCode::OK, &List { items, next: None::<String> }))
+}
+
+/// What a game's players may read.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Rulebook {
+    #[serde(rename = "ruleset")]
+    name: String,
+    version: u32,
+    /// The rules, as Markdown.
+    text: String,
+    /// Why commands are ignored or rejected, by the names of the reasons.
+    reasons: BTreeMap<String, RulebookReason>,
+}
+
+/// Why a command is ignored or rejected.
+#[derive(Default, Serialize, ToSchema)]
+pub(crate) struct RulebookReason {
+    /// The reason in the words of the game; empty where its rulebook has none.
+    text: String,
+    /// The ids of the rules behind it.
+    rules: Vec<String>,
+}
+
+/// Read the rules of a game
+#[utoipa::path(operation_id = "show_rulebook", get, path = "/v1/rulesets/{ruleset}/rulebook", tag = "rulesets", security(()),
+    params(("ruleset" = inline(Name), Path)),
+    responses((status = 200, description = "the rules for players, of the newest version", body = Rulebook), OpenNamed))]
+pub(crate) async fn rulebook(
+    State(app): State<Arc<App>>,
+    Path(ruleset): Path<String>,
+    headers: HeaderMap,
+    _: ValidQuery<NoParameters>,
+) -> ApiResult {
+    require_accepted(&headers, JSON)?;
+    let rules = find_rules(&ruleset, &app.registry)
+        .map_err(|_| Problem::new(Code::NotFound, "there is no such ruleset"))?;
+    let mut reasons = BTreeMap::new();
+    for code in rules.ignored_codes().into_iter().chain(rules.rejected_codes()) {
+        let rules = rules.rule_ids(code).into_iter().map(Into::into).collect();
+        reasons.insert(code.to_owned(), RulebookReason { rules, ..RulebookReason::default() });
+    }
+    let sections = sections(rules.rulebook());
+    for item in sections.get("reasons").and_then(Value::as_array).into_iter().flatten() {
+        let text = |name| item.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        reasons.entry(text("reason")).or_default().text = text("text");
+    }
+    let text = rules.rulebook().to_owned();
+    Ok(json(StatusCode::OK, &Rulebook { name: rules.name().into(), version: rules.version(), text, reasons }))
 }

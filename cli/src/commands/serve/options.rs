@@ -4,6 +4,7 @@ use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -22,6 +23,9 @@ const CACHE_MAX: u64 = 1_000_000;
 /// Requests a second.
 const SEAT_RATE: NonZeroU32 = NonZeroU32::new(50).unwrap();
 const SPECTATOR_RATE: NonZeroU32 = NonZeroU32::new(500).unwrap();
+
+/// In seconds.
+const NOTIFY_AFTER: u32 = 60;
 
 /// The heading of the options that others need before they can play from afar.
 const OTHERS: &str = "Options for running it for others";
@@ -77,6 +81,18 @@ pub(super) struct ServeOptions {
     #[arg(long, value_name = "COMMAND", requires = "key")]
     pub(super) send: Option<String>,
 
+    /// Call players on their turns by this shell command, which gets a JSON object
+    #[arg(long, help_heading = OTHERS, value_name = "COMMAND")]
+    pub(super) notify: Option<String>,
+
+    /// How many seconds a turn lasts before its player is called [default: 60]
+    #[arg(long, help_heading = OTHERS, value_name = "SECONDS", requires = "notify")]
+    notify_after: Option<u32>,
+
+    /// File that has who is called, and for which turns [default: in the store]
+    #[arg(long, help_heading = OTHERS, value_name = "FILE", requires = "notify")]
+    pub(super) notify_memory: Option<PathBuf>,
+
     /// How many MiB open branches may take in memory [default: 256]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(0..=CACHE_MAX))]
     cache: Option<u64>,
@@ -99,6 +115,9 @@ impl ServeOptions {
             key: self.key.or(file.key),
             maildir: self.maildir.or(file.maildir),
             send: self.send.or(file.send),
+            notify: self.notify.or(file.notify),
+            notify_after: self.notify_after.or(file.notify_after),
+            notify_memory: self.notify_memory.or(file.notify_memory),
             cache: self.cache.or(file.cache).or(Some(CACHE)),
         })
     }
@@ -109,6 +128,11 @@ impl ServeOptions {
 
     pub(super) fn cache_bytes(&self) -> u64 {
         self.cache.unwrap_or(CACHE) << 20
+    }
+
+    /// How long a turn lasts before its player is called.
+    pub(super) fn notify_after(&self) -> Duration {
+        Duration::from_secs(self.notify_after.unwrap_or(NOTIFY_AFTER).into())
     }
 
     pub(super) fn log_format(&self) -> LogFormat {
@@ -156,7 +180,9 @@ fn read(path: &Path) -> Result<ServeOptions, Failure> {
         return Err(Failure::usage(format!("`{shown}`: `cache` is at most {CACHE_MAX} MiB")));
     }
     let folder = path.parent().unwrap_or_else(|| Path::new(""));
-    for path in options.admin_token.iter_mut().chain(&mut options.key).chain(&mut options.maildir) {
+    let files =
+        [&mut options.admin_token, &mut options.key, &mut options.maildir, &mut options.notify_memory];
+    for path in files.into_iter().flatten() {
         *path = folder.join(&*path);
     }
     Ok(options)

@@ -1,0 +1,84 @@
+/** How a player is called who looks elsewhere (VW-40), by the page of a match and by the home page. */
+import { html } from "./viewer.js";
+
+/** Where it is kept how this browser calls. */
+const CALLS = "turnfold-calls";
+
+/** Where it is kept for which turn of a match this browser called last: of several tabs one does. */
+const CALLED = "turnfold-called";
+
+/** Calls as was asked for in this browser. */
+export class Calls {
+	/** @type {AudioContext | null} */ #audio = null;
+	#calls = readCalls();
+
+	/** Calls for a turn, unless another tab did. @param {string} match @param {string} title @param {number} head */
+	call(match, title, head) {
+		const turn = `${match} ${head}`;
+		if (localStorage.getItem(CALLED) === turn) return;
+		localStorage.setItem(CALLED, turn);
+		if (this.#calls.sound) this.#ring();
+		if (!this.#calls.notification || !("Notification" in window) || Notification.permission !== "granted") return;
+		try {
+			const note = new Notification("Your turn", { body: title, icon: "/assets/icon-turn.svg", tag: `turnfold:${match}` });
+			note.onclick = () => (focus(), note.close());
+		} catch {
+			// Some browsers of phones have notifications for service workers only.
+		}
+	}
+
+	/** Plays two notes, where the browser lets a page be heard. */
+	#ring() {
+		const audio = (this.#audio ??= new AudioContext());
+		audio.resume().then(() => [660, 880].forEach((pitch, index) => {
+			const [tone, volume, start] = [audio.createOscillator(), audio.createGain(), audio.currentTime + index / 5];
+			tone.frequency.value = pitch;
+			volume.gain.setValueAtTime(0.2, start);
+			volume.gain.exponentialRampToValueAtTime(0.001, start + 0.4);
+			tone.connect(volume).connect(audio.destination);
+			tone.start(start);
+			tone.stop(start + 0.4);
+		}), () => {});
+	}
+
+	/** Whether anything calls at all. */
+	get isWanted() {
+		return this.#calls.sound || this.#calls.notification;
+	}
+
+	/** Returns the choices of how to be called: none unless asked for. */
+	choices() {
+		const note = html("p", { role: "status", class: "note" });
+		/** @param {"sound" | "notification"} way */
+		const choice = (way) => {
+			const box = html("input", { type: "checkbox", id: `call-${way}` });
+			box.checked = this.#calls[way];
+			box.addEventListener("change", async () => {
+				const isRefused = box.checked && way === "notification" && !(await mayNotify());
+				if (isRefused) box.checked = false;
+				note.textContent = isRefused ? "The browser does not allow notifications of this page." : "";
+				this.#calls[way] = box.checked;
+				localStorage.setItem(CALLS, JSON.stringify(this.#calls));
+				if (box.checked && way === "sound") this.#ring();
+			});
+			return html("span", { class: "pair" }, box, html("label", { for: box.id }, way));
+		};
+		return html("div", { role: "group", "aria-label": "On my turn, while I look elsewhere" }, html("p", {}, "On my turn, while I look elsewhere:"), choice("sound"), " ", choice("notification"), note);
+	}
+}
+
+/** Marks this tab as one where it is the turn of who looks. @param {boolean} isMine */
+export const markTab = (isMine) => document.querySelector("link[rel=icon]")?.setAttribute("href", isMine ? "/assets/icon-turn.svg" : "/assets/icon.svg");
+
+async function mayNotify() {
+	return "Notification" in window && (await Notification.requestPermission()) === "granted";
+}
+
+/** @returns {{sound: boolean, notification: boolean}} */
+function readCalls() {
+	try {
+		return { sound: false, notification: false, ...JSON.parse(localStorage.getItem(CALLS) ?? "{}") };
+	} catch {
+		return { sound: false, notification: false };
+	}
+}

@@ -1,0 +1,114 @@
+//! Whether and where a player is called on a turn while no page is open (SV-44).
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::IntoResponse;
+use serde::{Deserialize, Serialize};
+use turnfold_core::Seat;
+use turnfold_store::MatchName;
+use utoipa::ToSchema;
+
+use super::statuses::{Changed, Deleted, Looked, Name};
+use crate::app::App;
+use crate::auth::{Access, Bearer};
+use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, require_accepted};
+use crate::problem::{ApiResult, Code, Problem};
+use crate::turn_calls::TurnCalls;
+
+/// The longest description of where, in characters.
+const TO_MAX: usize = 200;
+
+/// Where a player is called.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewCall {
+    /// Where, in words that the operator's command understands, such as an address: 1 to 200 characters, none of them a control
+    #[schema(min_length = 1, max_length = 200, example = "ann@example.org")]
+    to: String,
+}
+
+/// Where a player is called.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CallJson {
+    /// Null for a player who is not called.
+    #[schema(required = true)]
+    to: Option<String>,
+}
+
+/// Returns the calls of this service, and the seat of a token.
+fn called<'a>(app: &'a App, access: &Access, match_name: &MatchName) -> ApiResult<(&'a TurnCalls, Seat)> {
+    access.require_match(match_name)?;
+    let seat = access.playing_seat()?.ok_or_else(|| Problem::forbidden("only a player is called"))?;
+    let calls = app.calls.as_ref();
+    Ok((calls.ok_or_else(|| Problem::new(Code::NotFound, "this service calls no players"))?, seat))
+}
+
+/// See where the player of the token is called
+#[utoipa::path(operation_id = "show_call", get, path = "/v1/matches/{match}/call", tag = "grants", params(("match" = inline(Name), Path)),
+    responses((status = 200, description = "where the player is called", body = CallJson), Looked))]
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(match_name): Path<String>,
+    headers: HeaderMap,
+    _: ValidQuery<NoParameters>,
+) -> ApiResult {
+    require_accepted(&headers, JSON)?;
+    app.serve(bearer, move |app, access| {
+        let match_name = name(&match_name)?;
+        let (calls, seat) = called(app, access, &match_name)?;
+        Ok(json(StatusCode::OK, &CallJson { to: calls.wish(&match_name, seat) }))
+    })
+    .await
+}
+
+/// Have the player of the token called on turns while no page is open
+#[utoipa::path(operation_id = "set_call", post, path = "/v1/matches/{match}/call", tag = "grants", params(("match" = inline(Name), Path)),
+    request_body = NewCall,
+    responses((status = 200, description = "the player is called there from now on", body = CallJson), Changed))]
+pub(crate) async fn set(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(match_name): Path<String>,
+    headers: HeaderMap,
+    _: ValidQuery<NoParameters>,
+    request: Request,
+) -> ApiResult {
+    require_accepted(&headers, JSON)?;
+    let access = app.admit(&bearer).await?;
+    let match_name: MatchName = name(&match_name)?;
+    access.require_match(&match_name)?;
+    let NewCall { to } = json_body(request).await?;
+    app.serve_for(access, move |app, access| {
+        let (calls, seat) = called(app, access, &match_name)?;
+        let length = to.chars().count();
+        if length == 0 || length > TO_MAX || to.chars().any(char::is_control) {
+            return Err(Problem::content(
+                "expected `to` to have 1 to 200 characters, none of them a control",
+            ));
+        }
+        calls.set_wish(&match_name, seat, Some(to.clone()))?;
+        Ok(json(StatusCode::OK, &CallJson { to: Some(to) }))
+    })
+    .await
+}
+
+/// Have the player of the token called no more
+#[utoipa::path(operation_id = "stop_calls", delete, path = "/v1/matches/{match}/call", tag = "grants", params(("match" = inline(Name), Path)),
+    responses((status = 204, description = "the player is not called"), Deleted))]
+pub(crate) async fn stop(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(match_name): Path<String>,
+    _: ValidQuery<NoParameters>,
+) -> ApiResult {
+    app.serve(bearer, move |app, access| {
+        let match_name = name(&match_name)?;
+        let (calls, seat) = called(app, access, &match_name)?;
+        calls.set_wish(&match_name, seat, None)?;
+        Ok(StatusCode::NO_CONTENT.into_response())
+    })
+    .await
+}

@@ -1,0 +1,137 @@
+//! Calls for players who have no page open when their turn comes (SV-44).
+
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::http::{Call, Events, create, grant, main_of};
+use turnfold_tests::sandbox::Sandbox;
+use turnfold_tests::service::Running;
+
+const SETUP: &str = "players = 2\nseed = 7";
+
+fn serve(sandbox: &Sandbox, command: &str) -> Running {
+    let listen = ["serve", "--listen", "127.0.0.1:0"];
+    let notify = ["--notify", command, "--notify-after", "0"];
+    Running::start_by(sandbox.command([listen.as_slice(), notify.as_slice()].concat()))
+}
+
+/// Joins as a seat and returns its token.
+fn join(service: &Running, name: &str, seat: &str, player: &str) -> String {
+    let invitation = grant(service, name, &json!({"kind": "invitation", "seat": seat}));
+    let joined = Call::post("/v1/join", &invitation, &json!({"name": player})).to(service).is(201).json();
+    joined["token"].as_str().unwrap().to_owned()
+}
+
+fn play(service: &Running, name: &str, token: &str, command: &str) {
+    Call::post(&main_of(name, "entries"), token, &json!({"commands": [command]})).to(service).is(201);
+}
+
+/// Where the player of a token wants to be called.
+fn ask_for(service: &Running, name: &str, token: &str, to: &str) {
+    let asked = Call::post(&format!("/v1/matches/{name}/call"), token, &json!({"to": to}));
+    assert_eq!(asked.to(service).is(200).json(), json!({"to": to}));
+}
+
+/// Waits until so many calls were made, and returns them.
+fn calls(sandbox: &Sandbox, count: usize) -> Vec<Value> {
+    let mut read = String::new();
+    for _ in 0..1200 {
+        read = fs::read_to_string(sandbox.path("calls.txt")).unwrap_or_default();
+        if read.ends_with('\n') && read.lines().count() >= count {
+            break;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(read.lines().count(), count, "{read}");
+    assert!(!read.contains("tf_"), "no call gives access: {read}");
+    read.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn ids(calls: &[Value]) -> Vec<&str> {
+    calls.iter().map(|call| call["id"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn sv_44_a_player_without_an_open_page_is_called_once_for_each_turn() {
+    let sandbox = Sandbox::new();
+    let service = serve(&sandbox, "cat >> calls.txt");
+    let [mut p1, mut p2] = [Vec::new(), Vec::new()];
+    // Matches are looked at by name, so a call for the second shows that the first was looked at, too.
+    for name in ["alpha", "zeta"] {
+        create(&service, name, "channel", SETUP);
+        p1.push(join(&service, name, "p1", "Ann"));
+        p2.push(join(&service, name, "p2", "Bo"));
+    }
+    for (name, token) in ["alpha", "zeta"].into_iter().zip(&p1) {
+        ask_for(&service, name, token, "ann@example.org");
+    }
+    let made = calls(&sandbox, 2);
+    assert_eq!(
+        made[0],
+        json!({
+            "event": "your_turn", "id": "alpha/p1/0", "match": "alpha", "title": "", "ruleset": "channel",
+            "seat": "p1", "name": "Ann", "to": "ann@example.org", "link": format!("{}/m/alpha", service.origin()),
+        })
+    );
+    // A turn that ends and comes again, faster than anyone looks.
+    play(&service, "alpha", &p1[0], "take 1 1");
+    play(&service, "alpha", &p2[0], "meditate blue");
+    assert_eq!(ids(&calls(&sandbox, 3))[2], "alpha/p1/2");
+    // Killed; the match goes on without it, and no call is lost or made again.
+    drop(service);
+    sandbox.ok("play zeta \"p1: take 1 1\" \"p2: meditate blue\"");
+    let service = serve(&sandbox, "cat >> calls.txt");
+    assert_eq!(ids(&calls(&sandbox, 4))[3], "zeta/p1/2");
+    // While a page is open, it calls by itself.
+    let page = Events::open(&service, &Call::get(&main_of("alpha", "events"), &p1[0]));
+    play(&service, "alpha", &p1[0], "meditate blue");
+    play(&service, "alpha", &p2[0], "meditate blue");
+    // Who wants no calls any more gets none, and others learn nothing of it.
+    ask_for(&service, "alpha", &p2[0], "bo");
+    let path = "/v1/matches/alpha/call";
+    assert_eq!(Call::get(path, &p2[0]).to(&service).is(200).json(), json!({"to": "bo"}));
+    Call::new("DELETE", path, &p2[0]).to(&service).is(204);
+    assert_eq!(Call::get(path, &p2[0]).to(&service).is(200).json(), json!({"to": null}));
+    assert_eq!(Call::get(path, &p1[0]).to(&service).is(200).json(), json!({"to": "ann@example.org"}));
+    let host = grant(&service, "alpha", &json!({"kind": "host"}));
+    Call::get(path, &host).to(&service).problem(403, "forbidden");
+    Call::get(path, &p1[1]).to(&service).problem(404, "not_found");
+    for wrong in ["", "a\nb", &"x".repeat(201)] {
+        Call::post(path, &p1[0], &json!({"to": wrong})).to(&service).problem(422, "content");
+    }
+    play(&service, "zeta", &p1[1], "meditate blue");
+    play(&service, "zeta", &p2[1], "meditate blue");
+    assert_eq!(ids(&calls(&sandbox, 5))[4], "zeta/p1/4");
+    drop(page);
+    // The host calls the seat back: whoever has it next is not called at the address of another.
+    let grants = Call::get("/v1/matches/zeta/grants", service.admin()).to(&service).is(200).json();
+    let seat = grants["items"].as_array().unwrap().iter().find(|one| one["name"] == "Ann").unwrap();
+    let id = seat["id"].as_str().unwrap();
+    Call::new("DELETE", &format!("/v1/matches/zeta/grants/{id}"), service.admin()).to(&service).is(204);
+    let next = join(&service, "zeta", "p1", "Cy");
+    assert_eq!(Call::get("/v1/matches/zeta/call", &next).to(&service).is(200).json(), json!({"to": null}));
+}
+
+#[test]
+fn sv_44_a_command_that_fails_is_tried_again_until_it_takes_the_call() {
+    let sandbox = Sandbox::new();
+    let service = serve(&sandbox, "test -e ready && cat >> calls.txt");
+    create(&service, "alpha", "channel", SETUP);
+    let p1 = join(&service, "alpha", "p1", "Ann");
+    ask_for(&service, "alpha", &p1, "ann@example.org");
+    service.logged("a player was not called");
+    sandbox.write("ready", "");
+    assert_eq!(ids(&calls(&sandbox, 1)), ["alpha/p1/0"]);
+}
+
+#[test]
+fn sv_44_without_the_option_no_one_is_called() {
+    let service = Running::alone();
+    create(&service, "alpha", "channel", SETUP);
+    let p1 = join(&service, "alpha", "p1", "Ann");
+    Call::get("/v1/matches/alpha/call", &p1).to(&service).problem(404, "not_found");
+    Call::post("/v1/matches/alpha/call", &p1, &json!({"to": "ann"})).to(&service).problem(404, "not_found");
+}
