@@ -7,7 +7,7 @@ use turnfold_core::Seat;
 use turnfold_replay::history::position::keep_snapshots;
 use turnfold_replay::history::require_rules;
 use turnfold_replay::render::NothingPlayed;
-use turnfold_replay::session::play::{self, AcceptedCall, PlayCall, PlayOutcome, PlayPosition, RepeatedCall};
+use turnfold_replay::session::play::{AcceptedCall, PlayCall, PlayOutcome, PlayPosition, RepeatedCall};
 use turnfold_replay::session::script::ScriptCommands;
 use turnfold_replay::{NotPlayed, Record, RejectedCommand, Revision};
 use turnfold_store::{BranchHead, NewEntries, PackedEntries, StoreError};
@@ -202,10 +202,10 @@ impl Append {
         let store = quick.is_none().then_some(&app.store);
         let mut caller = Caller::new(self, app, branch, quick);
         // SV-12: seat, key, precondition, rules, store. A command without a seat has one in a state only.
+        if store.is_some() {
+            require_not_by_mail(app, branch.line())?;
+        }
         if self.seat.is_none() {
-            if store.is_some() {
-                require_not_by_mail(app, branch.line())?;
-            }
             self.lines.iter().filter_map(|line| line.seat).try_for_each(|seat| caller.require_free(seat))?;
         }
         let judged = call.judge(&mut caller, store, &app.world);
@@ -272,7 +272,7 @@ fn refused(reason: NotPlayed, tag: &str) -> Problem {
 
 /// Refuses a history that is played by mail (PM-2).
 pub(crate) fn require_not_by_mail(app: &App, line: &Revision) -> ApiResult<()> {
-    play::require_not_by_mail(&app.store, line)?.map_err(|reason| refused(reason, ""))
+    turnfold_replay::mail::require_not_by_mail(&app.store, line)?.map_err(|reason| refused(reason, ""))
 }
 
 /// Keeps the snapshots that were passed, while the answer goes out.

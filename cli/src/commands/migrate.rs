@@ -3,8 +3,9 @@
 use serde_json::json;
 use turnfold_replay::MigratedMatch;
 use turnfold_replay::history::revision::new_match_name;
+use turnfold_replay::mail::desk_naming;
 use turnfold_replay::render::OriginDocument;
-use turnfold_store::MatchName;
+use turnfold_store::{BranchName, MatchName};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -43,7 +44,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Args { match_name, new, to } = args;
     let store = context.open_store()?;
-    let migrated = MigratedMatch::of(&store, match_name, *to, &context.registry)?;
+    let has_desk = desk_naming(&store, match_name, &BranchName::main())?.is_some();
+    let migrated = MigratedMatch::of(&store, match_name, *to, has_desk, &context.registry)?;
     migrated.create(&store, new)?;
     drop(store);
     let MigratedMatch { rules, genesis, branches, compares_outcomes, .. } = &migrated;

@@ -118,7 +118,7 @@ fn require_own(script: &str, viewer: Option<Viewer>) -> Result<(), Failure> {
 
 /// PM-2: requires a line that no desk names.
 pub(crate) fn require_not_by_mail(store: &StoreReader, line: &Revision) -> Result<(), Failure> {
-    play::require_not_by_mail(store, line)?.map_err(|reason| failure(&reason, None, None))
+    turnfold_replay::mail::require_not_by_mail(store, line)?.map_err(|reason| failure(&reason, None, None))
 }
 
 /// Reports why nothing is recorded, after the place in a script if there is one.
@@ -229,9 +229,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         None => context.read_store()?,
     };
     let whole = &Revision { seq: None, ..args.revision.clone() };
-    if args.dry_run {
-        require_not_by_mail(&reader, whole)?;
-    }
+    require_not_by_mail(&reader, whole)?;
     let expected: Vec<_> = args.expect.into_iter().chain(args.revision.seq).collect();
     let call = PlayCall {
         line: whole,

@@ -6,9 +6,10 @@ use turnfold_core::Digest;
 use turnfold_core::trust::TreeHash;
 use turnfold_store::{BranchName, Genesis, Linker, MatchName, Seq};
 
-use super::outline::{BundleOutline, BundledBranch, BundledMatch, BundledModule, in_order};
+use super::outline::{BundleOutline, BundledBranch, BundledMatch, BundledModule};
 use super::records::{BundleRecords, BundledRecord, TakeRecord};
 use crate::error::ReplayError;
+use crate::history::branch_order::in_order;
 
 /// A record of one of the bundles.
 enum HeldRecord {

@@ -1,6 +1,5 @@
 //! What a bundle lists: matches, their branches, modules, checkpoints.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -113,20 +112,4 @@ impl BundledMatch {
         }
         false
     }
-}
-
-/// Puts branches into the order of a bundle: parents first, those that may come next by name. `None` where there is no such
-/// order.
-pub(crate) fn in_order(parents: &BTreeMap<BranchName, Option<BranchName>>) -> Option<Vec<BranchName>> {
-    let mut waiting: BTreeMap<Option<&BranchName>, Vec<&BranchName>> = BTreeMap::new();
-    for (name, parent) in parents {
-        waiting.entry(parent.as_ref()).or_default().push(name);
-    }
-    let mut ready: BTreeSet<&BranchName> = waiting.remove(&None)?.into_iter().collect();
-    let mut ordered = Vec::new();
-    while let Some(next) = ready.pop_first() {
-        ready.extend(waiting.remove(&Some(next)).unwrap_or_default());
-        ordered.push(next.clone());
-    }
-    (ordered.len() == parents.len()).then_some(ordered)
 }

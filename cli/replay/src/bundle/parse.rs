@@ -12,11 +12,12 @@ use turnfold_core::Digest;
 use turnfold_core::text::{in_one_line, number};
 use turnfold_store::{BranchName, COMMAND_BYTES_MAX, GENESIS_BYTES_MAX, Genesis, MatchName};
 
-use super::outline::{BundleOutline, BundledBranch, BundledMatch, TITLE, in_order};
+use super::outline::{BundleOutline, BundledBranch, BundledMatch, TITLE};
 use super::records::{BundledRecord, TakeRecord};
 use crate::error::ReplayError;
 use crate::error::input::InputError;
 use crate::error::limits::{BUNDLE_LINES_MAX, check_title};
+use crate::history::branch_order::in_order;
 
 mod attachments;
 

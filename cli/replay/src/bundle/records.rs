@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use turnfold_core::trust::{SignedNote, TreeHash};
 use turnfold_store::{BranchInfo, BranchName, MatchName, Seq, StoreReader};
 
-use super::outline::{BundleOutline, BundledBranch, BundledMatch, BundledModule, in_order};
+use super::outline::{BundleOutline, BundledBranch, BundledMatch, BundledModule};
 use crate::error::ReplayError;
+use crate::history::branch_order::in_order;
 
 /// A branch and its match, by their indexes in the outline: the match first.
 pub type BranchIndex = (usize, usize);

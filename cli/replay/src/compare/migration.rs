@@ -6,14 +6,13 @@ use std::sync::Arc;
 use turnfold_core::registry::NoRules;
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::{AnyRules, DicePolicy, Registry, Rules};
-use turnfold_store::{BranchCopy, BranchInfo, BranchName, Genesis, MatchName, Store, StoreReader};
+use turnfold_store::{BranchCopy, BranchInfo, Genesis, MatchName, Store, StoreReader};
 
-use crate::bundle::in_order;
 use crate::compare::impact::RecordedLog;
 use crate::error::ReplayError;
+use crate::history::branch_order::in_order;
 use crate::history::revision::Revision;
 use crate::history::{find_rules, recorded_rules};
-use crate::mail::desk_naming;
 
 /// A match under another version of its ruleset, with the same setup, branches and entries.
 pub struct MigratedMatch {
@@ -30,7 +29,8 @@ pub struct MigratedMatch {
 
 impl MigratedMatch {
     /// Folds every branch of a match by this version of its ruleset, or by the newest, and compares as
-    /// [`RecordedLog::departure`] does. Equal matches give equal ones, down to the id.
+    /// [`RecordedLog::departure`] does. Equal matches give equal ones, down to the id. The caller knows whether the match has a
+    /// desk, because papers are bound to the match as it is.
     ///
     /// # Errors
     /// [`ReplayError::NotTheSame`] at the first difference, [`ReplayError::Unusable`] for a version that is not there or is
@@ -39,11 +39,12 @@ impl MigratedMatch {
         store: &StoreReader,
         name: &MatchName,
         version: Option<u32>,
+        has_desk: bool,
         registry: &Registry,
     ) -> Result<Self, ReplayError> {
         let genesis = store.genesis(name)?;
         let rules = rules_of_version(name, &genesis, version, registry)?;
-        require_movable(store, name, &genesis)?;
+        require_movable(name, &genesis, has_desk)?;
         let mut branches = Vec::new();
         let infos = parents_first(store.branches(name)?);
         for BranchInfo { name: branch, parent, head, .. } in &infos {
@@ -137,14 +138,14 @@ fn rules_of_version(
 }
 
 /// Refuses matches that others know by their id: papers and fair dice are bound to it.
-fn require_movable(store: &StoreReader, name: &MatchName, genesis: &Genesis) -> Result<(), ReplayError> {
+fn require_movable(name: &MatchName, genesis: &Genesis, has_desk: bool) -> Result<(), ReplayError> {
     if genesis.module.is_some() {
         let why = "pins the module that it is played with";
         return Err(ReplayError::Unusable(format!("`{name}` {why}")));
     }
     let is_desk = genesis.ruleset == Desk::NAME;
     let is_fair = matches!(genesis.dice, DicePolicy::Fair(_));
-    if is_desk || is_fair || desk_naming(store, name, &BranchName::main())?.is_some() {
+    if is_desk || is_fair || has_desk {
         let why = "is played by mail, and its papers are bound to the match as it is";
         return Err(ReplayError::Unusable(format!("`{name}` {why}")));
     }

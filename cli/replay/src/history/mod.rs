@@ -1,5 +1,6 @@
 //! Histories to fold again: from the store or from a replay file, in one form.
 
+pub mod branch_order;
 pub mod entry;
 pub mod import;
 pub mod links;

@@ -57,7 +57,7 @@ pub use maildir::{Maildir, read_mail};
 pub use notices::{Notice, NoticeKind, SeatNotice, notices_in_words};
 pub use open_match::{GameTerms, NewMailMatch, TermsSource, start_for_mail};
 pub use outbox::{LetterName, Outbox, UnsentLetter, UnsentLetters};
-pub use pairing::{DeskOf, MailMatch, TurnKey, desk_naming};
+pub use pairing::{DeskOf, MailMatch, TurnKey, desk_naming, require_not_by_mail};
 pub use paper_form::{FoundPaper, MailedPaper};
 pub use plain_words::PlainQuestion;
 pub use post_folder::{PostFolder, addresses_in};

@@ -17,6 +17,7 @@ use crate::bundle::{NONCE, NONCE_DIGITS, without_nonce};
 use crate::error::ReplayError;
 use crate::history::revision::{Revision, SourceName};
 use crate::history::{broken_setup, rules_of};
+use crate::session::play::NotPlayed;
 
 /// What the name of a desk ends in.
 const DESK: &str = ".desk";
@@ -238,6 +239,19 @@ pub fn desk_naming(
         return Ok(None);
     }
     Ok(Some(name))
+}
+
+/// PM-2: requires a line that no desk names; others take commands by mail alone. The inner error names the desk.
+///
+/// # Errors
+/// What is wrong with the store.
+pub fn require_not_by_mail(
+    store: &StoreReader,
+    line: &Revision,
+) -> Result<Result<(), NotPlayed>, StoreError> {
+    let desk = desk_naming(store, &line.match_name, &line.branch)?;
+    let line = Revision { seq: None, ..line.clone() };
+    Ok(desk.map_or(Ok(()), |desk| Err(NotPlayed::ByMail { line, desk })))
 }
 
 /// Returns `true` if a turn began on this line.

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Seat};
-use turnfold_store::{IdempotencyKey, MatchName, Store, StoreReader};
+use turnfold_store::{IdempotencyKey, MatchName, Store};
 
 use crate::error::ReplayError;
 use crate::history::History;
@@ -13,7 +13,6 @@ use crate::history::Sources;
 use crate::history::position::{Position, Tail};
 use crate::history::record::{Detail, Record};
 use crate::history::revision::Revision;
-use crate::mail::desk_naming;
 use crate::program;
 use crate::render::text::error_text;
 use crate::session::script::{ScriptCommand, ScriptCommands};
@@ -234,23 +233,10 @@ pub struct AcceptedCall {
     pub state: Box<dyn AnyState>,
 }
 
-/// PM-2: requires a line that no desk names; others take commands by mail alone. The inner error
-/// names the desk.
-///
-/// # Errors
-/// What is wrong with the store.
-pub fn require_not_by_mail(
-    store: &StoreReader,
-    line: &Revision,
-) -> Result<Result<(), NotPlayed>, ReplayError> {
-    let desk = desk_naming(store, &line.match_name, &line.branch)?;
-    let line = Revision { seq: None, ..line.clone() };
-    Ok(desk.map_or(Ok(()), |desk| Err(NotPlayed::ByMail { line, desk })))
-}
-
 impl PlayCall<'_> {
-    /// Judges the commands; the first that fails decides (SV-12): mail's refusal, the key, the position, the expected head, a
-    /// command. What is accepted is for the caller to record. Without a store the desk and the key are not looked up.
+    /// Judges the commands; the first that fails decides (SV-12): the key, the position, the expected head, a command. What is
+    /// accepted is for the caller to record, who has refused a line that is played by mail before. Without a store the key is
+    /// not looked up.
     ///
     /// # Errors
     /// What is wrong with the history or the store, and what the caller may not do.
@@ -260,13 +246,10 @@ impl PlayCall<'_> {
         store: Option<&Store>,
         sources: &dyn Sources,
     ) -> Result<PlayOutcome, C::Error> {
-        if let Some(store) = store {
-            if let Err(reason) = require_not_by_mail(store, self.line)? {
-                return Ok(PlayOutcome::NotPlayed(reason));
-            }
-            if let Some(repeated) = self.repeated(store, sources)? {
-                return Ok(repeated);
-            }
+        if let Some(store) = store
+            && let Some(repeated) = self.repeated(store, sources)?
+        {
+            return Ok(repeated);
         }
         let PlayPosition { rules, dice, head, head_seen, state } = caller.position()?;
         if let Some(&expected) = self.expected.iter().find(|expected| **expected != head_seen) {
