@@ -8,10 +8,9 @@ use turnfold_core::trust::TrustPolicy;
 use turnfold_referee::within;
 use turnfold_replay::ReplayError;
 use turnfold_replay::Sources;
-use turnfold_replay::audit::{
-    self, AuditQuestion, AuditRow, FairRoll, PlayerKey, RowName, RowResult, read_held,
-};
+use turnfold_replay::audit::{self, AuditQuestion, AuditRow, PlayerKey, RowName, RowResult, read_held};
 use turnfold_replay::bundle::{BundleFile, StoreRecords};
+use turnfold_replay::mail::audit::{FairRoll, audit_with};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -88,7 +87,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let on_roll = &mut |roll: &FairRoll| tracing::info!("{roll}");
     let rows = if let Some(path) = &args.bundle {
         match BundleFile::read(path) {
-            Ok(bundle) => within(time, || audit::audit_with(&bundle, question, on_roll))?,
+            Ok(bundle) => within(time, || audit_with(&bundle, question, on_roll))?,
             Err(error @ ReplayError::Malformed { .. }) => audit::malformed(&error),
             Err(error) => return Err(error.into()),
         }
@@ -96,7 +95,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let store = context.read_store()?;
         let notes = held.iter().map(|held| held.note.clone()).collect();
         let records = StoreRecords::of_all(&store)?.with_checkpoints(notes);
-        within(time, || audit::audit_with(&records, question, on_roll))?
+        within(time, || audit_with(&records, question, on_roll))?
     };
     let is_proven = |row: &AuditRow| matches!(row.result, RowResult::Pass | RowResult::NotApplicable);
     let is_missing = |row: &AuditRow| !is_proven(row) && args.require.contains(&row.row);

@@ -13,8 +13,10 @@ use turnfold_core::{DicePolicy, Seat};
 use turnfold_referee::within;
 #[cfg(feature = "modules")]
 use turnfold_referee::{Recording, RecordingBranch};
+use turnfold_replay::audit::AuditQuestion;
 use turnfold_replay::bundle::import::{BranchChange, ImportNames, ImportPlan, ImportedBranch};
 use turnfold_replay::bundle::{BundleFile, BundledModule, NeededModule, is_bundle};
+use turnfold_replay::mail::audit::audit;
 use turnfold_replay::{Imported, Sources, history::revision::new_match_name};
 #[cfg(feature = "modules")]
 use turnfold_store::NewEntry;
@@ -255,7 +257,10 @@ fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Res
     };
     // What someone sends starts no program, not even one that is named for its game (RF-17).
     let registry = context.registry.clone().without_referees();
-    let plan = within(MODULES_TIME, || ImportPlan::of(&bundle, store.as_deref(), &registry, names))?;
+    let plan = within(MODULES_TIME, || {
+        let rows = audit(&bundle, AuditQuestion::of_import(&registry))?;
+        ImportPlan::of(&bundle, &rows, store.as_deref(), &registry, names)
+    })?;
     let modules = new_modules(&plan, context)?;
     let store = store.map_or_else(|| context.open_or_create_store(), Ok)?;
     for (module, _) in &modules {

@@ -2,8 +2,9 @@
 
 use turnfold_core::trust::TreeHash;
 use turnfold_replay::ReplayError;
-use turnfold_replay::audit::{AuditQuestion, AuditRow, FairRoll, RowName, RowResult, audit_with};
+use turnfold_replay::audit::{AuditQuestion, AuditRow, RowName, RowResult};
 use turnfold_replay::bundle::{BundleOutline, BundleRecords, BundledRecord, TakeRecord};
+use turnfold_replay::mail::audit::{FairRoll, audit_with};
 
 use super::correspondence::registry;
 

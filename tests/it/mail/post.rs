@@ -10,8 +10,9 @@ use turnfold_core::paper::{DeskTime, PaperContent, SignedPaper};
 use turnfold_core::rules::desk::{Command, Desk};
 use turnfold_core::{DicePolicy, Digest, DueRoll, Registry, Rules, Seat};
 use turnfold_replay::ReplayError;
-use turnfold_replay::audit::{AuditQuestion, AuditRow, RowName, RowResult, audit};
+use turnfold_replay::audit::{AuditQuestion, AuditRow, RowName, RowResult};
 use turnfold_replay::bundle::StoreRecords;
+use turnfold_replay::mail::audit::audit;
 use turnfold_replay::mail::{
     Addresses, DeskHistory, MailHost, MailMatch, MailRoom, NewMailMatch, Outbox, PaperOutcome, RunReport,
     TableDice, TakenPaper,

@@ -1,28 +1,27 @@
 //! The audit: eight rows that are always printed (`trust.md`, TR-21 to TR-29).
 //!
 //! A bundle, or a store read as one, goes by once. Trees, chains and states grow side by side; where a branch
-//! begins they are kept for it. A match by mail is held against its desk (PM-32, PM-33, FD-19). Nothing here reads a
-//! clock, a network or a store that the bundle does not name.
+//! begins they are kept for it. Whoever knows more of a match, such as its desk, takes the records that go by and adds
+//! [`FurtherRows`]. Nothing here reads a clock, a network or a store that the bundle does not name.
 
-mod mail;
 mod play;
 mod question;
 mod rows;
 mod signed;
 mod walk;
 
+use std::collections::BTreeSet;
+
 use crate::bundle::sizes::{BranchFinder, revision};
-use crate::bundle::{BundleOutline, BundleRecords, BundleRules};
+use crate::bundle::{BranchIndex, BundleOutline, BundleRecords, BundleRules, BundledRecord};
 use crate::error::ReplayError;
 
-pub use mail::FairRoll;
 pub use question::{AuditQuestion, HeldCheckpoint, read_held};
-pub use rows::{AuditRow, PlayerKey, RowName, RowResult};
+pub use rows::{AuditRow, FurtherRow, FurtherRows, PlayerKey, RowBuilder, RowName, RowResult};
 
-use self::mail::MailRows;
-use self::rows::{RowBuilder, counted};
+use self::rows::counted;
 use self::signed::Vouching;
-use self::walk::Walk;
+use self::walk::{Walk, Walked};
 
 /// What no row can prove (TR-30).
 pub const UNSAID: &str = "no row can say who sat at the keyboard, whether players spoke to each other, whether dice on a table fell so, \
@@ -42,64 +41,102 @@ pub fn malformed(error: &ReplayError) -> Vec<AuditRow> {
     RowName::ALL.map(row).into()
 }
 
-/// Audits matches whose form is in order.
-///
-/// # Errors
-/// What cannot be read. What is wrong with the matches is in the rows.
-pub fn audit(records: &dyn BundleRecords, question: AuditQuestion<'_>) -> Result<Vec<AuditRow>, ReplayError> {
-    audit_with(records, question, &mut |_| {})
+/// Matches whose form is in order and whose records were read once: everything but what is found besides.
+pub struct AuditedRecords<'a> {
+    branches: &'a BranchFinder<'a>,
+    question: AuditQuestion<'a>,
+    signed: Vec<signed::BranchCheckpoints>,
+    walked: Walked<'a>,
 }
 
-/// Audits matches like [`audit`], and reports each roll of fair dice with everything that it follows from (FD-20).
-///
-/// # Errors
-/// As for [`audit`].
-pub fn audit_with(
-    records: &dyn BundleRecords,
-    question: AuditQuestion<'_>,
-    on_roll: &mut dyn FnMut(&FairRoll),
-) -> Result<Vec<AuditRow>, ReplayError> {
-    let outline = records.outline();
-    let branches = BranchFinder::of(outline);
-    let signed = signed::checkpoints(&branches, question);
-    let wanted: Vec<_> = signed.iter().flat_map(signed::BranchCheckpoints::wanted).collect();
-    let rules = BundleRules::of(outline, question.registry);
-    let walked =
-        Walk::through(records, &branches, &rules, &wanted, &Vouching { question, signed: &signed }, on_roll)?;
-    let bytes = RowBuilder::default().row(RowName::Bytes, || {
-        let count: u64 =
-            outline.matches.iter().flat_map(|bundled| &bundled.branches).map(|branch| branch.count).sum();
-        format!(
-            "{} and {} in canonical form",
-            counted(count, "record"),
-            counted(outline.checkpoints.len() as u64, "checkpoint")
-        )
-    });
-    let walk::Walked { chain, dice, rules, trees, mail } = walked;
-    let known = signed::Known { branches: &branches, question, trees: &trees };
-    Ok(vec![
-        bytes,
-        chain,
-        signed::signature(&signed, &known),
-        signed::consistency(&known, &mail),
-        signed::cosignatures(&signed, &known),
-        dice,
-        rules,
-        authorship(outline, &mail),
-    ])
+impl<'a> AuditedRecords<'a> {
+    /// Reads all records. `on_record` takes each with its index on its branch, in the order of the outline, and the dice of
+    /// the matches `dice_elsewhere` are not judged here.
+    ///
+    /// # Errors
+    /// What cannot be read. What is wrong with the matches is in the rows.
+    pub fn read(
+        records: &'a dyn BundleRecords,
+        branches: &'a BranchFinder<'a>,
+        rules: &'a BundleRules,
+        question: AuditQuestion<'a>,
+        dice_elsewhere: &BTreeSet<usize>,
+        on_record: &mut dyn FnMut(BranchIndex, u64, &BundledRecord<'_>),
+    ) -> Result<Self, ReplayError> {
+        let signed = signed::checkpoints(branches, question);
+        let wanted: Vec<_> = signed.iter().flat_map(signed::BranchCheckpoints::wanted).collect();
+        let vouching = Vouching { question, signed: &signed };
+        let walked = Walk::through(records, branches, rules, &wanted, &vouching, dice_elsewhere, on_record)?;
+        Ok(Self { branches, question, signed, walked })
+    }
+
+    /// Returns the eight rows.
+    #[must_use]
+    pub fn rows(self, further: FurtherRows) -> Vec<AuditRow> {
+        let Self { branches, question, signed, walked } = self;
+        let outline = branches.outline;
+        let bytes = RowBuilder::default().row(RowName::Bytes, || {
+            let count: u64 =
+                outline.matches.iter().flat_map(|bundled| &bundled.branches).map(|branch| branch.count).sum();
+            format!(
+                "{} and {} in canonical form",
+                counted(count, "record"),
+                counted(outline.checkpoints.len() as u64, "checkpoint")
+            )
+        });
+        let FurtherRows { with_authors, dice, consistency, authorship } = further;
+        let Walked { chain, dice: own_dice, rolls, has_dice, rules, trees } = walked;
+        let known = signed::Known { branches, question, trees: &trees };
+        vec![
+            bytes,
+            chain,
+            signed::signature(&signed, &known),
+            signed::consistency(&known, consistency),
+            signed::cosignatures(&signed, &known),
+            walk::dice_row(own_dice, rolls, has_dice, dice),
+            rules,
+            authorship_row(outline, &with_authors, authorship),
+        ]
+    }
 }
 
-/// Who gave which command: of matches with a desk (PM-32); in others only the host states it (TR-28).
-fn authorship(outline: &BundleOutline, mail: &MailRows) -> AuditRow {
-    let mut row = mail.authorship.clone();
+/// Requires of the rows what an import does, which has nobody's key: the chain, and nothing wrong with rules and dice.
+/// Returns what could not be checked for want of the rules.
+///
+/// # Errors
+/// [`ReplayError::Refused`] with the row.
+pub fn require_sound(rows: &[AuditRow]) -> Result<Option<String>, ReplayError> {
+    let mut not_checked = None;
+    for row in rows {
+        let is_wrong = match row.row {
+            // Where records are left out, the chain is not checked either.
+            RowName::Chain => row.result != RowResult::Pass,
+            RowName::Rules | RowName::Dice => row.result == RowResult::Fail,
+            _ => false,
+        };
+        if is_wrong {
+            return Err(ReplayError::Refused(format!("{}: {}", row.row, row.reason)));
+        }
+        if row.row == RowName::Rules && row.result == RowResult::NotChecked {
+            not_checked = Some(row.reason.clone());
+        }
+    }
+    Ok(not_checked)
+}
+
+/// Who gave which command: compared with what players signed (PM-32); of other matches only the host states it (TR-28).
+fn authorship_row(
+    outline: &BundleOutline,
+    with_authors: &BTreeSet<usize>,
+    FurtherRow { found: mut row, checked }: FurtherRow,
+) -> AuditRow {
     let unsigned = "the host alone says who gave which command";
-    if mail.paired.is_empty() {
+    if with_authors.is_empty() {
         row.not_checked(None, unsigned);
     } else {
-        for match_index in (0..outline.matches.len()).filter(|match_index| !mail.paired.contains(match_index))
-        {
+        for match_index in (0..outline.matches.len()).filter(|index| !with_authors.contains(index)) {
             row.not_checked(revision(outline, (match_index, 0)), unsigned);
         }
     }
-    row.row(RowName::Authorship, || mail.authorship_text())
+    row.row(RowName::Authorship, || checked.unwrap_or_default())
 }

@@ -24,6 +24,14 @@ pub struct AuditQuestion<'a> {
     pub accepts_brought_rules: bool,
 }
 
+impl<'a> AuditQuestion<'a> {
+    /// What an import asks: it knows nobody's key, and checks the modules that only the bundle brings besides.
+    #[must_use]
+    pub const fn of_import(registry: &'a Registry) -> Self {
+        Self { policy: None, held: &[], registry, accepts_brought_rules: true }
+    }
+}
+
 /// A checkpoint that the auditor kept, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldCheckpoint {

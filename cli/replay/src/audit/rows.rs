@@ -1,5 +1,6 @@
 //! The rows of an audit: what each found, worst first.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -142,7 +143,7 @@ pub struct PlayerKey {
 
 /// Finds the result of a row: the first failure counts, then the first thing not checked.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RowBuilder {
+pub struct RowBuilder {
     result: RowResult,
     reason: String,
     at: Option<Revision>,
@@ -153,15 +154,17 @@ pub(super) struct RowBuilder {
 
 impl RowBuilder {
     /// Adds a key with which a player signed.
-    pub(super) fn key(&mut self, key: PlayerKey) {
+    pub fn key(&mut self, key: PlayerKey) {
         self.keys.push(key);
     }
 
-    pub(super) fn fail(&mut self, at: Option<Revision>, reason: impl Into<String>) {
+    /// Reports that something is wrong there.
+    pub fn fail(&mut self, at: Option<Revision>, reason: impl Into<String>) {
         self.find(RowResult::Fail, at, reason.into());
     }
 
-    pub(super) fn not_checked(&mut self, at: Option<Revision>, reason: impl Into<String>) {
+    /// Reports that something there was not checked.
+    pub fn not_checked(&mut self, at: Option<Revision>, reason: impl Into<String>) {
         self.find(RowResult::NotChecked, at, reason.into());
     }
 
@@ -201,6 +204,29 @@ impl RowBuilder {
         };
         AuditRow { row, result, reason, at, keys }
     }
+}
+
+/// What is found of matches besides the walk over their records, for three of the rows: of matches by mail, what their desks
+/// prove.
+#[derive(Debug, Default)]
+pub struct FurtherRows {
+    /// The matches whose commands were compared with what players signed; in others only the host states who gave them.
+    pub with_authors: BTreeSet<usize>,
+    /// Fair dice.
+    pub dice: FurtherRow,
+    /// Papers, and the history that they name.
+    pub consistency: FurtherRow,
+    /// Who gave which command.
+    pub authorship: FurtherRow,
+}
+
+/// What is found besides for a row.
+#[derive(Debug, Default)]
+pub struct FurtherRow {
+    /// What is wrong or was not checked.
+    pub found: RowBuilder,
+    /// What was checked, in words, if anything was.
+    pub checked: Option<String>,
 }
 
 /// Returns a number with its word.

@@ -7,9 +7,8 @@ use jiff::Timestamp;
 use turnfold_core::Digest;
 use turnfold_core::trust::{BadSignature, Checkpoint, SignedNote, TrustPolicy};
 
-use super::mail::MailRows;
 use super::question::AuditQuestion;
-use super::rows::{AuditRow, RowBuilder, RowName, counted};
+use super::rows::{AuditRow, FurtherRow, RowBuilder, RowName, counted};
 use crate::bundle::sizes::{BranchFinder, revision};
 use crate::bundle::{BranchIndex, BranchTrees};
 
@@ -155,9 +154,9 @@ pub(super) fn signature(branches: &[BranchCheckpoints], known: &Known<'_>) -> Au
 }
 
 /// Holds what the auditor kept against the branches there are; papers were held against their desks before.
-pub(super) fn consistency(known: &Known<'_>, mail: &MailRows) -> AuditRow {
-    let mut row = mail.consistency.clone();
-    let seen = mail.seen_text().map(|seen| format!("; {seen}")).unwrap_or_default();
+pub(super) fn consistency(known: &Known<'_>, further: FurtherRow) -> AuditRow {
+    let mut row = further.found;
+    let seen = further.checked.map(|seen| format!("; {seen}")).unwrap_or_default();
     let question = known.question;
     let (mut compared, mut unknown) = (0, 0);
     for held in question.held {

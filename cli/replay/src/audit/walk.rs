@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use turnfold_core::{DicePolicy, Digest, Registry};
 use turnfold_store::{Entry, Genesis, Linker, OriginCheck};
 
-use super::mail::{FairRoll, MailAudit, MailRows};
 use super::play::{Playing, Verdict};
-use super::rows::{AuditRow, RowBuilder, RowName, counted};
+use super::rows::{AuditRow, FurtherRow, RowBuilder, RowName, counted};
 use super::signed::Vouching;
 use crate::bundle::sizes::{BranchFinder, BranchSize, revision};
 use crate::bundle::{
@@ -20,14 +19,16 @@ use crate::history::revision::Revision;
 /// What the walk found.
 pub(super) struct Walked<'a> {
     pub(super) chain: AuditRow,
-    pub(super) dice: AuditRow,
+    pub(super) dice: RowBuilder,
+    pub(super) rolls: u64,
+    /// Whether some match has dice.
+    pub(super) has_dice: bool,
     pub(super) rules: AuditRow,
     pub(super) trees: BranchTrees<'a>,
-    pub(super) mail: MailRows,
 }
 
-/// Takes each roll of fair dice that was recomputed (FD-20).
-pub(super) type OnRoll<'a> = &'a mut dyn FnMut(&FairRoll);
+/// Takes each record, with its index on its branch, for whoever audits more of it.
+pub(super) type OnRecord<'a> = &'a mut dyn FnMut(BranchIndex, u64, &BundledRecord<'_>);
 
 /// A branch up to some record.
 struct LineState {
@@ -41,7 +42,7 @@ struct LineState {
 }
 
 /// What is known while records go by.
-pub(super) struct Walk<'a> {
+pub(super) struct Walk<'a, 'r> {
     branches: &'a BranchFinder<'a>,
     outline: &'a BundleOutline,
     registry: &'a Registry,
@@ -67,10 +68,12 @@ pub(super) struct Walk<'a> {
     rolls: u64,
     /// Whether some match has dice.
     has_dice: bool,
-    mail: MailAudit<'a>,
+    /// The matches whose dice are judged elsewhere.
+    dice_elsewhere: &'r BTreeSet<usize>,
+    on_record: OnRecord<'r>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a, 'r> Walk<'a, 'r> {
     /// Reads all records once.
     pub(super) fn through(
         records: &'a dyn BundleRecords,
@@ -78,7 +81,8 @@ impl<'a> Walk<'a> {
         BundleRules { registry, unusable, brought }: &'a BundleRules,
         wanted: &[(BranchIndex, u64)],
         vouching: &Vouching<'_>,
-        on_roll: OnRoll<'a>,
+        dice_elsewhere: &'r BTreeSet<usize>,
+        on_record: OnRecord<'r>,
     ) -> Result<Walked<'a>, ReplayError> {
         let outline = records.outline();
         let mut walk = Self {
@@ -100,7 +104,8 @@ impl<'a> Walk<'a> {
             entries: 0,
             rolls: 0,
             has_dice: false,
-            mail: MailAudit::new(branches, registry, on_roll),
+            dice_elsewhere,
+            on_record,
         };
         // MD-10: a module that cannot be used leaves rules unchecked, and fails nothing.
         for cause in unusable {
@@ -119,7 +124,6 @@ impl<'a> Walk<'a> {
             next = walk.after(next);
         }
         walk.end_branch();
-        walk.mail.end_before(outline.matches.len());
         Ok(walk.finish(vouching))
     }
 
@@ -141,9 +145,6 @@ impl<'a> Walk<'a> {
     /// Ends the branch before and begins this one, where it begins.
     fn begin(&mut self, index: BranchIndex) -> Result<(), ReplayError> {
         self.end_branch();
-        if index.1 == 0 {
-            self.mail.end_before(index.0);
-        }
         let (Some(branch), Some(genesis)) = (self.branch(index), self.genesis(index)) else { return Ok(()) };
         let state = if branch.parent.is_some() {
             let kept = self.branches.fork(index).and_then(|fork| self.kept_at(fork));
@@ -183,7 +184,7 @@ impl<'a> Walk<'a> {
         let index = progress.size;
         progress.size += 1;
         self.trees.take(branch, record)?;
-        self.mail.take(branch, index, &record);
+        (self.on_record)(branch, index, &record);
         match record {
             BundledRecord::LeftOut(_) => {
                 progress.link = None;
@@ -249,7 +250,7 @@ impl<'a> Walk<'a> {
         {
             self.brought_rules.push((index, module));
         }
-        if !self.mail.judges_dice_of(index.0, genesis) {
+        if !self.dice_elsewhere.contains(&index.0) {
             self.judge_dice(genesis, progress, place.as_ref());
         }
     }
@@ -294,9 +295,7 @@ impl<'a> Walk<'a> {
                 ((*match_index, *branch), matches!(found.genesis.dice, DicePolicy::Seeded(_)), why)
             }));
         }
-        let Self {
-            chain, mut dice, mut rules, modules, trees, outline, entries, rolls, has_dice, mail, ..
-        } = self;
+        let Self { chain, mut dice, mut rules, modules, trees, outline, entries, rolls, has_dice, .. } = self;
         for (branch, is_seeded, why) in unvouched {
             let place = revision(outline, branch);
             // What is due, and when, follows from the rules.
@@ -305,41 +304,38 @@ impl<'a> Walk<'a> {
             }
             rules.not_checked(place, why);
         }
-        let mail = mail.rows;
         let branches: u64 = outline.matches.iter().map(|bundled| bundled.branches.len() as u64).sum();
         let branches = counted(branches, "line");
         Walked {
             chain: chain
                 .row(RowName::Chain, || format!("{branches} linked from the first record to the last")),
-            dice: {
-                let fair = mail.dice_text();
-                dice.absorb(mail.dice.clone());
-                if fair.is_none() && !has_dice {
-                    dice.not_applicable("there is no match with dice");
-                }
-                dice.row(RowName::Dice, || {
-                    let seeded = || {
-                        format!(
-                            "{} computed again from the seed, which the host knew",
-                            counted(rolls, "roll")
-                        )
-                    };
-                    match fair {
-                        None => seeded(),
-                        Some(fair) if rolls == 0 => fair,
-                        Some(fair) => format!("{fair}; {}", seeded()),
-                    }
-                })
-            },
+            dice,
+            rolls,
+            has_dice,
             rules: rules.row(RowName::Rules, || {
                 let entries = if entries == 1 { "1 entry".into() } else { format!("{entries} entries") };
                 let folded = format!("{entries} of {branches} folded from the setup");
                 [folded].into_iter().chain(modules).collect::<Vec<_>>().join(", ")
             }),
             trees,
-            mail,
         }
     }
+}
+
+/// Returns the row of the dice: of those that the walk judged, and of further ones.
+pub(super) fn dice_row(mut dice: RowBuilder, rolls: u64, has_dice: bool, further: FurtherRow) -> AuditRow {
+    dice.absorb(further.found);
+    if further.checked.is_none() && !has_dice {
+        dice.not_applicable("there is no match with dice");
+    }
+    dice.row(RowName::Dice, || {
+        let seeded = format!("{} computed again from the seed, which the host knew", counted(rolls, "roll"));
+        match further.checked {
+            None => seeded,
+            Some(fair) if rolls == 0 => fair,
+            Some(fair) => format!("{fair}; {seeded}"),
+        }
+    })
 }
 
 impl LineState {

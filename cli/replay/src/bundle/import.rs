@@ -11,7 +11,7 @@ use turnfold_store::{
 
 use self::links::{BundledLinks, stored_link};
 
-use crate::audit::{AuditQuestion, RowName, RowResult, audit};
+use crate::audit::{AuditRow, require_sound};
 use crate::bundle::sizes::BranchFinder;
 use crate::bundle::{
     BranchIndex, BundleOutline, BundleRecords, BundleRules, BundledBranch, BundledMatch, BundledModule,
@@ -87,17 +87,20 @@ pub struct ImportPlan<'a> {
 
 impl<'a> ImportPlan<'a> {
     /// Decides what is to be done. Nothing is taken in whose chain does not recompute, that its rules reject, or whose
-    /// records are left out in part.
+    /// records are left out in part: `rows` are the audit of these records, with [`AuditQuestion::of_import`].
+    ///
+    /// [`AuditQuestion::of_import`]: crate::audit::AuditQuestion::of_import
     ///
     /// # Errors
     /// [`ReplayError`].
     pub fn of(
         records: &'a dyn BundleRecords,
+        rows: &[AuditRow],
         store: Option<&StoreReader>,
         registry: &Registry,
         names: &ImportNames,
     ) -> Result<Self, ReplayError> {
-        let not_checked = require_sound(records, registry)?;
+        let not_checked = require_sound(rows)?;
         let outline = records.outline();
         if names.match_name.is_some() && outline.matches.len() != 1 {
             let found = outline.matches.len();
@@ -155,28 +158,6 @@ impl<'a> ImportPlan<'a> {
         }
         Ok(())
     }
-}
-
-/// Requires what an audit can check without anybody's key; returns what it could not check for want of the rules.
-fn require_sound(records: &dyn BundleRecords, registry: &Registry) -> Result<Option<String>, ReplayError> {
-    let rows =
-        audit(records, AuditQuestion { policy: None, held: &[], registry, accepts_brought_rules: true })?;
-    let mut not_checked = None;
-    for row in rows {
-        let is_wrong = match row.row {
-            // Where records are left out, the chain is not checked either.
-            RowName::Chain => row.result != RowResult::Pass,
-            RowName::Rules | RowName::Dice => row.result == RowResult::Fail,
-            _ => false,
-        };
-        if is_wrong {
-            return Err(ReplayError::Refused(format!("{}: {}", row.row, row.reason)));
-        }
-        if row.row == RowName::Rules && row.result == RowResult::NotChecked {
-            not_checked = Some(row.reason);
-        }
-    }
-    Ok(not_checked)
 }
 
 /// Finds under which names the store has the matches of a bundle, by their ids.

@@ -13,15 +13,14 @@ mod outline;
 mod parse;
 mod records;
 mod seat;
-pub(crate) mod sizes;
+pub mod sizes;
 mod trees;
 mod write;
 
 pub use combined::{Combination, CombinedRecords, MissingRecords};
 pub use file::{BundleFile, is_bundle};
 pub use histories::{BundledHistories, BundledName, BundledReplay, LeftOut};
-pub(crate) use modules::BundleRules;
-pub use modules::NeededModule;
+pub use modules::{BundleRules, NeededModule};
 pub(crate) use outline::TITLE;
 pub use outline::{BundleOutline, BundledBranch, BundledMatch, BundledModule};
 pub use records::{BranchIndex, BundleRecords, BundledRecord, MatchPart, StoreRecords, TakeRecord};

@@ -64,9 +64,9 @@ impl fmt::Display for NeededModule {
 }
 
 /// The rules that a bundle is checked by: those that this program has, and the modules in the bundle.
-pub(crate) struct BundleRules {
+pub struct BundleRules {
     /// All of these rules.
-    pub(crate) registry: Registry,
+    pub registry: Registry,
     /// Why files are none that a bundle holds as modules of its matches.
     pub(crate) unusable: Vec<String>,
     /// The modules that the bundle alone brings.
@@ -76,7 +76,8 @@ pub(crate) struct BundleRules {
 impl BundleRules {
     /// Loads the modules that a match of the bundle needs and this program does not have. They are used for this bundle only;
     /// others in it are as good as absent.
-    pub(crate) fn of(outline: &BundleOutline, registry: &Registry) -> Self {
+    #[must_use]
+    pub fn of(outline: &BundleOutline, registry: &Registry) -> Self {
         let mut rules = Self { registry: registry.clone(), unusable: Vec::new(), brought: BTreeSet::new() };
         let Some(source) = registry.modules() else { return rules };
         let pinned: BTreeSet<&Digest> =

@@ -10,11 +10,12 @@ use super::records::BranchIndex;
 use crate::history::revision::Revision;
 
 /// A branch cut to a number of records, at least one; the branch is the one whose own records end it.
-pub(crate) type BranchSize = (BranchIndex, u64);
+pub type BranchSize = (BranchIndex, u64);
 
 /// The branches of an outline, found without a walk over all of them.
-pub(crate) struct BranchFinder<'a> {
-    pub(crate) outline: &'a BundleOutline,
+pub struct BranchFinder<'a> {
+    /// The outline.
+    pub outline: &'a BundleOutline,
     matches: Vec<MatchBranches<'a>>,
     by_id: BTreeMap<[u8; 16], usize>,
 }
@@ -33,7 +34,9 @@ impl<'a> MatchBranches<'a> {
 }
 
 impl<'a> BranchFinder<'a> {
-    pub(crate) fn of(outline: &'a BundleOutline) -> Self {
+    /// Indexes the branches of an outline.
+    #[must_use]
+    pub fn of(outline: &'a BundleOutline) -> Self {
         let ids = outline.matches.iter().map(|bundled| bundled.genesis.match_id);
         let matches = outline.matches.iter().map(MatchBranches::of).collect();
         Self { outline, matches, by_id: ids.zip(0..).collect() }
@@ -53,13 +56,15 @@ impl<'a> BranchFinder<'a> {
     }
 
     /// Returns the branch that holds a record of a branch as its own.
-    pub(crate) fn holder(&self, (match_index, branch): BranchIndex, index: u64) -> Option<BranchIndex> {
+    #[must_use]
+    pub fn holder(&self, (match_index, branch): BranchIndex, index: u64) -> Option<BranchIndex> {
         Some((match_index, self.matches.get(match_index)?.ancestry.holder(branch, index)))
     }
 
     /// Returns the branches that hold the first records of a branch as their own, from `main` on, each with the number of records
     /// up to which it counts.
-    pub(crate) fn parts(&self, (match_index, branch): BranchIndex, size: u64) -> Vec<BranchSize> {
+    #[must_use]
+    pub fn parts(&self, (match_index, branch): BranchIndex, size: u64) -> Vec<BranchSize> {
         let (mut parts, mut next) = (Vec::new(), Some(((match_index, branch), size)));
         while let Some(((match_index, branch), size)) = next {
             parts.push(((match_index, branch), size));
@@ -78,7 +83,8 @@ impl<'a> BranchFinder<'a> {
     }
 
     /// Returns how many records a branch has.
-    pub(crate) fn size(&self, (match_index, branch): BranchIndex) -> u64 {
+    #[must_use]
+    pub fn size(&self, (match_index, branch): BranchIndex) -> u64 {
         let found = self.outline.matches.get(match_index).and_then(|bundled| bundled.branches.get(branch));
         found.map_or(0, BundledBranch::size)
     }
@@ -108,17 +114,20 @@ impl<'a> BranchFinder<'a> {
     }
 
     /// Finds a branch of a match by its name.
-    pub(crate) fn branch(&self, match_index: usize, branch: &str) -> Option<usize> {
+    #[must_use]
+    pub fn branch(&self, match_index: usize, branch: &str) -> Option<usize> {
         self.matches.get(match_index)?.by_branch.get(branch).copied()
     }
 
     /// Finds a match by its id.
-    pub(crate) fn match_of(&self, id: &[u8; 16]) -> Option<usize> {
+    #[must_use]
+    pub fn match_of(&self, id: &[u8; 16]) -> Option<usize> {
         self.by_id.get(id).copied()
     }
 
     /// Finds the branch that an origin names, under whatever key (TR-4).
-    pub(crate) fn branch_of(&self, origin: &str) -> Option<BranchIndex> {
+    #[must_use]
+    pub fn branch_of(&self, origin: &str) -> Option<BranchIndex> {
         let BranchOrigin { match_id, branch, .. } = BranchOrigin::read(origin)?;
         let match_index = self.match_of(&match_id)?;
         Some((match_index, self.branch(match_index, branch)?))
@@ -126,7 +135,8 @@ impl<'a> BranchFinder<'a> {
 }
 
 /// Names a branch.
-pub(crate) fn revision(outline: &BundleOutline, (match_index, branch): BranchIndex) -> Option<Revision> {
+#[must_use]
+pub fn revision(outline: &BundleOutline, (match_index, branch): BranchIndex) -> Option<Revision> {
     let bundled = outline.matches.get(match_index)?;
     let branch = bundled.branches.get(branch)?.name.clone();
     Some(Revision { match_name: bundled.name.clone(), branch, seq: None })

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod answer_letter;
+pub mod audit;
 mod desk_history;
 mod desk_turn;
 mod execute_turn;

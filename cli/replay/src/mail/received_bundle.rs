@@ -7,9 +7,10 @@ use turnfold_core::rules::desk::{self, Command, Desk, Secret};
 use turnfold_core::trust::{Checkpoint, SignedNote, TrustPolicy, VerifierKey};
 use turnfold_core::{Registry, Rules, Seat};
 
+use super::audit::audit;
 use super::desk_history::DeskHistory;
 use super::player_memory::PlayerMemory;
-use crate::audit::{self, AuditQuestion, AuditRow, HeldCheckpoint, RowName, RowResult};
+use crate::audit::{AuditQuestion, AuditRow, HeldCheckpoint, RowName, RowResult};
 use crate::bundle::sizes::BranchFinder;
 use crate::bundle::{BundleFile, BundleRecords, BundledMatch};
 use crate::error::ReplayError;
@@ -155,7 +156,7 @@ pub(super) fn failed_row(
     question: AuditQuestion<'_>,
 ) -> Result<Option<AuditRow>, ReplayError> {
     let must_pass = |row: &AuditRow| row.row == RowName::Signature && row.result != RowResult::Pass;
-    let rows = audit::audit(bundle, question)?;
+    let rows = audit(bundle, question)?;
     Ok(rows.into_iter().find(|row| row.result == RowResult::Fail || must_pass(row)))
 }
 

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use serde_json::json;
+use turnfold_replay::audit::AuditQuestion;
 use turnfold_replay::bundle::import::{ImportNames, ImportPlan};
+use turnfold_replay::mail::audit::audit;
 use turnfold_replay::mail::{MailHost, Recovery};
 
 use super::post::HostArgs;
@@ -38,7 +40,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let store = context.open_or_create_store()?;
     let registry = context.registry.clone();
     let recovery = Recovery::of(&args.files, &store, &room.signers, &registry)?;
-    let plan = ImportPlan::of(&recovery.records, Some(&store), &registry, &ImportNames::default())?;
+    let rows = audit(&recovery.records, AuditQuestion::of_import(&registry))?;
+    let plan = ImportPlan::of(&recovery.records, &rows, Some(&store), &registry, &ImportNames::default())?;
     plan.carry_out(&store)?;
     let mut missing = recovery.missing;
     for game in &recovery.games {

@@ -12,8 +12,9 @@ use turnfold_core::paper::{
 };
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::{Digest, DueRoll, Registry, Rules, Seat};
-use turnfold_replay::audit::{AuditQuestion, RowName, RowResult, audit};
+use turnfold_replay::audit::{AuditQuestion, RowName, RowResult};
 use turnfold_replay::bundle::StoreRecords;
+use turnfold_replay::mail::audit::audit;
 use turnfold_replay::mail::{MailHost, NewMailMatch, TableDice};
 use turnfold_replay::signing::{KeyFile, Signers};
 use turnfold_store::{MatchName, Store};

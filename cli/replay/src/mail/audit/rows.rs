@@ -6,42 +6,32 @@ use turnfold_core::Seat;
 use turnfold_store::Entry;
 
 use super::segments::Pairing;
-use crate::audit::rows::{RowBuilder, counted};
+use crate::audit::{FurtherRow, FurtherRows, RowBuilder};
 use crate::bundle::BundleOutline;
 use crate::bundle::sizes::revision;
 use crate::mail::TurnKey;
+use crate::render::text::counted;
 
 /// What was found of all matches by mail.
 #[derive(Default)]
-pub(crate) struct MailRows {
+pub(super) struct MailRows {
     /// The games that have a desk, and the desks.
-    pub(crate) paired: BTreeSet<usize>,
-    pub(crate) dice: RowBuilder,
+    pub(super) paired: BTreeSet<usize>,
+    pub(super) dice: RowBuilder,
     /// How many rolls were recomputed, if there are fair dice at all.
-    pub(crate) rolls: Option<u64>,
+    pub(super) rolls: Option<u64>,
     /// Further facts about the dice of each match.
-    pub(crate) dice_remarks: Vec<(String, Vec<String>)>,
-    pub(crate) authorship: RowBuilder,
+    pub(super) dice_remarks: Vec<(String, Vec<String>)>,
+    pub(super) authorship: RowBuilder,
     pub(super) authors: Authors,
     /// The lines of games that were not played.
     pub(super) unplayed: Vec<String>,
-    pub(crate) consistency: RowBuilder,
+    pub(super) consistency: RowBuilder,
     /// How many papers named the history that their desk has, if there is a desk.
     pub(super) seen: Option<u64>,
 }
 
 impl MailRows {
-    /// Returns what the row `dice` reports where all of it is right.
-    pub(crate) fn dice_text(&self) -> Option<String> {
-        let mut text = format!("{} recomputed", counted(self.rolls?, "roll"));
-        let is_one = self.dice_remarks.len() == 1;
-        for (name, remarks) in &self.dice_remarks {
-            let of = if is_one { String::new() } else { format!("{name}: ") };
-            text.extend(remarks.iter().map(|remark| format!("; {of}{remark}")));
-        }
-        Some(text)
-    }
-
     /// PM-1: a game has one desk. Two of them are two histories.
     pub(super) fn find_second_desks(&mut self, outline: &BundleOutline, pairings: &[Pairing]) {
         let mut desks: BTreeMap<usize, usize> = BTreeMap::new();
@@ -57,16 +47,28 @@ impl MailRows {
         }
     }
 
-    /// Returns what the row `authorship` reports where all of it is right.
-    pub(crate) fn authorship_text(&self) -> String {
-        let unplayed = self.unplayed.iter().map(|line| format!("; {line} was not played"));
-        self.authors.text() + &unplayed.collect::<String>()
-    }
-
-    /// Returns what the row `consistency` reports of papers, if there is a desk.
-    pub(crate) fn seen_text(&self) -> Option<String> {
-        let papers = |count| counted(count, "paper");
-        self.seen.map(|count| format!("the history that {} named is this one", papers(count)))
+    /// Returns it for the rows of the audit.
+    pub(super) fn further(self) -> FurtherRows {
+        let dice = self.rolls.map(|rolls| {
+            let mut text = format!("{} recomputed", counted(rolls, "roll", "rolls"));
+            let is_one = self.dice_remarks.len() == 1;
+            for (name, remarks) in &self.dice_remarks {
+                let of = if is_one { String::new() } else { format!("{name}: ") };
+                text.extend(remarks.iter().map(|remark| format!("; {of}{remark}")));
+            }
+            text
+        });
+        let seen = self
+            .seen
+            .map(|count| format!("the history that {} named is this one", counted(count, "paper", "papers")));
+        let unplayed: String = self.unplayed.iter().map(|line| format!("; {line} was not played")).collect();
+        let authors = self.authors.text() + &unplayed;
+        FurtherRows {
+            with_authors: self.paired,
+            dice: FurtherRow { found: self.dice, checked: dice },
+            consistency: FurtherRow { found: self.consistency, checked: seen },
+            authorship: FurtherRow { found: self.authorship, checked: Some(authors) },
+        }
     }
 }
 

@@ -10,33 +10,64 @@ use std::collections::{BTreeMap, BTreeSet};
 use turnfold_core::paper::{LineName, PaperContent, PaperHead};
 use turnfold_core::rules::desk::{Command, Desk};
 use turnfold_core::{DicePolicy, Registry, Rules, Seat};
-use turnfold_store::Genesis;
 
 use self::authorship::Authorship;
 use self::dice::FairDice;
+use self::rows::MailRows;
 use self::segments::{AuditedPair, CollectedMatch, Pairing};
-use super::rows::PlayerKey;
+use super::desk_history::DeskHistory;
+use super::desk_turn::{AppliedEntry, DeskTurn};
+use super::pairing::DeskOf;
+use crate::audit::{AuditQuestion, AuditRow, AuditedRecords, PlayerKey};
 use crate::bundle::sizes::{BranchFinder, revision};
-use crate::bundle::{BranchIndex, BundledMatch, BundledRecord};
+use crate::bundle::{BranchIndex, BundleRecords, BundleRules, BundledMatch, BundledRecord};
+use crate::error::ReplayError;
 use crate::history::recorded_rules;
 use crate::history::revision::Revision;
-use crate::mail::{AppliedEntry, DeskHistory, DeskOf, DeskTurn};
 
 pub use dice::FairRoll;
-pub(super) use rows::MailRows;
+
+/// Audits matches whose form is in order: all eight rows, those by mail held against their desks.
+///
+/// # Errors
+/// What cannot be read. What is wrong with the matches is in the rows.
+pub fn audit(records: &dyn BundleRecords, question: AuditQuestion<'_>) -> Result<Vec<AuditRow>, ReplayError> {
+    audit_with(records, question, &mut |_| {})
+}
+
+/// Audits matches like [`audit`], and reports each roll of fair dice with everything that it follows from (FD-20).
+///
+/// # Errors
+/// As for [`audit`].
+pub fn audit_with(
+    records: &dyn BundleRecords,
+    question: AuditQuestion<'_>,
+    on_roll: &mut dyn FnMut(&FairRoll),
+) -> Result<Vec<AuditRow>, ReplayError> {
+    let branches = BranchFinder::of(records.outline());
+    let rules = BundleRules::of(records.outline(), question.registry);
+    let mut mail = MailAudit::new(&branches, &rules.registry, on_roll);
+    let fair_dice = mail.matches_with_fair_dice();
+    let mut take = |branch, index, record: &BundledRecord<'_>| mail.take(branch, index, record);
+    let audited = AuditedRecords::read(records, &branches, &rules, question, &fair_dice, &mut take)?;
+    mail.end_before(records.outline().matches.len());
+    Ok(audited.rows(mail.rows.further()))
+}
 
 /// The matches by mail so far: collected until game and desk are read, then judged.
-pub(crate) struct MailAudit<'a> {
+struct MailAudit<'a> {
     lines: &'a BranchFinder<'a>,
     registry: &'a Registry,
     on_roll: &'a mut dyn FnMut(&FairRoll),
     pairings: Vec<Pairing>,
     collected: BTreeMap<usize, CollectedMatch>,
-    pub(crate) rows: MailRows,
+    /// The match whose records go by.
+    current: usize,
+    rows: MailRows,
 }
 
 impl<'a> MailAudit<'a> {
-    pub(crate) fn new(
+    fn new(
         lines: &'a BranchFinder<'a>,
         registry: &'a Registry,
         on_roll: &'a mut dyn FnMut(&FairRoll),
@@ -48,25 +79,36 @@ impl<'a> MailAudit<'a> {
         let collected = paired.iter().map(|of| (*of, CollectedMatch::new(is_desk(of)))).collect();
         let mut rows = MailRows { paired, ..MailRows::default() };
         rows.find_second_desks(lines.outline, &pairings);
-        Self { lines, registry, on_roll, pairings, collected, rows }
+        Self { lines, registry, on_roll, pairings, collected, current: 0, rows }
     }
 
     /// Takes the record of this index of a line.
-    pub(crate) fn take(&mut self, (of, line): BranchIndex, index: u64, record: &BundledRecord<'_>) {
+    fn take(&mut self, (of, line): BranchIndex, index: u64, record: &BundledRecord<'_>) {
+        if of > self.current {
+            self.end_before(of);
+            self.current = of;
+        }
         if let Some(collected) = self.collected.get_mut(&of) {
             collected.take(line, index, record);
         }
     }
 
-    /// Returns `true` if the dice of a match are judged with its desk: fair dice, and a desk itself, which has none.
-    pub(crate) fn judges_dice_of(&self, of: usize, genesis: &Genesis) -> bool {
-        let is_fair = matches!(genesis.dice, DicePolicy::Fair(_));
-        self.pairings.iter().any(|pairing| pairing.desk == of || is_fair && pairing.game == of)
+    /// Returns the matches whose dice are judged with their desks: fair dice, and a desk itself, which has none.
+    fn matches_with_fair_dice(&self) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        for Pairing { game, desk, .. } in &self.pairings {
+            found.insert(*desk);
+            let game_match = self.lines.outline.matches.get(*game);
+            if game_match.is_some_and(|bundled| matches!(bundled.genesis.dice, DicePolicy::Fair(_))) {
+                found.insert(*game);
+            }
+        }
+        found
     }
 
     /// Judges each match whose game and desk come before this index.
-    pub(crate) fn end_before(&mut self, of: usize) {
-        let Self { lines, registry, pairings, collected, rows, on_roll } = self;
+    fn end_before(&mut self, of: usize) {
+        let Self { lines, registry, pairings, collected, rows, on_roll, .. } = self;
         let (done, waiting) = std::mem::take(pairings).into_iter().partition(|pairing| pairing.last() < of);
         *pairings = waiting;
         for pairing in &done {

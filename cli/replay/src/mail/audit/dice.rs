@@ -11,9 +11,9 @@ use turnfold_store::Genesis;
 
 use super::rows::MailRows;
 use super::segments::{SegmentEnd, TurnSegment};
-use crate::audit::rows::counted;
 use crate::history::revision::Revision;
 use crate::mail::{DeskHistory, DeskTurn, Execution, RolledEntry};
+use crate::render::text::counted;
 use crate::session::is_roll;
 
 /// The most turns that a remark names.
@@ -190,7 +190,7 @@ impl FairDice {
 
     /// Reports whether it weakens the proof that seats had given no secret to some rolls.
     fn without_secrets_of(&self, seats: &[Seat], rolls: u64) -> String {
-        let (all, names) = (counted(self.recomputed, "roll"), seats.iter().map(|seat| seat.name()));
+        let (all, names) = (counted(self.recomputed, "roll", "rolls"), seats.iter().map(|seat| seat.name()));
         let names = names.collect::<Vec<_>>().join(" or ");
         let they = if seats.len() == 1 { "it" } else { "they" };
         let is_weak =
@@ -220,7 +220,7 @@ impl FairDice {
         *rows.rolls.get_or_insert(0) += self.recomputed;
         let mut remarks = Vec::new();
         if self.foreseen > 0 {
-            let foreseen = counted(self.foreseen, "roll");
+            let foreseen = counted(self.foreseen, "roll", "rolls");
             let hosted = self.hosted.iter();
             remarks.extend(
                 hosted.map(|seat| format!("{seat} is played by the host and could foresee {foreseen}")),
