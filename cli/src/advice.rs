@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
+use turnfold_mail::MailError;
 use turnfold_replay::bundle::is_bundle;
 use turnfold_replay::history::revision::is_page;
 use turnfold_replay::{InputError, OtherSeat, PageError, ReplayError, SourceName, TflError, program};
@@ -93,8 +94,7 @@ impl From<ReplayError> for Failure {
             | E::NotRepeatable
             | E::Changed(_)
             | E::Key { .. }
-            | E::DamagedMemory { .. }
-            | E::Outbox(_) => FailureKind::Trouble,
+            | E::DamagedMemory { .. } => FailureKind::Trouble,
             _ => FailureKind::Usage,
         };
         let message = match &error {
@@ -104,6 +104,18 @@ impl From<ReplayError> for Failure {
             error => error.to_string(),
         };
         Self::new(kind, message).maybe_hint(hint(&error))
+    }
+}
+
+impl From<MailError> for Failure {
+    fn from(error: MailError) -> Self {
+        let kind = match error {
+            MailError::Replay(error) => return error.into(),
+            MailError::Outbox(_) => FailureKind::Trouble,
+            MailError::Refused(_) => FailureKind::Negative,
+            _ => FailureKind::Usage,
+        };
+        Self::new(kind, error.to_string())
     }
 }
 

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use turnfold_core::paper::SignedPaper;
 use turnfold_core::{DicePolicy, Seat};
-use turnfold_replay::mail::{DeskHistory, MailMatch, MailedPaper};
+use turnfold_mail::{DeskHistory, MailMatch, MailedPaper};
 use turnfold_store::StoreReader;
 
 use crate::players::{DeskView, Players, key};

@@ -8,7 +8,7 @@ use turnfold_core::paper::{
     Join, MatchId, Nonce, Order, Paper, PaperContent, PaperHead, SeatKey, SeenRoot, SignedPaper,
 };
 use turnfold_core::trust::{KeyKind, PrivateKey};
-use turnfold_replay::mail::DeskHistory;
+use turnfold_mail::DeskHistory;
 
 /// What players know of a match.
 pub struct DeskView {

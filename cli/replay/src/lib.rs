@@ -66,7 +66,6 @@ pub mod error;
 pub mod fault;
 pub mod golden;
 pub mod history;
-pub mod mail;
 pub mod page;
 pub mod program;
 pub mod render;

@@ -272,7 +272,7 @@ fn refused(reason: NotPlayed, tag: &str) -> Problem {
 
 /// Refuses a history that is played by mail (PM-2).
 pub(crate) fn require_not_by_mail(app: &App, line: &Revision) -> ApiResult<()> {
-    turnfold_replay::mail::require_not_by_mail(&app.store, line)?.map_err(|reason| refused(reason, ""))
+    turnfold_mail::require_not_by_mail(&app.store, line)?.map_err(|reason| refused(reason, ""))
 }
 
 /// Keeps the snapshots that were passed, while the answer goes out.

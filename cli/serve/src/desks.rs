@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
+use turnfold_mail::MailError;
 use turnfold_replay::ReplayError;
 use turnfold_replay::signing::Signers;
 use turnfold_store::MatchName;
@@ -61,21 +62,25 @@ impl Desks {
 }
 
 /// What an error at the desk of a match is to clients.
-pub(crate) fn desk_problem(error: ReplayError) -> Problem {
+pub(crate) fn desk_problem(error: impl Into<MailError>) -> Problem {
     use ReplayError as E;
-    match error {
+    match error.into() {
         // The desk was found, so it is the key that does not fit.
-        E::Unusable(_) => Problem::forbidden("the key of this service does not fit the desk of the match"),
-        error @ (E::Input(_)
-        | E::Addresses { .. }
-        | E::Outbox(_)
-        | E::RolledBack { .. }
-        | E::AnotherHistory { .. }
-        | E::Key { .. }
-        | E::DamagedMemory { .. }
-        | E::Guessable { .. }
-        | E::Changed(_)
-        | E::Write(_)) => {
+        MailError::Unusable(_) => {
+            Problem::forbidden("the key of this service does not fit the desk of the match")
+        }
+        error @ (MailError::Addresses { .. }
+        | MailError::Outbox(_)
+        | MailError::Replay(
+            E::Input(_)
+            | E::RolledBack { .. }
+            | E::AnotherHistory { .. }
+            | E::Key { .. }
+            | E::DamagedMemory { .. }
+            | E::Guessable { .. }
+            | E::Changed(_)
+            | E::Write(_),
+        )) => {
             tracing::error!(%error, "the desk cannot be signed, or a letter not be written");
             Problem::internal()
         }

@@ -8,18 +8,17 @@ use std::time::Duration;
 use tokio::time::timeout;
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Effect;
+use turnfold_mail::{
+    DeskOf, MailError, MailHost, MailRoom, Maildir, PostFolder, PostOffice, ReceivedMail, TableDice,
+    UnsentLetter, desk_naming, give_to_command, take_mail, why_not_given, write_day,
+};
 use turnfold_replay::ReplayError;
 use turnfold_replay::fault::catch;
-use turnfold_replay::mail::{
-    DeskOf, MailHost, MailRoom, Maildir, PostFolder, PostOffice, ReceivedMail, TableDice, UnsentLetter,
-    desk_naming, give_to_command, take_mail, why_not_given, write_day,
-};
 use turnfold_store::{BranchName, MatchName, StoreError};
 
 use crate::app::App;
 use crate::append::moves_on;
-use crate::desks::HostedMail;
-use crate::desks::desk_problem;
+use crate::desks::{HostedMail, desk_problem};
 use crate::patience::Patience;
 use crate::problem::{ApiResult, Code, Problem};
 
@@ -36,7 +35,7 @@ const AGAIN_SECONDS: u64 = 60;
 pub(crate) async fn at_desk<T: Send + 'static>(
     app: &Arc<App>,
     game: &MatchName,
-    mut work: impl FnMut(&App, &mut MailHost<'_>) -> Result<T, ReplayError> + Send + 'static,
+    mut work: impl FnMut(&App, &mut MailHost<'_>) -> Result<T, MailError> + Send + 'static,
 ) -> ApiResult<T> {
     let (of, main) = (game.clone(), BranchName::main());
     // The request needs no token, so a match without a desk is reported as missing.
@@ -57,7 +56,7 @@ pub(crate) async fn at_desk<T: Send + 'static>(
             // What was appended before a module failed is heard of, too.
             let done = host.and_then(|mut host| {
                 let before = host.desk().head();
-                let done = catch(|| work(app, &mut host))?;
+                let done = catch(|| work(app, &mut host)).map_err(ReplayError::from)?;
                 // PM-74: pages were closed.
                 let new = host.desk().entries().iter().filter(|entry| entry.seq > before);
                 let is_join = |effect: &Effect| matches!(effect, Effect::Joined { .. });
@@ -81,8 +80,8 @@ pub(crate) async fn at_desk<T: Send + 'static>(
     .await
 }
 
-fn is_conflict(error: &ReplayError) -> bool {
-    matches!(error, ReplayError::Store(StoreError::Conflict { .. }))
+fn is_conflict(error: &MailError) -> bool {
+    matches!(error, MailError::Replay(ReplayError::Store(StoreError::Conflict { .. })))
 }
 
 /// Executes turns while the service runs: after each paper, and at each deadline.
@@ -250,7 +249,7 @@ async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
     let of = game.clone();
     let deadline = at_desk(app, game, move |app, host| {
         let at =
-            desk_time(app).ok_or_else(|| ReplayError::Refused("the clock is beyond the year 9999".into()))?;
+            desk_time(app).ok_or_else(|| MailError::Refused("the clock is beyond the year 9999".into()))?;
         let send = app.desks.as_ref().and_then(|desks| desks.mail.send.clone());
         host.is_letter_unsent = is_letter_unsent(app, &of)?;
         let mut source = |due: &_| (app.outside.roll)(due);
@@ -282,7 +281,7 @@ async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
 }
 
 /// PM-101: whether a letter of this turn waits unsent, where the service sends letters.
-fn is_letter_unsent(app: &App, game: &MatchName) -> Result<bool, ReplayError> {
+fn is_letter_unsent(app: &App, game: &MatchName) -> Result<bool, MailError> {
     if app.desks.as_ref().is_none_or(|desks| desks.mail.send.is_none()) {
         return Ok(false);
     }
@@ -294,8 +293,8 @@ fn is_letter_unsent(app: &App, game: &MatchName) -> Result<bool, ReplayError> {
 fn with_room<T>(
     app: &App,
     game: &MatchName,
-    work: impl FnOnce(&MailRoom<'_>) -> Result<T, ReplayError>,
-) -> Result<Option<T>, ReplayError> {
+    work: impl FnOnce(&MailRoom<'_>) -> Result<T, MailError>,
+) -> Result<Option<T>, MailError> {
     let Some(HostedMail { signers, letters: Some(folder), pages, .. }) =
         app.desks.as_ref().map(|desks| &desks.mail)
     else {

@@ -2,6 +2,7 @@
 
 use turnfold_core::any::FaultOf;
 use turnfold_core::registry::NoRules;
+use turnfold_mail::MailError;
 use turnfold_replay::ReplayError;
 use turnfold_store::{RescueError, StoreError};
 
@@ -78,6 +79,15 @@ impl From<RescueError> for Problem {
         match error {
             RescueError::Store(error) => error.into(),
             error => Self::new(Code::Store, error.to_string()),
+        }
+    }
+}
+
+impl From<MailError> for Problem {
+    fn from(error: MailError) -> Self {
+        match error {
+            MailError::Replay(error) => error.into(),
+            error => Self::new(Code::Internal, error.to_string()),
         }
     }
 }

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use turnfold_core::trust::TrustPolicy;
+use turnfold_mail::audit::{FairRoll, audit_with};
 use turnfold_referee::within;
-use turnfold_replay::ReplayError;
-use turnfold_replay::Sources;
 use turnfold_replay::audit::{self, AuditQuestion, AuditRow, PlayerKey, RowName, RowResult, read_held};
 use turnfold_replay::bundle::{BundleFile, StoreRecords};
-use turnfold_replay::mail::audit::{FairRoll, audit_with};
+use turnfold_replay::{ReplayError, Sources};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use turnfold_core::DicePolicy;
 use turnfold_replay::history::require_rules;
 use turnfold_replay::session::play::{
-    self, AcceptedCall, PlayCall, PlayCaller, PlayOutcome, PlayPosition, RepeatedCall,
+    AcceptedCall, PlayCall, PlayCaller, PlayOutcome, PlayPosition, RepeatedCall,
 };
 use turnfold_replay::session::script::{ScriptCommands, lines_of as script_lines};
 use turnfold_replay::{
@@ -18,12 +18,11 @@ use turnfold_replay::{
 };
 use turnfold_store::{IdempotencyKey, NewEntries, PackedEntries, Store, StoreReader};
 
-use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 #[cfg(feature = "serve")]
 use crate::remote::{append, client::Client, look::require_unused};
-use crate::{files, random};
+use crate::{clock, files, random};
 
 /// The heading of the options that keep two writers apart.
 const SAFETY: &str = "Options for scripts and shared matches";
@@ -118,7 +117,7 @@ fn require_own(script: &str, viewer: Option<Viewer>) -> Result<(), Failure> {
 
 /// PM-2: requires a line that no desk names.
 pub(crate) fn require_not_by_mail(store: &StoreReader, line: &Revision) -> Result<(), Failure> {
-    turnfold_replay::mail::require_not_by_mail(store, line)?.map_err(|reason| failure(&reason, None, None))
+    turnfold_mail::require_not_by_mail(store, line)?.map_err(|reason| failure(&reason, None, None))
 }
 
 /// Reports why nothing is recorded, after the place in a script if there is one.

@@ -3,9 +3,8 @@
 use serde_json::{Map, Value, json};
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::{AnyRules, Rules as _};
-use turnfold_replay::ReplayError;
+use turnfold_mail::{MailError, start_for_mail};
 use turnfold_replay::history::find_rules;
-use turnfold_replay::mail::start_for_mail;
 use turnfold_replay::rulebook::FENCE;
 
 use super::new::{EXAMPLE, find_setup, setups};
@@ -141,7 +140,7 @@ fn setup_list(rules: &dyn AnyRules, has_setup_section: bool) -> Value {
 
 /// Describes how the game is played by mail, as Markdown.
 fn by_mail(rules: &dyn AnyRules) -> String {
-    let example = rules.read_setup(rules.example()).map_err(ReplayError::from);
+    let example = rules.read_setup(rules.example()).map_err(MailError::from);
     if let Err(error) = example.and_then(|setup| start_for_mail(rules, &setup, false)) {
         return format!("{error}.");
     }

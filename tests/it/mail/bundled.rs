@@ -1,10 +1,10 @@
 //! Matches in memory as an audit reads them.
 
 use turnfold_core::trust::TreeHash;
+use turnfold_mail::audit::{FairRoll, audit_with};
 use turnfold_replay::ReplayError;
 use turnfold_replay::audit::{AuditQuestion, AuditRow, RowName, RowResult};
 use turnfold_replay::bundle::{BundleOutline, BundleRecords, BundledRecord, TakeRecord};
-use turnfold_replay::mail::audit::{FairRoll, audit_with};
 
 use super::correspondence::registry;
 

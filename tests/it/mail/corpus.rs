@@ -11,13 +11,12 @@ mod programs;
 mod replies;
 mod unreadable;
 
-use std::env;
-use std::fs;
 use std::path::PathBuf;
+use std::{env, fs};
 
 use turnfold_core::Seat::{self, P1, P2};
+use turnfold_mail::MailedPaper;
 use turnfold_replay::bundle::{StoreRecords, write_bundle};
-use turnfold_replay::mail::MailedPaper;
 use turnfold_tests::mailbox::Mailbox;
 use turnfold_tests::sandbox::workspace;
 
@@ -150,7 +149,7 @@ fn pm_50_no_mail_that_was_cut_or_damaged_stops_the_program() {
                 *byte ^= u8::try_from(1 + (at + step) % 255).unwrap();
             }
             for bytes in [&whole[..cut], &whole[cut..], &flipped] {
-                let papers = turnfold_replay::mail::ReceivedMail::read(bytes).papers();
+                let papers = turnfold_mail::ReceivedMail::read(bytes).papers();
                 assert!(papers.len() <= 2, "{name}: {papers:?}");
             }
         }

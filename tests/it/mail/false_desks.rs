@@ -10,7 +10,7 @@ use turnfold_core::Seat::{P1, P2};
 use turnfold_core::paper::{PaperContent, Press};
 use turnfold_core::trust::{Checkpoint, KeyKind, PrivateKey, SignatureLine, SignedNote, TreeHash};
 use turnfold_core::{Digest, Seat};
-use turnfold_replay::mail::PaperWords;
+use turnfold_mail::PaperWords;
 use turnfold_store::Entry;
 
 use super::post::{Post, day};

@@ -4,7 +4,7 @@ use turnfold_core::Rules as _;
 use turnfold_core::Seat::{P1, P2};
 use turnfold_core::any::erase;
 use turnfold_core::rules::desk::Desk;
-use turnfold_replay::mail::GameTerms;
+use turnfold_mail::GameTerms;
 
 use turnfold_tests::mailbox::{Mailbox, opened};
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use turnfold_core::{Digest, Seat};
-use turnfold_replay::mail::{Addresses, Attachment, Letter, LetterName, MailedPaper, Outbox, Thread};
+use turnfold_mail::{Addresses, Attachment, Letter, LetterName, MailedPaper, Outbox, Thread};
 
 use super::mailer_changes::VECTOR;
 use turnfold_tests::parts::skipped;

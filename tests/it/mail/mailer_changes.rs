@@ -1,7 +1,7 @@
 //! Papers in mails, whatever mailers do to their lines (PM-6, PM-7): the paper of `mail.md` in each row of its table.
 
 use turnfold_core::paper::{Nonce, Order, Paper, PaperContent, PaperHead, PaperLine, SeatKey, SignedPaper};
-use turnfold_replay::mail::{FoundPaper, MailedPaper};
+use turnfold_mail::{FoundPaper, MailedPaper};
 
 use crate::papers::{DIGEST, ann, vector};
 

@@ -9,14 +9,13 @@ use turnfold_core::any::erase;
 use turnfold_core::paper::{DeskTime, PaperContent, SignedPaper};
 use turnfold_core::rules::desk::{Command, Desk};
 use turnfold_core::{DicePolicy, Digest, DueRoll, Registry, Rules, Seat};
-use turnfold_replay::ReplayError;
+use turnfold_mail::audit::audit;
+use turnfold_mail::{
+    Addresses, DeskHistory, MailError, MailHost, MailMatch, MailRoom, NewMailMatch, Outbox, PaperOutcome,
+    RunReport, TableDice, TakenPaper,
+};
 use turnfold_replay::audit::{AuditQuestion, AuditRow, RowName, RowResult};
 use turnfold_replay::bundle::StoreRecords;
-use turnfold_replay::mail::audit::audit;
-use turnfold_replay::mail::{
-    Addresses, DeskHistory, MailHost, MailMatch, MailRoom, NewMailMatch, Outbox, PaperOutcome, RunReport,
-    TableDice, TakenPaper,
-};
 use turnfold_replay::signing::{KeyFile, Signers};
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, MatchName, NewEntry, Store};
@@ -85,7 +84,7 @@ impl Post {
     }
 
     /// Makes the match; terms that begin with `fair` are played with fair dice.
-    pub(super) fn open(&self, rules: &str, setup: &str, terms: &str) -> Result<(), ReplayError> {
+    pub(super) fn open(&self, rules: &str, setup: &str, terms: &str) -> Result<(), MailError> {
         let rules = self.registry.find(rules).unwrap();
         let (is_fair, terms) = terms.strip_prefix("fair\n").map_or((false, terms), |terms| (true, terms));
         let terms =
@@ -121,7 +120,7 @@ impl Post {
         DeskHistory::read(&self.store, &self.mail_match()).unwrap()
     }
 
-    pub(super) fn host(&self) -> Result<MailHost<'_>, ReplayError> {
+    pub(super) fn host(&self) -> Result<MailHost<'_>, MailError> {
         MailHost::of(&self.store, &self.name, &self.registry, &self.signers, 1)
     }
 
@@ -218,7 +217,7 @@ impl Post {
         view.result.unwrap_or_else(|| asked.join(" "))
     }
 
-    pub(super) fn try_run(&self, at: DeskTime, values: &[i32]) -> Result<RunReport, ReplayError> {
+    pub(super) fn try_run(&self, at: DeskTime, values: &[i32]) -> Result<RunReport, MailError> {
         let mut source = no_dice;
         self.host()?.run(at, &mut TableDice::new(values.to_vec(), &mut source))
     }

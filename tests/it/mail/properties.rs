@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use turnfold_core::Digest;
 use turnfold_core::paper::{Order, Paper, PaperContent, PaperLine, SignedPaper};
 use turnfold_core::trust::{KeyKind, PrivateKey};
-use turnfold_replay::mail::MailedPaper;
+use turnfold_mail::MailedPaper;
 
 use super::mailer_changes::{VECTOR, mailers};
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use turnfold_core::Seat;
 use turnfold_core::paper::{PaperContent, SignedPaper};
-use turnfold_replay::mail::{PaperOutcome, TakenPaper};
+use turnfold_mail::{PaperOutcome, TakenPaper};
 
 use super::post::{Post, fixture, time};
 use turnfold_tests::mailbox::opened;

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use turnfold_core::Seat;
 use turnfold_core::paper::{Nonce, PaperContent};
-use turnfold_replay::ReplayError;
-use turnfold_replay::mail::{PaperRequest, PaperWords, ReceivedMail, WrittenPaper, write_paper};
+use turnfold_mail::{MailError, PaperRequest, PaperWords, ReceivedMail, WrittenPaper, write_paper};
 use turnfold_replay::signing::KeyFile;
 
 use super::false_desks::ended;
@@ -60,7 +59,7 @@ impl Player {
             nonces,
             registry: &post.registry,
         };
-        write_paper(&request).map_err(|error: ReplayError| error.to_string())
+        write_paper(&request).map_err(|error: MailError| error.to_string())
     }
 }
 

@@ -1,13 +1,12 @@
 //! Papers over HTTP (PM-31a): a match by mail that the service hosts.
 
-use std::fs;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
-use turnfold_replay::mail::MailedPaper;
+use turnfold_mail::MailedPaper;
 
 use super::http::{Answer, Call, Events, main_of};
 use turnfold_tests::mailbox::{Mailbox, open_line};

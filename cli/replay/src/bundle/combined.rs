@@ -140,11 +140,7 @@ impl Combination {
     }
 
     /// Returns the records of the entries of a branch that are shown.
-    pub(crate) fn entries(
-        &self,
-        match_name: &MatchName,
-        branch: &BranchName,
-    ) -> impl Iterator<Item = (Seq, &[u8])> {
+    pub fn entries(&self, match_name: &MatchName, branch: &BranchName) -> impl Iterator<Item = (Seq, &[u8])> {
         let held = self.matches.get(match_name).and_then(|(_, branches)| branches.get(branch));
         let records = held.into_iter().flat_map(|held| (held.first..).zip(&held.records));
         records.filter_map(|(seq, record)| match record {
@@ -154,13 +150,14 @@ impl Combination {
     }
 
     /// Returns how many records a branch has, its parents' included; 0 if there is no such branch.
-    pub(crate) fn size(&self, match_name: &MatchName, branch: &BranchName) -> u64 {
+    #[must_use]
+    pub fn size(&self, match_name: &MatchName, branch: &BranchName) -> u64 {
         let held = self.matches.get(match_name).and_then(|(_, branches)| branches.get(branch));
         held.map_or(0, |held| held.first + held.records.len() as u64)
     }
 
     /// Cuts a branch to a number of records, and leaves out the branches that begin on what is cut off.
-    pub(crate) fn cut(&mut self, match_name: &MatchName, branch: &BranchName, size: u64) {
+    pub fn cut(&mut self, match_name: &MatchName, branch: &BranchName, size: u64) {
         let Some((_, branches)) = self.matches.get_mut(match_name) else { return };
         let Some(held) = branches.get_mut(branch) else { return };
         let own = usize::try_from(size.saturating_sub(held.first)).unwrap_or(usize::MAX);

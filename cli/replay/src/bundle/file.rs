@@ -10,8 +10,7 @@ use turnfold_store::Entry;
 use super::outline::{BundleOutline, TITLE};
 use super::parse::parse;
 use super::records::{BundleRecords, BundledRecord, TakeRecord};
-use crate::error::ReplayError;
-use crate::error::input;
+use crate::error::{ReplayError, input};
 
 /// How much of the file is read at a time.
 const BUFFER_BYTES: usize = 1 << 16;
@@ -36,7 +35,10 @@ impl BundleFile {
     }
 
     /// Reads a bundle that was attached to a mail in a file, as [`read`](Self::read) does.
-    pub(crate) fn of_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self, ReplayError> {
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub fn of_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self, ReplayError> {
         Self::read_from(path, Some(bytes.into()))
     }
 

@@ -8,7 +8,7 @@ use turnfold_core::trust::SignedNote;
 use turnfold_store::{Ancestry, BranchName, Genesis, MatchName};
 
 /// The first line of a bundle.
-pub(crate) const TITLE: &str = "turnfold bundle 1\n";
+pub const TITLE: &str = "turnfold bundle 1\n";
 
 /// What is in a bundle, without the records (TR-18).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -23,7 +23,8 @@ pub enum BundledRecord<'a> {
 
 impl BundledRecord<'_> {
     /// Returns the hash of its leaf.
-    pub(crate) fn leaf(&self) -> TreeHash {
+    #[must_use]
+    pub fn leaf(&self) -> TreeHash {
         match self {
             Self::Shown(record) => TreeHash::of_record(record),
             Self::LeftOut(leaf) => *leaf,
@@ -75,7 +76,10 @@ impl<'a> StoreRecords<'a> {
     }
 
     /// Lists these branches of matches only, which need not be in order.
-    pub(crate) fn of_parts(store: &'a StoreReader, parts: &[MatchPart]) -> Result<Self, ReplayError> {
+    ///
+    /// # Errors
+    /// As for [`of`](Self::of).
+    pub fn of_parts(store: &'a StoreReader, parts: &[MatchPart]) -> Result<Self, ReplayError> {
         let mut matches: Vec<_> =
             parts.iter().map(|part| part_of(store, part)).collect::<Result<_, ReplayError>>()?;
         matches.sort_by(|one, other| one.name.cmp(&other.name));

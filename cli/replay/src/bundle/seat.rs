@@ -16,13 +16,14 @@ use crate::viewer::{Viewer, is_open_setup};
 /// How keys begin that no one can guess: the keys of orders, papers, and turns that a desk announced.
 const UNGUESSABLE: [&str; 3] = ["order:", "paper:", "turn:"];
 
-/// What stands in an idempotency key before a nonce that only the host can compute, and how long the nonce is: 128 bits in
-/// hex. In play by mail it keeps a roll that one seat alone learns from being guessed (PM-5).
-pub(crate) const NONCE: &str = ":nonce:";
-pub(crate) const NONCE_DIGITS: usize = 32;
+/// What stands in an idempotency key before a nonce that only the host can compute, 128 bits in hex. In play by mail it keeps a roll that one seat alone learns from being guessed (PM-5).
+pub const NONCE: &str = ":nonce:";
+/// How many hex digits a nonce has.
+pub const NONCE_DIGITS: usize = 32;
 
 /// Returns what an idempotency key is without its nonce, if it has one.
-pub(crate) fn without_nonce(key: &str) -> Option<&str> {
+#[must_use]
+pub fn without_nonce(key: &str) -> Option<&str> {
     let is_digit = |digit: char| digit.is_ascii_digit() || ('a'..='f').contains(&digit);
     let is_nonce = |nonce: &str| nonce.len() == NONCE_DIGITS && nonce.chars().all(is_digit);
     key.split_once(NONCE).filter(|(_, nonce)| is_nonce(nonce)).map(|(key, _)| key)
@@ -48,7 +49,10 @@ impl<'a> SeatRecords<'a> {
 
     /// Finds what is to be left out for all these seats together, by what each may know of the matches as they are
     /// `now`, where they go on from these records.
-    pub(crate) fn of_all(
+    ///
+    /// # Errors
+    /// As for [`of`](Self::of).
+    pub fn of_all(
         records: StoreRecords<'a>,
         now: &StoreRecords<'_>,
         viewer: &[Viewer],

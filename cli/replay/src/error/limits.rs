@@ -41,18 +41,6 @@ pub const BUNDLE_MODULES_BYTES_MAX: usize = 1 << 26;
 /// The most bytes of a bundle's checkpoints, which are held.
 pub const BUNDLE_CHECKPOINT_BYTES_MAX: usize = 1 << 26;
 
-/// Addresses of at most sixteen players, and comments.
-pub const MAIL_ADDRESSES: Limits =
-    Limits { what: "file of addresses", bytes_max: 1 << 16, lines_max: 1 << 10, line_bytes_max: 1 << 10 };
-
-/// Mails with papers (PM-26).
-pub const MAIL: Limits =
-    Limits { what: "mail", bytes_max: 1 << 20, lines_max: 1 << 20, line_bytes_max: 1 << 20 };
-
-/// Letters with the bundle of a whole match, or such a bundle (PM-111).
-pub const LETTER: Limits =
-    Limits { what: "letter", bytes_max: 1 << 28, lines_max: 1 << 23, line_bytes_max: 1 << 26 };
-
 /// Signed notes and proofs: a note, the record that is proven and the hashes above it.
 pub const NOTE: Limits =
     Limits { what: "note", bytes_max: 1 << 18, lines_max: 1 << 12, line_bytes_max: 1 << 18 };

@@ -307,17 +307,6 @@ pub enum ReplayError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A file with addresses of players that is malformed.
-    #[error("`{}`: {why}", path.display())]
-    Addresses {
-        /// The file.
-        path: PathBuf,
-        /// The line, and what is wrong with it.
-        why: String,
-    },
-    /// The folder of letters cannot be written.
-    #[error("cannot write to the outbox: {0}")]
-    Outbox(#[source] io::Error),
     /// A log for which the rules compute one outcome, and another for a copy of it.
     #[error("the rules give one answer in the log and another in a copy of it")]
     NotRepeatable,
@@ -349,11 +338,6 @@ impl ReplayError {
     #[must_use]
     pub fn fault_in(log: &str, fault: Fault) -> Self {
         Self::Unreadable { log: log.into(), cause: Box::new(fault.into()) }
-    }
-
-    /// A log that holds what no log of a match by mail can.
-    pub(crate) fn not_by_mail(what: impl std::fmt::Display) -> Self {
-        Self::Refused(format!("the log is not one of a match by mail: {what}"))
     }
 
     /// Returns what to do about it, where that does not depend on the program that shows it.

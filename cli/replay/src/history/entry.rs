@@ -27,7 +27,8 @@ pub struct LogEntry {
 }
 
 /// Returns what a store recorded as a fold takes it.
-pub(crate) fn stored<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Logged<'a>> {
+#[must_use]
+pub fn stored<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Logged<'a>> {
     let logged = entries.into_iter().map(|entry| {
         let command = CommandSource::Bytes(&entry.command);
         Logged { seq: entry.seq, seat: entry.seat, command }

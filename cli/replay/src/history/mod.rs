@@ -265,12 +265,14 @@ impl History {
 }
 
 /// A setup that its own rules refuse.
-pub(crate) fn broken_setup(name: &SourceName, cause: SetupError) -> ReplayError {
+#[must_use]
+pub fn broken_setup(name: &SourceName, cause: SetupError) -> ReplayError {
     ReplayError::Setup { history: name.clone(), cause }
 }
 
 /// An entry that its own rules refuse: the log disagrees with them.
-pub(crate) fn broken_entry(name: &SourceName, cause: FoldError) -> ReplayError {
+#[must_use]
+pub fn broken_entry(name: &SourceName, cause: FoldError) -> ReplayError {
     ReplayError::Entry { history: name.clone(), cause }
 }
 

@@ -121,7 +121,8 @@ impl Record {
     }
 
     /// Returns the entry as the fold takes it; a rejected command is none.
-    pub(crate) fn logged(&self) -> Option<Logged<'_>> {
+    #[must_use]
+    pub fn logged(&self) -> Option<Logged<'_>> {
         let command = CommandSource::Bytes(&self.command_bytes);
         self.seq.zip(self.seat).map(|(seq, seat)| Logged { seq, seat, command })
     }

@@ -16,7 +16,7 @@ use crate::history::record::{Detail, Record};
 use crate::session::script::ScriptCommand;
 
 /// Rolls in a row after which something must be wrong: a tied roll is due again, but not for ever.
-pub(crate) const ROLLS_IN_A_ROW_MAX: u32 = 10_000;
+pub const ROLLS_IN_A_ROW_MAX: u32 = 10_000;
 
 /// Who rolls when a roll falls due.
 #[derive(Clone, Copy, Debug)]

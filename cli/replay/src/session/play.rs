@@ -8,11 +8,10 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, Seat};
 use turnfold_store::{IdempotencyKey, MatchName, Store};
 
 use crate::error::ReplayError;
-use crate::history::History;
-use crate::history::Sources;
 use crate::history::position::{Position, Tail};
 use crate::history::record::{Detail, Record};
 use crate::history::revision::Revision;
+use crate::history::{History, Sources};
 use crate::program;
 use crate::render::text::error_text;
 use crate::session::script::{ScriptCommand, ScriptCommands};

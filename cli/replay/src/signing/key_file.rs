@@ -103,7 +103,10 @@ impl KeyFile {
 }
 
 /// Makes the names in a file's folder durable.
-pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// What the system reports.
+pub fn sync_folder_of(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     File::open(folder_of(path))?.sync_all()?;
     #[cfg(not(unix))]
@@ -112,7 +115,10 @@ pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
 }
 
 /// Makes a folder and the folders above that are missing, durably.
-pub(crate) fn make_folders(folder: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// What the system reports.
+pub fn make_folders(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }

@@ -62,7 +62,10 @@ impl Drop for KeyMemory {
 
 impl KeyMemory {
     /// Takes the memory next to a key file, creates it where there is none, and waits a moment for its holder.
-    pub(crate) fn of(key: &KeyFile) -> Result<Self, ReplayError> {
+    ///
+    /// # Errors
+    /// [`ReplayError::Refused`] while another process holds it, [`ReplayError::Key`] and [`ReplayError::DamagedMemory`].
+    pub fn of(key: &KeyFile) -> Result<Self, ReplayError> {
         // A link to a key has no memory of its own, or there would be two.
         let real = key.real_path()?;
         let mut folder = real.into_os_string();
@@ -79,7 +82,8 @@ impl KeyMemory {
     }
 
     /// Returns its folder.
-    pub(crate) fn folder(&self) -> &Path {
+    #[must_use]
+    pub fn folder(&self) -> &Path {
         &self.folder
     }
 
@@ -155,7 +159,10 @@ impl KeyMemory {
     }
 
     /// Returns the last note of a log.
-    pub(crate) fn note_of(&self, origin: &str) -> Result<Option<SignedNote>, ReplayError> {
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn note_of(&self, origin: &str) -> Result<Option<SignedNote>, ReplayError> {
         Ok(self.of_log(origin)?.map(|remembered| remembered.note))
     }
 
@@ -167,7 +174,10 @@ impl KeyMemory {
 
     /// Remembers a checkpoint that was accepted, unless one of more records is remembered. The caller checks that it continues
     /// the remembered one.
-    pub(crate) fn accept(&self, note: &SignedNote, checkpoint: &Checkpoint) -> Result<(), ReplayError> {
+    ///
+    /// # Errors
+    /// What cannot be read or written.
+    pub fn accept(&self, note: &SignedNote, checkpoint: &Checkpoint) -> Result<(), ReplayError> {
         let known = self.of_log(&checkpoint.origin)?;
         if known.is_some_and(|known| known.checkpoint.size >= checkpoint.size) {
             return Ok(());
@@ -176,12 +186,18 @@ impl KeyMemory {
     }
 
     /// Returns what is kept under a name in a folder of the memory, such as a paper.
-    pub(crate) fn kept(&self, folder: &str, name: &str) -> Result<Option<Vec<u8>>, ReplayError> {
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn kept(&self, folder: &str, name: &str) -> Result<Option<Vec<u8>>, ReplayError> {
         read(&self.folder.join(folder).join(name))
     }
 
     /// Keeps something under a name in a folder of the memory, durably.
-    pub(crate) fn keep(&self, folder: &str, name: &str, bytes: &[u8]) -> Result<(), ReplayError> {
+    ///
+    /// # Errors
+    /// What cannot be written.
+    pub fn keep(&self, folder: &str, name: &str, bytes: &[u8]) -> Result<(), ReplayError> {
         write_private(&self.folder.join(folder).join(name), bytes)
     }
 }

@@ -8,7 +8,6 @@ mod signer;
 
 pub use branches::{sign_branches, write_signed_bundle};
 pub use cosigning::{GivenCosignature, cosign};
-pub use key_file::KeyFile;
-pub(crate) use key_file::{make_folders, sync_folder_of};
+pub use key_file::{KeyFile, make_folders, sync_folder_of};
 pub use memory::KeyMemory;
 pub use signer::{SignedBranch, Signers, prove};

@@ -122,7 +122,10 @@ impl Signers {
     }
 
     /// Requires that a branch goes on from all that has been signed of it, and signs nothing (TR-11).
-    pub(crate) fn require_unforked(&self, store: &StoreReader, branch: &Revision) -> Result<(), ReplayError> {
+    ///
+    /// # Errors
+    /// [`ReplayError::RolledBack`], [`ReplayError::AnotherHistory`], and what cannot be read.
+    pub fn require_unforked(&self, store: &StoreReader, branch: &Revision) -> Result<(), ReplayError> {
         let known = self.known(&self.origin(store, branch)?)?;
         StoredBranch::of(store, branch)?.compare(known.iter().flat_map(KnownLog::all), None).map(|_| ())
     }

@@ -63,7 +63,8 @@ impl Viewer {
     }
 
     /// Returns the viewer of a seat.
-    pub(crate) const fn of(seat: Seat) -> Self {
+    #[must_use]
+    pub const fn of(seat: Seat) -> Self {
         Self(Perspective::Seat(seat))
     }
 
@@ -238,7 +239,10 @@ impl FromStr for Viewer {
 ///
 /// That is so if the viewer would be given the same setup, or one that differs harmlessly: it starts the very same
 /// state, so that it is another spelling and no part of it stands in place of a secret.
-pub(crate) fn is_open_setup(
+///
+/// # Errors
+/// [`SetupError`] for a setup that the rules refuse.
+pub fn is_open_setup(
     rules: &dyn AnyRules,
     setup: &[u8],
     now: &dyn AnyState,

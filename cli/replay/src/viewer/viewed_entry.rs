@@ -53,6 +53,18 @@ impl ViewedEntry<'_> {
         self.seq
     }
 
+    /// Returns its number in the log, which only the host counts by.
+    #[must_use]
+    pub fn seq_in_log(&self) -> u64 {
+        self.entry.seq
+    }
+
+    /// Returns the entry as the rules fold it, for what only the rules can say, such as its sentences.
+    #[must_use]
+    pub fn step(&self) -> &dyn Step {
+        self.step
+    }
+
     /// Returns the seat whose command it is.
     #[must_use]
     pub fn seat(&self) -> Seat {

@@ -11,7 +11,7 @@ use serde::Serialize;
 use tokio::time::Instant;
 use turnfold_core::paper::{PaperContent, SignedPaper};
 use turnfold_core::{Digest, Malformed, Seat};
-use turnfold_replay::mail::{MailedPaper, PaperOutcome, TakenPaper, seat_bundle};
+use turnfold_mail::{MailedPaper, PaperOutcome, TakenPaper, seat_bundle};
 use turnfold_store::MatchName;
 use utoipa::ToSchema;
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use turnfold_core::Seat;
 use turnfold_core::paper::PLAYS_MAX;
 use turnfold_core::rules::desk::View;
-use turnfold_replay::mail::{MailHost, OpenedPage, SeatDesk, SentOrder, TakenPaper, TakenReply};
+use turnfold_mail::{MailHost, OpenedPage, SeatDesk, SentOrder, TakenPaper, TakenReply};
 use turnfold_store::{Grant, GrantId, GrantKind, MatchName, NewGrant};
 use utoipa::ToSchema;
 

@@ -1,7 +1,7 @@
 //! `turnfold mail broadcast`: words of the host to all players (PM-108).
 
 use serde_json::json;
-use turnfold_replay::mail::hosted_matches;
+use turnfold_mail::hosted_matches;
 use turnfold_store::MatchName;
 
 use super::post::{HostArgs, letter_lines};

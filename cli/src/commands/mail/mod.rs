@@ -9,7 +9,7 @@ mod run;
 mod take;
 mod write;
 
-use turnfold_replay::mail::desk_naming;
+use turnfold_mail::desk_naming;
 use turnfold_store::{BranchName, MatchName, StoreReader};
 
 use crate::context::Context;

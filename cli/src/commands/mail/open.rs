@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use turnfold_core::trust::VerifierKey;
+use turnfold_mail::{
+    AddressLine, Addresses, GameTerms, MailError, MailMatch, NewMailMatch, TermsSource, start_for_mail,
+};
 use turnfold_replay::ReplayError;
 use turnfold_replay::history::revision::new_match_name;
-use turnfold_replay::mail::{
-    AddressLine, Addresses, GameTerms, MailMatch, NewMailMatch, TermsSource, start_for_mail,
-};
 use turnfold_store::MatchName;
 
 use super::post::{HostArgs, letter_lines};
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     };
     let store = context.open_or_create_store()?;
     new.open(&store, room.signers.first()?).map_err(|error| match error {
-        ReplayError::BadSetup(error) => {
+        MailError::Replay(ReplayError::BadSetup(error)) => {
             let file = args.desk.as_deref().unwrap_or_else(|| Path::new("terms of play"));
             bad_setup(file, &error).hint("`turnfold rules desk default` explains `default` and `between`")
         }

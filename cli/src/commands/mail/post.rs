@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use turnfold_core::Seat;
 use turnfold_core::paper::DeskTime;
-use turnfold_replay::ReplayError;
-use turnfold_replay::mail::{
-    Addresses, DeskHistory, LetterName, MailAddress, MailHost, MailRoom, PostFolder, SendReport, TakenMail,
-    UnsentLetter, addresses_in, give_to_command, why_not_given,
+use turnfold_mail::{
+    Addresses, DeskHistory, LetterName, MailAddress, MailError, MailHost, MailRoom, PostFolder, SendReport,
+    TakenMail, UnsentLetter, addresses_in, give_to_command, why_not_given,
 };
 use turnfold_replay::signing::Signers;
 use turnfold_store::{MatchName, StoreReader};
@@ -183,7 +182,7 @@ impl Post<'_> {
         &self,
         store: &StoreReader,
         context: &Context,
-        work: impl FnOnce(&MailRoom<'_>) -> Result<T, ReplayError>,
+        work: impl FnOnce(&MailRoom<'_>) -> Result<T, MailError>,
     ) -> Result<T, Failure> {
         let Self { room: PostRoom { signers, .. }, game, folder, addresses, pages } = self;
         let outbox = &folder.outbox();
@@ -196,7 +195,7 @@ impl Post<'_> {
         &self,
         store: &StoreReader,
         context: &Context,
-        answer: impl FnOnce(&MailRoom<'_>) -> Result<Vec<LetterName>, ReplayError>,
+        answer: impl FnOnce(&MailRoom<'_>) -> Result<Vec<LetterName>, MailError>,
     ) -> Result<Vec<String>, Failure> {
         let written = self.with_room(store, context, |room| {
             let mut written = answer(room)?;

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use serde_json::json;
+use turnfold_mail::audit::audit;
+use turnfold_mail::{MailHost, Recovery};
 use turnfold_replay::audit::AuditQuestion;
 use turnfold_replay::bundle::import::{ImportNames, ImportPlan};
-use turnfold_replay::mail::audit::audit;
-use turnfold_replay::mail::{MailHost, Recovery};
 
 use super::post::HostArgs;
 use crate::clock;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use turnfold_core::Seat;
-use turnfold_replay::mail::{MailAddress, MailHost};
+use turnfold_mail::{MailAddress, MailHost};
 use turnfold_store::MatchName;
 
 use super::post::{HostArgs, letter_lines};

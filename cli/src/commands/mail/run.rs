@@ -10,11 +10,11 @@ use serde_json::json;
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::{DicePolicy, DueRoll, Rules, Seat};
-use turnfold_replay::mail::{
-    DeskHistory, MailHost, MailMatch, PostFolder, SendReport, TableDice, hosted_matches, notices_in_words,
-    waits_for_host, write_day,
+use turnfold_mail::{
+    DeskHistory, MailError, MailHost, MailMatch, PostFolder, SendReport, TableDice, hosted_matches,
+    notices_in_words, waits_for_host, write_day,
 };
-use turnfold_replay::{ReplayError, Sources};
+use turnfold_replay::Sources;
 use turnfold_store::{MatchName, Store, StoreReader};
 
 use super::post::{HostArgs, PostRoom, letter_lines};
@@ -302,7 +302,7 @@ fn host_facts(
     game: &MailMatch,
     desk: &DeskHistory,
     store: &StoreReader,
-) -> Result<(Vec<String>, Vec<String>), ReplayError> {
+) -> Result<(Vec<String>, Vec<String>), MailError> {
     let post = PostFolder::of(folder, store, &game.name)?;
     Ok((notices_in_words(&post.notices()?, &post.addresses()?), waits_for_host(game, desk, &post)?))
 }

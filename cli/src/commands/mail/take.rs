@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use turnfold_core::Seat;
 use turnfold_core::paper::DeskTime;
-use turnfold_replay::mail::{
+use turnfold_mail::{
     MAIL_LIMITS, MailHost, Maildir, Obstacle, PaperOutcome, PostOffice, ReceivedMail, TakenMail, TakenPaper,
     TakenReply, read_mail, take_mail,
 };

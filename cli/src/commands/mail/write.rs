@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use turnfold_core::paper::{DeskTime, Nonce, OrdersAhead, PaperContent, PaperLine, Press};
 use turnfold_core::{Malformed, Seat};
-use turnfold_replay::mail::{PaperRequest, PaperWords, WrittenPaper, press_line, write_paper};
+use turnfold_mail::{PaperRequest, PaperWords, WrittenPaper, press_line, write_paper};
 use turnfold_replay::signing::KeyFile;
 
 use crate::context::Context;

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use turnfold_replay::mail::ReceivedMail;
+use turnfold_mail::ReceivedMail;
 
 use super::super::mailer_changes::mailers::{crlf, quoted};
 use super::mime::*;

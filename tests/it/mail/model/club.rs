@@ -6,7 +6,7 @@ use std::path::Path;
 use turnfold_core::Seat;
 use turnfold_core::paper::SignedPaper;
 use turnfold_core::trust::PrivateKey;
-use turnfold_replay::mail::{
+use turnfold_mail::{
     Addresses, HostedMatch, MailHost, MailRoom, MailedPaper, Outbox, PostOffice, ReceivedMail, TakenMail,
     UnsentLetter, take_mail,
 };

@@ -12,21 +12,20 @@ use turnfold_core::paper::{
 };
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::{Digest, DueRoll, Registry, Rules, Seat};
+use turnfold_mail::audit::audit;
+use turnfold_mail::{MailHost, NewMailMatch, TableDice};
 use turnfold_replay::audit::{AuditQuestion, RowName, RowResult};
 use turnfold_replay::bundle::StoreRecords;
-use turnfold_replay::mail::audit::audit;
-use turnfold_replay::mail::{MailHost, NewMailMatch, TableDice};
 use turnfold_replay::signing::{KeyFile, Signers};
 use turnfold_store::{MatchName, Store};
 
-use super::announced;
 use super::cases::{Tally, terms, toml};
 use super::club::{Club, Mailer, folder};
-use super::offers;
 use super::relay::{Move, Relay};
 use super::replies::Reply;
 use super::rules::RelayRules;
 use super::turns::{Id, Kind, Model, Paper, Phase, Status};
+use super::{announced, offers};
 use turnfold_tests::players::key;
 
 /// The matches: their names, and the ids of their games.

@@ -4,7 +4,7 @@
 use turnfold_core::dice::fair::{Chain, Owner};
 use turnfold_core::paper::DeskTime;
 use turnfold_core::{Digest, Seat};
-use turnfold_replay::mail::TakenReply;
+use turnfold_mail::TakenReply;
 
 use super::announced::{self, AheadOrders, joined};
 use super::club::Envelope;

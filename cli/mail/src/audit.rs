@@ -1,0 +1,241 @@
+//! What the audit proves of play by mail (PM-32, PM-33, FD-19): the game's log compared with its desk.
+
+mod authorship;
+mod dice;
+mod rows;
+mod segments;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use turnfold_core::paper::{LineName, PaperContent, PaperHead};
+use turnfold_core::rules::desk::{Command, Desk};
+use turnfold_core::{DicePolicy, Registry, Rules, Seat};
+
+use self::authorship::Authorship;
+use self::dice::FairDice;
+use self::rows::MailRows;
+use self::segments::{AuditedPair, CollectedMatch, Pairing};
+use super::desk_history::DeskHistory;
+use super::desk_turn::{AppliedEntry, DeskTurn};
+use super::pairing::DeskOf;
+use turnfold_replay::audit::{AuditQuestion, AuditRow, AuditedRecords, PlayerKey};
+use turnfold_replay::bundle::sizes::{BranchFinder, revision};
+use turnfold_replay::bundle::{BranchIndex, BundleRecords, BundleRules, BundledMatch, BundledRecord};
+use turnfold_replay::error::ReplayError;
+use turnfold_replay::history::recorded_rules;
+use turnfold_replay::history::revision::Revision;
+
+pub use dice::FairRoll;
+
+/// Audits matches whose form is in order: all eight rows, those by mail held against their desks.
+///
+/// # Errors
+/// What cannot be read. What is wrong with the matches is in the rows.
+pub fn audit(records: &dyn BundleRecords, question: AuditQuestion<'_>) -> Result<Vec<AuditRow>, ReplayError> {
+    audit_with(records, question, &mut |_| {})
+}
+
+/// Audits matches like [`audit`], and reports each roll of fair dice with everything that it follows from (FD-20).
+///
+/// # Errors
+/// As for [`audit`].
+pub fn audit_with(
+    records: &dyn BundleRecords,
+    question: AuditQuestion<'_>,
+    on_roll: &mut dyn FnMut(&FairRoll),
+) -> Result<Vec<AuditRow>, ReplayError> {
+    let branches = BranchFinder::of(records.outline());
+    let rules = BundleRules::of(records.outline(), question.registry);
+    let mut mail = MailAudit::new(&branches, &rules.registry, on_roll);
+    let fair_dice = mail.matches_with_fair_dice();
+    let mut take = |branch, index, record: &BundledRecord<'_>| mail.take(branch, index, record);
+    let audited = AuditedRecords::read(records, &branches, &rules, question, &fair_dice, &mut take)?;
+    mail.end_before(records.outline().matches.len());
+    Ok(audited.rows(mail.rows.further()))
+}
+
+/// The matches by mail so far: collected until game and desk are read, then judged.
+struct MailAudit<'a> {
+    lines: &'a BranchFinder<'a>,
+    registry: &'a Registry,
+    on_roll: &'a mut dyn FnMut(&FairRoll),
+    pairings: Vec<Pairing>,
+    collected: BTreeMap<usize, CollectedMatch>,
+    /// The match whose records go by.
+    current: usize,
+    rows: MailRows,
+}
+
+impl<'a> MailAudit<'a> {
+    fn new(
+        lines: &'a BranchFinder<'a>,
+        registry: &'a Registry,
+        on_roll: &'a mut dyn FnMut(&FairRoll),
+    ) -> Self {
+        let pairings = Pairing::all(lines, registry);
+        let paired: BTreeSet<usize> =
+            pairings.iter().flat_map(|pairing| [pairing.game, pairing.desk]).collect();
+        let is_desk = |of: &usize| pairings.iter().any(|pairing| pairing.desk == *of);
+        let collected = paired.iter().map(|of| (*of, CollectedMatch::new(is_desk(of)))).collect();
+        let mut rows = MailRows { paired, ..MailRows::default() };
+        rows.find_second_desks(lines.outline, &pairings);
+        Self { lines, registry, on_roll, pairings, collected, current: 0, rows }
+    }
+
+    /// Takes the record of this index of a line.
+    fn take(&mut self, (of, line): BranchIndex, index: u64, record: &BundledRecord<'_>) {
+        if of > self.current {
+            self.end_before(of);
+            self.current = of;
+        }
+        if let Some(collected) = self.collected.get_mut(&of) {
+            collected.take(line, index, record);
+        }
+    }
+
+    /// Returns the matches whose dice are judged with their desks: fair dice, and a desk itself, which has none.
+    fn matches_with_fair_dice(&self) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        for Pairing { game, desk, .. } in &self.pairings {
+            found.insert(*desk);
+            let game_match = self.lines.outline.matches.get(*game);
+            if game_match.is_some_and(|bundled| matches!(bundled.genesis.dice, DicePolicy::Fair(_))) {
+                found.insert(*game);
+            }
+        }
+        found
+    }
+
+    /// Judges each match whose game and desk come before this index.
+    fn end_before(&mut self, of: usize) {
+        let Self { lines, registry, pairings, collected, rows, on_roll, .. } = self;
+        let (done, waiting) = std::mem::take(pairings).into_iter().partition(|pairing| pairing.last() < of);
+        *pairings = waiting;
+        for pairing in &done {
+            if let (Some(game), Some(desk)) = (collected.get(&pairing.game), collected.get(&pairing.desk)) {
+                AuditedPair { lines, registry, pairing, game, desk }.judge(rows, on_roll);
+            }
+        }
+        for done in &done {
+            collected.retain(|of, _| !done.has(*of) || pairings.iter().any(|pairing| pairing.has(*of)));
+        }
+    }
+}
+
+/// Returns the seat whose order an entry records without a signature.
+fn orders_plainly(entry: &AppliedEntry) -> Option<Seat> {
+    let Command::Plain(plain) = &entry.command else { return None };
+    let is_order = matches!(plain.paper().content(), PaperContent::Order(_) | PaperContent::Ahead(_));
+    is_order.then_some(entry.seat)
+}
+
+/// Returns the seat that the host alone gave to another player, and the name of the new key.
+fn replaced_by_host(entry: &AppliedEntry) -> Option<(Seat, &str)> {
+    let Command::Replace { seat, player, .. } = &entry.command else { return None };
+    entry.ignored.is_none().then(|| (*seat, player.name()))
+}
+
+impl AuditedPair<'_> {
+    /// Compares the game with its desk, and reports each roll that was recomputed (FD-20).
+    fn judge(&self, rows: &mut MailRows, on_roll: &mut dyn FnMut(&FairRoll)) {
+        let Self { lines, pairing, .. } = self;
+        let outline = lines.outline;
+        let [game, desk_of] = [pairing.game, pairing.desk].map(|of| outline.matches.get(of));
+        let (Some(game), Some(desk_of)) = (game, desk_of) else { return };
+        let Some(at_desk) = revision(outline, (pairing.desk, 0)) else { return };
+        let Ok(desk) = DeskHistory::start(&pairing.setup, &desk_of.genesis.encode()) else {
+            rows.authorship.not_checked(Some(at_desk), "the rules reject the terms of play");
+            return;
+        };
+        let (desk, stuck) = self.desk.read_desk(desk);
+        let mut stuck = stuck.map(|reason| (Some(at_desk.clone()), reason.to_owned()));
+        // The last turn is incomplete if the log stops early.
+        let current = stuck.is_none().then(|| desk.current());
+        let turns: Vec<&DeskTurn> = desk.turns().iter().chain(current).collect();
+        if let Some(reason) = self.other_desk(game, desk_of) {
+            rows.authorship.fail(Some(at_desk.at(0)), reason);
+        }
+        for seat in Desk::players(desk.state()) {
+            let Some(key) = desk.state().key_of(*seat) else { continue };
+            let (match_name, key) = (game.name.clone(), key.verifier().clone());
+            rows.authorship.key(PlayerKey { match_name, seat: *seat, key });
+        }
+        let mut dice = FairDice::of(&game.genesis, &pairing.setup, &at_desk, rows);
+        let mut authorship = Authorship::of(&pairing.setup, &at_desk);
+        let walked = self.each_segment(game, &turns, &mut |segment| {
+            dice.check(segment, &at_desk, rows, on_roll);
+            authorship.check(segment, rows);
+        });
+        match walked {
+            Ok(lines) if stuck.is_none() => authorship.finish(&lines, rows),
+            Ok(_) => {}
+            Err(in_game) => stuck = Some(in_game),
+        }
+        if let Some((at, reason)) = stuck {
+            dice.not_checked(at.clone(), reason.clone(), rows);
+            rows.authorship.not_checked(at, reason);
+        }
+        // PM-38: a fault found elsewhere in the row counts more.
+        let plain: BTreeSet<_> = desk.entries().iter().filter_map(orders_plainly).collect();
+        if !plain.is_empty() {
+            let seats: Vec<&str> = plain.iter().map(|seat| seat.name()).collect();
+            let reason = format!("{} ordered by plain mail: the host vouches", seats.join(", "));
+            rows.authorship.not_checked(None, reason);
+        }
+        // PM-60: the players have not agreed, and the host may have the key.
+        for (seat, name) in desk.entries().iter().filter_map(replaced_by_host) {
+            let reason = format!("the host alone gave {seat} to {name}: the host vouches");
+            rows.authorship.not_checked(None, reason);
+        }
+        check_seen(&desk, &at_desk, rows);
+        let unplayed = unplayed(game, &turns);
+        dice.finish(game.name.as_str(), &desk, &turns, &unplayed, rows);
+        rows.unplayed.extend(unplayed);
+    }
+
+    /// Returns why the desk is another match's (PM-1, PM-3).
+    fn other_desk(&self, game: &BundledMatch, desk: &BundledMatch) -> Option<String> {
+        let Pairing { setup, .. } = self.pairing;
+        let id = DeskOf::game(&game.name, &game.genesis.match_id).map(|desk| desk.match_id);
+        if id != Ok(desk.genesis.match_id) {
+            return Some(format!("its match id is not that of the desk of `{}`", game.name));
+        }
+        if setup.game != game.genesis.link().to_string() {
+            return Some(format!("it is the desk of another match than `{}`", game.name));
+        }
+        let rules = recorded_rules(&game.genesis, self.registry).ok();
+        let players =
+            rules.and_then(|rules| rules.start(&game.genesis.setup).ok()).map(|game| game.players().len());
+        let differs = players.filter(|players| *players != usize::from(setup.seats));
+        differs.map(|players| format!("it has {} seats, and the game {players} players", setup.seats))
+    }
+}
+
+/// Returns the lines of a game that its desk does not name.
+fn unplayed(game: &BundledMatch, turns: &[&DeskTurn]) -> BTreeSet<String> {
+    let played: BTreeSet<&str> =
+        turns.iter().filter_map(|turn| turn.line()).map(LineName::as_str).chain(["main"]).collect();
+    let lines = game.branches.iter().map(|branch| branch.name.as_str());
+    lines.filter(|line| !played.contains(line)).map(|line| format!("{}@{line}", game.name)).collect()
+}
+
+/// Requires every paper that counts to name the history of this very desk, with the position of its turn (PM-33).
+fn check_seen(desk: &DeskHistory, at: &Revision, rows: &mut MailRows) {
+    for (entry, paper) in desk.entries().iter().filter_map(|entry| Some((entry, entry.command.paper()?))) {
+        if entry.ignored.is_some() {
+            continue;
+        }
+        let PaperHead { seat, turn, seen, .. } = *paper.head();
+        let position =
+            turn.checked_sub(1).and_then(|index| desk.positions().nth(usize::try_from(index).ok()?));
+        if seen.size > entry.seq || desk.root(seen.size) != Some(seen.root) {
+            let reason = format!("the paper of {seat} has seen another history of {} records", seen.size);
+            rows.consistency.fail(Some(at.at(entry.seq)), reason);
+        } else if position.is_some_and(|position| seen.size <= position.seq) {
+            let reason = format!("the paper of {seat} is for turn {turn} and has not seen its position");
+            rows.consistency.fail(Some(at.at(entry.seq)), reason);
+        } else {
+            *rows.seen.get_or_insert(0) += 1;
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! Who gave which command: every entry of the game, and every position, is derived again from the desk (PM-2, PM-13,
+//! PM-14, PM-32).
+
+use std::collections::VecDeque;
+
+use turnfold_core::dice::DiceStream;
+use turnfold_core::paper::LineName;
+use turnfold_core::rules::desk::{Secret, Setup};
+use turnfold_core::{AnyState, DicePolicy, Digest, DueRoll, Seat};
+use turnfold_store::{Entry, IdempotencyKey};
+
+use super::rows::{Authors, MailRows};
+use super::segments::{SegmentEnd, TurnSegment};
+use crate::{
+    Execution, GameTurn, OrderEnd, PlayedRules, Round, SeatStep, TurnEnd, TurnKey, TurnPlan, TurnRecord,
+    is_shown_to_all,
+};
+use turnfold_replay::error::ReplayError;
+use turnfold_replay::history::entry::stored;
+use turnfold_replay::history::record::Record;
+use turnfold_replay::history::revision::Revision;
+use turnfold_replay::session::is_roll;
+
+/// The authorship of one match.
+pub(super) struct Authorship<'a> {
+    setup: &'a Setup,
+    /// The line of the desk.
+    desk: &'a Revision,
+    positions: Positions,
+    /// Something is wrong, or nothing more can be checked.
+    has_ended: bool,
+    has_failed: bool,
+}
+
+/// What is wrong, and where; `None` where the walk ends without a fault.
+struct Fault(Option<(Revision, String)>);
+
+impl Fault {
+    fn at(at: Revision, reason: impl Into<String>) -> Self {
+        Self(Some((at, reason.into())))
+    }
+}
+
+impl<'a> Authorship<'a> {
+    pub(super) fn of(setup: &'a Setup, desk: &'a Revision) -> Self {
+        Self { setup, desk, positions: Positions::default(), has_ended: false, has_failed: false }
+    }
+
+    /// Requires the entries of a turn to be those that follow from the desk.
+    pub(super) fn check(&mut self, segment: &TurnSegment<'_>, rows: &mut MailRows) {
+        if self.has_ended {
+            return;
+        }
+        if let Err(Fault(fault)) = self.walk(segment, &mut rows.authors) {
+            self.has_ended = true;
+            if let Some((at, reason)) = fault {
+                self.has_failed = true;
+                rows.authorship.fail(Some(at), reason);
+            }
+        }
+    }
+
+    /// Requires each played line to end with its last turn. `lines` has each line, the last entry of a turn and the head.
+    pub(super) fn finish(&self, lines: &[(Revision, u64, u64)], rows: &mut MailRows) {
+        if self.has_failed {
+            return;
+        }
+        for (at, to, _) in lines.iter().filter(|(_, to, head)| head > to) {
+            let reason = "the entry comes after the last position of its line";
+            rows.authorship.fail(Some(at.at(to.saturating_add(1))), reason);
+        }
+    }
+
+    fn walk(&mut self, segment: &TurnSegment<'_>, authors: &mut Authors) -> Result<(), Fault> {
+        let turn = segment.turn;
+        let mut entries = WalkedEntries { segment, next: 0, desk: self.desk, authors };
+        let Some(plan) = &turn.plan else { return entries.end("") };
+        if turn.is_takeback() && !segment.begins_there {
+            let (line, seq) = &turn.from;
+            let reason = format!("the line does not begin at entry {seq} of `{line}`, as was agreed");
+            return Err(Fault::at(segment.at.clone(), reason));
+        }
+        let mut game = GameTurn::new(segment.start.fork(), turn.from.1, Box::new(recorded_dice(segment)));
+        let host = plan.host_key();
+        let rules = PlayedRules::of(self.setup);
+        let mut played = Vec::new();
+        if !turn.is_takeback() {
+            entries.take(&entries.played(game.roll_due())?, &host)?;
+            for step in &plan.steps {
+                let key = plan.key_of(step);
+                let mut has_played = false;
+                if let Some(digest) = &step.order {
+                    has_played = self.order(step, digest, &key, &mut game, &mut entries)?;
+                }
+                // PM-80: what an order leaves open is played by default.
+                if plan.has_default(step) {
+                    let default = entries.played(game.default(step.seat, rules))?;
+                    entries.take(&default, &plan.default_key(step.seat))?;
+                    has_played |= !default.is_empty();
+                }
+                played.extend(has_played.then_some(step.seat));
+            }
+        }
+        let between =
+            entries.played(game.between(&plan.living, &plan.gone, !plan.steps.is_empty(), rules))?;
+        entries.take(&between.played, &host)?;
+        entries.end("")?;
+        let Some(position) = &turn.end else { return Ok(()) };
+        match segment.end {
+            SegmentEnd::Short => return Err(entries.short(position)),
+            SegmentEnd::Position => {}
+            _ => return Ok(()),
+        }
+        let end = TurnEnd { played, ends_round: between.ends_round };
+        let checked = self.positions.check(segment, position, plan, &end, game.state(), self.setup);
+        checked.map_err(|reason| Fault::at(self.desk.at(position.seq), reason))
+    }
+
+    /// PM-19: an order is carried out as far as the game accepts it, or refused for the game's reason. Returns `true` if it
+    /// was carried out.
+    fn order(
+        &self,
+        step: &SeatStep,
+        digest: &Digest,
+        key: &TurnKey,
+        game: &mut GameTurn<'_>,
+        entries: &mut WalkedEntries<'_>,
+    ) -> Result<bool, Fault> {
+        let seat = step.seat;
+        let recorded = entries.segment.turn.executions.get(digest);
+        let fault = |reason: String| {
+            let at = recorded.map_or_else(|| self.desk.clone(), |(seq, _)| self.desk.at(*seq));
+            Fault::at(at, reason)
+        };
+        let end = entries.played(game.order(seat, step.plays()))?;
+        match (end, recorded.map(|(_, execution)| execution)) {
+            (OrderEnd::Carried { .. }, Some(Execution::Refused(_))) => {
+                Err(fault(format!("the desk refuses the order of {seat}, but the game accepts it")))
+            }
+            (OrderEnd::Carried { count, played }, execution) => {
+                if execution.is_none() && entries.next().is_none() {
+                    return Err(Fault(None));
+                }
+                entries.take(&played, key)?;
+                match execution {
+                    Some(Execution::Carried(recorded)) if usize::from(*recorded) != count => {
+                        Err(fault(format!(
+                            "the desk records {recorded} played commands of the order of {seat}, but there are {count}"
+                        )))
+                    }
+                    _ => Ok(true),
+                }
+            }
+            (OrderEnd::Refused(rejected), Some(Execution::Refused(code)))
+                if code == rejected.code.as_str() =>
+            {
+                Ok(false)
+            }
+            (OrderEnd::Refused(rejected), Some(Execution::Refused(_))) => {
+                Err(fault(format!("the game refuses the order of {seat} as `{}`", rejected.code)))
+            }
+            (OrderEnd::Refused(rejected), Some(Execution::Carried(_))) => {
+                let why = format!("the game rejects the order of {seat} as `{}`", rejected.code);
+                let next = entries.next().filter(|entry| entry.seat == seat);
+                Err(next.map_or_else(|| fault(why.clone()), |entry| entries.unexpected(entry, None, &why)))
+            }
+            (OrderEnd::Refused(_), None) => Err(Fault(None)),
+        }
+    }
+}
+
+/// Dice that fall as the log records them. Comparing the entries finds any difference.
+fn recorded_dice(
+    segment: &TurnSegment<'_>,
+) -> impl FnMut(&DueRoll) -> Result<Vec<i32>, ReplayError> + 'static {
+    let commands = segment.entries.iter().filter_map(|entry| segment.rules.command_text(&entry.command).ok());
+    let rolls = commands.filter(|command| is_roll(command)).map(|command| {
+        command.split(' ').skip(1).map_while(|value| value.parse().ok()).collect::<Vec<i32>>()
+    });
+    let mut rolls: VecDeque<Vec<i32>> = rolls.collect();
+    let mut others = 0;
+    move |due| {
+        let values = rolls.pop_front().filter(|values| due.accepts(values));
+        // Different values each time, because the game may ask until it gets the right ones.
+        let any = || {
+            others += 1;
+            let mut dice = DiceStream::new(&[0; 32], others);
+            (0..due.count).map(|_| dice.draw(due.low, due.high)).collect()
+        };
+        Ok(values.unwrap_or_else(any))
+    }
+}
+
+/// The entries of a turn, while they are walked.
+struct WalkedEntries<'a> {
+    segment: &'a TurnSegment<'a>,
+    next: usize,
+    desk: &'a Revision,
+    authors: &'a mut Authors,
+}
+
+impl WalkedEntries<'_> {
+    /// Dice that never end come from the log, so the error has to name the log.
+    fn played<T>(&self, played: Result<T, ReplayError>) -> Result<T, Fault> {
+        let at = || self.segment.at.at(self.segment.turn.from.1.saturating_add(1));
+        played.map_err(|error| Fault::at(at(), error.to_string()))
+    }
+
+    fn next(&self) -> Option<&Entry> {
+        self.segment.entries.get(self.next).copied()
+    }
+
+    /// Requires the next entries to be these, with this key.
+    fn take(&mut self, expected: &[Record], key: &TurnKey) -> Result<(), Fault> {
+        for record in expected {
+            let Some(entry) = self.segment.entries.get(self.next).copied() else {
+                return Err(self.missing(record));
+            };
+            let is_same = record.seat == Some(entry.seat) && record.command_bytes == entry.command;
+            if !is_same {
+                return Err(self.unexpected(entry, Some(record), ""));
+            }
+            let found = entry.idempotency_key.as_ref().map(IdempotencyKey::as_str);
+            // PM-2: an entry's key names its cause.
+            if !found.is_some_and(|found| key.is(found)) {
+                let found = found.map_or_else(|| "none".into(), |found| format!("`{found}`"));
+                let reason = format!("expected the key `{key}`, found {found}");
+                return Err(Fault::at(self.segment.at.at(entry.seq), reason));
+            }
+            self.authors.count(entry, key);
+            self.next += 1;
+        }
+        Ok(())
+    }
+
+    /// Requires that there are no more.
+    fn end(&self, why: &str) -> Result<(), Fault> {
+        self.next().map_or(Ok(()), |entry| Err(self.unexpected(entry, None, why)))
+    }
+
+    fn missing(&self, record: &Record) -> Fault {
+        match (&self.segment.turn.end, self.segment.end) {
+            (Some(position), SegmentEnd::Position) => {
+                let reason = format!("the position leaves out `{}`", given(record));
+                Fault::at(self.desk.at(position.seq), reason)
+            }
+            (Some(position), SegmentEnd::Short) => self.short(position),
+            _ => Fault(None),
+        }
+    }
+
+    fn short(&self, position: &TurnRecord) -> Fault {
+        let head = self.segment.turn.from.1.saturating_add(self.segment.entries.len() as u64);
+        let reason = format!(
+            "the position is at entry {} of `{}`, which ends at {head}",
+            position.game_seq, position.line
+        );
+        Fault::at(self.desk.at(position.seq), reason)
+    }
+
+    fn unexpected(&self, entry: &Entry, expected: Option<&Record>, why: &str) -> Fault {
+        let expected = match expected {
+            Some(record) => format!("; expected `{}`", given(record)),
+            None if why.is_empty() => String::new(),
+            None => format!("; {why}"),
+        };
+        let reason = match entry.seat {
+            Seat::Host => {
+                let command = self.segment.rules.command_text(&entry.command).unwrap_or_default();
+                format!("unexpected host command `{command}`{expected}")
+            }
+            seat => format!("no paper by {seat}{expected}"),
+        };
+        Fault::at(self.segment.at.at(entry.seq), reason)
+    }
+}
+
+fn given(record: &Record) -> String {
+    let seat = record.seat.map(|seat| format!("{seat} ")).unwrap_or_default();
+    format!("{seat}{}", record.command)
+}
+
+/// The positions of a match so far.
+#[derive(Default)]
+pub(super) struct Positions {
+    /// Line and entry of each, and its round.
+    rounds: Vec<(LineName, u64, Round)>,
+    /// The last position up to which all players see everything: line, entry and game. What is shown stays shown.
+    shown: Option<(LineName, u64, Box<dyn AnyState>)>,
+}
+
+impl Positions {
+    /// Requires a position to be true of the game after a turn.
+    ///
+    /// # Errors
+    /// What is not true.
+    pub(super) fn check(
+        &mut self,
+        segment: &TurnSegment<'_>,
+        position: &TurnRecord,
+        plan: &TurnPlan,
+        end: &TurnEnd,
+        game: &dyn AnyState,
+        setup: &Setup,
+    ) -> Result<(), String> {
+        if segment.link != Some(position.link) {
+            return Err("the position has another link than the game at its entry".into());
+        }
+        if position.state.is_some_and(|state| state != game.state_hash()) {
+            return Err("the position has another state hash than the game at its entry".into());
+        }
+        // PM-13: a state that is no secret any more stands in the desk.
+        let is_open = setup.secret != Secret::Match && self.is_shown(segment, position, game);
+        match (is_open, position.state.is_some()) {
+            (true, false) => return Err("the position has no state hash, but nothing is concealed".into()),
+            (false, true) => return Err("the position has a state hash, but something is concealed".into()),
+            _ => {}
+        }
+        // PM-14: whom the desk asked, the game asks.
+        let from = if plan.is_takeback {
+            let (line, seq) = &plan.from;
+            self.rounds.iter().find(|(on, at, _)| on == line && at == seq)
+        } else {
+            self.rounds.last()
+        };
+        let expected = Round::after(from.map(|(.., round)| round), plan, end, setup.together, game);
+        if expected.seats != position.seats {
+            let (expected, found) = (names(&expected.seats), names(&position.seats));
+            return Err(format!("the position asks {found}; expected {expected}"));
+        }
+        self.rounds.push((position.line.clone(), position.game_seq, expected));
+        Ok(())
+    }
+
+    /// Whether all players may know every part of every entry up to a position.
+    fn is_shown(&mut self, segment: &TurnSegment<'_>, position: &TurnRecord, game: &dyn AnyState) -> bool {
+        let kept = self.shown.take_if(|(line, seq, _)| *line != position.line || *seq > position.game_seq);
+        drop(kept);
+        let (from, state) = match &self.shown {
+            Some((_, seq, state)) => (*seq, state.fork()),
+            None => (0, segment.beginning.fork()),
+        };
+        let entries = segment.line.between(from, position.game_seq);
+        let log = stored(entries.iter().copied());
+        let is_shown = is_shown_to_all(state.as_ref(), &log, &DicePolicy::Recorded) == Ok(true);
+        if is_shown {
+            self.shown = Some((position.line.clone(), position.game_seq, game.fork()));
+        }
+        is_shown
+    }
+}
+
+fn names(seats: &[Seat]) -> String {
+    let names: Vec<&str> = seats.iter().map(|seat| seat.name()).collect();
+    if names.is_empty() { "no one".into() } else { names.join(", ") }
+}

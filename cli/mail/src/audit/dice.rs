@@ -1,0 +1,308 @@
+//! Fair dice: every roll of the played lines is recomputed (FD-19, FD-20).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use turnfold_core::dice::fair::{Contribution, RollKey};
+use turnfold_core::paper::PaperContent;
+use turnfold_core::rules::desk::{Desk, Reason, Setup};
+use turnfold_core::{CommandSource, DicePolicy, Digest, DueRoll, Logged, Rules, Seat, Step};
+use turnfold_store::Genesis;
+
+use super::rows::MailRows;
+use super::segments::{SegmentEnd, TurnSegment};
+use crate::{DeskHistory, DeskTurn, Execution, RolledEntry};
+use turnfold_replay::history::revision::Revision;
+use turnfold_replay::render::text::counted;
+use turnfold_replay::session::is_roll;
+
+/// The most turns that a remark names.
+const NAMED_MAX: usize = 12;
+
+/// A roll that was recomputed, with everything that it follows from (FD-20).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FairRoll {
+    /// Its entry.
+    pub at: Revision,
+    /// Its number.
+    pub number: u16,
+    /// The element that the host opened.
+    pub element: Digest,
+    /// The last element of each seat.
+    pub contributions: Vec<Contribution>,
+    /// The key (FD-4).
+    pub key: Digest,
+    /// The number and the range of the values.
+    pub due: DueRoll,
+    /// The values.
+    pub values: Vec<i32>,
+}
+
+impl fmt::Display for FairRoll {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, number, element, contributions, key, due, values } = self;
+        write!(out, "{at} is roll {number}: host {number} {element}")?;
+        for Contribution { seat, index, element } in contributions {
+            write!(out, ", {seat} {index} {element}")?;
+        }
+        write!(out, "; key {key}; {} of {}..={}:", due.count, due.low, due.high)?;
+        values.iter().try_for_each(|value| write!(out, " {value}"))
+    }
+}
+
+/// The dice of one match.
+pub(super) struct FairDice {
+    match_id: [u8; 16],
+    /// `false` for other dice, and where the heads differ.
+    is_fair: bool,
+    hosted: Vec<Seat>,
+    /// As they were in the turn before.
+    before: Vec<Contribution>,
+    recomputed: u64,
+    /// The rolls that a host that plays could foresee.
+    foreseen: u64,
+    /// The rolls to which seats had given no secret yet, by those seats.
+    without_secrets: BTreeMap<Vec<Seat>, u64>,
+}
+
+/// A roll of the game.
+struct GameRoll {
+    seq: u64,
+    /// What was due.
+    due: Option<DueRoll>,
+    command: String,
+}
+
+impl FairDice {
+    /// Begins a match; its heads have to be the same in its Genesis and its desk.
+    pub(super) fn of(genesis: &Genesis, setup: &Setup, desk: &Revision, rows: &mut MailRows) -> Self {
+        let heads = match genesis.dice {
+            DicePolicy::Fair(head) => Some((head, setup.head.as_ref().and_then(|head| head.parse().ok()))),
+            DicePolicy::Recorded | DicePolicy::Seeded(_) => None,
+        };
+        let is_fair = heads.is_some_and(|(game, desk)| Some(game) == desk);
+        if heads.is_some() && !is_fair {
+            let reason = "the head of the host's chain is not the one in the game's Genesis";
+            rows.dice.fail(Some(desk.at(0)), reason);
+        }
+        Self {
+            match_id: genesis.match_id,
+            is_fair,
+            hosted: setup.hosted.clone(),
+            before: Vec::new(),
+            recomputed: 0,
+            foreseen: 0,
+            without_secrets: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn not_checked(&self, at: Option<Revision>, reason: String, rows: &mut MailRows) {
+        if self.is_fair {
+            rows.dice.not_checked(at, reason);
+        }
+    }
+
+    /// Requires each roll of a turn to have its `rolled`, in order, and the values that follow.
+    pub(super) fn check(
+        &mut self,
+        segment: &TurnSegment<'_>,
+        desk: &Revision,
+        rows: &mut MailRows,
+        on_roll: &mut dyn FnMut(&FairRoll),
+    ) {
+        if !self.is_fair {
+            return;
+        }
+        let contributions = segment.turn.plan.as_ref().map(|plan| plan.contributions.clone());
+        let contributions = contributions.unwrap_or_default();
+        let mut rolled = segment.turn.rolled.iter().peekable();
+        for roll in rolls(segment) {
+            let at = segment.at.at(roll.seq);
+            // FD-10: each roll of the game is opened once, at its entry.
+            let is_its_own = |rolled: &&RolledEntry| {
+                rolled.seq == roll.seq && rolled.line.as_str() == segment.at.branch.as_str()
+            };
+            while let Some(other) =
+                rolled.next_if(|rolled| !is_its_own(rolled) && !is_later(rolled, segment, roll.seq))
+            {
+                rows.dice.fail(Some(desk.at(other.desk_seq)), names_no_roll(other));
+            }
+            let Some(rolled) = rolled.next_if(is_its_own) else {
+                match segment.end {
+                    SegmentEnd::Unfinished => {
+                        rows.dice.not_checked(Some(at), "the turn is not fully executed yet");
+                    }
+                    _ => rows.dice.fail(Some(at), "the desk has no `rolled` for this roll"),
+                }
+                continue;
+            };
+            self.check_values(segment, &roll, rolled, &contributions, rows, on_roll);
+        }
+        if !matches!(segment.end, SegmentEnd::Unusable(_)) {
+            for other in rolled {
+                rows.dice.fail(Some(desk.at(other.desk_seq)), names_no_roll(other));
+            }
+        }
+        if segment.turn.plan.is_some() {
+            self.before = contributions;
+        }
+    }
+
+    fn check_values(
+        &mut self,
+        segment: &TurnSegment<'_>,
+        roll: &GameRoll,
+        rolled: &RolledEntry,
+        contributions: &[Contribution],
+        rows: &mut MailRows,
+        on_roll: &mut dyn FnMut(&FairRoll),
+    ) {
+        let at = segment.at.at(roll.seq);
+        let Some(due) = roll.due.clone() else {
+            rows.dice.fail(Some(at), "no roll was due");
+            return;
+        };
+        let Ok(number) = u16::try_from(rolled.number) else { return };
+        let key = RollKey::new(&self.match_id, number, &rolled.element, contributions);
+        let values = key.values(&due);
+        let expected = segment.start.roll_command(values.clone()).unwrap_or_default();
+        if expected != roll.command {
+            rows.dice.fail(Some(at), format!("the dice give `{expected}`, found `{}`", roll.command));
+            return;
+        }
+        self.recomputed += 1;
+        let element_of = |seat: Seat| self.before.iter().find(|before| before.seat == seat);
+        let is_new = |part: &&Contribution| element_of(part.seat).is_some_and(|before| before != *part);
+        let new = contributions.iter().filter(is_new).filter(|part| !self.hosted.contains(&part.seat));
+        self.foreseen += u64::from(new.count() == 0);
+        let at_heads = contributions.iter().filter(|part| part.index == 0);
+        *self.without_secrets.entry(at_heads.map(|part| part.seat).collect()).or_default() += 1;
+        on_roll(&FairRoll {
+            at,
+            number,
+            element: rolled.element,
+            contributions: contributions.to_vec(),
+            key: Digest::new(*key.as_bytes()),
+            due,
+            values,
+        });
+    }
+
+    /// Reports whether it weakens the proof that seats had given no secret to some rolls.
+    fn without_secrets_of(&self, seats: &[Seat], rolls: u64) -> String {
+        let (all, names) = (counted(self.recomputed, "roll", "rolls"), seats.iter().map(|seat| seat.name()));
+        let names = names.collect::<Vec<_>>().join(" or ");
+        let they = if seats.len() == 1 { "it" } else { "they" };
+        let is_weak =
+            self.before.iter().all(|part| seats.contains(&part.seat) || self.hosted.contains(&part.seat));
+        let so = if is_weak {
+            "the host and the seat that joined last could have chosen these rolls together"
+        } else {
+            "the secrets of the other seats protect these rolls"
+        };
+        format!(
+            "{rolls} of {all} used no secret from {names} yet, because {they} had not sent an order: {so}"
+        )
+    }
+
+    /// Adds up the match.
+    pub(super) fn finish(
+        self,
+        name: &str,
+        desk: &DeskHistory,
+        turns: &[&DeskTurn],
+        unplayed: &BTreeSet<String>,
+        rows: &mut MailRows,
+    ) {
+        if !self.is_fair {
+            return;
+        }
+        *rows.rolls.get_or_insert(0) += self.recomputed;
+        let mut remarks = Vec::new();
+        if self.foreseen > 0 {
+            let foreseen = counted(self.foreseen, "roll", "rolls");
+            let hosted = self.hosted.iter();
+            remarks.extend(
+                hosted.map(|seat| format!("{seat} is played by the host and could foresee {foreseen}")),
+            );
+        }
+        for (seats, rolls) in self.without_secrets.iter().filter(|(seats, _)| !seats.is_empty()) {
+            remarks.push(self.without_secrets_of(seats, *rolls));
+        }
+        let state = desk.state();
+        let has_ended = |seat: &&Seat| state.key_of(**seat).is_some() && !state.has_chain(**seat);
+        let ended = Desk::players(state).iter().filter(has_ended);
+        remarks.extend(ended.map(|seat| format!("the chain of {seat} has ended")));
+        for (what, turns) in lost_orders(desk, turns) {
+            remarks.push(format!("{what} in {}", in_turns(&turns)));
+        }
+        remarks.extend(unplayed.iter().map(|line| format!("{line} was not played")));
+        rows.dice_remarks.push((name.into(), remarks));
+    }
+}
+
+/// Whether it names a later entry of the line, so that this roll has none.
+fn is_later(rolled: &RolledEntry, segment: &TurnSegment<'_>, seq: u64) -> bool {
+    rolled.line.as_str() == segment.at.branch.as_str() && rolled.seq > seq
+}
+
+fn names_no_roll(rolled: &RolledEntry) -> String {
+    let RolledEntry { number, line, seq, .. } = rolled;
+    format!("roll {number} names entry {seq} of `{line}`, which is not the next roll")
+}
+
+/// Finds the rolls of a turn by folding its entries.
+fn rolls(segment: &TurnSegment<'_>) -> Vec<GameRoll> {
+    let mut state = segment.start.fork();
+    let mut rolls = Vec::new();
+    for entry in segment.entries {
+        let mut due = state.due_roll();
+        let logged =
+            Logged { seq: entry.seq, seat: entry.seat, command: CommandSource::Bytes(&entry.command) };
+        let observe = &mut |step: &mut dyn Step| {
+            let command = step.command();
+            if is_roll(&command) {
+                rolls.push(GameRoll { seq: entry.seq, due: due.take(), command });
+            }
+        };
+        if state.fold(&[logged], &DicePolicy::Recorded, observe).is_err() {
+            break;
+        }
+    }
+    rolls
+}
+
+/// Returns the turns for which the host could have kept an order back: a seat missed, or its order did not count (FD-19).
+fn lost_orders(desk: &DeskHistory, turns: &[&DeskTurn]) -> BTreeMap<String, BTreeSet<u32>> {
+    let mut lost: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+    let mut name = |what: String, turn: u32| lost.entry(what).or_default().insert(turn);
+    for entry in desk.entries().iter().filter(|entry| entry.ignored == Some(Reason::Late)) {
+        let Some(paper) = entry.paper().map(turnfold_core::paper::SignedPaper::paper) else { continue };
+        if matches!(paper.content(), PaperContent::Order(_)) {
+            name(format!("an order of {} was late", paper.head().seat), paper.head().turn);
+        }
+    }
+    for turn in turns {
+        for seat in &turn.missed {
+            name(format!("{seat} missed"), turn.number);
+        }
+        for step in turn.plan.iter().flat_map(|plan| &plan.steps) {
+            let recorded = step.order.and_then(|digest| turn.executions.get(&digest));
+            if matches!(recorded, Some((_, Execution::Refused(_)))) {
+                name(format!("the order of {} was refused", step.seat), turn.number);
+            }
+        }
+    }
+    lost
+}
+
+/// Writes `turn 4`, or `turns 1, 2 and 9 more`.
+fn in_turns(turns: &BTreeSet<u32>) -> String {
+    let named: Vec<_> = turns.iter().take(NAMED_MAX).map(ToString::to_string).collect();
+    let word = if turns.len() == 1 { "turn" } else { "turns" };
+    let more = match turns.len().saturating_sub(NAMED_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{word} {}{more}", named.join(", "))
+}

@@ -1,0 +1,312 @@
+//! Games and desks while their records go by, and the game's entries turn by turn (PM-1, PM-32).
+
+use std::collections::BTreeMap;
+
+use turnfold_core::rules::desk::{self, Desk};
+use turnfold_core::trust::TreeHash;
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry, Rules};
+use turnfold_store::{Entry, Genesis, Linker};
+
+use crate::{DeskHistory, DeskTurn};
+use turnfold_replay::bundle::sizes::{BranchFinder, revision};
+use turnfold_replay::bundle::{BranchIndex, BundledMatch, BundledRecord};
+use turnfold_replay::history::entry::stored;
+use turnfold_replay::history::recorded_rules;
+use turnfold_replay::history::revision::Revision;
+
+/// A game and its desk, by their indexes in the outline (PM-1).
+#[derive(Clone, Debug)]
+pub(super) struct Pairing {
+    pub(super) game: usize,
+    pub(super) desk: usize,
+    pub(super) setup: desk::Setup,
+}
+
+impl Pairing {
+    /// Finds the desks whose games are there too.
+    pub(super) fn all(lines: &BranchFinder<'_>, registry: &Registry) -> Vec<Self> {
+        let pairings = lines.outline.matches.iter().enumerate().filter_map(|(desk, of)| {
+            let setup = desk_setup(&of.genesis, registry)?;
+            let match_id: turnfold_core::paper::MatchId = setup.match_id.parse().ok()?;
+            Some(Self { game: lines.match_of(match_id.as_bytes())?, desk, setup })
+        });
+        pairings.collect()
+    }
+
+    /// Returns the index of the later one in the bundle.
+    pub(super) fn last(&self) -> usize {
+        self.game.max(self.desk)
+    }
+
+    pub(super) const fn has(&self, of: usize) -> bool {
+        self.game == of || self.desk == of
+    }
+}
+
+/// Reads the setup of a desk of a version that this build knows.
+fn desk_setup(genesis: &Genesis, registry: &Registry) -> Option<desk::Setup> {
+    let is_desk = genesis.ruleset == Desk::NAME;
+    is_desk.then(|| registry.resolve(Desk::NAME, genesis.ruleset_version, None).ok()).flatten()?;
+    desk::Setup::decode(genesis.ruleset_version, &genesis.setup).ok()
+}
+
+pub(super) const LEFT_OUT: &str = "records are left out";
+
+/// The records of a match that were shown.
+#[derive(Debug)]
+pub(super) struct CollectedMatch {
+    lines: BTreeMap<usize, OwnEntries>,
+    /// A desk can be read without records that are left out.
+    is_desk: bool,
+}
+
+#[derive(Debug, Default)]
+struct OwnEntries {
+    /// Its own, up to the first that cannot be used.
+    entries: Vec<Entry>,
+    /// PM-81: of a desk, the records without which it is the same.
+    left_out: BTreeMap<u64, TreeHash>,
+    unusable: Option<&'static str>,
+}
+
+impl CollectedMatch {
+    pub(super) const fn new(is_desk: bool) -> Self {
+        Self { lines: BTreeMap::new(), is_desk }
+    }
+
+    /// Takes the record of this index of a line.
+    pub(super) fn take(&mut self, line: usize, index: u64, record: &BundledRecord<'_>) {
+        let line = self.lines.entry(line).or_default();
+        match record {
+            _ if line.unusable.is_some() || index == 0 => {}
+            BundledRecord::LeftOut(_) if self.is_desk => drop(line.left_out.insert(index, record.leaf())),
+            BundledRecord::LeftOut(_) => line.unusable = Some(LEFT_OUT),
+            BundledRecord::Shown(bytes) => match Entry::decode(bytes) {
+                Ok(entry) if entry.seq == index => line.entries.push(entry),
+                _ => line.unusable = Some("the numbers of entries are in disorder"),
+            },
+        }
+    }
+
+    /// Applies the records of a desk to its Genesis, up to the first that cannot be. Returns why there are no more, if there
+    /// should be. What is left out in an earlier turn changed nothing (PM-62, PM-81).
+    pub(super) fn read_desk(&self, mut desk: DeskHistory) -> (DeskHistory, Option<&'static str>) {
+        let Some(line) = self.lines.get(&0) else { return (desk, None) };
+        let mut left_out = line.left_out.iter().peekable();
+        for entry in &line.entries {
+            while let Some((_, leaf)) = left_out.next_if(|(seq, _)| **seq < entry.seq) {
+                desk.pass(*leaf);
+            }
+            if desk.take(entry).is_err() {
+                let reason = if desk.left_out().is_empty() { "the rules reject an entry" } else { LEFT_OUT };
+                return (desk, Some(reason));
+            }
+        }
+        left_out.for_each(|(_, leaf)| desk.pass(*leaf));
+        let turn = desk.position().map_or(0, |position| position.seq);
+        let is_open = desk.left_out().last().is_some_and(|last| *last > turn);
+        (desk, line.unusable.or(is_open.then_some(LEFT_OUT)))
+    }
+
+    /// Puts a line together with what it shares with its parents.
+    pub(super) fn line(&self, lines: &BranchFinder<'_>, line: BranchIndex) -> WholeLine<'_> {
+        let mut whole = WholeLine::default();
+        for ((_, holder), size) in lines.parts(line, u64::MAX) {
+            if let (Some(own), None) = (self.lines.get(&holder), whole.unusable) {
+                whole.entries.extend(&own.entries);
+                whole.unusable = own.unusable;
+            }
+            whole.cut(size);
+        }
+        whole
+    }
+}
+
+/// The entries of a line from the first on, as far as they can be used.
+#[derive(Debug, Default)]
+pub(super) struct WholeLine<'a> {
+    pub(super) entries: Vec<&'a Entry>,
+    /// Why there are no more, if there should be.
+    pub(super) unusable: Option<&'static str>,
+    /// The links from the Genesis on, where they are asked for.
+    links: Vec<Digest>,
+}
+
+impl WholeLine<'_> {
+    /// Computes the links.
+    pub(super) fn linked(mut self, genesis: &Genesis) -> Self {
+        let linker = Linker::new();
+        let mut link = genesis.link();
+        self.links.push(link);
+        for entry in &self.entries {
+            link = linker.link(&link, &entry.encode());
+            self.links.push(link);
+        }
+        self
+    }
+
+    /// Returns the link after an entry.
+    pub(super) fn link_after(&self, seq: u64) -> Option<Digest> {
+        self.links.get(usize::try_from(seq).ok()?).copied()
+    }
+
+    /// Keeps this number of records.
+    fn cut(&mut self, size: u64) {
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        if self.entries.len() >= size.saturating_sub(1) {
+            self.unusable = None;
+        }
+        self.entries.truncate(size.saturating_sub(1));
+    }
+
+    /// Returns the number of the last entry that can be used.
+    pub(super) fn head(&self) -> u64 {
+        self.entries.len() as u64
+    }
+
+    /// Returns the entries behind one up to another.
+    pub(super) fn between(&self, from: u64, to: u64) -> &[&Entry] {
+        let [from, to] = [from, to].map(|seq| usize::try_from(seq).unwrap_or(usize::MAX));
+        self.entries.get(from..to.min(self.entries.len())).unwrap_or_default()
+    }
+}
+
+/// A game and its desk, both read.
+pub(super) struct AuditedPair<'a> {
+    pub(super) lines: &'a BranchFinder<'a>,
+    pub(super) registry: &'a Registry,
+    pub(super) pairing: &'a Pairing,
+    pub(super) game: &'a CollectedMatch,
+    pub(super) desk: &'a CollectedMatch,
+}
+
+/// The part of the game's log that belongs to a turn.
+pub(super) struct TurnSegment<'a> {
+    pub(super) turn: &'a DeskTurn,
+    /// The line.
+    pub(super) at: Revision,
+    /// The whole line.
+    pub(super) line: &'a WholeLine<'a>,
+    /// The game at its beginning.
+    pub(super) beginning: &'a dyn AnyState,
+    pub(super) rules: &'a dyn AnyRules,
+    /// The link after the last of the entries.
+    pub(super) link: Option<Digest>,
+    /// Whether the line begins where the turn continues from, as it must after a takeback.
+    pub(super) begins_there: bool,
+    /// The game where the turn continues from.
+    pub(super) start: Box<dyn AnyState>,
+    /// The entries that follow, up to the next position.
+    pub(super) entries: &'a [&'a Entry],
+    pub(super) end: SegmentEnd,
+}
+
+/// Why a turn has no more entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SegmentEnd {
+    /// The next position is recorded.
+    Position,
+    /// It is not recorded yet, and the host may be executing the turn.
+    Unfinished,
+    /// It is not recorded, and nothing is to be executed yet.
+    Idle,
+    /// The line is shorter than the position requires.
+    Short,
+    /// The others cannot be used.
+    Unusable(&'static str),
+}
+
+/// Where the audit cannot continue: a line, and why.
+pub(super) type Stuck = (Option<Revision>, String);
+
+impl AuditedPair<'_> {
+    /// Takes the turns with their entries in order, as far as possible. Returns how far each line was played.
+    pub(super) fn each_segment(
+        &self,
+        game: &BundledMatch,
+        turns: &[&DeskTurn],
+        take: &mut dyn FnMut(&TurnSegment<'_>),
+    ) -> Result<Vec<(Revision, u64, u64)>, Stuck> {
+        let place = |line| revision(self.lines.outline, (self.pairing.game, line));
+        let stuck = |line, reason: &str| (place(line), String::from(reason));
+        let rules = recorded_rules(&game.genesis, self.registry);
+        let rules = rules.map_err(|_| stuck(0, "this build does not have the rules of the game"))?;
+        let beginning = rules.start(&game.genesis.setup);
+        let beginning = beginning.map_err(|_| stuck(0, "the rules reject the setup"))?;
+        let mut lines: BTreeMap<usize, WholeLine<'_>> = BTreeMap::new();
+        let mut played: BTreeMap<usize, u64> = BTreeMap::new();
+        let mut last: Option<(usize, u64, Box<dyn AnyState>)> = None;
+        for turn in turns.iter().copied() {
+            // After a takeback the line is unknown until the turn has rolls or an end.
+            let Some(name) = turn.line() else { break };
+            let found = self.lines.branch(self.pairing.game, name.as_str());
+            let found = found.ok_or_else(|| stuck(0, &format!("there is no line `{name}`")))?;
+            let line = &*lines.entry(found).or_insert_with(|| self.whole_line(found).linked(&game.genesis));
+            let rejected = || stuck(found, "the rules reject an entry");
+            let state = match last.take() {
+                Some((on, seq, state)) if (on, seq) == (found, turn.from.1) => state,
+                _ => {
+                    let mut state = beginning.fork();
+                    if line.head() < turn.from.1 {
+                        return Err(stuck(found, line.unusable.unwrap_or("the line is too short")));
+                    }
+                    fold(state.as_mut(), line.between(0, turn.from.1)).ok_or_else(rejected)?;
+                    state
+                }
+            };
+            let to = turn.end.as_ref().map_or(line.head(), |end| end.game_seq);
+            let end = match (&turn.end, line.unusable) {
+                (Some(_), _) if line.head() >= to => SegmentEnd::Position,
+                (_, Some(reason)) => SegmentEnd::Unusable(reason),
+                (Some(_), None) => SegmentEnd::Short,
+                (None, None) if turn.plan.is_some() => SegmentEnd::Unfinished,
+                (None, None) => SegmentEnd::Idle,
+            };
+            let entries = line.between(turn.from.1, to);
+            let Some(at) = place(found) else { break };
+            take(&TurnSegment {
+                turn,
+                at,
+                line,
+                beginning: beginning.as_ref(),
+                rules: &*rules,
+                link: line.link_after(to),
+                begins_there: self.begins_there(game, found, turn),
+                start: state.fork(),
+                entries,
+                end,
+            });
+            played.insert(found, to);
+            match end {
+                SegmentEnd::Position => {}
+                SegmentEnd::Unfinished | SegmentEnd::Idle => break,
+                SegmentEnd::Short => return Err(stuck(found, "the line is too short")),
+                SegmentEnd::Unusable(reason) => return Err(stuck(found, reason)),
+            }
+            let mut state = state;
+            fold(state.as_mut(), entries).ok_or_else(rejected)?;
+            last = Some((found, to, state));
+        }
+        let ends =
+            played.into_iter().filter_map(|(line, to)| Some((place(line)?, to, lines.get(&line)?.head())));
+        Ok(ends.collect())
+    }
+
+    fn whole_line(&self, line: usize) -> WholeLine<'_> {
+        self.game.line(self.lines, (self.pairing.game, line))
+    }
+
+    /// Whether a line begins at the entry where a turn continues from.
+    fn begins_there(&self, game: &BundledMatch, line: usize, turn: &DeskTurn) -> bool {
+        let (from, seq) = &turn.from;
+        let found = game.branches.get(line).filter(|found| found.first.checked_sub(1) == Some(*seq));
+        let parent = found.and_then(|found| found.parent);
+        let lines = parent.zip(self.lines.branch(self.pairing.game, from.as_str()));
+        let holder = |line| self.lines.holder((self.pairing.game, line), *seq);
+        lines.is_some_and(|(parent, from)| holder(parent) == holder(from))
+    }
+}
+
+fn fold(state: &mut dyn AnyState, entries: &[&Entry]) -> Option<()> {
+    state.fold(&stored(entries.iter().copied()), &DicePolicy::Recorded, &mut |_| {}).ok()
+}

@@ -1,0 +1,81 @@
+//! What can go wrong at a desk, with papers and with letters.
+
+use std::io;
+use std::path::PathBuf;
+
+use turnfold_core::{FoldError, Malformed, SetupError};
+use turnfold_replay::{InputError, ReplayError};
+use turnfold_store::StoreError;
+
+/// What went wrong with a match by mail.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MailError {
+    /// A file with addresses of players that is malformed.
+    #[error("`{}`: {why}", path.display())]
+    Addresses {
+        /// The file.
+        path: PathBuf,
+        /// The line, and what is wrong with it.
+        why: String,
+    },
+    /// The folder of letters cannot be written.
+    #[error("cannot write to the outbox: {0}")]
+    Outbox(#[source] io::Error),
+    /// A match, key, file or option that cannot be used for what is asked.
+    #[error("{0}")]
+    Unusable(String),
+    /// What is there contradicts what was asked for; nothing has changed.
+    #[error("{0}")]
+    Refused(String),
+    /// Anything else with the histories, signatures and bundles that mail is made of.
+    #[error(transparent)]
+    Replay(ReplayError),
+}
+
+impl From<ReplayError> for MailError {
+    fn from(error: ReplayError) -> Self {
+        match error {
+            ReplayError::Unusable(why) => Self::Unusable(why),
+            ReplayError::Refused(why) => Self::Refused(why),
+            error => Self::Replay(error),
+        }
+    }
+}
+
+impl From<StoreError> for MailError {
+    fn from(error: StoreError) -> Self {
+        Self::Replay(error.into())
+    }
+}
+
+impl From<InputError> for MailError {
+    fn from(error: InputError) -> Self {
+        Self::Replay(error.into())
+    }
+}
+
+impl From<SetupError> for MailError {
+    fn from(error: SetupError) -> Self {
+        Self::Replay(error.into())
+    }
+}
+
+impl From<FoldError> for MailError {
+    fn from(error: FoldError) -> Self {
+        Self::Replay(error.into())
+    }
+}
+
+impl From<Malformed> for MailError {
+    fn from(error: Malformed) -> Self {
+        Self::Unusable(error.0)
+    }
+}
+
+impl MailError {
+    /// A log that holds what no log of a match by mail can.
+    pub(crate) fn not_by_mail(what: impl std::fmt::Display) -> Self {
+        Self::Refused(format!("the log is not one of a match by mail: {what}"))
+    }
+}

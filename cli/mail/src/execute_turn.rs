@@ -1,0 +1,312 @@
+//! `mail run`: the clock, and the execution of a ready turn. Each step is one append to the game, then one to the desk
+//! (PM-13, PM-27, FD-10).
+
+use std::cell::RefCell;
+
+use turnfold_core::paper::{DeskTime, LineName};
+use turnfold_core::rules::desk::{Command, PlayCount, RefusalCode};
+use turnfold_core::{Digest, Seat};
+use turnfold_store::{BranchInfo, BranchName, NewEntries, PackedEntries, Seq, StoreError};
+
+use super::desk_turn::{SeatStep, TurnPlan};
+use super::game_turn::{GameTurn, OrderEnd, PlayedBetween, PlayedRules};
+use super::host::{MailHost, PlayedStep, RunReport};
+use super::host_dice::{FairTurn, TableDice, TurnDice};
+use super::pairing::{TurnKey, branch_of};
+use super::turn_position::{self, TurnEnd, TurnEntries};
+use crate::error::MailError;
+use turnfold_replay::history::position::{Position, Tail};
+use turnfold_replay::history::record::Record;
+use turnfold_replay::session::is_roll;
+
+/// The most turns that a run executes.
+const TURNS_MAX: usize = 50;
+
+impl MailHost<'_> {
+    /// Does everything that is due at this time: lets the deadline pass, executes a turn that is ready, and begins the
+    /// next. It is idempotent and completes an interrupted run. Values of recorded dice come from `table`.
+    ///
+    /// # Errors
+    /// [`MailError::Refused`] where the game differs from what the desk records, and what is wrong with the dice, the store
+    /// or a log.
+    pub fn run(&mut self, at: DeskTime, table: &mut TableDice<'_>) -> Result<RunReport, MailError> {
+        let mut report = RunReport::default();
+        let state = self.desk.state();
+        let has_come = !self.is_letter_unsent
+            && state.is_open()
+            && state.deadline().is_some_and(|deadline| at >= deadline);
+        // PM-12: what comes after this clock is late, so it is only given once the deadline has come.
+        if has_come && state.clock().is_none_or(|clock| at > clock) {
+            report.effects.extend(self.decide(vec![Command::Clock(at)])?);
+        }
+        // PM-40: the seats that the match waits for are reminded.
+        let reminder = self.desk.state().reminders_due(at).next();
+        if let Some(hours) = reminder {
+            let is_later = self.desk.state().clock().is_none_or(|clock| at > clock);
+            let clock = is_later.then_some(Command::Clock(at));
+            report.effects.extend(self.decide(clock.into_iter().chain([Command::Remind(hours)]).collect())?);
+        }
+        // PM-42: orders ahead can make the next turn ready, too.
+        for _ in 0..TURNS_MAX {
+            let Some(plan) = self.desk.plan().cloned() else { break };
+            execute(self, &plan, at, table, &mut report)?;
+        }
+        Ok(report)
+    }
+}
+
+/// Executes a turn and begins the next.
+fn execute(
+    host: &mut MailHost<'_>,
+    plan: &TurnPlan,
+    at: DeskTime,
+    table: &mut TableDice<'_>,
+    report: &mut RunReport,
+) -> Result<(), MailError> {
+    let dice = match plan.last_roll {
+        Some(_) => TurnDice::Fair(FairTurn::new(host.game.genesis.match_id, host.key, plan)),
+        None => TurnDice::Table(table),
+    };
+    let dice = RefCell::new(dice);
+    let branch = line_of(host, plan)?;
+    turn_position::require_known(host, plan)?;
+    let revision = host.game.line(&branch).at(plan.from.1);
+    let (none, store) = (Tail::last(0), host.store);
+    let position = Position::before_entries_of(none, &revision, host.registry, store, None, None)?;
+    let module = position.rules.module();
+    let game = GameTurn::new(position.state, plan.from.1, Box::new(|due| dice.borrow_mut().roll(due)));
+    let line: LineName = branch.as_str().parse().map_err(MailError::not_by_mail)?;
+    let mut execution =
+        TurnExecution { host, plan, branch, line, dice: &dice, game, module, rolls: 0, report };
+    // (3)
+    let mut played = Vec::new();
+    for step in &plan.steps {
+        if execution.seat(step)? {
+            played.push(step.seat);
+        }
+    }
+    let ends_round = execution.between()?;
+    let TurnExecution { host, line, game, report, .. } = execution;
+    let end = TurnEnd { played, ends_round };
+    let commands = turn_position::next_position(host, plan, &line, &game, &end, at)?;
+    report.effects.extend(host.decide(commands)?);
+    Ok(())
+}
+
+/// A turn while it is executed.
+struct TurnExecution<'h, 's, 'd, 't, 'u> {
+    host: &'h mut MailHost<'s>,
+    plan: &'h TurnPlan,
+    branch: BranchName,
+    line: LineName,
+    dice: &'d RefCell<TurnDice<'t, 'u>>,
+    game: GameTurn<'d>,
+    /// The module that plays it, if it is one.
+    module: Option<Digest>,
+    /// How many rolls the turn had.
+    rolls: u32,
+    report: &'h mut RunReport,
+}
+
+impl TurnExecution<'_, '_, '_, '_, '_> {
+    /// Executes the step of a seat: its order, then `default` (PM-80). Returns `true` if a command was played.
+    fn seat(&mut self, step: &SeatStep) -> Result<bool, MailError> {
+        let has_ordered = if let Some(digest) = step.order { self.order(step, digest)? } else { false };
+        let has_default = self.plan.has_default(step) && self.default(step.seat)?;
+        Ok(has_ordered || has_default)
+    }
+
+    /// Plays for a seat that the game still waits for.
+    fn default(&mut self, seat: Seat) -> Result<bool, MailError> {
+        let key = self.plan.default_key(seat);
+        let played = if let Some(done) = self.done(&key)? {
+            self.pass(&done)?
+        } else {
+            let played = self.game.default(seat, PlayedRules::of(&self.host.game.terms))?;
+            // An interrupted run may have played for the seats behind this one already.
+            if played.is_empty() {
+                return Ok(false);
+            }
+            self.append(&key, &played)?
+        };
+        self.record(&played, None)?;
+        Ok(!played.is_empty())
+    }
+
+    fn order(&mut self, step: &SeatStep, digest: Digest) -> Result<bool, MailError> {
+        let key = self.plan.key_of(step);
+        let done = self.done(&key)?;
+        let is_due = self.host.desk.state().orders_due().iter().any(|(_, due)| *due == digest);
+        let (played, end) = match done {
+            Some(done) => {
+                let played = self.pass(&done)?;
+                let count = played.iter().filter(|entry| !entry.is_roll).count();
+                (played, Command::Carried { digest, count: play_count(count)? })
+            }
+            // An interrupted run recorded the refusal.
+            None if !is_due => return Ok(false),
+            None => match self.game.order(step.seat, step.plays())? {
+                OrderEnd::Carried { count, played } => {
+                    let played = self.append(&key, &played)?;
+                    (played, Command::Carried { digest, count: play_count(count)? })
+                }
+                OrderEnd::Refused(rejected) => {
+                    let code =
+                        RefusalCode::try_from(rejected.code.to_string()).map_err(MailError::not_by_mail)?;
+                    (Vec::new(), Command::Refused { digest, code })
+                }
+            },
+        };
+        self.record(&played, Some(end).filter(|_| is_due))?;
+        Ok(!played.is_empty())
+    }
+
+    /// Plays what comes after the orders, and first a roll that is due already. Such a roll is due before the first
+    /// position only, where there are no orders, so both are one append. Returns `true` if a round has ended.
+    fn between(&mut self) -> Result<bool, MailError> {
+        let (plan, key) = (self.plan, self.plan.host_key());
+        let (played, ends_round) = if let Some(done) = self.done(&key)? {
+            let ends_round = done.ends_round(&*self.host.game.rules)?;
+            (self.pass(&done)?, ends_round)
+        } else {
+            // (2)
+            let mut own = self.game.roll_due()?;
+            // (4)
+            let (rules, had_orders) = (PlayedRules::of(&self.host.game.terms), !plan.steps.is_empty());
+            let PlayedBetween { played, ends_round } =
+                self.game.between(&plan.living, &plan.gone, had_orders, rules)?;
+            own.extend(played);
+            (self.append(&key, &own)?, ends_round)
+        };
+        self.record(&played, None)?;
+        Ok(ends_round)
+    }
+
+    /// Finds a step that the game has already; it must be the next one there. So no roll is made twice after an
+    /// interrupted run (FD-12).
+    fn done(&self, key: &TurnKey) -> Result<Option<TurnEntries>, MailError> {
+        let Some(step) = TurnEntries::find(self.host, &self.branch, key)? else { return Ok(None) };
+        if step.0.first().map(|entry| entry.seq) != Some(self.game.head() + 1) {
+            return Err(self.unknown_entry());
+        }
+        Ok(Some(step))
+    }
+
+    /// Takes a step that the game has already.
+    fn pass(&mut self, step: &TurnEntries) -> Result<Vec<PlayedEntry>, MailError> {
+        self.game.take(&step.0)?;
+        let mut played = Vec::new();
+        for (entry, command) in step.0.iter().zip(step.commands(&*self.host.game.rules)?) {
+            let is_roll = is_roll(&command);
+            if is_roll {
+                let values: Vec<i32> = command.split(' ').filter_map(|word| word.parse().ok()).collect();
+                self.dice.borrow_mut().pass(&values)?;
+            }
+            played.push(PlayedEntry { seq: entry.seq, is_roll });
+        }
+        Ok(played)
+    }
+
+    /// Appends a step to the game.
+    fn append(&mut self, key: &TurnKey, records: &[Record]) -> Result<Vec<PlayedEntry>, MailError> {
+        let (name, store) = (&self.host.game.name, self.host.store);
+        let last = self.game.head();
+        let before = last.saturating_sub(records.len() as u64);
+        if store.head(name, &self.branch)? != before {
+            return Err(self.unknown_entry());
+        }
+        if records.is_empty() {
+            return Ok(Vec::new());
+        }
+        let recorded_at_ms = self.host.recorded_at_ms;
+        let entries: PackedEntries =
+            records.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
+        let key = if self.dice.borrow_mut().had_owned() {
+            TurnEntries::key_with_nonce(self.host, &self.branch, key)
+        } else {
+            key.to_string()
+        };
+        let key = key.parse().map_err(MailError::not_by_mail)?;
+        let entries = NewEntries { entries, module: self.module };
+        store.append_judged(name, &self.branch, before, entries, Some(&key))?;
+        self.report.played.push(PlayedStep { line: self.line.clone(), first: before + 1, last });
+        let played = (before + 1..).zip(records);
+        Ok(played.map(|(seq, record)| PlayedEntry { seq, is_roll: is_roll(&record.command) }).collect())
+    }
+
+    /// Records at the desk what it does not have yet: the rolls of a step (FD-10), and the result of an order.
+    fn record(&mut self, played: &[PlayedEntry], end: Option<Command>) -> Result<(), MailError> {
+        let mut commands = Vec::new();
+        for roll in played.iter().filter(|entry| entry.is_roll) {
+            self.rolls += 1;
+            let Some(last) = self.plan.last_roll else { continue };
+            let number = u32::from(last) + self.rolls;
+            let index = u16::try_from(number).map_err(MailError::not_by_mail)?;
+            let is_recorded = self.host.desk.state().last_roll() >= Some(index);
+            if let Some(element) = self.dice.borrow_mut().element(index).filter(|_| !is_recorded) {
+                commands.push(Command::Rolled { number, element, line: self.line.clone(), seq: roll.seq });
+            }
+        }
+        commands.extend(end);
+        self.report.effects.extend(self.host.decide(commands)?);
+        Ok(())
+    }
+
+    fn unknown_entry(&self) -> MailError {
+        let at = self.host.game.line(&self.branch).at(self.game.head() + 1);
+        MailError::Refused(format!(
+            "`{at}` does not follow from the desk: another program played on this line"
+        ))
+    }
+}
+
+/// An entry of a step.
+struct PlayedEntry {
+    seq: Seq,
+    is_roll: bool,
+}
+
+fn play_count(count: usize) -> Result<PlayCount, MailError> {
+    u16::try_from(count).map_err(MailError::not_by_mail)?.try_into().map_err(MailError::not_by_mail)
+}
+
+/// Returns the line of the game on which a turn is executed. After an agreed takeback it is a new branch, which is made
+/// unless it exists (PM-27).
+fn line_of(host: &MailHost<'_>, plan: &TurnPlan) -> Result<BranchName, MailError> {
+    let (line, seq) = &plan.from;
+    let from = branch_of(line)?;
+    if !plan.is_takeback {
+        return Ok(from);
+    }
+    let (store, name) = (host.store, &host.game.name);
+    let branches = store.branches(name)?;
+    for number in 1_u64.. {
+        let branch: BranchName = format!("takeback-{number}").parse().map_err(MailError::not_by_mail)?;
+        match branches.iter().find(|info| info.name == branch) {
+            Some(info) if is_unfinished(host, plan, info)? => return Ok(branch),
+            Some(_) => {}
+            None => match store.create_branch(name, &branch, &from, *seq) {
+                Err(StoreError::BranchExists { .. }) => {}
+                made => return Ok(made.map(|()| branch)?),
+            },
+        }
+    }
+    Err(MailError::not_by_mail("every name of a takeback is taken"))
+}
+
+/// Returns `true` for a branch that an interrupted run left: it begins where this takeback does, no position names it, and
+/// it has only entries of this turn.
+fn is_unfinished(host: &MailHost<'_>, plan: &TurnPlan, info: &BranchInfo) -> Result<bool, MailError> {
+    let (line, seq) = &plan.from;
+    let is_named = host.desk.positions().any(|position| position.line.as_str() == info.name.as_str());
+    if is_named || info.parent != Some((branch_of(line)?, *seq)) {
+        return Ok(false);
+    }
+    let (store, name, key) = (host.store, &host.game.name, plan.host_key());
+    for entry in store.entries(name, &info.name, seq + 1..=info.head)? {
+        if entry?.idempotency_key.is_none_or(|found| !key.is(found.as_str())) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

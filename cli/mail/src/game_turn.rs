@@ -1,0 +1,384 @@
+//! The execution of a turn in the game, one append after another (PM-13, PM-19, PM-27).
+//!
+//! The host that executes a turn and the audit that checks it walk the same steps. Only their rolls have different
+//! sources.
+
+use turnfold_core::paper::{OrdersAhead, PaperLine, Reply};
+use turnfold_core::rules::desk::Setup;
+use turnfold_core::text::Malformed;
+use turnfold_core::{AnyState, DicePolicy, DueRoll, FoldError, Logged, Outcome, Rejected, Seat, Verdict};
+use turnfold_store::Entry;
+
+use std::collections::BTreeMap;
+use std::io;
+
+use turnfold_replay::ReplayError;
+use turnfold_replay::history::entry::stored;
+use turnfold_replay::history::record::{Detail, Record};
+use turnfold_replay::session::script::ScriptCommand;
+use turnfold_replay::session::{ROLLS_IN_A_ROW_MAX, Roller, Session};
+use turnfold_replay::viewer::Viewer;
+
+/// The terms for what is played without an order (PM-37).
+#[derive(Clone, Copy, Debug)]
+pub struct PlayedRules<'a> {
+    /// The commands for a seat that missed.
+    pub default: &'a [String],
+    /// The commands of the host after the orders.
+    pub between: &'a [String],
+}
+
+impl<'a> PlayedRules<'a> {
+    /// Returns the terms of a desk.
+    #[must_use]
+    pub fn of(terms: &'a Setup) -> Self {
+        Self { default: &terms.default, between: &terms.between }
+    }
+
+    /// Returns how many more commands may be played in a turn after this many.
+    pub(super) fn left(count: usize) -> usize {
+        20_usize.saturating_sub(count)
+    }
+}
+
+/// Returns the values of a roll that is due.
+pub type RollDice<'a> = dyn FnMut(&DueRoll) -> Result<Vec<i32>, ReplayError> + 'a;
+
+/// The game during the execution of a turn. Each step returns the entries of one append, in order.
+pub struct GameTurn<'a> {
+    state: Box<dyn AnyState>,
+    head: u64,
+    roll: Box<RollDice<'a>>,
+}
+
+/// The result of an order.
+#[derive(Clone, Debug)]
+pub enum OrderEnd {
+    /// Some of its commands were played, with the rolls that they made due.
+    Carried {
+        /// How many commands: all, or those before the one that the game rejects behind a roll (FD-11a) or because it is over
+        /// (PM-121).
+        count: usize,
+        /// The entries.
+        played: Vec<Record>,
+    },
+    /// The game rejects a command for this reason, so no command was played.
+    Refused(Rejected),
+}
+
+/// What was played after the orders of a turn.
+#[derive(Clone, Debug, Default)]
+pub struct PlayedBetween {
+    /// The entries.
+    pub played: Vec<Record>,
+    /// Whether a command of `between` is among them, so that a round has ended (PM-14).
+    pub ends_round: bool,
+}
+
+impl<'a> GameTurn<'a> {
+    /// Continues from a state of the game, which has `head` entries.
+    #[must_use]
+    pub fn new(state: Box<dyn AnyState>, head: u64, roll: Box<RollDice<'a>>) -> Self {
+        Self { state, head, roll }
+    }
+
+    /// Continues as far as no roll falls due, to try commands of a seat that knows no rolls to come.
+    pub(super) fn without_dice(state: Box<dyn AnyState>, head: u64) -> Self {
+        let unknown = |_: &_| Err(ReplayError::Chance(io::Error::other("the roll is not known yet")));
+        Self::new(state, head, Box::new(unknown))
+    }
+
+    /// Returns the state of the game.
+    #[must_use]
+    pub fn state(&self) -> &dyn AnyState {
+        self.state.as_ref()
+    }
+
+    /// Returns how many entries the game has.
+    #[must_use]
+    pub const fn head(&self) -> u64 {
+        self.head
+    }
+
+    /// Takes entries that the game has already, such as the entries of a completed step.
+    ///
+    /// # Errors
+    /// [`ReplayError::BadEntry`].
+    pub fn take(&mut self, entries: &[Entry]) -> Result<(), ReplayError> {
+        self.state.fold(&stored(entries), &DicePolicy::Recorded, &mut |_| {})?;
+        self.head += entries.len() as u64;
+        Ok(())
+    }
+
+    /// Makes every roll that is due already.
+    ///
+    /// # Errors
+    /// What is wrong with the dice.
+    pub fn roll_due(&mut self) -> Result<Vec<Record>, ReplayError> {
+        self.step(|turn, session, played| turn.roll_in(session, played).map(|_| ()))
+    }
+
+    /// Carries out the order of a seat.
+    ///
+    /// # Errors
+    /// What is wrong with the dice.
+    pub fn order<'p>(
+        &mut self,
+        seat: Seat,
+        plays: impl IntoIterator<Item = &'p str>,
+    ) -> Result<OrderEnd, ReplayError> {
+        let (mut session, mut played) = (self.session(), Vec::new());
+        let (mut count, mut has_rolled) = (0, false);
+        for play in plays {
+            match give(&mut session, seat, play) {
+                Ok(record) => played.push(record),
+                // FD-11a. PM-121: what was written behind the winning command costs nothing.
+                Err(_) if has_rolled || count > 0 && session.state.over() => break,
+                Err(rejected) => return Ok(OrderEnd::Refused(rejected)),
+            }
+            count += 1;
+            has_rolled |= self.roll_in(&mut session, &mut played)?;
+        }
+        self.keep(session, &played);
+        Ok(OrderEnd::Carried { count, played })
+    }
+
+    /// Makes orders ahead of a seat: for `turns`, and of `lines` of replies such as `e5 then Nf3, if Nc6 then Bb5` (PM-123). Each
+    /// line is tried from the state on, so that its commands are legal where they are to be played. If the seat is asked, the
+    /// lines begin after its order, `plays`. Each command is taken in the first of its `spellings` that the game takes.
+    ///
+    /// # Errors
+    /// What cannot be read or played, in a sentence.
+    pub(super) fn ahead(
+        state: &dyn AnyState,
+        (seat, plays): (Seat, &[PaperLine]),
+        turns: BTreeMap<u32, Vec<PaperLine>>,
+        lines: &[String],
+        spellings: impl Fn(&str) -> Vec<String>,
+    ) -> Result<OrdersAhead, String> {
+        let read = |line: &String| {
+            let mut turn = GameTurn::without_dice(state.fork(), 0);
+            let own = plays.iter().map(PaperLine::as_str);
+            if state.waits_for(seat)
+                && !matches!(turn.order(seat, own), Ok(OrderEnd::Carried { count: 1.., .. }))
+            {
+                return Err(format!("`if {line}` begins after your own move, so send both together."));
+            }
+            turn.replies(seat, line, &spellings)
+        };
+        let lines = lines.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let is_first = state.waits_for(seat) && !lines.is_empty();
+        let after = is_first.then(|| PaperLine::joined(plays).parse()).transpose();
+        let ahead = after.and_then(|after| OrdersAhead::new(turns)?.with_lines(after, lines));
+        ahead.map_err(|error: Malformed| error.0)
+    }
+
+    fn replies(
+        &mut self,
+        seat: Seat,
+        line: &str,
+        spellings: impl Fn(&str) -> Vec<String>,
+    ) -> Result<Vec<Reply>, String> {
+        let play = |turn: &mut Self, by: Seat, text: &str| -> Result<PaperLine, String> {
+            for spelling in spellings(text) {
+                if let Ok(OrderEnd::Carried { played, .. }) = turn.order(by, [spelling.as_str()])
+                    && let [Record { command, outcome: Outcome::Applied(_), .. }] = played.as_slice()
+                {
+                    return command.parse().map_err(|error: Malformed| error.0);
+                }
+            }
+            Err(format!("In `if {line}`, {by} cannot play `{text}`. The line begins after your own move."))
+        };
+        let mut replies = Vec::new();
+        for (on, answer) in
+            pairs(line).ok_or_else(|| format!("`if {line}` was not understood: {AS_A_LINE}"))?
+        {
+            let others = self.state().players().iter().copied().filter(|by| *by != seat);
+            let mut others = others.filter(|by| self.state().waits_for(*by));
+            let (Some(other), None) = (others.next(), others.next()) else {
+                return Err(format!("In `if {line}`, no other player is to move before `{on}`."));
+            };
+            let on = play(self, other, &on)?;
+            replies.push(Reply { on, play: play(self, seat, &answer)? });
+        }
+        Ok(replies)
+    }
+
+    /// Plays for a seat that missed, until the game no longer waits for the seat (PM-14, PM-37).
+    ///
+    /// # Errors
+    /// What is wrong with the dice.
+    pub fn default(&mut self, seat: Seat, rules: PlayedRules<'_>) -> Result<Vec<Record>, ReplayError> {
+        self.step(|turn, session, played| {
+            let mut count = 0;
+            while session.state.waits_for(seat) {
+                match turn.play(session, seat, rules.default, PlayedRules::left(count), played)? {
+                    0 => break,
+                    more => count += more,
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Plays what comes after the orders: `between` once if there were orders; then, while the game waits for no living
+    /// seat (PM-14), `default` for a gone seat that it waits for, else `between` (PM-37).
+    ///
+    /// # Errors
+    /// What is wrong with the dice.
+    pub fn between(
+        &mut self,
+        living: &[Seat],
+        gone: &[Seat],
+        had_orders: bool,
+        rules: PlayedRules<'_>,
+    ) -> Result<PlayedBetween, ReplayError> {
+        let (mut defaults, mut betweens) = (0, 0);
+        let played = self.step(|turn, session, played| {
+            if had_orders {
+                betweens = turn.play(session, Seat::Host, rules.between, PlayedRules::left(0), played)?;
+            }
+            while !living.iter().any(|seat| session.state.waits_for(*seat)) {
+                let mut for_gone = 0;
+                for seat in gone.iter().filter(|_| PlayedRules::left(defaults) > 0) {
+                    if for_gone == 0 && session.state.waits_for(*seat) {
+                        let left = PlayedRules::left(defaults);
+                        for_gone = turn.play(session, *seat, rules.default, left, played)?;
+                    }
+                }
+                defaults += for_gone;
+                if for_gone == 0 {
+                    let left = PlayedRules::left(betweens);
+                    match turn.play(session, Seat::Host, rules.between, left, played)? {
+                        0 => break,
+                        more => betweens += more,
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        Ok(PlayedBetween { played, ends_round: betweens > 0 })
+    }
+
+    /// Plays commands in their order, each once and as many as are left. Returns how many were played.
+    fn play(
+        &mut self,
+        session: &mut Session,
+        seat: Seat,
+        commands: &[String],
+        left: usize,
+        played: &mut Vec<Record>,
+    ) -> Result<usize, ReplayError> {
+        let mut count = 0;
+        for command in commands {
+            let is_done = seat != Seat::Host && count > 0 && !session.state.waits_for(seat);
+            if count == left || is_done {
+                break;
+            }
+            count += usize::from(self.play_one(session, seat, command, played)?);
+        }
+        Ok(count)
+    }
+
+    /// Plays a step on a copy of the state, which replaces the state once the whole step is played.
+    fn step(
+        &mut self,
+        play: impl FnOnce(&mut Self, &mut Session, &mut Vec<Record>) -> Result<(), ReplayError>,
+    ) -> Result<Vec<Record>, ReplayError> {
+        let (mut session, mut played) = (self.session(), Vec::new());
+        play(self, &mut session, &mut played)?;
+        self.keep(session, &played);
+        Ok(played)
+    }
+
+    fn session(&self) -> Session {
+        let detail = Detail::new(Viewer::HOST);
+        Session::new(self.state.fork(), DicePolicy::Recorded, Roller::Absent, self.head + 1, detail)
+    }
+
+    fn keep(&mut self, session: Session, played: &[Record]) {
+        self.state = session.state;
+        self.head += played.len() as u64;
+    }
+
+    /// Plays a command if it is applied, and the rolls that it makes due. Returns `true` if it is.
+    fn play_one(
+        &mut self,
+        session: &mut Session,
+        seat: Seat,
+        command: &str,
+        played: &mut Vec<Record>,
+    ) -> Result<bool, ReplayError> {
+        if !matches!(session.state.judge(seat, command), Ok(Verdict::Applied(()))) {
+            return Ok(false);
+        }
+        let Ok(record) = give(session, seat, command) else { return Ok(false) };
+        played.push(record);
+        self.roll_in(session, played)?;
+        Ok(true)
+    }
+
+    /// Makes every roll that is due. Returns `true` if there was one.
+    fn roll_in(&mut self, session: &mut Session, played: &mut Vec<Record>) -> Result<bool, ReplayError> {
+        for count in 0..ROLLS_IN_A_ROW_MAX {
+            let Some(due) = session.state.due_roll() else { return Ok(count > 0) };
+            let values = (self.roll)(&due)?;
+            let Some(command) = session.state.roll_command(values) else { return Ok(count > 0) };
+            played.push(give(session, Seat::Host, &command).map_err(ReplayError::OwnDice)?);
+        }
+        Err(ReplayError::EndlessRolls(ROLLS_IN_A_ROW_MAX))
+    }
+}
+
+/// How a line of replies is written.
+pub(super) const AS_A_LINE: &str =
+    "write `if COMMAND then COMMAND`, and `, if COMMAND then COMMAND` behind it";
+
+/// Splits `e5 then Nf3, if Nc6 then Bb5` into what is foreseen and what is answered.
+pub(super) fn pairs(line: &str) -> Option<Vec<(String, String)>> {
+    let (mut pairs, mut on, mut answer) = (Vec::new(), Vec::new(), Vec::new());
+    let mut is_answer = false;
+    for word in line.split(' ').chain(["if"]) {
+        match (word.to_lowercase().as_str(), is_answer) {
+            ("then", false) => is_answer = true,
+            ("if", true) => {
+                let played: String = std::mem::take(&mut answer).join(" ");
+                let played = played.trim_end_matches([',', ';', '.']).to_owned();
+                if on.is_empty() || played.is_empty() {
+                    return None;
+                }
+                pairs.push((std::mem::take(&mut on).join(" "), played));
+                is_answer = false;
+            }
+            ("then", true) | ("if", false) => return None,
+            (_, true) => answer.push(word),
+            (_, false) => on.push(word),
+        }
+    }
+    Some(pairs)
+}
+
+/// Plays one command.
+fn give(session: &mut Session, seat: Seat, command: &str) -> Result<Record, Rejected> {
+    let command = session.state.read(command).map_err(|cause| Rejected::new("malformed", cause.0))?;
+    session.state.judge(seat, &command)?;
+    let line = ScriptCommand { seat: Some(seat), command, malformed: None, number: None };
+    Ok(session.submit_alone(&line, None).expect("what judging accepts folds, with any values in range"))
+}
+
+/// Returns `true` if all players may know every part of these entries. Else a player could guess a part from a hash of the
+/// state (PM-13).
+pub(crate) fn is_shown_to_all(
+    start: &dyn AnyState,
+    log: &[Logged<'_>],
+    dice: &DicePolicy,
+) -> Result<bool, FoldError> {
+    for seat in start.players() {
+        let mut is_shown = true;
+        start.fork().fold_as((*seat).into(), log, dice, &mut |step| is_shown &= step.wholly_shown())?;
+        if !is_shown {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

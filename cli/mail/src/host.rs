@@ -1,0 +1,187 @@
+//! The host of a match by mail: its key, what it appends to the desk, and what a run did (PM-27).
+
+use turnfold_core::outcome::{Ruled as _, Ruling};
+use turnfold_core::paper::{DeskTime, LineName, Player};
+use turnfold_core::rules::desk::{Command, Desk, Effect};
+use turnfold_core::trust::{PrivateKey, VerifierKey};
+use turnfold_core::{Digest, Registry, Rules as _, Seat, Verdict};
+use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, NewEntry, Seq, Store};
+
+use super::desk_history::DeskHistory;
+use super::desk_turn::AppliedEntry;
+use super::pairing::MailMatch;
+use super::press_words::name_line;
+use super::received_mail::ReceivedMail;
+use crate::error::MailError;
+use turnfold_replay::history::broken_entry;
+use turnfold_replay::history::revision::SourceName;
+use turnfold_replay::signing::Signers;
+
+/// A match by mail, as its host has it.
+pub struct MailHost<'a> {
+    pub(super) store: &'a Store,
+    pub(super) registry: &'a Registry,
+    pub(super) game: MailMatch,
+    pub(super) desk: DeskHistory,
+    pub(super) key: &'a PrivateKey,
+    /// When entries are recorded, in Unix milliseconds.
+    pub(super) recorded_at_ms: i64,
+    /// The token of the page that asks, by its hash: it stays when its seat is joined (PM-74).
+    pub page: Option<Digest>,
+    /// Whether a letter of this turn waits unsent, so that the deadline does not pass (PM-101).
+    pub is_letter_unsent: bool,
+}
+
+impl<'a> MailHost<'a> {
+    /// Finds the match. One of the keys must be the host's of its desk, and it must have signed no other history of the
+    /// desk (TR-11).
+    ///
+    /// # Errors
+    /// [`MailError::Unusable`] for another key, and what is wrong with the match.
+    pub fn of(
+        store: &'a Store,
+        name: &MatchName,
+        registry: &'a Registry,
+        signers: &'a Signers,
+        recorded_at_ms: i64,
+    ) -> Result<Self, MailError> {
+        let game = MailMatch::find(store, name, registry)?;
+        let host: Option<VerifierKey> = game.terms.host.parse().ok();
+        let key = host.and_then(|host| signers.key_of(&host)).ok_or_else(|| {
+            MailError::Unusable(format!(
+                "the host of `{name}` signs with `{}`, not with this key",
+                game.terms.host
+            ))
+        })?;
+        // FD-18: a desk that was rolled back would open elements that players know already.
+        signers.require_unforked(store, &game.desk_line())?;
+        let desk = DeskHistory::read(store, &game)?;
+        Ok(Self { store, registry, game, desk, key, recorded_at_ms, page: None, is_letter_unsent: false })
+    }
+
+    /// Returns the match.
+    #[must_use]
+    pub const fn mail_match(&self) -> &MailMatch {
+        &self.game
+    }
+
+    /// Returns the desk.
+    #[must_use]
+    pub const fn desk(&self) -> &DeskHistory {
+        &self.desk
+    }
+
+    /// Returns `true` if less than half of the turn is left.
+    pub(super) fn is_short(&self, at: DeskTime) -> bool {
+        let (state, turn_seconds) = (self.desk.state(), u64::from(self.game.terms.hours) * 3600);
+        let left = |deadline: DeskTime| deadline.unix_seconds().saturating_sub(at.unix_seconds());
+        state.is_open() && state.deadline().is_some_and(|deadline| left(deadline) < turn_seconds / 2)
+    }
+
+    /// PM-113: whether a mail came when the deadline was over that the desk's clock has not passed yet. A mail that came later
+    /// than now is one whose time is unknown.
+    #[must_use]
+    pub fn is_after_deadline(&self, mail: &ReceivedMail, now: DeskTime) -> bool {
+        let state = self.desk.state();
+        let deadline = state.deadline().filter(|_| state.is_open());
+        let arrived = mail.arrived.filter(|arrived| *arrived <= now);
+        arrived.zip(deadline).is_some_and(|(arrived, deadline)| arrived >= deadline)
+    }
+
+    /// PM-101: moves the deadline to a whole turn from now, because a letter of this turn could not be sent before.
+    pub(super) fn begin_turn_anew(&mut self, at: DeskTime) -> Result<Vec<Effect>, MailError> {
+        let seconds = at.unix_seconds().saturating_add(u64::from(self.game.terms.hours) * 3600);
+        let Some(until) = DeskTime::of_unix_seconds(seconds) else { return Ok(Vec::new()) };
+        let grounds = String::from("letters of this turn could not be sent in time");
+        let grounds = grounds.try_into().map_err(MailError::not_by_mail)?;
+        self.decide(vec![Command::Extend { until, grounds }])
+    }
+
+    /// Gives a seat to another player (PM-60), who is named by a verifier key or, for a player without a key, by a name. Returns
+    /// what happened; nothing if the seat has this player already.
+    ///
+    /// # Errors
+    /// [`MailError::Unusable`] for a name or reason that the desk cannot hold, [`MailError::Refused`] where the rules do not
+    /// allow it, and errors of the store.
+    pub fn replace(&mut self, seat: Seat, player: &str, reason: &str) -> Result<Vec<Effect>, MailError> {
+        let unusable = |error: turnfold_core::Malformed| MailError::Unusable(error.0);
+        let player = match player.splitn(3, '+').collect::<Vec<_>>().as_slice() {
+            [name, _, key] if player.parse::<VerifierKey>().is_ok() => Player::read(name, key),
+            // A name stands in the record as one word.
+            _ => name_line(player)
+                .map_err(MailError::Unusable)
+                .map(|name| name.as_str().replace("%- ", "").replace(' ', "%20"))
+                .map(|name| Player::read(&name, "-"))?,
+        };
+        let (player, grounds) = (player.map_err(unusable)?, reason.to_owned());
+        let state = self.desk.state();
+        if state.name_of(seat) == Some(player.name()) && state.key_of(seat) == player.key() {
+            return Ok(Vec::new());
+        }
+        let command = Command::Replace { seat, player, grounds: grounds.try_into().map_err(unusable)? };
+        match Desk::judge(state, Seat::Host, &command) {
+            Err(denied) => Err(MailError::Refused(format!("{seat} was not given away: {denied}"))),
+            Ok(Verdict::Ignored(reason)) => {
+                let Ruling { code, text, .. } = reason.ruling();
+                let why = text.unwrap_or_default();
+                Err(MailError::Refused(format!("{seat} was not given away: {why} ({code})")))
+            }
+            Ok(Verdict::Applied(_)) => self.decide(vec![command]),
+        }
+    }
+
+    /// Appends commands of the host to the desk, all or none, and returns what happened.
+    pub(super) fn decide(&mut self, commands: Vec<Command>) -> Result<Vec<Effect>, MailError> {
+        let commands = commands.into_iter().map(|command| (Seat::Host, command)).collect();
+        let applied = self.append(commands, None)?;
+        Ok(applied.into_iter().flat_map(|applied| applied.effects).collect())
+    }
+
+    /// Appends commands to the desk, all or none.
+    pub(super) fn append(
+        &mut self,
+        commands: Vec<(Seat, Command)>,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<Vec<AppliedEntry>, MailError> {
+        let (before, recorded_at_ms) = (self.desk.head(), self.recorded_at_ms);
+        let (mut applied, mut entries) = (Vec::new(), Vec::new());
+        for (seat, command) in commands {
+            let command = command.to_bytes();
+            let entry = Entry {
+                seq: self.desk.head() + 1,
+                seat,
+                command: command.clone(),
+                recorded_at_ms,
+                idempotency_key: key.cloned(),
+            };
+            let name = SourceName::Revision(self.game.desk_line());
+            applied.push(self.desk.take(&entry).map_err(|cause| broken_entry(&name, cause))?.clone());
+            entries.push(NewEntry { seat, command, recorded_at_ms });
+        }
+        if !entries.is_empty() {
+            self.close_other_pages(&applied)?;
+            self.store.append(&self.game.desk, &BranchName::main(), before, entries, key)?;
+        }
+        Ok(applied)
+    }
+}
+
+/// What a run did.
+#[derive(Clone, Debug, Default)]
+pub struct RunReport {
+    /// What happened at the desk.
+    pub effects: Vec<Effect>,
+    /// What was appended to the game.
+    pub played: Vec<PlayedStep>,
+}
+
+/// Entries that were appended to the game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlayedStep {
+    /// The line.
+    pub line: LineName,
+    /// The first entry.
+    pub first: Seq,
+    /// The last.
+    pub last: Seq,
+}

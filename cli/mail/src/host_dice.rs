@@ -1,0 +1,215 @@
+//! The dice of a turn at the host: fair dice, or a table (PM-27, FD-4, FD-9).
+
+use std::io;
+
+use turnfold_core::dice::fair::{Chain, Contribution, Owner, RollKey};
+use turnfold_core::trust::PrivateKey;
+use turnfold_core::{Digest, DueRoll, Seat};
+
+use super::desk_turn::TurnPlan;
+use turnfold_replay::ReplayError;
+
+/// Elements that are computed at a time, since each walk goes through the whole chain.
+const BLOCK: u16 = 32;
+
+/// Dice of a recorded match: values rolled on a table, then values of a source.
+pub struct TableDice<'a> {
+    values: Vec<i32>,
+    /// How many of them are used.
+    used: usize,
+    /// Whether a roll had an owner since that was asked.
+    has_owned: bool,
+    source: &'a mut dyn FnMut(&DueRoll) -> io::Result<Vec<i32>>,
+}
+
+impl<'a> TableDice<'a> {
+    /// Takes values for any number of rolls, in the order in which rolls fall due, and the source of further values.
+    #[must_use]
+    pub fn new(values: Vec<i32>, source: &'a mut dyn FnMut(&DueRoll) -> io::Result<Vec<i32>>) -> Self {
+        Self { values, used: 0, has_owned: false, source }
+    }
+
+    /// Returns how many of the values were not needed.
+    #[must_use]
+    pub fn unused(&self) -> usize {
+        self.values.len().saturating_sub(self.used)
+    }
+
+    fn given(&self) -> &[i32] {
+        self.values.get(self.used..).unwrap_or_default()
+    }
+
+    fn roll(&mut self, due: &DueRoll) -> Result<Vec<i32>, ReplayError> {
+        self.has_owned |= due.owner.is_some();
+        if self.given().is_empty() {
+            return (self.source)(due).map_err(ReplayError::Chance);
+        }
+        let count = usize::try_from(due.count).unwrap_or(usize::MAX);
+        let values = self.given().get(..count).unwrap_or(self.given()).to_vec();
+        if !due.accepts(&values) {
+            return Err(ReplayError::WrongValues { due: due.clone(), found: values });
+        }
+        self.used += values.len();
+        Ok(values)
+    }
+
+    /// Skips values that an interrupted run has recorded.
+    fn pass(&mut self, values: &[i32]) {
+        if self.given().starts_with(values) {
+            self.used += values.len();
+        }
+    }
+}
+
+/// The dice of a turn.
+pub(super) enum TurnDice<'d, 't> {
+    Table(&'d mut TableDice<'t>),
+    Fair(FairTurn),
+}
+
+/// Fair dice in one turn.
+pub(super) struct FairTurn {
+    match_id: [u8; 16],
+    chain: Chain,
+    contributions: Vec<Contribution>,
+    /// The number of the last roll (FD-7), which no takeback sets back (FD-16).
+    last: u16,
+    /// The elements from a number on.
+    block: (u16, Vec<Digest>),
+}
+
+impl FairTurn {
+    pub(super) fn new(match_id: [u8; 16], key: &PrivateKey, plan: &TurnPlan) -> Self {
+        Self {
+            match_id,
+            chain: key.dice_chain(Owner { match_id, party: Seat::Host }),
+            contributions: plan.contributions.clone(),
+            last: plan.last_roll.unwrap_or_default(),
+            block: (0, Vec::new()),
+        }
+    }
+
+    /// Returns the element that the host opens for a roll.
+    pub(super) fn element(&mut self, number: u16) -> Digest {
+        let at = |(first, block): &(u16, Vec<Digest>)| {
+            number.checked_sub(*first).and_then(|index| block.get(usize::from(index)).copied())
+        };
+        if at(&self.block).is_none() {
+            self.block = (number, self.chain.elements(number..=number.saturating_add(BLOCK - 1)));
+        }
+        at(&self.block).unwrap_or_else(|| self.chain.element(number))
+    }
+
+    fn next_number(&mut self) -> Result<u16, ReplayError> {
+        self.last = self.last.checked_add(1).ok_or(ReplayError::DiceExhausted(u16::MAX))?;
+        Ok(self.last)
+    }
+
+    fn roll(&mut self, due: &DueRoll) -> Result<Vec<i32>, ReplayError> {
+        let number = self.next_number()?;
+        let element = self.element(number);
+        Ok(RollKey::new(&self.match_id, number, &element, &self.contributions).values(due))
+    }
+}
+
+/// Refuses a roll that one seat alone learns: an opened secret of fair dice shows all rolls before it.
+pub(super) fn require_no_owner(due: &DueRoll) -> Result<(), ReplayError> {
+    due.owner.map_or(Ok(()), |owner| {
+        Err(ReplayError::Unusable(format!(
+            "fair dice cannot make a roll that {owner} alone learns, because they show every roll to all; use recorded dice"
+        )))
+    })
+}
+
+impl TurnDice<'_, '_> {
+    /// Rolls.
+    pub(super) fn roll(&mut self, due: &DueRoll) -> Result<Vec<i32>, ReplayError> {
+        match self {
+            Self::Table(table) => table.roll(due),
+            Self::Fair(fair) => {
+                require_no_owner(due)?;
+                fair.roll(due)
+            }
+        }
+    }
+
+    /// Returns `true` if a roll had an owner since this was asked last.
+    pub(super) fn had_owned(&mut self) -> bool {
+        match self {
+            Self::Table(table) => std::mem::take(&mut table.has_owned),
+            Self::Fair(_) => false,
+        }
+    }
+
+    /// Skips a roll that the game has already.
+    pub(super) fn pass(&mut self, values: &[i32]) -> Result<(), ReplayError> {
+        match self {
+            Self::Table(table) => {
+                table.pass(values);
+                Ok(())
+            }
+            Self::Fair(fair) => fair.next_number().map(|_| ()),
+        }
+    }
+
+    /// Returns the element that the host opens for a roll, with fair dice.
+    pub(super) fn element(&mut self, number: u16) -> Option<Digest> {
+        match self {
+            Self::Table(_) => None,
+            Self::Fair(fair) => Some(fair.element(number)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use turnfold_core::trust::KeyKind;
+
+    use super::*;
+
+    const DUE: DueRoll = DueRoll { purpose: Cow::Borrowed("test"), count: 2, low: 1, high: 6, owner: None };
+
+    #[test]
+    fn pm_27_values_of_a_table_come_first_and_must_answer_the_roll() {
+        let mut source = |_: &DueRoll| Ok(vec![6, 6]);
+        let mut table = TableDice::new(vec![1, 2, 3, 4, 5], &mut source);
+        assert_eq!(table.roll(&DUE).unwrap(), [1, 2]);
+        // Values that an interrupted run recorded are skipped; others are not.
+        table.pass(&[5, 5]);
+        table.pass(&[3, 4]);
+        assert_eq!(table.unused(), 1);
+        assert!(matches!(table.roll(&DUE), Err(ReplayError::WrongValues { found, .. }) if found == [5]));
+        table.pass(&[5]);
+        assert_eq!(table.roll(&DUE).unwrap(), [6, 6]);
+        let mut table = TableDice::new(vec![1, 7], &mut source);
+        assert!(matches!(table.roll(&DUE), Err(ReplayError::WrongValues { .. })));
+    }
+
+    fn turn(last_roll: u16) -> FairTurn {
+        let key = PrivateKey::of_seed("ann.example".parse().unwrap(), KeyKind::Signer, &[7; 32]);
+        let plan = TurnPlan { last_roll: Some(last_roll), ..TurnPlan::of_trial(1, &[]) };
+        FairTurn::new([9; 16], &key, &plan)
+    }
+
+    #[test]
+    fn fd_7_rolls_count_on_and_elements_are_from_the_chain() {
+        let mut fair = turn(30);
+        let rolls: Vec<_> = (0..40).map(|_| fair.roll(&DUE).unwrap()).collect();
+        assert_eq!(fair.last, 70);
+        assert_eq!(fair.element(31), fair.chain.element(31));
+        assert_eq!(fair.element(70), fair.chain.element(70));
+        let mut later = TurnDice::Fair(turn(30));
+        later.pass(&[0]).unwrap();
+        assert_eq!(later.roll(&DUE).unwrap(), rolls[1], "a roll that was made has its number");
+    }
+
+    #[test]
+    fn fd_17_there_is_no_roll_behind_the_last() {
+        let mut fair = turn(u16::MAX - 1);
+        assert!(fair.roll(&DUE).is_ok());
+        assert_eq!(fair.element(Chain::LAST), fair.chain.element(Chain::LAST));
+        assert!(matches!(fair.roll(&DUE), Err(ReplayError::DiceExhausted(Chain::LAST))));
+    }
+}

@@ -1,0 +1,227 @@
+//! The words of a letter: names, times and paragraphs (PM-29).
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use jiff::civil::{Date, Time};
+use jiff::tz::{Offset, TimeZone};
+use turnfold_core::paper::DeskTime;
+use turnfold_core::rules::desk::{State, offset_minutes};
+use turnfold_core::{AnyState, DicePolicy, Seat, Step};
+
+use turnfold_replay::history::record::Record;
+use turnfold_replay::viewer::Viewer;
+
+/// The most columns of the text (PM-29).
+pub(super) const COLUMNS: usize = 72;
+
+/// Finds a time zone of the terms (PM-112): empty for UTC, `+02:00`, or a name that the bundled data has.
+pub(super) fn time_zone(zone: &str) -> Option<TimeZone> {
+    if zone.is_empty() {
+        return Some(TimeZone::UTC);
+    }
+    match offset_minutes(zone) {
+        Some(ahead) => Offset::from_seconds(ahead.saturating_mul(60)).ok().map(TimeZone::fixed),
+        None => TimeZone::get(zone).ok(),
+    }
+}
+
+/// Writes a time for people in a time zone.
+pub(super) fn time(time: DeskTime, zone: &str) -> String {
+    let seconds = i64::try_from(time.unix_seconds()).ok();
+    let Some(at) = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()) else {
+        return time.to_string();
+    };
+    let at = at.to_zoned(time_zone(zone).unwrap_or(TimeZone::UTC));
+    let ahead = at.offset().seconds() / 60;
+    let short = at.strftime("%Z").to_string();
+    // A zone without an abbreviation of its own, such as `-03`.
+    let name = match ahead {
+        0 if zone.is_empty() || offset_minutes(zone).is_some() => "UTC".into(),
+        _ if offset_minutes(zone).is_none()
+            && short.starts_with(|first: char| first.is_ascii_alphabetic()) =>
+        {
+            short
+        }
+        ahead => {
+            let sign = if ahead < 0 { '-' } else { '+' };
+            format!("UTC{sign}{:02}:{:02}", ahead.abs() / 60, ahead.abs() % 60)
+        }
+    };
+    format!("{} {name}", at.strftime("%a %-d %b %Y, %H:%M"))
+}
+
+/// Reads a day, or a day and an hour such as `2026-12-24 18:00`, by the clocks of a time zone. A day begins at midnight. Of an
+/// hour that comes twice the first is meant, and one that is left out is as much later.
+pub(super) fn wall_clock(text: &str, zone: &str) -> Option<DeskTime> {
+    let (day, hour) = text.split_once([' ', 'T']).unwrap_or((text, "00:00"));
+    let is_hour = hour.len() == 5 && hour.as_bytes().get(2) == Some(&b':');
+    let (day, hour): (Date, Time) = (day.parse().ok()?, Some(hour).filter(|_| is_hour)?.parse().ok()?);
+    let at = day.to_datetime(hour).to_zoned(time_zone(zone)?).ok()?;
+    u64::try_from(at.timestamp().as_second()).ok().and_then(DeskTime::of_unix_seconds)
+}
+
+/// Writes a seat for one reader, who is `you`.
+pub(super) fn seat(seat: Seat, reader: Seat) -> String {
+    if seat == reader { "you".into() } else { seat.name().into() }
+}
+
+/// Writes seats with ` and ` before the last.
+pub(super) fn seats(seats: &[Seat], reader: Seat) -> String {
+    let names: Vec<_> = seats.iter().map(|name| seat(*name, reader)).collect();
+    match names.split_last() {
+        None => "no one".into(),
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+    }
+}
+
+/// Writes an entry of the game for one reader.
+pub(super) fn played(step: &dyn Step, reader: Seat) -> String {
+    let by = step.seat().as_subject(reader.into());
+    let sentences = step.sentences(reader.into()).into_iter().filter(|sentence| !sentence.is_empty());
+    let words: Vec<_> = [format!("{by}: {}.", step.command())].into_iter().chain(sentences).collect();
+    words.join(" ")
+}
+
+/// Writes what entries of the game do that follow a state, for one reader.
+pub(super) fn played_after(state: &dyn AnyState, records: &[Record], reader: Seat) -> Vec<String> {
+    let log: Vec<_> = records.iter().filter_map(Record::logged).collect();
+    let mut words = Vec::new();
+    let observe = &mut |step: &mut dyn Step| {
+        if !step.concealed() {
+            words.push(played(step, reader));
+        }
+    };
+    let folded = Viewer::of(reader).fold(state.fork().as_mut(), &log, &DicePolicy::Recorded, observe);
+    if folded.is_ok() { words } else { Vec::new() }
+}
+
+/// Writes the first line of a letter.
+pub(super) fn salutation(state: &State, reader: Seat) -> String {
+    let name = state.name_of(reader).unwrap_or("player");
+    format!("Dear {name},")
+}
+
+/// The text of a letter: paragraphs with an empty line between them.
+#[derive(Default)]
+pub(super) struct Text(String);
+
+impl Text {
+    /// Adds words, broken into lines.
+    pub(super) fn paragraph(&mut self, words: &str) {
+        self.gap();
+        self.fill("", words);
+    }
+
+    /// Adds a heading.
+    pub(super) fn heading(&mut self, words: &str) {
+        self.gap();
+        self.line(words);
+        self.line(&"-".repeat(words.len()));
+    }
+
+    /// Adds a list.
+    pub(super) fn items(&mut self, items: &[String]) {
+        self.gap();
+        for words in items {
+            self.item(words);
+        }
+    }
+
+    /// Adds an item of a list.
+    pub(super) fn item(&mut self, words: &str) {
+        self.fill("  * ", words);
+    }
+
+    /// Adds lines as they are, each indented.
+    pub(super) fn block<'a>(&mut self, lines: impl IntoIterator<Item = &'a str>) {
+        self.gap();
+        for line in lines {
+            let indent = if line.is_empty() { "" } else { "    " };
+            self.line(&format!("{indent}{line}"));
+        }
+    }
+
+    /// Adds a line to type, indented. Where it is too long, it goes on in further lines.
+    pub(super) fn command(&mut self, line: &str) {
+        self.gap();
+        self.fill("    ", line);
+    }
+
+    /// Adds a line as it is.
+    pub(super) fn line(&mut self, line: &str) {
+        writeln!(self.0, "{}", line.trim_end()).expect("writing to a string cannot fail");
+    }
+
+    /// Adds an empty line, unless there is one or nothing yet.
+    pub(super) fn gap(&mut self) {
+        if !self.0.is_empty() && !self.0.ends_with("\n\n") {
+            self.0.push('\n');
+        }
+    }
+
+    /// Adds words behind a mark, with the following lines as far to the right.
+    pub(super) fn fill(&mut self, mark: &str, words: &str) {
+        self.fill_with(mark, words.split(' '));
+    }
+
+    /// Adds unbroken pieces behind a mark, with the following lines as far to the right.
+    pub(super) fn fill_with<'a>(&mut self, mark: &str, pieces: impl IntoIterator<Item = &'a str>) {
+        let mut line = mark.to_owned();
+        let indent = " ".repeat(mark.len());
+        let mut is_fresh = true;
+        for word in pieces {
+            if !is_fresh && line.len() + 1 + word.len() > COLUMNS {
+                self.line(&line);
+                line.clone_from(&indent);
+                is_fresh = true;
+            }
+            if !is_fresh {
+                line.push(' ');
+            }
+            line.push_str(word);
+            is_fresh = false;
+        }
+        self.line(&line);
+    }
+
+    pub(super) fn into_string(self) -> String {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pm_112_times_keep_the_wall_clock_over_a_change_to_summer_time() {
+        for (at, zone, written) in [
+            ("2027-03-27T17:00:00Z", "Europe/Berlin", "Sat 27 Mar 2027, 18:00 CET"),
+            ("2027-03-28T16:00:00Z", "Europe/Berlin", "Sun 28 Mar 2027, 18:00 CEST"),
+            ("2026-12-24T12:00:00Z", "Europe/London", "Thu 24 Dec 2026, 12:00 GMT"),
+            ("2026-12-24T12:00:00Z", "America/Sao_Paulo", "Thu 24 Dec 2026, 09:00 UTC-03:00"),
+            ("2026-12-24T12:00:00Z", "+05:30", "Thu 24 Dec 2026, 17:30 UTC+05:30"),
+            ("2026-12-24T12:00:00Z", "", "Thu 24 Dec 2026, 12:00 UTC"),
+            ("2026-12-24T12:00:00Z", "+00:00", "Thu 24 Dec 2026, 12:00 UTC"),
+            ("2026-12-24T12:00:00Z", "Nowhere/None", "Thu 24 Dec 2026, 12:00 UTC"),
+        ] {
+            assert_eq!(time(at.parse().unwrap(), zone), written);
+        }
+        for (text, zone, read) in [
+            ("2027-03-27 18:00", "Europe/Berlin", "2027-03-27T17:00:00Z"),
+            ("2027-03-28 18:00", "Europe/Berlin", "2027-03-28T16:00:00Z"),
+            ("2027-03-29", "Europe/Berlin", "2027-03-28T22:00:00Z"),
+            // An hour that the clocks leave out, and one that comes twice.
+            ("2027-03-28 02:30", "Europe/Berlin", "2027-03-28T01:30:00Z"),
+            ("2027-10-31 02:30", "Europe/Berlin", "2027-10-31T00:30:00Z"),
+            ("2026-12-24", "-05:30", "2026-12-24T05:30:00Z"),
+        ] {
+            assert_eq!(wall_clock(text, zone).unwrap().to_string(), read, "{text} {zone}");
+        }
+        for text in ["24 December", "2026-12-24 6pm", "2026-12-24 18", "2026-02-30", ""] {
+            assert_eq!(wall_clock(text, ""), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The mails of a Maildir that were not taken yet (PM-53), and mails in files.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use turnfold_core::paper::DeskTime;
+
+use super::received_mail::ReceivedMail;
+use crate::error::MailError;
+use crate::limits::MAIL;
+use turnfold_replay::error::input::{InputError, read_file};
+
+/// The folder with the mails that no program has seen.
+const NEW: &str = "new";
+/// The folder with the others.
+const CUR: &str = "cur";
+/// What comes before the flags of a mail, and the flag of a mail that was seen.
+const FLAGS: &str = ":2,";
+const SEEN: char = 'S';
+
+/// A Maildir, the folder in which mail servers and mail programs keep mails as files.
+#[derive(Debug)]
+pub struct Maildir {
+    folder: PathBuf,
+}
+
+impl Maildir {
+    /// Opens a Maildir.
+    ///
+    /// # Errors
+    /// [`MailError::Unusable`] for another folder.
+    pub fn open(folder: &Path) -> Result<Self, MailError> {
+        if folder.join(NEW).is_dir() && folder.join(CUR).is_dir() {
+            return Ok(Self { folder: folder.into() });
+        }
+        Err(MailError::Unusable(format!(
+            "`{}` is no Maildir: it has no folders `{NEW}` and `{CUR}`; name the folder that your mail server or mail program \
+             delivers to",
+            folder.display()
+        )))
+    }
+
+    /// Reads the mails that wait, the oldest first.
+    ///
+    /// # Errors
+    /// What cannot be read. A mail that another program has moved in the meantime is left out.
+    pub fn mails(&self) -> Result<Vec<(PathBuf, ReceivedMail)>, MailError> {
+        let mut mails = Vec::new();
+        for path in self.waiting().map_err(|(path, error)| trouble("read", &path, &error))? {
+            match read_mail(&path) {
+                Ok(mail) => {
+                    let arrived = mail.arrived.or_else(|| modified(&path));
+                    mails.push((path, ReceivedMail { arrived, ..mail }));
+                }
+                Err(_) if !path.exists() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(mails)
+    }
+
+    /// Lists the mails in `new`, and those in `cur` without the flag S, the oldest first.
+    fn waiting(&self) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
+        let mut found = Vec::new();
+        for name in [NEW, CUR] {
+            let folder = self.folder.join(name);
+            let listed = fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+            for entry in listed.map_err(|error| (folder.clone(), error))? {
+                let file_name = entry.file_name().to_string_lossy().into_owned();
+                let is_seen = name == CUR && flags(&file_name).contains(SEEN);
+                if !file_name.starts_with('.') && !is_seen && entry.path().is_file() {
+                    // Programs write the time into names in different ways.
+                    let arrived = entry.metadata().and_then(|file| file.modified()).ok();
+                    found.push((arrived, file_name, entry.path()));
+                }
+            }
+        }
+        found.sort();
+        Ok(found.into_iter().map(|(.., path)| path).collect())
+    }
+
+    /// Moves a mail that was taken to `cur`, with the flag S. A mail that another program has moved in the meantime stays.
+    ///
+    /// # Errors
+    /// A mail that cannot be moved.
+    pub fn mark_taken(&self, mail: &Path) -> Result<(), MailError> {
+        let name = mail.file_name().unwrap_or_default().to_string_lossy();
+        let mut flags: Vec<char> = flags(&name).chars().chain([SEEN]).collect();
+        flags.sort_unstable();
+        flags.dedup();
+        let base = name.split(FLAGS).next().unwrap_or_default();
+        let seen =
+            self.folder.join(CUR).join(format!("{base}{FLAGS}{}", flags.into_iter().collect::<String>()));
+        match fs::rename(mail, seen) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(trouble("move", mail, &error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns when a file was written.
+fn modified(path: &Path) -> Option<DeskTime> {
+    let modified = fs::metadata(path).and_then(|file| file.modified()).ok()?;
+    DeskTime::of_unix_seconds(modified.duration_since(UNIX_EPOCH).ok()?.as_secs())
+}
+
+fn flags(name: &str) -> &str {
+    name.split_once(FLAGS).map_or("", |(_, flags)| flags)
+}
+
+fn trouble(doing: &str, path: &Path, error: &io::Error) -> MailError {
+    MailError::Outbox(io::Error::new(error.kind(), format!("cannot {doing} `{}`: {error}", path.display())))
+}
+
+/// The most bytes of a mail's header that are read where the mail is too long.
+const HEADER_MAX: u64 = 1 << 16;
+
+/// Reads a mail from a file; of one that is too long the beginning, because its sender gets an answer (PM-65).
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn read_mail(path: &Path) -> Result<ReceivedMail, InputError> {
+    match read_file(path, &MAIL) {
+        Err(error @ InputError::TooLong { .. }) => {
+            let mut beginning = Vec::new();
+            let file = File::open(path);
+            let read = file.and_then(|file| file.take(HEADER_MAX).read_to_end(&mut beginning));
+            if read.is_ok() { Ok(ReceivedMail::too_long(&beginning)) } else { Err(error) }
+        }
+        bytes => Ok(ReceivedMail::read(&bytes?)),
+    }
+}

@@ -1,0 +1,366 @@
+//! What mail programs send on their own account: mails that could not be delivered, and absences (PM-93).
+//!
+//! Such a mail is never answered, because two programs could answer each other for ever (RFC 3834). The host reads of it in
+//! `mail status`. It is known by its headers, its sender or its subject: programs such as `vacation` set no header.
+
+use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::str::FromStr;
+
+use mail_parser::{HeaderName, Message, MimeHeaders, PartType};
+use turnfold_core::paper::{DeskTime, PaperContent};
+use turnfold_core::rules::desk::Desk;
+use turnfold_core::text::Malformed;
+use turnfold_core::{Digest, Rules, Seat};
+
+use super::addresses::{Addresses, MailAddress};
+use super::desk_history::DeskHistory;
+use super::host::MailHost;
+use super::letter::match_digits;
+use super::letter_words::time;
+use super::mail_text::{PROGRAM_WORDS, ProgramWords, Reason};
+use super::received_mail::ReceivedMail;
+use super::take::{PaperOutcome, TakenPaper};
+use turnfold_replay::signing::sync_folder_of;
+
+/// What a mail program reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoticeKind {
+    /// A mail could not be delivered.
+    Bounce,
+    /// A mail is not delivered yet.
+    Delay,
+    /// The owner of an address is away.
+    Absence,
+    /// Anything else, such as that a mail was read.
+    Other,
+    /// No program sent it: a player waits to be admitted (PM-26).
+    Join,
+}
+
+/// The kinds with their names in the file.
+const KINDS: [(NoticeKind, &str); 5] = [
+    (NoticeKind::Bounce, "bounce"),
+    (NoticeKind::Delay, "delay"),
+    (NoticeKind::Absence, "absence"),
+    (NoticeKind::Other, "other"),
+    (NoticeKind::Join, "join"),
+];
+
+/// What a mail reports that a program sent on its own account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// What it reports.
+    pub kind: NoticeKind,
+    /// Why a mail was not delivered, in words.
+    pub why: &'static str,
+    /// Whether more than the subject shows it.
+    pub(super) is_sure: bool,
+    /// The mail as text, in lower case, with the mail that it is about.
+    text: String,
+}
+
+/// The most characters of a notice that are looked at.
+const TEXT_MAX: usize = 1 << 16;
+
+impl Notice {
+    /// Returns what a mail reports, if a program sent it on its own account; `texts` is what stands in it.
+    pub(super) fn of(mail: &Message<'_>, texts: &[String]) -> Option<Self> {
+        let words: &'static ProgramWords = &PROGRAM_WORDS;
+        let subject = mail.subject().unwrap_or_default().trim().to_lowercase();
+        let sender = mail.from().and_then(|from| from.first()?.address()).unwrap_or_default().to_lowercase();
+        let is_daemon =
+            ["mailer-daemon@", "postmaster@", "mail-daemon@"].iter().any(|user| sender.starts_with(user))
+                || sender == "mailer-daemon";
+        let is_failed =
+            mail.headers().iter().any(|header| header.name().eq_ignore_ascii_case("X-Failed-Recipients"));
+        let is_report =
+            mail.content_type().is_some_and(|content_type| content_type.subtype() == Some("report"));
+        let is_null = mail.header_raw(HeaderName::ReturnPath).is_some_and(|path| path.trim() == "<>");
+        let is_absence =
+            words.absences.iter().any(|begin| subject.starts_with(begin)) || words.absent.contains(&subject);
+        let is_bounce = words.bounces.iter().any(|words| subject.contains(words));
+        // A person answers `Re: Undelivered mail`.
+        let is_sent_back = is_bounce && !subject.starts_with("re:") && !subject.starts_with("aw:");
+        let is_marked = is_marked(mail);
+        let is_sure = is_daemon || is_failed || is_report || is_null || is_marked;
+        if !is_sure && !is_absence && !is_sent_back {
+            return None;
+        }
+        let mut text = format!("{subject}\n{}", status_of(mail));
+        for part in texts {
+            text.extend(part.to_lowercase().chars().take(TEXT_MAX.saturating_sub(text.len())));
+            text.push('\n');
+        }
+        let kind = if text.contains("action: delayed")
+            || is_daemon && words.delays.iter().any(|words| subject.contains(words))
+        {
+            NoticeKind::Delay
+        } else if text.contains("action: failed") || is_failed || is_daemon || is_bounce {
+            NoticeKind::Bounce
+        } else if is_absence || is_marked && !is_report {
+            NoticeKind::Absence
+        } else {
+            NoticeKind::Other
+        };
+        let is_reason = |reason: &&Reason| reason.signs.iter().any(|sign| text.contains(sign));
+        let why = words.reasons.iter().find(is_reason).map_or("not delivered", |reason| reason.why.as_str());
+        Some(Self { kind, why, is_sure, text })
+    }
+
+    /// Returns the letter of a match that it is about, by the id with which every `Message-ID` of the match begins.
+    pub(super) fn letter(&self, match_digits: &str) -> Option<(Seat, u64)> {
+        let named = |at: usize| {
+            let (before, rest) = self.text.split_at_checked(at)?;
+            let mut parts = rest.split(['@', '>', '\n']).next()?.split('.');
+            let letter = parts.find_map(|part| {
+                let (size, rest) = part.split_once('-')?;
+                Some((rest.split('-').next()?.parse().ok()?, size.parse().ok()?))
+            })?;
+            Some((before.trim_end_matches([' ', '<', '\r', '\n']).ends_with("message-id:"), letter))
+        };
+        // The header of the letter itself comes before headers that name the letters before it.
+        let found: Vec<(bool, (Seat, u64))> =
+            self.text.match_indices(match_digits).filter_map(|(at, _)| named(at)).collect();
+        let own = found.iter().rfind(|(is_own, _)| *is_own);
+        own.or_else(|| found.iter().max_by_key(|(_, (_, size))| *size)).map(|(_, letter)| *letter)
+    }
+
+    /// Returns the seat whose address it has.
+    #[must_use]
+    pub fn seat(&self, addresses: &Addresses) -> Option<Seat> {
+        let has = |address: &MailAddress| self.text.contains(&address.to_string().to_lowercase());
+        addresses.players().find(|(_, address)| has(address)).map(|(seat, _)| seat)
+    }
+}
+
+/// Whether a header marks a mail as sent by a program (RFC 3834). Of a header that is there twice, one mark is enough.
+fn is_marked(mail: &Message<'_>) -> bool {
+    let has = |name: &str, is_mark: &dyn Fn(&str) -> bool| {
+        let headers = mail.headers().iter().filter(|header| header.name().eq_ignore_ascii_case(name));
+        headers.filter_map(|header| header.value().as_text()).any(|text| {
+            let text = text.trim().to_ascii_lowercase();
+            !text.is_empty() && is_mark(&text)
+        })
+    };
+    let any: &dyn Fn(&str) -> bool = &|_| true;
+    has("Auto-Submitted", &|text| !text.starts_with("no"))
+        || has("Precedence", &|text| ["bulk", "junk", "auto_reply", "auto-reply"].contains(&text))
+        || [
+            "X-Autoreply",
+            "X-Autorespond",
+            "X-Autoresponder",
+            "X-Auto-Reply",
+            "X-AutoReply-From",
+            "X-FC-MachineGenerated",
+        ]
+        .iter()
+        .any(|name| has(name, any))
+}
+
+/// Returns the texts of the parts of a report, and the headers of the mail that it is about, in lower case.
+fn status_of(mail: &Message<'_>) -> String {
+    let mut text = String::new();
+    for part in &mail.parts {
+        let bytes = match &part.body {
+            PartType::Message(attached) => attached.raw_message.as_ref(),
+            PartType::Binary(bytes) | PartType::InlineBinary(bytes) => bytes.as_ref(),
+            _ => continue,
+        };
+        let is_text = part
+            .content_type()
+            .is_some_and(|content_type| ["message", "text"].contains(&content_type.ctype()));
+        let head = bytes.get(..bytes.len().min(TEXT_MAX / 4)).unwrap_or_default();
+        if is_text {
+            text.push_str(&String::from_utf8_lossy(head).to_lowercase());
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// A notice about a seat, as the host reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeatNotice {
+    /// When the notice was sent.
+    pub at: DeskTime,
+    /// The seat.
+    pub seat: Seat,
+    /// What it reports.
+    pub kind: NoticeKind,
+    /// The desk's size in the letter that it is about; of an offer that brings a new player, its turn.
+    pub letter: Option<u64>,
+    /// The address of the seat at that time.
+    pub address: Option<MailAddress>,
+    /// The digest of the mail, so that it is written down once; of a player who waits, that of the paper.
+    pub mail: Digest,
+    /// Why a mail was not delivered, in words; who waits.
+    pub why: String,
+}
+
+impl fmt::Display for SeatNotice {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = KINDS.iter().find(|(kind, _)| *kind == self.kind).map_or("other", |(_, name)| name);
+        let letter = self.letter.map_or_else(|| "-".into(), |letter| letter.to_string());
+        let address = self.address.as_ref().map_or_else(|| "-".into(), ToString::to_string);
+        let Self { at, seat, mail, why, .. } = self;
+        write!(out, "{at} {seat} {name} {letter} {address} {mail} {why}")
+    }
+}
+
+impl FromStr for SeatNotice {
+    type Err = Malformed;
+
+    fn from_str(line: &str) -> Result<Self, Malformed> {
+        let read = || {
+            let fields: Vec<&str> = line.splitn(7, ' ').collect();
+            let [at, seat, name, letter, address, mail, why] = fields[..] else { return None };
+            let kind = KINDS.iter().find(|(_, known)| *known == name)?.0;
+            let (at, seat, mail) = (at.parse().ok()?, seat.parse().ok()?, mail.parse().ok()?);
+            Some(Self {
+                at,
+                seat,
+                kind,
+                letter: letter.parse().ok(),
+                address: address.parse().ok(),
+                mail,
+                why: why.into(),
+            })
+        };
+        read().ok_or_else(|| {
+            Malformed::expected("a notice such as `TIME p1 bounce 7 ADDRESS DIGEST WHY`", line)
+        })
+    }
+}
+
+/// The file with the notices of a match, next to its outbox. Like the addresses, it is in no log, bundle or backup.
+const FILE: &str = "notices";
+
+/// Reads the notices of a match. A line that a crash cut short is left out.
+///
+/// # Errors
+/// Errors of the file system.
+pub(super) fn read(folder: &Path) -> io::Result<Vec<SeatNotice>> {
+    match fs::read_to_string(folder.join(FILE)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        text => Ok(text?.lines().filter_map(|line| line.parse().ok()).collect()),
+    }
+}
+
+/// Writes down a notice, unless its mail was before.
+///
+/// # Errors
+/// Errors of the file system.
+pub(super) fn write(folder: &Path, notice: &SeatNotice) -> io::Result<()> {
+    if read(folder)?.iter().any(|known| known.mail == notice.mail && known.seat == notice.seat) {
+        return Ok(());
+    }
+    let path = folder.join(FILE);
+    let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
+    // Behind a line that a crash cut short.
+    writeln!(file, "\n{notice}")?;
+    file.sync_all()?;
+    sync_folder_of(&path)
+}
+
+/// Returns what the host should know, a sentence for each seat: the mails that came back from the address that the seat has,
+/// and the newest delay and absence.
+#[must_use]
+pub fn notices_in_words(notices: &[SeatNotice], addresses: &Addresses) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let day = |at: DeskTime| time(at, "");
+    for (seat, address) in addresses.players() {
+        let of_seat = |kind| {
+            let is_of = move |notice: &&SeatNotice| {
+                notice.seat == seat && notice.kind == kind && notice.address.as_ref() == Some(address)
+            };
+            notices.iter().filter(is_of).collect::<Vec<_>>()
+        };
+        let bounced = of_seat(NoticeKind::Bounce);
+        match bounced.as_slice() {
+            [] => {}
+            [only] => sentences.push(only.in_words()),
+            [first, .., last] => {
+                sentences.push(format!("{seat}'s mail bounces since {}: {}", day(first.at), last.why));
+            }
+        }
+        for kind in [NoticeKind::Delay, NoticeKind::Absence] {
+            let newest = of_seat(kind).into_iter().max_by_key(|notice| notice.at);
+            sentences.extend(newest.map(|notice| format!("{}, {}", notice.in_words(), day(notice.at))));
+        }
+    }
+    sentences
+}
+
+impl SeatNotice {
+    /// Writes it as a sentence without a full stop.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let Self { seat, why, .. } = self;
+        let letter = self.letter.map_or_else(|| "letter".into(), |letter| format!("letter {letter}"));
+        match self.kind {
+            NoticeKind::Bounce => format!("{seat}'s {letter} bounced: {why}"),
+            NoticeKind::Delay => format!("{seat}'s {letter} is delayed"),
+            NoticeKind::Absence => format!("{seat}'s mail program sent a notice of absence"),
+            NoticeKind::Other => format!("{seat}'s mail program sent a notice"),
+            NoticeKind::Join => {
+                let from = self.address.as_ref().map(|from| format!(" <{from}>")).unwrap_or_default();
+                format!("{why}{from} waits to be admitted to {seat}: `mail take` with `--admit {seat}`")
+            }
+        }
+    }
+
+    /// Whether a player still waits to be admitted.
+    pub(super) fn waits(&self, desk: &DeskHistory) -> bool {
+        let state = desk.state();
+        let may_come = match self.letter {
+            None => state.name_of(self.seat).is_none() && !Desk::over(state),
+            Some(turn) => state.is_open() && turn == u64::from(state.turn()),
+        };
+        self.kind == NoticeKind::Join && may_come && desk.paper(&self.mail).is_none()
+    }
+}
+
+impl MailHost<'_> {
+    /// Returns a player who waits to be admitted, if a paper of a mail brings one.
+    pub(super) fn waiting(&self, mail: &ReceivedMail, taken: &TakenPaper) -> Option<SeatNotice> {
+        let (paper, PaperOutcome::NeedsAdmit(seat)) = (taken.paper.as_ref()?, &taken.outcome) else {
+            return None;
+        };
+        let (letter, why) = match paper.content() {
+            PaperContent::Join(join) => (None, join.key.name().to_string()),
+            PaperContent::Offer(offer) => (Some(paper.head().turn.into()), offer.to_string()),
+            _ => return None,
+        };
+        let (at, address) = (self.now()?, mail.from.clone());
+        let kind = NoticeKind::Join;
+        Some(SeatNotice { at, seat: *seat, kind, letter, address, mail: paper.digest(), why })
+    }
+
+    fn now(&self) -> Option<DeskTime> {
+        DeskTime::of_unix_ms(self.recorded_at_ms)
+    }
+
+    /// Returns what the host should know of a notice: about a letter of this match, from a player's address, or about one.
+    #[must_use]
+    pub fn noticed(&self, mail: &ReceivedMail, addresses: &Addresses) -> Option<SeatNotice> {
+        let notice = mail.notice.as_ref()?;
+        let letter = notice.letter(match_digits(&self.game.terms));
+        let sender = || mail.from.as_ref().and_then(|from| addresses.seat_of(from));
+        let seat = letter.map(|(seat, _)| seat).or_else(sender).or_else(|| notice.seat(addresses))?;
+        let now = self.now()?;
+        let at = mail.sent.map_or(now, |sent| sent.min(now));
+        let (kind, address, why) = (notice.kind, addresses.of(seat).cloned(), notice.why.into());
+        Some(SeatNotice {
+            at,
+            seat,
+            kind,
+            letter: letter.map(|(_, size)| size),
+            address,
+            mail: mail.digest,
+            why,
+        })
+    }
+}

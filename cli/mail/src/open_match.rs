@@ -1,0 +1,419 @@
+//! `mail open`: a game and its desk, made together (PM-25).
+
+use std::sync::Arc;
+
+use turnfold_core::any::erase;
+use turnfold_core::decode::decode_strictly;
+use turnfold_core::dice::DiceStream;
+use turnfold_core::dice::fair::Owner;
+use turnfold_core::paper::MatchId;
+use turnfold_core::rules::desk::{self, Desk, Missed, Setup};
+use turnfold_core::trust::PrivateKey;
+use turnfold_core::{AnyRules, AnyState, DicePolicy, DueRoll, Rules, Seat, SetupError};
+use turnfold_store::{BranchName, Genesis, MatchName, Store, StoreError};
+
+use super::desk_turn::TurnPlan;
+use super::game_turn::{GameTurn, PlayedRules};
+use super::host_dice::require_no_owner;
+use super::letter_words::time_zone;
+use super::pairing::DeskOf;
+use super::turn_position::{Round, TurnEnd};
+use crate::error::MailError;
+use turnfold_replay::viewer::is_open_setup;
+
+/// The keys of the terms that are filled in.
+const FILLED_IN: [&str; 4] = ["match", "game", "host", "head"];
+
+/// A match by mail that is to be made.
+pub struct NewMailMatch<'a> {
+    /// The name of the game.
+    pub name: &'a MatchName,
+    /// The rules of the game.
+    pub rules: Arc<dyn AnyRules>,
+    /// The setup of the game, as the log stores it.
+    pub setup: Vec<u8>,
+    /// The terms of play as written in TOML, without what is filled in (PM-3).
+    pub terms: &'a str,
+    /// Whether dice are fair; else rolls are recorded.
+    pub is_fair: bool,
+    /// Whether terms are refused that fail a trial (PM-37).
+    pub is_tried: bool,
+    /// The id of the game, which no other match has.
+    pub match_id: [u8; 16],
+    /// When both are made, in Unix milliseconds.
+    pub created_at_ms: i64,
+}
+
+impl NewMailMatch<'_> {
+    /// Makes game and desk. Completes a call that was interrupted between the two.
+    ///
+    /// # Errors
+    /// [`ReplayError::BadSetup`] naming the field of the terms that does not fit the game, [`MailError::Unusable`] for a
+    /// setup that holds secrets, and every error of the store.
+    pub fn open(self, store: &Store, key: &PrivateKey) -> Result<(), MailError> {
+        let game = start_for_mail(&*self.rules, &self.setup, self.is_fair)?;
+        let left = self.left_by_interrupted(store, key)?;
+        let genesis = left.clone().unwrap_or_else(|| self.game(self.match_id, key));
+        let desk = DeskOf::game(self.name, &genesis.match_id)?;
+        let desk_genesis = self.desk(&genesis, &desk, key, game.as_ref())?;
+        match store.genesis(&desk.name) {
+            Err(StoreError::NoSuchMatch { .. }) => {}
+            found => return found.and_then(|_| taken(&desk.name)).map_err(MailError::from),
+        }
+        if left.is_none() {
+            store.create_match(self.name, &genesis, Vec::new())?;
+        }
+        Ok(store.create_match(&desk.name, &desk_genesis, Vec::new())?)
+    }
+
+    fn game(&self, match_id: [u8; 16], key: &PrivateKey) -> Genesis {
+        // FD-6: the host commits itself to its chain before anyone joins.
+        let head = || key.dice_chain(Owner { match_id, party: Seat::Host }).head();
+        let dice = if self.is_fair { DicePolicy::Fair(head()) } else { DicePolicy::Recorded };
+        let genesis = Genesis {
+            format: Genesis::FORMAT,
+            ruleset: self.rules.name().into(),
+            ruleset_version: self.rules.version(),
+            setup: self.setup.clone(),
+            dice,
+            match_id,
+            title: String::new(),
+            created_at_ms: self.created_at_ms,
+            module: None,
+            played_by: None,
+            origins: Vec::new(),
+        };
+        genesis.pinned(self.rules.module())
+    }
+
+    /// Returns the game that an interrupted call left: this one, without entries and without a desk.
+    fn left_by_interrupted(&self, store: &Store, key: &PrivateKey) -> Result<Option<Genesis>, MailError> {
+        let found = match store.genesis(self.name) {
+            Err(StoreError::NoSuchMatch { .. }) => return Ok(None),
+            found => found?,
+        };
+        let made = Genesis { created_at_ms: found.created_at_ms, ..self.game(found.match_id, key) };
+        let desk = DeskOf::game(self.name, &found.match_id).ok();
+        let has_desk = desk.is_some_and(|desk| store.genesis(&desk.name).is_ok());
+        if made != found || has_desk || store.head(self.name, &BranchName::main())? > 0 {
+            taken(self.name)?;
+        }
+        Ok(Some(found))
+    }
+
+    fn desk(
+        &self,
+        genesis: &Genesis,
+        desk: &DeskOf,
+        key: &PrivateKey,
+        game: &dyn AnyState,
+    ) -> Result<Genesis, MailError> {
+        let match_id = MatchId::new(genesis.match_id).to_string();
+        let mut filled = vec![
+            ("match", match_id),
+            ("game", genesis.link().to_string()),
+            ("host", key.verifier().to_string()),
+        ];
+        if let DicePolicy::Fair(head) = genesis.dice {
+            filled.push(("head", head.to_string()));
+        }
+        let setup = read_terms(self.terms, &filled)?;
+        let terms: desk::Setup =
+            decode_strictly(&setup).map_err(|error| SetupError::Bytes(error.to_string()))?;
+        let is_default_given =
+            self.terms.parse::<toml::Table>().is_ok_and(|table| table.contains_key("default"));
+        require_fitting(&terms, is_default_given, &*self.rules, game)?;
+        if self.is_tried {
+            try_terms(&*self.rules, &self.setup, &terms)?;
+        }
+        let desk_genesis = Genesis {
+            ruleset: Desk::NAME.into(),
+            ruleset_version: Desk::VERSION,
+            setup,
+            dice: DicePolicy::Recorded,
+            match_id: desk.match_id,
+            ..genesis.clone()
+        };
+        // MD-1: no module plays a desk.
+        Ok(desk_genesis.pinned(None))
+    }
+}
+
+/// Starts a game that can be played by mail: one whose setup, which is in every bundle, shows each player no more than it
+/// may know. With fair dice its first roll has no owner.
+///
+/// # Errors
+/// [`MailError::Unusable`] with why the game cannot be played by mail, and [`ReplayError::BadSetup`].
+pub fn start_for_mail(
+    rules: &dyn AnyRules,
+    setup: &[u8],
+    is_fair: bool,
+) -> Result<Box<dyn AnyState>, MailError> {
+    let game = rules.start(setup)?;
+    for seat in game.players() {
+        if !is_open_setup(rules, setup, game.as_ref(), (*seat).into())? {
+            return Err(MailError::Unusable(format!(
+                "`{}` cannot be played by mail: its setup is in every bundle and would show {seat} secrets",
+                rules.name()
+            )));
+        }
+    }
+    game.due_roll().filter(|_| is_fair).map_or(Ok(()), |due| require_no_owner(&due))?;
+    Ok(game)
+}
+
+fn taken(name: &MatchName) -> Result<(), StoreError> {
+    Err(StoreError::AlreadyExists { match_name: name.clone() })
+}
+
+/// Reads terms of play with what is filled in.
+fn read_terms(toml: &str, filled: &[(&str, String)]) -> Result<Vec<u8>, SetupError> {
+    // Malformed TOML is reported by the rules, which read it below.
+    if let Ok(table) = toml.parse::<toml::Table>()
+        && let Some(key) = FILLED_IN.iter().find(|key| table.contains_key(**key))
+    {
+        return Err(SetupError::value(*key, "`mail open` fills it in; remove it"));
+    }
+    // At the end, so that errors name the lines of the file.
+    let filled = filled.iter().map(|(key, value)| format!("{key} = \"{value}\"\n"));
+    erase::<Desk>().read_setup(&format!("{}\n{}", toml.trim_end(), filled.collect::<String>()))
+}
+
+/// Requires that terms fit a game (PM-3).
+fn require_fitting(
+    terms: &desk::Setup,
+    is_default_given: bool,
+    rules: &dyn AnyRules,
+    game: &dyn AnyState,
+) -> Result<(), SetupError> {
+    let (players, seats) = (game.players().len(), usize::from(terms.seats));
+    if players != seats {
+        let message = format!("expected {players}, the players of this `{}`, found {seats}", rules.name());
+        return Err(SetupError::value("seats", message));
+    }
+    // PM-112: the desk takes any name; the letters need one that there is.
+    for (index, zone) in terms.zones.iter().enumerate() {
+        if time_zone(zone).is_none() {
+            let message = format!("expected a time zone such as `Europe/Berlin` or `+02:00`, found `{zone}`");
+            return Err(SetupError::value(format!("zones[{index}]"), message));
+        }
+    }
+    for (field, commands) in [("default", &terms.default), ("between", &terms.between)] {
+        for (index, command) in commands.iter().enumerate() {
+            let read = rules.canonical(command);
+            read.map_err(|error| match field {
+                "default" if !is_default_given => SetupError::value(
+                    field,
+                    format!("it is `{command}` by default; set it for `{}`: {error}", rules.name()),
+                ),
+                _ => SetupError::value(format!("{field}[{index}]"), error.to_string()),
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Terms of play that are complete, and where the rest of them came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameTerms {
+    /// The terms in TOML.
+    pub toml: String,
+    /// Where the lines came from that the host did not write.
+    pub source: TermsSource,
+    /// These lines.
+    pub filled: Vec<String>,
+}
+
+/// Where terms come from that the host did not write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TermsSource {
+    /// The game names them.
+    Game,
+    /// The game names none, so the match waits for a player who misses.
+    Waiting,
+}
+
+/// What is used for a game that names no terms.
+const WAITING: &str = "default = []\nmissed = \"wait\"\npatience = 0\n";
+
+impl GameTerms {
+    /// Completes terms.
+    #[must_use]
+    pub fn complete(written: Option<&str>, rules: &dyn AnyRules, game: &dyn AnyState) -> Self {
+        let (named, source) = match rules.mail_terms().trim() {
+            "" => (WAITING, TermsSource::Waiting),
+            named => (named, TermsSource::Game),
+        };
+        let written = written.unwrap_or_default().trim_end();
+        // Malformed TOML is reported by the rules, which read it later.
+        let own: Option<toml::Table> = written.parse().ok();
+        let own = own.unwrap_or_default();
+        let mut rest: toml::Table = named.parse().unwrap_or_default();
+        // A default that the host writes is meant to be played.
+        if source == TermsSource::Waiting && own.contains_key("default") {
+            rest.retain(|key, _| key == "default");
+        }
+        rest.insert("seats".into(), toml::Value::Integer(i64::try_from(game.players().len()).unwrap_or(0)));
+        rest.retain(|key, _| !own.contains_key(key));
+        let filled: Vec<String> = rest.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        // At the end, so that errors name the lines of the file.
+        Self { toml: format!("{written}\n{}\n", filled.join("\n")), source, filled }
+    }
+}
+
+/// The turns of a trial.
+const TURNS: u32 = 20;
+/// The most commands of an order that is played at random.
+const ORDER_MAX: usize = 40;
+/// The trials with orders at random, besides the one in which every seat misses every deadline.
+const TRIALS: u64 = 3;
+
+/// A trial of the terms in a game.
+struct Trial<'a> {
+    terms: &'a Setup,
+    rules: PlayedRules<'a>,
+    game: GameTurn<'a>,
+    chance: DiceStream,
+    /// Whether every seat misses every deadline.
+    misses_all: bool,
+    round: Option<Round>,
+    turn: u32,
+}
+
+/// Plays 20 turns with these terms, several times, and refuses terms that stall, run over, or end with commands left.
+///
+/// # Errors
+/// [`ReplayError::BadSetup`] naming `default` or `between`, and what is wrong with the game.
+pub(super) fn try_terms(rules: &dyn AnyRules, setup: &[u8], terms: &Setup) -> Result<(), MailError> {
+    for number in 0..=TRIALS {
+        let chance = |label: &[u8]| DiceStream::new(&blake3::derive_key("turnfold v2 trial", label), number);
+        let mut dice = chance(b"dice");
+        let roll = move |due: &DueRoll| Ok((0..due.count).map(|_| dice.draw(due.low, due.high)).collect());
+        let mut trial = Trial {
+            terms,
+            rules: PlayedRules::of(terms),
+            game: GameTurn::new(rules.start(setup)?, 0, Box::new(roll)),
+            chance: chance(b"orders"),
+            misses_all: number == 0,
+            round: None,
+            turn: 0,
+        };
+        while trial.turn <= TURNS && trial.play_turn()? {
+            trial.turn += 1;
+        }
+    }
+    Ok(())
+}
+
+impl Trial<'_> {
+    /// Plays a turn; turn 0 comes before the first position. Returns `false` once the game is over.
+    fn play_turn(&mut self) -> Result<bool, MailError> {
+        let living = Seat::players(self.terms.seats.into());
+        let before = self.game.state().state_hash();
+        let asked = self.round.as_ref().map(|round| round.seats.clone()).unwrap_or_default();
+        let mut end = TurnEnd::default();
+        if self.turn == 0 {
+            self.game.roll_due()?;
+        }
+        for &seat in &asked {
+            let misses =
+                self.terms.missed != Missed::Wait && (self.misses_all || self.chance.draw(1, 4) == 1);
+            let mut has_played = !misses && self.order(seat)?;
+            // PM-80: a seat that orders too little misses the deadline, too.
+            if misses || asked.len() > 1 {
+                has_played |= self.miss(seat)?;
+            }
+            end.played.extend(has_played.then_some(seat));
+        }
+        let between = self.game.between(living, &[], !asked.is_empty(), self.rules)?;
+        end.ends_round = between.ends_round;
+        let by_host = between
+            .played
+            .iter()
+            .filter(|record| !turnfold_replay::session::is_roll(&record.command))
+            .count();
+        let plan = TurnPlan::of_trial(self.turn, living);
+        let round = Round::after(self.round.as_ref(), &plan, &end, self.terms.together, self.game.state());
+        let state = self.game.state();
+        if state.over() || state.result().is_some() {
+            return Ok(false);
+        }
+        if round.seats.is_empty() {
+            return self.end(living, by_host);
+        }
+        if self.misses_all && !asked.is_empty() && state.state_hash() == before {
+            return Err(self.stalls(&asked));
+        }
+        self.round = Some(round);
+        Ok(true)
+    }
+
+    fn order(&mut self, seat: Seat) -> Result<bool, MailError> {
+        let mut count = 0;
+        while count < ORDER_MAX && self.game.state().waits_for(seat) {
+            let legal = self.game.state().legal_at_random(seat);
+            let Some(last) = legal.len().checked_sub(1) else { break };
+            let place = self.chance.draw(0, i32::try_from(last).unwrap_or(i32::MAX));
+            let Some(command) = usize::try_from(place).ok().and_then(|place| legal.get(place)) else { break };
+            self.game.order(seat, [command.as_str()])?;
+            count += 1;
+        }
+        Ok(count > 0)
+    }
+
+    fn miss(&mut self, seat: Seat) -> Result<bool, MailError> {
+        let played = self.game.default(seat, self.rules)?;
+        let own = played.iter().filter(|record| record.seat == Some(seat));
+        let commands: Vec<&str> = own.map(|record| record.command.as_str()).collect();
+        // Before the 20th command the passes end because nothing applies: that is no endless row.
+        if PlayedRules::left(commands.len()) > 0 || !self.game.state().waits_for(seat) {
+            return Ok(!commands.is_empty());
+        }
+        let message = format!(
+            "in turn {} of a trial {seat} missed the deadline, and {} commands did not end its turn: `{}` and so on; \
+             list commands in the order in which they end a turn, or set `missed = \"wait\"`",
+            self.turn,
+            commands.len(),
+            commands.iter().take(5).copied().collect::<Vec<_>>().join("`, `")
+        );
+        Err(SetupError::value("default", message).into())
+    }
+
+    /// The game asks no seat, so the match ends: that is right only if no commands are left.
+    fn end(&self, living: &[Seat], by_host: usize) -> Result<bool, MailError> {
+        let state = self.game.state();
+        if PlayedRules::left(by_host) == 0 {
+            let message = format!(
+                "in turn {} of a trial {by_host} commands of the host did not bring the game to the next player; list \
+                 commands that do",
+                self.turn
+            );
+            return Err(SetupError::value("between", message).into());
+        }
+        let seats = [Seat::Host].into_iter().chain(living.iter().copied());
+        let mut left = seats.flat_map(|seat| {
+            let commands = state.legal_at_random(seat);
+            commands.into_iter().map(move |command| (seat, command))
+        });
+        let Some((seat, command)) = left.next() else { return Ok(false) };
+        let message = format!(
+            "after turn {} of a trial the game waits for no player, but is not over: {seat} may still give `{command}`; \
+             put the commands of the host that continue the game into `between`",
+            self.turn
+        );
+        Err(SetupError::value("between", message).into())
+    }
+
+    fn stalls(&self, asked: &[Seat]) -> MailError {
+        let state = self.game.state();
+        let seat = asked.first().copied().unwrap_or(Seat::P1);
+        let legal: Vec<String> = state.legal_at_random(seat).into_iter().take(5).collect();
+        let message = format!(
+            "the game stalls in turn {} of a trial: {seat} missed the deadline and no command of `default` applied; \
+             {seat} may give `{}`; list commands that end the turn, or set `missed = \"wait\"`",
+            self.turn,
+            legal.join("`, `")
+        );
+        SetupError::value("default", message).into()
+    }
+}

@@ -1,0 +1,392 @@
+//! The outbox of a match by mail: a folder of letters, each a file (PM-29, PM-34).
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use turnfold_core::{Digest, Seat};
+
+use super::addresses::{ADDRESSES, Addresses, Route};
+use super::notices::{self, SeatNotice};
+use super::post_folder::addresses_in;
+use crate::error::MailError;
+use turnfold_replay::signing::{make_folders, sync_folder_of};
+
+/// The name of a letter in the outbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LetterName {
+    /// The size of the desk that it reports.
+    pub desk_size: u64,
+    /// The seat that gets it.
+    pub seat: Seat,
+    /// The digest of the paper that it answers, or of several papers and their outcomes; a report answers none.
+    pub answers: Option<Digest>,
+}
+
+impl LetterName {
+    /// Returns the name of a report.
+    pub(super) const fn report(desk_size: u64, seat: Seat) -> Self {
+        Self { desk_size, seat, answers: None }
+    }
+}
+
+impl fmt::Display for LetterName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { desk_size, seat, answers } = self;
+        write!(out, "{desk_size:08}-{seat}")?;
+        if let Some(digest) = answers {
+            write!(out, "-{digest:.8}")?;
+        }
+        out.write_str(".eml")
+    }
+}
+
+/// A folder of letters.
+#[derive(Clone, Debug)]
+pub struct Outbox {
+    folder: PathBuf,
+    /// How many of the folders on the way to a letter may be new, the outbox included.
+    pub(super) new_folders: usize,
+}
+
+impl Outbox {
+    /// The folder to which letters that were sent are moved.
+    const SENT: &str = "sent";
+    /// The folder for letters that a newer one took the place of before they were sent (PM-101).
+    const REPLACED: &str = "replaced";
+    /// The folder for letters of a history that was lost, and the ending of the file that names the history (PM-102).
+    const LOST: &str = "lost";
+    const HISTORY: &str = "desk";
+    const SPECTATORS: &str = "spectators.bundle";
+
+    /// Returns the outbox in this folder, which need not exist.
+    #[must_use]
+    pub fn at(folder: &Path) -> Self {
+        Self { folder: folder.into(), new_folders: 1 }
+    }
+
+    /// Returns `true` if the outbox has a letter, or it was sent.
+    ///
+    /// # Errors
+    /// Errors of the file system.
+    pub fn has(&self, name: LetterName) -> io::Result<bool> {
+        self.has_named(&name.to_string())
+    }
+
+    /// Returns `true` if the outbox has a letter of any name, or it was sent.
+    pub(super) fn has_named(&self, name: &str) -> io::Result<bool> {
+        for folder in self.folders() {
+            if folder.join(name).try_exists()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns the folders with letters.
+    fn folders(&self) -> [PathBuf; 3] {
+        [self.folder.clone(), self.folder.join(Self::SENT), self.folder.join(Self::REPLACED)]
+    }
+
+    /// Returns `true` if a letter was sent.
+    pub(super) fn has_sent(&self, name: LetterName) -> io::Result<bool> {
+        self.folder.join(Self::SENT).join(name.to_string()).try_exists()
+    }
+
+    /// Returns `true` if another letter took the place of this one before it was sent.
+    pub(super) fn has_replaced(&self, name: LetterName) -> io::Result<bool> {
+        self.folder.join(Self::REPLACED).join(name.to_string()).try_exists()
+    }
+
+    /// Returns the newest letter to a seat that reports at most this many records, sent or not.
+    pub(super) fn last_to(&self, seat: Seat, size_max: u64) -> io::Result<Option<String>> {
+        let mut last: Option<(u64, PathBuf)> = None;
+        for (name, path) in self.files()? {
+            let letter = UnsentLetter::named(Path::new(""), name).filter(|letter| letter.seat == seat);
+            let size = letter.and_then(|letter| letter.report_size()).filter(|size| *size <= size_max);
+            if size.is_some_and(|size| last.as_ref().is_none_or(|(last, _)| size > *last)) {
+                last = size.map(|size| (size, path));
+            }
+        }
+        last.map(|(_, path)| fs::read_to_string(path)).transpose()
+    }
+
+    /// Reads the addresses next to the outbox, if they are in a file.
+    pub(super) fn addresses_now(&self) -> Result<Option<Addresses>, MailError> {
+        let folder = self.folder.parent().unwrap_or(&self.folder);
+        if !folder.join(ADDRESSES).exists() {
+            return Ok(None);
+        }
+        addresses_in(folder).map(Some)
+    }
+
+    /// Writes a mark into the file of addresses, unless it has the mark, and with it, if asked, puts the line of a seat out
+    /// of use. Returns `true` if it did so now.
+    pub(super) fn retire_address(&self, seat: Seat, mark: &str, is_line_former: bool) -> io::Result<bool> {
+        let path = self.folder.with_file_name(ADDRESSES);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            text => text?,
+        };
+        if text.lines().any(|line| line.starts_with(mark)) {
+            return Ok(false);
+        }
+        let is_of_seat =
+            |line: &str| line.split_once('=').is_some_and(|(name, _)| name.trim() == seat.name());
+        let mut lines = Vec::new();
+        for line in text.lines() {
+            if is_line_former && is_of_seat(line) {
+                lines.push(format!("{mark} {line}\n"));
+            } else {
+                lines.push(format!("{line}\n"));
+            }
+        }
+        if !is_line_former {
+            lines.push(format!("{mark} the address above is of the new one\n"));
+        }
+        self.write_next_to(ADDRESSES, lines.concat().as_bytes())?;
+        Ok(is_line_former)
+    }
+
+    /// PM-102: puts the letters away that a desk of another history wrote, such as the lost part of a store that was restored
+    /// from a backup: else none would be written under their names. `is_ours` decides by the name and the text of a
+    /// letter; it is asked where the root of the desk is not the one of the last letters.
+    pub(super) fn keep_one_history(
+        &self,
+        root_of: impl Fn(u64) -> Option<String>,
+        size: u64,
+        is_ours: impl Fn(&str, &str) -> bool,
+    ) -> io::Result<()> {
+        let noted = match fs::read_to_string(self.folder.with_extension(Self::HISTORY)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            noted => noted.unwrap_or_default(),
+        };
+        let known = noted.trim_end().split_once(' ');
+        let known = known.and_then(|(size, root)| Some((size.parse::<u64>().ok()?, root)));
+        if known.is_some_and(|(size, root)| root_of(size).is_none_or(|own| own != root)) {
+            let lost = self.folder.join(Self::LOST);
+            make_folders(&lost)?;
+            for (name, path) in self.files()? {
+                let is_letter =
+                    path.extension().is_some_and(|ending| ending == "eml") && !name.ends_with("-host.eml");
+                if is_letter && !is_ours(&name, &fs::read_to_string(&path)?) {
+                    fs::rename(&path, lost.join(name))?;
+                }
+            }
+            sync_folder_of(&lost.join("any"))?;
+        }
+        let now = format!("{size} {}\n", root_of(size).unwrap_or_default());
+        if now == noted {
+            return Ok(());
+        }
+        let name = self.folder.with_extension(Self::HISTORY);
+        self.write_next_to(&name.file_name().unwrap_or_default().to_string_lossy(), now.as_bytes())
+    }
+
+    /// Writes a letter over the one of its name, and puts the reports of these sizes to its seat away.
+    pub(super) fn replace(&self, name: LetterName, letter: &str, stale: &[u64]) -> io::Result<()> {
+        self.write_whole(&name.to_string(), letter.as_bytes())?;
+        let stale = stale.iter().map(|desk_size| LetterName { desk_size: *desk_size, ..name }.to_string());
+        self.move_to(Self::REPLACED, stale)
+    }
+
+    /// Moves letters to a folder of the outbox, durably. What was written before is on disk before a letter moves.
+    fn move_to(&self, folder: &str, names: impl IntoIterator<Item = String>) -> io::Result<()> {
+        let folder = self.folder.join(folder);
+        make_folders(&folder)?;
+        sync_folder_of(&folder)?;
+        for name in names {
+            fs::rename(self.folder.join(&name), folder.join(&name))?;
+        }
+        sync_folder_of(&folder.join("any"))?;
+        sync_folder_of(&folder)
+    }
+
+    /// Puts a letter that has no address away, as if another one had taken its place.
+    pub(super) fn put_away_unaddressed(&self, letter: &UnsentLetter) -> io::Result<()> {
+        let head = fs::read_to_string(&letter.path)?;
+        let head = head.split("\r\n\r\n").next().unwrap_or_default();
+        if head.lines().any(|line| line.starts_with("To: ")) {
+            return Ok(());
+        }
+        self.move_to(Self::REPLACED, [letter.name.clone()])
+    }
+
+    /// Writes a letter whole, unless the outbox has it or it was sent. Returns `true` if it was written now. The letter is
+    /// durable after `sync`.
+    ///
+    /// # Errors
+    /// Errors of the file system.
+    pub fn put(&self, name: LetterName, letter: &str) -> io::Result<bool> {
+        self.put_named(&name.to_string(), letter)
+    }
+
+    /// Writes a letter under any name, as [`put`](Self::put) does.
+    pub(super) fn put_named(&self, name: &str, letter: &str) -> io::Result<bool> {
+        if self.has_named(name)? {
+            return Ok(false);
+        }
+        self.write_whole(name, letter.as_bytes())?;
+        Ok(true)
+    }
+
+    /// Lists the letters, sent or not, with their names.
+    pub(super) fn files(&self) -> io::Result<Vec<(String, PathBuf)>> {
+        let mut files = Vec::new();
+        for folder in self.folders().iter().filter(|folder| folder.is_dir()) {
+            for entry in fs::read_dir(folder)? {
+                let entry = entry?;
+                files.push((entry.file_name().to_string_lossy().into_owned(), entry.path()));
+            }
+        }
+        Ok(files)
+    }
+
+    /// Writes the bundle for spectators (PM-31) over an older one. Returns `true` if it differs.
+    pub(crate) fn put_spectators(&self, bundle: &[u8]) -> io::Result<bool> {
+        match fs::read(self.folder.join(Self::SPECTATORS)) {
+            Ok(found) if found == bundle => return Ok(false),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(_) | Err(_) => {}
+        }
+        self.write_whole(Self::SPECTATORS, bundle)?;
+        Ok(true)
+    }
+
+    /// Returns the letters that answer the same papers of the same seat at any size of the desk, including sent ones.
+    ///
+    /// # Errors
+    /// Errors of the file system.
+    pub(super) fn alike(&self, name: LetterName) -> io::Result<Vec<String>> {
+        let name = name.to_string();
+        let end = name.split_once('-').map(|(_, end)| format!("-{end}")).unwrap_or_default();
+        self.read(|name| name.ends_with(&end))
+    }
+
+    /// Returns the letters whose names are wanted, including sent ones.
+    fn read(&self, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
+        let wanted = self.files()?.into_iter().filter(|(name, _)| is_wanted(name));
+        wanted.map(|(_, path)| fs::read_to_string(path)).collect()
+    }
+
+    /// Takes the letters that were not sent, in order (PM-36). Other processes that send wait until they are dropped.
+    ///
+    /// # Errors
+    /// Errors of the file system.
+    pub fn unsent(&self) -> io::Result<UnsentLetters> {
+        make_folders(&self.folder)?;
+        let lock = File::create(self.folder.join("LOCK"))?;
+        lock.lock()?;
+        let mut letters = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            letters.extend(UnsentLetter::named(&self.folder, name));
+        }
+        letters.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(UnsentLetters { letters, _lock: lock })
+    }
+
+    /// Gives a letter the lines `From:`, `Reply-To:` and `To:` that it does not have, because their address came later than
+    /// the letter. Returns `false` if it has no `To:`.
+    ///
+    /// # Errors
+    /// Errors of the file system.
+    pub fn complete(&self, letter: &UnsentLetter, route: Route<'_>) -> io::Result<bool> {
+        let text = fs::read_to_string(&letter.path)?;
+        let head = text.split("\r\n\r\n").next().unwrap_or_default();
+        let has = |name: &str| head.lines().any(|line| line.starts_with(&format!("{name}: ")));
+        let lines = route.lines();
+        let missing = lines.iter().filter(|(name, _)| !has(name));
+        let missing: Vec<_> = missing.map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        if !missing.is_empty() {
+            self.write_whole(&letter.name, format!("{}{text}", missing.concat()).as_bytes())?;
+        }
+        Ok(has("To") || route.to.is_some())
+    }
+
+    /// Returns how many letters to a seat have this subject line, including sent ones.
+    pub(super) fn count(&self, seat: Seat, subject: &str) -> io::Result<usize> {
+        let of_seat = format!("-{seat}-");
+        let is_it = |name: &str| name.contains(&of_seat);
+        Ok(self.read(is_it)?.iter().filter(|letter| letter.contains(subject)).count())
+    }
+
+    /// Moves a letter to the letters that were sent, durably.
+    ///
+    /// # Errors
+    /// Errors of the file system.
+    pub fn mark_sent(&self, letter: &UnsentLetter) -> io::Result<()> {
+        self.move_to(Self::SENT, [letter.name.clone()])
+    }
+
+    /// PM-34: makes the names of all letters durable, also of letters that an interrupted run wrote and did not sync.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        if !self.folder.try_exists()? {
+            return Ok(());
+        }
+        sync_folder_of(&self.folder.join(Self::SENT))?;
+        self.folder.ancestors().take(self.new_folders).try_for_each(sync_folder_of)
+    }
+
+    /// Writes down a notice next to the outbox, unless its mail was before (PM-93).
+    pub(super) fn note(&self, notice: &SeatNotice) -> io::Result<()> {
+        notices::write(self.folder.parent().unwrap_or(&self.folder), notice)
+    }
+
+    /// Writes a file whole next to the outbox, durably.
+    pub(super) fn write_next_to(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let folder = self.folder.parent().unwrap_or(&self.folder);
+        let within = Self::at(folder);
+        within.write_whole(name, bytes)?;
+        sync_folder_of(&folder.join(name))
+    }
+
+    /// PM-34: a draft is on disk before it gets the name of the letter, so a letter is whole whenever it is there.
+    fn write_whole(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        make_folders(&self.folder)?;
+        let draft = self.folder.join(format!("{name}.new"));
+        let mut file = File::create(&draft)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&draft, self.folder.join(name))
+    }
+}
+
+/// A letter of the outbox that was not sent.
+#[derive(Clone, Debug)]
+pub struct UnsentLetter {
+    /// The name of its file.
+    pub name: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// The seat that gets it.
+    pub seat: Seat,
+}
+
+impl UnsentLetter {
+    /// Returns the size of the desk that it reports; `None` for an answer to papers.
+    pub(super) fn report_size(&self) -> Option<u64> {
+        let (_, seat) = self.name.strip_suffix(".eml")?.split_once('-')?;
+        self.desk_size().filter(|_| seat == self.seat.name())
+    }
+
+    /// Returns the size of the desk when it was written; `None` for a letter to the host.
+    pub(super) fn desk_size(&self) -> Option<u64> {
+        self.name.split_once('-').filter(|_| self.seat != Seat::Host)?.0.parse().ok()
+    }
+
+    /// Returns the letter in a file of this name, if it is one.
+    fn named(folder: &Path, name: String) -> Option<Self> {
+        let seat = name.strip_suffix(".eml")?.split('-').nth(1)?.parse().ok()?;
+        Some(Self { path: folder.join(&name), name, seat })
+    }
+}
+
+/// The letters of an outbox that were not sent, which no other process sends as long as they are held.
+#[derive(Debug)]
+pub struct UnsentLetters {
+    /// The letters in order.
+    pub letters: Vec<UnsentLetter>,
+    _lock: File,
+}

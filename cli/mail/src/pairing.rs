@@ -1,0 +1,304 @@
+//! A game and its desk: names, ids, terms, and the idempotency keys of the game's entries (PM-1, PM-2).
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use turnfold_core::decode::decode_strictly;
+use turnfold_core::dice::fair::{Chain, Owner};
+use turnfold_core::paper::LineName;
+use turnfold_core::rules::desk::{self, Command, Desk};
+use turnfold_core::text::{Malformed, number};
+use turnfold_core::trust::PrivateKey;
+use turnfold_core::{AnyRules, Digest, Registry, Rules, Seat};
+use turnfold_store::{BranchName, Genesis, MatchName, StoreError, StoreReader};
+
+use crate::error::MailError;
+use turnfold_replay::bundle::{NONCE, NONCE_DIGITS, without_nonce};
+use turnfold_replay::history::revision::{Revision, SourceName};
+use turnfold_replay::history::{broken_setup, rules_of};
+use turnfold_replay::session::play::NotPlayed;
+
+/// What the name of a desk ends in.
+const DESK: &str = ".desk";
+
+/// The desk of a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeskOf {
+    /// Its name.
+    pub name: MatchName,
+    /// The id of its match.
+    pub match_id: [u8; 16],
+}
+
+impl DeskOf {
+    /// Returns the desk of the game of this name and match id (PM-1).
+    pub(crate) fn game(name: &MatchName, match_id: &[u8; 16]) -> Result<Self, Malformed> {
+        let desk = Self::name_of(name)?;
+        let hash = blake3::derive_key("turnfold v1 desk", match_id);
+        let [match_id, _] = hash.as_chunks::<16>().0 else { unreachable!("32 bytes are twice 16") };
+        Ok(Self { name: desk, match_id: *match_id })
+    }
+
+    /// Returns the name of the desk of the game of this name (PM-1).
+    ///
+    /// # Errors
+    /// [`Malformed`] when the name has more than 59 characters.
+    pub fn name_of(name: &MatchName) -> Result<MatchName, Malformed> {
+        format!("{name}{DESK}").parse().map_err(|_| {
+            Malformed::expected("the name of a match by mail, of at most 59 characters", name.as_str())
+        })
+    }
+
+    /// Returns the name of the game whose desk has this name, if that is one of a desk.
+    #[must_use]
+    pub fn game_of(desk: &MatchName) -> Option<MatchName> {
+        desk.as_str().strip_suffix(DESK)?.parse().ok()
+    }
+}
+
+/// Why an entry of a game by mail is there: its idempotency key (PM-2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TurnKey {
+    /// A command of an order, or a roll that it made due.
+    Order {
+        /// The tag of the paper.
+        tag: Digest,
+        /// The turn.
+        turn: u32,
+    },
+    /// Played for a seat that missed.
+    Missed {
+        /// The turn.
+        turn: u32,
+        /// The player's seat.
+        seat: Seat,
+    },
+    /// The host's own, or played for a seat that is gone.
+    Host {
+        /// The turn; 0 before the first.
+        turn: u32,
+    },
+}
+
+impl TurnKey {
+    /// Returns the key of an append with a roll that one seat alone learns. Its nonce follows from the host's signing key,
+    /// so that no one else can find the few values of the roll by the hash of its record (PM-5).
+    pub(super) fn with_nonce(&self, signing: &PrivateKey, match_id: [u8; 16], line: &str) -> String {
+        // Of a recorded match, the elements of this chain are opened nowhere.
+        let secret = signing.dice_chain(Owner { match_id, party: Seat::Host }).element(Chain::LAST);
+        let mut nonce = blake3::Hasher::new_derive_key("turnfold v1 roll nonce");
+        nonce.update(secret.as_bytes()).update(format!("{line} {self}").as_bytes());
+        format!("{self}{NONCE}{:.*}", NONCE_DIGITS, nonce.finalize().to_hex().as_str())
+    }
+
+    /// Returns `true` if an entry was recorded with this key, be it with a nonce or without.
+    pub(crate) fn is(&self, found: &str) -> bool {
+        without_nonce(found).unwrap_or(found) == self.to_string()
+    }
+}
+
+impl fmt::Display for TurnKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Order { tag, turn } => write!(out, "order:{tag}:{turn}"),
+            Self::Missed { turn, seat } => write!(out, "turn:{turn}:{seat}"),
+            Self::Host { turn } => write!(out, "turn:{turn}:{}", Seat::Host),
+        }
+    }
+}
+
+impl FromStr for TurnKey {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let expected = || Malformed::expected("`order:TAG:TURN`, `turn:TURN:SEAT` or `turn:TURN:host`", text);
+        let (kind, rest) = text.split_once(':').ok_or_else(expected)?;
+        let (first, second) = rest.split_once(':').ok_or_else(expected)?;
+        match kind {
+            "order" => {
+                let tag = first.parse().map_err(|_| expected())?;
+                Ok(Self::Order { tag, turn: number(second)? })
+            }
+            "turn" => {
+                let turn = number(first)?;
+                Ok(match second.parse().map_err(|_| expected())? {
+                    Seat::Host => Self::Host { turn },
+                    seat => Self::Missed { turn, seat },
+                })
+            }
+            _ => Err(expected()),
+        }
+    }
+}
+
+/// A match that is played by mail.
+pub struct MailMatch {
+    /// The name of the game.
+    pub name: MatchName,
+    /// How the game begins.
+    pub genesis: Genesis,
+    /// The rules of the game.
+    pub rules: Arc<dyn AnyRules>,
+    /// The name of the desk.
+    pub desk: MatchName,
+    /// The terms of play.
+    pub terms: desk::Setup,
+}
+
+impl MailMatch {
+    /// Finds a match and its desk in a store.
+    ///
+    /// # Errors
+    /// [`MailError::Unusable`] for a match without a desk, [`MailError::Refused`] for one with the desk of another, and
+    /// every error of reading.
+    pub fn find(store: &StoreReader, name: &MatchName, registry: &Registry) -> Result<Self, MailError> {
+        let genesis = store.genesis(name)?;
+        let desk = DeskOf::game(name, &genesis.match_id)?;
+        let desk_genesis = match store.genesis(&desk.name) {
+            Err(StoreError::NoSuchMatch { .. }) => {
+                let desk = desk.name;
+                let message = format!("`{name}` is not played by mail: there is no match `{desk}`");
+                return Err(MailError::Unusable(message));
+            }
+            found => found?,
+        };
+        Self::of(name, genesis, desk, &desk_genesis, registry)
+    }
+
+    /// Holds a game against its desk.
+    pub(crate) fn of(
+        name: &MatchName,
+        genesis: Genesis,
+        desk: DeskOf,
+        desk_genesis: &Genesis,
+        registry: &Registry,
+    ) -> Result<Self, MailError> {
+        let rules = rules_of(&genesis, &main_of(name), registry)?;
+        let other =
+            || MailError::Refused(format!("`{}` is the desk of another match than `{name}`", desk.name));
+        if desk_genesis.ruleset != Desk::NAME || desk_genesis.match_id != desk.match_id {
+            return Err(other());
+        }
+        let line = main_of(&desk.name);
+        rules_of(desk_genesis, &line, registry)?;
+        let terms =
+            desk::Setup::decode(desk_genesis.ruleset_version, &desk_genesis.setup).map_err(|error| {
+                let cause = turnfold_core::SetupError::Bytes(error.to_string());
+                broken_setup(&SourceName::Revision(line), cause)
+            })?;
+        let match_id = turnfold_core::paper::MatchId::new(genesis.match_id);
+        if terms.match_id != match_id.to_string() || terms.game != genesis.link().to_string() {
+            return Err(other());
+        }
+        Ok(Self { name: name.clone(), genesis, rules, desk: desk.name, terms })
+    }
+
+    /// Returns a line of the game.
+    #[must_use]
+    pub fn line(&self, branch: &BranchName) -> Revision {
+        Revision { match_name: self.name.clone(), branch: branch.clone(), seq: None }
+    }
+
+    /// Returns the line of the desk.
+    #[must_use]
+    pub fn desk_line(&self) -> Revision {
+        main_of(&self.desk)
+    }
+}
+
+fn main_of(name: &MatchName) -> Revision {
+    Revision { match_name: name.clone(), branch: BranchName::main(), seq: None }
+}
+
+/// Returns the branch of the game that a record of the desk names.
+pub(super) fn branch_of(line: &LineName) -> Result<BranchName, MailError> {
+    line.as_str().parse().map_err(MailError::not_by_mail)
+}
+
+/// Returns the desk of a match, if it names this line: `main`, or one on which a turn began. One more entry there,
+/// without the idempotency key of an order or a turn, would spoil the match for good (PM-2).
+///
+/// # Errors
+/// What is wrong with the store. A match that does not exist has no desk.
+pub fn desk_naming(
+    store: &StoreReader,
+    match_name: &MatchName,
+    branch: &BranchName,
+) -> Result<Option<MatchName>, StoreError> {
+    let genesis_of = |name: &MatchName| match store.genesis(name) {
+        Err(StoreError::NoSuchMatch { .. }) => Ok(None),
+        genesis => genesis.map(Some),
+    };
+    // Most matches have none, so look for one first.
+    let Ok(name) = DeskOf::name_of(match_name) else { return Ok(None) };
+    let Some(desk) = genesis_of(&name)?.filter(|desk| desk.ruleset == Desk::NAME) else { return Ok(None) };
+    let Some(game) = genesis_of(match_name)? else { return Ok(None) };
+    let is_its_own = DeskOf::game(match_name, &game.match_id).is_ok_and(|own| own.match_id == desk.match_id);
+    if !is_its_own || !branch.is_main() && !begins_turns(store, &name, branch)? {
+        return Ok(None);
+    }
+    Ok(Some(name))
+}
+
+/// PM-2: requires a line that no desk names; others take commands by mail alone. The inner error names the desk.
+///
+/// # Errors
+/// What is wrong with the store.
+pub fn require_not_by_mail(
+    store: &StoreReader,
+    line: &Revision,
+) -> Result<Result<(), NotPlayed>, StoreError> {
+    let desk = desk_naming(store, &line.match_name, &line.branch)?;
+    let line = Revision { seq: None, ..line.clone() };
+    Ok(desk.map_or(Ok(()), |desk| Err(NotPlayed::ByMail { line, desk })))
+}
+
+/// Returns `true` if a turn began on this line.
+fn begins_turns(store: &StoreReader, desk: &MatchName, branch: &BranchName) -> Result<bool, StoreError> {
+    let log = store.read(desk, &BranchName::main(), None)?;
+    let begins = log.entries.iter().any(|entry| match decode_strictly(&entry.command) {
+        Ok(Command::Stand { line, .. }) => line.as_str() == branch.as_str(),
+        _ => false,
+    });
+    Ok(begins)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pm_1_the_desk_has_a_name_and_an_id_of_its_own() {
+        let desk = DeskOf::game(&"duel".parse().unwrap(), &[7; 16]).unwrap();
+        assert_eq!(desk.name.as_str(), "duel.desk");
+        assert_eq!(desk.match_id[..], blake3::derive_key("turnfold v1 desk", &[7; 16])[..16]);
+        assert!(DeskOf::game(&"a".repeat(59).parse().unwrap(), &[7; 16]).is_ok());
+        assert!(DeskOf::game(&"a".repeat(60).parse().unwrap(), &[7; 16]).is_err());
+    }
+
+    #[test]
+    fn pm_2_keys_read_back_and_have_one_spelling() {
+        let tag = Digest::new([9; 32]);
+        for key in [
+            TurnKey::Order { tag, turn: 12 },
+            TurnKey::Missed { turn: 1, seat: Seat::P2 },
+            TurnKey::Host { turn: 0 },
+        ] {
+            assert_eq!(key.to_string().parse(), Ok(key));
+        }
+        assert_eq!(TurnKey::Host { turn: 3 }.to_string(), "turn:3:host");
+        let host = TurnKey::Host { turn: 3 };
+        let nonce = format!("{host}:nonce:{}", "0f".repeat(16));
+        assert!(host.is("turn:3:host") && host.is(&nonce) && without_nonce("turn:3:host").is_none());
+        for other in ["turn:3:host:nonce:0f", "turn:3:p1", &nonce.replace('f', "F"), &nonce.replace('3', "4")]
+        {
+            assert!(!host.is(other), "{other}");
+        }
+        for text in
+            ["", "order:1", "turn:1", "turn:01:p1", "turn:1:p17", "turn:1:p1:", "order:09:1", "paper:1:p1"]
+        {
+            assert!(text.parse::<TurnKey>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The matches by mail of a store that a key hosts, and for which of them a mail is (PM-100).
+
+use std::path::Path;
+
+use turnfold_core::paper::PaperContent;
+use turnfold_core::rules::desk::Desk;
+use turnfold_core::{Registry, Rules, Seat};
+use turnfold_store::{MatchName, Store, StoreReader};
+
+use super::addresses::Addresses;
+use super::host::MailHost;
+use super::letter::is_letter_of_some_match;
+use super::notices::SeatNotice;
+use super::pairing::{DeskOf, MailMatch};
+use super::paper_form::FoundPaper;
+use super::post_folder::PostFolder;
+use super::received_mail::ReceivedMail;
+use super::take::TakenPaper;
+use super::take_plain::TakenReply;
+use crate::error::MailError;
+use turnfold_replay::signing::Signers;
+
+/// A match, as its host has it.
+pub struct HostedMatch<'a> {
+    /// Its name.
+    pub name: MatchName,
+    /// Its host.
+    pub host: MailHost<'a>,
+    /// The addresses of its players.
+    pub addresses: Addresses,
+}
+
+/// The matches of a store that a key hosts.
+pub struct PostOffice<'a> {
+    /// The matches, by name.
+    pub matches: Vec<HostedMatch<'a>>,
+    /// The matches that cannot be hosted, each with the cause.
+    pub troubles: Vec<(MatchName, MailError)>,
+}
+
+/// A mail, and what was taken from it for a match.
+pub struct TakenMail {
+    /// The mail.
+    pub mail: ReceivedMail,
+    /// Whether its sender plays in the match.
+    pub is_of_player: bool,
+    /// The papers taken from it.
+    pub papers: Vec<TakenPaper>,
+    /// What became of its reply code, if it has one.
+    pub reply: Option<TakenReply>,
+    /// What a mail program reports in it of a player (PM-93).
+    pub noticed: Option<SeatNotice>,
+    /// The players whom its papers bring and whom the host has not admitted.
+    pub(super) waiting: Vec<SeatNotice>,
+}
+
+impl TakenMail {
+    /// Returns a mail for no match of the store.
+    #[must_use]
+    pub const fn for_no_match(mail: ReceivedMail) -> Self {
+        Self {
+            mail,
+            is_of_player: false,
+            papers: Vec::new(),
+            reply: None,
+            noticed: None,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Whether nothing more can come of the mail: every paper has its last outcome, and a mail without one was answered.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        let is_replied = self.reply.as_ref().is_some_and(|reply| reply.seat.is_some());
+        let is_answered =
+            is_replied || self.noticed.is_some() || self.mail.notice.is_none() && self.is_of_player;
+        let has_papers = !self.papers.is_empty() || is_answered;
+        has_papers && !self.papers.iter().any(TakenPaper::may_be_taken_later)
+    }
+}
+
+/// Takes a mail for a match. Seats get a new player only if they are among `admitted`; but a signed `join` from the address
+/// that the seat has is admitted by itself (PM-103).
+///
+/// # Errors
+/// Errors of the store. What is wrong with the mail is no error.
+pub fn take_mail(
+    host: &mut MailHost<'_>,
+    addresses: &Addresses,
+    mail: &ReceivedMail,
+    admitted: &[Seat],
+) -> Result<TakenMail, MailError> {
+    let sender = mail.from.as_ref().and_then(|from| addresses.seat_of(from));
+    let is_join = |found: FoundPaper| match found.paper {
+        Ok(paper) => matches!(paper.signed.paper().content(), PaperContent::Join(_)),
+        Err(_) => true,
+    };
+    let by_itself = sender.filter(|_| mail.papers().into_iter().all(is_join));
+    let admitted: Vec<Seat> = admitted.iter().copied().chain(by_itself).collect();
+    let mut papers = host.take(mail, &admitted)?;
+    if host.has_paper_in(mail) {
+        // What is for another match of the store is taken there.
+        papers.retain(|taken| taken.paper.as_ref().is_none_or(|paper| host.is_named_by(paper)));
+    }
+    let reply = if papers.is_empty() { host.take_reply(mail)? } else { None };
+    let noticed = host.noticed(mail, addresses).filter(|_| papers.is_empty() && reply.is_none());
+    papers.extend(reply.iter().flat_map(|reply| reply.papers.iter().cloned()));
+    let waiting = papers.iter().filter_map(|taken| host.waiting(mail, taken)).collect();
+    Ok(TakenMail { mail: mail.clone(), is_of_player: sender.is_some(), papers, reply, noticed, waiting })
+}
+
+/// Why a mail is for a match. Of several reasons the first is the surest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Claim {
+    Paper,
+    Code,
+    Thread,
+    Subject,
+    /// The sender plays in the match; a match that is over is less likely.
+    Sender {
+        is_over: bool,
+    },
+}
+
+/// Lists the matches by mail of a store that one of these keys hosts, by name.
+///
+/// # Errors
+/// Errors of the store.
+pub fn hosted_matches(
+    store: &StoreReader,
+    registry: &Registry,
+    signers: &Signers,
+) -> Result<Vec<MatchName>, MailError> {
+    let mut hosted = Vec::new();
+    for found in store.matches_after(None)? {
+        let Some(game) = DeskOf::game_of(&found?.name) else { continue };
+        // A match that only seems to have a desk is none by mail.
+        let Ok(of) = MailMatch::find(store, &game, registry) else { continue };
+        let host = of.terms.host.parse().ok();
+        if host.is_some_and(|host| signers.key_of(&host).is_some()) {
+            hosted.push(game);
+        }
+    }
+    Ok(hosted)
+}
+
+impl<'a> PostOffice<'a> {
+    /// Opens all matches that one of these keys hosts. Their post is in `folder`. A match that cannot be hosted does not
+    /// keep the others from being hosted.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn open(
+        store: &'a Store,
+        registry: &'a Registry,
+        signers: &'a Signers,
+        folder: &Path,
+        recorded_at_ms: i64,
+    ) -> Result<Self, MailError> {
+        let mut office = Self { matches: Vec::new(), troubles: Vec::new() };
+        for name in hosted_matches(store, registry, signers)? {
+            let addresses = PostFolder::of(folder, store, &name).and_then(|folder| folder.addresses());
+            let host = MailHost::of(store, &name, registry, signers, recorded_at_ms);
+            match host.and_then(|host| Ok((host, addresses?))) {
+                Ok((host, addresses)) => office.matches.push(HostedMatch { name, host, addresses }),
+                Err(error) => office.troubles.push((name, error)),
+            }
+        }
+        Ok(office)
+    }
+
+    /// Returns the matches that a mail is for, by their places in `matches`: every match that one of its papers names, or
+    /// else the one match that its reply code, the letter that it answers, its subject or its sender names, in this order.
+    #[must_use]
+    pub fn matches_of(&self, mail: &ReceivedMail) -> Vec<usize> {
+        let claims = self.matches.iter().map(|hosted| hosted.claim(mail)).enumerate();
+        let mut claims: Vec<_> = claims.filter_map(|(index, claim)| Some((claim?, index))).collect();
+        claims.sort_unstable();
+        if let Some((Claim::Paper, _)) = claims.first() {
+            claims.retain(|(claim, _)| *claim == Claim::Paper);
+        } else {
+            claims.truncate(1);
+        }
+        claims.into_iter().map(|(_, index)| index).collect()
+    }
+}
+
+impl HostedMatch<'_> {
+    fn claim(&self, mail: &ReceivedMail) -> Option<Claim> {
+        let Self { host, addresses, .. } = self;
+        if host.has_paper_in(mail) {
+            return Some(Claim::Paper);
+        }
+        if !mail.papers().iter().all(|found| found.paper.is_err()) {
+            return None;
+        }
+        if host.knows_code_in(mail) {
+            return Some(Claim::Code);
+        }
+        if mail.follows.iter().any(|id| host.is_of_thread(id)) {
+            return Some(Claim::Thread);
+        }
+        // A letter that came back.
+        let noticed = host.noticed(mail, addresses);
+        if noticed.as_ref().is_some_and(|noticed| noticed.letter.is_some()) {
+            return Some(Claim::Thread);
+        }
+        if mail.subject.contains(&format!("[{}]", self.name)) {
+            return Some(Claim::Subject);
+        }
+        // The sender may answer a letter of another host's match.
+        let is_for_another = mail.follows.iter().any(|id| is_letter_of_some_match(id));
+        let sender = mail.from.as_ref().filter(|_| !is_for_another)?;
+        let is_over = Desk::over(host.desk().state());
+        addresses.seat_of(sender).or(noticed.map(|noticed| noticed.seat)).map(|_| Claim::Sender { is_over })
+    }
+}

@@ -1,0 +1,142 @@
+//! `mail recover`: desk and game from the letters that players have (PM-111).
+
+use std::path::{Path, PathBuf};
+
+use mail_parser::{Message, MessageParser, PartType};
+use turnfold_core::Registry;
+use turnfold_core::decode::decode_strictly;
+use turnfold_core::rules::desk::Command;
+use turnfold_store::{BranchName, Entry, MatchName, StoreReader};
+
+use super::mail_text::attached_bytes;
+use super::pairing::branch_of;
+use super::received_bundle::{MailPair, failed_row, pair, policy_of};
+use crate::error::MailError;
+use crate::limits::LETTER;
+use turnfold_replay::audit::AuditQuestion;
+use turnfold_replay::bundle::{
+    BundleFile, BundleRecords as _, Combination, CombinedRecords, MissingRecords, StoreRecords, TITLE,
+};
+use turnfold_replay::error::input::read_file;
+use turnfold_replay::signing::Signers;
+
+/// What can be had of matches by mail.
+pub struct Recovery {
+    /// The records, without a gap.
+    pub records: CombinedRecords,
+    /// The matches.
+    pub games: Vec<MatchName>,
+    /// What cannot be had, in sentences.
+    pub missing: Vec<String>,
+}
+
+impl Recovery {
+    /// Combines the bundles of players, each in a letter or saved from one, with what the store has. The host must have signed
+    /// each bundle with one of these keys.
+    ///
+    /// # Errors
+    /// [`MailError`] with the file that cannot be used.
+    pub fn of(
+        files: &[PathBuf],
+        store: &StoreReader,
+        signers: &Signers,
+        registry: &Registry,
+    ) -> Result<Self, MailError> {
+        let mut combination = Combination::default();
+        let mut pairs: Vec<(MatchName, MatchName)> = Vec::new();
+        for path in files {
+            let refused =
+                |error: &dyn std::fmt::Display| MailError::Refused(format!("`{}`: {error}", path.display()));
+            for bundle in bundles_in(path)? {
+                let MailPair { game, desk, host, .. } = pair(&bundle)?;
+                if signers.key_of(&host).is_none() {
+                    return Err(refused(&format!("the host signs with `{host}`, not with this key")));
+                }
+                let policy = policy_of(&host)?;
+                let question =
+                    AuditQuestion { policy: Some(&policy), held: &[], registry, accepts_brought_rules: true };
+                if let Some(row) = failed_row(&bundle, question)? {
+                    return Err(refused(&format!("{}: {}", row.row, row.reason)));
+                }
+                combination.add(&bundle).map_err(|error| refused(&error))?;
+                let name = |index: usize| Some(bundle.outline().matches.get(index)?.name.clone());
+                pairs.extend(name(game).zip(name(desk)).filter(|names| !pairs.contains(names)));
+            }
+        }
+        for (game, desk) in &pairs {
+            let stored: Vec<_> =
+                [game, desk].into_iter().filter(|name| store.genesis(name).is_ok()).cloned().collect();
+            combination.add(&StoreRecords::of(store, &stored)?)?;
+        }
+        let missing = combination.missing();
+        for MissingRecords { match_name, branch, first, .. } in &missing {
+            combination.cut(match_name, branch, *first);
+        }
+        for (game, desk) in &pairs {
+            if missing.iter().any(|missing| missing.match_name == *game) {
+                cut_desk(&mut combination, game, desk);
+            }
+        }
+        let missing = missing.iter().map(|missing| {
+            let MissingRecords { match_name, branch, first, last } = missing;
+            format!(
+                "`{match_name}@{branch}` ends before entry {first} of {last}, which no bundle shows: the newest letter of \
+                 another seat may have it"
+            )
+        });
+        let missing = missing.collect();
+        let games = pairs.into_iter().map(|(game, _)| game).collect();
+        Ok(Self { records: combination.into_records()?, games, missing })
+    }
+}
+
+/// Cuts a desk behind the last position that the game has, because it states what was played.
+fn cut_desk(combination: &mut Combination, game: &MatchName, desk: &MatchName) {
+    let (main, mut size) = (BranchName::main(), 1);
+    for (seq, bytes) in combination.entries(desk, &main) {
+        let Ok(Entry { command, .. }) = Entry::decode(bytes) else { continue };
+        if let Ok(Command::Stand { line, seq: played, .. }) = decode_strictly(&command) {
+            let is_there = branch_of(&line).is_ok_and(|branch| combination.size(game, &branch) > played);
+            if !is_there {
+                break;
+            }
+            size = seq.saturating_add(1);
+        }
+    }
+    combination.cut(desk, &main, size);
+}
+
+/// Returns the bundles of a letter, or the one that a file is.
+fn bundles_in(path: &Path) -> Result<Vec<BundleFile>, MailError> {
+    let bytes = read_file(path, &LETTER)?;
+    let mut found = Vec::new();
+    if bytes.starts_with(TITLE.as_bytes()) {
+        found.push(bytes);
+    } else if let Some(message) = MessageParser::default().parse(&bytes) {
+        attached(&message, &mut found);
+    }
+    if found.is_empty() {
+        let message = format!("`{}` is no bundle, and no letter with one attached", path.display());
+        return Err(MailError::Unusable(message));
+    }
+    found.into_iter().map(|bytes| Ok(BundleFile::of_bytes(path, bytes)?)).collect()
+}
+
+/// Finds the bundles attached to a mail, and to mails that are attached to it.
+fn attached(message: &Message<'_>, found: &mut Vec<Vec<u8>>) {
+    for part in &message.parts {
+        let parsed = match &part.body {
+            PartType::Binary(bytes) | PartType::InlineBinary(bytes) => bytes,
+            PartType::Text(text) => text.as_bytes(),
+            PartType::Message(inner) => {
+                attached(inner, found);
+                continue;
+            }
+            _ => continue,
+        };
+        let bytes = attached_bytes(message, part, parsed);
+        if bytes.starts_with(TITLE.as_bytes()) {
+            found.push(bytes);
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! `mail take` for players without a key: a mail with a reply code becomes papers that the host vouches for (PM-38, PM-43).
+
+use std::collections::BTreeMap;
+
+use turnfold_core::dice::fair::{Chain, Owner};
+use turnfold_core::paper::{
+    DeskTime, Nonce, Offer, Order, Paper, PaperContent, PaperHead, PlainPaper, SeenRoot,
+};
+use turnfold_core::rules::desk::{Command, Desk, State};
+use turnfold_core::text::Malformed;
+use turnfold_core::{Digest, Rules, Seat};
+
+use super::desk_turn::AppliedEntry;
+use super::host::MailHost;
+use super::known_position::KnownPosition;
+use super::plain_reply::{FoundCode, PlainReply};
+use super::plain_words::{PlainQuestion, PlainWords, Reader};
+use super::received_mail::ReceivedMail;
+use super::reply_code::ReplyCode;
+use super::take::{PAPERS_MAX, PaperOutcome, TakenPaper};
+use super::unread::once_in_a_turn;
+use crate::error::MailError;
+
+/// A mail of a player without a key, and what became of it.
+#[derive(Clone, Debug)]
+pub struct TakenReply {
+    /// The line of the mail with the code, from 1.
+    pub line: usize,
+    /// The seat that the code is for; `None` for a code of no seat.
+    pub seat: Option<Seat>,
+    /// The papers that the host wrote.
+    pub papers: Vec<TakenPaper>,
+    /// What the player asked.
+    pub questions: Vec<PlainQuestion>,
+    /// Why something was not taken, in sentences.
+    pub faults: Vec<String>,
+    /// The digest of the mail, which names the letter that answers it.
+    pub mail: Digest,
+}
+
+/// A code in a text of a mail, and what the sender wrote around it.
+struct Written<'a> {
+    text: &'a str,
+    line: usize,
+    /// The seat and turn that the code is for.
+    owner: Option<(Seat, u32)>,
+    code: ReplyCode,
+    /// The commands; `None` if there are none.
+    words: Option<PlainWords>,
+}
+
+impl MailHost<'_> {
+    /// Takes a mail with a reply code. Returns `None` for a mail without any, and for one that a program sent.
+    ///
+    /// # Errors
+    /// Errors of the store. What is wrong with the mail is no error.
+    pub fn take_reply(&mut self, mail: &ReceivedMail) -> Result<Option<TakenReply>, MailError> {
+        if self.game.terms.plain.is_empty() || mail.notice.as_ref().is_some_and(|notice| notice.is_sure) {
+            return Ok(None);
+        }
+        let charset = mail.undecoded.as_deref().unwrap_or("UTF-8");
+        // Of several forms of a text, the first in which all that the sender wrote can be read.
+        let mut best: Option<Written<'_>> = None;
+        for text in &mail.texts {
+            let Some(written) = self.written(text, charset)? else { continue };
+            let is_whole = written.words.as_ref().is_some_and(|words| words.faults.is_empty());
+            let is_better = best.as_ref().is_none_or(|best| best.words.is_none() && written.words.is_some());
+            if is_whole || is_better {
+                best = Some(written);
+            }
+            if is_whole {
+                break;
+            }
+        }
+        // A notice that is known by its subject alone may be a mail of a person, but then it has commands.
+        let best = best.filter(|best| best.words.is_some() || mail.notice.is_none());
+        best.map(|written| self.take_written(written, mail.message_id.as_deref(), mail.sent)).transpose()
+    }
+
+    /// Takes the lines of a text, as a mail would bring them.
+    pub(super) fn take_text(&mut self, text: &str, id: &str) -> Result<Option<TakenReply>, MailError> {
+        let Some(written) = self.written(text, "UTF-8")? else { return Ok(None) };
+        self.take_written(written, Some(id), None).map(Some)
+    }
+
+    /// Finds the code of a text, and what the sender wrote around it: of the codes of this match, the one that is quoted least
+    /// and has commands, or the least quoted one.
+    fn written<'a>(&self, text: &'a str, charset: &str) -> Result<Option<Written<'a>>, MailError> {
+        let Some(reply) = PlainReply::find(text) else { return Ok(None) };
+        let owners = self.owners();
+        let mut without: Option<Written<'_>> = None;
+        for FoundCode { line, code, .. } in reply.codes() {
+            let mut written =
+                Written { text, line, owner: owners.get(code.as_str()).copied(), code, words: None };
+            if let Some((seat, turn)) = written.owner {
+                let position = KnownPosition::of(self, seat)?;
+                let reader = self.reader(&position, seat, turn, charset);
+                let places = reply.commands(&written.code, &|line| PlainWords::reading(line, &reader));
+                if !places.is_empty() {
+                    let places = places.iter().map(|lines| PlainWords::of(lines, &reader));
+                    written.words = Some(PlainWords::joined(places.collect()));
+                    return Ok(Some(written));
+                }
+            }
+            if without.as_ref().is_none_or(|without| without.owner.is_none() && written.owner.is_some()) {
+                without = Some(written);
+            }
+        }
+        Ok(without)
+    }
+
+    fn reader<'a>(
+        &'a self,
+        position: &'a KnownPosition,
+        seat: Seat,
+        turn: u32,
+        charset: &'a str,
+    ) -> Reader<'a> {
+        let (verbs, zone) = (position.verbs(seat), self.game.terms.zone_of(seat));
+        Reader { position, seat, verbs, zone, joins: turn == 0, charset }
+    }
+
+    /// Returns `true` if the mail has a reply code of this match, be it a code of an earlier turn (PM-100).
+    #[must_use]
+    pub fn knows_code_in(&self, mail: &ReceivedMail) -> bool {
+        let owners = self.owners();
+        let mut codes = mail.texts.iter().flat_map(|text| ReplyCode::all_in(text));
+        !owners.is_empty() && codes.any(|code| owners.contains_key(code.as_str()))
+    }
+
+    /// PM-57: a mail is known by its `Message-ID` and text. So the same words in another mail are another paper, and count
+    /// again after different ones.
+    fn take_written(
+        &mut self,
+        written: Written<'_>,
+        id: Option<&str>,
+        date: Option<DeskTime>,
+    ) -> Result<TakenReply, MailError> {
+        let identity = format!("{}\n{}", id.unwrap_or_default(), written.text);
+        let mail = Digest::new(blake3::derive_key("turnfold v2 plain mail", identity.as_bytes()));
+        let mut taken = TakenReply {
+            line: written.line,
+            seat: None,
+            papers: Vec::new(),
+            questions: Vec::new(),
+            faults: Vec::new(),
+            mail,
+        };
+        let Some((seat, turn)) = written.owner else { return Ok(taken) };
+        taken.seat = Some(seat);
+        if let Some(fault) = self.stale(seat, turn) {
+            taken.faults.push(fault);
+            return Ok(taken);
+        }
+        let words = written.words.unwrap_or_else(|| {
+            taken.mail = once_in_a_turn(turn);
+            PlainWords::help()
+        });
+        taken.questions.clone_from(&words.questions);
+        taken.faults.clone_from(&words.faults);
+        let is_order_whole = taken.faults.is_empty();
+        taken.faults.extend_from_slice(&words.refused);
+        if !is_order_whole {
+            return Ok(taken);
+        }
+        let contents = self.contents(seat, &words)?.unwrap_or_else(|fault| {
+            taken.faults.push(fault);
+            Vec::new()
+        });
+        for (index, content) in contents.into_iter().enumerate() {
+            let paper = self.take_plain(seat, content, (&written.code, date), mail, index)?;
+            taken.papers.push(TakenPaper { line: written.line, ..paper });
+        }
+        Ok(taken)
+    }
+
+    /// Returns the seat and turn of every code of the match. A mail can hold thousands of words that look like codes, and each
+    /// code takes some hashes.
+    fn owners(&self) -> BTreeMap<String, (Seat, u32)> {
+        let match_id = self.game.genesis.match_id;
+        let mut owners = BTreeMap::new();
+        for turn in 0..=self.desk.state().turn() {
+            let link = self.desk.link_of_turn(turn);
+            for seat in &self.game.terms.plain {
+                let code = ReplyCode::of(self.key, match_id, (*seat, turn), link);
+                owners.insert(code.as_str().to_owned(), (*seat, turn));
+            }
+        }
+        owners
+    }
+
+    /// Returns why a code is not good any more.
+    fn stale(&self, seat: Seat, turn: u32) -> Option<String> {
+        let state = self.desk.state();
+        let name = state.name_of(seat);
+        match (turn, name) {
+            (0, None) => None,
+            (0, Some(name)) => Some(format!(
+                "This code was for joining and is used: {name} has {seat}. Use the code of the newest letter."
+            )),
+            (_, Some(_)) if !state.plays_plainly(seat) => {
+                Some(format!("{seat} has a key now, so its papers need a signature; codes are of no use."))
+            }
+            (turn, _) if turn < state.turn() => Some(format!(
+                "This code was for turn {turn}, and the match is at turn {}. Use the code of the newest letter.",
+                state.turn()
+            )),
+            _ => None,
+        }
+    }
+
+    /// Returns the contents of the papers that the words make, or why nothing is taken.
+    fn contents(
+        &self,
+        seat: Seat,
+        words: &PlainWords,
+    ) -> Result<Result<Vec<PaperContent>, String>, MailError> {
+        let (mut contents, state) = (words.contents.clone(), self.desk.state());
+        for (agree, offer) in &words.answers {
+            let Some(to) = state.offer_to_answer(seat, offer) else {
+                return Ok(Err(no_offer(state, seat, offer)));
+            };
+            contents.push(PaperContent::Answer { to, agree: *agree });
+        }
+        if let Some(turn) = words.takeback {
+            let Some((line, seq)) = state.stand_of(turn).filter(|_| turn < state.turn()) else {
+                return Ok(Err(format!("The match has no earlier turn {turn}. Nothing was taken.")));
+            };
+            contents.push(PaperContent::Offer(Offer::Takeback { line: line.clone(), seq }));
+        }
+        // Before the order, with which the turn can be ready.
+        if words.ahead.is_some() || !words.lines.is_empty() {
+            let standing = self.desk.order_of(seat, state.turn(), self.desk.size());
+            let standing = standing.filter(|_| words.plays.is_empty()).map(|(_, order)| order.plays());
+            let plays = standing.unwrap_or(&words.plays);
+            let turns = words.ahead.clone().unwrap_or_default();
+            match KnownPosition::of(self, seat)?.ahead((seat, plays), turns, &words.lines) {
+                Ok(ahead) => contents.push(PaperContent::Ahead(ahead)),
+                Err(fault) => {
+                    return Ok(Err(format!("{fault} Nothing was taken; send the whole order again.")));
+                }
+            }
+        }
+        if !words.plays.is_empty() {
+            let position = KnownPosition::of(self, seat)?;
+            if let Some(fault) = position.objection(seat, &words.plays) {
+                return Ok(Err(fault));
+            }
+            let link = self.desk.position().map(|position| position.link);
+            let link = link.ok_or_else(|| MailError::not_by_mail("no turn has begun"))?;
+            let order = Order::new(link, words.wait, None, words.plays.clone());
+            contents.push(PaperContent::Order(order.map_err(MailError::not_by_mail)?));
+        }
+        Ok(Ok(contents))
+    }
+
+    /// Writes a paper for a player without a key, and records it. The same mail again gives the same answer.
+    fn take_plain(
+        &mut self,
+        seat: Seat,
+        content: PaperContent,
+        (code, date): (&ReplyCode, Option<DeskTime>),
+        mail: Digest,
+        index: usize,
+    ) -> Result<TakenPaper, MailError> {
+        let nonce = self.nonce(mail, index);
+        let recorded = self.desk.entries().iter().find(|entry| match &entry.command {
+            Command::Plain(plain) => plain.paper().head().nonce == nonce,
+            _ => false,
+        });
+        if let Some(recorded) = recorded.and_then(TakenPaper::on_record) {
+            return Ok(recorded);
+        }
+        let state = self.desk.state();
+        let joins = matches!(content, PaperContent::Enter(_));
+        let size = self.desk.size();
+        let root = self.desk.root(size).ok_or_else(|| MailError::not_by_mail("it has no root"))?;
+        // PM-92: no mail was sent after it came.
+        let now = DeskTime::of_unix_ms(self.recorded_at_ms);
+        let date = date.into_iter().chain(now).min();
+        let number =
+            self.outdated_by(seat, &content, date).unwrap_or(state.last_number(seat).saturating_add(1));
+        let head = PaperHead {
+            match_id: turnfold_core::paper::MatchId::new(self.game.genesis.match_id),
+            seat,
+            number: if joins { 0 } else { number },
+            turn: if joins { 0 } else { state.turn() },
+            seen: SeenRoot { size, root },
+            nonce,
+        };
+        let paper = Paper::new(head, content).map_err(|error: Malformed| MailError::not_by_mail(error))?;
+        let plain = PlainPaper::new(paper.clone(), code.as_str());
+        let plain = if joins { plain } else { plain.sent(date) };
+        let command = Command::Plain(Box::new(plain));
+        let outcome = match Desk::judge(state, seat, &command) {
+            Err(denied) => PaperOutcome::Rejected { code: denied.code(), message: denied.to_string() },
+            Ok(_) if self.desk.papers_in_turn(seat) >= PAPERS_MAX => PaperOutcome::TooMany,
+            Ok(_) => return self.record_paper(command),
+        };
+        Ok(TakenPaper::unrecorded(Some(paper), outcome))
+    }
+
+    /// PM-92: of two plain orders of a seat in a turn, or of two for later turns, the one counts that was sent later. Returns
+    /// the number of the paper that a new one is older than: with that number it has no effect.
+    fn outdated_by(&self, seat: Seat, content: &PaperContent, date: Option<DeskTime>) -> Option<u32> {
+        let date = date?;
+        let last = last_plain(self.desk.entries().iter(), seat, self.desk.state().turn(), content)?;
+        last.sent_at().is_some_and(|other| date < other).then_some(last.paper().head().number)
+    }
+
+    /// Returns the nonce of a paper of a mail. Only the host can compute it, so that no one can guess a paper (PM-5).
+    fn nonce(&self, mail: Digest, index: usize) -> Nonce {
+        let owner = Owner { match_id: self.game.genesis.match_id, party: Seat::Host };
+        let secret = self.key.dice_chain(owner).element(Chain::LAST);
+        let mut hasher = blake3::Hasher::new_derive_key("turnfold v2 nonce of a plain paper");
+        hasher.update(secret.as_bytes());
+        hasher.update(mail.as_bytes()).update(index.to_string().as_bytes());
+        let hash = hasher.finalize();
+        let [nonce, _] = hash.as_bytes().as_chunks::<16>().0 else { unreachable!("32 bytes are twice 16") };
+        Nonce::new(*nonce)
+    }
+}
+
+/// Returns the newest plain paper of a seat in a turn that counts and is of the same kind, if it is an order or has orders for
+/// later turns.
+pub(super) fn last_plain<'a>(
+    entries: impl DoubleEndedIterator<Item = &'a AppliedEntry>,
+    seat: Seat,
+    turn: u32,
+    content: &PaperContent,
+) -> Option<&'a PlainPaper> {
+    let is_order = matches!(content, PaperContent::Order(_) | PaperContent::Ahead(_));
+    let mut of_seat = entries.rev().filter(|entry| entry.seat == seat && entry.ignored.is_none());
+    let found = of_seat.find_map(|entry| {
+        let Command::Plain(plain) = &entry.command else { return None };
+        let is_alike = plain.paper().head().turn == turn && plain.paper().content().kind() == content.kind();
+        is_alike.then_some(plain.as_ref())
+    });
+    found.filter(|_| is_order)
+}
+
+/// PM-82: writes that no offer can be meant, and which are open.
+fn no_offer(state: &State, seat: Seat, words: &str) -> String {
+    let open = Desk::view(state, seat.into()).offers;
+    let open: Vec<_> =
+        open.iter().map(|open| format!("offer {} by {}: {}", open.nth, open.seat, open.offer)).collect();
+    let what = if words.is_empty() { "Write the number of the offer." } else { "No such offer is open." };
+    match open.as_slice() {
+        [] => "No offer is open. Nothing was taken.".into(),
+        open => format!("{what} Open: {}. Nothing was taken.", open.join("; ")),
+    }
+}

@@ -1,0 +1,434 @@
+//! `mail write`: papers, made of a received bundle and of what the key remembers (PM-28).
+//!
+//! A bundle is audited first, and no paper is written on any FAIL. What was accepted and written is remembered next to the
+//! key before a paper is returned. So a bundle that takes a record back is refused next time, no number is used twice, and
+//! a sealed order is kept until it is sent.
+
+use std::path::Path;
+
+use turnfold_core::dice::fair::{Chain, Owner};
+use turnfold_core::paper::{
+    DeskTime, Join, MatchId, Nonce, Offer, Order, Paper, PaperContent, PaperHead, PaperLine, SeatKey,
+    SignedPaper,
+};
+use turnfold_core::trust::VerifierKey;
+use turnfold_core::{Digest, Registry, Seat};
+
+use super::desk_turn::TurnRecord;
+use super::paper_form::MailedPaper;
+use super::player_memory::{PlayerMemory, keep_order, kept_order};
+use super::received_bundle::ReceivedBundle;
+use super::shown_turn::{ShownTurn, read_lines, read_plays, try_plays};
+use crate::error::MailError;
+use turnfold_replay::signing::{KeyFile, KeyMemory};
+
+/// How many turns an order may come after the last one.
+const TURNS_AHEAD_MAX: u32 = 20;
+
+/// The content of a paper that is to be written.
+#[derive(Clone, Debug)]
+pub enum PaperWords {
+    /// Takes a seat.
+    Join(Seat),
+    /// Orders commands; without any, the order that was sealed.
+    Order {
+        /// The commands.
+        plays: Vec<PaperLine>,
+        /// Whether the turn is to wait for its deadline.
+        wait: bool,
+    },
+    /// Answers what the other player may order, in lines such as `e5 then Nf3, if Nc6 then Bb5` (PM-123).
+    Lines {
+        /// The order that was written before for this turn, after which the lines begin.
+        plays: Vec<PaperLine>,
+        /// The lines, without the first `if`.
+        lines: Vec<String>,
+    },
+    /// Seals an order of these commands, which is kept next to the key.
+    Seal {
+        /// The commands.
+        plays: Vec<PaperLine>,
+    },
+    /// Offers something.
+    Offer(Offer),
+    /// Answers an open offer.
+    Answer {
+        /// The first digits of its digest, eight at least.
+        to: String,
+        /// Whether to agree.
+        agree: bool,
+    },
+    /// Leaves the match.
+    Resign,
+    /// Signs with this key from now on.
+    Rekey(KeyFile),
+    /// A statement that follows from nothing in the bundle: an absence, words to players, or orders for later turns.
+    Announced(PaperContent),
+}
+
+/// A paper that is to be written.
+#[derive(Clone)]
+pub struct PaperRequest<'a> {
+    /// The bundle that came with the last letter.
+    pub bundle: &'a Path,
+    /// The player's key.
+    pub key: &'a KeyFile,
+    /// Its content.
+    pub words: PaperWords,
+    /// The turn, if the player confirmed it.
+    pub turn: Option<u32>,
+    /// Whether to write commands that the game would refuse now.
+    pub is_untried: bool,
+    /// Random bytes: for the paper, and for an order that it seals.
+    pub nonces: [Nonce; 2],
+    /// The rulesets there are.
+    pub registry: &'a Registry,
+}
+
+/// A paper that was written, and what the player should know of it.
+#[derive(Clone, Debug)]
+pub struct WrittenPaper {
+    /// The paper.
+    pub paper: MailedPaper,
+    /// The paper in its mail form.
+    pub mail: String,
+    /// The name of the game.
+    pub game: String,
+    /// The host's key.
+    pub host: VerifierKey,
+    /// Whether the key joins or writes for this match for the first time, so that the player should compare the host's key.
+    pub is_first: bool,
+    /// The host's clock (PM-12).
+    pub clock: Option<DeskTime>,
+    /// The commands of an order that would change nothing at the position, and why.
+    pub without_effect: Vec<String>,
+}
+
+/// Writes a paper. What was accepted and written is remembered next to the key before it is returned.
+///
+/// # Errors
+/// [`MailError::Refused`] where the bundle fails its audit or contradicts what the key remembers, or the paper could not
+/// count; nothing is written then. [`MailError::Unusable`] for a content that no paper can have.
+pub fn write_paper(request: &PaperRequest<'_>) -> Result<WrittenPaper, MailError> {
+    let memory = KeyMemory::of(request.key)?;
+    let (received, known) = ReceivedBundle::open(request.bundle, &memory, request.registry)?;
+    // A `join` that did not reach its file is written again, and its host is still to be compared.
+    let is_first = known.is_none() || matches!(request.words, PaperWords::Join(_));
+    let mut writer = PaperWriter::of(request, &memory, &received, known)?;
+    let paper = writer.write()?;
+    let mail = paper.write()?;
+    writer.remember(&paper)?;
+    let (game, host) = (received.game.name.to_string(), received.host.clone());
+    let PaperWriter { turn, without_effect, .. } = writer;
+    Ok(WrittenPaper { paper, mail, game, host, is_first, clock: turn.clock, without_effect })
+}
+
+/// A player about to write.
+struct PaperWriter<'a> {
+    request: &'a PaperRequest<'a>,
+    memory: &'a KeyMemory,
+    received: &'a ReceivedBundle,
+    turn: ShownTurn,
+    key: SeatKey,
+    seat: Seat,
+    /// Whether the key has a chain of fair dice.
+    has_chain: bool,
+    folder: String,
+    known: PlayerMemory,
+    without_effect: Vec<String>,
+}
+
+impl<'a> PaperWriter<'a> {
+    fn of(
+        request: &'a PaperRequest<'a>,
+        memory: &'a KeyMemory,
+        received: &'a ReceivedBundle,
+        known: Option<PlayerMemory>,
+    ) -> Result<Self, MailError> {
+        let turn = ShownTurn::of(received);
+        let key = SeatKey::of(&request.key.key)?;
+        let (seat, is_of_join) = match (&request.words, received.seat_of(&key)) {
+            (PaperWords::Join(_), Some((seat, _))) => {
+                return Err(refused(format!("`{}` has {seat} already", key.name())));
+            }
+            (PaperWords::Join(seat), None) => (*seat, true),
+            (_, Some(found)) => found,
+            (_, None) => {
+                return Err(refused(no_seat(received, turn.number > 0, &key)));
+            }
+        };
+        let known = known.unwrap_or_else(|| received.new_memory());
+        let has_chain = is_of_join && received.terms.head.is_some();
+        let folder = received.folder();
+        let without_effect = Vec::new();
+        Ok(Self { request, memory, received, turn, key, seat, has_chain, folder, known, without_effect })
+    }
+
+    fn write(&mut self) -> Result<MailedPaper, MailError> {
+        let content = match &self.request.words {
+            PaperWords::Join(_) => self.join()?,
+            PaperWords::Order { plays, wait } => return self.order(&self.read(plays)?, *wait),
+            PaperWords::Lines { plays, lines } => {
+                let (position, registry) = (self.position()?, self.request.registry);
+                let plays = self.read(plays)?;
+                PaperContent::Ahead(read_lines(
+                    self.received,
+                    position,
+                    (self.seat, &plays),
+                    lines,
+                    registry,
+                )?)
+            }
+            PaperWords::Seal { plays } => self.seal(&self.read(plays)?)?,
+            PaperWords::Offer(offer) => PaperContent::Offer(offer.clone()),
+            PaperWords::Answer { to, agree } => self.answer(to, *agree)?,
+            PaperWords::Resign => PaperContent::Resign,
+            PaperWords::Announced(content) => content.clone(),
+            PaperWords::Rekey(new) => PaperContent::Rekey(SeatKey::of(&new.key)?),
+        };
+        self.signed(content, self.request.nonces[0])
+    }
+
+    fn join(&self) -> Result<PaperContent, MailError> {
+        let players = Seat::players(self.received.terms.seats.into());
+        if !players.contains(&self.seat) {
+            return Err(refused(format!("the match has no seat `{}`", self.seat)));
+        }
+        let dice = self.has_chain.then(|| self.chain().head());
+        Ok(PaperContent::Join(Join { key: self.key.clone(), dice }))
+    }
+
+    /// Returns the commands of an order as the game would record them, such as `g1f3` for `Nf3`.
+    fn read(&self, plays: &[PaperLine]) -> Result<Vec<PaperLine>, MailError> {
+        match self.position() {
+            Ok(position) if !self.request.is_untried => {
+                read_plays(self.received, position, self.seat, plays, self.request.registry)
+            }
+            _ => Ok(plays.to_vec()),
+        }
+    }
+
+    fn order(&mut self, plays: &[PaperLine], wait: bool) -> Result<MailedPaper, MailError> {
+        let owing = self.turn.owing_seals(self.received, self.seat);
+        let kept = kept_order(self.memory, &self.folder, self.turn.number)?;
+        let must_seal = self.turn.must_seal(self.received, self.seat);
+        if owing.contains(&self.seat) || must_seal && kept.is_none() && !owing.is_empty() {
+            return Err(refused("the order must be sealed first: write a `seal`"));
+        }
+        // PM-16: an order that is not sealed could be read by a seat that orders later.
+        if let Some(other) = owing.first() {
+            return Err(refused(format!(
+                "{other} has not sealed its order; wait for the letter that reports the seal"
+            )));
+        }
+        if must_seal && kept.is_none() {
+            self.require_unsealed()?;
+        }
+        if let Some(kept) = kept.filter(|_| must_seal) {
+            let sealed = match kept.signed.paper().content() {
+                PaperContent::Order(order) => order.plays(),
+                _ => &[],
+            };
+            if !plays.is_empty() && plays != sealed {
+                return Err(refused(
+                    "another order was sealed for this turn; to send it, leave out the commands",
+                ));
+            }
+            return Ok(kept);
+        }
+        let content = self.order_of(plays, wait)?;
+        self.signed(content, self.request.nonces[0])
+    }
+
+    /// Makes an order and its seal; the order is kept.
+    fn seal(&mut self, plays: &[PaperLine]) -> Result<PaperContent, MailError> {
+        if !self.turn.must_seal(self.received, self.seat) {
+            return Err(refused("no seal is asked of you; write an `order`"));
+        }
+        let link = self.position()?.link;
+        let is_same = |kept: &MailedPaper| matches!(kept.signed.paper().content(), PaperContent::Order(order) if order.plays() == plays);
+        let order = match kept_order(self.memory, &self.folder, self.turn.number)? {
+            Some(kept) if is_same(&kept) => kept,
+            Some(_) => return Err(refused("another order was sealed for this turn")),
+            None => {
+                if !self.turn.owing_seals(self.received, self.seat).contains(&self.seat) {
+                    self.require_unsealed()?;
+                }
+                self.seal_first(plays)?
+            }
+        };
+        Ok(PaperContent::Seal { link, digest: order.signed.paper().digest() })
+    }
+
+    /// PM-35: requires that the seat has not sealed an order in this turn. The seal names its nonce too, so no order with the
+    /// same commands can take its place.
+    fn require_unsealed(&self) -> Result<(), MailError> {
+        let turn = self.turn.number;
+        let has_sealed = self.received.papers().any(|(_, signed)| {
+            let (head, content) = (signed.paper().head(), signed.paper().content());
+            (head.seat, head.turn) == (self.seat, turn) && matches!(content, PaperContent::Seal { .. })
+        });
+        if !has_sealed {
+            return Ok(());
+        }
+        Err(refused(format!(
+            "the order that you sealed in turn {turn} is not in `{}`, the folder next to your key; restore that folder from a \
+             backup: no other order counts in this turn",
+            self.memory.folder().display()
+        )))
+    }
+
+    /// Makes the sealed order, and keeps it.
+    fn seal_first(&mut self, plays: &[PaperLine]) -> Result<MailedPaper, MailError> {
+        let content = self.order_of(plays, false)?;
+        let order = self.signed(content, self.request.nonces[1])?;
+        let mail = order.write()?;
+        self.known.turn = self.known.turn.max(self.turn.number);
+        keep_order(self.memory, &self.folder, self.turn.number, &mail)?;
+        Ok(order)
+    }
+
+    fn order_of(&mut self, plays: &[PaperLine], wait: bool) -> Result<PaperContent, MailError> {
+        let turn = self.turn.number;
+        let position = self.position()?;
+        let link = position.link;
+        if !position.seats.contains(&self.seat) {
+            return Err(refused(format!("{} is not asked in turn {turn}", self.seat)));
+        }
+        plays.iter().try_for_each(PaperLine::require_mailable)?;
+        // PM-28: a false desk with many turns would obtain elements of the dice chain.
+        if turn > self.known.turn.saturating_add(TURNS_AHEAD_MAX) && self.request.turn != Some(turn) {
+            return Err(refused(too_long_after(turn, self.known.turn, self.memory)));
+        }
+        if !self.request.is_untried {
+            self.without_effect =
+                try_plays(self.received, position, self.seat, plays, self.request.registry)?;
+        }
+        let dice = self.has_chain.then(|| self.element(turn)).transpose()?;
+        Order::new(link, wait, dice, plays.to_vec()).map(PaperContent::Order).map_err(MailError::from)
+    }
+
+    fn answer(&self, to: &str, agree: bool) -> Result<PaperContent, MailError> {
+        // PM-82: people name an offer by its number.
+        if let Some(to) = self.received.history.state().offer_to_answer(self.seat, to) {
+            return Ok(PaperContent::Answer { to, agree });
+        }
+        if to.len() < 8 {
+            return Err(refused(format!("there is no open offer {to} that {} may answer", self.seat)));
+        }
+        match self.turn.offers(self.received, to).as_slice() {
+            [(digest, ..)] => Ok(PaperContent::Answer { to: *digest, agree }),
+            [] => Err(refused(format!("no offer of turn {} begins with `{to}`", self.turn.number))),
+            _ => Err(refused(format!("several offers begin with `{to}`"))),
+        }
+    }
+
+    /// Returns the position of the turn, which must be where the bundle's game ends.
+    fn position(&self) -> Result<&TurnRecord, MailError> {
+        let position = self.turn.position.as_ref().ok_or_else(|| refused("no turn has begun"))?;
+        if let Some(asked) = self.request.turn.filter(|asked| *asked != self.turn.number) {
+            return Err(refused(format!("the bundle is of turn {}, not {asked}", self.turn.number)));
+        }
+        let branches = &self.received.game.branches;
+        let branch = branches.iter().find(|branch| branch.name.as_str() == position.line.as_str());
+        let is_there = branch.is_some_and(|branch| {
+            branch.size() > position.game_seq
+                && (branch.size() != position.game_seq.saturating_add(1) || branch.link == position.link)
+        });
+        if is_there {
+            Ok(position)
+        } else {
+            Err(refused("the game in the bundle does not reach the position of the turn"))
+        }
+    }
+
+    fn chain(&self) -> Chain {
+        let match_id = self.received.game.genesis.match_id;
+        self.request.key.key.dice_chain(Owner { match_id, party: self.seat })
+    }
+
+    /// FD-8: the element of a turn.
+    fn element(&self, turn: u32) -> Result<Digest, MailError> {
+        let index = u16::try_from(turn).map_err(|_| refused("dice_exhausted: the dice chain is used up"))?;
+        Ok(self.chain().element(index))
+    }
+
+    /// Signs a paper, under the next number.
+    fn signed(&mut self, content: PaperContent, nonce: Nonce) -> Result<MailedPaper, MailError> {
+        let is_join = matches!(content, PaperContent::Join(_));
+        let number = if is_join { 0 } else { self.next_number()? };
+        let turn = if is_join { 0 } else { self.turn.number };
+        let match_id = MatchId::new(self.received.game.genesis.match_id);
+        let head = PaperHead { match_id, seat: self.seat, number, turn, seen: self.received.seen()?, nonce };
+        let signed = SignedPaper::sign(Paper::new(head, content)?, &self.request.key.key);
+        Ok(MailedPaper { signed, name: self.request.key.key.name().clone() })
+    }
+
+    /// Returns a number above the numbers of all papers that the key knows or wrote.
+    fn next_number(&mut self) -> Result<u32, MailError> {
+        let own = self.received.papers().map(|(_, signed)| signed.paper().head());
+        let recorded = own.filter(|head| head.seat == self.seat).map(|head| head.number).max();
+        let last = recorded.unwrap_or(0).max(self.known.number);
+        self.known.number = last.checked_add(1).ok_or_else(|| refused("the seat has no more numbers"))?;
+        Ok(self.known.number)
+    }
+
+    /// Remembers what was accepted and what is written.
+    fn remember(&mut self, paper: &MailedPaper) -> Result<(), MailError> {
+        for origin in self.received.accept(self.memory)? {
+            if !self.known.lines.contains(&origin) {
+                self.known.lines.push(origin);
+            }
+        }
+        if matches!(paper.signed.paper().content(), PaperContent::Order(_)) {
+            self.known.turn = self.known.turn.max(self.turn.number);
+        }
+        self.known.write(self.memory, &self.folder)?;
+        if let PaperWords::Rekey(new) = &self.request.words {
+            let memory = KeyMemory::of(new)?;
+            self.received.accept(&memory)?;
+            self.known.write(&memory, &self.folder)?;
+        }
+        Ok(())
+    }
+}
+
+fn refused(reason: impl Into<String>) -> MailError {
+    MailError::Refused(reason.into())
+}
+
+/// Returns why no order is written for a turn that is long after the last one (PM-28). The memory of the last one may be on
+/// another device.
+fn too_long_after(turn: u32, last: u32, memory: &KeyMemory) -> String {
+    let why = match last {
+        0 => {
+            let folder = memory.folder().display();
+            format!("`{folder}`, the folder next to your key, has no order of this match")
+        }
+        last => format!("your last order was of turn {last}, long before turn {turn}"),
+    };
+    format!(
+        "{why}; copy that folder from the device on which you played before, or add `--turn {turn}` if the host confirms \
+         that turn"
+    )
+}
+
+/// Returns why a key without a seat writes nothing, and how a player with a lost key continues.
+fn no_seat(received: &ReceivedBundle, has_begun: bool, key: &SeatKey) -> String {
+    let name = key.name();
+    if !has_begun {
+        return format!("`{name}` has no seat in the bundle; write a `join`");
+    }
+    let taken = received.taken_seats();
+    let taken: Vec<_> = taken.iter().map(|(seat, name)| format!("{seat} is of {name}")).collect();
+    // PM-60: who is to be asked depends on the terms.
+    let ask = if received.terms.host_replaces {
+        "ask the host for `mail replace` with the line that `key show` prints"
+    } else {
+        "ask another player to write `offer replace SEAT NAME KEY` with the name and key that `key show` prints"
+    };
+    format!(
+        "`{name}` has no seat in this match ({}). If you lost the key of a seat, {ask} for the new one",
+        taken.join(", ")
+    )
+}
